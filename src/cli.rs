@@ -1,0 +1,235 @@
+//! The command line: what can be typed. What it means is in `run`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{ArgAction, Parser, ValueEnum};
+
+use crate::limits::LINE_BYTES_MAX;
+use crate::profile;
+use crate::rule::Rule;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  every stream conforms and every run succeeded
+  1  at least one stream does not conform; a missing terminal event is this
+  2  could not be checked: usage, input or output, bad schema or profile, nothing to check
+  3  every stream conforms, and a run failed as its contract allows
+When several apply: 2, 1, 3, 0.
+
+Limits: lines of 64 MiB (--max-line-bytes), 127 levels of nesting, 20000 tool calls open at once,
+1 MiB of text compared byte by byte. A longer line is skipped and reported; what is beyond the
+others is said in the report.";
+
+/// Checks the NDJSON event stream of an AI coding agent.
+///
+/// Reads the stream, validates every event, correlates tool calls, puts the text together and
+/// looks for the terminal event; says what is wrong, where, and whether the run succeeded.
+#[derive(Debug, Parser)]
+#[command(name = "ndjson-check", version, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(override_usage = "agent --print --output-format stream-json | ndjson-check [OPTIONS]
+       ndjson-check [OPTIONS] [FILE]...")]
+pub struct Cli {
+    /// Streams: files, or directories of *.ndjson and *.jsonl; none, or -, is standard input
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// Reserved for the command of run mode, which this version does not have.
+    #[arg(last = true, hide = true)]
+    pub command: Vec<OsString>,
+
+    /// What the events mean: a built-in profile, or a profile file
+    #[arg(long, value_name = "NAME|FILE", default_value = profile::DEFAULT)]
+    #[arg(help_heading = "Check")]
+    pub profile: String,
+
+    /// A JSON Schema that every event must satisfy as well
+    #[arg(long, value_name = "FILE", help_heading = "Check")]
+    pub schema: Option<PathBuf>,
+
+    /// Give every rule its strict severity
+    #[arg(long, help_heading = "Check")]
+    pub strict: bool,
+
+    /// The format the agent was asked for; json is its single object
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "auto")]
+    #[arg(help_heading = "Check")]
+    pub input: InputFormat,
+
+    /// The exit status of the agent, to be held against its stream
+    #[arg(long, value_name = "N", help_heading = "Check")]
+    pub exit_status: Option<u8>,
+
+    /// Longest line that is checked, in bytes or with a unit: 512KiB, 64MiB
+    #[arg(long, value_name = "SIZE", default_value_t = Size(LINE_BYTES_MAX))]
+    #[arg(help_heading = "Check")]
+    pub max_line_bytes: Size,
+
+    /// Make a rule an error
+    #[arg(long, value_name = "RULE", action = ArgAction::Append, help_heading = "Check")]
+    pub error: Vec<Rule>,
+
+    /// Make a rule a warning
+    #[arg(long, value_name = "RULE", action = ArgAction::Append, help_heading = "Check")]
+    pub warn: Vec<Rule>,
+
+    /// Turn a rule off
+    #[arg(long, value_name = "RULE", action = ArgAction::Append, help_heading = "Check")]
+    pub allow: Vec<Rule>,
+
+    /// human or json, to standard output or to a file; may be given several times
+    #[arg(long, value_name = "FORMAT[=FILE]", action = ArgAction::Append)]
+    #[arg(help_heading = "Report")]
+    pub report: Vec<ReportTo>,
+
+    /// When the human report is coloured
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    #[arg(help_heading = "Report")]
+    pub color: Color,
+
+    /// No report on standard output: only the exit code, and reports to files
+    #[arg(short, long, help_heading = "Report")]
+    pub quiet: bool,
+
+    /// Print the page of a rule
+    #[arg(long, value_name = "RULE", exclusive = true, help_heading = "Rules")]
+    pub explain: Option<Rule>,
+
+    /// Print every rule with its severity, default and strict
+    #[arg(long, exclusive = true, help_heading = "Rules")]
+    pub list_rules: bool,
+
+    /// Print a JSON Schema: of the profile's events, the json report, or profile files
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1)]
+    #[arg(default_missing_value = "profile", conflicts_with = "files", help_heading = "Rules")]
+    pub print_schema: Option<PrintSchema>,
+}
+
+/// The format the producer was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum InputFormat {
+    /// Told from the first event.
+    Auto,
+    /// One event a line.
+    StreamJson,
+    /// The single object.
+    Json,
+}
+
+/// When the human report is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless the environment says otherwise.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Which schema to print.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PrintSchema {
+    /// Of the events of the chosen profile.
+    Profile,
+    /// Of the lines of the json report.
+    Report,
+    /// Of the files that --profile takes.
+    ProfileFile,
+}
+
+/// A report and where it goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportTo {
+    /// Its format.
+    pub format: ReportFormat,
+    /// Its file; none is standard output.
+    pub file: Option<PathBuf>,
+}
+
+/// The format of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportFormat {
+    /// For people.
+    Human,
+    /// For programs.
+    Json,
+}
+
+impl FromStr for ReportTo {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (format, file) = match text.split_once('=') {
+            Some((_, "")) => return Err("the file has no name".to_owned()),
+            Some((format, file)) => (format, Some(PathBuf::from(file))),
+            None => (text, None),
+        };
+        let format = match format {
+            "human" => ReportFormat::Human,
+            "json" => ReportFormat::Json,
+            _ => return Err("the formats are human and json".to_owned()),
+        };
+        Ok(Self { format, file })
+    }
+}
+
+/// A number of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size(pub u64);
+
+impl std::fmt::Display for Size {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            bytes if bytes > 0 && bytes.is_multiple_of(1 << 20) => {
+                write!(out, "{}MiB", bytes >> 20)
+            }
+            bytes => write!(out, "{bytes}"),
+        }
+    }
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let end = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
+        let (number, unit) = text.split_at(end);
+        let shift = match unit.to_ascii_lowercase().as_str() {
+            "" | "b" => 0,
+            "k" | "kib" => 10,
+            "m" | "mib" => 20,
+            "g" | "gib" => 30,
+            _ => return Err("the units are KiB, MiB and GiB".to_owned()),
+        };
+        let number: u64 = number.parse().map_err(|_| "a size is a number of bytes".to_owned())?;
+        let size = number.checked_mul(1 << shift).filter(|size| *size > 0);
+        size.map(Self).ok_or_else(|| "the size is out of range".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        let of = |text: &str| text.parse::<Size>().ok().map(|size| size.0);
+        assert_eq!(of("100"), Some(100));
+        assert_eq!(of("64MiB"), Some(64 << 20));
+        assert_eq!(of("2k"), Some(2048));
+        assert_eq!(of("1G"), Some(1 << 30));
+        for wrong in ["", "0", "x", "-1", "1.5M", "1TB", "99999999999999999999", "99999999999G"] {
+            assert_eq!(of(wrong), None, "{wrong}");
+        }
+        assert_eq!(Size(LINE_BYTES_MAX).to_string(), "64MiB");
+    }
+}

@@ -1,0 +1,146 @@
+//! Standard input and output as unbuffered files, whatever mode their descriptors are in.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+pub use platform::{stdin, stdin_is_closed, stdout};
+
+/// A file that waits where its descriptor would not.
+///
+/// Agents built on Node and Bun make their pipes non-blocking, and that mode is shared with
+/// whoever holds the same pipe: us. Reading and writing block all the same here.
+#[derive(Debug)]
+pub struct Patient(File);
+
+impl From<File> for Patient {
+    fn from(file: File) -> Self {
+        Self(file)
+    }
+}
+
+impl Read for Patient {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.0.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    platform::wait(&self.0, platform::READABLE)?;
+                }
+                result => return result,
+            }
+        }
+    }
+}
+
+impl Write for Patient {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            match self.0.write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    platform::wait(&self.0, platform::WRITABLE)?;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(unix)]
+mod platform {
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsFd;
+
+    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::fs::{OFlags, fcntl_getfl, fstat, stat};
+    use rustix::io::Errno;
+
+    use super::Patient;
+
+    pub(super) const READABLE: PollFlags = PollFlags::IN;
+    pub(super) const WRITABLE: PollFlags = PollFlags::OUT;
+
+    /// Standard input: what has arrived is read at once.
+    ///
+    /// # Errors
+    ///
+    /// When the process is out of descriptors.
+    pub fn stdin() -> io::Result<Patient> {
+        Ok(Patient(File::from(io::stdin().as_fd().try_clone_to_owned()?)))
+    }
+
+    /// Standard output: what is written leaves at once.
+    ///
+    /// # Errors
+    ///
+    /// When the process is out of descriptors.
+    pub fn stdout() -> io::Result<Patient> {
+        Ok(Patient(File::from(io::stdout().as_fd().try_clone_to_owned()?)))
+    }
+
+    /// Whether the program was started without a standard input.
+    ///
+    /// Rust's runtime opens a closed descriptor 0 as `/dev/null`, for reading and writing, before
+    /// `main`; a shell's `< /dev/null` opens it for reading only and is an empty stream.
+    pub fn stdin_is_closed() -> bool {
+        let stdin = rustix::stdio::stdin();
+        let both_ways = fcntl_getfl(stdin).is_ok_and(|flags| flags.contains(OFlags::RDWR));
+        let files = (fstat(stdin), stat("/dev/null"));
+        both_ways
+            && matches!(files, (Ok(stdin), Ok(null)) if stdin.st_rdev == null.st_rdev
+                && stdin.st_ino == null.st_ino && stdin.st_dev == null.st_dev)
+    }
+
+    pub(super) fn wait(file: &File, until: PollFlags) -> io::Result<()> {
+        loop {
+            match poll(&mut [PollFd::new(file, until)], None) {
+                Ok(_) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+#[cfg(windows)]
+mod platform {
+    use std::fs::File;
+    use std::io;
+    use std::os::windows::io::AsHandle;
+
+    use super::Patient;
+
+    pub(super) const READABLE: () = ();
+    pub(super) const WRITABLE: () = ();
+
+    /// Standard input: what has arrived is read at once.
+    ///
+    /// # Errors
+    ///
+    /// When the process is out of handles.
+    pub fn stdin() -> io::Result<Patient> {
+        Ok(Patient(File::from(io::stdin().as_handle().try_clone_to_owned()?)))
+    }
+
+    /// Standard output: what is written leaves at once.
+    ///
+    /// # Errors
+    ///
+    /// When the process is out of handles.
+    pub fn stdout() -> io::Result<Patient> {
+        Ok(Patient(File::from(io::stdout().as_handle().try_clone_to_owned()?)))
+    }
+
+    /// Cannot be told on Windows: a missing standard input reads as an empty stream.
+    pub fn stdin_is_closed() -> bool {
+        false
+    }
+
+    /// Handles block there; nothing is to be waited for.
+    pub(super) fn wait(_: &File, (): ()) -> io::Result<()> {
+        Err(io::ErrorKind::WouldBlock.into())
+    }
+}

@@ -1,0 +1,76 @@
+//! Why something could not be checked. What is wrong with a stream is never an error.
+
+use std::fmt;
+use std::io;
+
+/// A failure of the world around the check: files, schemas, profiles, output.
+///
+/// Each variant names its object; the text is a fragment in lower case, as in "failed to …".
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// An input could not be opened or read to its end.
+    Read {
+        /// The stream's name: a path, or `-`.
+        stream: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A report could not be written.
+    WriteReport {
+        /// Where it was to go: a path, or `standard output`.
+        target: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A schema file could not be read, is no JSON Schema, or refers to something outside itself.
+    Schema {
+        /// The schema's file, or the profile that brought it.
+        origin: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A profile could not be read, or is not written in the profile language.
+    Profile {
+        /// The profile's name or file.
+        origin: String,
+        /// What is wrong with it, with the JSON Pointer of the place.
+        message: String,
+    },
+    /// There was nothing to check.
+    NothingToCheck {
+        /// What was looked at.
+        origin: String,
+        /// Why there is nothing.
+        message: String,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read { stream, source } => write!(out, "failed to read {stream}: {source}"),
+            Self::WriteReport { target, source } => {
+                write!(out, "failed to write the report to {target}: {source}")
+            }
+            Self::Schema { origin, message } => {
+                write!(out, "failed to use the schema {origin}: {message}")
+            }
+            Self::Profile { origin, message } => {
+                write!(out, "failed to use the profile {origin}: {message}")
+            }
+            Self::NothingToCheck { origin, message } => {
+                write!(out, "nothing to check in {origin}: {message}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read { source, .. } | Self::WriteReport { source, .. } => Some(source),
+            Self::Schema { .. } | Self::Profile { .. } | Self::NothingToCheck { .. } => None,
+        }
+    }
+}

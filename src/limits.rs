@@ -1,0 +1,60 @@
+//! Every bound of the program, in one place, each with its reason.
+//!
+//! A stream is untrusted and may be endless: whatever is kept between two lines has a bound here,
+//! and reaching one is said in the report (a note of the stream), never passed over.
+
+/// Longest line that is checked, in bytes; `--max-line-bytes` changes it.
+///
+/// Agents embed whole files and base64 images in one event; readers that stopped at 64 KiB, 1 MiB
+/// and 16 MiB were all raised later. Longer lines are skipped to their end and reported.
+pub const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Bytes asked for in one read: large enough that system calls do not count, small enough to stay
+/// in the cache.
+pub const READ_BYTES: usize = 64 * 1024;
+
+/// Deepest nesting of arrays and objects in an event, in levels: the limit of `serde_json`.
+pub const DEPTH_MAX: usize = 127;
+
+/// The pipe buffer of the systems this runs on, in bytes: a stream whose length is a multiple of
+/// it and ends inside a line was cut because its producer exited before its output was drained.
+pub const PIPE_BUFFER_BYTES: u64 = 65_536;
+
+/// Non-blank lines that are looked at before a stream is called something else than NDJSON.
+pub const FRAMING_LINES_MAX: usize = 5;
+
+/// Tool calls that may be open at once, about 200 bytes each. Later ones are not correlated.
+pub const CALLS_OPEN_MAX: usize = 20_000;
+
+/// Ended tool calls whose ids are remembered, as fingerprints of 8 bytes, so that a second end is
+/// told from an end without a start.
+pub const CALLS_ENDED_MAX: usize = 100_000;
+
+/// Rows of the call table in the report; its totals stay exact.
+pub const CALL_ROWS_MAX: usize = 1_000;
+
+/// Longest call id that is kept verbatim, in bytes; of a longer one the start, the length and a
+/// fingerprint are kept.
+pub const CALL_ID_BYTES_MAX: usize = 256;
+
+/// Assistant text that is kept to be compared byte by byte, in bytes, once for the open segment
+/// and once for the whole answer. What lies beyond is compared by length and fingerprint.
+pub const TEXT_BYTES_MAX: usize = 1024 * 1024;
+
+/// Different names of unknown events, and of unknown tools, that are counted one by one.
+pub const NAMES_MAX: usize = 200;
+
+/// Open calls that a message names; the others are counted.
+pub const CALLS_NAMED_MAX: usize = 5;
+
+/// Longest message of a diagnostic, in bytes.
+pub const MESSAGE_BYTES_MAX: usize = 2_048;
+
+/// Longest name (tag, tool, call id, property) inside a message, in characters.
+pub const NAME_CHARS_MAX: usize = 80;
+
+/// Diagnostics printed for one rule in one stream; the totals stay exact.
+pub const PRINTED_PER_RULE_MAX: u64 = 100;
+
+/// Schema violations reported for one line; one broken line must not drown the others.
+pub const VIOLATIONS_PER_LINE_MAX: usize = 10;

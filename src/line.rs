@@ -1,0 +1,264 @@
+//! Stage 1: bytes → [`Line`]. The only place that cuts the stream, and it cuts at `\n` alone.
+
+use std::io::{self, Read};
+
+use crate::limits::READ_BYTES;
+
+/// One line of the stream, without its terminator.
+///
+/// Units: `number` counts lines from 1, as editors do; `offset` counts bytes of the stream from 0,
+/// up to the first byte of the line; `length` is the size of the line in bytes.
+///
+/// Errors: none. A bad line is still a line, for a later stage to judge.
+///
+/// Source: NDJSON 1.0.0, §3.1 and §3.2; contract S1 and N1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// The line's number, from 1.
+    pub number: u64,
+    /// The offset of its first byte in the stream, from 0.
+    pub offset: u64,
+    /// Its size in bytes, terminator not counted.
+    pub length: u64,
+    /// Its bytes; empty, and so shorter than `length`, when the line is longer than the limit.
+    pub bytes: &'a [u8],
+    /// How it ended.
+    pub ending: Ending,
+}
+
+impl Line<'_> {
+    /// Whether the line exceeded the reader's limit and was skipped.
+    pub fn is_too_long(&self) -> bool {
+        (self.bytes.len() as u64) < self.length
+    }
+}
+
+/// How a line ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// With `\n`.
+    Lf,
+    /// With `\r\n`.
+    CrLf,
+    /// With the stream: there was no terminator.
+    EndOfStream,
+}
+
+/// Reads lines from a stream, with bounded memory.
+///
+/// A line above the limit is skipped to its end while only its length is counted; the next line
+/// is read normally. Every line that is complete in the buffer is handed out before more is read,
+/// so nothing waits for a full buffer.
+#[derive(Debug)]
+pub struct LineReader<R> {
+    source: R,
+    buffer: Vec<u8>,
+    /// The unread bytes are `buffer[start..end]`; those before `searched` hold no `\n`.
+    start: usize,
+    searched: usize,
+    end: usize,
+    line_bytes_max: u64,
+    lines: u64,
+    /// Offset in the stream of `buffer[start]`.
+    offset: u64,
+    ended: bool,
+}
+
+impl<R: Read> LineReader<R> {
+    /// Reads `source`, with a limit for each line in bytes.
+    pub fn new(source: R, line_bytes_max: u64) -> Self {
+        Self {
+            source,
+            buffer: Vec::new(),
+            start: 0,
+            searched: 0,
+            end: 0,
+            line_bytes_max,
+            lines: 0,
+            offset: 0,
+            ended: false,
+        }
+    }
+
+    /// Bytes of the stream handed out so far, terminators counted.
+    pub fn bytes(&self) -> u64 {
+        self.offset
+    }
+
+    /// The next line, or `None` at the end of the stream.
+    ///
+    /// # Errors
+    ///
+    /// Those of the source, but for interruptions, which are retried.
+    pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.searched..self.end]) {
+                return Ok(Some(self.take(self.searched + at, 1)));
+            }
+            self.searched = self.end;
+            // A final `\r` may turn out to belong to the terminator.
+            let carriage_return = u64::from(self.buffer[self.start..self.end].ends_with(b"\r"));
+            if self.unread() > self.line_bytes_max.saturating_add(carriage_return) {
+                return self.skip_line().map(Some);
+            }
+            if self.ended || self.fill()? == 0 {
+                self.ended = true;
+                let rest = self.end > self.start;
+                return Ok(rest.then(|| self.take(self.end, 0)));
+            }
+        }
+    }
+
+    fn unread(&self) -> u64 {
+        (self.end - self.start) as u64
+    }
+
+    /// Hands out `buffer[start..end]` as a line that `terminator` (0 or 1) bytes follow.
+    fn take(&mut self, end: usize, terminator: usize) -> Line<'_> {
+        let bytes = &self.buffer[self.start..end];
+        let (bytes, ending) = match (terminator, bytes.strip_suffix(b"\r")) {
+            (0, _) => (bytes, Ending::EndOfStream),
+            (_, Some(bytes)) => (bytes, Ending::CrLf),
+            (_, None) => (bytes, Ending::Lf),
+        };
+        let length = bytes.len() as u64;
+        let bytes = if length > self.line_bytes_max { &[][..] } else { bytes };
+        self.lines += 1;
+        let line = Line { number: self.lines, offset: self.offset, length, bytes, ending };
+        self.offset += (end + terminator - self.start) as u64;
+        self.start = end + terminator;
+        self.searched = self.start;
+        line
+    }
+
+    /// Counts an over-long line to its end, keeping nothing of it.
+    fn skip_line(&mut self) -> io::Result<Line<'_>> {
+        let offset = self.offset;
+        let mut total = self.unread();
+        let mut last = self.buffer[self.end - 1];
+        let ending = loop {
+            (self.start, self.searched, self.end) = (0, 0, 0);
+            if self.fill()? == 0 {
+                self.ended = true;
+                break Ending::EndOfStream;
+            }
+            let found = memchr::memchr(b'\n', &self.buffer[..self.end]);
+            let stop = found.unwrap_or(self.end);
+            total += stop as u64;
+            if let Some(before) = stop.checked_sub(1) {
+                last = self.buffer[before];
+            }
+            if found.is_some() {
+                self.start = stop + 1;
+                self.searched = self.start;
+                break if last == b'\r' { Ending::CrLf } else { Ending::Lf };
+            }
+        };
+        self.lines += 1;
+        self.offset = offset + total + u64::from(ending != Ending::EndOfStream);
+        let length = total - u64::from(ending == Ending::CrLf);
+        Ok(Line { number: self.lines, offset, length, bytes: &[], ending })
+    }
+
+    /// Reads once more into the buffer; returns the number of bytes, 0 at the end of the stream.
+    fn fill(&mut self) -> io::Result<usize> {
+        if self.start == self.end {
+            (self.start, self.searched, self.end) = (0, 0, 0);
+        }
+        if self.buffer.len() - self.end < READ_BYTES {
+            if self.start > 0 {
+                self.buffer.copy_within(self.start..self.end, 0);
+                self.end -= self.start;
+                self.searched -= self.start;
+                self.start = 0;
+            }
+            if self.buffer.len() - self.end < READ_BYTES {
+                // By a quarter, not by doubling: one huge line costs 1.25 times its size.
+                let larger = self.buffer.len() + (self.buffer.len() / 4).max(READ_BYTES);
+                self.buffer.reserve_exact(larger - self.buffer.len());
+                self.buffer.resize(larger, 0);
+            }
+        }
+        loop {
+            match self.source.read(&mut self.buffer[self.end..]) {
+                Ok(count) => {
+                    self.end += count;
+                    return Ok(count);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Row = (u64, u64, u64, Vec<u8>, Ending);
+
+    fn rows(stream: impl Read, max: u64) -> Vec<Row> {
+        let mut reader = LineReader::new(stream, max);
+        let mut rows = Vec::new();
+        while let Some(line) = reader.next_line().expect("the stream reads") {
+            rows.push((line.number, line.offset, line.length, line.bytes.to_vec(), line.ending));
+        }
+        rows
+    }
+
+    /// A source that gives one byte per read and is interrupted before each.
+    struct Trickle<'a>(&'a [u8], bool);
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
+            buffer[0] = *first;
+            self.0 = rest;
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn lines_have_number_offset_length_and_ending() {
+        let found = rows(&b"ab\n\r\ncd\r\n\xe2\x80\xa8e"[..], 100);
+        assert_eq!(
+            found,
+            [
+                (1, 0, 2, b"ab".to_vec(), Ending::Lf),
+                (2, 3, 0, b"".to_vec(), Ending::CrLf),
+                (3, 5, 2, b"cd".to_vec(), Ending::CrLf),
+                (4, 9, 4, b"\xe2\x80\xa8e".to_vec(), Ending::EndOfStream),
+            ]
+        );
+        assert_eq!(rows(&b""[..], 100), []);
+    }
+
+    /// Goal: no cut of the bytes changes a line. Method: every limit, whole and byte by byte.
+    #[test]
+    fn over_long_lines_are_skipped_and_counted() {
+        let stream = b"12345\n123456\r\n1234567\n\n123456789";
+        for max in 0..12 {
+            let whole = rows(&stream[..], max);
+            assert_eq!(whole, rows(Trickle(stream, false), max), "limit {max}");
+            let lengths: Vec<u64> = whole.iter().map(|row| row.2).collect();
+            assert_eq!(lengths, [5, 6, 7, 0, 9], "limit {max}");
+            for row in whole {
+                assert_eq!(row.3.len() as u64, if row.2 > max { 0 } else { row.2 });
+            }
+        }
+    }
+
+    #[test]
+    fn memory_stays_bounded_while_a_line_is_skipped() {
+        let mut reader = LineReader::new(io::repeat(b'a').take(50_000_000), 1_000);
+        let line = reader.next_line().expect("the stream reads").expect("one line");
+        assert!(line.is_too_long());
+        assert_eq!(line.length, 50_000_000);
+        assert!(reader.buffer.len() <= 2 * READ_BYTES + 1_000);
+    }
+}

@@ -1,0 +1,20 @@
+//! JSON Pointer (RFC 6901), as far as this program writes and reads it.
+
+/// `pointer` with one reference token appended, escaped as §3 says.
+pub fn joined(pointer: &str, token: &str) -> String {
+    let mut joined = pointer.to_owned();
+    joined.push('/');
+    for character in token.chars() {
+        match character {
+            '~' => joined.push_str("~0"),
+            '/' => joined.push_str("~1"),
+            _ => joined.push(character),
+        }
+    }
+    joined
+}
+
+/// The reference tokens of a pointer, unescaped as §4 says.
+pub fn tokens(pointer: &str) -> impl Iterator<Item = String> {
+    pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"))
+}

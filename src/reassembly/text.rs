@@ -1,0 +1,140 @@
+//! A text that may grow without end, kept in bounded memory.
+
+use std::fmt;
+use std::hash::{DefaultHasher, Hasher};
+
+use crate::limits::TEXT_BYTES_MAX;
+
+/// A text: its first [`TEXT_BYTES_MAX`] bytes, its length, and a fingerprint of the bytes beyond.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Text {
+    kept: Vec<u8>,
+    length: u64,
+    beyond: DefaultHasher,
+}
+
+/// A place in a text to go back to.
+#[derive(Debug, Clone)]
+pub(super) struct Mark {
+    length: u64,
+    beyond: DefaultHasher,
+}
+
+impl Text {
+    pub(super) fn push(&mut self, piece: &str) {
+        let room = TEXT_BYTES_MAX.saturating_sub(self.kept.len()).min(piece.len());
+        let (kept, beyond) = piece.as_bytes().split_at(room);
+        self.kept.extend_from_slice(kept);
+        self.beyond.write(beyond);
+        self.length += piece.len() as u64;
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.kept.clear();
+        self.length = 0;
+        self.beyond = DefaultHasher::default();
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        Mark { length: self.length, beyond: self.beyond.clone() }
+    }
+
+    pub(super) fn go_back(&mut self, mark: Mark) {
+        self.kept.truncate(usize::try_from(mark.length).unwrap_or(usize::MAX));
+        self.length = mark.length;
+        self.beyond = mark.beyond;
+    }
+
+    /// The length in bytes.
+    pub(super) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Whether there is more than can be kept.
+    pub(super) fn overflowed(&self) -> bool {
+        self.length > self.kept.len() as u64
+    }
+
+    /// Where `other` differs from the text.
+    pub(super) fn difference(&self, other: &str) -> Option<Difference> {
+        let bytes = other.as_bytes();
+        let lengths = (self.length, bytes.len() as u64);
+        let (start, beyond) = bytes.split_at(bytes.len().min(self.kept.len()));
+        let equal = start.iter().zip(&self.kept).take_while(|(a, b)| a == b).count();
+        if equal < start.len() || start.len() < self.kept.len() {
+            return Some(Difference { at: equal, exact: true, lengths });
+        }
+        let mut hasher = DefaultHasher::default();
+        hasher.write(beyond);
+        let same = lengths.0 == lengths.1 && hasher.finish() == self.beyond.finish();
+        (!same).then_some(Difference { at: equal, exact: !self.overflowed(), lengths })
+    }
+}
+
+/// How two texts differ.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Difference {
+    /// The first differing byte; the first that was not kept if it is not known exactly.
+    at: usize,
+    exact: bool,
+    /// Of the text put together, and of the one given.
+    lengths: (u64, u64),
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, exact, lengths: (together, given) } = self;
+        let place = if *exact { "first at byte" } else { "after byte" };
+        write!(out, "they differ {place} {at} ({together} bytes together, {given} given)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(pieces: &[&str]) -> Text {
+        let mut text = Text::default();
+        for piece in pieces {
+            text.push(piece);
+        }
+        text
+    }
+
+    #[test]
+    fn the_first_differing_byte_is_told() {
+        let at = |together: &str, given: &str| {
+            text(&[together]).difference(given).map(|difference| difference.at)
+        };
+        assert_eq!(at("abc", "abc"), None);
+        assert_eq!(at("abc", "abd"), Some(2));
+        assert_eq!(at("abc", "ab"), Some(2));
+        assert_eq!(at("ab", "abc"), Some(2));
+        assert_eq!(at("", ""), None);
+    }
+
+    /// Goal: beyond the bound texts are still told apart, however they were cut into pieces.
+    #[test]
+    fn long_texts_are_compared_beyond_what_is_kept() {
+        let long = "0123456789".repeat(TEXT_BYTES_MAX / 10 + 10);
+        let (a, b) = long.split_at(TEXT_BYTES_MAX - 3);
+        let (b, c) = b.split_at(17);
+        let whole = text(&[a, b, c]);
+        assert!(whole.overflowed());
+        assert_eq!(whole.kept.len(), TEXT_BYTES_MAX);
+        assert_eq!(whole.difference(&long), None);
+        let mut other = long.clone().into_bytes();
+        *other.last_mut().expect("not empty") = b'x';
+        let other = String::from_utf8(other).expect("ASCII");
+        assert_eq!(
+            whole.difference(&other).map(|it| (it.at, it.exact)),
+            Some((TEXT_BYTES_MAX, false))
+        );
+
+        let mut again = whole.clone();
+        let mark = again.mark();
+        again.push("more");
+        again.go_back(mark);
+        assert_eq!(again.difference(&long), None);
+    }
+}

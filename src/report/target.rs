@@ -1,0 +1,125 @@
+//! Where a report goes: standard output, or a file that appears whole.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::error::Error;
+
+/// Where a report goes.
+///
+/// A regular file is written under a temporary name beside it and takes its own name only when
+/// the report is complete, so that nobody reads half of one. What exists and is no regular file (a
+/// device, a named pipe) is written as it is.
+pub struct Target {
+    name: String,
+    writer: BufWriter<Writer>,
+}
+
+enum Writer {
+    Stream(Box<dyn Write>),
+    Special(File),
+    Regular(NamedTempFile, PathBuf),
+}
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stream(stream) => stream.write(bytes),
+            Self::Special(file) => file.write(bytes),
+            Self::Regular(file, _) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stream(stream) => stream.flush(),
+            Self::Special(file) => file.flush(),
+            Self::Regular(file, _) => file.flush(),
+        }
+    }
+}
+
+impl Target {
+    /// A stream that is open already; `name` is for errors.
+    pub fn stream(name: &str, stream: impl Write + 'static) -> Self {
+        let writer = BufWriter::new(Writer::Stream(Box::new(stream)));
+        Self { name: name.to_owned(), writer }
+    }
+
+    /// A file.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be created.
+    pub fn file(path: &Path) -> Result<Self, Error> {
+        let name = path.display().to_string();
+        let special = path.metadata().is_ok_and(|it| !it.is_file());
+        let opened = if special {
+            OpenOptions::new().write(true).open(path).map(Writer::Special)
+        } else {
+            let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
+            let directory = directory.unwrap_or(Path::new("."));
+            tempfile::Builder::new()
+                .prefix(".ndjson-check-")
+                .permissions(permissions())
+                .tempfile_in(directory)
+                .map(|file| Writer::Regular(file, path.to_owned()))
+        };
+        match opened {
+            Ok(writer) => Ok(Self { name, writer: BufWriter::new(writer) }),
+            Err(source) => Err(Error::WriteReport { target: name, source }),
+        }
+    }
+
+    /// Writes some text.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn write(&mut self, text: &str) -> Result<(), Error> {
+        self.writer.write_all(text.as_bytes()).map_err(|source| self.failed(source))
+    }
+
+    /// Makes visible what was written.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        self.writer.flush().map_err(|source| self.failed(source))
+    }
+
+    /// The report is complete: a regular file takes its name.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written or named.
+    pub fn finish(&mut self) -> Result<(), Error> {
+        self.flush()?;
+        let done = BufWriter::new(Writer::Stream(Box::new(io::sink())));
+        let (writer, _) = std::mem::replace(&mut self.writer, done).into_parts();
+        if let Writer::Regular(file, path) = writer {
+            file.persist(path).map_err(|error| self.failed(error.error))?;
+        }
+        Ok(())
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        Error::WriteReport { target: self.name.clone(), source }
+    }
+}
+
+/// What a new file may be to others: like any other, for the process's mask to narrow.
+#[cfg(unix)]
+fn permissions() -> std::fs::Permissions {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::Permissions::from_mode(0o666)
+}
+
+#[cfg(not(unix))]
+fn permissions() -> std::fs::Permissions {
+    unreachable!("never called where files have no mode")
+}

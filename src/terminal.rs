@@ -1,0 +1,100 @@
+//! Stage: the terminal event, nothing after it, and what it says of the run.
+
+use crate::diagnostic::{Diagnostic, shown};
+use crate::facts::{End, Fact, Facts};
+use crate::profile::RunOutcome;
+use crate::rule::Rule;
+use crate::verdict::Outcome;
+
+/// Watches for the end of the run.
+#[derive(Debug, Default)]
+pub struct Terminal {
+    /// Line of the terminal event, and what it says.
+    end: Option<(u64, End)>,
+    /// The verdict of a producer that has no terminal event: failed if it ever said so.
+    running: Option<End>,
+    /// Line and offset of the latest event before the end.
+    last_event: Option<(u64, u64)>,
+}
+
+impl Terminal {
+    /// Whether the terminal event has come.
+    pub fn is_closed(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// Takes an event into account.
+    pub fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
+        if let Some((line, _)) = self.end {
+            let message = format!("the event {} follows the terminal event", shown(&facts.tag));
+            let diagnostic = Diagnostic::new(Rule::EventAfterTerminal, message).related(line);
+            found.push(diagnostic.at(facts.line, facts.offset));
+            return;
+        }
+        for fact in &facts.list {
+            match fact {
+                Fact::Terminal(end) => {
+                    self.end = Some((facts.line, *end));
+                    if end.outcome == RunOutcome::Failure {
+                        let message = "the terminal event says that the run failed";
+                        let diagnostic = Diagnostic::new(Rule::ErrorResult, message);
+                        found.push(diagnostic.at(facts.line, facts.offset));
+                    }
+                }
+                Fact::Outcome(end) => {
+                    if self.running.is_none_or(|it| it.outcome == RunOutcome::Success) {
+                        self.running = Some(*end);
+                    }
+                }
+                Fact::SessionStart
+                | Fact::Session(_)
+                | Fact::Time(_)
+                | Fact::CallStarted(_)
+                | Fact::CallCompleted(..)
+                | Fact::TextDelta(_)
+                | Fact::TextWhole(_)
+                | Fact::FinalText(_)
+                | Fact::Boundary => {}
+            }
+        }
+        self.last_event = Some((facts.line, facts.offset));
+    }
+
+    /// What the producer said at the end, if it did.
+    pub fn end(&self) -> Option<End> {
+        self.end.map(|(_, end)| end).or(self.running)
+    }
+
+    /// Line and offset of the latest event before the end.
+    pub fn last_event(&self) -> Option<(u64, u64)> {
+        self.last_event
+    }
+
+    /// Holds what the stream said against the exit status of the producer, where it is known.
+    pub fn contradiction(&self, exit_status: Option<u8>) -> Option<Diagnostic> {
+        let (status, end) = (exit_status?, self.end()?);
+        let said = match (status, end.outcome) {
+            (0, RunOutcome::Failure) => "failed",
+            (1.., RunOutcome::Success) => "succeeded",
+            (0, RunOutcome::Success) | (1.., RunOutcome::Failure) => return None,
+        };
+        let message = format!("the stream says the run {said}, the exit status is {status}");
+        let diagnostic = Diagnostic::new(Rule::ExitStatusContradictsResult, message);
+        Some(match self.end {
+            Some((line, _)) => diagnostic.related(line),
+            None => diagnostic,
+        })
+    }
+
+    /// The outcome of the run. `cut` says that the stream ended before the run did.
+    pub fn outcome(&self, cut: bool, exit_status: Option<u8>) -> Outcome {
+        let says_failed = self.end().is_some_and(|end| end.outcome == RunOutcome::Failure);
+        if says_failed || exit_status.is_some_and(|status| status != 0) {
+            Outcome::Failed
+        } else if cut {
+            Outcome::Truncated
+        } else {
+            Outcome::Succeeded
+        }
+    }
+}

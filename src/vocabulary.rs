@@ -1,0 +1,70 @@
+//! Stage: does the profile know the event and the tool? What it does not is drift, counted.
+
+use std::collections::BTreeMap;
+
+use crate::diagnostic::{Diagnostic, shown};
+use crate::facts::{Fact, Facts, Standing};
+use crate::limits::{CALL_ID_BYTES_MAX, NAMES_MAX};
+use crate::rule::Rule;
+use crate::visible::clipped;
+
+/// Notices events and tools that the profile does not know, each name once.
+#[derive(Debug, Default)]
+pub struct Vocabulary {
+    events: BTreeMap<String, u64>,
+    undocumented: BTreeMap<String, u64>,
+    tools: BTreeMap<String, u64>,
+}
+
+impl Vocabulary {
+    /// Takes an event into account. `valid` says whether it satisfies the schema: one that does
+    /// not has been reported already.
+    pub fn observe(&mut self, facts: &Facts<'_>, valid: bool, found: &mut Vec<Diagnostic>) {
+        let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
+        match facts.standing {
+            Standing::Unknown if valid && count(&mut self.events, &facts.tag) => {
+                let message = format!("the profile does not know the event {}", named(&facts.tag));
+                found.push(at(Diagnostic::new(Rule::UnknownEvent, message)));
+            }
+            Standing::Observed if count(&mut self.undocumented, &facts.tag) => {
+                let message = format!("the event {} is not documented", named(&facts.tag));
+                found.push(at(Diagnostic::new(Rule::UndocumentedEvent, message)));
+            }
+            Standing::Documented | Standing::Observed | Standing::Unknown => {}
+        }
+        for fact in &facts.list {
+            if let Fact::CallStarted(call) | Fact::CallCompleted(call, _) = fact
+                && !call.known
+                && count(&mut self.tools, call.tool.unwrap_or_default())
+            {
+                let tool = call.tool.map_or("a tool without a name".to_owned(), shown);
+                let message = format!("the profile does not know {tool}, or this kind of result");
+                found.push(at(Diagnostic::new(Rule::UnknownTool, message)));
+            }
+        }
+    }
+
+    /// What occurred more than once although it was reported once: unknown events with their
+    /// number, in the order of their names.
+    pub fn repeated(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.events.iter().filter(|(_, count)| **count > 1).map(|(tag, &count)| (&**tag, count))
+    }
+}
+
+fn named(tag: &str) -> String {
+    if tag.is_empty() { "without a tag".to_owned() } else { shown(tag) }
+}
+
+/// Counts a name; true if it is new and within the bound.
+fn count(names: &mut BTreeMap<String, u64>, name: &str) -> bool {
+    let name = clipped(name, CALL_ID_BYTES_MAX);
+    if let Some(count) = names.get_mut(name.as_ref()) {
+        *count += 1;
+        return false;
+    }
+    let room = names.len() < NAMES_MAX;
+    if room {
+        names.insert(name.into_owned(), 1);
+    }
+    room
+}

@@ -1,0 +1,95 @@
+//! No cut of the bytes fools the checker: neither how they arrive, nor where they end.
+
+use std::io::{self, Read};
+
+use ndjson_check::verdict::{Outcome, Verdict};
+
+use crate::streams::{cases, json_report, judge};
+
+/// A stream that comes in pieces of these sizes, over and over.
+struct Pieces<'a> {
+    bytes: &'a [u8],
+    sizes: &'a [usize],
+    next: usize,
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let size = self.sizes[self.next % self.sizes.len()];
+        self.next += 1;
+        let count = size.min(buffer.len()).min(self.bytes.len());
+        let (piece, rest) = self.bytes.split_at(count);
+        buffer[..count].copy_from_slice(piece);
+        self.bytes = rest;
+        Ok(count)
+    }
+}
+
+/// Goal: the report does not depend on how the operating system cut the bytes.
+/// Method: check every fixture whole, then in pieces of one byte and of other sizes.
+#[test]
+fn read_size_does_not_change_the_report() {
+    for case in cases() {
+        let (bytes, contract) = (case.bytes(), case.contract());
+        let whole = json_report(&bytes[..], &contract);
+        for sizes in [&[1][..], &[2, 3, 7], &[4095, 1], &[65_535, 2]] {
+            let pieces = Pieces { bytes: &bytes, sizes, next: 0 };
+            assert_eq!(whole, json_report(pieces, &contract), "{}, {sizes:?}", case.path.display());
+        }
+    }
+}
+
+/// Goal: a stream that is cut anywhere is never called complete.
+/// Method: check every byte prefix of every conforming stream; success may be claimed only when
+/// the last event, the terminal one, is whole.
+#[test]
+fn no_prefix_is_called_complete() {
+    let mut prefixes = 0;
+    for case in cases() {
+        if case.folder() != "conforming" {
+            continue;
+        }
+        let (bytes, contract) = (case.bytes(), case.contract());
+        let whole = bytes.trim_ascii_end().len();
+        for end in 0..=bytes.len() {
+            let (summary, rules) = judge(&bytes[..end], &contract);
+            let complete =
+                summary.verdict == Verdict::Conforming && summary.outcome == Outcome::Succeeded;
+            if end < whole || end == bytes.len() {
+                let expected = end == bytes.len();
+                assert_eq!(complete, expected, "{} to byte {end}: {rules:?}", case.path.display());
+            }
+            prefixes += 1;
+        }
+    }
+    assert!(prefixes > 100_000, "only {prefixes} prefixes");
+}
+
+/// Goal: LF and CRLF are the same stream.
+#[test]
+fn line_endings_do_not_change_the_diagnostics() {
+    let mut checked = 0;
+    for case in cases() {
+        let bytes = case.bytes();
+        let text = String::from_utf8_lossy(&bytes);
+        // Where the ending itself, or the length of a line, is the point.
+        let is_about_bytes = ["not-ndjson", "truncated-line", "line-too-long", "blank-line"];
+        if is_about_bytes.contains(&case.folder()) || text.contains('\r') {
+            continue;
+        }
+        let crlf: Vec<u8> = bytes
+            .iter()
+            .flat_map(|byte| match byte {
+                b'\n' => &b"\r\n"[..],
+                byte => std::slice::from_ref(byte),
+            })
+            .copied()
+            .collect();
+        let contract = case.contract();
+        let (lf, crlf) = (judge(&bytes[..], &contract), judge(&crlf[..], &contract));
+        assert_eq!(lf.0.rules, crlf.0.rules, "{}", case.path.display());
+        assert_eq!(lf.0.events, crlf.0.events, "{}", case.path.display());
+        checked += 1;
+    }
+    assert!(checked > 80, "only {checked} streams");
+}

@@ -1,0 +1,102 @@
+//! Every rule has a page, and what the page shows is true.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use ndjson_check::rule::{Rule, Severity};
+
+use crate::streams::{contract, files, judge, root};
+
+const SECTIONS: [&str; 4] = ["## What it means", "## Why it matters", "## Bad", "## Good"];
+
+#[test]
+fn pages_have_their_form() {
+    let name = |severity: Option<Severity>| severity.map_or("off", Severity::name);
+    for rule in Rule::ALL {
+        let page = rule.page();
+        let mut paragraphs = page.split("\n\n");
+        assert_eq!(paragraphs.next(), Some(format!("# {rule}").as_str()));
+        let summary = rule.summary();
+        assert_eq!(paragraphs.next(), Some(summary), "{rule}");
+        assert!(summary.len() <= 80 && !summary.contains('\n'), "{rule}: {summary}");
+        let facts = format!(
+            "Severity: {}. Strict: {}. Since: 0.1.0. Source: ",
+            name(rule.severity()),
+            name(rule.strict_severity())
+        );
+        let line = paragraphs.next().unwrap();
+        assert!(line.starts_with(&facts), "{rule}: {line} should begin with {facts}");
+        let headings: Vec<&str> = page.lines().filter(|it| it.starts_with("## ")).collect();
+        assert_eq!(headings, SECTIONS, "{rule}");
+    }
+}
+
+#[test]
+fn names_are_unique_kebab_case_and_each_has_its_page() {
+    let names: BTreeSet<&str> = Rule::ALL.iter().map(|rule| rule.name()).collect();
+    assert_eq!(names.len(), Rule::ALL.len());
+    for rule in Rule::ALL {
+        let plain = rule.name().chars().all(|it| it.is_ascii_lowercase() || it == '-' || it == '8');
+        assert!(plain, "{rule}");
+        assert_eq!(rule.name().parse(), Ok(*rule));
+    }
+    let pages = files(&root().join("src/rules"), "md");
+    let pages: BTreeSet<_> = pages.iter().filter_map(|it| it.file_stem()?.to_str()).collect();
+    assert_eq!(pages, names);
+}
+
+#[test]
+fn the_readme_lists_every_rule() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    for rule in Rule::ALL {
+        assert!(readme.contains(&format!("`{rule}`")), "{rule}");
+    }
+}
+
+/// Goal: examples teach what is so.
+/// Method: the Bad block raises exactly its rule, the Good block nothing, with the block's flags.
+#[test]
+fn examples_raise_what_they_show() {
+    for rule in Rule::ALL {
+        let (good, bad) = (example(*rule, "## Good"), example(*rule, "## Bad"));
+        assert_eq!(raised(&bad), [*rule], "{rule}, bad");
+        assert_eq!(raised(&good), [], "{rule}, good");
+    }
+}
+
+struct Example {
+    flags: Vec<String>,
+    bytes: Vec<u8>,
+}
+
+fn raised(example: &Example) -> Vec<Rule> {
+    judge(&example.bytes[..], &contract(example.flags.iter().map(String::as_str))).1
+}
+
+/// Reads the block below a heading. Its info string holds flags, and says how to read it: `bytes`
+/// for `\xHH`, `no-final-newline`, `no-input`.
+fn example(rule: Rule, heading: &str) -> Example {
+    let (_, section) = rule.page().split_once(heading).unwrap();
+    let (info, rest) = section.split_once("```ndjson").unwrap().1.split_once('\n').unwrap();
+    let (block, _) = rest.split_once("```").unwrap();
+    let (mut flags, mut bytes) = (Vec::new(), block.as_bytes().to_vec());
+    for word in info.split_whitespace() {
+        match word {
+            "bytes" => bytes = unescaped(block),
+            "no-final-newline" => assert_eq!(bytes.pop(), Some(b'\n')),
+            "no-input" => bytes.clear(),
+            flag => flags.push(flag.to_owned()),
+        }
+    }
+    Example { flags, bytes }
+}
+
+fn unescaped(block: &str) -> Vec<u8> {
+    let mut parts = block.split("\\x");
+    let mut bytes = parts.next().unwrap().as_bytes().to_vec();
+    for part in parts {
+        bytes.push(u8::from_str_radix(&part[..2], 16).unwrap());
+        bytes.extend_from_slice(&part.as_bytes()[2..]);
+    }
+    bytes
+}

@@ -1,0 +1,14 @@
+//! The tests that go through the library's boundary or start the program.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod bytes;
+mod catalogue;
+mod cli;
+mod golden;
+mod profiles;
+mod readme;
+mod recordings;
+mod streams;
+mod suites;
+mod tidy;

@@ -1,0 +1,125 @@
+//! Profiles are data, in a closed language of their own.
+
+use std::fs;
+
+use ndjson_check::profile::{LANGUAGE, Profile};
+use ndjson_check::rule::Rule;
+use ndjson_check::schema::Schema;
+use ndjson_check::verdict::{Outcome, Verdict};
+use serde_json::{Value, json};
+
+use crate::streams::{cases, contract, files, judge, program, root, run_on, text};
+
+fn profile_files() -> Vec<std::path::PathBuf> {
+    let mut found = files(&root().join("src/profiles"), "json");
+    found.extend(files(&root().join("fixtures/profiles"), "json"));
+    found.retain(|path| path.ends_with("profile.json"));
+    assert!(found.len() >= 3, "{found:?}");
+    found
+}
+
+#[test]
+fn every_profile_here_is_written_in_the_language() {
+    let language: Value = serde_json::from_str(LANGUAGE).unwrap();
+    let language = Schema::compile("the language", &language).unwrap();
+    for path in profile_files() {
+        let profile: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        assert_eq!(language.violations(&profile).unwrap(), [], "{}", path.display());
+        Profile::load(path.to_str().unwrap()).unwrap();
+    }
+    for name in Profile::names() {
+        let (profile, schema) = Profile::load(name).unwrap();
+        assert_eq!(profile.name, name);
+        assert!(schema.is_some());
+    }
+}
+
+/// Goal: a slip in a profile is named, not ignored.
+/// Method: one wrong key or value at each place; the message has its JSON Pointer.
+#[test]
+fn what_the_language_does_not_know_is_refused_with_its_place() {
+    let good = json!({"name": "x", "title": "x", "tag": ["/t"],
+        "session": {"start": [{"when": {"/t": "a"}}]}, "terminal": {"rules": []}});
+    let wrong: [(&str, Value); 8] = [
+        ("/extra", json!(1)),
+        ("/session/star", json!([])),
+        ("/session/start/0/wenn", json!({})),
+        ("/session/start/0/when/~1t", json!({"exist": true})),
+        ("/tag/0", json!("t")),
+        ("/terminal/policy", json!("maybe")),
+        ("/terminal/rules/0", json!({"outcome": "perhaps", "when": {}})),
+        ("/text", json!([{"mode": "delta", "when": {}, "values": "/x", "value": "/x"}])),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("profile.json");
+    for (place, value) in wrong {
+        let mut profile = good.clone();
+        let (parent, key) = place.rsplit_once('/').unwrap();
+        match profile.pointer_mut(parent).unwrap() {
+            Value::Array(array) => {
+                array.truncate(key.parse().unwrap());
+                array.push(value);
+            }
+            parent => parent[key.replace("~1", "/")] = value,
+        }
+        fs::write(&file, profile.to_string()).unwrap();
+        let output = run_on(&["--profile", file.to_str().unwrap()], b"{}\n");
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains(&format!("{place}")), "{place}: {message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+    }
+    fs::write(&file, good.to_string()).unwrap();
+    let output = run_on(&["--profile", file.to_str().unwrap()], b"{\"t\":\"a\"}\n");
+    assert_ne!(output.status.code(), Some(2), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_profile_that_is_not_there_is_named() {
+    for (name, hint) in [("nobody", "built in: cursor"), ("no/such/profile.json", "No such file")] {
+        let output = run_on(&["--profile", name], b"{}\n");
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(hint), "{}", text(&output.stderr));
+    }
+}
+
+/// Goal: nobody takes one producer's stream for another's.
+#[test]
+fn the_stream_of_another_profile_does_not_conform() {
+    let cursor = contract([]);
+    let mut checked = 0;
+    for case in cases() {
+        if case.path.starts_with("fixtures/profiles/go-test") && case.folder() == "go-test" {
+            let (summary, rules) = judge(&case.bytes()[..], &cursor);
+            assert_eq!(summary.verdict, Verdict::NonConforming);
+            assert!(rules.contains(&Rule::MissingTerminalEvent), "{rules:?}");
+            checked += 1;
+        }
+    }
+    assert!(checked >= 4, "only {checked}");
+}
+
+/// Goal: our own report keeps the contract that we ask of others.
+/// Method: the json report of every fixture, held against its profile and schema by ourselves.
+#[test]
+fn our_report_conforms() {
+    let contract = contract(["--profile", "fixtures/profiles/report/profile.json"]);
+    let mut checked = 0;
+    for case in cases() {
+        let golden = fs::read(root().join(&case.path).with_extension("json")).unwrap();
+        let (summary, rules) = judge(&golden[..], &contract);
+        assert_eq!(rules, [], "{}", case.path.display());
+        let good = ["conforming", "go-test"].contains(&case.folder());
+        if good && !String::from_utf8_lossy(&golden).contains(r#""outcome":"failed""#) {
+            assert_eq!(summary.outcome, Outcome::Succeeded, "{}", case.path.display());
+        }
+        // A report without its last line is truncated, and we say so.
+        let cut = golden.trim_ascii_end().iter().rposition(|&byte| byte == b'\n').unwrap();
+        let (_, rules) = judge(&golden[..=cut], &contract);
+        assert_eq!(rules, [Rule::MissingTerminalEvent]);
+        checked += 1;
+    }
+    assert!(checked > 100, "only {checked}");
+    let output = program().args(["--report", "json", "fixtures"]).output().unwrap();
+    assert_eq!(judge(&output.stdout[..], &contract).1, []);
+}

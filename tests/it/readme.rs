@@ -1,0 +1,42 @@
+//! What the README shows is what happens.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+
+use crate::streams::{PROGRAM, program, root};
+
+/// Goal: no example lies.
+/// Method: run each command of the README's `console` blocks in a shell at the repository's root,
+/// with the program on the path, and compare what it prints with the lines below it.
+#[test]
+fn console_blocks_print_what_they_show() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let folder = Path::new(PROGRAM).parent().unwrap();
+    let path = format!("{}:{}", folder.display(), env::var("PATH").unwrap());
+    let mut run = 0;
+    for block in readme.split("```console\n").skip(1) {
+        let (block, _) = block.split_once("```").unwrap();
+        for example in block.split("$ ").skip(1) {
+            let (command, shown) = example.split_once('\n').unwrap();
+            let mut shell = std::process::Command::new("sh");
+            shell.args(["-c", &format!("{command} 2>&1")]).env("PATH", &path);
+            let output = shell.current_dir(root()).env_remove("FORCE_COLOR").output().unwrap();
+            assert_eq!(String::from_utf8_lossy(&output.stdout), shown, "$ {command}");
+            run += 1;
+        }
+    }
+    assert!(run >= 3, "only {run} examples");
+    assert!(program().arg("--version").output().unwrap().status.success());
+}
+
+/// Goal: every option that `--help` shows is real, and the README names each exit code.
+#[test]
+fn exit_codes_are_in_the_readme_and_the_help() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let help = String::from_utf8(program().arg("--help").output().unwrap().stdout).unwrap();
+    for code in [0, 1, 2, 3] {
+        assert!(readme.contains(&format!("| {code} |")), "README, {code}");
+        assert!(help.contains(&format!("\n  {code}  ")), "--help, {code}");
+    }
+}

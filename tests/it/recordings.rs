@@ -1,0 +1,73 @@
+//! Real recorded streams, kept beside the repository, are judged as their index says.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use ndjson_check::rule::Rule;
+use ndjson_check::verdict::{Format, Outcome, Verdict};
+
+use crate::streams::{contract, judge, shared};
+
+/// What a recording raises at default severities, apart from nothing.
+fn expected(name: &str) -> &'static [Rule] {
+    match name {
+        // Its publisher removed `apiKeySource` and `duration_api_ms`.
+        "agent-runner-sanitised" => &[Rule::SchemaViolation],
+        // A consumer put a line of its own first, and blank lines at the end.
+        "inspector-small-trace" => {
+            &[Rule::BlankLine, Rule::SchemaViolation, Rule::LateSessionStart]
+        }
+        // A web search was rejected before it started.
+        "hcn-2026.09.10-probe-15" => &[Rule::RejectedWithoutStart],
+        _ => &[],
+    }
+}
+
+#[test]
+fn recordings_are_judged_as_their_index_says() {
+    let Some(folder) = shared("captures") else { return };
+    let contract = contract([]);
+    let mut judged = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|it| it != "ndjson") {
+            continue;
+        }
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let (summary, rules) = judge(fs::File::open(&path).unwrap(), &contract);
+        assert_eq!(rules, expected(&name), "{name}");
+        assert_eq!(summary.outcome, Outcome::Succeeded, "{name}");
+        let errors = ["agent-runner-sanitised", "inspector-small-trace"].contains(&name.as_str());
+        assert_eq!(summary.verdict == Verdict::NonConforming, errors, "{name}");
+        let single = name == "eungjin-json";
+        assert_eq!(summary.format == Format::Json, single, "{name}");
+        judged.insert(name, summary.events);
+    }
+    assert_eq!(judged.len(), 21, "{judged:?}");
+}
+
+/// Goal: text is put together as the producer does it.
+/// Method: every recording's answer has the size of its terminal text, or a rule would be raised;
+/// damage to one byte of any assistant text must be noticed.
+#[test]
+fn damaged_text_in_a_recording_is_noticed() {
+    let Some(folder) = shared("captures") else { return };
+    let contract = contract([]);
+    let mut damaged = 0;
+    for name in ["hcn-2026.09.10-probe-52", "townk-cursor-tool-use", "claudian-tool-call-stream"] {
+        let text = fs::read_to_string(folder.join(format!("{name}.ndjson"))).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        for (index, line) in lines.iter().enumerate() {
+            if !line.starts_with(r#"{"type":"assistant""#) {
+                continue;
+            }
+            let mut lines: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
+            lines[index] = line.replacen(r#""text":""#, r#""text":"~"#, 1);
+            let (_, rules) = judge(lines.join("\n").as_bytes(), &contract);
+            let noticed = [Rule::ReplayMismatch, Rule::TextMismatch];
+            assert!(rules.iter().any(|it| noticed.contains(it)), "{name}:{}: {rules:?}", index + 1);
+            damaged += 1;
+        }
+    }
+    assert!(damaged > 10, "only {damaged}");
+}
