@@ -113,6 +113,8 @@ struct Check<'c> {
     terminal: Terminal,
     /// What the stages found and no report has seen yet.
     found: Vec<Diagnostic>,
+    /// Whether the stream has been called something else than NDJSON.
+    diagnosed: bool,
     /// The cut last line, kept until the end knows what else is missing.
     truncated: Option<Diagnostic>,
     counts: Vec<u64>,
@@ -135,6 +137,7 @@ impl<'c> Check<'c> {
             reassembly: Reassembly::default(),
             terminal: Terminal::default(),
             found: Vec::new(),
+            diagnosed: false,
             truncated: None,
             counts: vec![0; Rule::ALL.len()],
             lines: 0,
@@ -149,13 +152,11 @@ impl<'c> Check<'c> {
         }
         let event = event::parse(line, &mut self.found);
         self.framing = self.framing.observe(line, event.is_some());
-        match &event {
-            Some(event) => self.event(event),
-            None => {
-                self.truncated = self.found.pop_if(|it| it.rule == Rule::TruncatedLine);
-                Ok(())
-            }
+        if let Some(event) = &event {
+            return self.event(event);
         }
+        self.truncated = self.found.pop_if(|it| it.rule == Rule::TruncatedLine);
+        Ok(())
     }
 
     fn event(&mut self, event: &Event<'_>) -> Result<(), Error> {
@@ -208,13 +209,12 @@ impl<'c> Check<'c> {
     /// Hands what was found to the report, unless the stream's framing is still in doubt.
     fn deliver(&mut self, report: &mut dyn Report) -> Result<(), Error> {
         match self.framing {
-            Framing::Suspect { .. } => return Ok(()),
-            Framing::Foreign(other) if self.counts[Rule::NotNdjson as usize] == 0 => {
+            Framing::Foreign(other) if !self.diagnosed => {
+                self.diagnosed = true;
                 self.found.clear();
                 self.found.push(other.diagnostic());
-                self.counts[Rule::NotNdjson as usize] = 1;
             }
-            Framing::Foreign(_) => return Ok(()),
+            Framing::Suspect { .. } | Framing::Foreign(_) => return Ok(()),
             Framing::Unseen | Framing::Ndjson => {}
         }
         if self.found.is_empty() {
@@ -223,9 +223,7 @@ impl<'c> Check<'c> {
         for diagnostic in self.found.drain(..) {
             let Some(severity) = self.contract.severities.of(diagnostic.rule) else { continue };
             let count = &mut self.counts[diagnostic.rule as usize];
-            if diagnostic.rule != Rule::NotNdjson {
-                *count += 1;
-            }
+            *count += 1;
             if *count <= PRINTED_PER_RULE_MAX {
                 report.diagnostic(self.name, severity, &diagnostic)?;
             }
@@ -262,11 +260,10 @@ impl<'c> Check<'c> {
                 self.found.push(Diagnostic::new(Rule::EmptyStream, message));
             }
         } else if needs_terminal && !self.terminal.is_closed() && !failed_status {
-            let message = "the stream ends without its terminal event";
-            let mut diagnostic = Diagnostic::new(Rule::MissingTerminalEvent, message);
-            diagnostic.related_line = self.terminal.last_event().map(|(line, _)| line);
-            diagnostic.note = Some(self.missing("the run was cut short"));
-            self.found.push(diagnostic);
+            let (line, _) = self.terminal.last_event().unwrap_or_default();
+            let message = format!("the stream ends after line {line} without a terminal event");
+            let diagnostic = Diagnostic::new(Rule::MissingTerminalEvent, message);
+            self.found.push(diagnostic.related(line).note(self.missing("the run was cut short")));
         }
         if self.events > 0 {
             let format = self.format.unwrap_or(Format::StreamJson);

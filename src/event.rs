@@ -206,7 +206,8 @@ fn truncated(line: &Line<'_>) -> Diagnostic {
     } else {
         String::new()
     };
-    let message = format!("the stream ends inside a JSON text of {} bytes{cut}", line.length);
+    let message =
+        format!("the stream ends inside a JSON text, after {} bytes of it{cut}", line.length);
     Diagnostic::new(Rule::TruncatedLine, message)
 }
 

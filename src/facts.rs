@@ -70,8 +70,10 @@ pub struct Call<'e> {
     pub id: CallId,
     /// The tool's name, if the event names one.
     pub tool: Option<&'e str>,
-    /// Whether the profile knows the tool and, in a completion, the kind of result.
-    pub known: bool,
+    /// Whether the profile knows the tool.
+    pub tool_known: bool,
+    /// Whether the profile knows the kind of result; a start has none.
+    pub result_known: bool,
     /// Fingerprints of what both halves must have in common, in the order of the profile's `same`.
     pub same: Vec<Option<u64>>,
 }
@@ -204,7 +206,7 @@ impl<'p> Reader<'p> {
         if let Some(rule) = calls.completion.iter().find(|rule| rule.when.hold(root)) {
             let outcome = rule.outcomes.iter().find(|rule| rule.when.hold(root));
             if let Some(mut call) = self.call(root, &rule.id) {
-                call.known &= outcome.is_some();
+                call.result_known = outcome.is_some();
                 let outcome = outcome.map_or(CallOutcome::Unknown, |rule| rule.outcome);
                 list.push(Fact::CallCompleted(call, outcome));
             }
@@ -218,7 +220,8 @@ impl<'p> Reader<'p> {
         Some(Call {
             id: call_id(root, id)?,
             tool,
-            known: known.unwrap_or(calls.tool.is_empty()),
+            tool_known: known.unwrap_or(calls.tool.is_empty()),
+            result_known: true,
             same: calls.same.iter().map(fingerprint).collect(),
         })
     }

@@ -1,29 +1,86 @@
 //! Checks the NDJSON event stream of AI coding agents.
 //!
-//! One direction of data: `bytes → Line → Event → Facts → Diagnostic → report`.
-pub mod check;
-pub mod cli;
-pub mod correlation;
+//! # The way of the data
+//!
+//! ```text
+//! bytes → Line → Event → Facts → Diagnostic → report
+//! ```
+//!
+//! One direction. A [`line::LineReader`] cuts the bytes at `\n`; [`event::parse`] reads a line as
+//! one JSON object; [`facts::Reader`] says what the event means, in words that no producer
+//! invented, as its [`profile::Profile`] tells; the stages look at facts and append to what was
+//! found; a [`report::Report`] is told. [`check::check`] is the loop, on one screen.
+//!
+//! A stage takes what it is given, changes only its own state, and never prints, reads or knows
+//! the next stage. What is wrong with a stream is a [`diagnostic::Diagnostic`], and the next line
+//! is checked all the same; only files, schemas, profiles and output can be an [`error::Error`].
+//!
+//! # The floors
+//!
+//! A module uses those below it, never those beside or above it; a test holds this list.
+//!
+//! | floor | modules |
+//! |---|---|
+//! | 11 | [`run`]: from the command line to the exit code |
+//! | 10 | [`cli`]: what can be typed |
+//! | 9 | [`check`]: the loop over all stages |
+//! | 8 | [`report`]: for people and for programs |
+//! | 7 | [`summary`]: what a check amounts to |
+//! | 6 | the stages: [`vocabulary`], [`sequence`], [`correlation`], [`reassembly`], [`terminal`] |
+//! | 5 | [`facts`]: what an event means; [`framing`]: input that is no NDJSON at all |
+//! | 4 | [`profile`]: what a producer's events mean, as data |
+//! | 3 | [`path`]: how a profile points into an event |
+//! | 2 | [`event`]: a line that is one JSON object; [`schema`]: the validator's only room |
+//! | 1 | [`line`]: bytes to lines; [`input`]: where streams come from; [`diagnostic`] |
+//! | 0 | [`limits`], [`rule`], [`verdict`], [`error`], [`visible`], [`pointer`], [`descriptor`] |
+//!
+//! # What is absent
+//!
+//! - No producer is known by name or key outside `src/profiles`.
+//! - Nobody but [`schema`] knows the validator, nobody but [`event`] and [`schema`] the JSON
+//!   engine's tree: other modules ask [`event::Node`].
+//! - Nothing opens a network connection or starts a process.
+//! - Nothing that is kept between two lines grows without bound: see [`limits`].
+//! - No report depends on a clock, a hash order, the cut of the input or the machine.
+
+pub mod limits;
+pub mod rule;
+pub mod verdict;
+
 pub mod descriptor;
-pub mod diagnostic;
 pub mod error;
+pub mod pointer;
+pub mod visible;
+
+pub mod diagnostic;
+pub mod input;
+pub mod line;
+
 pub mod event;
+pub mod schema;
+
+pub mod path;
+pub mod profile;
+
 pub mod facts;
 pub mod framing;
-pub mod input;
-pub mod limits;
-pub mod line;
-pub mod path;
-pub mod pointer;
-pub mod profile;
+
+pub mod correlation;
 pub mod reassembly;
-pub mod report;
-pub mod rule;
-pub mod run;
-pub mod schema;
 pub mod sequence;
-pub mod summary;
 pub mod terminal;
-pub mod verdict;
-pub mod visible;
 pub mod vocabulary;
+
+pub mod summary;
+
+pub mod report;
+
+pub mod check;
+
+pub mod cli;
+pub mod run;
+
+/// The README's example is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -76,8 +76,9 @@ impl Reassembly {
         self.close();
         difference.map(|difference| {
             self.replay_differs = true;
-            let message =
-                format!("the whole text is not that of its {deltas} deltas: {difference}");
+            let message = format!(
+                "the {deltas} deltas do not make the whole text that follows: {difference}"
+            );
             Diagnostic::new(Rule::ReplayMismatch, message).related(line)
         })
     }
@@ -98,9 +99,8 @@ impl Reassembly {
             return None;
         }
         let difference = self.answer.difference(text)?;
-        let message = format!(
-            "the terminal event's text is not the concatenation of the segments: {difference}"
-        );
+        let message =
+            format!("the segments do not make the text of the terminal event: {difference}");
         Some(Diagnostic::new(Rule::TextMismatch, message))
     }
 

@@ -30,7 +30,7 @@ macro_rules! rules {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Rule {
-            $(#[doc = concat!("`", $name, "`; `--explain ", $name, "` prints its page.")] $variant,)+
+            $(#[doc = concat!("`", $name, "`; `--explain` prints its page.")] $variant,)+
         }
 
         impl Rule {

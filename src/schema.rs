@@ -1,5 +1,7 @@
 //! JSON Schema 2020-12, and the only place that knows the validator.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "the validator has thirty kinds of error")]
+
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Map, Value};

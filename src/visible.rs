@@ -49,7 +49,7 @@ pub fn clipped(text: &str, max: usize) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let room = max.saturating_sub('…'.len_utf8());
-    let end = (0..=room).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    let end = (0..=room).rfind(|&at| text.is_char_boundary(at)).unwrap_or(0);
     Cow::Owned(format!("{}…", &text[..end]))
 }
 

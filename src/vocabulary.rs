@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diagnostic::{Diagnostic, shown};
-use crate::facts::{Fact, Facts, Standing};
+use crate::facts::{Call, Fact, Facts, Standing};
 use crate::limits::{CALL_ID_BYTES_MAX, NAMES_MAX};
 use crate::rule::Rule;
 use crate::visible::clipped;
@@ -34,11 +34,10 @@ impl Vocabulary {
         }
         for fact in &facts.list {
             if let Fact::CallStarted(call) | Fact::CallCompleted(call, _) = fact
-                && !call.known
-                && count(&mut self.tools, call.tool.unwrap_or_default())
+                && let Some(unknown) = unknown(call)
+                && count(&mut self.tools, &unknown)
             {
-                let tool = call.tool.map_or("a tool without a name".to_owned(), shown);
-                let message = format!("the profile does not know {tool}, or this kind of result");
+                let message = format!("the profile does not know {unknown}");
                 found.push(at(Diagnostic::new(Rule::UnknownTool, message)));
             }
         }
@@ -48,6 +47,18 @@ impl Vocabulary {
     /// number, in the order of their names.
     pub fn repeated(&self) -> impl Iterator<Item = (&str, u64)> {
         self.events.iter().filter(|(_, count)| **count > 1).map(|(tag, &count)| (&**tag, count))
+    }
+}
+
+/// What the profile does not know of a call.
+fn unknown(call: &Call<'_>) -> Option<String> {
+    match call.tool {
+        None if !call.tool_known => Some("a tool that has no name".to_owned()),
+        Some(tool) if !call.tool_known => Some(format!("the tool {}", shown(tool))),
+        Some(tool) if !call.result_known => {
+            Some(format!("this kind of result of the tool {}", shown(tool)))
+        }
+        None | Some(_) => None,
     }
 }
 

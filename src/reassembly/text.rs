@@ -84,8 +84,8 @@ pub(super) struct Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at, exact, lengths: (together, given) } = self;
-        let place = if *exact { "first at byte" } else { "after byte" };
-        write!(out, "they differ {place} {at} ({together} bytes together, {given} given)")
+        let place = if *exact { "from byte" } else { "somewhere after byte" };
+        write!(out, "they differ {place} {at} on ({together} bytes against {given})")
     }
 }
 

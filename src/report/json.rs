@@ -4,6 +4,8 @@
 //! report`); a change of it is a new version. A diagnostic is written when it is found, a stream
 //! at its end, and the summary is the last line: a report without it is truncated.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 
 use super::{Report, Target};
@@ -135,7 +137,7 @@ fn escaped(json: &str) -> String {
     for character in json.chars() {
         if misleads(character) {
             for unit in character.encode_utf16(&mut [0; 2]) {
-                out.push_str(&format!("\\u{unit:04x}"));
+                let _ = write!(out, "\\u{unit:04x}");
             }
         } else {
             out.push(character);
@@ -220,6 +222,7 @@ struct CallCountsObject {
 }
 
 #[derive(Serialize)]
+#[expect(clippy::struct_field_names, reason = "they are the names on the wire")]
 struct UsageObject {
     #[serde(skip_serializing_if = "Option::is_none")]
     input_tokens: Option<u64>,

@@ -66,7 +66,7 @@ fn what_the_language_does_not_know_is_refused_with_its_place() {
         let output = run_on(&["--profile", file.to_str().unwrap()], b"{}\n");
         let message = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{message}");
-        assert!(message.contains(&format!("{place}")), "{place}: {message}");
+        assert!(message.contains(place), "{place}: {message}");
         assert_eq!(message.lines().count(), 1, "{message}");
     }
     fs::write(&file, good.to_string()).unwrap();
