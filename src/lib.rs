@@ -31,8 +31,8 @@
 //! | 4 | [`profile`]: what a producer's events mean, as data |
 //! | 3 | [`path`]: how a profile points into an event |
 //! | 2 | [`event`]: a line that is one JSON object; [`schema`]: the validator's only room |
-//! | 1 | [`line`]: bytes to lines; [`input`]: where streams come from; [`diagnostic`] |
-//! | 0 | [`limits`], [`rule`], [`verdict`], [`error`], [`visible`], [`pointer`], [`descriptor`] |
+//! | 1 | [`mod@line`]: bytes to lines; [`input`]: where streams come from; [`diagnostic`] |
+//! | 0 | [`limits`], [`rule`], [`verdict`], [`error`], [`visible`], [`mod@pointer`], [`descriptor`] |
 //!
 //! # What is absent
 //!
