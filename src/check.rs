@@ -2,81 +2,32 @@
 
 use std::io::Read;
 
-use serde_json::Value;
-
+use crate::contract::Contract;
+use crate::convert::{Convert, Seen};
 use crate::correlation::Correlation;
-use crate::diagnostic::{Diagnostic, SchemaLocation, shown};
+use crate::diagnostic::{Diagnostic, SchemaLocation};
 use crate::error::Error;
 use crate::event::{self, Event};
 use crate::facts::{Fact, Facts, Reader};
 use crate::framing::Framing;
 use crate::limits::{
-    CALL_ROWS_MAX, CALLS_OPEN_MAX, LINE_BYTES_MAX, PRINTED_PER_RULE_MAX, TEXT_BYTES_MAX,
+    CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, NAMES_MAX, PRINTED_PER_RULE_MAX,
+    TEXT_BYTES_MAX, VIOLATION_DETAIL_BYTES_MAX,
 };
 use crate::line::{Line, LineReader};
-use crate::profile::{Profile, TerminalPolicy};
-use crate::reassembly::Reassembly;
+use crate::reassembly::{Piece, Reassembly};
 use crate::report::Report;
-use crate::rule::{Rule, Severities, Severity};
-use crate::schema::Schema;
+use crate::rule::{Rule, Severity};
+use crate::schema::Violation;
 use crate::sequence::Sequence;
 use crate::summary::StreamSummary;
 use crate::terminal::Terminal;
 use crate::verdict::{Format, Verdict};
+use crate::visible::shown;
 use crate::vocabulary::Vocabulary;
 
-/// What streams are held against; compiled once, used for any number of them.
-#[derive(Debug)]
-pub struct Contract {
-    profile: Profile,
-    schema: Option<Schema>,
-    single: Option<Schema>,
-    user_schema: Option<Schema>,
-    /// The severity of each rule.
-    pub severities: Severities,
-    /// Which format the producer was asked for; `None` tells it from the first event.
-    pub format: Option<Format>,
-    /// Longest line that is checked, in bytes.
-    pub line_bytes_max: u64,
-    /// The producer's exit status, where it is known.
-    pub exit_status: Option<u8>,
-}
-
-impl Contract {
-    /// The contract of a profile and, if it has one, the schema of its events.
-    ///
-    /// # Errors
-    ///
-    /// When the schema is none, or refers to something outside itself.
-    pub fn new(profile: Profile, schema: Option<&Value>) -> Result<Self, Error> {
-        let single = match (schema, &profile.single) {
-            (Some(schema), Some(part)) => Some(Schema::compile_part(&profile.name, schema, part)?),
-            _ => None,
-        };
-        Ok(Self {
-            schema: schema.map(|it| Schema::compile(&profile.name, it)).transpose()?,
-            single,
-            user_schema: None,
-            profile,
-            severities: Severities::default(),
-            format: None,
-            line_bytes_max: LINE_BYTES_MAX,
-            exit_status: None,
-        })
-    }
-
-    /// Adds a schema that every event must satisfy as well; `origin` is its file.
-    ///
-    /// # Errors
-    ///
-    /// As [`Contract::new`].
-    pub fn add_schema(&mut self, origin: &str, schema: &Value) -> Result<(), Error> {
-        self.user_schema = Some(Schema::compile(origin, schema)?);
-        Ok(())
-    }
-}
-
-/// Checks one stream to its end and reports what it finds, line by line.
+/// Checks one stream to its end and reports what it finds, line by line; `conversion` sees every
+/// event (`&mut ()` where nothing is converted).
 ///
 /// # Errors
 ///
@@ -87,16 +38,23 @@ pub fn check(
     name: &str,
     contract: &Contract,
     report: &mut dyn Report,
+    conversion: &mut dyn Convert,
 ) -> Result<StreamSummary, Error> {
     let mut lines = LineReader::new(stream, contract.line_bytes_max);
     let mut check = Check::new(name, contract);
     let failed = |source| Error::Read { stream: name.to_owned(), source };
     while let Some(line) = lines.next_line().map_err(failed)? {
-        check.line(&line)?;
+        if let Err(error) = check.line(&line, conversion) {
+            // The producer is not to be killed for it: its stream is read to the end.
+            while lines.next_line().map_err(failed)?.is_some() {}
+            return Err(error);
+        }
         check.deliver(report)?;
     }
     let bytes = lines.bytes();
-    check.finish(bytes, report)
+    let summary = check.finish(bytes, report)?;
+    conversion.finish(summary.outcome);
+    Ok(summary)
 }
 
 /// The check of one stream, line by line.
@@ -113,6 +71,10 @@ struct Check<'c> {
     terminal: Terminal,
     /// What the stages found and no report has seen yet.
     found: Vec<Diagnostic>,
+    /// The first line that was to be an event and could not be read; and the last line, if it was
+    /// one. What seems to be missing may have stood there.
+    lost: Option<u64>,
+    last_lost: Option<u64>,
     /// Whether the stream has been called something else than NDJSON.
     diagnosed: bool,
     /// The cut last line, kept until the end knows what else is missing.
@@ -124,11 +86,11 @@ struct Check<'c> {
 
 impl<'c> Check<'c> {
     fn new(name: &'c str, contract: &'c Contract) -> Self {
-        let same = contract.profile.calls.same.iter().map(|path| path.as_str().to_owned());
+        let same = contract.profile().calls.same.iter().map(|path| path.as_str().to_owned());
         Self {
             name,
             contract,
-            reader: Reader::new(&contract.profile),
+            reader: Reader::new(contract.profile()),
             framing: Framing::Unseen,
             format: contract.format,
             vocabulary: Vocabulary::default(),
@@ -137,6 +99,8 @@ impl<'c> Check<'c> {
             reassembly: Reassembly::default(),
             terminal: Terminal::default(),
             found: Vec::new(),
+            lost: None,
+            last_lost: None,
             diagnosed: false,
             truncated: None,
             counts: vec![0; Rule::ALL.len()],
@@ -145,7 +109,7 @@ impl<'c> Check<'c> {
         }
     }
 
-    fn line(&mut self, line: &Line<'_>) -> Result<(), Error> {
+    fn line(&mut self, line: &Line<'_>, conversion: &mut dyn Convert) -> Result<(), Error> {
         self.lines += 1;
         if let Framing::Foreign(_) = self.framing {
             return Ok(());
@@ -153,57 +117,73 @@ impl<'c> Check<'c> {
         let event = event::parse(line, &mut self.found);
         self.framing = self.framing.observe(line, event.is_some());
         if let Some(event) = &event {
-            return self.event(event);
+            self.last_lost = None;
+            return self.event(line, event, conversion);
         }
         self.truncated = self.found.pop_if(|it| it.rule == Rule::TruncatedLine);
+        if is_lost_event(line) && self.is_error(self.found.last()) {
+            self.last_lost = Some(line.number);
+            self.lost.get_or_insert(line.number);
+        }
         Ok(())
     }
 
-    fn event(&mut self, event: &Event<'_>) -> Result<(), Error> {
+    fn event(
+        &mut self,
+        line: &Line<'_>,
+        event: &Event<'_>,
+        conversion: &mut dyn Convert,
+    ) -> Result<(), Error> {
         self.events += 1;
         let facts = self.reader.facts(event);
         let ends = facts.list.iter().any(|fact| matches!(fact, Fact::Terminal(_)));
         // Nothing but a terminal event: the single object of the other format.
         let guess = if ends { Format::Json } else { Format::StreamJson };
         let format = *self.format.get_or_insert(guess);
-        let valid = self.schemas(event)?;
-        if !self.terminal.is_closed() {
-            self.stages(&facts, valid, format);
-        }
+        let in_run = !self.terminal.is_closed();
+        let valid = in_run && self.schemas(event)?;
+        let pieces = if in_run { self.stages(&facts, valid, format) } else { Vec::new() };
         self.terminal.observe(&facts, &mut self.found);
+        if facts.incomplete && !valid {
+            self.lost.get_or_insert(event.line);
+        }
+        conversion.event(&Seen { line, event, facts: &facts, pieces: &pieces, valid, in_run });
         Ok(())
     }
 
     /// The stages that follow the run; after its end there is nothing for them to follow.
-    fn stages(&mut self, facts: &Facts<'_>, valid: bool, format: Format) {
+    fn stages<'f>(&mut self, facts: &'f Facts<'_>, valid: bool, format: Format) -> Vec<Piece<'f>> {
         self.vocabulary.observe(facts, valid, &mut self.found);
         self.sequence.observe(facts, &mut self.found);
         self.correlation.observe(facts, &mut self.found);
-        self.reassembly.observe(facts, format == Format::Json, &mut self.found);
+        self.reassembly.observe(facts, format == Format::Json, &mut self.found)
     }
 
     /// Holds an event against the profile's schema and the user's; false if it fails one.
     fn schemas(&mut self, event: &Event<'_>) -> Result<bool, Error> {
-        let own = match self.contract.format {
-            Some(Format::Json) => self.contract.single.as_ref().or(self.contract.schema.as_ref()),
-            Some(Format::StreamJson) | None => self.contract.schema.as_ref(),
-        };
-        let mut violations = Vec::new();
-        for schema in own.iter().chain(&self.contract.user_schema.as_ref()) {
-            for violation in schema.violations(event.value())? {
-                violations.push((event.offset_of(&violation.instance), violation));
+        let mut failed = Vec::new();
+        for schema in self.contract.schemas(self.events == 1) {
+            if schema.is_valid(event.value()) {
+                continue;
             }
+            let violations = if event.length() <= VIOLATION_DETAIL_BYTES_MAX {
+                schema.violations(event.value())?
+            } else {
+                vec![Violation::of_large_value()]
+            };
+            failed.extend(violations.into_iter().map(|it| (schema.origin(), it)));
         }
+        let pointers = failed.iter().map(|(_, it)| it.instance.clone()).collect();
+        let offsets = event.offsets(&pointers);
+        let offset = |it: &Violation| offsets.get(&it.instance).copied().unwrap_or(event.offset);
         // In the order of the document, whatever order the validator works in.
-        violations.sort_by_key(|(offset, _)| *offset);
-        let valid = violations.is_empty();
-        self.found.extend(violations.into_iter().map(|(offset, violation)| {
-            let diagnostic = Diagnostic::new(Rule::SchemaViolation, violation.message);
-            let location =
-                SchemaLocation { instance: violation.instance, keyword: violation.keyword };
-            Diagnostic { location: Some(location), ..diagnostic.at(event.line, offset) }
+        failed.sort_by_key(|(_, violation)| offset(violation));
+        self.found.extend(failed.iter().map(|(schema, violation)| {
+            let diagnostic = Diagnostic::new(Rule::SchemaViolation, violation.message.as_str())
+                .at(event.line, offset(violation));
+            Diagnostic { location: Some(SchemaLocation::new(schema, violation)), ..diagnostic }
         }));
-        Ok(valid)
+        Ok(failed.is_empty())
     }
 
     /// Hands what was found to the report, unless the stream's framing is still in doubt.
@@ -220,7 +200,11 @@ impl<'c> Check<'c> {
         if self.found.is_empty() {
             return Ok(());
         }
+        let (lost, last_lost) = (self.lost, self.last_lost);
         for diagnostic in self.found.drain(..) {
+            if may_follow_from(lost, last_lost, diagnostic.rule) {
+                continue;
+            }
             let Some(severity) = self.contract.severities.of(diagnostic.rule) else { continue };
             let count = &mut self.counts[diagnostic.rule as usize];
             *count += 1;
@@ -249,25 +233,31 @@ impl<'c> Check<'c> {
     fn end(&mut self) {
         let exit_status = self.contract.exit_status;
         let failed_status = exit_status.is_some_and(|status| status != 0);
-        let needs_terminal = self.needs_terminal();
-        if let Some(truncated) = self.truncated.take() {
+        let needs_terminal = self.contract.needs_terminal();
+        let truncated = self.truncated.take();
+        let cut = self.is_error(truncated.as_ref());
+        if let Some(truncated) = truncated {
             let missing = needs_terminal && !self.terminal.is_closed();
             let note = missing.then(|| self.missing("no terminal event came"));
             self.found.push(Diagnostic { note, ..truncated });
+        }
+        if cut {
+            // All that is missing is missing for that.
         } else if self.events == 0 {
             if !failed_status {
                 let message = "the stream has no event";
                 self.found.push(Diagnostic::new(Rule::EmptyStream, message));
             }
         } else if needs_terminal && !self.terminal.is_closed() && !failed_status {
-            let (line, _) = self.terminal.last_event().unwrap_or_default();
-            let message = format!("the stream ends after line {line} without a terminal event");
+            let (line, offset) = self.terminal.last_event().unwrap_or_default();
+            let message = "the stream ends here, without a terminal event";
             let diagnostic = Diagnostic::new(Rule::MissingTerminalEvent, message);
-            self.found.push(diagnostic.related(line).note(self.missing("the run was cut short")));
+            let note = self.missing("the run was cut short");
+            self.found.push(diagnostic.at(line, offset).note(note));
         }
         if self.events > 0 {
             let format = self.format.unwrap_or(Format::StreamJson);
-            let starts = !self.contract.profile.session.start.is_empty();
+            let starts = !self.contract.profile().session.start.is_empty();
             self.sequence.finish(starts && format == Format::StreamJson, &mut self.found);
             if !needs_terminal {
                 let (line, offset) = self.terminal.last_event().unwrap_or_default();
@@ -277,14 +267,16 @@ impl<'c> Check<'c> {
         }
     }
 
-    fn needs_terminal(&self) -> bool {
-        self.contract.profile.terminal.policy == TerminalPolicy::Required
+    fn is_error(&self, diagnostic: Option<&Diagnostic>) -> bool {
+        let severity = diagnostic.and_then(|it| self.contract.severities.of(it.rule));
+        severity == Some(Severity::Error)
     }
 
     /// Whether the stream ended before the run did.
     fn is_cut(&self) -> bool {
         let open = self.correlation.counts().unfinished > 0;
-        let run_goes_on = if self.needs_terminal() { !self.terminal.is_closed() } else { open };
+        let run_goes_on =
+            if self.contract.needs_terminal() { !self.terminal.is_closed() } else { open };
         run_goes_on || self.events == 0
     }
 
@@ -315,7 +307,7 @@ impl<'c> Check<'c> {
         let end = self.terminal.end();
         StreamSummary {
             stream: self.name.to_owned(),
-            profile: self.contract.profile.name.clone(),
+            profile: self.contract.profile().name.clone(),
             format: self.format.unwrap_or(Format::StreamJson),
             verdict: if errors > 0 { Verdict::NonConforming } else { Verdict::Conforming },
             outcome: self.terminal.outcome(cut, self.contract.exit_status),
@@ -346,11 +338,17 @@ impl<'c> Check<'c> {
         for (tag, count) in self.vocabulary.repeated() {
             notes.push(format!("the unknown event {} occurs {count} times", shown(tag)));
         }
+        if let Some(line) = self.lost {
+            notes.push(format!("line {line} is lost: what may follow from that is not reported"));
+        }
         if self.correlation.overflowed() {
             notes.push(format!(
-                "more than {CALLS_OPEN_MAX} tool calls were open at once, or too many ended: \
-                 not all of them were correlated"
+                "more than {CALLS_OPEN_MAX} tool calls were open at once, or more than \
+                 {CALLS_ENDED_MAX} ended: not all of them were followed"
             ));
+        }
+        if self.vocabulary.overflowed() {
+            notes.push(format!("of unknown names the first {NAMES_MAX} were counted"));
         }
         if self.correlation.counts().total > CALL_ROWS_MAX as u64 {
             notes.push(format!("the list of tool calls holds the first {CALL_ROWS_MAX}"));
@@ -362,4 +360,24 @@ impl<'c> Check<'c> {
         }
         notes
     }
+}
+
+/// Whether a line that is no event looks as if it was to be one: an object, or too long to tell.
+fn is_lost_event(line: &Line<'_>) -> bool {
+    line.is_too_long() || line.bytes.trim_ascii_start().starts_with(b"{")
+}
+
+/// Whether something that seems to be missing may have stood in a line that could not be read. It
+/// has been reported then, once, and as an error.
+fn may_follow_from(lost: Option<u64>, last_lost: Option<u64>, rule: Rule) -> bool {
+    let rests_on_all = [
+        Rule::MissingSessionStart,
+        Rule::CompletionWithoutStart,
+        Rule::RejectedWithoutStart,
+        Rule::UnfinishedCall,
+        Rule::ReplayMismatch,
+        Rule::TextMismatch,
+    ];
+    lost.is_some() && rests_on_all.contains(&rule)
+        || last_lost.is_some() && rule == Rule::MissingTerminalEvent
 }

@@ -15,7 +15,7 @@ Exit codes:
   0  every stream conforms and every run succeeded
   1  at least one stream does not conform; a missing terminal event is this
   2  could not be checked: usage, input or output, bad schema or profile, nothing to check
-  3  every stream conforms, and a run failed as its contract allows
+  3  every stream conforms, and a run failed as its contract allows, or was cut short
 When several apply: 2, 1, 3, 0.
 
 Limits: lines of 64 MiB (--max-line-bytes), 127 levels of nesting, 20000 tool calls open at once,
@@ -30,6 +30,7 @@ others is said in the report.";
 #[command(name = "ndjson-check", version, after_help = EXIT_CODES, max_term_width = 100)]
 #[command(override_usage = "agent --print --output-format stream-json | ndjson-check [OPTIONS]
        ndjson-check [OPTIONS] [FILE]...")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Cli {
     /// Streams: files, or directories of *.ndjson and *.jsonl; none, or -, is standard input
     #[arg(value_name = "FILE")]
@@ -78,6 +79,22 @@ pub struct Cli {
     #[arg(long, value_name = "RULE", action = ArgAction::Append, help_heading = "Check")]
     pub allow: Vec<Rule>,
 
+    /// Write the stream to standard output in another form; the report goes to standard error
+    #[arg(long, value_enum, value_name = "TARGET", help_heading = "Convert")]
+    pub to: Option<To>,
+
+    /// Keep a copy of every byte received
+    #[arg(long, value_name = "FILE", help_heading = "Convert")]
+    pub tee: Option<PathBuf>,
+
+    /// With --to stream-json: only the events that satisfy the schemas
+    #[arg(long, help_heading = "Convert")]
+    pub only_valid: bool,
+
+    /// Leave control characters in texts as they are; refused on a terminal
+    #[arg(long, requires = "to", help_heading = "Convert")]
+    pub raw: bool,
+
     /// human or json, to standard output or to a file; may be given several times
     #[arg(long, value_name = "FORMAT[=FILE]", action = ArgAction::Append)]
     #[arg(help_heading = "Report")]
@@ -102,8 +119,25 @@ pub struct Cli {
 
     /// Print a JSON Schema: of the profile's events, the json report, or profile files
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1)]
-    #[arg(default_missing_value = "profile", conflicts_with = "files", help_heading = "Rules")]
+    #[arg(default_missing_value = "profile", help_heading = "Rules")]
+    #[arg(conflicts_with_all = ["files", "schema", "strict", "exit_status", "error", "warn"])]
+    #[arg(conflicts_with_all = ["allow", "report", "quiet", "to", "tee"])]
     pub print_schema: Option<PrintSchema>,
+}
+
+/// What a stream is converted to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum To {
+    /// One line for each action, as it happens.
+    Text,
+    /// The assistant's text, with the actions between.
+    Transcript,
+    /// Only the final message of a run that succeeded.
+    Answer,
+    /// The single object of a run that succeeded.
+    Json,
+    /// The input's own bytes.
+    StreamJson,
 }
 
 /// The format the producer was asked for.
@@ -163,6 +197,7 @@ impl FromStr for ReportTo {
     fn from_str(text: &str) -> Result<Self, String> {
         let (format, file) = match text.split_once('=') {
             Some((_, "")) => return Err("the file has no name".to_owned()),
+            Some((format, "-")) => (format, None),
             Some((format, file)) => (format, Some(PathBuf::from(file))),
             None => (text, None),
         };

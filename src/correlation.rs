@@ -1,16 +1,16 @@
 //! Stage: tool calls, from their start to their completion, matched by id.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-use crate::diagnostic::{Diagnostic, shown};
+use crate::diagnostic::Diagnostic;
 use crate::facts::{Call, CallId, Fact, Facts};
 use crate::limits::{
     CALL_ID_BYTES_MAX, CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_NAMED_MAX, CALLS_OPEN_MAX,
 };
 use crate::profile::{CallOutcome, RunOutcome};
 use crate::rule::Rule;
-use crate::visible::clipped;
+use crate::visible::{clipped, shown};
 
 /// Pairs the halves of tool calls.
 #[derive(Debug)]
@@ -18,8 +18,8 @@ pub struct Correlation {
     /// What the profile calls the values that both halves must share.
     same: Vec<String>,
     open: HashMap<CallId, Open>,
-    /// Fingerprints of the ids that were completed.
-    ended: HashSet<u64>,
+    /// The ids that were completed, by fingerprint.
+    ended: HashMap<u64, Ended>,
     state: RandomState,
     rows: Vec<CallRow>,
     counts: CallCounts,
@@ -32,6 +32,18 @@ struct Open {
     tool: Option<String>,
     same: Vec<Option<u64>>,
     row: Option<usize>,
+    /// Further starts of the call; as many completions may follow.
+    repeats: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Ended {
+    /// The line of the completion.
+    line: u64,
+    /// Whether the start had come before it.
+    started: bool,
+    /// Further completions that belong to starts already reported.
+    repeats: u32,
 }
 
 /// A tool call as the report lists it.
@@ -74,7 +86,7 @@ impl Correlation {
         Self {
             same: same.into_iter().collect(),
             open: HashMap::new(),
-            ended: HashSet::new(),
+            ended: HashMap::new(),
             state: RandomState::new(),
             rows: Vec::new(),
             counts: CallCounts::default(),
@@ -98,6 +110,7 @@ impl Correlation {
                 }
                 Fact::SessionStart
                 | Fact::Session(_)
+                | Fact::Directory(_)
                 | Fact::Time(_)
                 | Fact::TextDelta(_)
                 | Fact::TextWhole(_)
@@ -110,12 +123,18 @@ impl Correlation {
     }
 
     fn start(&mut self, call: &Call<'_>, line: u64) -> Option<Diagnostic> {
-        let id = shown(call.id.as_str());
-        if let Some(open) = self.open.get(&call.id) {
-            let message = format!("the tool call {id} is started again while it is open");
+        let name = name(call.tool, &call.id);
+        if let Some(open) = self.open.get_mut(&call.id) {
+            open.repeats = open.repeats.saturating_add(1);
+            let message = format!("{name} is started again while it is open");
             return Some(Diagnostic::new(Rule::RepeatedCallStart, message).related(open.line));
         }
-        let again = self.ended.remove(&self.state.hash_one(&call.id));
+        let ended = self.ended.remove(&self.state.hash_one(&call.id));
+        if let Some(ended @ Ended { started: false, .. }) = ended {
+            // The completion came first, and has been reported for that.
+            self.remember(&call.id, Ended { started: true, ..ended });
+            return None;
+        }
         self.counts.total += 1;
         self.counts.unfinished += 1;
         if self.open.len() >= CALLS_OPEN_MAX {
@@ -123,12 +142,12 @@ impl Correlation {
         } else {
             let row = self.row(call, Some(line));
             let tool = call.tool.map(|tool| clipped(tool, CALL_ID_BYTES_MAX).into_owned());
-            let open = Open { line, tool, same: call.same.clone(), row };
+            let open = Open { line, tool, same: call.same.clone(), row, repeats: 0 };
             self.open.insert(call.id.clone(), open);
         }
-        again.then(|| {
-            let message = format!("the tool call {id} is started again after its completion");
-            Diagnostic::new(Rule::RepeatedCallStart, message)
+        ended.map(|ended| {
+            let message = format!("{name} is started again after its completion");
+            Diagnostic::new(Rule::RepeatedCallStart, message).related(ended.line)
         })
     }
 
@@ -136,7 +155,7 @@ impl Correlation {
         let Some(open) = self.open.remove(&call.id) else {
             return self.complete_unopened(call, outcome, line);
         };
-        self.remember(&call.id);
+        self.remember(&call.id, Ended { line, started: true, repeats: open.repeats });
         self.counts.unfinished -= 1;
         self.count(outcome);
         if let Some(row) = open.row {
@@ -145,11 +164,8 @@ impl Correlation {
         }
         let differing = self.differing(&open, call);
         (!differing.is_empty()).then(|| {
-            let message = format!(
-                "the halves of the tool call {} differ in {}",
-                shown(call.id.as_str()),
-                differing.join(" and ")
-            );
+            let name = name(call.tool, &call.id);
+            let message = format!("the halves of {name} differ in {}", differing.join(" and "));
             Diagnostic::new(Rule::CallMismatch, message).related(open.line)
         })
     }
@@ -160,25 +176,28 @@ impl Correlation {
         outcome: CallOutcome,
         line: u64,
     ) -> Option<Diagnostic> {
-        let id = shown(call.id.as_str());
-        if self.ended.contains(&self.state.hash_one(&call.id)) {
-            let message = format!("the tool call {id} is completed a second time");
-            return Some(Diagnostic::new(Rule::RepeatedCompletion, message));
+        let name = name(call.tool, &call.id);
+        if let Some(ended) = self.ended.get_mut(&self.state.hash_one(&call.id)) {
+            if let Some(left) = ended.repeats.checked_sub(1) {
+                ended.repeats = left;
+                return None;
+            }
+            let message = format!("{name} is completed a second time");
+            return Some(Diagnostic::new(Rule::RepeatedCompletion, message).related(ended.line));
         }
-        if self.overflow {
+        if self.unfollowed() > 0 {
             // Its start may be one of those there was no room for.
-            self.counts.unfinished = self.counts.unfinished.saturating_sub(1);
+            self.counts.unfinished -= 1;
             self.count(outcome);
             return None;
         }
         self.counts.total += 1;
         self.count(outcome);
-        self.remember(&call.id);
+        self.remember(&call.id, Ended { line, started: false, repeats: 0 });
         if let Some(row) = self.row(call, None) {
             self.rows[row].outcome = Some(outcome);
             self.rows[row].completed_line = Some(line);
         }
-        let tool = in_brackets(call.tool, &call.id);
         let rule = match outcome {
             CallOutcome::Rejected => Rule::RejectedWithoutStart,
             CallOutcome::Succeeded
@@ -186,7 +205,7 @@ impl Correlation {
             | CallOutcome::Denied
             | CallOutcome::Unknown => Rule::CompletionWithoutStart,
         };
-        let message = format!("the tool call {id}{tool} is completed but never started");
+        let message = format!("{name} is completed and was not started before");
         Some(Diagnostic::new(rule, message))
     }
 
@@ -217,9 +236,9 @@ impl Correlation {
         *count += 1;
     }
 
-    fn remember(&mut self, id: &CallId) {
+    fn remember(&mut self, id: &CallId, ended: Ended) {
         if self.ended.len() < CALLS_ENDED_MAX {
-            self.ended.insert(self.state.hash_one(id));
+            self.ended.insert(self.state.hash_one(id), ended);
         } else {
             self.overflow = true;
         }
@@ -249,14 +268,21 @@ impl Correlation {
     /// Reports each call that is open where the run has ended.
     pub fn report_open(&self, line: u64, offset: u64, found: &mut Vec<Diagnostic>) {
         for (id, open) in self.open_calls() {
-            let tool = in_brackets(open.tool.as_deref(), id);
-            let message = format!(
-                "the run has ended, and the tool call {}{tool} is open",
-                shown(id.as_str())
-            );
+            let name = name(open.tool.as_deref(), id);
+            let message = format!("the run has ended, and {name} is open");
             let diagnostic = Diagnostic::new(Rule::UnfinishedCall, message).related(open.line);
             found.push(diagnostic.at(line, offset));
         }
+        let others = self.unfollowed();
+        if others > 0 {
+            let message = format!("the run has ended, and {others} more tool calls are open");
+            found.push(Diagnostic::new(Rule::UnfinishedCall, message).at(line, offset));
+        }
+    }
+
+    /// Open calls that there was no room to follow.
+    fn unfollowed(&self) -> u64 {
+        self.counts.unfinished.saturating_sub(self.open.len() as u64)
     }
 
     /// Names the open calls in half a sentence; nothing if there is none.
@@ -267,11 +293,12 @@ impl Correlation {
             format!("{} since line {}", shown(tool), open.line)
         });
         let mut named: Vec<String> = named.collect();
-        if open.len() > CALLS_NAMED_MAX {
-            named.push(format!("{} more", open.len() - CALLS_NAMED_MAX));
+        let total = self.counts.unfinished;
+        if total > named.len() as u64 {
+            named.push(format!("{} more", total - named.len() as u64));
         }
-        let calls = if open.len() == 1 { "tool call" } else { "tool calls" };
-        (!open.is_empty()).then(|| format!("{} open {calls}: {}", open.len(), named.join(", ")))
+        let calls = if total == 1 { "tool call" } else { "tool calls" };
+        (total > 0).then(|| format!("{total} open {calls}: {}", named.join(", ")))
     }
 
     /// How many calls there were.
@@ -290,10 +317,12 @@ impl Correlation {
     }
 }
 
-/// The tool behind a call's id; nothing if the id is its name.
-fn in_brackets(tool: Option<&str>, id: &CallId) -> String {
+/// A call as messages name it: by its tool, and by its id where that says more.
+fn name(tool: Option<&str>, id: &CallId) -> String {
     match tool {
-        Some(tool) if tool != id.as_str() => format!(" ({})", shown(tool)),
-        Some(_) | None => String::new(),
+        Some(tool) if tool != id.as_str() => {
+            format!("the {} call {}", shown(tool), shown(id.as_str()))
+        }
+        Some(_) | None => format!("the call {}", shown(id.as_str())),
     }
 }

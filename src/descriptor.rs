@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 
-pub use platform::{stdin, stdin_is_closed, stdout};
+pub use platform::{stderr, stdin, stdin_is_closed, stdout};
 
 /// A file that waits where its descriptor would not.
 ///
@@ -81,10 +81,20 @@ mod platform {
         Ok(Patient(File::from(io::stdout().as_fd().try_clone_to_owned()?)))
     }
 
+    /// Standard error: what is written leaves at once.
+    ///
+    /// # Errors
+    ///
+    /// When the process is out of descriptors.
+    pub fn stderr() -> io::Result<Patient> {
+        Ok(Patient(File::from(io::stderr().as_fd().try_clone_to_owned()?)))
+    }
+
     /// Whether the program was started without a standard input.
     ///
     /// Rust's runtime opens a closed descriptor 0 as `/dev/null`, for reading and writing, before
-    /// `main`; a shell's `< /dev/null` opens it for reading only and is an empty stream.
+    /// `main`; a shell's `< /dev/null` opens it for reading only and is an empty stream. A parent
+    /// that opens `/dev/null` both ways itself looks the same: there is nothing to check either.
     pub fn stdin_is_closed() -> bool {
         let stdin = rustix::stdio::stdin();
         let both_ways = fcntl_getfl(stdin).is_ok_and(|flags| flags.contains(OFlags::RDWR));
@@ -132,6 +142,15 @@ mod platform {
     /// When the process is out of handles.
     pub fn stdout() -> io::Result<Patient> {
         Ok(Patient(File::from(io::stdout().as_handle().try_clone_to_owned()?)))
+    }
+
+    /// Standard error: what is written leaves at once.
+    ///
+    /// # Errors
+    ///
+    /// When the process is out of handles.
+    pub fn stderr() -> io::Result<Patient> {
+        Ok(Patient(File::from(io::stderr().as_handle().try_clone_to_owned()?)))
     }
 
     /// Cannot be told on Windows: a missing standard input reads as an empty stream.

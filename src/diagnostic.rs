@@ -1,8 +1,9 @@
 //! A defect of a stream, as plain data. How it looks is decided by the reports.
 
-use crate::limits::{MESSAGE_BYTES_MAX, NAME_CHARS_MAX};
+use crate::limits::MESSAGE_BYTES_MAX;
 use crate::rule::Rule;
-use crate::visible::{clipped, visible};
+use crate::schema::Violation;
+use crate::visible::clipped;
 
 /// One defect found in a stream.
 ///
@@ -30,10 +31,24 @@ pub struct Diagnostic {
 /// The two locations of a schema violation, as JSON Schema 2020-12 core §12.3 defines them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaLocation {
+    /// The schema: the profile's name, or the user's file.
+    pub schema: String,
     /// JSON Pointer to the value within the event.
     pub instance: String,
     /// JSON Pointer to the keyword, through every `$ref` on the way.
     pub keyword: String,
+}
+
+impl SchemaLocation {
+    /// The place of a violation of the schema that stands in `schema`. Pointers are clipped as
+    /// messages are: a property's name may be as long as a line.
+    pub fn new(schema: &str, violation: &Violation) -> Self {
+        Self {
+            schema: schema.to_owned(),
+            instance: clipped(&violation.instance, MESSAGE_BYTES_MAX).into_owned(),
+            keyword: clipped(&violation.keyword, MESSAGE_BYTES_MAX).into_owned(),
+        }
+    }
 }
 
 impl Diagnostic {
@@ -71,15 +86,5 @@ impl Diagnostic {
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(clipped(&note.into(), MESSAGE_BYTES_MAX).into_owned());
         self
-    }
-}
-
-/// A name from the stream (tag, tool, property, call id) as a message may show it: on one line,
-/// visible, and short.
-pub fn shown(name: &str) -> String {
-    let visible = visible(name);
-    match visible.char_indices().nth(NAME_CHARS_MAX) {
-        Some((end, _)) => format!("`{}…`", &visible[..end]),
-        None => format!("`{visible}`"),
     }
 }

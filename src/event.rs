@@ -7,13 +7,16 @@ mod locate;
 mod node;
 mod tree;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::Value;
 use serde_json::error::Category;
 
-use crate::diagnostic::{Diagnostic, shown};
-use crate::limits::{DEPTH_MAX, PIPE_BUFFER_BYTES, VIOLATIONS_PER_LINE_MAX};
+use crate::diagnostic::Diagnostic;
+use crate::limits::{DEPTH_MAX, DUPLICATES_PER_LINE_MAX, PIPE_BUFFER_BYTES};
 use crate::line::{Ending, Line};
 use crate::rule::Rule;
+use crate::visible::shown;
 
 pub use node::Node;
 
@@ -36,15 +39,25 @@ impl Event<'_> {
         Node::new(&self.value)
     }
 
+    /// The object's members as they are written: each key, quotes included, and its value.
+    pub(crate) fn members(&self) -> Vec<(&str, &str)> {
+        locate::members(self.text)
+    }
+
     /// The object as the validator wants it.
     pub(crate) fn value(&self) -> &Value {
         &self.value
     }
 
-    /// The offset in the stream of the value that a JSON Pointer names, or of the event if there
-    /// is none.
-    pub(crate) fn offset_of(&self, pointer: &str) -> u64 {
-        self.offset + locate::value(self.text, pointer).unwrap_or(0) as u64
+    /// The offsets in the stream of the values that these JSON Pointers name.
+    pub(crate) fn offsets(&self, pointers: &BTreeSet<String>) -> BTreeMap<String, u64> {
+        let places = locate::places(self.text, pointers).into_iter();
+        places.map(|(pointer, at)| (pointer, self.offset + at.value as u64)).collect()
+    }
+
+    /// The size of the event in bytes.
+    pub(crate) fn length(&self) -> usize {
+        self.text.len()
     }
 }
 
@@ -59,7 +72,8 @@ pub fn parse<'a>(line: &Line<'a>, found: &mut Vec<Diagnostic>) -> Option<Event<'
         found.push(diagnostic.at(line.number, line.offset + at as u64));
     };
     if line.is_too_long() {
-        let message = format!("the line is {} bytes long, over the limit; skipped", line.length);
+        let message =
+            format!("the line has {} bytes, more than --max-line-bytes; skipped", line.length);
         report(Diagnostic::new(Rule::LineTooLong, message), 0);
         return None;
     }
@@ -81,9 +95,10 @@ pub fn parse<'a>(line: &Line<'a>, found: &mut Vec<Diagnostic>) -> Option<Event<'
                 let message = "the last event does not end with a newline";
                 report(Diagnostic::new(Rule::MissingFinalNewline, message), mark + bytes.len());
             }
-            for pointer in duplicates.iter().take(VIOLATIONS_PER_LINE_MAX) {
-                let at = locate::key(text, pointer).unwrap_or(0);
-                let message = format!("the key {} occurs twice in one object", shown(pointer));
+            let places = locate::places(text, &duplicates);
+            for pointer in &duplicates {
+                let at = places.get(pointer).and_then(|place| place.key).unwrap_or(0);
+                let message = format!("the key {} occurs more than once", shown(pointer));
                 report(Diagnostic::new(Rule::DuplicateKey, message), mark + at);
             }
             let offset = line.offset + mark as u64;
@@ -115,7 +130,7 @@ enum Flaw {
     },
 }
 
-type Object<'a> = (&'a str, Value, Vec<String>);
+type Object<'a> = (&'a str, Value, BTreeSet<String>);
 
 fn read(bytes: &[u8]) -> Result<Object<'_>, Flaw> {
     let text = match std::str::from_utf8(bytes) {
@@ -128,7 +143,7 @@ fn read(bytes: &[u8]) -> Result<Object<'_>, Flaw> {
             return Err(if cut { Flaw::Unfinished } else { Flaw::Utf8 { at } });
         }
     };
-    let (value, duplicates) = tree::parse(text).map_err(|error| {
+    let (value, duplicates) = tree::parse(text, DUPLICATES_PER_LINE_MAX).map_err(|error| {
         // Columns of the parser count from 1 and name the offending byte.
         let at = error.column().saturating_sub(1).min(text.len());
         if depth(&bytes[..(at + 1).min(bytes.len())]) > DEPTH_MAX {
@@ -216,13 +231,19 @@ fn syntax(bytes: &[u8], at: usize, what: &str) -> (Diagnostic, usize) {
     let start = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
     let object = memchr::memmem::find(bytes, b"{\"");
     let (message, note) = match object {
+        _ if bytes[start] == b'{' && what == "trailing characters" && bytes[at] == b'{' => (
+            format!("a second object follows, from byte {at} of the line"),
+            Some("a newline is missing between two events"),
+        ),
         _ if bytes[start] == b'{' && what == "trailing characters" => (
             format!("something follows the JSON text, from byte {at} of the line"),
             Some("two writers on one line: is stderr merged into stdout (2>&1)?"),
         ),
-        _ if bytes[start] == b'{' => {
-            (format!("no JSON text: {what}, at byte {at} of the line"), None)
-        }
+        _ if bytes[start] == b'{' => (format!("{}, at byte {at} of the line", plain(what)), None),
+        _ if bytes.starts_with(BYTE_ORDER_MARK) => (
+            "a byte order mark stands before the text".to_owned(),
+            Some("it belongs at the start of a stream, if anywhere; were two put together?"),
+        ),
         Some(object) if object > start => (
             format!("text stands before the object that begins at byte {object} of the line"),
             Some("two writers on one line: is stderr merged into stdout (2>&1)?"),
@@ -240,6 +261,17 @@ fn syntax(bytes: &[u8], at: usize, what: &str) -> (Diagnostic, usize) {
         },
         at,
     )
+}
+
+/// The parser's words where they would puzzle.
+fn plain(what: &str) -> &str {
+    match what {
+        "unexpected end of hex escape" | "lone leading surrogate in hex escape" => {
+            "half of a surrogate pair, or a broken \\u escape"
+        }
+        "expected ident" => "a word that is not true, false or null",
+        what => what,
+    }
 }
 
 #[cfg(test)]
@@ -284,6 +316,10 @@ mod tests {
             (b"\"a\"\n", &["not-an-object@0"]),
             (b"{\"a\":1,\"b\":2,\"a\":3}\n", &["duplicate-key@13"]),
             (b"{\"x\":[{\"a\":1,\"\\u0061\":2}]}\n", &["duplicate-key@13"]),
+            (
+                b"{\"a\":1,\"b\":1,\"a\":1,\"b\":1,\"a\":1}\n",
+                &["duplicate-key@25", "duplicate-key@19"],
+            ),
             (b"{\"a\":1e999}\n", &["invalid-json@9"]),
         ];
         for (stream, expected) in cases {

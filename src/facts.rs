@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher, RandomState};
 use crate::event::{Event, Node};
 use crate::limits::CALL_ID_BYTES_MAX;
 use crate::path::Path;
-use crate::profile::{CallOutcome, Calls, Profile, RunOutcome, TerminalPolicy, TextMode, TextRule};
+use crate::profile::{CallOutcome, Calls, Profile, RunOutcome, TerminalPolicy, TextMode};
 use crate::visible::clipped;
 
 /// What one event means.
@@ -21,6 +21,8 @@ pub struct Facts<'e> {
     pub tag: Cow<'e, str>,
     /// What the profile knows of the tag.
     pub standing: Standing,
+    /// Whether a rule of the profile holds and what it points to is not there.
+    pub incomplete: bool,
     /// The facts, in the order in which the stages want them.
     pub list: Vec<Fact<'e>>,
 }
@@ -43,6 +45,8 @@ pub enum Fact<'e> {
     SessionStart,
     /// The event belongs to this session.
     Session(&'e str),
+    /// The directory the agent works in.
+    Directory(&'e str),
     /// The event's time in milliseconds.
     Time(f64),
     /// A tool call starts.
@@ -113,7 +117,7 @@ pub struct CallId {
 
 impl CallId {
     /// The id that these parts make together.
-    pub fn new(parts: &[&str]) -> Self {
+    pub fn new(parts: &[Cow<'_, str>]) -> Self {
         let text = parts.join(" ");
         let whole = text.len() <= CALL_ID_BYTES_MAX;
         let rest = if whole && parts.len() == 1 {
@@ -150,8 +154,7 @@ impl<'p> Reader<'p> {
         let root = event.root();
         let mut list = Vec::new();
         self.session(root, &mut list);
-        self.calls(root, &mut list);
-        self.text(root, &mut list);
+        let complete = self.calls(root, &mut list) & self.text(root, &mut list);
         if self.profile.boundaries.iter().any(|rule| rule.when.hold(root)) {
             list.push(Fact::Boundary);
         }
@@ -164,14 +167,15 @@ impl<'p> Reader<'p> {
                 TerminalPolicy::None => Fact::Outcome(end),
             });
         }
-        Facts { line: event.line, offset: event.offset, tag, standing, list }
+        let incomplete = !complete;
+        Facts { line: event.line, offset: event.offset, tag, standing, incomplete, list }
     }
 
     fn tag<'e>(&self, root: Node<'e>) -> Cow<'e, str> {
         let mut parts = self.profile.tag.iter().map_while(|path| path.find(root)?.as_str());
-        let mut tag = Cow::Borrowed(parts.next().unwrap_or_default());
-        for part in parts {
-            let _ = write!(tag.to_mut(), "/{part}");
+        let mut tag = part(parts.next().unwrap_or_default());
+        for next in parts {
+            let _ = write!(tag.to_mut(), "/{}", part(next));
         }
         tag
     }
@@ -191,6 +195,8 @@ impl<'p> Reader<'p> {
         let session = &self.profile.session;
         if session.start.iter().any(|rule| rule.when.hold(root)) {
             list.push(Fact::SessionStart);
+            let directory = session.directory.as_ref().and_then(|path| path.find(root)?.as_str());
+            list.extend(directory.map(Fact::Directory));
         }
         let id = session.id.as_ref().and_then(|path| path.find(root)?.as_str());
         list.extend(id.map(Fact::Session));
@@ -198,19 +204,30 @@ impl<'p> Reader<'p> {
         list.extend(time.map(Fact::Time));
     }
 
-    fn calls<'e>(&self, root: Node<'e>, list: &mut Vec<Fact<'e>>) {
+    /// False if the event is half of a call and has no id.
+    fn calls<'e>(&self, root: Node<'e>, list: &mut Vec<Fact<'e>>) -> bool {
         let calls = &self.profile.calls;
-        if let Some(rule) = calls.start.iter().find(|rule| rule.when.hold(root)) {
-            list.extend(self.call(root, &rule.id).map(Fact::CallStarted));
-        }
-        if let Some(rule) = calls.completion.iter().find(|rule| rule.when.hold(root)) {
-            let outcome = rule.outcomes.iter().find(|rule| rule.when.hold(root));
-            if let Some(mut call) = self.call(root, &rule.id) {
-                call.result_known = outcome.is_some();
-                let outcome = outcome.map_or(CallOutcome::Unknown, |rule| rule.outcome);
-                list.push(Fact::CallCompleted(call, outcome));
+        let mut complete = true;
+        for rule in calls.start.iter().filter(|rule| rule.when.hold(root)) {
+            for object in rule.of.objects(root) {
+                let call = self.call(object, &rule.id);
+                complete &= call.is_some();
+                list.extend(call.map(Fact::CallStarted));
             }
         }
+        for rule in calls.completion.iter().filter(|rule| rule.when.hold(root)) {
+            for object in rule.of.objects(root) {
+                let outcome = rule.outcomes.iter().find(|rule| rule.when.hold(object));
+                let call = self.call(object, &rule.id);
+                complete &= call.is_some();
+                if let Some(mut call) = call {
+                    call.result_known = outcome.is_some();
+                    let outcome = outcome.map_or(CallOutcome::Unknown, |rule| rule.outcome);
+                    list.push(Fact::CallCompleted(call, outcome));
+                }
+            }
+        }
+        complete
     }
 
     fn call<'e>(&self, root: Node<'e>, id: &[Path]) -> Option<Call<'e>> {
@@ -226,14 +243,29 @@ impl<'p> Reader<'p> {
         })
     }
 
-    fn text<'e>(&self, root: Node<'e>, list: &mut Vec<Fact<'e>>) {
-        let Some(rule) = self.profile.text.iter().find(|rule| rule.when.hold(root)) else { return };
-        let Some(text) = text(rule, root) else { return };
-        list.push(match rule.mode {
-            TextMode::Delta => Fact::TextDelta(text),
-            TextMode::Whole => Fact::TextWhole(text),
-            TextMode::Final => Fact::FinalText(text),
-        });
+    /// False if the event is to carry text and part of it is not there.
+    fn text<'e>(&self, root: Node<'e>, list: &mut Vec<Fact<'e>>) -> bool {
+        let Some(rule) = self.profile.text.iter().find(|rule| rule.when.hold(root)) else {
+            return true;
+        };
+        let mut complete = rule.of.is_there(root);
+        let mut text = Cow::Borrowed("");
+        for object in rule.of.objects(root) {
+            match rule.value.find(object).and_then(Node::as_str) {
+                Some(piece) if text.is_empty() => text = Cow::Borrowed(piece),
+                Some(piece) => text.to_mut().push_str(piece),
+                None => complete = false,
+            }
+        }
+        // An array without any text is an empty text; without the array there is none.
+        if complete || !text.is_empty() {
+            list.push(match rule.mode {
+                TextMode::Delta => Fact::TextDelta(text),
+                TextMode::Whole => Fact::TextWhole(text),
+                TextMode::Final => Fact::FinalText(text),
+            });
+        }
+        complete
     }
 
     fn end(&self, root: Node<'_>) -> Option<End> {
@@ -253,6 +285,15 @@ impl<'p> Reader<'p> {
     }
 }
 
+/// A part of a tag, with its slashes told from those between parts.
+fn part(part: &str) -> Cow<'_, str> {
+    if part.contains(['/', '~']) {
+        Cow::Owned(part.replace('~', "~0").replace('/', "~1"))
+    } else {
+        Cow::Borrowed(part)
+    }
+}
+
 /// The tool's name, and whether the profile knows it.
 fn tool<'e>(calls: &Calls, root: Node<'e>) -> Option<(&'e str, bool)> {
     calls.tool.iter().find_map(|rule| {
@@ -265,19 +306,6 @@ fn tool<'e>(calls: &Calls, root: Node<'e>) -> Option<(&'e str, bool)> {
 
 /// The id of a call: its parts, which all must be there.
 fn call_id(root: Node<'_>, paths: &[Path]) -> Option<CallId> {
-    let parts: Option<Vec<&str>> = paths.iter().map(|path| path.find(root)?.as_str()).collect();
-    parts.map(|parts| CallId::new(&parts))
-}
-
-fn text<'e>(rule: &TextRule, root: Node<'e>) -> Option<Cow<'e, str>> {
-    let Some(each) = &rule.each else {
-        return rule.value.find(root)?.as_str().map(Cow::Borrowed);
-    };
-    let elements = each.find(root)?.items().filter(|element| rule.element.hold(*element));
-    let mut pieces = elements.filter_map(|element| rule.value.find(element)?.as_str());
-    let mut text = Cow::Borrowed(pieces.next()?);
-    for piece in pieces {
-        text.to_mut().push_str(piece);
-    }
-    Some(text)
+    let parts = paths.iter().map(|path| path.find(root)?.scalar_text());
+    parts.collect::<Option<Vec<_>>>().map(|parts| CallId::new(&parts))
 }

@@ -1,8 +1,8 @@
 //! Notices input that is no NDJSON at all, so that it gets one diagnosis instead of thousands.
 
 use crate::diagnostic::Diagnostic;
-use crate::limits::FRAMING_LINES_MAX;
-use crate::line::Line;
+use crate::limits::{FRAMING_BLANKS_MAX, FRAMING_LINES_MAX};
+use crate::line::{Ending, Line};
 use crate::rule::Rule;
 
 /// What is known of the stream's framing so far.
@@ -16,6 +16,8 @@ pub enum Framing {
         other: Other,
         /// How many lines point to it.
         lines: usize,
+        /// How many blank lines came after the first of them.
+        blanks: usize,
     },
     /// It is something else.
     Foreign(Other),
@@ -42,28 +44,33 @@ impl Framing {
     /// Takes the next line into account. `is_event` says whether it is one JSON object.
     ///
     /// What cannot be NDJSON (UTF-16, record separators) is decided at once; what could be noise
-    /// before a good stream is suspect until [`FRAMING_LINES_MAX`] lines agree or an event comes.
+    /// before a good stream is suspect until [`FRAMING_LINES_MAX`] lines fit, or one does not.
     #[must_use]
     pub fn observe(self, line: &Line<'_>, is_event: bool) -> Self {
         let blank = line.bytes.iter().all(u8::is_ascii_whitespace);
         match self {
             Self::Foreign(_) | Self::Ndjson => self,
             Self::Unseen | Self::Suspect { .. } if is_event => Self::Ndjson,
-            Self::Unseen | Self::Suspect { .. } if blank => self,
+            Self::Unseen if blank => self,
             Self::Unseen => match Other::begun_by(line) {
                 Some(other @ (Other::Utf16 | Other::RecordSeparators)) => Self::Foreign(other),
-                Some(other) => Self::Suspect { other, lines: 1 },
+                Some(other) => Self::Suspect { other, lines: 1, blanks: 0 },
                 None => Self::Ndjson,
             },
-            Self::Suspect { other: other @ Other::Array, .. }
-                if line.bytes.trim_ascii_end().ends_with(b",") =>
-            {
-                Self::Foreign(other)
+            Self::Suspect { blanks, .. } if blank && blanks >= FRAMING_BLANKS_MAX => Self::Ndjson,
+            Self::Suspect { other, lines, blanks } if blank => {
+                Self::Suspect { other, lines, blanks: blanks + 1 }
             }
-            Self::Suspect { other, lines } if lines + 1 >= FRAMING_LINES_MAX => {
-                Self::Foreign(other)
+            Self::Suspect { other, lines, blanks } => {
+                let ends_item = line.bytes.trim_ascii_end().ends_with(b",");
+                if !other.goes_on_with(line) {
+                    Self::Ndjson
+                } else if lines + 1 >= FRAMING_LINES_MAX || (other == Other::Array && ends_item) {
+                    Self::Foreign(other)
+                } else {
+                    Self::Suspect { other, lines: lines + 1, blanks }
+                }
             }
-            Self::Suspect { other, lines } => Self::Suspect { other, lines: lines + 1 },
         }
     }
 
@@ -88,15 +95,32 @@ impl Other {
         if bytes.starts_with(b"\x1e") {
             return Some(Self::RecordSeparators);
         }
-        let fields: [&[u8]; 4] = [b"data:", b"event:", b"id:", b"retry:"];
-        if fields.iter().any(|field| bytes.starts_with(field)) {
+        if Self::ServerSentEvents.goes_on_with(line) {
             return Some(Self::ServerSentEvents);
         }
-        let goes_on = matches!(bytes.last(), Some(b'{' | b'[' | b','));
+        // What the end of the stream cuts is a cut line, whatever it looks like.
+        let goes_on =
+            matches!(bytes.last(), Some(b'{' | b'[' | b',')) && line.ending != Ending::EndOfStream;
         match bytes.first() {
             Some(b'[') if goes_on || bytes.ends_with(b"}]") => Some(Self::Array),
             Some(b'{') if goes_on => Some(Self::PrettyPrinted),
             _ => None,
+        }
+    }
+
+    /// Whether a line may stand in a stream of this framing.
+    fn goes_on_with(self, line: &Line<'_>) -> bool {
+        let bytes = line.bytes.trim_ascii();
+        match self {
+            Self::Utf16 | Self::RecordSeparators => true,
+            Self::ServerSentEvents => {
+                let fields: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b": "];
+                fields.iter().any(|field| bytes.starts_with(field))
+            }
+            Self::Array | Self::PrettyPrinted => {
+                matches!(bytes.first(), Some(b'"' | b'{' | b'}' | b'[' | b']' | b'-' | b'0'..=b'9'))
+                    || [&b"true"[..], b"false", b"null"].iter().any(|it| bytes.starts_with(it))
+            }
         }
     }
 
@@ -153,6 +177,7 @@ mod tests {
             (b"[{\"a\":1},{\"a\":2}]\n", Framing::Foreign(Other::Array)),
             (b"\n{\n \"a\": 1\n}\n", Framing::Foreign(Other::PrettyPrinted)),
             (b"{\"a\": 1,\n \"b\": 2}\n", Framing::Foreign(Other::PrettyPrinted)),
+            (b": ping\n\ndata: {}\n", Framing::Foreign(Other::ServerSentEvents)),
         ];
         for (stream, expected) in cases {
             assert_eq!(framing(stream), *expected, "{}", String::from_utf8_lossy(stream));
@@ -161,16 +186,19 @@ mod tests {
 
     #[test]
     fn noise_before_a_stream_is_not_another_framing() {
-        let streams: [&[u8]; 5] = [
+        let streams: [&[u8]; 6] = [
             b"{\"a\":1}\n{\n\"b\": 1\n}\n",
             b"{\n debug: true\n}\n{\"a\":1}\n",
             b"loading: 5\n{\"a\":1}\n",
             b"[1,2]\n{\"a\":1}\n",
             b"{\"a\":\"cut\nError: x\n",
+            b"retry: 1\nnpm warn a\nnpm warn b\nnpm warn c\nnpm warn d\n{\"a\":1}\n",
         ];
         for stream in streams {
             assert_eq!(framing(stream), Framing::Ndjson, "{}", String::from_utf8_lossy(stream));
         }
         assert_eq!(framing(b"\n \n"), Framing::Unseen);
+        assert_eq!(framing(b"{\"a\":1,"), Framing::Ndjson);
+        assert_eq!(framing(b"["), Framing::Ndjson);
     }
 }

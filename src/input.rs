@@ -41,7 +41,7 @@ impl Input {
             Self::Stdin if descriptor::stdin_is_closed() => {
                 return Err(Error::NothingToCheck {
                     origin: STDIN.to_owned(),
-                    message: "standard input is closed".to_owned(),
+                    message: "standard input is closed, or /dev/null".to_owned(),
                 });
             }
             Self::Stdin => descriptor::stdin(),
@@ -66,7 +66,12 @@ pub fn inputs(arguments: &[PathBuf]) -> Vec<Result<Input, Error>> {
     }
     let mut inputs = Vec::new();
     for argument in arguments {
-        if argument.as_os_str() == STDIN {
+        if argument.as_os_str() == STDIN && inputs.iter().any(|it| matches!(it, Ok(Input::Stdin))) {
+            inputs.push(Err(Error::NothingToCheck {
+                origin: STDIN.to_owned(),
+                message: "standard input is named twice".to_owned(),
+            }));
+        } else if argument.as_os_str() == STDIN {
             inputs.push(Ok(Input::Stdin));
         } else if argument.is_dir() {
             walk(argument, &mut inputs);
@@ -81,10 +86,11 @@ fn walk(directory: &Path, inputs: &mut Vec<Result<Input, Error>>) {
     let before = inputs.len();
     for entry in walkdir::WalkDir::new(directory).sort_by_file_name() {
         match entry {
-            Ok(entry) if entry.file_type().is_dir() => {}
             Ok(entry) => {
                 let extension = entry.path().extension().and_then(|it| it.to_str());
-                if extension.is_some_and(|it| EXTENSIONS.contains(&it)) {
+                let named = extension.is_some_and(|it| EXTENSIONS.contains(&it));
+                // A named pipe that nobody writes to would hold up everything behind it.
+                if named && entry.path().is_file() {
                     inputs.push(Ok(Input::Path(entry.into_path())));
                 }
             }

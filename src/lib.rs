@@ -4,12 +4,14 @@
 //!
 //! ```text
 //! bytes → Line → Event → Facts → Diagnostic → report
+//!                  └─────→ converter → stdout
 //! ```
 //!
 //! One direction. A [`line::LineReader`] cuts the bytes at `\n`; [`event::parse`] reads a line as
 //! one JSON object; [`facts::Reader`] says what the event means, in words that no producer
 //! invented, as its [`profile::Profile`] tells; the stages look at facts and append to what was
-//! found; a [`report::Report`] is told. [`check::check`] is the loop, on one screen.
+//! found; a [`report::Report`] is told. A [`convert::Convert`] sees the same events and facts, and
+//! what is new in the text. [`check::check`] is the loop, on one screen.
 //!
 //! A stage takes what it is given, changes only its own state, and never prints, reads or knows
 //! the next stage. What is wrong with a stream is a [`diagnostic::Diagnostic`], and the next line
@@ -21,18 +23,21 @@
 //!
 //! | floor | modules |
 //! |---|---|
-//! | 11 | [`run`]: from the command line to the exit code |
-//! | 10 | [`cli`]: what can be typed |
-//! | 9 | [`check`]: the loop over all stages |
-//! | 8 | [`report`]: for people and for programs |
-//! | 7 | [`summary`]: what a check amounts to |
-//! | 6 | the stages: [`vocabulary`], [`sequence`], [`correlation`], [`reassembly`], [`terminal`] |
-//! | 5 | [`facts`]: what an event means; [`framing`]: input that is no NDJSON at all |
-//! | 4 | [`profile`]: what a producer's events mean, as data |
-//! | 3 | [`path`]: how a profile points into an event |
-//! | 2 | [`event`]: a line that is one JSON object; [`schema`]: the validator's only room |
-//! | 1 | [`mod@line`]: bytes to lines; [`input`]: where streams come from; [`diagnostic`] |
-//! | 0 | [`limits`], [`rule`], [`verdict`], [`error`], [`visible`], [`mod@pointer`], [`descriptor`] |
+//! | 13 | [`run`]: from the command line to the exit code |
+//! | 12 | [`cli`]: what can be typed |
+//! | 11 | [`check`]: the loop over all stages |
+//! | 10 | [`report`]: for people and for programs |
+//! | 9 | [`summary`]: what a check amounts to; [`convert`]: the stream in another form |
+//! | 8 | the stages: [`vocabulary`], [`sequence`], [`correlation`], [`reassembly`], [`terminal`] |
+//! | 7 | [`facts`]: what an event means; [`framing`]; [`contract`]: what streams are held against |
+//! | 6 | [`profile`]: what a producer's events mean, as data |
+//! | 5 | [`path`]: how a profile points into an event |
+//! | 4 | [`event`]: a line that is one JSON object |
+//! | 3 | [`diagnostic`]: a defect |
+//! | 2 | [`schema`]: the validator's only room |
+//! | 1 | [`mod@line`]: bytes to lines; [`input`]: where streams come from; [`visible`] |
+//! | 0 | [`limits`], [`rule`], [`verdict`], [`error`], [`mod@pointer`] |
+//! | 0 | [`descriptor`], [`tee`]; [`workflow`]: commands in the log of a GitHub workflow |
 //!
 //! # What is absent
 //!
@@ -40,6 +45,8 @@
 //! - Nobody but [`schema`] knows the validator, nobody but [`event`] and [`schema`] the JSON
 //!   engine's tree: other modules ask [`event::Node`].
 //! - Nothing opens a network connection or starts a process.
+//! - Nothing of a stream reaches a terminal or a workflow's log as a command: see [`visible`] and
+//!   [`workflow`].
 //! - Nothing that is kept between two lines grows without bound: see [`limits`].
 //! - No report depends on a clock, a hash order, the cut of the input or the machine.
 
@@ -50,18 +57,24 @@ pub mod verdict;
 pub mod descriptor;
 pub mod error;
 pub mod pointer;
-pub mod visible;
+pub mod tee;
+pub mod workflow;
 
-pub mod diagnostic;
 pub mod input;
 pub mod line;
+pub mod visible;
 
-pub mod event;
 pub mod schema;
 
+pub mod diagnostic;
+
+pub mod event;
+
 pub mod path;
+
 pub mod profile;
 
+pub mod contract;
 pub mod facts;
 pub mod framing;
 
@@ -71,6 +84,7 @@ pub mod sequence;
 pub mod terminal;
 pub mod vocabulary;
 
+pub mod convert;
 pub mod summary;
 
 pub mod report;

@@ -26,9 +26,9 @@ pub const FRAMING_LINES_MAX: usize = 5;
 /// Tool calls that may be open at once, about 200 bytes each. Later ones are not correlated.
 pub const CALLS_OPEN_MAX: usize = 20_000;
 
-/// Ended tool calls whose ids are remembered, as fingerprints of 8 bytes, so that a second end is
-/// told from an end without a start.
-pub const CALLS_ENDED_MAX: usize = 100_000;
+/// Ended tool calls that are remembered, about 40 bytes each, so that a second end is told from
+/// an end without a start.
+pub const CALLS_ENDED_MAX: usize = 50_000;
 
 /// Rows of the call table in the report; its totals stay exact.
 pub const CALL_ROWS_MAX: usize = 1_000;
@@ -47,14 +47,26 @@ pub const NAMES_MAX: usize = 200;
 /// Open calls that a message names; the others are counted.
 pub const CALLS_NAMED_MAX: usize = 5;
 
+/// Longest detail (path, command) of an action line, in characters.
+pub const ACTION_DETAIL_CHARS_MAX: usize = 200;
+
 /// Longest message of a diagnostic, in bytes.
 pub const MESSAGE_BYTES_MAX: usize = 2_048;
 
 /// Longest name (tag, tool, call id, property) inside a message, in characters.
-pub const NAME_CHARS_MAX: usize = 80;
+pub const NAME_CHARS_MAX: usize = 60;
 
 /// Diagnostics printed for one rule in one stream; the totals stay exact.
 pub const PRINTED_PER_RULE_MAX: u64 = 100;
 
-/// Schema violations reported for one line; one broken line must not drown the others.
-pub const VIOLATIONS_PER_LINE_MAX: usize = 10;
+/// Keys that occur more than once and are reported for one line.
+pub const DUPLICATES_PER_LINE_MAX: usize = 10;
+
+/// Largest event of which is said where it fails a schema, in bytes. The validator copies the
+/// event into each of its errors, some hundred times in all; of a larger event is said only that
+/// it fails.
+pub const VIOLATION_DETAIL_BYTES_MAX: usize = 128 * 1024;
+
+/// Lines that are looked at before a stream that may be something else than NDJSON is taken for
+/// NDJSON all the same, because nothing but blank lines came.
+pub const FRAMING_BLANKS_MAX: usize = 100;

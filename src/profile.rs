@@ -9,8 +9,17 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::path::{Conditions, Path};
+use crate::path::Path;
 use crate::schema::Schema;
+
+mod action;
+mod rules;
+
+pub use action::{Action, Actions, Figure};
+pub use rules::{
+    CallCompletion, CallOutcome, CallOutcomeRule, CallStart, Calls, EventRule, RunOutcome, Session,
+    Single, Tags, Terminal, TerminalPolicy, TerminalRule, TextMode, TextRule, ToolName, UsagePaths,
+};
 
 /// The JSON Schema of the profile language.
 pub const LANGUAGE: &str = include_str!("profiles/profile.schema.json");
@@ -35,9 +44,8 @@ pub struct Profile {
     pub title: String,
     /// The event schema: a file beside the profile, or the schema itself.
     schema: Option<Value>,
-    /// The part of the event schema that the single object of the producer's non-streaming format
-    /// must satisfy, as a reference such as `#/$defs/result`.
-    pub single: Option<String>,
+    /// The single object of the producer's non-streaming format, if it has one.
+    pub single: Option<Single>,
     /// Where the parts of an event's tag stand.
     pub tag: Vec<Path>,
     /// The tags that are known.
@@ -60,221 +68,6 @@ pub struct Profile {
     /// How the stream ends.
     #[serde(default)]
     pub terminal: Terminal,
-}
-
-/// The tags a profile knows; the parts of a tag are joined by `/`.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tags {
-    /// Promised by the producer's documentation.
-    #[serde(default)]
-    pub documented: Vec<String>,
-    /// Seen in real streams only.
-    #[serde(default)]
-    pub observed: Vec<String>,
-}
-
-/// How a session begins and what identifies it.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Session {
-    /// The event that begins it; none if the producer writes no such event.
-    #[serde(default)]
-    pub start: Vec<EventRule>,
-    /// Where an event names its session.
-    pub id: Option<Path>,
-}
-
-/// A rule that matches events.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct EventRule {
-    /// All of these hold.
-    pub when: Conditions,
-}
-
-/// How tool calls start and complete.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Calls {
-    /// Events that start a call; the first rule that holds.
-    #[serde(default)]
-    pub start: Vec<CallStart>,
-    /// Events that complete one; the first rule that holds.
-    #[serde(default)]
-    pub completion: Vec<CallCompletion>,
-    /// Where the tool's name stands; the first that is there.
-    #[serde(default)]
-    pub tool: Vec<ToolName>,
-    /// What must be the same in both halves of a call, where both have it.
-    #[serde(default)]
-    pub same: Vec<Path>,
-}
-
-/// An event that starts a call.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CallStart {
-    /// All of these hold.
-    pub when: Conditions,
-    /// The parts of the call's id.
-    pub id: Vec<Path>,
-}
-
-/// An event that completes a call.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CallCompletion {
-    /// All of these hold.
-    pub when: Conditions,
-    /// The parts of the call's id.
-    pub id: Vec<Path>,
-    /// How the call ended: the first rule that holds.
-    #[serde(default)]
-    pub outcomes: Vec<CallOutcomeRule>,
-}
-
-/// How a call ended, if these conditions hold.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CallOutcomeRule {
-    /// The outcome.
-    pub outcome: CallOutcome,
-    /// All of these hold.
-    pub when: Conditions,
-}
-
-/// How a tool call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CallOutcome {
-    /// The tool did what it was asked for.
-    Succeeded,
-    /// The tool failed.
-    Failed,
-    /// The user, or the policy in their place, said no.
-    Rejected,
-    /// A permission rule forbade it.
-    Denied,
-    /// The completion does not say.
-    Unknown,
-}
-
-impl CallOutcome {
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::Rejected => "rejected",
-            Self::Denied => "denied",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-/// Where a tool's name stands.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ToolName {
-    /// A path that ends in `*suffix`: the name is what the star stands for.
-    pub key: Option<Path>,
-    /// A path to a string that is the name.
-    pub value: Option<Path>,
-    /// The names that are known; without it every name is.
-    pub known: Option<Vec<String>>,
-}
-
-/// Where a piece of the assistant's text stands.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TextRule {
-    /// What the piece is to the whole.
-    pub mode: TextMode,
-    /// All of these hold.
-    pub when: Conditions,
-    /// An array whose elements carry the text; without it the event does.
-    pub each: Option<Path>,
-    /// Which elements do: all of these hold for the element.
-    #[serde(rename = "where", default)]
-    pub element: Conditions,
-    /// The text, from the element or the event.
-    pub value: Path,
-}
-
-/// What a piece of text is to the whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TextMode {
-    /// It is appended to the open segment.
-    Delta,
-    /// It is the whole segment, and closes it.
-    Whole,
-    /// It is the concatenation of all segments.
-    Final,
-}
-
-/// How the stream ends.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Terminal {
-    /// Whether there is a terminal event.
-    #[serde(default)]
-    pub policy: TerminalPolicy,
-    /// The events that tell the run's outcome; the first rule that holds.
-    #[serde(default)]
-    pub rules: Vec<TerminalRule>,
-    /// Where such an event tells the run's duration in milliseconds.
-    pub duration_ms: Option<Path>,
-    /// Where such an event counts tokens.
-    #[serde(default)]
-    pub usage: UsagePaths,
-}
-
-/// Whether the producer ends its stream with a terminal event.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TerminalPolicy {
-    /// A terminal event is the last one.
-    #[default]
-    Required,
-    /// The end of the stream is the end of the run; outcome events may come at any time, and one
-    /// failure is a failed run.
-    None,
-}
-
-/// An event that tells the run's outcome.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TerminalRule {
-    /// The outcome it tells.
-    pub outcome: RunOutcome,
-    /// All of these hold.
-    pub when: Conditions,
-}
-
-/// What the producer says of the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunOutcome {
-    /// It succeeded.
-    Success,
-    /// It failed.
-    Failure,
-}
-
-/// Where token counts stand.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct UsagePaths {
-    /// Tokens sent to the model.
-    pub input_tokens: Option<Path>,
-    /// Tokens it wrote.
-    pub output_tokens: Option<Path>,
-    /// Tokens read from the cache.
-    pub cache_read_tokens: Option<Path>,
-    /// Tokens written to the cache.
-    pub cache_write_tokens: Option<Path>,
 }
 
 impl Profile {
@@ -325,9 +118,13 @@ impl Profile {
         let language: Value = serde_json::from_str(LANGUAGE).map_err(|it| it.to_string())?;
         let language = Schema::compile("the profile language", &language);
         let violations = language.and_then(|it| it.violations(value));
-        if let Some(first) = violations.map_err(|it| it.to_string())?.first() {
-            let place = if first.instance.is_empty() { "the profile" } else { &first.instance };
-            return Err(format!("{place}: {}", first.message));
+        let violations = violations.map_err(|it| it.to_string())?;
+        let told = violations.iter().take(3).map(|it| {
+            let place = if it.instance.is_empty() { "the profile" } else { &it.instance };
+            format!("{place}: {}", it.message)
+        });
+        if !violations.is_empty() {
+            return Err(told.collect::<Vec<_>>().join("; "));
         }
         serde_json::from_value(value.clone()).map_err(|it| it.to_string())
     }

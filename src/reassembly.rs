@@ -2,6 +2,8 @@
 
 mod text;
 
+use std::borrow::Cow;
+
 use crate::diagnostic::Diagnostic;
 use crate::facts::{Fact, Facts};
 use crate::rule::Rule;
@@ -19,63 +21,114 @@ pub struct Reassembly {
     segment: Text,
     deltas: u64,
     first_delta_line: u64,
-    /// Where the answer goes back to if a boundary shows that the latest delta was a repeat.
-    repeat: Option<Mark>,
-    /// All segments, put together.
+    /// The latest delta, if it may turn out to be a repeat.
+    repeat: Option<Repeat>,
+    /// All segments, put together; and where the open one begins.
     answer: Text,
-    replay_differs: bool,
+    segment_start: Mark,
+    /// The answer as it also may be, once that is in doubt: with the whole text where the deltas
+    /// differ from it, with a delta that was taken for a repeat.
+    other: Option<Text>,
+}
+
+/// A delta that equals all earlier ones of its segment together.
+#[derive(Debug)]
+struct Repeat {
+    /// Where the answer goes back to if a boundary comes next.
+    before: Mark,
+    delta: String,
+}
+
+/// What an event adds to the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece<'f> {
+    /// Text that nobody has seen yet.
+    Text(Cow<'f, str>),
+    /// The segment is complete.
+    End,
 }
 
 impl Reassembly {
-    /// Takes an event into account. `single` is set for the one object of a format without
-    /// segments, whose text has nothing to be compared with.
-    pub fn observe(&mut self, facts: &Facts<'_>, single: bool, found: &mut Vec<Diagnostic>) {
+    /// Takes an event into account; returns the text that is new in it, for whoever shows it.
+    /// `single` is set for the one object of a format without segments, whose text has nothing to
+    /// be compared with.
+    pub fn observe<'f>(
+        &mut self,
+        facts: &'f Facts<'_>,
+        single: bool,
+        found: &mut Vec<Diagnostic>,
+    ) -> Vec<Piece<'f>> {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
+        let mut pieces = Vec::new();
         for fact in &facts.list {
             match fact {
-                Fact::TextDelta(delta) => self.append(delta, facts.line),
-                Fact::TextWhole(whole) => found.extend(self.whole(whole).map(at)),
+                Fact::TextDelta(delta) => self.append(delta, facts.line, &mut pieces),
+                Fact::TextWhole(whole) => found.extend(self.whole(whole, &mut pieces).map(at)),
+                Fact::FinalText(text) if single => {
+                    self.push(text);
+                    pieces.extend([Piece::Text(Cow::Borrowed(text)), Piece::End]);
+                }
                 Fact::FinalText(text) => {
-                    self.close();
-                    if single {
-                        self.answer.push(text);
-                    } else {
-                        found.extend(self.compare(text).map(at));
-                    }
+                    self.close(&mut pieces);
+                    found.extend(self.compare(text).map(at));
                 }
                 Fact::CallStarted(_)
                 | Fact::CallCompleted(..)
                 | Fact::Boundary
-                | Fact::Terminal(_) => self.close(),
-                Fact::SessionStart | Fact::Session(_) | Fact::Time(_) | Fact::Outcome(_) => {}
+                | Fact::Terminal(_) => self.close(&mut pieces),
+                Fact::SessionStart
+                | Fact::Session(_)
+                | Fact::Directory(_)
+                | Fact::Time(_)
+                | Fact::Outcome(_) => {}
             }
         }
+        pieces
     }
 
-    fn append(&mut self, delta: &str, line: u64) {
+    fn append<'f>(&mut self, delta: &'f str, line: u64, pieces: &mut Vec<Piece<'f>>) {
         if self.deltas == 0 {
             self.first_delta_line = line;
         }
+        self.confirm(pieces);
         let repeats = self.deltas >= 2
             && self.segment.length() == delta.len() as u64
             && self.segment.difference(delta).is_none();
-        self.repeat = repeats.then(|| self.answer.mark());
+        if repeats {
+            self.repeat = Some(Repeat { before: self.answer.mark(), delta: delta.to_owned() });
+        } else {
+            pieces.push(Piece::Text(Cow::Borrowed(delta)));
+        }
         self.deltas += 1;
         self.segment.push(delta);
-        self.answer.push(delta);
+        self.push(delta);
     }
 
-    fn whole(&mut self, whole: &str) -> Option<Diagnostic> {
+    fn push(&mut self, text: &str) {
+        self.answer.push(text);
+        if let Some(other) = &mut self.other {
+            other.push(text);
+        }
+    }
+
+    fn whole<'f>(&mut self, whole: &'f str, pieces: &mut Vec<Piece<'f>>) -> Option<Diagnostic> {
         if self.deltas == 0 {
-            self.answer.push(whole);
+            self.push(whole);
+            self.segment_start = self.answer.mark();
+            pieces.extend([Piece::Text(Cow::Borrowed(whole)), Piece::End]);
             return None;
         }
         let difference = self.segment.difference(whole);
         let (deltas, line) = (self.deltas, self.first_delta_line);
-        self.repeat = None;
-        self.close();
+        if difference.is_some() {
+            let mut other = self.answer.clone();
+            other.go_back(self.segment_start.clone());
+            other.push(whole);
+            self.other = Some(other);
+        }
+        self.confirm(pieces);
+        self.close(pieces);
         difference.map(|difference| {
-            self.replay_differs = true;
             let message = format!(
                 "the {deltas} deltas do not make the whole text that follows: {difference}"
             );
@@ -83,22 +136,33 @@ impl Reassembly {
         })
     }
 
+    /// More of the segment has come: what looked like a repeat of it was text.
+    fn confirm(&mut self, pieces: &mut Vec<Piece<'_>>) {
+        if let Some(repeat) = self.repeat.take() {
+            pieces.push(Piece::Text(Cow::Owned(repeat.delta)));
+        }
+    }
+
     /// Closes the open segment. At a boundary a last delta that equals all earlier ones together,
     /// if there are two or more, is taken for the repeat that a whole text would be.
-    fn close(&mut self) {
-        if let Some(mark) = self.repeat.take() {
-            self.answer.go_back(mark);
+    fn close(&mut self, pieces: &mut Vec<Piece<'_>>) {
+        if let Some(repeat) = self.repeat.take() {
+            self.other.get_or_insert_with(|| self.answer.clone());
+            self.answer.go_back(repeat.before);
+        }
+        self.segment_start = self.answer.mark();
+        if self.deltas > 0 {
+            pieces.push(Piece::End);
         }
         self.segment.clear();
         self.deltas = 0;
     }
 
     fn compare(&mut self, text: &str) -> Option<Diagnostic> {
-        if self.replay_differs {
-            // Which of the two texts counts is unknown, and the defect has been reported.
+        let difference = self.answer.difference(text)?;
+        if self.other.as_ref().is_some_and(|other| other.difference(text).is_none()) {
             return None;
         }
-        let difference = self.answer.difference(text)?;
         let message =
             format!("the segments do not make the text of the terminal event: {difference}");
         Some(Diagnostic::new(Rule::TextMismatch, message))
@@ -106,7 +170,7 @@ impl Reassembly {
 
     /// Closes what is open at the end of the stream.
     pub fn finish(&mut self) {
-        self.close();
+        self.close(&mut Vec::new());
     }
 
     /// The size of the answer in bytes.
@@ -137,8 +201,14 @@ mod tests {
                 _ => Fact::Boundary,
             };
             let standing = Standing::Documented;
-            let facts =
-                Facts { line: number, offset: 0, tag: "".into(), standing, list: vec![fact] };
+            let facts = Facts {
+                line: number,
+                offset: 0,
+                tag: "".into(),
+                standing,
+                incomplete: false,
+                list: vec![fact],
+            };
             reassembly.observe(&facts, false, &mut found);
         }
         reassembly.finish();
@@ -176,5 +246,12 @@ mod tests {
         assert_eq!(found(&[('f', "b")]).0, mismatch);
         assert_eq!(found(&[('d', "a"), ('w', "ab"), ('f', "ab")]).0, [Rule::ReplayMismatch]);
         assert_eq!(found(&[('d', "a"), ('w', "ab"), ('f', "a")]).0, [Rule::ReplayMismatch]);
+        let both = [Rule::ReplayMismatch, Rule::TextMismatch];
+        assert_eq!(found(&[('d', "a"), ('w', "ab"), ('f', "abc")]).0, both);
+        // Three equal pieces may be a repeat, or not.
+        let pieces = [('d', "ha"), ('d', "ha"), ('d', "haha"), ('b', "")];
+        assert_eq!(found(&[&pieces[..], &[('f', "haha")]].concat()).0, []);
+        assert_eq!(found(&[&pieces[..], &[('f', "hahahaha")]].concat()).0, []);
+        assert_eq!(found(&[&pieces[..], &[('f', "hahaha")]].concat()).0, mismatch);
     }
 }

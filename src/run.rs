@@ -1,25 +1,30 @@
 //! One run of the program: from what was typed to the exit code.
 
-use std::env;
+mod outputs;
+
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use clap::{CommandFactory as _, Parser as _};
 
-use crate::check::{Contract, check};
-use crate::cli::{Cli, Color, InputFormat, PrintSchema, ReportFormat};
+use crate::check::check;
+use crate::cli::{Cli, InputFormat, PrintSchema};
+use crate::contract::Contract;
+use crate::convert::Convert;
 use crate::descriptor;
 use crate::error::Error;
 use crate::input::{Input, inputs};
 use crate::profile::{self, Profile};
-use crate::report::human::Human;
-use crate::report::json::{self, Json};
-use crate::report::{Report as _, Reports, Target};
+use crate::report::{Report as _, json};
 use crate::rule::{Rule, Severities, Severity};
-use crate::summary::RunSummary;
+use crate::summary::{RunSummary, StreamSummary};
+use crate::tee::Tee;
 use crate::verdict::Format;
 use crate::visible::visible;
+use crate::workflow::{Guard, is_watched};
+
+use outputs::{Failure, Outputs};
 
 const COULD_NOT_CHECK: u8 = 2;
 
@@ -73,29 +78,39 @@ fn check_all(cli: &Cli) -> u8 {
         return complain("this version cannot run a command; pipe its output into ndjson-check");
     }
     if cli.files.is_empty() && io::stdin().is_terminal() {
-        let help = Cli::command().render_help().to_string();
-        let _ = io::stderr().write_all(help.as_bytes());
+        let usage = Cli::command().render_usage();
+        let _ = writeln!(io::stderr(), "{usage}\n\nFor all options: ndjson-check --help");
         return COULD_NOT_CHECK;
     }
     let inputs = inputs(&cli.files);
     if cli.exit_status.is_some() && inputs.len() > 1 {
         return complain("--exit-status is of one run, and there are several streams");
     }
-    let prepared = contract(cli).and_then(|contract| Ok((contract, reports(cli)?)));
-    match prepared {
-        Ok((contract, reports)) => check_inputs(&inputs, &contract, reports),
+    if cli.tee.is_some() && inputs.len() > 1 {
+        return complain("--tee is of one stream, and there are several");
+    }
+    let contract = match contract(cli) {
+        Ok(contract) => contract,
+        Err(error) => return complain(&error),
+    };
+    if let Err(error) = outputs::distinct(cli, &inputs) {
+        return complain(&error);
+    }
+    match Outputs::open(cli, contract.profile()) {
+        Ok(outputs) => check_inputs(&inputs, &contract, outputs),
         Err(error) => complain(&error),
     }
 }
 
-fn check_inputs(inputs: &[Result<Input, Error>], contract: &Contract, mut reports: Reports) -> u8 {
+fn check_inputs(
+    inputs: &[Result<Input, Error>],
+    contract: &Contract,
+    mut outputs: Outputs<'_>,
+) -> u8 {
     let mut total = RunSummary::default();
     for input in inputs {
         let checked = match input {
-            Ok(input) => input
-                .open()
-                .and_then(|source| check(source, &input.name(), contract, &mut reports))
-                .map_err(|error| error.to_string()),
+            Ok(input) => check_input(input, contract, &mut outputs).map_err(|it| it.to_string()),
             Err(error) => Err(error.to_string()),
         };
         match checked {
@@ -106,16 +121,29 @@ fn check_inputs(inputs: &[Result<Input, Error>], contract: &Contract, mut report
             }
         }
     }
+    // Every stream's report has been flushed: what failed until here is in the summary.
+    total.unwritten = outputs.failure().is_some();
     // Reports never fail: they remember.
-    let _ = reports.summary(&total);
-    match reports.failure() {
+    let _ = outputs.reports.summary(&total);
+    match outputs.failure() {
         None => total.exit_code(),
-        // Whoever closed the pipe knows that they did.
-        Some(Error::WriteReport { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => {
-            COULD_NOT_CHECK
-        }
-        Some(error) => complain(&error.to_string()),
+        Some(Failure::Silent) => COULD_NOT_CHECK,
+        Some(Failure::Told(message)) => complain(&message),
     }
+}
+
+fn check_input(
+    input: &Input,
+    contract: &Contract,
+    outputs: &mut Outputs<'_>,
+) -> Result<StreamSummary, Error> {
+    let Outputs { reports, conversion, copies } = outputs;
+    let stream = Tee::new(input.open()?, copies);
+    let conversion: &mut dyn Convert = match conversion {
+        Some(conversion) => conversion,
+        None => &mut (),
+    };
+    check(stream, &input.name(), contract, reports, conversion)
 }
 
 /// What streams are held against, as the command line says.
@@ -169,55 +197,6 @@ fn severities(cli: &Cli) -> Result<Severities, String> {
     Ok(severities)
 }
 
-fn reports(cli: &Cli) -> Result<Reports, String> {
-    let mut reports = Reports::default();
-    let to_stdout = cli.report.iter().filter(|report| report.file.is_none()).count();
-    if to_stdout > 1 {
-        return Err("only one report can go to standard output; give the others a file".to_owned());
-    }
-    let stdout = || match descriptor::stdout() {
-        Ok(stdout) => Ok(Target::stream("standard output", stdout)),
-        Err(error) => Err(format!("failed to open standard output: {error}")),
-    };
-    let on_terminal = io::stdout().is_terminal();
-    if cli.report.is_empty() && !cli.quiet {
-        reports.add(Human::new(stdout()?, coloured(cli.color, on_terminal)));
-    }
-    for report in &cli.report {
-        let target = match &report.file {
-            Some(file) => Target::file(file).map_err(|error| error.to_string())?,
-            None if cli.quiet => continue,
-            None => stdout()?,
-        };
-        let on_terminal = on_terminal && report.file.is_none();
-        match report.format {
-            ReportFormat::Human => {
-                reports.add(Human::new(target, coloured(cli.color, on_terminal)));
-            }
-            ReportFormat::Json => reports.add(Json::new(target)),
-        }
-    }
-    Ok(reports)
-}
-
-/// Whether the human report is coloured: the flag, then `NO_COLOR`, then `FORCE_COLOR` and
-/// `CLICOLOR_FORCE`, then what the target is.
-fn coloured(color: Color, on_terminal: bool) -> bool {
-    let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
-    let forced = |name| set(name) && env::var_os(name).is_some_and(|value| value != "0");
-    match color {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto if set("NO_COLOR") => false,
-        Color::Auto if forced("FORCE_COLOR") || forced("CLICOLOR_FORCE") => true,
-        Color::Auto => {
-            on_terminal
-                && env::var_os("CLICOLOR").is_none_or(|value| value != "0")
-                && env::var_os("TERM").is_none_or(|value| value != "dumb")
-        }
-    }
-}
-
 /// Prints what was asked for; a failed write is no success.
 fn print(text: &str) -> u8 {
     let written = descriptor::stdout().and_then(|mut stdout| stdout.write_all(text.as_bytes()));
@@ -230,16 +209,25 @@ fn print(text: &str) -> u8 {
 
 /// One line on standard error, and the exit code that belongs to it.
 fn complain(message: &str) -> u8 {
+    let line = format!("ndjson-check: {}\n", visible(message));
     // Nobody is left to tell if standard error is closed.
-    let _ = writeln!(io::stderr(), "ndjson-check: {}", visible(message));
+    let _ = if is_watched() {
+        Guard::new(io::stderr()).write_all(line.as_bytes())
+    } else {
+        io::stderr().write_all(line.as_bytes())
+    };
     COULD_NOT_CHECK
 }
 
 /// The parser's message without its usage, on one line.
 fn one_line(error: &clap::Error) -> String {
     let text = error.to_string();
-    let end = text.find("\n\nUsage:").or_else(|| text.find("\n\nFor more")).unwrap_or(text.len());
-    let message = text[..end].strip_prefix("error: ").unwrap_or(&text[..end]);
+    let mut paragraphs = text.split("\n\n").map(str::trim);
+    let message = paragraphs.next().unwrap_or_default();
+    let message = message.strip_prefix("error: ").unwrap_or(message);
+    // Of the parser's tips only those for slips of the pen fit.
+    let tip = paragraphs.find(|it| it.starts_with("tip: a similar"));
+    let tip = tip.map_or(String::new(), |tip| format!("; {}", &tip["tip: ".len()..]));
     let words: Vec<&str> = message.split_whitespace().collect();
-    format!("{} (see --help)", words.join(" "))
+    format!("{}{tip} (see --help)", words.join(" "))
 }

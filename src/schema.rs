@@ -6,11 +6,10 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Map, Value};
 
-use crate::diagnostic::shown;
 use crate::error::Error;
-use crate::limits::{MESSAGE_BYTES_MAX, VIOLATIONS_PER_LINE_MAX};
+use crate::limits::MESSAGE_BYTES_MAX;
 use crate::pointer;
-use crate::visible::{clipped, visible};
+use crate::visible::{clipped, shown, visible};
 
 /// A compiled schema. It cannot reach outside its own document: no file, no network.
 #[derive(Debug)]
@@ -28,6 +27,14 @@ pub struct Violation {
     pub keyword: String,
     /// The fact, without the value.
     pub message: String,
+}
+
+impl Violation {
+    /// That of a value too large to say more.
+    pub fn of_large_value() -> Self {
+        let message = "the event fails the schema; it is too large to say where";
+        Self { instance: String::new(), keyword: String::new(), message: message.to_owned() }
+    }
 }
 
 impl Schema {
@@ -59,23 +66,29 @@ impl Schema {
         Self::compile(origin, &Value::Object(part))
     }
 
-    /// How `value` fails the schema; nothing when it is valid. At most
-    /// [`VIOLATIONS_PER_LINE_MAX`], in no particular order.
+    /// Where the schema stands: a profile's name, or a file.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// Whether `value` satisfies the schema.
+    pub fn is_valid(&self, value: &Value) -> bool {
+        self.validator.is_valid(value)
+    }
+
+    /// How `value` fails the schema; nothing when it is valid. In the order of the pointers' text.
+    /// Memory is up to some hundred times that of the value.
     ///
     /// # Errors
     ///
     /// When the schema cannot be evaluated: a pattern that backtracks without end.
     pub fn violations(&self, value: &Value) -> Result<Vec<Violation>, Error> {
         let mut violations = Vec::new();
-        if self.validator.is_valid(value) {
-            return Ok(violations);
-        }
         for error in self.validator.iter_errors(value) {
             self.collect(&error, &mut violations)?;
         }
         violations.sort_by(|a, b| (&a.instance, &a.keyword).cmp(&(&b.instance, &b.keyword)));
         violations.dedup();
-        violations.truncate(VIOLATIONS_PER_LINE_MAX);
         Ok(violations)
     }
 
@@ -156,6 +169,10 @@ fn shown_message(error: &ValidationError<'_>) -> String {
 }
 
 fn refused(origin: &str, error: &ValidationError<'_>) -> Error {
+    if matches!(error.kind(), ValidationErrorKind::Referencing(_)) {
+        let message = "it refers to something that is not in it; a schema must be whole";
+        return Error::Schema { origin: origin.to_owned(), message: message.to_owned() };
+    }
     let at = match error.instance_path().as_str() {
         "" => String::new(),
         pointer => format!(" at {pointer}"),

@@ -29,7 +29,8 @@ impl Sequence {
                 Fact::SessionStart => self.start(facts, found),
                 Fact::Session(id) => self.session(id, facts, found),
                 Fact::Time(ms) => self.time(*ms, facts, found),
-                Fact::CallStarted(_)
+                Fact::Directory(_)
+                | Fact::CallStarted(_)
                 | Fact::CallCompleted(..)
                 | Fact::TextDelta(_)
                 | Fact::TextWhole(_)

@@ -71,6 +71,8 @@ pub struct RunSummary {
     pub errors: u64,
     /// Diagnostics of severity warning.
     pub warnings: u64,
+    /// Whether something could not be written.
+    pub unwritten: bool,
 }
 
 impl RunSummary {
@@ -93,9 +95,12 @@ impl RunSummary {
     /// The exit code of the run: could not be checked before not conforming before failed.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self { not_checked: 1.., .. } | Self { streams: 0, .. } => 2,
+            Self { not_checked: 1.., .. }
+            | Self { streams: 0, .. }
+            | Self { unwritten: true, .. } => 2,
             Self { non_conforming: 1.., .. } => 1,
-            Self { failed: 1.., .. } => 3,
+            // A rule may have been turned down, but the run has not succeeded for that.
+            Self { failed: 1.., .. } | Self { truncated: 1.., .. } => 3,
             _ => 0,
         }
     }

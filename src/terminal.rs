@@ -1,10 +1,11 @@
 //! Stage: the terminal event, nothing after it, and what it says of the run.
 
-use crate::diagnostic::{Diagnostic, shown};
+use crate::diagnostic::Diagnostic;
 use crate::facts::{End, Fact, Facts};
 use crate::profile::RunOutcome;
 use crate::rule::Rule;
 use crate::verdict::Outcome;
+use crate::visible::shown;
 
 /// Watches for the end of the run.
 #[derive(Debug, Default)]
@@ -48,6 +49,7 @@ impl Terminal {
                 }
                 Fact::SessionStart
                 | Fact::Session(_)
+                | Fact::Directory(_)
                 | Fact::Time(_)
                 | Fact::CallStarted(_)
                 | Fact::CallCompleted(..)

@@ -7,6 +7,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use crate::limits::NAME_CHARS_MAX;
+
 /// Whether a terminal, or a person reading it, could be misled by this character.
 pub fn misleads(character: char) -> bool {
     matches!(character,
@@ -27,20 +29,70 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     }
     let mut shown = String::with_capacity(text.len() + 16);
     for character in text.chars() {
-        match character {
-            '\n' => shown.push_str("\\n"),
-            '\r' => shown.push_str("\\r"),
-            '\t' => shown.push_str("\\t"),
-            c if !misleads(c) => shown.push(c),
-            c if u32::from(c) < 0x80 => {
-                let _ = write!(shown, "\\x{:02x}", u32::from(c));
-            }
-            c => {
-                let _ = write!(shown, "\\u{{{:x}}}", u32::from(c));
-            }
+        if misleads(character) {
+            push_visible(character, &mut shown);
+        } else {
+            shown.push(character);
         }
     }
     Cow::Owned(shown)
+}
+
+fn push_visible(character: char, shown: &mut String) {
+    // Writing to a string cannot fail.
+    let _ = match character {
+        '\n' => write!(shown, "\\n"),
+        '\r' => write!(shown, "\\r"),
+        '\t' => write!(shown, "\\t"),
+        c if c.is_ascii() => write!(shown, "\\x{:02x}", u32::from(c)),
+        c => write!(shown, "\\u{{{:x}}}", u32::from(c)),
+    };
+}
+
+/// Shows a text that comes in pieces, over several lines: line breaks and tabs stay, `\r\n` is a
+/// line break, everything else that misleads is made visible.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown {
+    raw: bool,
+    /// A carriage return at the end of the last piece: the next may begin with its line feed.
+    carriage_return: bool,
+}
+
+impl Shown {
+    /// `raw` shows everything as it is.
+    pub fn new(raw: bool) -> Self {
+        Self { raw, carriage_return: false }
+    }
+
+    /// Appends the next piece to `out`.
+    pub fn text(&mut self, piece: &str, out: &mut String) {
+        if self.raw {
+            out.push_str(piece);
+            return;
+        }
+        for character in piece.chars() {
+            if character != '\n' {
+                self.end(out);
+            }
+            match character {
+                '\r' => self.carriage_return = true,
+                '\n' => {
+                    self.carriage_return = false;
+                    out.push('\n');
+                }
+                '\t' => out.push('\t'),
+                c if misleads(c) => push_visible(c, out),
+                c => out.push(c),
+            }
+        }
+    }
+
+    /// Appends what was held back, at the end of the text.
+    pub fn end(&mut self, out: &mut String) {
+        if std::mem::take(&mut self.carriage_return) {
+            out.push_str("\\r");
+        }
+    }
 }
 
 /// The start of `text`, at most `max` bytes of it, cut between two characters and marked with `…`.
@@ -51,6 +103,16 @@ pub fn clipped(text: &str, max: usize) -> Cow<'_, str> {
     let room = max.saturating_sub('…'.len_utf8());
     let end = (0..=room).rfind(|&at| text.is_char_boundary(at)).unwrap_or(0);
     Cow::Owned(format!("{}…", &text[..end]))
+}
+
+/// A name from the stream (tag, tool, property, call id) as a message may show it: on one line,
+/// visible, and short.
+pub fn shown(name: &str) -> String {
+    let visible = visible(name);
+    match visible.char_indices().nth(NAME_CHARS_MAX) {
+        Some((end, _)) => format!("`{}…`", &visible[..end]),
+        None => format!("`{visible}`"),
+    }
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnostic::{Diagnostic, shown};
+use crate::diagnostic::Diagnostic;
 use crate::facts::{Call, Fact, Facts, Standing};
 use crate::limits::{CALL_ID_BYTES_MAX, NAMES_MAX};
 use crate::rule::Rule;
-use crate::visible::clipped;
+use crate::visible::{clipped, shown};
 
 /// Notices events and tools that the profile does not know, each name once.
 #[derive(Debug, Default)]
@@ -14,6 +14,7 @@ pub struct Vocabulary {
     events: BTreeMap<String, u64>,
     undocumented: BTreeMap<String, u64>,
     tools: BTreeMap<String, u64>,
+    overflow: bool,
 }
 
 impl Vocabulary {
@@ -22,11 +23,13 @@ impl Vocabulary {
     pub fn observe(&mut self, facts: &Facts<'_>, valid: bool, found: &mut Vec<Diagnostic>) {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
         match facts.standing {
-            Standing::Unknown if valid && count(&mut self.events, &facts.tag) => {
+            Standing::Unknown
+                if valid && count(&mut self.events, &facts.tag, &mut self.overflow) =>
+            {
                 let message = format!("the profile does not know the event {}", named(&facts.tag));
                 found.push(at(Diagnostic::new(Rule::UnknownEvent, message)));
             }
-            Standing::Observed if count(&mut self.undocumented, &facts.tag) => {
+            Standing::Observed if count(&mut self.undocumented, &facts.tag, &mut self.overflow) => {
                 let message = format!("the event {} is not documented", named(&facts.tag));
                 found.push(at(Diagnostic::new(Rule::UndocumentedEvent, message)));
             }
@@ -35,12 +38,17 @@ impl Vocabulary {
         for fact in &facts.list {
             if let Fact::CallStarted(call) | Fact::CallCompleted(call, _) = fact
                 && let Some(unknown) = unknown(call)
-                && count(&mut self.tools, &unknown)
+                && count(&mut self.tools, &unknown, &mut self.overflow)
             {
                 let message = format!("the profile does not know {unknown}");
                 found.push(at(Diagnostic::new(Rule::UnknownTool, message)));
             }
         }
+    }
+
+    /// Whether there were more names than are counted.
+    pub fn overflowed(&self) -> bool {
+        self.overflow
     }
 
     /// What occurred more than once although it was reported once: unknown events with their
@@ -67,7 +75,7 @@ fn named(tag: &str) -> String {
 }
 
 /// Counts a name; true if it is new and within the bound.
-fn count(names: &mut BTreeMap<String, u64>, name: &str) -> bool {
+fn count(names: &mut BTreeMap<String, u64>, name: &str, overflow: &mut bool) -> bool {
     let name = clipped(name, CALL_ID_BYTES_MAX);
     if let Some(count) = names.get_mut(name.as_ref()) {
         *count += 1;
@@ -77,5 +85,6 @@ fn count(names: &mut BTreeMap<String, u64>, name: &str) -> bool {
     if room {
         names.insert(name.into_owned(), 1);
     }
+    *overflow |= !room;
     room
 }

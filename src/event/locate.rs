@@ -1,5 +1,6 @@
 //! Where in a JSON text a value stands: JSON Pointer → byte offset. Only for diagnostics.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -7,41 +8,62 @@ use serde_json::value::RawValue;
 
 use crate::pointer;
 
-/// The offset of the value at `pointer` (RFC 6901) in a valid JSON text; of a key that occurs
-/// more than once, the last.
-pub(super) fn value(text: &str, pointer: &str) -> Option<usize> {
-    find(text, pointer).map(|(_, value)| offset(text, value))
+/// Where a value stands, and its key if it is a member; bytes of the text, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) key: Option<usize>,
+    pub(super) value: usize,
 }
 
-/// The offset of the key of the member at `pointer`.
-pub(super) fn key(text: &str, pointer: &str) -> Option<usize> {
-    find(text, pointer).and_then(|(key, _)| key).map(|key| offset(text, key))
+/// Finds the values at these pointers (RFC 6901) in a valid JSON text; of a key that occurs more
+/// than once, the last. Only what leads to one of them is looked into.
+pub(super) fn places(text: &str, pointers: &BTreeSet<String>) -> BTreeMap<String, Place> {
+    let mut found = BTreeMap::new();
+    visit(text, text.trim_start(), None, "", pointers, &mut found);
+    found
+}
+
+fn visit(
+    text: &str,
+    value: &str,
+    key: Option<usize>,
+    pointer: &str,
+    wanted: &BTreeSet<String>,
+    found: &mut BTreeMap<String, Place>,
+) {
+    let below = format!("{pointer}/");
+    let leads_on = wanted.range(below.clone()..).next().is_some_and(|it| it.starts_with(&below));
+    if wanted.contains(pointer) {
+        found.insert(pointer.to_owned(), Place { key, value: offset(text, value) });
+    }
+    if !leads_on {
+        return;
+    }
+    if value.starts_with('[') {
+        let items: Vec<&RawValue> = serde_json::from_str(value).unwrap_or_default();
+        for (index, item) in items.iter().enumerate() {
+            let pointer = pointer::joined(pointer, &index.to_string());
+            visit(text, item.get(), None, &pointer, wanted, found);
+        }
+    } else {
+        for (key, value) in members(value) {
+            let name: String = serde_json::from_str(key).unwrap_or_default();
+            let pointer = pointer::joined(pointer, &name);
+            visit(text, value, Some(offset(text, key)), &pointer, wanted, found);
+        }
+    }
 }
 
 fn offset(text: &str, part: &str) -> usize {
     part.as_ptr() as usize - text.as_ptr() as usize
 }
 
-fn find<'t>(text: &'t str, pointer: &str) -> Option<(Option<&'t str>, &'t str)> {
-    let mut key = None;
-    let mut value = text.trim_start();
-    for token in pointer::tokens(pointer) {
-        if value.starts_with('[') {
-            let items: Vec<&RawValue> = serde_json::from_str(value).ok()?;
-            (key, value) = (None, items.get(token.parse::<usize>().ok()?)?.get());
-        } else {
-            let Members(members) = serde_json::from_str(value).ok()?;
-            let is_named = |name: &RawValue| {
-                serde_json::from_str::<String>(name.get()).is_ok_and(|name| name == token)
-            };
-            let (name, member) = members.into_iter().rev().find(|(name, _)| is_named(name))?;
-            (key, value) = (Some(name.get()), member.get());
-        }
-    }
-    Some((key, value))
+/// The members of an object in the order of the text: keys, quotes included, and values.
+pub(super) fn members(text: &str) -> Vec<(&str, &str)> {
+    let Members(members) = serde_json::from_str(text).unwrap_or(Members(Vec::new()));
+    members.into_iter().map(|(key, value)| (key.get(), value.get())).collect()
 }
 
-/// The members of an object in the order of the text, keys and values as they are written.
 struct Members<'t>(Vec<(&'t RawValue, &'t RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -74,19 +96,19 @@ mod tests {
 
     #[test]
     fn values_and_keys_are_found_where_they_stand() {
-        let text = r#" {"a" : [1, {"b/c": "x"}], "\u0064": 2, "a~": 3}"#;
-        let cases = [
-            ("", 1, None),
-            ("/a", 8, Some(2)),
-            ("/a/1", 12, None),
-            ("/a/1/b~1c", 20, Some(13)),
-            ("/d", 37, Some(27)),
-            ("/a~0", 46, Some(40)),
+        let text = r#" {"a" : [1, {"b/c": "x"}], "\u0064": 2, "a~": 3, "d": 4}"#;
+        let expected = [
+            ("", None, 1),
+            ("/a", Some(2), 8),
+            ("/a/1", None, 12),
+            ("/a/1/b~1c", Some(13), 20),
+            ("/a~0", Some(40), 46),
+            ("/d", Some(49), 54),
         ];
-        for (pointer, at, key_at) in cases {
-            assert_eq!(value(text, pointer), Some(at), "{pointer}");
-            assert_eq!(key(text, pointer), key_at, "{pointer}");
-        }
-        assert_eq!(value(text, "/z"), None);
+        let mut wanted: BTreeSet<String> = expected.iter().map(|it| it.0.to_owned()).collect();
+        wanted.insert("/z".to_owned());
+        let found = places(text, &wanted);
+        let found: Vec<_> = found.iter().map(|(it, at)| (it.as_str(), at.key, at.value)).collect();
+        assert_eq!(found, expected);
     }
 }

@@ -1,5 +1,6 @@
 //! One value of an event, seen through the few questions that profiles and stages ask.
 
+use std::borrow::Cow;
 use std::hash::{BuildHasher, Hash, Hasher};
 
 use serde_json::Value;
@@ -35,6 +36,11 @@ impl<'e> Node<'e> {
             .map(|(key, value)| (key.as_str(), Self(value)))
     }
 
+    /// Whether it is an array.
+    pub fn is_array(self) -> bool {
+        self.0.is_array()
+    }
+
     /// The items of an array; nothing for any other value.
     pub fn items(self) -> impl Iterator<Item = Self> {
         self.0.as_array().into_iter().flatten().map(Self)
@@ -53,6 +59,16 @@ impl<'e> Node<'e> {
     /// The number, as near as a double comes to it.
     pub fn as_f64(self) -> Option<f64> {
         self.0.as_f64()
+    }
+
+    /// A string, number or boolean as text.
+    pub fn scalar_text(self) -> Option<Cow<'e, str>> {
+        match self.0 {
+            Value::String(string) => Some(Cow::Borrowed(string)),
+            Value::Number(number) => Some(Cow::Owned(number.to_string())),
+            Value::Bool(value) => Some(Cow::Owned(value.to_string())),
+            Value::Null | Value::Array(_) | Value::Object(_) => None,
+        }
     }
 
     /// Whether it is `null`.

@@ -1,5 +1,6 @@
 //! One JSON text → a tree, noticing keys that occur twice in one object.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -7,31 +8,35 @@ use serde_json::{Map, Number, Value};
 
 use crate::pointer;
 
-/// Parses one whole JSON text. The list names each member whose key had occurred before in its
-/// object, escapes decoded, as a JSON Pointer; the last value of a key counts.
-pub(super) fn parse(text: &str) -> serde_json::Result<(Value, Vec<String>)> {
-    let mut duplicates = Vec::new();
+/// Parses one whole JSON text. Beside the tree stand the members whose key had occurred before in
+/// their object, escapes decoded, as JSON Pointers, at most `max` of them; the last value of a key
+/// counts.
+pub(super) fn parse(text: &str, max: usize) -> serde_json::Result<(Value, BTreeSet<String>)> {
+    let mut duplicates = Duplicates { paths: Vec::new(), max };
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = Tree { duplicates: &mut duplicates }.deserialize(&mut deserializer)?;
     deserializer.end()?;
-    let mut pointers: Vec<String> = duplicates.iter().map(|path| pointer(path)).collect();
-    pointers.dedup();
-    Ok((value, pointers))
+    let pointer = |path: &Vec<String>| {
+        path.iter().rev().fold(String::new(), |pointer, token| pointer::joined(&pointer, token))
+    };
+    Ok((value, duplicates.paths.iter().map(pointer).collect()))
 }
 
-fn pointer(path: &[String]) -> String {
-    path.iter().rev().fold(String::new(), |pointer, token| pointer::joined(&pointer, token))
+/// Paths to keys that occur more than once, from the leaf to the root; they grow on the way back
+/// up, so a text without them pays nothing.
+struct Duplicates {
+    paths: Vec<Vec<String>>,
+    max: usize,
 }
 
-/// Builds the tree. Paths to duplicates are kept from the leaf to the root and grow on the way
-/// back up, so a text without them pays nothing.
+/// Builds the tree.
 struct Tree<'t> {
-    duplicates: &'t mut Vec<Vec<String>>,
+    duplicates: &'t mut Duplicates,
 }
 
 impl Tree<'_> {
     fn extend_paths(&mut self, from: usize, token: impl Fn() -> String) {
-        for path in &mut self.duplicates[from..] {
+        for path in &mut self.duplicates.paths[from..] {
             path.push(token());
         }
     }
@@ -80,7 +85,7 @@ impl<'de> Visitor<'de> for Tree<'_> {
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Value, A::Error> {
         let mut array = Vec::new();
         loop {
-            let known = self.duplicates.len();
+            let known = self.duplicates.paths.len();
             let Some(item) = items.next_element_seed(Tree { duplicates: self.duplicates })? else {
                 return Ok(Value::Array(array));
             };
@@ -92,10 +97,13 @@ impl<'de> Visitor<'de> for Tree<'_> {
     fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(key) = members.next_key::<String>()? {
-            let known = self.duplicates.len();
+            let known = self.duplicates.paths.len();
             let value = members.next_value_seed(Tree { duplicates: self.duplicates })?;
-            if object.contains_key(&key) {
-                self.duplicates.push(Vec::new());
+            if known == self.duplicates.paths.len()
+                && known < self.duplicates.max
+                && object.contains_key(&key)
+            {
+                self.duplicates.paths.push(Vec::new());
             }
             self.extend_paths(known, || key.clone());
             object.insert(key, value);

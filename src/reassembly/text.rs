@@ -14,7 +14,7 @@ pub(super) struct Text {
 }
 
 /// A place in a text to go back to.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Mark {
     length: u64,
     beyond: DefaultHasher,

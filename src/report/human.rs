@@ -73,7 +73,13 @@ impl Report for Human {
             diagnostic.location.as_ref().map(|location| {
                 let place =
                     if location.instance.is_empty() { "the event" } else { &location.instance };
-                format!("at {}, by {} of the schema", visible(place), visible(&location.keyword))
+                let keyword = if location.keyword.is_empty() { "all" } else { &location.keyword };
+                format!(
+                    "at {}, by {} of the schema {}",
+                    visible(place),
+                    visible(keyword),
+                    visible(&location.schema)
+                )
             }),
             diagnostic.note.clone(),
             diagnostic.related_line.map(|line| format!("see line {line}")),

@@ -58,6 +58,7 @@ impl Report for Json {
             message: &diagnostic.message,
             note: diagnostic.note.as_deref(),
             related_line: diagnostic.related_line,
+            schema: diagnostic.location.as_ref().map(|it| it.schema.as_str()),
             instance_location: diagnostic.location.as_ref().map(|it| it.instance.as_str()),
             keyword_location: diagnostic.location.as_ref().map(|it| it.keyword.as_str()),
         })
@@ -162,6 +163,8 @@ struct DiagnosticLine<'a> {
     note: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     related_line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<&'a str>,
     #[serde(rename = "instanceLocation", skip_serializing_if = "Option::is_none")]
     instance_location: Option<&'a str>,
     #[serde(rename = "keywordLocation", skip_serializing_if = "Option::is_none")]

@@ -56,17 +56,23 @@ impl Target {
     /// When it cannot be created.
     pub fn file(path: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
+        // Through a symbolic link, not in its place.
+        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let special = path.metadata().is_ok_and(|it| !it.is_file());
         let opened = if special {
             OpenOptions::new().write(true).open(path).map(Writer::Special)
         } else {
             let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
             let directory = directory.unwrap_or(Path::new("."));
-            tempfile::Builder::new()
-                .prefix(".ndjson-check-")
-                .permissions(permissions())
-                .tempfile_in(directory)
-                .map(|file| Writer::Regular(file, path.to_owned()))
+            // Asked first: the error would name the temporary file.
+            directory.metadata().and_then(|_| {
+                let mut temporary = tempfile::Builder::new();
+                temporary.prefix(".ndjson-check-");
+                #[cfg(unix)]
+                temporary.permissions(permissions(path));
+                let file = temporary.tempfile_in(directory)?;
+                Ok(Writer::Regular(file, path.to_owned()))
+            })
         };
         match opened {
             Ok(writer) => Ok(Self { name, writer: BufWriter::new(writer) }),
@@ -112,14 +118,10 @@ impl Target {
     }
 }
 
-/// What a new file may be to others: like any other, for the process's mask to narrow.
+/// A report is no secret: it is as open as the file it replaces, or as any new one.
 #[cfg(unix)]
-fn permissions() -> std::fs::Permissions {
+fn permissions(path: &Path) -> std::fs::Permissions {
     use std::os::unix::fs::PermissionsExt as _;
-    std::fs::Permissions::from_mode(0o666)
-}
-
-#[cfg(not(unix))]
-fn permissions() -> std::fs::Permissions {
-    unreachable!("never called where files have no mode")
+    let existing = path.metadata().map(|it| it.permissions());
+    existing.unwrap_or_else(|_| std::fs::Permissions::from_mode(0o666))
 }

@@ -71,7 +71,7 @@ fn raised(case: &Case) -> Vec<String> {
 
 #[test]
 fn no_expectation_is_left_without_its_stream() {
-    for extension in ["txt", "json", "args"] {
+    for extension in ["txt", "json", "to", "args"] {
         for file in files(&root().join("fixtures"), extension) {
             let name = file.file_name().unwrap();
             let own = ["profile.json", "schema.json", "report.schema.json"];

@@ -6,10 +6,13 @@
 mod bytes;
 mod catalogue;
 mod cli;
+mod convert;
 mod golden;
+mod hostile;
 mod profiles;
 mod readme;
 mod recordings;
 mod streams;
 mod suites;
 mod tidy;
+mod verdicts;

@@ -30,7 +30,7 @@ fn console_blocks_print_what_they_show() {
     assert!(program().arg("--version").output().unwrap().status.success());
 }
 
-/// Goal: every option that `--help` shows is real, and the README names each exit code.
+/// Goal: README and `--help` tell the same exit codes.
 #[test]
 fn exit_codes_are_in_the_readme_and_the_help() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();

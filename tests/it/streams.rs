@@ -9,8 +9,9 @@ use std::process::{Command, Output, Stdio};
 use std::rc::Rc;
 
 use clap::Parser as _;
-use ndjson_check::check::{Contract, check};
+use ndjson_check::check::check;
 use ndjson_check::cli::Cli;
+use ndjson_check::contract::Contract;
 use ndjson_check::diagnostic::Diagnostic;
 use ndjson_check::error::Error;
 use ndjson_check::report::json::Json;
@@ -118,7 +119,7 @@ impl Report for Collected {
 
 /// The summary of a stream, and the rules it raises, each once, in the order of the catalogue.
 pub(crate) fn judge(stream: impl Read, contract: &Contract) -> (StreamSummary, Vec<Rule>) {
-    let summary = check(stream, "-", contract, &mut Collected::default()).unwrap();
+    let summary = check(stream, "-", contract, &mut Collected::default(), &mut ()).unwrap();
     let rules = summary.rules.keys().copied().collect();
     (summary, rules)
 }
@@ -140,7 +141,7 @@ pub(crate) fn json_report(stream: impl Read, contract: &Contract) -> String {
 
     let memory = Memory::default();
     let mut report = Json::new(Target::stream("memory", memory.clone()));
-    check(stream, "-", contract, &mut report).unwrap();
+    check(stream, "-", contract, &mut report, &mut ()).unwrap();
     report.flush().unwrap();
     let bytes = memory.0.borrow().clone();
     String::from_utf8(bytes).unwrap()

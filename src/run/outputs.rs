@@ -1,0 +1,217 @@
+//! Where everything goes that a run writes: reports, the conversion, copies.
+
+use std::env;
+use std::fs::File;
+use std::io::{self, IsTerminal as _, Write};
+use std::path::{Path, PathBuf};
+
+use same_file::Handle;
+
+use crate::cli::{Cli, Color, ReportFormat, To};
+use crate::convert::{Conversion, Form};
+use crate::descriptor::{self, Patient};
+use crate::error::Error;
+use crate::input::Input;
+use crate::profile::Profile;
+use crate::report::human::Human;
+use crate::report::json::Json;
+use crate::report::{Reports, Target};
+use crate::tee::Copy;
+use crate::workflow::{Guard, Muted, is_watched};
+
+const STDOUT: &str = "standard output";
+
+/// Everything a run writes to.
+pub(super) struct Outputs<'p> {
+    pub(super) reports: Reports,
+    pub(super) conversion: Option<Conversion<'p>>,
+    pub(super) copies: Vec<Copy>,
+}
+
+/// Something could not be written.
+pub(super) enum Failure {
+    /// The reader of the report went away, and knows.
+    Silent,
+    /// One line for the user.
+    Told(String),
+}
+
+impl<'p> Outputs<'p> {
+    /// Opens what the command line asks for.
+    ///
+    /// # Errors
+    ///
+    /// One line for the user.
+    pub(super) fn open(cli: &Cli, profile: &'p Profile) -> Result<Self, String> {
+        let mut copies = Vec::new();
+        if let Some(path) = &cli.tee {
+            let name = path.display().to_string();
+            let file = File::create(path).map_err(|it| format!("failed to open {name}: {it}"))?;
+            copies.push(Copy::new(&name, file));
+        }
+        if cli.raw && io::stdout().is_terminal() {
+            return Err("--raw would send the stream's control characters to a terminal".to_owned());
+        }
+        if cli.only_valid && cli.to != Some(To::StreamJson) {
+            return Err("--only-valid goes with --to stream-json".to_owned());
+        }
+        let conversion = match cli.to {
+            Some(To::StreamJson) if !cli.only_valid => {
+                copies.push(Copy::new(STDOUT, guarded(stdout()?)));
+                None
+            }
+            Some(to) => Some(conversion(to, cli.raw, profile)?),
+            None => None,
+        };
+        Ok(Self { reports: reports(cli)?, conversion, copies })
+    }
+
+    /// What could not be written, if anything.
+    pub(super) fn failure(&self) -> Option<Failure> {
+        let told = |name: &str, error: &io::Error| {
+            Some(Failure::Told(format!("failed to write to {name}: {error}")))
+        };
+        for copy in &self.copies {
+            match copy.failure() {
+                // Whoever reads the stream may stop when they like: the check goes on.
+                Some((STDOUT, error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
+                Some((name, error)) => return told(name, error),
+                None => {}
+            }
+        }
+        if let Some(error) = self.conversion.as_ref().and_then(Conversion::failure) {
+            return told(STDOUT, error);
+        }
+        let error = self.reports.failure()?;
+        if let Error::WriteReport { source, .. } = error
+            && source.kind() == io::ErrorKind::BrokenPipe
+        {
+            return Some(Failure::Silent);
+        }
+        Some(Failure::Told(error.to_string()))
+    }
+}
+
+/// Refuses to write a file twice, or one that is read.
+///
+/// # Errors
+///
+/// One line for the user.
+pub(super) fn distinct(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(), String> {
+    let reports = cli.report.iter().filter_map(|report| report.file.as_ref());
+    let written: Vec<&PathBuf> = reports.chain(&cli.tee).collect();
+    for (index, path) in written.iter().enumerate() {
+        if written[..index].iter().any(|other| same(path, other)) {
+            return Err(format!("{} would be written twice", path.display()));
+        }
+        let is_read = inputs.iter().flatten().any(|input| match input {
+            Input::Path(other) => same(path, other),
+            Input::Stdin => Handle::stdin().is_ok_and(|it| regular(path) == Some(it)),
+        });
+        if is_read {
+            return Err(format!("{} would replace its own input", path.display()));
+        }
+    }
+    Ok(())
+}
+
+/// Whether two paths name the same file, there already or not; devices may be shared.
+fn same(a: &Path, b: &Path) -> bool {
+    let whole = |path: &Path| {
+        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    };
+    let special = a.metadata().is_ok_and(|it| !it.is_file());
+    let handles = (regular(a), regular(b));
+    !special
+        && (whole(a).is_some() && whole(a) == whole(b)
+            || handles.0.is_some() && handles.0 == handles.1)
+}
+
+fn regular(path: &Path) -> Option<Handle> {
+    path.metadata().is_ok_and(|it| it.is_file()).then(|| Handle::from_path(path).ok())?
+}
+
+fn conversion(to: To, raw: bool, profile: &Profile) -> Result<Conversion<'_>, String> {
+    let form = match to {
+        To::Text => Form::Text,
+        To::Transcript => Form::Transcript,
+        To::Answer => Form::Answer,
+        To::Json => Form::Json,
+        To::StreamJson => Form::Valid,
+    };
+    if form == Form::Json && profile.single.is_none() {
+        return Err(format!("the profile {} has no single object to convert to", profile.name));
+    }
+    Ok(match (form.is_text(), is_watched()) {
+        (true, true) => Conversion::new(profile, form, raw, Muted::new(stdout()?)),
+        (true, false) => Conversion::new(profile, form, raw, stdout()?),
+        (false, _) => Conversion::new(profile, form, raw, guarded(stdout()?)),
+    })
+}
+
+/// The reports: to standard output, or to standard error where that has something else to carry.
+fn reports(cli: &Cli) -> Result<Reports, String> {
+    let mut reports = Reports::default();
+    let unnamed = cli.report.iter().filter(|report| report.file.is_none()).count();
+    if unnamed > 1 {
+        return Err("only one report can go without a file; give the others one".to_owned());
+    }
+    let converting = cli.to.is_some();
+    let on_terminal =
+        if converting { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
+    let open = || -> Result<Target, String> {
+        if converting {
+            let stderr = descriptor::stderr().map_err(|it| it.to_string())?;
+            Ok(Target::stream("standard error", guarded(stderr)))
+        } else {
+            Ok(Target::stream(STDOUT, guarded(stdout()?)))
+        }
+    };
+    if cli.report.is_empty() && !cli.quiet {
+        reports.add(Human::new(open()?, coloured(cli.color, on_terminal)));
+    }
+    for report in &cli.report {
+        let target = match &report.file {
+            Some(file) => Target::file(file).map_err(|error| error.to_string())?,
+            None if cli.quiet => continue,
+            None => open()?,
+        };
+        let on_terminal = on_terminal && report.file.is_none();
+        match report.format {
+            ReportFormat::Human => {
+                reports.add(Human::new(target, coloured(cli.color, on_terminal)));
+            }
+            ReportFormat::Json => reports.add(Json::new(target)),
+        }
+    }
+    Ok(reports)
+}
+
+fn stdout() -> Result<Patient, String> {
+    descriptor::stdout().map_err(|error| format!("failed to open {STDOUT}: {error}"))
+}
+
+/// The same writer; in the log of a GitHub workflow, without a command in what it writes.
+fn guarded(writer: Patient) -> Box<dyn Write> {
+    if is_watched() { Box::new(Guard::new(writer)) } else { Box::new(writer) }
+}
+
+/// Whether the human report is coloured: the flag, then `NO_COLOR`, then `FORCE_COLOR` and
+/// `CLICOLOR_FORCE`, then what the target is.
+fn coloured(color: Color, on_terminal: bool) -> bool {
+    let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+    let forced = |name| set(name) && env::var_os(name).is_some_and(|value| value != "0");
+    match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto if set("NO_COLOR") => false,
+        Color::Auto if forced("FORCE_COLOR") || forced("CLICOLOR_FORCE") => true,
+        Color::Auto => {
+            on_terminal
+                && env::var_os("CLICOLOR").is_none_or(|value| value != "0")
+                && env::var_os("TERM").is_none_or(|value| value != "dumb")
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! The stream in other forms.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::process::{Output, Stdio};
+
+use ndjson_check::visible::misleads;
+use serde_json::Value;
+
+use crate::streams::{Case, PROGRAM, cases, program, root, run_on, shared, text};
+
+const FORMS: [&str; 4] = ["text", "transcript", "answer", "json"];
+
+fn converted(flags: &[String], form: &str, stream: &[u8]) -> Output {
+    let flags: Vec<&str> = flags.iter().map(String::as_str).chain(["--to", form]).collect();
+    run_on(&flags, stream)
+}
+
+/// All forms of a stream, one below the other.
+fn forms(case: &Case) -> String {
+    let mut all = String::new();
+    for form in FORMS {
+        let output = converted(&case.flags, form, &case.bytes());
+        let shown = text(&output.stdout);
+        let _ = write!(all, "== {form}\n{shown}");
+    }
+    all
+}
+
+/// Goal: a change of any conversion is seen and reviewed.
+/// Method: compare all forms of each fixture with `<case>.to`; `UPDATE_GOLDEN=1` rewrites them.
+#[test]
+fn forms_are_as_written() {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        if case.path.starts_with("fixtures/profiles") {
+            continue;
+        }
+        let (golden, forms) = (root().join(&case.path).with_extension("to"), forms(&case));
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            fs::write(&golden, &forms).unwrap();
+        } else if fs::read_to_string(&golden).ok().as_ref() != Some(&forms) {
+            wrong.push(format!("{}:\n{forms}", golden.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "differ from what is printed now:\n{}", wrong.join("\n"));
+}
+
+/// Goal: converting changes neither verdict nor report; a filter passes every byte.
+#[test]
+fn converting_changes_no_verdict_and_passes_every_byte() {
+    for case in cases() {
+        let flags: Vec<&str> = case.flags.iter().map(String::as_str).collect();
+        let plain = run_on(&flags, &case.bytes());
+        let all = FORMS.iter().chain(&["stream-json"]);
+        for form in all {
+            if *form == "json" && case.path.starts_with("fixtures/profiles") {
+                continue;
+            }
+            let output = converted(&case.flags, form, &case.bytes());
+            assert_eq!(
+                output.status.code(),
+                plain.status.code(),
+                "{form}, {}",
+                case.path.display()
+            );
+            assert_eq!(output.stderr, plain.stdout, "{form}, {}", case.path.display());
+            if *form == "stream-json" {
+                assert_eq!(output.stdout, case.bytes(), "{}", case.path.display());
+            }
+        }
+    }
+}
+
+/// Goal: what is promised of `answer` and `json` holds for real runs.
+/// Method: every recording that succeeded: `json` is the recorded result, `answer` the text of the
+/// last assistant event, which has no time; the other forms are never empty of what happened.
+#[test]
+fn recordings_convert_to_their_own_result_and_last_message() {
+    let Some(folder) = shared("captures") else { return };
+    let mut converted_count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|it| it != "ndjson") {
+            continue;
+        }
+        let stream = fs::read(&path).unwrap();
+        let events: Vec<Value> =
+            text(&stream).lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let result = events.last().unwrap();
+        let last = events.iter().rfind(|it| it["type"] == "assistant");
+        let message = last.map_or(&result["result"], |it| &it["message"]["content"][0]["text"]);
+        let output = text(&converted(&[], "json", &stream).stdout);
+        assert_eq!(&serde_json::from_str::<Value>(&output).unwrap(), result, "{}", path.display());
+        assert_eq!(output.matches('\n').count(), 1);
+        let head = r#"{"type":"result","subtype":"success","is_error":false,"duration_ms":"#;
+        assert!(output.starts_with(head), "{output}");
+        let answer = text(&converted(&[], "answer", &stream).stdout);
+        assert_eq!(answer.trim_end(), message.as_str().unwrap().trim_end(), "{}", path.display());
+        let actions = text(&converted(&[], "text", &stream).stdout);
+        let completed = events.iter().filter(|it| it["subtype"] == "completed");
+        let calls = completed.filter(|it| it["type"] == "tool_call").count();
+        assert_eq!(actions.lines().count(), calls, "{actions}");
+        let transcript = text(&converted(&[], "transcript", &stream).stdout);
+        assert!(transcript.contains(answer.trim_end()), "{transcript}");
+        let once = result["result"].as_str().unwrap().matches(answer.trim_end()).count();
+        assert_eq!(transcript.matches(answer.trim_end()).count(), once, "{transcript}");
+        converted_count += 1;
+    }
+    assert!(converted_count > 15, "only {converted_count}");
+}
+
+/// Goal: a change of how real runs look is seen, though the runs are not kept here.
+/// Method: the size and a fingerprint of every form of every recording, in `recordings.tsv`;
+/// `UPDATE_GOLDEN=1` rewrites it.
+#[test]
+fn forms_of_recordings_are_as_they_were() {
+    let Some(folder) = shared("captures") else { return };
+    let mut table = String::new();
+    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|it| it == "ndjson"));
+    paths.sort();
+    for path in paths {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        for form in FORMS {
+            let output = converted(&[], form, &fs::read(&path).unwrap()).stdout;
+            let fingerprint = output.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3) // FNV-1a
+            });
+            let length = output.len();
+            let _ = writeln!(table, "{name}\t{form}\t{length}\t{fingerprint:016x}");
+        }
+    }
+    let golden = root().join("tests/it/recordings.tsv");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&golden, &table).unwrap();
+    }
+    assert_eq!(fs::read_to_string(&golden).unwrap_or_default(), table);
+}
+
+/// Goal: nothing for a failed run where only a good one has an answer.
+#[test]
+fn failed_and_cut_runs_have_no_answer_and_no_object() {
+    let mut checked = 0;
+    for folder in ["failed", "missing-terminal-event", "truncated-line"] {
+        for case in cases().into_iter().filter(|case| case.folder() == folder) {
+            for form in ["answer", "json"] {
+                let output = converted(&case.flags, form, &case.bytes());
+                assert_eq!(text(&output.stdout), "", "{form}, {}", case.path.display());
+            }
+            checked += 1;
+        }
+    }
+    assert!(checked > 5, "only {checked}");
+}
+
+#[test]
+fn only_valid_events_pass_when_asked() {
+    let good = fs::read(root().join("fixtures/conforming/plain.ndjson")).unwrap();
+    let mut stream = b"noise\n{\"type\":\"user\"}\n\n".to_vec();
+    stream.extend_from_slice(&good);
+    let output = run_on(&["--to", "stream-json", "--only-valid"], &stream);
+    assert_eq!(output.stdout, good);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn a_copy_holds_every_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("copy");
+    let flag = format!("--tee={}", file.display());
+    for case in cases() {
+        let mut flags: Vec<&str> = case.flags.iter().map(String::as_str).collect();
+        flags.push(&flag);
+        run_on(&flags, &case.bytes());
+        assert_eq!(fs::read(&file).unwrap(), case.bytes(), "{}", case.path.display());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_copy_that_cannot_be_written_is_two_and_the_check_ends() {
+    let good = fs::read(root().join("fixtures/conforming/plain.ndjson")).unwrap();
+    let output = run_on(&["--tee", "/dev/full"], &good);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("failed to write to /dev/full: "));
+    assert!(text(&output.stdout).contains("conforming, succeeded"));
+    let output = run_on(&["--tee", "/no/such/folder/copy"], &good);
+    assert_eq!(output.status.code(), Some(2));
+    let mut full = program();
+    full.args(["--to", "text", "fixtures/conforming/plain.ndjson"]);
+    let device = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = full.stdout(device).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+}
+
+/// Goal: a reader who has seen enough ends the conversion, never the check.
+#[cfg(unix)]
+#[test]
+fn a_reader_that_leaves_changes_no_verdict() {
+    for (path, expected) in [("session-changed", 1), ("conforming/parallel-calls.ndjson", 0)] {
+        for form in FORMS.iter().chain(&["stream-json"]) {
+            let script = format!(
+                "cat $(find fixtures/{path} -name '*.ndjson' | head -1) \
+                 | $P -q --to {form} | true; echo ${{PIPESTATUS[1]}}"
+            );
+            let mut shell = std::process::Command::new("bash");
+            shell.args(["-c", &script]).env("P", PROGRAM).current_dir(root());
+            let output = shell.stdin(Stdio::null()).output().unwrap();
+            assert_eq!(text(&output.stdout), format!("{expected}\n"), "{form}");
+        }
+    }
+}
+
+#[test]
+fn flags_that_do_not_go_together_are_refused() {
+    for flags in [&["--only-valid"][..], &["--raw"], &["--only-valid", "--to", "text"]] {
+        let output = run_on(flags, b"");
+        assert_eq!(output.status.code(), Some(2), "{flags:?}");
+    }
+    let two = program().args(["--tee", "x", "fixtures/failed", "fixtures/conforming"]).output();
+    assert_eq!(two.unwrap().status.code(), Some(2));
+}
+
+/// Streams in which every text is made of what hurts.
+fn nasty_streams(rounds: u64) -> impl Iterator<Item = Vec<u8>> {
+    const PIECES: [&str; 24] = [
+        "::error::x",
+        "##[add-mask]",
+        "##",
+        "[",
+        "#",
+        ":",
+        "::",
+        "\n",
+        "\r",
+        "\r\n",
+        " ",
+        "\u{a0}",
+        "\u{1b}[31m",
+        "\u{1b}]0;x\u{7}",
+        "\u{9b}",
+        "\u{202e}",
+        "\u{200b}",
+        "\u{e0041}",
+        "\0",
+        "a",
+        "::stop-commands::x",
+        "\t",
+        "\u{2028}::set-env name=A::b",
+        "é",
+    ];
+    let mut state = 42_u64;
+    let mut next = move |bound: usize| {
+        // A linear congruential generator: the same streams on every machine.
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % bound
+    };
+    (0..rounds).map(move |_| {
+        let mut nasty = || -> String { (0..next(9)).map(|_| PIECES[next(PIECES.len())]).collect() };
+        let (a, b, c, d) = (nasty(), nasty(), nasty(), nasty());
+        let events = [
+            serde_json::json!({"type": "system", "subtype": "init", "cwd": a, "session_id": b}),
+            serde_json::json!({"type": c, "session_id": b}),
+            serde_json::json!({"type": "assistant", "message": {"content":
+                [{"type": "text", "text": a}]}, "session_id": b, "timestamp_ms": 1}),
+            serde_json::json!({"type": "assistant", "message": {"content":
+                [{"type": "text", "text": c}]}, "session_id": b, "timestamp_ms": 1}),
+            serde_json::json!({"type": "tool_call", "subtype": "started", "call_id": d,
+                "tool_call": {"shellToolCall": {"args": {"command": c}}}, "session_id": a}),
+            serde_json::json!({"type": "tool_call", "subtype": "completed", "call_id": d,
+                "tool_call": {format!("{a}ToolCall"): {"result": {"rejected": {}}}}}),
+            serde_json::json!({"type": "assistant", "message": {"content":
+                [{"type": "text", "text": d}]}, "session_id": b}),
+            serde_json::json!({"type": "result", "subtype": "success", "is_error": false,
+                "duration_ms": 1, "duration_api_ms": 1, "result": b, "session_id": b}),
+        ];
+        let mut stream = events.map(|event| event.to_string()).join("\n").into_bytes();
+        stream.extend_from_slice(format!("\n{a}\n{c}").as_bytes());
+        stream
+    })
+}
+
+/// What GitHub's runner takes for a command, as far as it reads a line: `::name`, after white
+/// space, with an end; `##[name]` anywhere.
+fn commands(log: &str) -> Vec<String> {
+    let lines = log.split(['\n', '\r']);
+    lines
+        .filter(|line| {
+            let first = line.trim_start().strip_prefix("::").is_some_and(|it| it.contains("::"));
+            first || line.contains("##[")
+        })
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The lines that the runner reads as commands, `stop-commands` taken into account.
+fn obeyed(log: &str) -> Vec<String> {
+    let mut stopped: Option<String> = None;
+    let mut obeyed = Vec::new();
+    for line in log.split(['\n', '\r']) {
+        if let Some(token) = &stopped {
+            if line.trim() == format!("::{token}::") {
+                stopped = None;
+            }
+        } else if let Some(token) = line.strip_prefix("::stop-commands::") {
+            stopped = Some(token.to_owned());
+        } else {
+            obeyed.extend(commands(line));
+        }
+    }
+    obeyed
+}
+
+/// Goal: no agent commands a terminal or a workflow through us.
+/// Method: streams made of what hurts, every form and report, held against the runner's grammar.
+#[test]
+fn nothing_of_the_agent_is_obeyed() {
+    let mut checked = 0;
+    for stream in nasty_streams(60) {
+        for form in FORMS.iter().chain(&["stream-json"]) {
+            for report in ["human", "json"] {
+                let mut command = program();
+                command.args(["--to", form, "--report", report, "--strict"]);
+                command.env("GITHUB_ACTIONS", "true");
+                command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+                let mut child = command.spawn().unwrap();
+                std::io::Write::write_all(&mut child.stdin.take().unwrap(), &stream).unwrap();
+                let output = child.wait_with_output().unwrap();
+                let (out, report) = (text(&output.stdout), text(&output.stderr));
+                assert_eq!(obeyed(&out), [""; 0], "{form}: {out:?}");
+                assert_eq!(commands(&report), [""; 0], "{report:?}");
+                if *form != "stream-json" && *form != "json" {
+                    let raw = |it: &char| misleads(*it) && !['\n', '\t'].contains(it);
+                    assert_eq!(out.chars().find(raw), None, "{form}: {out:?}");
+                }
+                if *form == "stream-json" {
+                    let same = |bytes: &[u8]| -> Vec<Value> {
+                        let lines = bytes.split(|&byte| byte == b'\n');
+                        lines.filter_map(|it| serde_json::from_slice(it).ok()).collect()
+                    };
+                    assert_eq!(same(&output.stdout), same(&stream));
+                }
+                checked += 1;
+            }
+        }
+    }
+    assert_eq!(checked, 600);
+}
+
+/// Goal: texts that are shown raw are so only on request, and never to a terminal.
+#[test]
+fn raw_texts_are_shown_as_they_are() {
+    let stream = nasty_streams(1).next().unwrap();
+    let red = String::from_utf8_lossy(&stream);
+    let red = red.replacen("\"text\":\"", "\"text\":\"\\u001b[31mred", 1);
+    let shown = |flags: &[&str]| text(&run_on(flags, red.as_bytes()).stdout);
+    assert!(shown(&["--to", "transcript"]).contains("\\x1b[31mred"));
+    assert!(shown(&["--to", "transcript", "--raw"]).contains("\u{1b}[31mred"));
+}

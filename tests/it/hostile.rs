@@ -1,0 +1,72 @@
+//! Streams made to hurt: they cost no more than they are long.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::process::{Command, Output, Stdio};
+
+use crate::streams::{PROGRAM, root, text};
+
+/// Checks a stream with this much address space, in MiB.
+fn checked_within(mebibytes: usize, stream: &[u8], flags: &str) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("stream.ndjson");
+    fs::write(&file, stream).unwrap();
+    let limit = mebibytes * 1024;
+    let command = format!("ulimit -v {limit}; exec {PROGRAM} {flags} < {}", file.display());
+    let mut shell = Command::new("bash");
+    shell.args(["-c", &command]).current_dir(root()).stdin(Stdio::null()).output().unwrap()
+}
+
+/// A line over and over, with a number in the place of `#`.
+fn numbered(line: &str, count: usize) -> String {
+    let lines: Vec<String> = (0..count).map(|it| line.replace('#', &it.to_string())).collect();
+    lines.concat()
+}
+
+/// Goal: no small stream takes the machine down.
+/// Method: streams that once cost gigabytes, each with little memory; a verdict, not an abort.
+#[test]
+fn small_streams_stay_small() {
+    let repeat = |piece: &str, count: usize| piece.repeat(count);
+    let key = "k".repeat(20_000);
+    let event = |body: String| format!("{{\"type\":\"assistant\",{body}}}\n");
+    let streams = [
+        ("duplicate keys", event(format!("\"{key}\":{{{}\"a\":1}}", repeat("\"a\":1,", 100_000)))),
+        ("long duplicate keys", event(repeat(&format!("\"{key}\":1,"), 50) + "\"z\":1")),
+        ("a large invalid event", event(format!("\"x\":[{}0]", repeat("0,", 2_000_000)))),
+        (
+            "many violations",
+            event(format!(
+                "\"message\":{{\"role\":\"assistant\",\"content\":[{}0]}}",
+                repeat("0,", 60_000)
+            )),
+        ),
+        ("blank lines after a brace", format!("{{\n{}", repeat("\n", 3_000_000))),
+        ("deep", repeat("[", 3_000_000)),
+        ("many unknown names", numbered("{\"type\":\"t#\"}\n", 100_000)),
+    ];
+    for (name, stream) in streams {
+        let output = checked_within(600, stream.as_bytes(), "");
+        let (report, error) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!(output.status.code(), Some(1), "{name}: {error}");
+        assert!(report.lines().all(|it| it.len() < 5_000), "{name}: a line is too long");
+        assert!(report.contains("non-conforming"), "{name}");
+    }
+}
+
+/// Goal: a line without an end is skipped in bounded memory, and what follows is checked.
+#[test]
+fn a_line_over_the_limit_is_skipped_in_little_memory() {
+    let mut stream = b"{\"type\":\"system\",\"x\":\"".to_vec();
+    stream.resize(300 << 20, b'a');
+    stream.extend_from_slice(b"\"}\n{\"type\":\"user\"}\n");
+    let output = checked_within(120, &stream, "--max-line-bytes 1MiB");
+    let report = text(&output.stdout);
+    assert!(report.contains("-:1: error[line-too-long]: the line has 314572802 bytes"), "{report}");
+    assert!(report.contains("-:2: error[schema-violation]"), "{report}");
+    // And within the default limit memory is some multiple of the line, not more.
+    let output = checked_within(420, &stream[..60 << 20], "");
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("truncated-line"));
+}

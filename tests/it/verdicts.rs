@@ -1,0 +1,174 @@
+//! What follows from what: one defect is one diagnostic, and nothing hides another.
+
+use ndjson_check::limits::{CALLS_ENDED_MAX, CALLS_OPEN_MAX};
+use ndjson_check::rule::Rule;
+use ndjson_check::verdict::{Outcome, Verdict};
+use serde_json::json;
+
+use crate::streams::{contract, judge, run_on, text};
+
+fn init() -> String {
+    line(&json!({"type": "system", "subtype": "init", "apiKeySource": "env", "cwd": "/app",
+        "session_id": "s", "model": "Auto", "permissionMode": "default"}))
+}
+
+fn result(text: &str) -> String {
+    line(&json!({"type": "result", "subtype": "success", "duration_ms": 1, "duration_api_ms": 1,
+        "is_error": false, "result": text, "session_id": "s"}))
+}
+
+fn said(text: &str) -> String {
+    let content = json!([{"type": "text", "text": text}]);
+    line(&json!({"type": "assistant", "message": {"role": "assistant", "content": content},
+        "session_id": "s"}))
+}
+
+fn call(half: &str, id: &str) -> String {
+    let result = if half == "completed" { json!({"success": {}}) } else { json!(null) };
+    let mut read = json!({"args": {"path": "a"}});
+    if !result.is_null() {
+        read["result"] = result;
+    }
+    line(&json!({"type": "tool_call", "subtype": half, "call_id": id,
+        "tool_call": {"readToolCall": read}, "session_id": "s"}))
+}
+
+fn line(event: &serde_json::Value) -> String {
+    format!("{event}\n")
+}
+
+fn raised(stream: &str) -> Vec<Rule> {
+    judge(stream.as_bytes(), &contract([])).1
+}
+
+/// Goal: a line that cannot be read is reported once, and not again as what it may have been.
+#[test]
+fn what_may_have_stood_in_a_lost_line_is_not_missed() {
+    let (init, result, said) = (init(), result("a"), said("a"));
+    let broken = |line: &str| line.replacen(':', " ", 1);
+    let lost = [Rule::InvalidJson];
+    let whole = [&init, &said, &call("started", "c"), &call("completed", "c"), &result];
+    assert_eq!(raised(&whole.map(String::as_str).concat()), []);
+    for index in 0..whole.len() {
+        let mut lines: Vec<String> = whole.iter().map(|&it| it.clone()).collect();
+        lines[index] = broken(&lines[index]);
+        assert_eq!(raised(&lines.concat()), lost, "line {} broken", index + 1);
+    }
+    // Noise is no event: what is missing is missing.
+    let noise = "Error: something\n";
+    let rules = raised(&[&said, noise].concat());
+    assert_eq!(rules, [Rule::InvalidJson, Rule::MissingSessionStart, Rule::MissingTerminalEvent]);
+    // Nor does a rule that was turned down stand in for another.
+    let lines = [&init, &broken(&said), &result].map(String::as_str).concat();
+    let (summary, rules) = judge(lines.as_bytes(), &contract(["--allow", "invalid-json"]));
+    assert_eq!((summary.verdict, &rules[..]), (Verdict::NonConforming, &[Rule::TextMismatch][..]));
+    let cut = &init[..init.len() - 3];
+    let (summary, _) = judge(cut.as_bytes(), &contract(["--warn", "truncated-line"]));
+    assert_eq!(summary.verdict, Verdict::NonConforming);
+}
+
+/// Goal: a cut of the first line is a cut, not another framing.
+#[test]
+fn every_cut_of_the_first_line_is_a_truncated_line() {
+    let init = init();
+    for end in 1..init.len() - 1 {
+        assert_eq!(raised(&init[..end]), [Rule::TruncatedLine], "{}", &init[..end]);
+    }
+}
+
+#[test]
+fn a_run_that_did_not_succeed_is_never_exit_code_0() {
+    let cases: [(&[&str], String); 4] = [
+        (&["--allow", "missing-terminal-event"], init()),
+        (&["--allow", "truncated-line", "--allow", "empty-stream"], init()[..20].to_owned()),
+        (&["--allow", "empty-stream"], String::new()),
+        (&["--allow", "not-ndjson"], "\u{1e}{}\n".to_owned()),
+    ];
+    for (flags, stream) in cases {
+        let output = run_on(flags, stream.as_bytes());
+        assert_eq!(output.status.code(), Some(3), "{flags:?}: {}", text(&output.stdout));
+    }
+}
+
+/// Goal: a failed run may say anything for its text, and need not say anything.
+#[test]
+fn the_text_of_a_failed_run_is_not_compared() {
+    let failed = result("the API failed").replace("false", "true");
+    let silent = failed.replace(",\"result\":\"the API failed\"", "");
+    assert_ne!(silent, failed);
+    for end in [failed, silent] {
+        let stream = [init(), said("hello"), end].concat();
+        let (summary, rules) = judge(stream.as_bytes(), &contract([]));
+        assert_eq!((rules, summary.outcome), (vec![], Outcome::Failed));
+    }
+}
+
+#[test]
+fn calls_out_of_order_are_one_defect() {
+    let (start, end) = (call("started", "c"), call("completed", "c"));
+    let of = |lines: &[&String]| {
+        let lines: Vec<&str> = lines.iter().map(|it| it.as_str()).collect();
+        raised(&[&init(), &lines.concat(), &result("")].map(String::as_str).concat())
+    };
+    assert_eq!(of(&[&end, &start]), [Rule::CompletionWithoutStart]);
+    assert_eq!(of(&[&start, &start, &end]), [Rule::RepeatedCallStart]);
+    assert_eq!(of(&[&start, &start, &end, &end]), [Rule::RepeatedCallStart]);
+    assert_eq!(of(&[&start, &end, &end]), [Rule::RepeatedCompletion]);
+    assert_eq!(of(&[&start, &end, &start, &end]), [Rule::RepeatedCallStart]);
+    assert_eq!(of(&[&start]), [Rule::UnfinishedCall]);
+}
+
+/// Goal: reaching a bound is said, and never turns a bad stream into a good one.
+#[test]
+fn more_calls_than_can_be_followed_are_still_counted() {
+    let count = CALLS_OPEN_MAX + 1_000;
+    let starts: String = (0..count).map(|id| call("started", &id.to_string())).collect();
+    let ends: String = (0..count - 10).map(|id| call("completed", &id.to_string())).collect();
+    let stream = [init(), starts, ends, result("")].concat();
+    let (summary, rules) = judge(stream.as_bytes(), &contract([]));
+    assert_eq!(rules, [Rule::UnfinishedCall]);
+    assert_eq!((summary.calls.total, summary.calls.unfinished), (count as u64, 10));
+    assert_eq!(summary.calls.succeeded, count as u64 - 10);
+    assert!(summary.notes.iter().any(|it| it.contains("at once")), "{:?}", summary.notes);
+
+    let many = CALLS_ENDED_MAX + 10;
+    let pair = |id: usize| call("started", &id.to_string()) + &call("completed", &id.to_string());
+    let pairs: String = (0..many).map(pair).collect();
+    let last = call("completed", &(many - 1).to_string());
+    let stream = [init(), pairs, call("completed", "orphan"), last, result("")].concat();
+    let (summary, rules) = judge(stream.as_bytes(), &contract([]));
+    assert_eq!(rules, [Rule::CompletionWithoutStart]);
+    assert_eq!(summary.calls.total, summary.calls.succeeded);
+}
+
+/// Goal: a tag cannot be forged from parts.
+#[test]
+fn a_slash_in_a_type_is_not_a_subtype() {
+    let forged = line(&json!({"type": "tool_call/started", "session_id": "s"}));
+    assert_eq!(raised(&[init(), forged, result("")].concat()), [Rule::UnknownEvent]);
+}
+
+#[test]
+fn an_empty_whole_text_closes_its_segment() {
+    let delta = said("a").replacen('{', "{\"timestamp_ms\":1,", 1);
+    let empty = said("x").replace(r#"[{"text":"x","type":"text"}]"#, "[]");
+    assert!(empty.contains("[]"), "{empty}");
+    let stream = [init(), delta, empty, said("b"), result("ab")].concat();
+    assert_eq!(raised(&stream), [Rule::ReplayMismatch]);
+}
+
+/// Goal: which schema, and where, is told in the order of the document.
+#[test]
+fn violations_come_in_the_order_of_the_event() {
+    let content: Vec<_> = (0..12).map(|_| json!({"type": "text"})).collect();
+    let event = line(&json!({"type": "user", "message": {"role": "user", "content": content},
+        "session_id": 5}));
+    let output = run_on(&["--report", "json"], [init(), event].concat().as_bytes());
+    let report = text(&output.stdout);
+    let lines = report.lines().map(|it| serde_json::from_str::<serde_json::Value>(it).unwrap());
+    let violations: Vec<_> = lines.filter(|it| it["rule"] == "schema-violation").collect();
+    let offsets: Vec<u64> = violations.iter().map(|it| it["offset"].as_u64().unwrap()).collect();
+    assert_eq!(offsets.len(), 13);
+    assert!(offsets.is_sorted(), "{offsets:?}");
+    assert!(violations.iter().all(|it| it["schema"] == "cursor"));
+}
