@@ -1,4 +1,4 @@
-//! `answer`: only the final message of a run that succeeded (T2).
+//! `answer`: only the final message of a run that succeeded (T2), without blank lines around it.
 
 use super::{Converter, Seen};
 use crate::facts::Fact;
@@ -42,11 +42,9 @@ impl Converter for Answer {
             return;
         }
         let mut text = String::new();
-        self.shown.text(&self.message, &mut text);
+        self.shown.text(self.message.trim_matches(['\r', '\n']), &mut text);
         self.shown.end(&mut text);
+        text.push('\n');
         out.extend_from_slice(text.as_bytes());
-        if !text.ends_with('\n') {
-            out.push(b'\n');
-        }
     }
 }

@@ -96,7 +96,8 @@ fn recordings_convert_to_their_own_result_and_last_message() {
         let head = r#"{"type":"result","subtype":"success","is_error":false,"duration_ms":"#;
         assert!(output.starts_with(head), "{output}");
         let answer = text(&converted(&[], "answer", &stream).stdout);
-        assert_eq!(answer.trim_end(), message.as_str().unwrap().trim_end(), "{}", path.display());
+        let message = message.as_str().unwrap().trim_matches('\n');
+        assert_eq!(answer, format!("{message}\n"), "{}", path.display());
         let actions = text(&converted(&[], "text", &stream).stdout);
         let completed = events.iter().filter(|it| it["subtype"] == "completed");
         let calls = completed.filter(|it| it["type"] == "tool_call").count();
