@@ -1,19 +1,20 @@
 //! The loop: every stage in order, on one screen.
 
+mod closing;
+mod inference;
+
 use std::io::Read;
 
 use crate::contract::Contract;
 use crate::convert::{Convert, Seen};
 use crate::correlation::Correlation;
 use crate::diagnostic::{Diagnostic, SchemaLocation};
+use crate::end::{End, Status};
 use crate::error::Error;
 use crate::event::{self, Event};
 use crate::facts::{Fact, Facts, Reader};
 use crate::framing::Framing;
-use crate::limits::{
-    CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, NAMES_MAX, PRINTED_PER_RULE_MAX,
-    TEXT_BYTES_MAX, VIOLATION_DETAIL_BYTES_MAX,
-};
+use crate::limits::{PRINTED_PER_RULE_MAX, VIOLATION_DETAIL_BYTES_MAX};
 use crate::line::{Line, LineReader};
 use crate::reassembly::{Piece, Reassembly};
 use crate::report::Report;
@@ -22,9 +23,10 @@ use crate::schema::Violation;
 use crate::sequence::Sequence;
 use crate::summary::StreamSummary;
 use crate::terminal::Terminal;
-use crate::verdict::{Format, Verdict};
-use crate::visible::shown;
+use crate::verdict::Format;
 use crate::vocabulary::Vocabulary;
+
+use inference::{around, is_lost_event, judged, may_follow_from, stalled};
 
 /// Checks one stream to its end and reports what it finds, line by line; `conversion` sees every
 /// event (`&mut ()` where nothing is converted).
@@ -40,19 +42,32 @@ pub fn check(
     report: &mut dyn Report,
     conversion: &mut dyn Convert,
 ) -> Result<StreamSummary, Error> {
+    let end = || End { status: contract.exit_status.map(Status::Code), ..End::default() };
+    check_until(stream, name, contract, report, conversion, end)
+}
+
+/// As [`check`], of a producer whose end is known when its stream has ended.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn check_until(
+    stream: impl Read,
+    name: &str,
+    contract: &Contract,
+    report: &mut dyn Report,
+    conversion: &mut dyn Convert,
+    end: impl FnOnce() -> End,
+) -> Result<StreamSummary, Error> {
     let mut lines = LineReader::new(stream, contract.line_bytes_max);
     let mut check = Check::new(name, contract);
-    let failed = |source| Error::Read { stream: name.to_owned(), source };
-    while let Some(line) = lines.next_line().map_err(failed)? {
-        if let Err(error) = check.line(&line, conversion) {
-            // The producer is not to be killed for it: its stream is read to the end.
-            while lines.next_line().map_err(failed)?.is_some() {}
-            return Err(error);
-        }
-        check.deliver(report)?;
-    }
+    let checked = check.read(&mut lines, report, conversion);
     let bytes = lines.bytes();
-    let summary = check.finish(bytes, report)?;
+    // Closed before the producer's end is waited for, which is done whatever happened.
+    drop(lines);
+    let end = end();
+    checked?;
+    let summary = check.finish(bytes, &end, report)?;
     conversion.finish(summary.outcome);
     Ok(summary)
 }
@@ -107,6 +122,25 @@ impl<'c> Check<'c> {
             lines: 0,
             events: 0,
         }
+    }
+
+    /// Reads the stream to its end.
+    fn read(
+        &mut self,
+        lines: &mut LineReader<impl Read>,
+        report: &mut dyn Report,
+        conversion: &mut dyn Convert,
+    ) -> Result<(), Error> {
+        let failed = |source| Error::Read { stream: self.name.to_owned(), source };
+        while let Some(line) = lines.next_line().map_err(failed)? {
+            if let Err(error) = self.line(&line, conversion) {
+                // The producer is not to be killed for it: its stream is read to the end.
+                while lines.next_line().map_err(failed)?.is_some() {}
+                return Err(error);
+            }
+            self.deliver(report)?;
+        }
+        Ok(())
     }
 
     fn line(&mut self, line: &Line<'_>, conversion: &mut dyn Convert) -> Result<(), Error> {
@@ -215,40 +249,43 @@ impl<'c> Check<'c> {
         report.flush()
     }
 
-    fn finish(mut self, bytes: u64, report: &mut dyn Report) -> Result<StreamSummary, Error> {
+    fn finish(
+        mut self,
+        bytes: u64,
+        end: &End,
+        report: &mut dyn Report,
+    ) -> Result<StreamSummary, Error> {
         self.framing = self.framing.finish();
         self.deliver(report)?;
         if !matches!(self.framing, Framing::Foreign(_)) {
             self.reassembly.finish();
-            self.end();
+            self.end(end);
             self.deliver(report)?;
         }
-        let summary = self.summary(bytes);
+        let summary = self.summary(bytes, end);
         report.stream(&summary)?;
         report.flush()?;
         Ok(summary)
     }
 
     /// What only the end of the stream shows.
-    fn end(&mut self) {
-        let exit_status = self.contract.exit_status;
-        let failed_status = exit_status.is_some_and(|status| status != 0);
-        let needs_terminal = self.contract.needs_terminal();
-        let truncated = self.truncated.take();
+    fn end(&mut self, end: &End) {
+        let closed = !self.contract.needs_terminal() || self.terminal.is_closed();
+        // What we cut ourselves is no defect of the producer's.
+        let truncated = self.truncated.take().filter(|_| end.stopped.is_none());
         let cut = self.is_error(truncated.as_ref());
         if let Some(truncated) = truncated {
-            let missing = needs_terminal && !self.terminal.is_closed();
-            let note = missing.then(|| self.missing("no terminal event came"));
+            let note = (!closed).then(|| self.missing("no terminal event came"));
             self.found.push(Diagnostic { note, ..truncated });
         }
-        if cut {
+        if let Some(stop) = end.stopped.as_ref().filter(|stop| stop.is_timeout()) {
+            self.found.push(stalled(stop, self.correlation.open_summary()));
+        } else if cut || judged(end).is_some_and(|status| !status.is_success()) {
             // All that is missing is missing for that.
         } else if self.events == 0 {
-            if !failed_status {
-                let message = "the stream has no event";
-                self.found.push(Diagnostic::new(Rule::EmptyStream, message));
-            }
-        } else if needs_terminal && !self.terminal.is_closed() && !failed_status {
+            let message = "the stream has no event";
+            self.found.push(Diagnostic::new(Rule::EmptyStream, message));
+        } else if !closed {
             let (line, offset) = self.terminal.last_event().unwrap_or_default();
             let message = "the stream ends here, without a terminal event";
             let diagnostic = Diagnostic::new(Rule::MissingTerminalEvent, message);
@@ -259,12 +296,13 @@ impl<'c> Check<'c> {
             let format = self.format.unwrap_or(Format::StreamJson);
             let starts = !self.contract.profile().session.start.is_empty();
             self.sequence.finish(starts && format == Format::StreamJson, &mut self.found);
-            if !needs_terminal {
+            if !self.contract.needs_terminal() && end.stopped.is_none() {
                 let (line, offset) = self.terminal.last_event().unwrap_or_default();
                 self.correlation.report_open(line, offset, &mut self.found);
             }
-            self.found.extend(self.terminal.contradiction(exit_status));
+            self.found.extend(self.terminal.contradiction(judged(end)));
         }
+        self.found.extend(around(end));
     }
 
     fn is_error(&self, diagnostic: Option<&Diagnostic>) -> bool {
@@ -288,96 +326,4 @@ impl<'c> Check<'c> {
             .collect::<Vec<_>>()
             .join("; ")
     }
-
-    fn summary(self, bytes: u64) -> StreamSummary {
-        let notes = self.notes();
-        let severities = &self.contract.severities;
-        let raised: Vec<(Rule, u64)> = Rule::ALL
-            .iter()
-            .copied()
-            .zip(self.counts.clone())
-            .filter(|(_, count)| *count > 0)
-            .collect();
-        let total = |severity| -> u64 {
-            let of = raised.iter().filter(|(rule, _)| severities.of(*rule) == Some(severity));
-            of.map(|(_, count)| count).sum()
-        };
-        let (errors, warnings) = (total(Severity::Error), total(Severity::Warning));
-        let cut = self.is_cut();
-        let end = self.terminal.end();
-        StreamSummary {
-            stream: self.name.to_owned(),
-            profile: self.contract.profile().name.clone(),
-            format: self.format.unwrap_or(Format::StreamJson),
-            verdict: if errors > 0 { Verdict::NonConforming } else { Verdict::Conforming },
-            outcome: self.terminal.outcome(cut, self.contract.exit_status),
-            lines: self.lines,
-            events: self.events,
-            bytes,
-            errors,
-            warnings,
-            rules: raised.into_iter().collect(),
-            session_id: self.sequence.session_id().map(str::to_owned),
-            calls: self.correlation.counts(),
-            tool_calls: self.correlation.into_rows(),
-            exit_status: self.contract.exit_status,
-            duration_ms: end.and_then(|end| end.duration_ms),
-            usage: end.map(|end| end.usage).unwrap_or_default(),
-            text_bytes: self.reassembly.text_bytes(),
-            notes,
-        }
-    }
-
-    fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        for (rule, count) in Rule::ALL.iter().zip(&self.counts) {
-            if let Some(more) = count.checked_sub(PRINTED_PER_RULE_MAX).filter(|more| *more > 0) {
-                notes.push(format!("{more} more of {rule} are not shown"));
-            }
-        }
-        for (tag, count) in self.vocabulary.repeated() {
-            notes.push(format!("the unknown event {} occurs {count} times", shown(tag)));
-        }
-        if let Some(line) = self.lost {
-            notes.push(format!("line {line} is lost: what may follow from that is not reported"));
-        }
-        if self.correlation.overflowed() {
-            notes.push(format!(
-                "more than {CALLS_OPEN_MAX} tool calls were open at once, or more than \
-                 {CALLS_ENDED_MAX} ended: not all of them were followed"
-            ));
-        }
-        if self.vocabulary.overflowed() {
-            notes.push(format!("of unknown names the first {NAMES_MAX} were counted"));
-        }
-        if self.correlation.counts().total > CALL_ROWS_MAX as u64 {
-            notes.push(format!("the list of tool calls holds the first {CALL_ROWS_MAX}"));
-        }
-        if self.reassembly.overflowed() {
-            notes.push(format!(
-                "text beyond {TEXT_BYTES_MAX} bytes was compared by length and fingerprint"
-            ));
-        }
-        notes
-    }
-}
-
-/// Whether a line that is no event looks as if it was to be one: an object, or too long to tell.
-fn is_lost_event(line: &Line<'_>) -> bool {
-    line.is_too_long() || line.bytes.trim_ascii_start().starts_with(b"{")
-}
-
-/// Whether something that seems to be missing may have stood in a line that could not be read. It
-/// has been reported then, once, and as an error.
-fn may_follow_from(lost: Option<u64>, last_lost: Option<u64>, rule: Rule) -> bool {
-    let rests_on_all = [
-        Rule::MissingSessionStart,
-        Rule::CompletionWithoutStart,
-        Rule::RejectedWithoutStart,
-        Rule::UnfinishedCall,
-        Rule::ReplayMismatch,
-        Rule::TextMismatch,
-    ];
-    lost.is_some() && rests_on_all.contains(&rule)
-        || last_lost.is_some() && rule == Rule::MissingTerminalEvent
 }

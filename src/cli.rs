@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::{ArgAction, Parser, ValueEnum};
 
@@ -16,7 +17,9 @@ Exit codes:
   1  at least one stream does not conform; a missing terminal event is this
   2  could not be checked: usage, input or output, bad schema or profile, nothing to check
   3  every stream conforms, and a run failed as its contract allows, or was cut short
-When several apply: 2, 1, 3, 0.
+  4  timed out
+When several apply: 2, 1, 4, 3, 0. Of run mode: 126 the command cannot be executed,
+127 it is not found. A signal that ends us ends us as it would any command.
 
 Limits: lines of 64 MiB (--max-line-bytes), 127 levels of nesting, 20000 tool calls open at once,
 1 MiB of text compared byte by byte. A longer line is skipped and reported; what is beyond the
@@ -29,15 +32,16 @@ others is said in the report.";
 #[derive(Debug, Parser)]
 #[command(name = "ndjson-check", version, after_help = EXIT_CODES, max_term_width = 100)]
 #[command(override_usage = "agent --print --output-format stream-json | ndjson-check [OPTIONS]
-       ndjson-check [OPTIONS] [FILE]...")]
+       ndjson-check [OPTIONS] [FILE]...
+       ndjson-check [OPTIONS] -- COMMAND [ARG]...")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Cli {
     /// Streams: files, or directories of *.ndjson and *.jsonl; none, or -, is standard input
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// Reserved for the command of run mode, which this version does not have.
-    #[arg(last = true, hide = true)]
+    /// Run this command and check its output, its exit status and its standard error
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "files")]
     pub command: Vec<OsString>,
 
     /// What the events mean: a built-in profile, or a profile file
@@ -94,6 +98,27 @@ pub struct Cli {
     /// Leave control characters in texts as they are; refused on a terminal
     #[arg(long, requires = "to", help_heading = "Convert")]
     pub raw: bool,
+
+    /// Longest time the run may take: 30s, 10m, 1h30m; also for standard input
+    #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Run")]
+    pub timeout: Option<Duration>,
+
+    /// Longest time without an event while no tool call is open; also for standard input
+    #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Run")]
+    pub idle_timeout: Option<Duration>,
+
+    /// Time the command has to end after its terminal event
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "10s")]
+    #[arg(help_heading = "Run")]
+    pub result_grace: Duration,
+
+    /// Give the command an empty standard input instead of ours
+    #[arg(long, requires = "command", help_heading = "Run")]
+    pub no_stdin: bool,
+
+    /// End with the command's own exit code where ours would be 0 or 3
+    #[arg(long, requires = "command", help_heading = "Run")]
+    pub propagate: bool,
 
     /// human or json, to standard output or to a file; may be given several times
     #[arg(long, value_name = "FORMAT[=FILE]", action = ArgAction::Append)]
@@ -222,6 +247,15 @@ impl std::fmt::Display for Size {
             }
             bytes => write!(out, "{bytes}"),
         }
+    }
+}
+
+/// A duration as people write it.
+fn duration(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Ok(Duration::ZERO) => Err("a duration is longer than nothing".to_owned()),
+        Ok(duration) => Ok(duration),
+        Err(_) => Err("a duration reads like 30s, 10m or 1h30m".to_owned()),
     }
 }
 

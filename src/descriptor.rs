@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 
 pub use platform::{stderr, stdin, stdin_is_closed, stdout};
+#[cfg(unix)]
+pub(crate) use platform::{wait_for_any, wait_for_either};
 
 /// A file that waits where its descriptor would not.
 ///
@@ -52,9 +54,10 @@ impl Write for Patient {
 mod platform {
     use std::fs::File;
     use std::io;
-    use std::os::fd::AsFd;
+    use std::os::fd::{AsFd, BorrowedFd};
+    use std::time::Duration;
 
-    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::fs::{OFlags, fcntl_getfl, fstat, stat};
     use rustix::io::Errno;
 
@@ -102,6 +105,40 @@ mod platform {
         both_ways
             && matches!(files, (Ok(stdin), Ok(null)) if stdin.st_rdev == null.st_rdev
                 && stdin.st_ino == null.st_ino && stdin.st_dev == null.st_dev)
+    }
+
+    impl AsFd for Patient {
+        fn as_fd(&self) -> BorrowedFd<'_> {
+            self.0.as_fd()
+        }
+    }
+
+    /// Waits until `first` can be read, or `second` can; true if `first` can.
+    pub(crate) fn wait_for_either(first: &impl AsFd, second: &impl AsFd) -> io::Result<bool> {
+        let mut waited = [PollFd::new(first, PollFlags::IN), PollFd::new(second, PollFlags::IN)];
+        loop {
+            match poll(&mut waited, None) {
+                Ok(_) => return Ok(!waited[0].revents().is_empty()),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Waits until one of the descriptors can be read, or for this long; tells which can.
+    pub(crate) fn wait_for_any(waited: &[BorrowedFd<'_>], timeout: Option<Duration>) -> Vec<bool> {
+        let mut fds: Vec<PollFd<'_>> =
+            waited.iter().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)).collect();
+        // Rounded up, so that what is waited for is due; a longer wait than fits is cut to a day.
+        let timeout =
+            timeout.map(|it| it.min(Duration::from_secs(86_400)) + Duration::from_millis(1));
+        let timeout = timeout.map(|it| Timespec {
+            tv_sec: it.as_secs().cast_signed(),
+            tv_nsec: it.subsec_nanos().into(),
+        });
+        // An interruption is as good as an end: whoever waits looks around and waits again.
+        let ready = poll(&mut fds, timeout.as_ref()).unwrap_or(0) > 0;
+        fds.iter().map(|fd| ready && !fd.revents().is_empty()).collect()
     }
 
     pub(super) fn wait(file: &File, until: PollFlags) -> io::Result<()> {

@@ -62,9 +62,9 @@ pub enum Fact<'e> {
     /// The open text segment ends here.
     Boundary,
     /// The run ends here, with this outcome.
-    Terminal(End),
+    Terminal(Last),
     /// The run's outcome, from a producer without a terminal event.
-    Outcome(End),
+    Outcome(Last),
 }
 
 /// One half of a tool call.
@@ -84,7 +84,7 @@ pub struct Call<'e> {
 
 /// What the producer says at the end of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct End {
+pub struct Last {
     /// The outcome.
     pub outcome: RunOutcome,
     /// The run's duration in milliseconds.
@@ -268,11 +268,11 @@ impl<'p> Reader<'p> {
         complete
     }
 
-    fn end(&self, root: Node<'_>) -> Option<End> {
+    fn end(&self, root: Node<'_>) -> Option<Last> {
         let terminal = &self.profile.terminal;
         let rule = terminal.rules.iter().find(|rule| rule.when.hold(root))?;
         let number = |path: &Option<Path>| path.as_ref()?.find(root)?.as_u64();
-        Some(End {
+        Some(Last {
             outcome: rule.outcome,
             duration_ms: number(&terminal.duration_ms),
             usage: Usage {

@@ -25,7 +25,7 @@
 //! |---|---|
 //! | 13 | [`run`]: from the command line to the exit code |
 //! | 12 | [`cli`]: what can be typed |
-//! | 11 | [`check`]: the loop over all stages |
+//! | 11 | [`check`]: the loop over all stages; `producer`: the command that is run |
 //! | 10 | [`report`]: for people and for programs |
 //! | 9 | [`summary`]: what a check amounts to; [`convert`]: the stream in another form |
 //! | 8 | the stages: [`vocabulary`], [`sequence`], [`correlation`], [`reassembly`], [`terminal`] |
@@ -37,14 +37,14 @@
 //! | 2 | [`schema`]: the validator's only room |
 //! | 1 | [`mod@line`]: bytes to lines; [`input`]: where streams come from; [`visible`] |
 //! | 0 | [`limits`], [`rule`], [`verdict`], [`error`], [`mod@pointer`] |
-//! | 0 | [`descriptor`], [`tee`]; [`workflow`]: commands in the log of a GitHub workflow |
+//! | 0 | [`descriptor`], [`tee`], [`workflow`]; [`end`]: how the producer ended |
 //!
 //! # What is absent
 //!
 //! - No producer is known by name or key outside `src/profiles`.
 //! - Nobody but [`schema`] knows the validator, nobody but [`event`] and [`schema`] the JSON
 //!   engine's tree: other modules ask [`event::Node`].
-//! - Nothing opens a network connection or starts a process.
+//! - Nothing opens a network connection; nothing but `producer` starts a process.
 //! - Nothing of a stream reaches a terminal or a workflow's log as a command: see [`visible`] and
 //!   [`workflow`].
 //! - Nothing that is kept between two lines grows without bound: see [`limits`].
@@ -55,6 +55,7 @@ pub mod rule;
 pub mod verdict;
 
 pub mod descriptor;
+pub mod end;
 pub mod error;
 pub mod pointer;
 pub mod tee;
@@ -90,6 +91,9 @@ pub mod summary;
 pub mod report;
 
 pub mod check;
+
+#[cfg(unix)]
+pub mod producer;
 
 pub mod cli;
 pub mod run;

@@ -3,6 +3,8 @@
 //! A stream is untrusted and may be endless: whatever is kept between two lines has a bound here,
 //! and reaching one is said in the report (a note of the stream), never passed over.
 
+use std::time::Duration;
+
 /// Longest line that is checked, in bytes; `--max-line-bytes` changes it.
 ///
 /// Agents embed whole files and base64 images in one event; readers that stopped at 64 KiB, 1 MiB
@@ -49,6 +51,25 @@ pub const CALLS_NAMED_MAX: usize = 5;
 
 /// Longest detail (path, command) of an action line, in characters.
 pub const ACTION_DETAIL_CHARS_MAX: usize = 200;
+
+/// What is kept of the end of a command's standard error, in bytes.
+pub const STDERR_BYTES_MAX: usize = 64 * 1024;
+
+/// Lines of it that a report shows.
+pub const STDERR_LINES_MAX: usize = 10;
+
+/// The longest of them, in bytes.
+pub const STDERR_LINE_BYTES_MAX: usize = 500;
+
+/// How long the end of standard error is waited for when the command has ended: somebody else may
+/// hold it open.
+pub const STDERR_WAIT: Duration = Duration::from_secs(2);
+
+/// How long the stream is read on when the command has ended and a descendant holds it open.
+pub const DRAIN_WAIT: Duration = Duration::from_secs(2);
+
+/// How long a command that was asked to end may take before it is killed.
+pub const KILL_WAIT: Duration = Duration::from_secs(5);
 
 /// Longest message of a diagnostic, in bytes.
 pub const MESSAGE_BYTES_MAX: usize = 2_048;

@@ -3,8 +3,15 @@
 use std::panic;
 use std::process::ExitCode;
 
+use ndjson_check::run::{Exit, run};
+
 fn main() -> ExitCode {
-    let run = || ndjson_check::run::run(std::env::args_os());
     // A bug must not look like a verdict: 2 is "could not be checked", and 101 means nothing.
-    ExitCode::from(panic::catch_unwind(run).unwrap_or(2))
+    let exit = panic::catch_unwind(|| run(std::env::args_os())).unwrap_or(Exit::from(2));
+    #[cfg(unix)]
+    if let Some(signal) = exit.signal {
+        // Whoever started us is to see that a signal ended us, and which.
+        let _ = signal_hook::low_level::emulate_default_handler(signal);
+    }
+    ExitCode::from(exit.code)
 }

@@ -98,6 +98,9 @@ rules! {
     ErrorResult "error-result" OFF, ERROR;
     EmptyStream "empty-stream" ERROR, ERROR;
     ExitStatusContradictsResult "exit-status-contradicts-result" ERROR, ERROR;
+    SilentFailure "silent-failure" WARNING, ERROR;
+    PipeHeldOpen "pipe-held-open" WARNING, WARNING;
+    Stalled "stalled" ERROR, ERROR;
 }
 
 impl Rule {

@@ -1,5 +1,7 @@
 //! One run of the program: from what was typed to the exit code.
 
+#[cfg_attr(not(unix), path = "run/no_command.rs")]
+mod command;
 mod outputs;
 
 use std::ffi::OsString;
@@ -28,17 +30,32 @@ use outputs::{Failure, Outputs};
 
 const COULD_NOT_CHECK: u8 = 2;
 
-/// Runs the program and returns its exit code.
-pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+/// How a run of the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exit {
+    /// The exit code.
+    pub code: u8,
+    /// The signal that we are to die of instead: it was meant for us, and we were not done.
+    pub signal: Option<i32>,
+}
+
+impl From<u8> for Exit {
+    fn from(code: u8) -> Self {
+        Self { code, signal: None }
+    }
+}
+
+/// Runs the program.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(error) if error.use_stderr() => return complain(&one_line(&error)),
-        Err(help) => return print(&help.to_string()),
+        Err(error) if error.use_stderr() => return complain(&one_line(&error)).into(),
+        Err(help) => return print(&help.to_string()).into(),
     };
     match modes(&cli) {
-        Some(Ok(text)) => print(&text),
-        Some(Err(error)) => complain(&error.to_string()),
-        None => check_all(&cli),
+        Some(Ok(text)) => print(&text).into(),
+        Some(Err(error)) => complain(&error.to_string()).into(),
+        None => prepare(&cli).unwrap_or_else(|message| complain(&message).into()),
     }
 }
 
@@ -73,44 +90,46 @@ fn rule_list() -> String {
     std::iter::once(head).chain(rows).collect()
 }
 
-fn check_all(cli: &Cli) -> u8 {
-    if !cli.command.is_empty() {
-        return complain("this version cannot run a command; pipe its output into ndjson-check");
-    }
-    if cli.files.is_empty() && io::stdin().is_terminal() {
+/// Opens everything and checks; an error is one line for the user.
+fn prepare(cli: &Cli) -> Result<Exit, String> {
+    let runs = !cli.command.is_empty();
+    if !runs && cli.files.is_empty() && io::stdin().is_terminal() {
         let usage = Cli::command().render_usage();
         let _ = writeln!(io::stderr(), "{usage}\n\nFor all options: ndjson-check --help");
-        return COULD_NOT_CHECK;
+        return Ok(COULD_NOT_CHECK.into());
     }
-    let inputs = inputs(&cli.files);
-    if cli.exit_status.is_some() && inputs.len() > 1 {
-        return complain("--exit-status is of one run, and there are several streams");
+    let inputs = if runs { Vec::new() } else { inputs(&cli.files) };
+    let timed = cli.timeout.is_some() || cli.idle_timeout.is_some();
+    if inputs.len() > 1 && cli.exit_status.is_some() {
+        return Err("--exit-status is of one run, and there are several streams".to_owned());
     }
-    if cli.tee.is_some() && inputs.len() > 1 {
-        return complain("--tee is of one stream, and there are several");
+    if inputs.len() > 1 && cli.tee.is_some() {
+        return Err("--tee is of one stream, and there are several".to_owned());
     }
-    let contract = match contract(cli) {
-        Ok(contract) => contract,
-        Err(error) => return complain(&error),
-    };
-    if let Err(error) = outputs::distinct(cli, &inputs) {
-        return complain(&error);
+    if runs && cli.exit_status.is_some() {
+        return Err("--exit-status is not needed: the command's own is known".to_owned());
     }
-    match Outputs::open(cli, contract.profile()) {
-        Ok(outputs) => check_inputs(&inputs, &contract, outputs),
-        Err(error) => complain(&error),
+    if timed && !runs && !matches!(inputs[..], [Ok(Input::Stdin)]) {
+        return Err("timeouts are of standard input or of a command, not of files".to_owned());
     }
+    let contract = contract(cli)?;
+    outputs::distinct(cli, &inputs)?;
+    let mut outputs = Outputs::open(cli, contract.profile())?;
+    if runs || timed {
+        return command::check_producer(cli, &contract, &mut outputs);
+    }
+    Ok(check_inputs(&inputs, &contract, &mut outputs).into())
 }
 
 fn check_inputs(
     inputs: &[Result<Input, Error>],
     contract: &Contract,
-    mut outputs: Outputs<'_>,
+    outputs: &mut Outputs<'_>,
 ) -> u8 {
     let mut total = RunSummary::default();
     for input in inputs {
         let checked = match input {
-            Ok(input) => check_input(input, contract, &mut outputs).map_err(|it| it.to_string()),
+            Ok(input) => check_input(input, contract, outputs).map_err(|it| it.to_string()),
             Err(error) => Err(error.to_string()),
         };
         match checked {
@@ -121,6 +140,11 @@ fn check_inputs(
             }
         }
     }
+    conclude(total, outputs)
+}
+
+/// Tells the reports the sum, and the exit code.
+fn conclude(mut total: RunSummary, outputs: &mut Outputs<'_>) -> u8 {
     // Every stream's report has been flushed: what failed until here is in the summary.
     total.unwritten = outputs.failure().is_some();
     // Reports never fail: they remember.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::correlation::{CallCounts, CallRow};
+use crate::end::Status;
 use crate::facts::Usage;
 use crate::rule::Rule;
 use crate::verdict::{Format, Outcome, Verdict};
@@ -39,7 +40,9 @@ pub struct StreamSummary {
     /// The tool calls in the order in which they appeared; bounded.
     pub tool_calls: Vec<CallRow>,
     /// The producer's exit status, where it is known.
-    pub exit_status: Option<u8>,
+    pub status: Option<Status>,
+    /// The last lines of its standard error, if it did not succeed; empty where not known.
+    pub stderr: Vec<String>,
     /// The run's duration in milliseconds, as the producer gives it.
     pub duration_ms: Option<u64>,
     /// The tokens used, as the producer gives them.
@@ -65,6 +68,8 @@ pub struct RunSummary {
     pub failed: u64,
     /// Those that ended before their run did.
     pub truncated: u64,
+    /// Those that were given up because a timeout fired.
+    pub timed_out: u64,
     /// Inputs that could not be read to their end.
     pub not_checked: u64,
     /// Diagnostics of severity error.
@@ -87,6 +92,7 @@ impl RunSummary {
             Outcome::Succeeded => self.succeeded += 1,
             Outcome::Failed => self.failed += 1,
             Outcome::Truncated => self.truncated += 1,
+            Outcome::TimedOut => self.timed_out += 1,
         }
         self.errors += stream.errors;
         self.warnings += stream.warnings;
@@ -99,6 +105,7 @@ impl RunSummary {
             | Self { streams: 0, .. }
             | Self { unwritten: true, .. } => 2,
             Self { non_conforming: 1.., .. } => 1,
+            Self { timed_out: 1.., .. } => 4,
             // A rule may have been turned down, but the run has not succeeded for that.
             Self { failed: 1.., .. } | Self { truncated: 1.., .. } => 3,
             _ => 0,

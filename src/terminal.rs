@@ -1,7 +1,8 @@
 //! Stage: the terminal event, nothing after it, and what it says of the run.
 
 use crate::diagnostic::Diagnostic;
-use crate::facts::{End, Fact, Facts};
+use crate::end::Status;
+use crate::facts::{Fact, Facts, Last};
 use crate::profile::RunOutcome;
 use crate::rule::Rule;
 use crate::verdict::Outcome;
@@ -11,9 +12,9 @@ use crate::visible::shown;
 #[derive(Debug, Default)]
 pub struct Terminal {
     /// Line of the terminal event, and what it says.
-    end: Option<(u64, End)>,
+    end: Option<(u64, Last)>,
     /// The verdict of a producer that has no terminal event: failed if it ever said so.
-    running: Option<End>,
+    running: Option<Last>,
     /// Line and offset of the latest event before the end.
     last_event: Option<(u64, u64)>,
 }
@@ -63,7 +64,7 @@ impl Terminal {
     }
 
     /// What the producer said at the end, if it did.
-    pub fn end(&self) -> Option<End> {
+    pub fn end(&self) -> Option<Last> {
         self.end.map(|(_, end)| end).or(self.running)
     }
 
@@ -73,14 +74,18 @@ impl Terminal {
     }
 
     /// Holds what the stream said against the exit status of the producer, where it is known.
-    pub fn contradiction(&self, exit_status: Option<u8>) -> Option<Diagnostic> {
-        let (status, end) = (exit_status?, self.end()?);
-        let said = match (status, end.outcome) {
-            (0, RunOutcome::Failure) => "failed",
-            (1.., RunOutcome::Success) => "succeeded",
-            (0, RunOutcome::Success) | (1.., RunOutcome::Failure) => return None,
+    pub fn contradiction(&self, status: Option<Status>) -> Option<Diagnostic> {
+        let (status, end) = (status?, self.end()?);
+        let said = match (status.is_success(), end.outcome) {
+            (true, RunOutcome::Failure) => "failed",
+            (false, RunOutcome::Success) => "succeeded",
+            (true, RunOutcome::Success) | (false, RunOutcome::Failure) => return None,
         };
-        let message = format!("the stream says the run {said}, the exit status is {status}");
+        let status = match status {
+            Status::Code(code) => format!("the exit status is {code}"),
+            Status::Signal(signal) => format!("signal {signal} ended the command"),
+        };
+        let message = format!("the stream says the run {said}, and {status}");
         let diagnostic = Diagnostic::new(Rule::ExitStatusContradictsResult, message);
         Some(match self.end {
             Some((line, _)) => diagnostic.related(line),
@@ -89,9 +94,9 @@ impl Terminal {
     }
 
     /// The outcome of the run. `cut` says that the stream ended before the run did.
-    pub fn outcome(&self, cut: bool, exit_status: Option<u8>) -> Outcome {
+    pub fn outcome(&self, cut: bool, status: Option<Status>) -> Outcome {
         let says_failed = self.end().is_some_and(|end| end.outcome == RunOutcome::Failure);
-        if says_failed || exit_status.is_some_and(|status| status != 0) {
+        if says_failed || status.is_some_and(|status| !status.is_success()) {
             Outcome::Failed
         } else if cut {
             Outcome::Truncated

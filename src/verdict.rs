@@ -3,7 +3,8 @@
 /// Whether a stream keeps its contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// No diagnostic of severity error.
+    /// No diagnostic of severity error. A timeout is none: it says how the run ended, not what is
+    /// wrong with the stream.
     Conforming,
     /// At least one.
     NonConforming,
@@ -28,6 +29,8 @@ pub enum Outcome {
     Failed,
     /// The stream ended before the run did.
     Truncated,
+    /// A timeout fired before the run was over.
+    TimedOut,
 }
 
 impl Outcome {
@@ -37,6 +40,7 @@ impl Outcome {
             Self::Succeeded => "succeeded",
             Self::Failed => "failed",
             Self::Truncated => "truncated",
+            Self::TimedOut => "timed-out",
         }
     }
 }

@@ -6,6 +6,7 @@ use owo_colors::{OwoColorize as _, Style};
 
 use super::{Report, Target};
 use crate::diagnostic::Diagnostic;
+use crate::end::Status;
 use crate::error::Error;
 use crate::facts::Usage;
 use crate::rule::Severity;
@@ -95,6 +96,15 @@ impl Report for Human {
     fn stream(&mut self, summary: &StreamSummary) -> Result<(), Error> {
         let mut text = String::new();
         let name = format!("{}:", visible(&summary.stream));
+        for line in &summary.stderr {
+            let line = format!("stderr: {}", visible(line));
+            let _ = writeln!(
+                text,
+                "{} {}",
+                name.style(self.styles.name),
+                line.style(self.styles.quiet)
+            );
+        }
         for note in &summary.notes {
             let _ = writeln!(text, "{} note: {note}", name.style(self.styles.name));
         }
@@ -104,7 +114,7 @@ impl Report for Human {
         };
         let outcome = match summary.outcome {
             Outcome::Succeeded => self.styles.good,
-            Outcome::Failed | Outcome::Truncated => self.styles.bad,
+            Outcome::Failed | Outcome::Truncated | Outcome::TimedOut => self.styles.bad,
         };
         let _ = writeln!(
             text,
@@ -128,6 +138,7 @@ impl Report for Human {
                 (summary.succeeded, "succeeded"),
                 (summary.failed, "failed"),
                 (summary.truncated, "truncated"),
+                (summary.timed_out, "timed out"),
             ];
             let text = format!(
                 "{}: {}; {}; {}, {}\n",
@@ -168,8 +179,10 @@ fn figures(summary: &StreamSummary) -> Vec<String> {
         let others = if others.is_empty() { others } else { format!(" ({others})") };
         figures.push(format!("{}{others}", counted(calls.total, "tool call")));
     }
-    if let Some(status) = summary.exit_status {
-        figures.push(format!("exit status {status}"));
+    match summary.status {
+        Some(Status::Code(code)) => figures.push(format!("exit status {code}")),
+        Some(Status::Signal(signal)) => figures.push(format!("signal {signal}")),
+        None => {}
     }
     if let Some(ms) = summary.duration_ms {
         figures.push(format!("{}.{} s", ms / 1_000, ms % 1_000 / 100));

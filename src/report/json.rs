@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::{Report, Target};
 use crate::diagnostic::Diagnostic;
+use crate::end::Status;
 use crate::error::Error;
 use crate::facts::Usage;
 use crate::rule::Severity;
@@ -99,7 +100,15 @@ impl Report for Json {
                 unknown: counts.unknown,
                 unfinished: counts.unfinished,
             },
-            exit_status: summary.exit_status,
+            exit_status: match summary.status {
+                Some(Status::Code(code)) => Some(code),
+                Some(Status::Signal(_)) | None => None,
+            },
+            signal: match summary.status {
+                Some(Status::Signal(signal)) => Some(signal),
+                Some(Status::Code(_)) | None => None,
+            },
+            stderr_tail: &summary.stderr,
             duration_ms: summary.duration_ms,
             usage: UsageObject::of(summary.usage),
             text_bytes: summary.text_bytes,
@@ -117,7 +126,7 @@ impl Report for Json {
             succeeded: summary.succeeded,
             failed: summary.failed,
             truncated: summary.truncated,
-            timed_out: 0,
+            timed_out: summary.timed_out,
             not_checked: summary.not_checked,
             errors: summary.errors,
             warnings: summary.warnings,
@@ -192,6 +201,10 @@ struct StreamLine<'a> {
     tool_call_counts: CallCountsObject,
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_status: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signal: Option<u8>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    stderr_tail: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     duration_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,11 +1,13 @@
 //! Every rule has a page, and what the page shows is true.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::{env, fs};
 
 use ndjson_check::rule::{Rule, Severity};
 
-use crate::streams::{contract, files, judge, root};
+use crate::streams::{PROGRAM, contract, files, judge, root, text};
 
 const SECTIONS: [&str; 4] = ["## What it means", "## Why it matters", "## Bad", "## Good"];
 
@@ -57,11 +59,31 @@ fn the_readme_lists_every_rule() {
 /// Method: the Bad block raises exactly its rule, the Good block nothing, with the block's flags.
 #[test]
 fn examples_raise_what_they_show() {
+    let mut commands = 0;
     for rule in Rule::ALL {
+        if rule.page().contains("```sh") {
+            assert_eq!(raised_by_command(*rule, "## Bad"), [*rule], "{rule}, bad");
+            assert_eq!(raised_by_command(*rule, "## Good"), [], "{rule}, good");
+            commands += 1;
+            continue;
+        }
         let (good, bad) = (example(*rule, "## Good"), example(*rule, "## Bad"));
         assert_eq!(raised(&bad), [*rule], "{rule}, bad");
         assert_eq!(raised(&good), [], "{rule}, good");
     }
+    assert_eq!(commands, 3, "the rules of run mode");
+}
+
+/// What the command of an `sh` block raises: the rules of run mode need a command.
+fn raised_by_command(rule: Rule, heading: &str) -> Vec<Rule> {
+    let (_, section) = rule.page().split_once(heading).unwrap();
+    let (block, _) = section.split_once("```sh\n").unwrap().1.split_once("```").unwrap();
+    let folder = Path::new(PROGRAM).parent().unwrap();
+    let path = format!("{}:{}", folder.display(), env::var("PATH").unwrap());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", block]).env("PATH", path).current_dir(root()).stdin(Stdio::null());
+    let report = text(&shell.output().unwrap().stdout);
+    Rule::ALL.iter().copied().filter(|it| report.contains(&format!("[{it}]"))).collect()
 }
 
 struct Example {

@@ -113,7 +113,7 @@ fn bad_usage_is_one_line_and_two() {
         &["--warn", "blank-line", "--error", "blank-line"],
         &["--profile", "nobody"],
         &["--schema", "no/such/schema.json"],
-        &["--", "agent", "--print"],
+        &["--no-stdin"],
     ];
     for arguments in wrong {
         let output = run(arguments);

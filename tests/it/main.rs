@@ -9,6 +9,7 @@ mod cli;
 mod convert;
 mod golden;
 mod hostile;
+mod producer;
 mod profiles;
 mod readme;
 mod recordings;

@@ -35,7 +35,7 @@ fn console_blocks_print_what_they_show() {
 fn exit_codes_are_in_the_readme_and_the_help() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let help = String::from_utf8(program().arg("--help").output().unwrap().stdout).unwrap();
-    for code in [0, 1, 2, 3] {
+    for code in [0, 1, 2, 3, 4] {
         assert!(readme.contains(&format!("| {code} |")), "README, {code}");
         assert!(help.contains(&format!("\n  {code}  ")), "--help, {code}");
     }

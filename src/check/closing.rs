@@ -1,0 +1,100 @@
+//! What a check amounts to, once its stream has ended.
+
+use super::Check;
+use super::inference::judged;
+use crate::end::{End, Stop};
+use crate::limits::{
+    CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, NAMES_MAX, PRINTED_PER_RULE_MAX,
+    STDERR_LINE_BYTES_MAX, TEXT_BYTES_MAX,
+};
+use crate::rule::{Rule, Severity};
+use crate::summary::StreamSummary;
+use crate::verdict::{Format, Outcome, Verdict};
+use crate::visible::{clipped, shown};
+
+impl Check<'_> {
+    pub(super) fn summary(self, bytes: u64, end: &End) -> StreamSummary {
+        let mut notes = self.notes();
+        if end.stopped == Some(Stop::Lingered) {
+            notes.push("the command lived on when all was said, and was ended".to_owned());
+        }
+        let severities = &self.contract.severities;
+        let raised: Vec<(Rule, u64)> = Rule::ALL
+            .iter()
+            .copied()
+            .zip(self.counts.clone())
+            .filter(|(_, count)| *count > 0)
+            .collect();
+        let total = |severity| -> u64 {
+            let of = raised.iter().filter(|(rule, _)| severities.of(*rule) == Some(severity));
+            of.map(|(_, count)| count).sum()
+        };
+        let (errors, warnings) = (total(Severity::Error), total(Severity::Warning));
+        let cut = self.is_cut();
+        let stalls = self.counts[Rule::Stalled as usize];
+        let defects =
+            errors - if severities.of(Rule::Stalled) == Some(Severity::Error) { stalls } else { 0 };
+        let outcome = match &end.stopped {
+            Some(stop) if stop.is_timeout() => Outcome::TimedOut,
+            _ => self.terminal.outcome(cut, judged(end)),
+        };
+        let succeeded = outcome == Outcome::Succeeded;
+        let stderr = end.stderr.iter().flatten().filter(|_| !succeeded);
+        let last = self.terminal.end();
+        StreamSummary {
+            stream: self.name.to_owned(),
+            profile: self.contract.profile().name.clone(),
+            format: self.format.unwrap_or(Format::StreamJson),
+            verdict: if defects > 0 { Verdict::NonConforming } else { Verdict::Conforming },
+            outcome,
+            lines: self.lines,
+            events: self.events,
+            bytes,
+            errors,
+            warnings,
+            rules: raised.into_iter().collect(),
+            session_id: self.sequence.session_id().map(str::to_owned),
+            calls: self.correlation.counts(),
+            tool_calls: self.correlation.into_rows(),
+            status: end.status,
+            stderr: stderr.map(|line| clipped(line, STDERR_LINE_BYTES_MAX).into_owned()).collect(),
+            duration_ms: last.and_then(|last| last.duration_ms),
+            usage: last.map(|last| last.usage).unwrap_or_default(),
+            text_bytes: self.reassembly.text_bytes(),
+            notes,
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        for (rule, count) in Rule::ALL.iter().zip(&self.counts) {
+            if let Some(more) = count.checked_sub(PRINTED_PER_RULE_MAX).filter(|more| *more > 0) {
+                notes.push(format!("{more} more of {rule} are not shown"));
+            }
+        }
+        for (tag, count) in self.vocabulary.repeated() {
+            notes.push(format!("the unknown event {} occurs {count} times", shown(tag)));
+        }
+        if let Some(line) = self.lost {
+            notes.push(format!("line {line} is lost: what may follow from that is not reported"));
+        }
+        if self.correlation.overflowed() {
+            notes.push(format!(
+                "more than {CALLS_OPEN_MAX} tool calls were open at once, or more than \
+                 {CALLS_ENDED_MAX} ended: not all of them were followed"
+            ));
+        }
+        if self.vocabulary.overflowed() {
+            notes.push(format!("of unknown names the first {NAMES_MAX} were counted"));
+        }
+        if self.correlation.counts().total > CALL_ROWS_MAX as u64 {
+            notes.push(format!("the list of tool calls holds the first {CALL_ROWS_MAX}"));
+        }
+        if self.reassembly.overflowed() {
+            notes.push(format!(
+                "text beyond {TEXT_BYTES_MAX} bytes was compared by length and fingerprint"
+            ));
+        }
+        notes
+    }
+}

@@ -1,0 +1,163 @@
+//! What the check tells the supervisor: when events came, which calls are open, what has ended.
+
+use std::collections::HashMap;
+use std::io::{self, PipeReader, PipeWriter, Write as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::convert::{Convert, Seen};
+use crate::facts::{CallId, Fact};
+use crate::limits::CALLS_OPEN_MAX;
+use crate::verdict::Outcome;
+
+/// The state of the run, shared by the check and the supervisor.
+#[derive(Debug, Clone)]
+pub(super) struct Watch {
+    state: Arc<Mutex<State>>,
+    /// A byte written here wakes the supervisor.
+    wake: Arc<(Mutex<PipeReader>, PipeWriter)>,
+}
+
+/// What is known of the run.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) started: Instant,
+    /// When the latest whole event came, or the latest call ended.
+    pub(super) last_event: Instant,
+    /// When the terminal event came.
+    pub(super) terminal: Option<Instant>,
+    /// When the stream ended.
+    pub(super) stream_end: Option<Instant>,
+    open: HashMap<CallId, (u64, Instant)>,
+}
+
+impl State {
+    pub(super) fn has_open_calls(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// When all was said: at the terminal event, or at the end of the stream.
+    pub(super) fn last_word(&self) -> Option<Instant> {
+        [self.terminal, self.stream_end].into_iter().flatten().min()
+    }
+
+    /// The lines that started the open calls, and their age.
+    pub(super) fn open_calls(&self, now: Instant) -> Vec<(u64, Duration)> {
+        let calls = self.open.values();
+        let mut open: Vec<_> = calls.map(|&(line, since)| (line, now - since)).collect();
+        open.sort_unstable();
+        open
+    }
+
+    /// Leaves a pause out of every measure: the terminal stopped us all.
+    pub(super) fn shift(&mut self, pause: Duration) {
+        self.started += pause;
+        self.last_event += pause;
+        for time in [&mut self.terminal, &mut self.stream_end].into_iter().flatten() {
+            *time += pause;
+        }
+    }
+}
+
+impl Watch {
+    pub(super) fn new() -> io::Result<Self> {
+        let (reader, writer) = io::pipe()?;
+        let now = Instant::now();
+        let state = State {
+            started: now,
+            last_event: now,
+            terminal: None,
+            stream_end: None,
+            open: HashMap::new(),
+        };
+        let wake = Arc::new((Mutex::new(reader), writer));
+        Ok(Self { state: Arc::new(Mutex::new(state)), wake })
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What becomes readable when the supervisor is to look.
+    pub(super) fn wake_reader(&self) -> MutexGuard<'_, PipeReader> {
+        self.wake.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wake(&self) {
+        // A pipe that is full wakes just as well.
+        let _ = (&self.wake.1).write(&[1]);
+    }
+
+    /// No more events will come.
+    pub(super) fn stream_ended(&self) {
+        let first = {
+            let mut state = self.state();
+            let first = state.stream_end.is_none();
+            state.stream_end.get_or_insert_with(Instant::now);
+            first
+        };
+        if first {
+            self.wake();
+        }
+    }
+
+    fn event(&self, seen: &Seen<'_>) {
+        let now = Instant::now();
+        let mut state = self.state();
+        state.last_event = now;
+        let mut wakes = false;
+        for fact in &seen.facts.list {
+            match fact {
+                Fact::CallStarted(call) if state.open.len() < CALLS_OPEN_MAX => {
+                    let opened = (seen.facts.line, now);
+                    state.open.entry(call.id.clone()).or_insert(opened);
+                }
+                Fact::CallCompleted(call, _) => {
+                    // The timer of silence begins when the last call ends.
+                    wakes |= state.open.remove(&call.id).is_some() && state.open.is_empty();
+                }
+                Fact::Terminal(_) => {
+                    state.terminal.get_or_insert(now);
+                    wakes = true;
+                }
+                Fact::CallStarted(_)
+                | Fact::SessionStart
+                | Fact::Session(_)
+                | Fact::Directory(_)
+                | Fact::Time(_)
+                | Fact::TextDelta(_)
+                | Fact::TextWhole(_)
+                | Fact::FinalText(_)
+                | Fact::Boundary
+                | Fact::Outcome(_) => {}
+            }
+        }
+        drop(state);
+        if wakes {
+            self.wake();
+        }
+    }
+}
+
+/// A conversion whose events the supervisor hears of.
+pub struct Watched<'c> {
+    watch: Watch,
+    inner: &'c mut dyn Convert,
+}
+
+impl<'c> Watched<'c> {
+    pub(super) fn new(watch: Watch, inner: &'c mut dyn Convert) -> Self {
+        Self { watch, inner }
+    }
+}
+
+impl Convert for Watched<'_> {
+    fn event(&mut self, seen: &Seen<'_>) {
+        self.watch.event(seen);
+        self.inner.event(seen);
+    }
+
+    fn finish(&mut self, outcome: Outcome) {
+        self.inner.finish(outcome);
+    }
+}

@@ -1,0 +1,84 @@
+//! Run mode, and streams on standard input that are timed.
+
+use std::cell::Cell;
+use std::io;
+use std::path::Path;
+
+use super::outputs::Outputs;
+use super::{Exit, complain, conclude};
+use crate::check::check_until;
+use crate::cli::Cli;
+use crate::contract::Contract;
+use crate::convert::Convert;
+use crate::end::Status;
+use crate::input::Input;
+use crate::producer::{Producer, Timers};
+use crate::summary::RunSummary;
+use crate::tee::Tee;
+
+const CANNOT_EXECUTE: u8 = 126;
+const NOT_FOUND: u8 = 127;
+
+/// Checks the stream of a command, or of standard input, under the timers.
+///
+/// # Errors
+///
+/// One line for the user.
+pub(super) fn check_producer(
+    cli: &Cli,
+    contract: &Contract,
+    outputs: &mut Outputs<'_>,
+) -> Result<Exit, String> {
+    let timers = Timers { timeout: cli.timeout, idle: cli.idle_timeout, grace: cli.result_grace };
+    let (started, name) = if let Some(program) = cli.command.first() {
+        let name = Path::new(program).file_name().unwrap_or(program);
+        let started = Producer::start(&cli.command, cli.no_stdin, timers);
+        (started, name.to_string_lossy().into_owned())
+    } else {
+        let input = Input::Stdin.open().map_err(|error| error.to_string())?;
+        (Producer::of_input(input, timers), Input::Stdin.name())
+    };
+    let (producer, stream) = match started {
+        Ok(started) => started,
+        Err(error) => return Ok(cannot_start(cli, &error).into()),
+    };
+    let Outputs { conversion, copies, .. } = outputs;
+    let conversion: &mut dyn Convert = match conversion {
+        Some(conversion) => conversion,
+        None => &mut (),
+    };
+    let mut watched = producer.watched(conversion);
+    let signal = Cell::new(None);
+    let end = || {
+        let (end, interrupted) = producer.finish();
+        signal.set(interrupted);
+        end
+    };
+    let stream = Tee::new(stream, copies);
+    let checked = check_until(stream, &name, contract, &mut outputs.reports, &mut watched, end);
+    let mut total = RunSummary::default();
+    let status = match &checked {
+        Ok(summary) => {
+            total.add(summary);
+            summary.status
+        }
+        Err(error) => {
+            total.not_checked += 1;
+            complain(&error.to_string());
+            None
+        }
+    };
+    let code = conclude(total, outputs);
+    let own = status.filter(|status| !status.is_success()).map(Status::shell_code);
+    let code = match own {
+        Some(own) if cli.propagate && [0, 3].contains(&code) => own,
+        _ => code,
+    };
+    Ok(Exit { code, signal: signal.get() })
+}
+
+fn cannot_start(cli: &Cli, error: &io::Error) -> u8 {
+    let program = cli.command.first().map_or("-".into(), |it| it.to_string_lossy());
+    complain(&format!("failed to start {program}: {error}"));
+    if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { CANNOT_EXECUTE }
+}

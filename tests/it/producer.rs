@@ -1,0 +1,360 @@
+//! Run mode: stream, exit status and standard error in one verdict.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::streams::{contract, judge, program, text};
+
+const GOOD: &str = "fixtures/conforming/plain.ndjson";
+const FAILED: &str = "fixtures/failed/is-error.ndjson";
+const AGENT: &str = "tests/fake-agent";
+
+fn run(flags: &[&str], agent: &[&str]) -> Output {
+    let begun = Instant::now();
+    let mut command = program();
+    command.args(flags).args(["--", AGENT]).args(agent).stdin(Stdio::null());
+    let output = command.output().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(30), "{agent:?} hung");
+    output
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+/// Whether a process is there, and no zombie.
+fn is_alive(pid: i32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = status.rsplit(')').next().unwrap_or_default().trim_start();
+    !state.is_empty() && !state.starts_with('Z')
+}
+
+fn pid_in(file: &Path) -> i32 {
+    fs::read_to_string(file).unwrap().trim().parse().unwrap()
+}
+
+/// Goal: the table of verdict, outcome and exit code.
+#[test]
+fn stream_and_status_make_one_verdict() {
+    let table: [(&[&str], i32, &str); 12] = [
+        (&["emit", GOOD], 0, "conforming, succeeded"),
+        (&["emit", GOOD, "exit", "3"], 1, "exit-status-contradicts-result"),
+        (&["emit", GOOD, "kill", "KILL"], 1, "signal 9 ended the command"),
+        (&["emit", FAILED], 1, "exit-status-contradicts-result"),
+        (&["emit", FAILED, "stderr", "no", "exit", "1"], 3, "conforming, failed"),
+        (&["head", "3", GOOD], 1, "missing-terminal-event"),
+        (&["head", "3", GOOD, "stderr", "no", "exit", "1"], 3, "conforming, failed"),
+        (&["head", "3", GOOD, "exit", "1"], 3, "silent-failure"),
+        (&["head", "3", GOOD, "kill", "KILL"], 3, "signal 9"),
+        (&[], 1, "empty-stream"),
+        (&["stderr", "Error: no", "exit", "1"], 3, "fake-agent: stderr: Error: no"),
+        (&["say", "{\"type\":", "exit", "1"], 1, "truncated-line"),
+    ];
+    for (agent, expected, shown) in table {
+        let output = run(&[], agent);
+        let report = text(&output.stdout);
+        assert_eq!(code(&output), expected, "{agent:?}: {report}");
+        assert!(report.contains(shown), "{agent:?}: {report}");
+    }
+}
+
+/// Goal: the failures that were seen in the wild are told as such, with their reason.
+/// Method: what stands on the stream and on standard error, and the status, of each.
+#[test]
+fn recorded_failures_are_conforming_failed_runs() {
+    let rows: [(&str, &str, &str); 8] = [
+        ("0", "Error: Authentication required. Please run 'agent login' first", "1"),
+        ("0", "⚠ Workspace Trust Required", "1"),
+        ("0", "Cannot use this model: X. Available models: auto", "1"),
+        ("0", "Error: Workspace directory does not exist: /nowhere", "1"),
+        ("2", "ActionRequiredError: You've hit your usage limit", "1"),
+        ("2", "RetriableError: [unavailable] Error", "1"),
+        ("2", "w: [resource_exhausted] Error", "1"),
+        ("2", "Aborting operation...", "130"),
+    ];
+    for (lines, stderr, status) in rows {
+        let output = run(&["--strict"], &["head", lines, GOOD, "stderr", stderr, "exit", status]);
+        let report = text(&output.stdout);
+        assert_eq!(code(&output), 3, "{report}");
+        assert!(report.contains(&format!("stderr: {stderr}")), "{report}");
+        assert!(
+            report.contains(&format!("conforming, failed: {lines} events, exit status {status}"))
+        );
+        assert_eq!(text(&output.stderr), format!("{stderr}\n"), "passed on unchanged");
+    }
+    for signal in ["KILL", "TERM"] {
+        let output = run(&["--strict"], &["head", "2", GOOD, "kill", signal]);
+        assert_eq!(code(&output), 3, "{}", text(&output.stdout));
+    }
+}
+
+#[test]
+fn a_command_that_cannot_start_is_126_or_127() {
+    for (command, expected) in [("no-such-command-anywhere", 127), ("./README.md", 126)] {
+        let output = program().args(["--", command]).output().unwrap();
+        assert_eq!(code(&output), expected);
+        let error = text(&output.stderr);
+        assert!(
+            error.starts_with(&format!("ndjson-check: failed to start {command}: ")),
+            "{error}"
+        );
+        assert_eq!(error.lines().count(), 1);
+    }
+}
+
+#[test]
+fn the_commands_own_code_is_propagated_where_nothing_is_worse() {
+    let propagated = |agent: &[&str]| code(&run(&["--propagate"], agent));
+    assert_eq!(propagated(&["stderr", "no", "exit", "41"]), 41);
+    assert_eq!(propagated(&["head", "2", GOOD, "kill", "KILL"]), 137);
+    assert_eq!(propagated(&["emit", GOOD]), 0);
+    assert_eq!(propagated(&["emit", GOOD, "exit", "41"]), 1);
+}
+
+#[test]
+fn timeouts_end_the_command_and_name_the_open_calls() {
+    let open = "fixtures/missing-terminal-event/open-calls.ndjson";
+    let rows: [(&[&str], &[&str], &str); 4] = [
+        (
+            &["--idle-timeout", "300ms"],
+            &["head", "2", GOOD, "sleep", "60"],
+            "no event came for 300ms",
+        ),
+        (&["--idle-timeout", "300ms"], &["head", "2", GOOD, "dribble"], "no event came for 300ms"),
+        (&["--idle-timeout", "300ms"], &["sleep", "60"], "no event came for 300ms"),
+        (
+            &["--timeout", "600ms", "--idle-timeout", "100ms"],
+            &["emit", open, "sleep", "60"],
+            "the run was not over after 600ms",
+        ),
+    ];
+    for (flags, agent, shown) in rows {
+        let output = run(flags, agent);
+        let report = text(&output.stdout);
+        assert_eq!(code(&output), 4, "{agent:?}: {report}");
+        assert!(report.contains(shown), "{agent:?}: {report}");
+        assert!(report.contains("conforming, timed-out"), "{report}");
+        if agent.contains(&open) {
+            let note = "note: 2 open tool calls: `shell` since line 4, `shell` since line 5; \
+                        that of line 4 for 0s; that of line 5 for 0s";
+            assert!(report.contains(note), "{report}");
+        }
+    }
+}
+
+/// Goal: what is asked to end and does not is killed, with all it started.
+#[test]
+fn a_command_that_ignores_term_is_killed_with_its_group() {
+    let folder = tempfile::tempdir().unwrap();
+    let (own, child) = (folder.path().join("own"), folder.path().join("child"));
+    let agent = [
+        "pid",
+        own.to_str().unwrap(),
+        "grandchild",
+        "90",
+        child.to_str().unwrap(),
+        "ignore",
+        "TERM",
+        "head",
+        "2",
+        GOOD,
+        "sleep",
+        "60",
+        "sleep",
+        "60",
+    ];
+    let output = run(&["--idle-timeout", "300ms"], &agent);
+    assert_eq!(code(&output), 4, "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("signal 9"), "{}", text(&output.stdout));
+    assert!(!is_alive(pid_in(&own)) && !is_alive(pid_in(&child)));
+}
+
+#[test]
+fn a_command_that_lingers_is_ended_quietly() {
+    let rows: [&[&str]; 2] =
+        [&["emit", GOOD, "sleep", "60"], &["emit", GOOD, "close-stdout", "sleep", "60"]];
+    for agent in rows {
+        let output = run(&["--result-grace", "300ms"], agent);
+        let report = text(&output.stdout);
+        assert_eq!(code(&output), 0, "{report}");
+        assert!(report.contains("note: the command lived on"), "{report}");
+    }
+}
+
+#[test]
+fn a_descendant_that_holds_the_stream_is_given_two_seconds() {
+    let folder = tempfile::tempdir().unwrap();
+    let child = folder.path().join("child");
+    let output = run(&[], &["emit", GOOD, "grandchild", "60", child.to_str().unwrap()]);
+    assert_eq!(code(&output), 0);
+    assert!(text(&output.stdout).contains("warning[pipe-held-open]"), "{}", text(&output.stdout));
+    assert!(!is_alive(pid_in(&child)));
+    // One that left the group cannot be killed; it holds nobody up all the same.
+    let output = run(&[], &["emit", GOOD, "escapee", "4"]);
+    assert_eq!(code(&output), 0, "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("pipe-held-open"));
+}
+
+/// Goal: a flood on one pipe never blocks the other, and only its end is kept.
+#[test]
+fn floods_do_not_block() {
+    let agent = ["flood-stderr", "3000000", "emit", GOOD, "flood-stderr", "3000000", "exit", "1"];
+    let output = run(&[], &agent);
+    assert_eq!(code(&output), 1);
+    assert_eq!(output.stderr.len(), 6_000_002);
+    let report = text(&output.stdout);
+    assert!(report.lines().all(|line| line.len() < 1_000), "the report stays short");
+    assert!(report.contains("15 events"), "{report}");
+}
+
+#[test]
+fn the_command_has_our_input_or_none() {
+    let given = "say \"{}\"; cat >/dev/null";
+    for flags in [&[][..], &["--no-stdin"]] {
+        let mut command = program();
+        command.args(flags).args(["--", AGENT, "read-stdin", "emit", GOOD]).stdin(Stdio::piped());
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        // With ours it ends when that is closed, without at once.
+        let pipe = child.stdin.take();
+        if flags.is_empty() {
+            drop(pipe);
+            assert_eq!(child.wait().unwrap().code(), Some(0), "{given}");
+        } else {
+            assert_eq!(child.wait().unwrap().code(), Some(0));
+            drop(pipe);
+        }
+    }
+}
+
+#[test]
+fn conversions_copies_and_reports_work_as_in_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy");
+    let tee = format!("--tee={}", copy.display());
+    let output = run(&["--to", "stream-json", &tee, "--report", "json"], &["emit", GOOD]);
+    let stream = fs::read(crate::streams::root().join(GOOD)).unwrap();
+    assert_eq!(output.stdout, stream);
+    assert_eq!(fs::read(&copy).unwrap(), stream);
+    let ours = contract(["--profile", "fixtures/profiles/report/profile.json"]);
+    assert_eq!(judge(&output.stderr[..], &ours).1, []);
+    // And so does the report of every other way to end.
+    let ways: [(&[&str], &[&str]); 4] = [
+        (&[], &["head", "2", GOOD, "stderr", "no", "exit", "1"]),
+        (&[], &["head", "2", GOOD, "kill", "KILL"]),
+        (&["--idle-timeout", "200ms"], &["sleep", "60"]),
+        (&["--result-grace", "200ms"], &["emit", GOOD, "sleep", "60"]),
+    ];
+    for (flags, agent) in ways {
+        let report = folder.path().join("report.json");
+        let to_file = format!("--report=json={}", report.display());
+        run(&[flags, &[&to_file]].concat(), agent);
+        let report = fs::read(&report).unwrap();
+        assert_eq!(judge(&report[..], &ours).1, [], "{}", text(&report));
+        let stream: Value =
+            serde_json::from_str(text(&report).lines().rev().nth(1).unwrap()).unwrap();
+        assert!(stream["exit_status"].is_u64() || stream["signal"].is_u64(), "{stream}");
+    }
+}
+
+#[test]
+fn a_timed_pipe_is_given_up_and_nobody_killed() {
+    let mut child = program()
+        .args(["--idle-timeout", "300ms"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pipe = child.stdin.take();
+    let mut report = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut report).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(4), "{report}");
+    assert!(report.contains("error[stalled]: no event came for 300ms"), "{report}");
+    drop(pipe);
+    // Time that is left over changes nothing.
+    let output = crate::streams::run_on(&["--timeout", "1h", "--idle-timeout", "10m"], b"");
+    assert_eq!(code(&output), 1);
+    let files = program().args(["--timeout", "1s", GOOD]).output().unwrap();
+    assert_eq!(code(&files), 2);
+}
+
+/// Starts a run, and waits until its agent, which tells its id in `pid`, has become a sleep.
+fn started(
+    agent: &[&str],
+    report: &Path,
+    pid: &Path,
+) -> (Child, BufReader<std::process::ChildStdout>) {
+    let flag = format!("--report=human={}", report.display());
+    let mut command = program();
+    command.args(["--to", "stream-json", &flag, "--", AGENT]).args(agent);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut String::new()).unwrap();
+    let name = format!("/proc/{}/comm", pid_in(pid));
+    let begun = Instant::now();
+    while fs::read_to_string(&name).is_ok_and(|name| name.trim() != "sleep") {
+        assert!(begun.elapsed() < Duration::from_secs(20));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    (child, stdout)
+}
+
+/// Goal: a signal is passed on once; the report is complete; we die of the same signal.
+#[test]
+fn signals_are_passed_on_and_kill_us_after_the_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let (pid, report) = (folder.path().join("pid"), folder.path().join("report"));
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        let agent = ["pid", pid.to_str().unwrap(), "head", "2", GOOD, "become-sleep", "60"];
+        let (mut child, stdout) = started(&agent, &report, &pid);
+        kill(Pid::from_raw(child.id().cast_signed()), signal).unwrap();
+        let status = child.wait().unwrap();
+        assert_eq!(status.signal(), Some(signal as i32));
+        drop(stdout);
+        let report = fs::read_to_string(&report).unwrap();
+        assert!(report.contains("fake-agent: conforming, failed: 2 events"), "{report}");
+        assert!(!is_alive(pid_in(&pid)));
+    }
+    let left = fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(left, 2, "no temporary file is left");
+}
+
+#[test]
+fn a_second_signal_ends_everything_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (pid, report) = (folder.path().join("pid"), folder.path().join("report"));
+    let agent =
+        ["pid", pid.to_str().unwrap(), "ignore", "TERM", "head", "2", GOOD, "become-sleep", "60"];
+    let (mut child, _stdout) = started(&agent, &report, &pid);
+    let ours = Pid::from_raw(child.id().cast_signed());
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        // The first is passed on and ignored there; the second is for us.
+        kill(ours, Signal::SIGTERM).unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        assert!(begun.elapsed() < Duration::from_secs(20));
+    }
+    assert_eq!(child.wait().unwrap().signal(), Some(15));
+    assert!(!is_alive(pid_in(&pid)));
+}
+
+#[test]
+fn flags_of_run_mode_need_a_command() {
+    for flags in [&["--no-stdin"][..], &["--propagate"], &["--timeout", "soon"]] {
+        let output = crate::streams::run_on(flags, b"");
+        assert_eq!(code(&output), 2, "{flags:?}");
+        assert_eq!(text(&output.stderr).lines().count(), 1);
+    }
+    let both = Command::new(crate::streams::PROGRAM).args([GOOD, "--", "cat"]).output().unwrap();
+    assert_eq!(code(&both), 2);
+}

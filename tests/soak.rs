@@ -1,0 +1,56 @@
+//! Many runs in a row leave nothing behind. In a process of its own: it counts descriptors.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use ndjson_check::check::check_until;
+use ndjson_check::contract::Contract;
+use ndjson_check::end::Status;
+use ndjson_check::producer::{Producer, Timers};
+use ndjson_check::profile::Profile;
+use ndjson_check::report::Reports;
+use ndjson_check::verdict::Outcome;
+
+fn descriptors() -> usize {
+    fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+}
+
+fn children() -> usize {
+    let tasks = fs::read_dir("/proc/self/task").unwrap().flatten();
+    let lists = tasks.map(|it| fs::read_to_string(it.path().join("children")).unwrap_or_default());
+    lists.map(|list| list.split_whitespace().count()).sum()
+}
+
+#[test]
+fn two_hundred_runs_leave_no_process_and_no_descriptor() {
+    if !Path::new("/proc/self/fd").exists() {
+        return;
+    }
+    let (profile, schema) = Profile::load("cursor").unwrap();
+    let contract = Contract::new(profile, schema.as_ref()).unwrap();
+    let stream = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/conforming/plain.ndjson");
+    let script = format!("cat {stream}; echo done >&2; sleep 20 >/dev/null 2>&1 & exit 0");
+    let command: Vec<OsString> = ["sh", "-c", &script].map(OsString::from).to_vec();
+    let timers = Timers { timeout: None, idle: None, grace: Duration::from_secs(5) };
+    let mut before = 0;
+    for round in 0..200 {
+        let (producer, input) = Producer::start(&command, true, timers).unwrap();
+        let mut nothing = ();
+        let mut watched = producer.watched(&mut nothing);
+        let end = || producer.finish().0;
+        let mut reports = Reports::default();
+        let summary = check_until(input, "-", &contract, &mut reports, &mut watched, end).unwrap();
+        assert_eq!(summary.outcome, Outcome::Succeeded, "{summary:?}");
+        assert_eq!(summary.status, Some(Status::Code(0)));
+        if round == 10 {
+            before = descriptors();
+        }
+    }
+    assert!(descriptors() <= before, "{} descriptors, {before} before", descriptors());
+    assert_eq!(children(), 0);
+}
