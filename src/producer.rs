@@ -98,8 +98,8 @@ impl Producer {
         Ok((Self { watch, tail: Some(tail), supervisor }, stream))
     }
 
-    /// Watches over a stream that somebody else writes; only timers can end it, and they kill
-    /// nobody.
+    /// Watches over a stream that somebody else writes. A timer or a signal to us gives it up and
+    /// kills nobody.
     ///
     /// # Errors
     ///
@@ -108,7 +108,8 @@ impl Producer {
         let (stop_out, _unused, stop) = stop_pipes()?;
         let watch = Watch::new()?;
         let stream = Stream::new(input, stop_out, Some(watch.clone()));
-        let supervisor = Supervisor::new(None, timers, watch.clone(), Signals::none(), stop);
+        let supervisor =
+            Supervisor::new(None, timers, watch.clone(), Signals::of_a_reader()?, stop);
         let supervisor = std::thread::spawn(move || supervisor.run());
         Ok((Self { watch, tail: None, supervisor }, stream))
     }

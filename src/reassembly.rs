@@ -52,6 +52,7 @@ impl Reassembly {
     /// Takes an event into account; returns the text that is new in it, for whoever shows it.
     /// `single` is set for the one object of a format without segments, whose text has nothing to
     /// be compared with.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
     pub fn observe<'f>(
         &mut self,
         facts: &'f Facts<'_>,
@@ -76,11 +77,7 @@ impl Reassembly {
                 | Fact::CallCompleted(..)
                 | Fact::Boundary
                 | Fact::Terminal(_) => self.close(&mut pieces),
-                Fact::SessionStart
-                | Fact::Session(_)
-                | Fact::Directory(_)
-                | Fact::Time(_)
-                | Fact::Outcome(_) => {}
+                _ => {}
             }
         }
         pieces

@@ -115,7 +115,9 @@ fn prepare(cli: &Cli) -> Result<Exit, String> {
     let contract = contract(cli)?;
     outputs::distinct(cli, &inputs)?;
     let mut outputs = Outputs::open(cli, contract.profile())?;
-    if runs || timed {
+    // So that a signal finds the report finished, and no half of one left behind.
+    let leaves_files = cli.report.iter().any(|report| report.file.is_some());
+    if runs || timed || (leaves_files && matches!(inputs[..], [Ok(Input::Stdin)])) {
         return command::check_producer(cli, &contract, &mut outputs);
     }
     Ok(check_inputs(&inputs, &contract, &mut outputs).into())

@@ -23,21 +23,14 @@ pub struct Sequence {
 
 impl Sequence {
     /// Takes an event into account.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
     pub fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         for fact in &facts.list {
             match fact {
                 Fact::SessionStart => self.start(facts, found),
                 Fact::Session(id) => self.session(id, facts, found),
                 Fact::Time(ms) => self.time(*ms, facts, found),
-                Fact::Directory(_)
-                | Fact::CallStarted(_)
-                | Fact::CallCompleted(..)
-                | Fact::TextDelta(_)
-                | Fact::TextWhole(_)
-                | Fact::FinalText(_)
-                | Fact::Boundary
-                | Fact::Terminal(_)
-                | Fact::Outcome(_) => {}
+                _ => {}
             }
         }
         self.first_event.get_or_insert((facts.line, facts.offset));

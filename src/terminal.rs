@@ -26,6 +26,7 @@ impl Terminal {
     }
 
     /// Takes an event into account.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
     pub fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         if let Some((line, _)) = self.end {
             let message = format!("the event {} follows the terminal event", shown(&facts.tag));
@@ -43,21 +44,12 @@ impl Terminal {
                         found.push(diagnostic.at(facts.line, facts.offset));
                     }
                 }
-                Fact::Outcome(end) => {
-                    if self.running.is_none_or(|it| it.outcome == RunOutcome::Success) {
-                        self.running = Some(*end);
-                    }
+                Fact::Outcome(end)
+                    if self.running.is_none_or(|it| it.outcome == RunOutcome::Success) =>
+                {
+                    self.running = Some(*end);
                 }
-                Fact::SessionStart
-                | Fact::Session(_)
-                | Fact::Directory(_)
-                | Fact::Time(_)
-                | Fact::CallStarted(_)
-                | Fact::CallCompleted(..)
-                | Fact::TextDelta(_)
-                | Fact::TextWhole(_)
-                | Fact::FinalText(_)
-                | Fact::Boundary => {}
+                _ => {}
             }
         }
         self.last_event = Some((facts.line, facts.offset));

@@ -195,6 +195,31 @@ mod tests {
         }
     }
 
+    /// Goal: no text makes a command. Method: many random texts of what hurts, in pieces, held
+    /// against the runner's grammar; where the text is JSON it stays equal.
+    #[test]
+    fn random_texts_make_no_command() {
+        const PIECES: [&str; 12] =
+            ["#", "#", "[", ":", ":", "\n", "\r", " ", "\u{a0}", "a", "{\"", "\"}"];
+        let mut state = 1_u64;
+        let mut next = move |bound: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            usize::try_from(state >> 33).expect("31 bits fit") % bound
+        };
+        for _ in 0..200_000 {
+            let pieces: Vec<&str> = (0..next(10)).map(|_| PIECES[next(PIECES.len())]).collect();
+            let safe = guarded(&pieces);
+            assert!(!safe.contains("##["), "{pieces:?}");
+            for line in safe.split(['\n', '\r']) {
+                assert!(!line.trim_start().starts_with("::"), "{pieces:?}");
+            }
+            let raw = pieces.concat();
+            if let Ok(value) = serde_json::from_str::<serde_json::Value>(&raw) {
+                assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).ok(), Some(value));
+            }
+        }
+    }
+
     #[test]
     fn muted_text_stands_between_two_lines_that_nobody_can_guess() {
         let mut out = Vec::new();

@@ -31,6 +31,7 @@ impl<'p> Actions<'p> {
     }
 
     /// The lines for an event: one for each call it completes.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
     pub(super) fn lines(&mut self, seen: &Seen<'_>) -> Vec<String> {
         let mut lines = Vec::new();
         if !seen.in_run {
@@ -45,15 +46,7 @@ impl<'p> Actions<'p> {
                 Fact::CallCompleted(call, outcome) => {
                     lines.push(self.complete(call, *outcome, seen));
                 }
-                Fact::SessionStart
-                | Fact::Session(_)
-                | Fact::Time(_)
-                | Fact::TextDelta(_)
-                | Fact::TextWhole(_)
-                | Fact::FinalText(_)
-                | Fact::Boundary
-                | Fact::Terminal(_)
-                | Fact::Outcome(_) => {}
+                _ => {}
             }
         }
         lines

@@ -31,18 +31,21 @@ impl Drop for Signals {
 impl Signals {
     /// Those that a command's supervisor passes on, and the news of its children.
     pub(super) fn of_a_command() -> io::Result<Self> {
-        let signals = [SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCHLD].into_iter();
-        let register = |signal| {
+        Self::register(&[SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCHLD])
+    }
+
+    /// Those that end whoever reads a stream.
+    pub(super) fn of_a_reader() -> io::Result<Self> {
+        Self::register(&[SIGINT, SIGTERM, SIGHUP])
+    }
+
+    fn register(signals: &[i32]) -> io::Result<Self> {
+        let register = |&signal| {
             let (reader, writer) = UnixStream::pair()?;
             reader.set_nonblocking(true)?;
             Ok((signal, pipe::register(signal, writer)?, reader))
         };
-        Ok(Self(signals.map(register).collect::<io::Result<_>>()?))
-    }
-
-    /// None: signals do to us what they always do.
-    pub(super) fn none() -> Self {
-        Self(Vec::new())
+        Ok(Self(signals.iter().map(register).collect::<io::Result<_>>()?))
     }
 
     /// How often each came since the last time.
@@ -119,7 +122,7 @@ impl Supervisor {
         match (&self.group, self.ended) {
             (Some(_), Some(_)) => stream_ended || self.end.pipe_held,
             (Some(_), None) => false,
-            (None, _) => stream_ended || self.end.stopped.is_some(),
+            (None, _) => stream_ended || self.end.stopped.is_some() || self.interrupted.is_some(),
         }
     }
 
@@ -154,7 +157,10 @@ impl Supervisor {
     }
 
     fn signal(&mut self, signal: i32, count: usize) {
-        let Some(group) = &self.group else { return };
+        let Some(group) = &self.group else {
+            self.interrupted = Some(signal);
+            return;
+        };
         match signal {
             SIGCHLD => {}
             SIGTSTP => {

@@ -1,15 +1,23 @@
 //! Run mode where there are no process groups to run a command in.
 
-use super::Exit;
 use super::outputs::Outputs;
+use super::{Exit, check_inputs};
 use crate::cli::Cli;
 use crate::contract::Contract;
+use crate::input::Input;
 
-/// Says that this system cannot do it.
+/// Checks standard input; says of a command, or a timeout, that this system cannot do it.
 ///
 /// # Errors
 ///
-/// Always: one line for the user.
-pub(super) fn check_producer(_: &Cli, _: &Contract, _: &mut Outputs<'_>) -> Result<Exit, String> {
+/// One line for the user.
+pub(super) fn check_producer(
+    cli: &Cli,
+    contract: &Contract,
+    outputs: &mut Outputs<'_>,
+) -> Result<Exit, String> {
+    if cli.command.is_empty() && cli.timeout.is_none() && cli.idle_timeout.is_none() {
+        return Ok(check_inputs(&[Ok(Input::Stdin)], contract, outputs).into());
+    }
     Err("commands and timeouts work on Unix systems only, so far; use a pipe".to_owned())
 }

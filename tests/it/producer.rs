@@ -329,6 +329,28 @@ fn signals_are_passed_on_and_kill_us_after_the_report() {
     assert_eq!(left, 2, "no temporary file is left");
 }
 
+/// Goal: also in a pipe a signal leaves a whole report behind, and nothing else.
+#[test]
+fn a_signal_in_a_pipe_finishes_the_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report.json");
+    let mut command = program();
+    command.args(["--to", "stream-json", &format!("--report=json={}", report.display())]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut pipe, b"{\"type\":\"user\"}\n").unwrap();
+    let mut passed = String::new();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut passed).unwrap();
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(15));
+    let ours = contract(["--profile", "fixtures/profiles/report/profile.json"]);
+    assert_eq!(judge(&fs::read(&report).unwrap()[..], &ours).1, []);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    drop(pipe);
+}
+
 #[test]
 fn a_second_signal_ends_everything_at_once() {
     let folder = tempfile::tempdir().unwrap();
