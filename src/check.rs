@@ -26,7 +26,7 @@ use crate::terminal::Terminal;
 use crate::verdict::Format;
 use crate::vocabulary::Vocabulary;
 
-use inference::{around, is_lost_event, judged, may_follow_from, stalled};
+use inference::{around, is_lost_event, may_follow_from, stalled};
 
 /// Checks one stream to its end and reports what it finds, line by line; `conversion` sees every
 /// event (`&mut ()` where nothing is converted).
@@ -66,10 +66,11 @@ pub fn check_until(
     // Closed before the producer's end is waited for, which is done whatever happened.
     drop(lines);
     let end = end();
-    checked?;
-    let summary = check.finish(bytes, &end, report)?;
-    conversion.finish(summary.outcome);
-    Ok(summary)
+    if let Err(error) = checked {
+        conversion.abandon();
+        return Err(error);
+    }
+    check.finish(bytes, &end, report, conversion)
 }
 
 /// The check of one stream, line by line.
@@ -254,7 +255,10 @@ impl<'c> Check<'c> {
         bytes: u64,
         end: &End,
         report: &mut dyn Report,
+        conversion: &mut dyn Convert,
     ) -> Result<StreamSummary, Error> {
+        // Before the last diagnostics: on a terminal both stand on the same screen.
+        conversion.end();
         self.framing = self.framing.finish();
         self.deliver(report)?;
         if !matches!(self.framing, Framing::Foreign(_)) {
@@ -263,6 +267,7 @@ impl<'c> Check<'c> {
             self.deliver(report)?;
         }
         let summary = self.summary(bytes, end);
+        conversion.finish(summary.outcome);
         report.stream(&summary)?;
         report.flush()?;
         Ok(summary)
@@ -280,7 +285,7 @@ impl<'c> Check<'c> {
         }
         if let Some(stop) = end.stopped.as_ref().filter(|stop| stop.is_timeout()) {
             self.found.push(stalled(stop, self.correlation.open_summary()));
-        } else if cut || judged(end).is_some_and(|status| !status.is_success()) {
+        } else if cut || self.judged(end).is_some_and(|status| !status.is_success()) {
             // All that is missing is missing for that.
         } else if self.events == 0 {
             let message = "the stream has no event";
@@ -300,9 +305,16 @@ impl<'c> Check<'c> {
                 let (line, offset) = self.terminal.last_event().unwrap_or_default();
                 self.correlation.report_open(line, offset, &mut self.found);
             }
-            self.found.extend(self.terminal.contradiction(judged(end)));
+            self.found.extend(self.terminal.contradiction(self.judged(end)));
         }
-        self.found.extend(around(end));
+        self.found.extend(around(end, self.judged(end)));
+    }
+
+    /// The exit status, if it is the producer's own word: not if we ended it, and not if somebody
+    /// did when the run was over.
+    fn judged(&self, end: &End) -> Option<Status> {
+        let ended = end.stopped.is_some() || end.interrupted && self.terminal.is_closed();
+        end.status.filter(|_| !ended)
     }
 
     fn is_error(&self, diagnostic: Option<&Diagnostic>) -> bool {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::{ArgAction, Parser, ValueEnum};
 
-use crate::limits::LINE_BYTES_MAX;
+use crate::limits::{LINE_BYTES_MAX, TIMER_MAX};
 use crate::profile;
 use crate::rule::Rule;
 
@@ -108,8 +108,8 @@ pub struct Cli {
     pub idle_timeout: Option<Duration>,
 
     /// Time the command has to end after its terminal event
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "10s")]
-    #[arg(help_heading = "Run")]
+    #[arg(long, value_name = "DURATION", value_parser = duration_or_none)]
+    #[arg(default_value = "10s", help_heading = "Run")]
     pub result_grace: Duration,
 
     /// Give the command an empty standard input instead of ours
@@ -252,9 +252,16 @@ impl std::fmt::Display for Size {
 
 /// A duration as people write it.
 fn duration(text: &str) -> Result<Duration, String> {
+    match duration_or_none(text)? {
+        Duration::ZERO => Err("a limit is longer than nothing".to_owned()),
+        duration => Ok(duration),
+    }
+}
+
+fn duration_or_none(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
-        Ok(Duration::ZERO) => Err("a duration is longer than nothing".to_owned()),
-        Ok(duration) => Ok(duration),
+        Ok(duration) if duration <= TIMER_MAX => Ok(duration),
+        Ok(_) => Err("more than a year is no limit".to_owned()),
         Err(_) => Err("a duration reads like 30s, 10m or 1h30m".to_owned()),
     }
 }

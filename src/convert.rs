@@ -37,15 +37,25 @@ pub trait Convert {
     /// An event, as it arrives.
     fn event(&mut self, seen: &Seen<'_>);
 
-    /// The end of the stream, with the outcome of its run.
+    /// The end of the stream: nothing more is to come of what has begun.
+    fn end(&mut self);
+
+    /// The outcome of the run; the next stream follows, if there is one.
     fn finish(&mut self, outcome: Outcome);
+
+    /// The stream could not be read to its end; the next one follows, if there is one.
+    fn abandon(&mut self);
 }
 
 /// Nothing is converted.
 impl Convert for () {
     fn event(&mut self, _: &Seen<'_>) {}
 
+    fn end(&mut self) {}
+
     fn finish(&mut self, _: Outcome) {}
+
+    fn abandon(&mut self) {}
 }
 
 /// What a stream is converted to.
@@ -77,6 +87,9 @@ impl Form {
 trait Converter {
     fn event(&mut self, seen: &Seen<'_>, out: &mut Vec<u8>);
 
+    /// What a stream leaves open is closed; nothing for most.
+    fn end(&mut self, _: &mut Vec<u8>) {}
+
     fn finish(&mut self, outcome: Outcome, out: &mut Vec<u8>);
 }
 
@@ -93,7 +106,7 @@ pub struct Conversion<'p> {
 }
 
 impl<'p> Conversion<'p> {
-    /// Converts events of this profile; `raw` leaves control characters in texts as they are.
+    /// Converts events of this profile; `raw` leaves control characters as they are.
     pub fn new(profile: &'p Profile, form: Form, raw: bool, writer: impl Write + 'static) -> Self {
         Self {
             profile,
@@ -132,9 +145,18 @@ impl Convert for Conversion<'_> {
         self.deliver();
     }
 
+    fn end(&mut self) {
+        self.converter.end(&mut self.out);
+        self.deliver();
+    }
+
     fn finish(&mut self, outcome: Outcome) {
         self.converter.finish(outcome, &mut self.out);
         self.deliver();
+        self.abandon();
+    }
+
+    fn abandon(&mut self) {
         self.converter = converter(self.profile, self.form, self.raw);
     }
 }
@@ -144,7 +166,7 @@ fn converter(profile: &Profile, form: Form, raw: bool) -> Box<dyn Converter + '_
         Form::Text => Box::new(text::Text::new(profile, raw)),
         Form::Transcript => Box::new(transcript::Transcript::new(profile, raw)),
         Form::Answer => Box::new(answer::Answer::new(raw)),
-        Form::Json => Box::new(json::Json::new(profile)),
+        Form::Json => Box::new(json::Json::new(profile, raw)),
         Form::Valid => Box::new(valid::Valid),
     }
 }

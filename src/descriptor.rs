@@ -113,12 +113,18 @@ mod platform {
         }
     }
 
-    /// Waits until `first` can be read, or `second` can; true if `first` can.
-    pub(crate) fn wait_for_either(first: &impl AsFd, second: &impl AsFd) -> io::Result<bool> {
+    /// Waits until one of two can be read; tells which can.
+    pub(crate) fn wait_for_either(
+        first: &impl AsFd,
+        second: &impl AsFd,
+    ) -> io::Result<(bool, bool)> {
         let mut waited = [PollFd::new(first, PollFlags::IN), PollFd::new(second, PollFlags::IN)];
         loop {
             match poll(&mut waited, None) {
-                Ok(_) => return Ok(!waited[0].revents().is_empty()),
+                Ok(_) => {
+                    let [first, second] = &waited;
+                    return Ok((!first.revents().is_empty(), !second.revents().is_empty()));
+                }
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -9,6 +9,8 @@ pub struct End {
     pub status: Option<Status>,
     /// It was ended by us, for this reason; its status is then no word of its own.
     pub stopped: Option<Stop>,
+    /// Somebody sent us a signal, which was passed on to it.
+    pub interrupted: bool,
     /// A descendant of it kept the stream open after its end.
     pub pipe_held: bool,
     /// The last lines it wrote to standard error; none where that is not known.

@@ -46,7 +46,7 @@
 //!   engine's tree: other modules ask [`event::Node`].
 //! - Nothing opens a network connection; nothing but `producer` starts a process.
 //! - Nothing of a stream reaches a terminal or a workflow's log as a command: see [`visible`] and
-//!   [`workflow`].
+//!   [`workflow`]. A command's standard error is passed on unchanged.
 //! - Nothing that is kept between two lines grows without bound: see [`limits`].
 //! - No report depends on a clock, a hash order, the cut of the input or the machine.
 

@@ -49,6 +49,9 @@ pub const NAMES_MAX: usize = 200;
 /// Open calls that a message names; the others are counted.
 pub const CALLS_NAMED_MAX: usize = 5;
 
+/// Longest answer that is kept until the end of the run, in bytes.
+pub const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+
 /// Longest detail (path, command) of an action line, in characters.
 pub const ACTION_DETAIL_CHARS_MAX: usize = 200;
 
@@ -61,9 +64,19 @@ pub const STDERR_LINES_MAX: usize = 10;
 /// The longest of them, in bytes.
 pub const STDERR_LINE_BYTES_MAX: usize = 500;
 
-/// How long the end of standard error is waited for when the command has ended: somebody else may
-/// hold it open.
-pub const STDERR_WAIT: Duration = Duration::from_secs(2);
+/// What is still read of a pipe that is not to be waited for any longer, in bytes: what was under
+/// way in it, at most the largest pipe there is by default.
+pub const AFTER_STOP_BYTES_MAX: usize = 1024 * 1024;
+
+/// Longest duration that a timer takes; more is no limit.
+pub const TIMER_MAX: Duration = Duration::from_secs(365 * 86_400);
+
+/// A signal that comes again within this time is the same: `timeout` sends its own to a command
+/// and to its group.
+pub const SIGNAL_ONCE: Duration = Duration::from_millis(500);
+
+/// How long a second signal leaves us to finish the report.
+pub const LAST_WORD_WAIT: Duration = Duration::from_secs(1);
 
 /// How long the stream is read on when the command has ended and a descendant holds it open.
 pub const DRAIN_WAIT: Duration = Duration::from_secs(2);

@@ -54,7 +54,29 @@ pub struct Producer {
 struct Outcome {
     end: End,
     /// The signal that was to end us, and was passed on instead.
-    interrupted: Option<i32>,
+    interrupted: Option<Interrupt>,
+}
+
+/// A signal that was to end us; we die of it when all is reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interrupt {
+    /// Its number.
+    pub signal: i32,
+    /// It came from the terminal, which the command owned: our own group did not get it.
+    pub from_terminal: bool,
+}
+
+impl Interrupt {
+    /// Ends us by the signal, as it would any command.
+    pub fn die(self) {
+        if self.from_terminal
+            && let Ok(signal) = nix::sys::signal::Signal::try_from(self.signal)
+        {
+            // A script that started us is to stop, too.
+            let _ = nix::sys::signal::killpg(nix::unistd::getpgrp(), signal);
+        }
+        let _ = signal_hook::low_level::emulate_default_handler(self.signal);
+    }
 }
 
 impl Producer {
@@ -72,8 +94,11 @@ impl Producer {
         let Some((program, arguments)) = command.split_first() else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
-        // Before the command is there: not one of its signals may be missed.
+        // Before the command is there: not one of its signals may be missed, and what can fail
+        // has not failed then.
         let signals = Signals::of_a_command()?;
+        let (stop_out, stop_err, stop) = stop_pipes()?;
+        let watch = Watch::new()?;
         let mut child = Command::new(program)
             .args(arguments)
             .stdin(if no_stdin { Stdio::null() } else { Stdio::inherit() })
@@ -81,21 +106,16 @@ impl Producer {
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn()?;
+        // From here on whatever fails kills the group.
         let group = Group::of(&child, no_stdin);
-        group.give_terminal();
-        let (stop_out, stop_err, stop) = stop_pipes()?;
-        let watch = Watch::new()?;
-        let tail = match child.stderr.take() {
-            Some(pipe) => Tail::pass_on(Stream::new(file(pipe), stop_err, None)),
-            None => return Err(io::ErrorKind::BrokenPipe.into()),
-        };
-        let Some(pipe) = child.stdout.take() else {
+        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
-        let stream = Stream::new(file(pipe), stop_out, Some(watch.clone()));
-        let supervisor = Supervisor::new(Some(group), timers, watch.clone(), signals, stop);
-        let supervisor = std::thread::spawn(move || supervisor.run());
-        Ok((Self { watch, tail: Some(tail), supervisor }, stream))
+        let stream = Stream::new(file(stdout), stop_out, Some(watch.0.clone()));
+        let tail = Tail::pass_on(Stream::new(file(stderr), stop_err, None))?;
+        let it = watch.0.clone();
+        let supervisor = Supervisor::new(Some(group), timers, watch, signals, stop);
+        Ok((Self { watch: it, tail: Some(tail), supervisor: supervisor.start()? }, stream))
     }
 
     /// Watches over a stream that somebody else writes. A timer or a signal to us gives it up and
@@ -107,11 +127,10 @@ impl Producer {
     pub fn of_input(input: Patient, timers: Timers) -> io::Result<(Self, Stream)> {
         let (stop_out, _unused, stop) = stop_pipes()?;
         let watch = Watch::new()?;
-        let stream = Stream::new(input, stop_out, Some(watch.clone()));
-        let supervisor =
-            Supervisor::new(None, timers, watch.clone(), Signals::of_a_reader()?, stop);
-        let supervisor = std::thread::spawn(move || supervisor.run());
-        Ok((Self { watch, tail: None, supervisor }, stream))
+        let it = watch.0.clone();
+        let stream = Stream::new(input, stop_out, Some(it.clone()));
+        let supervisor = Supervisor::new(None, timers, watch, Signals::of_a_reader()?, stop);
+        Ok((Self { watch: it, tail: None, supervisor: supervisor.start()? }, stream))
     }
 
     /// What tells the supervisor of events; it wraps a conversion.
@@ -120,11 +139,12 @@ impl Producer {
     }
 
     /// Waits for the end, and tells it; also the signal that we are to die of, if one came.
-    pub fn finish(self) -> (End, Option<i32>) {
+    pub fn finish(self) -> (End, Option<Interrupt>) {
         self.watch.stream_ended();
-        let Ok(Outcome { mut end, interrupted }) = self.supervisor.join() else {
-            return (End::default(), None);
-        };
+        let outcome = self.supervisor.join();
+        // A bug there is a bug here: nothing may be concluded from it.
+        let Outcome { mut end, interrupted } =
+            outcome.unwrap_or_else(|bug| std::panic::resume_unwind(bug));
         end.stderr = self.tail.map(|tail| Tail::last_lines(&tail));
         (end, interrupted)
     }

@@ -44,6 +44,8 @@ struct Repeat {
 pub enum Piece<'f> {
     /// Text that nobody has seen yet.
     Text(Cow<'f, str>),
+    /// The producer repeats the open segment, and differently: this is what it stands by.
+    Corrected(&'f str),
     /// The segment is complete.
     End,
 }
@@ -70,6 +72,10 @@ impl Reassembly {
                     pieces.extend([Piece::Text(Cow::Borrowed(text)), Piece::End]);
                 }
                 Fact::FinalText(text) => {
+                    if self.answer.difference(text).is_none() {
+                        // What looked like a repeat was text.
+                        self.confirm(&mut pieces);
+                    }
                     self.close(&mut pieces);
                     found.extend(self.compare(text).map(at));
                 }
@@ -118,6 +124,8 @@ impl Reassembly {
         let difference = self.segment.difference(whole);
         let (deltas, line) = (self.deltas, self.first_delta_line);
         if difference.is_some() {
+            self.confirm(pieces);
+            pieces.push(Piece::Corrected(whole));
             let mut other = self.answer.clone();
             other.go_back(self.segment_start.clone());
             other.push(whole);

@@ -36,17 +36,27 @@ pub struct Exit {
     /// The exit code.
     pub code: u8,
     /// The signal that we are to die of instead: it was meant for us, and we were not done.
-    pub signal: Option<i32>,
+    #[cfg(unix)]
+    pub interrupt: Option<crate::producer::Interrupt>,
 }
 
 impl From<u8> for Exit {
     fn from(code: u8) -> Self {
-        Self { code, signal: None }
+        Self {
+            code,
+            #[cfg(unix)]
+            interrupt: None,
+        }
     }
 }
 
 /// Runs the program.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if arguments.last().is_some_and(|last| last == "--") {
+        // Such as `-- $COMMAND` without the variable: not to be taken for a pipe.
+        return complain("a command is to follow --").into();
+    }
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => return complain(&one_line(&error)).into(),
@@ -105,6 +115,9 @@ fn prepare(cli: &Cli) -> Result<Exit, String> {
     }
     if inputs.len() > 1 && cli.tee.is_some() {
         return Err("--tee is of one stream, and there are several".to_owned());
+    }
+    if !runs && (cli.no_stdin || cli.propagate) {
+        return Err("--no-stdin and --propagate are of a command".to_owned());
     }
     if runs && cli.exit_status.is_some() {
         return Err("--exit-status is not needed: the command's own is known".to_owned());

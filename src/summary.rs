@@ -78,6 +78,9 @@ pub struct RunSummary {
     pub warnings: u64,
     /// Whether something could not be written.
     pub unwritten: bool,
+    /// The exit code that a command has where ours would say no more: its own, or that it could
+    /// not start.
+    pub own_code: Option<u8>,
 }
 
 impl RunSummary {
@@ -101,6 +104,7 @@ impl RunSummary {
     /// The exit code of the run: could not be checked before not conforming before failed.
     pub fn exit_code(&self) -> u8 {
         match self {
+            Self { unwritten: false, own_code: Some(code), .. } => *code,
             Self { not_checked: 1.., .. }
             | Self { streams: 0, .. }
             | Self { unwritten: true, .. } => 2,

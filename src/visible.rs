@@ -49,6 +49,22 @@ fn push_visible(character: char, shown: &mut String) {
     };
 }
 
+/// JSON on one line with everything that misleads escaped, and so what readers that split on more
+/// than `\n` would split on: the same JSON, since these characters stand in strings only.
+pub fn escaped_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for character in json.chars() {
+        if misleads(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
 /// Shows a text that comes in pieces, over several lines: line breaks and tabs stay, `\r\n` is a
 /// line break, everything else that misleads is made visible.
 #[derive(Debug, Clone, Copy)]

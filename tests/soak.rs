@@ -34,7 +34,10 @@ fn two_hundred_runs_leave_no_process_and_no_descriptor() {
     let (profile, schema) = Profile::load("cursor").unwrap();
     let contract = Contract::new(profile, schema.as_ref()).unwrap();
     let stream = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/conforming/plain.ndjson");
-    let script = format!("cat {stream}; echo done >&2; sleep 20 >/dev/null 2>&1 & exit 0");
+    let folder = tempfile::tempdir().unwrap();
+    let pids = folder.path().join("pids");
+    let left = format!("sleep 90 >/dev/null 2>&1 & echo $! >>{}", pids.display());
+    let script = format!("cat {stream}; echo done >&2; {left}; exit 0");
     let command: Vec<OsString> = ["sh", "-c", &script].map(OsString::from).to_vec();
     let timers = Timers { timeout: None, idle: None, grace: Duration::from_secs(5) };
     let mut before = 0;
@@ -53,4 +56,12 @@ fn two_hundred_runs_leave_no_process_and_no_descriptor() {
     }
     assert!(descriptors() <= before, "{} descriptors, {before} before", descriptors());
     assert_eq!(children(), 0);
+    let pids = fs::read_to_string(pids).unwrap();
+    assert_eq!(pids.lines().count(), 200);
+    let alive = |pid: &&str| {
+        // Killed, and reaped by whoever adopted it, or about to be.
+        let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        status.contains("(sleep) S")
+    };
+    assert_eq!(pids.lines().find(alive), None);
 }

@@ -1,7 +1,6 @@
 //! What a check amounts to, once its stream has ended.
 
 use super::Check;
-use super::inference::judged;
 use crate::end::{End, Stop};
 use crate::limits::{
     CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, NAMES_MAX, PRINTED_PER_RULE_MAX,
@@ -16,7 +15,12 @@ impl Check<'_> {
     pub(super) fn summary(self, bytes: u64, end: &End) -> StreamSummary {
         let mut notes = self.notes();
         if end.stopped == Some(Stop::Lingered) {
-            notes.push("the command lived on when all was said, and was ended".to_owned());
+            let note = if end.status.is_some() {
+                "the command lived on after its terminal event, and was ended"
+            } else {
+                "the stream stayed open after its terminal event, and was not waited for"
+            };
+            notes.push(note.to_owned());
         }
         let severities = &self.contract.severities;
         let raised: Vec<(Rule, u64)> = Rule::ALL
@@ -36,7 +40,7 @@ impl Check<'_> {
             errors - if severities.of(Rule::Stalled) == Some(Severity::Error) { stalls } else { 0 };
         let outcome = match &end.stopped {
             Some(stop) if stop.is_timeout() => Outcome::TimedOut,
-            _ => self.terminal.outcome(cut, judged(end)),
+            _ => self.terminal.outcome(cut, self.judged(end)),
         };
         let succeeded = outcome == Outcome::Succeeded;
         let stderr = end.stderr.iter().flatten().filter(|_| !succeeded);

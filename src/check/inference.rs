@@ -8,11 +8,6 @@ use crate::limits::CALLS_NAMED_MAX;
 use crate::line::Line;
 use crate::rule::Rule;
 
-/// The exit status, if it is the producer's own word: not if we ended it.
-pub(super) fn judged(end: &End) -> Option<Status> {
-    end.status.filter(|_| end.stopped.is_none())
-}
-
 /// A timeout fired; `open` names the open calls.
 pub(super) fn stalled(stop: &Stop, open: Option<String>) -> Diagnostic {
     let shown = |limit: &Duration| humantime::format_duration(*limit).to_string();
@@ -33,8 +28,8 @@ pub(super) fn stalled(stop: &Stop, open: Option<String>) -> Diagnostic {
 }
 
 /// What happened around a command's stream.
-pub(super) fn around(end: &End) -> impl Iterator<Item = Diagnostic> {
-    let failed = matches!(judged(end), Some(Status::Code(1..)));
+pub(super) fn around(end: &End, judged: Option<Status>) -> impl Iterator<Item = Diagnostic> {
+    let failed = matches!(judged, Some(Status::Code(1..)));
     let silent = failed && end.stderr.as_ref().is_some_and(Vec::is_empty);
     let silent = silent.then(|| {
         let message = "the command failed and wrote nothing to standard error";

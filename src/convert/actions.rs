@@ -1,10 +1,10 @@
 //! One line for each tool call: what was done, or what was asked for and did not happen.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::Seen;
 use crate::facts::{Call, CallId, Fact};
-use crate::limits::{ACTION_DETAIL_CHARS_MAX, CALLS_OPEN_MAX};
+use crate::limits::{ACTION_DETAIL_CHARS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX};
 use crate::profile::{Action, CallOutcome, Profile};
 use crate::visible::visible;
 
@@ -15,6 +15,8 @@ pub(super) struct Actions<'p> {
     /// Paths below it are shown relative to it.
     directory: Option<String>,
     open: HashMap<CallId, Open>,
+    /// Calls whose end has been told; a second end is told by the report.
+    told: HashSet<CallId>,
     started: u64,
 }
 
@@ -27,7 +29,14 @@ struct Open {
 
 impl<'p> Actions<'p> {
     pub(super) fn new(profile: &'p Profile, raw: bool) -> Self {
-        Self { profile, raw, directory: None, open: HashMap::new(), started: 0 }
+        Self {
+            profile,
+            raw,
+            directory: None,
+            open: HashMap::new(),
+            told: HashSet::new(),
+            started: 0,
+        }
     }
 
     /// The lines for an event: one for each call it completes.
@@ -44,7 +53,7 @@ impl<'p> Actions<'p> {
                 }
                 Fact::CallStarted(call) => self.start(call, seen),
                 Fact::CallCompleted(call, outcome) => {
-                    lines.push(self.complete(call, *outcome, seen));
+                    lines.extend(self.complete(call, *outcome, seen));
                 }
                 _ => {}
             }
@@ -70,8 +79,19 @@ impl<'p> Actions<'p> {
         self.open.insert(call.id.clone(), open);
     }
 
-    fn complete(&mut self, call: &Call<'_>, outcome: CallOutcome, seen: &Seen<'_>) -> String {
+    fn complete(
+        &mut self,
+        call: &Call<'_>,
+        outcome: CallOutcome,
+        seen: &Seen<'_>,
+    ) -> Option<String> {
         let open = self.open.remove(&call.id);
+        if open.is_none() && self.told.contains(&call.id) {
+            return None;
+        }
+        if self.told.len() < CALLS_ENDED_MAX {
+            self.told.insert(call.id.clone());
+        }
         let mut told = self.told(call, seen);
         if told.detail.is_empty()
             && let Some(open) = open
@@ -79,7 +99,7 @@ impl<'p> Actions<'p> {
             told.detail = open.detail;
         }
         let Told { done, failed, asked, detail, figures } = told;
-        match (outcome, failed) {
+        Some(match (outcome, failed) {
             (CallOutcome::Succeeded | CallOutcome::Unknown, _) => {
                 format!("{done}{detail}{figures}")
             }
@@ -87,7 +107,7 @@ impl<'p> Actions<'p> {
             (CallOutcome::Failed, None) => format!("Failed: {asked}{detail}{figures}"),
             (CallOutcome::Rejected, _) => format!("Rejected: {asked}{detail}"),
             (CallOutcome::Denied, _) => format!("Denied: {asked}{detail}"),
-        }
+        })
     }
 
     /// What the profile tells of a call; of a tool it does not know, the name.
@@ -100,14 +120,16 @@ impl<'p> Actions<'p> {
                 done: "Called tool".to_owned(),
                 failed: None,
                 asked: "call tool".to_owned(),
-                detail: self.detail(detail),
+                detail: self.detail(detail, false),
                 figures: String::new(),
             };
         };
-        let detail = action.detail(object).map_or(String::new(), |it| self.detail(&it));
-        let figures = action.figures(object).join(", ");
-        let figures =
-            if figures.is_empty() { figures } else { format!(" ({})", self.line(&figures)) };
+        let detail =
+            action.detail(object).map_or(String::new(), |it| self.detail(&it, action.path));
+        let figures: Vec<String> =
+            action.figures(object).iter().map(|figure| self.short(figure)).collect();
+        let figures = figures.join(", ");
+        let figures = if figures.is_empty() { figures } else { format!(" ({figures})") };
         let Action { done, failed, asked, .. } = action;
         let asked = asked.clone().unwrap_or_else(|| format!("call tool {}", self.line(tool)));
         Told {
@@ -119,15 +141,21 @@ impl<'p> Actions<'p> {
         }
     }
 
-    /// A detail with a space before it: on one line, short, relative to the agent's directory.
-    fn detail(&self, detail: &str) -> String {
-        let below = self.directory.as_deref().and_then(|directory| {
+    /// A detail with a space before it; a path is shown relative to the agent's directory.
+    fn detail(&self, detail: &str, is_path: bool) -> String {
+        let directory = self.directory.as_deref().filter(|it| is_path && !it.is_empty());
+        let below = directory.and_then(|directory| {
             detail.strip_prefix(directory)?.strip_prefix(['/', '\\']).filter(|it| !it.is_empty())
         });
-        let shown = self.line(below.unwrap_or(detail));
+        format!(" {}", self.short(below.unwrap_or(detail)))
+    }
+
+    /// Text of the stream on one line, and not too much of it.
+    fn short(&self, text: &str) -> String {
+        let shown = self.line(text);
         match shown.char_indices().nth(ACTION_DETAIL_CHARS_MAX) {
-            Some((end, _)) => format!(" {}…", &shown[..end]),
-            None => format!(" {shown}"),
+            Some((end, _)) => format!("{}…", &shown[..end]),
+            None => shown,
         }
     }
 

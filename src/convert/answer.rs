@@ -1,10 +1,10 @@
 //! `answer`: only the final message of a run that succeeded (T2), without blank lines around it.
 
 use super::{Converter, Seen};
-use crate::facts::Fact;
+use crate::limits::ANSWER_BYTES_MAX;
 use crate::reassembly::Piece;
 use crate::verdict::Outcome;
-use crate::visible::Shown;
+use crate::visible::{Shown, clipped};
 
 pub(super) struct Answer {
     shown: Shown,
@@ -26,14 +26,15 @@ impl Converter for Answer {
                     if std::mem::take(&mut self.complete) {
                         self.message.clear();
                     }
-                    self.message.push_str(text);
+                    let room = ANSWER_BYTES_MAX.saturating_sub(self.message.len());
+                    self.message.push_str(&clipped(text, room));
+                }
+                Piece::Corrected(whole) => {
+                    self.message.clear();
+                    self.message.push_str(&clipped(whole, ANSWER_BYTES_MAX));
                 }
                 Piece::End => self.complete = true,
             }
-        }
-        // What came before a call was no final message, whatever comes after it.
-        if seen.facts.list.iter().any(|fact| matches!(fact, Fact::CallStarted(_))) {
-            self.message.clear();
         }
     }
 

@@ -4,15 +4,18 @@ use super::{Converter, Seen};
 use crate::facts::Fact;
 use crate::profile::Profile;
 use crate::verdict::Outcome;
+use crate::visible::escaped_json;
 
 pub(super) struct Json<'p> {
     profile: &'p Profile,
+    raw: bool,
     object: String,
 }
 
 impl<'p> Json<'p> {
-    pub(super) fn new(profile: &'p Profile) -> Self {
-        Self { profile, object: String::new() }
+    /// Unless `raw`, what misleads a terminal is escaped: the same JSON.
+    pub(super) fn new(profile: &'p Profile, raw: bool) -> Self {
+        Self { profile, raw, object: String::new() }
     }
 }
 
@@ -30,7 +33,9 @@ impl Converter for Json<'_> {
         };
         members.sort_by_key(|(key, _)| rank(key));
         let members = members.iter().map(|(key, value)| format!("{key}:{value}"));
-        self.object = format!("{{{}}}\n", members.collect::<Vec<_>>().join(","));
+        let object = format!("{{{}}}", members.collect::<Vec<_>>().join(","));
+        self.object = if self.raw { object } else { escaped_json(&object) };
+        self.object.push('\n');
     }
 
     fn finish(&mut self, outcome: Outcome, out: &mut Vec<u8>) {

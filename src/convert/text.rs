@@ -23,10 +23,12 @@ impl Converter for Text<'_> {
         }
     }
 
-    fn finish(&mut self, _: Outcome, out: &mut Vec<u8>) {
+    fn end(&mut self, out: &mut Vec<u8>) {
         for line in self.actions.unfinished() {
             out.extend_from_slice(line.as_bytes());
             out.push(b'\n');
         }
     }
+
+    fn finish(&mut self, _: Outcome, _: &mut Vec<u8>) {}
 }

@@ -96,7 +96,8 @@ impl Converter for Transcript<'_> {
                     }
                     self.block = Block::Text;
                 }
-                Piece::End => {}
+                // What has been shown stays; the report tells of the difference.
+                Piece::Corrected(_) | Piece::End => {}
             }
         }
         for line in self.actions.lines(seen) {
@@ -105,7 +106,7 @@ impl Converter for Transcript<'_> {
         out.extend_from_slice(text.as_bytes());
     }
 
-    fn finish(&mut self, _: Outcome, out: &mut Vec<u8>) {
+    fn end(&mut self, out: &mut Vec<u8>) {
         let mut text = String::new();
         self.shown.end(&mut text);
         for line in self.actions.unfinished() {
@@ -116,4 +117,6 @@ impl Converter for Transcript<'_> {
         }
         out.extend_from_slice(text.as_bytes());
     }
+
+    fn finish(&mut self, _: Outcome, _: &mut Vec<u8>) {}
 }

@@ -1,13 +1,13 @@
 //! The command's standard error: passed on as it comes, its end kept for the report.
 
 use std::collections::VecDeque;
-use std::io::{Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 use super::stream::Stream;
 use crate::descriptor;
-use crate::limits::{STDERR_BYTES_MAX, STDERR_LINES_MAX, STDERR_WAIT};
+use crate::limits::{STDERR_BYTES_MAX, STDERR_LINES_MAX};
 
 /// A tail that a thread fills, and the news that it is complete.
 pub(super) type Shared = (Mutex<Tail>, Condvar);
@@ -22,10 +22,10 @@ pub(super) struct Tail {
 impl Tail {
     /// Passes a pipe on to our own standard error, in a thread of its own: neither a flood there
     /// nor a reader that is slow holds up the stream.
-    pub(super) fn pass_on(mut pipe: Stream) -> Arc<Shared> {
+    pub(super) fn pass_on(mut pipe: Stream) -> io::Result<Arc<Shared>> {
         let tail = Arc::new(Shared::default());
         let shared = Arc::clone(&tail);
-        thread::spawn(move || {
+        thread::Builder::new().spawn(move || {
             let lock = || shared.0.lock().unwrap_or_else(PoisonError::into_inner);
             let mut buffer = vec![0; 16 * 1024];
             let mut ours = descriptor::stderr().ok();
@@ -37,18 +37,19 @@ impl Tail {
                     ours = None;
                 }
             }
+            // Closed before the news: who waits for it counts on that.
+            drop((pipe, ours));
             lock().ended = true;
             shared.1.notify_all();
-        });
-        tail
+        })?;
+        Ok(tail)
     }
 
-    /// Waits a little for the last words, and tells the last lines; a reader of ours that is stuck
-    /// is not waited for.
+    /// Waits until all of it is passed on, and tells the last lines.
     pub(super) fn last_lines(shared: &Shared) -> Vec<String> {
         let tail = shared.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = shared.1.wait_timeout_while(tail, STDERR_WAIT, |tail| !tail.ended);
-        waited.unwrap_or_else(PoisonError::into_inner).0.lines()
+        let waited = shared.1.wait_while(tail, |tail| !tail.ended);
+        waited.unwrap_or_else(PoisonError::into_inner).lines()
     }
 
     fn keep(&mut self, bytes: &[u8]) {

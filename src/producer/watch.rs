@@ -1,7 +1,8 @@
 //! What the check tells the supervisor: when events came, which calls are open, what has ended.
 
 use std::collections::HashMap;
-use std::io::{self, PipeReader, PipeWriter, Write as _};
+use std::io::{self, Write as _};
+use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,8 +15,8 @@ use crate::verdict::Outcome;
 #[derive(Debug, Clone)]
 pub(super) struct Watch {
     state: Arc<Mutex<State>>,
-    /// A byte written here wakes the supervisor.
-    wake: Arc<(Mutex<PipeReader>, PipeWriter)>,
+    /// A byte written here wakes the supervisor; it never blocks.
+    wake: Arc<UnixStream>,
 }
 
 /// What is known of the run.
@@ -28,6 +29,8 @@ pub(super) struct State {
     pub(super) terminal: Option<Instant>,
     /// When the stream ended.
     pub(super) stream_end: Option<Instant>,
+    /// Whether the check waits for more; otherwise it, or our reader, is what takes time.
+    pub(super) waiting: bool,
     open: HashMap<CallId, (u64, Instant)>,
 }
 
@@ -36,15 +39,11 @@ impl State {
         !self.open.is_empty()
     }
 
-    /// When all was said: at the terminal event, or at the end of the stream.
-    pub(super) fn last_word(&self) -> Option<Instant> {
-        [self.terminal, self.stream_end].into_iter().flatten().min()
-    }
-
     /// The lines that started the open calls, and their age.
     pub(super) fn open_calls(&self, now: Instant) -> Vec<(u64, Duration)> {
         let calls = self.open.values();
-        let mut open: Vec<_> = calls.map(|&(line, since)| (line, now - since)).collect();
+        let mut open: Vec<_> =
+            calls.map(|&(line, since)| (line, now.saturating_duration_since(since))).collect();
         open.sort_unstable();
         open
     }
@@ -56,36 +55,40 @@ impl State {
         for time in [&mut self.terminal, &mut self.stream_end].into_iter().flatten() {
             *time += pause;
         }
+        self.open.values_mut().for_each(|(_, since)| *since += pause);
     }
 }
 
 impl Watch {
-    pub(super) fn new() -> io::Result<Self> {
-        let (reader, writer) = io::pipe()?;
+    /// The watch, and what becomes readable when the supervisor is to look.
+    pub(super) fn new() -> io::Result<(Self, UnixStream)> {
+        let (reader, writer) = UnixStream::pair()?;
+        reader.set_nonblocking(true)?;
+        writer.set_nonblocking(true)?;
         let now = Instant::now();
         let state = State {
             started: now,
             last_event: now,
             terminal: None,
             stream_end: None,
+            waiting: false,
             open: HashMap::new(),
         };
-        let wake = Arc::new((Mutex::new(reader), writer));
-        Ok(Self { state: Arc::new(Mutex::new(state)), wake })
+        Ok((Self { state: Arc::new(Mutex::new(state)), wake: Arc::new(writer) }, reader))
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What becomes readable when the supervisor is to look.
-    pub(super) fn wake_reader(&self) -> MutexGuard<'_, PipeReader> {
-        self.wake.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn wake(&self) {
+        // One that is full wakes just as well.
+        let _ = (&*self.wake).write(&[1]);
     }
 
-    fn wake(&self) {
-        // A pipe that is full wakes just as well.
-        let _ = (&self.wake.1).write(&[1]);
+    /// The check waits for more, or has something to do.
+    pub(super) fn waits(&self, waiting: bool) {
+        self.state().waiting = waiting;
     }
 
     /// No more events will come.
@@ -118,8 +121,8 @@ impl Watch {
                     wakes |= state.open.remove(&call.id).is_some() && state.open.is_empty();
                 }
                 Fact::Terminal(_) => {
+                    wakes |= state.terminal.is_none();
                     state.terminal.get_or_insert(now);
-                    wakes = true;
                 }
                 _ => {}
             }
@@ -149,7 +152,15 @@ impl Convert for Watched<'_> {
         self.inner.event(seen);
     }
 
+    fn end(&mut self) {
+        self.inner.end();
+    }
+
     fn finish(&mut self, outcome: Outcome) {
         self.inner.finish(outcome);
+    }
+
+    fn abandon(&mut self) {
+        self.inner.abandon();
     }
 }

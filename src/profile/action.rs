@@ -29,6 +29,9 @@ pub struct Action {
     pub failed: Option<String>,
     /// What was asked for, said of a call that was not carried out: `read file`.
     pub asked: Option<String>,
+    /// Whether the detail is a path, to be shown relative to the agent's directory.
+    #[serde(default)]
+    pub path: bool,
     #[serde(default)]
     detail: Vec<Figure>,
     #[serde(default)]

@@ -4,8 +4,6 @@
 //! report`); a change of it is a new version. A diagnostic is written when it is found, a stream
 //! at its end, and the summary is the last line: a report without it is truncated.
 
-use std::fmt::Write as _;
-
 use serde::Serialize;
 
 use super::{Report, Target};
@@ -15,7 +13,7 @@ use crate::error::Error;
 use crate::facts::Usage;
 use crate::rule::Severity;
 use crate::summary::{RunSummary, StreamSummary};
-use crate::visible::misleads;
+use crate::visible::escaped_json;
 
 /// The JSON Schema of the report, one line.
 pub const SCHEMA: &str = include_str!("../../fixtures/report.schema.json");
@@ -35,7 +33,7 @@ impl Json {
 
     fn line(&mut self, object: &impl Serialize) -> Result<(), Error> {
         // Cannot fail: the objects hold nothing but strings, numbers and each other.
-        let mut line = escaped(&serde_json::to_string(object).unwrap_or_default());
+        let mut line = escaped_json(&serde_json::to_string(object).unwrap_or_default());
         line.push('\n');
         self.target.write(&line)
     }
@@ -138,22 +136,6 @@ impl Report for Json {
     fn flush(&mut self) -> Result<(), Error> {
         self.target.flush()
     }
-}
-
-/// Escapes what misleads, and what readers that split on more than `\n` would split on. All of it
-/// stands inside strings: JSON has none of these characters elsewhere.
-fn escaped(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    for character in json.chars() {
-        if misleads(character) {
-            for unit in character.encode_utf16(&mut [0; 2]) {
-                let _ = write!(out, "\\u{unit:04x}");
-            }
-        } else {
-            out.push(character);
-        }
-    }
-    out
 }
 
 #[derive(Serialize)]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::error::Error;
+use crate::workflow::{Guard, is_watched};
 
 /// Where a report goes.
 ///
@@ -20,7 +21,7 @@ pub struct Target {
 
 enum Writer {
     Stream(Box<dyn Write>),
-    Special(File),
+    Special(Box<dyn Write>),
     Regular(NamedTempFile, PathBuf),
 }
 
@@ -60,7 +61,8 @@ impl Target {
         let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let special = path.metadata().is_ok_and(|it| !it.is_file());
         let opened = if special {
-            OpenOptions::new().write(true).open(path).map(Writer::Special)
+            let file = OpenOptions::new().write(true).open(path);
+            file.map(|file| Writer::Special(guarded(file)))
         } else {
             let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
             let directory = directory.unwrap_or(Path::new("."));
@@ -116,6 +118,11 @@ impl Target {
     fn failed(&self, source: io::Error) -> Error {
         Error::WriteReport { target: self.name.clone(), source }
     }
+}
+
+/// It may be the log of a workflow.
+fn guarded(file: File) -> Box<dyn Write> {
+    if is_watched() { Box::new(Guard::new(file)) } else { Box::new(file) }
 }
 
 /// A report is no secret: it is as open as the file it replaces, or as any new one.

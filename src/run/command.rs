@@ -40,7 +40,12 @@ pub(super) fn check_producer(
     };
     let (producer, stream) = match started {
         Ok(started) => started,
-        Err(error) => return Ok(cannot_start(cli, &error).into()),
+        Err(error) => {
+            let code = cannot_start(cli, &error);
+            let total =
+                RunSummary { not_checked: 1, own_code: Some(code), ..RunSummary::default() };
+            return Ok(conclude(total, outputs).into());
+        }
     };
     let Outputs { conversion, copies, .. } = outputs;
     let conversion: &mut dyn Convert = match conversion {
@@ -48,33 +53,30 @@ pub(super) fn check_producer(
         None => &mut (),
     };
     let mut watched = producer.watched(conversion);
-    let signal = Cell::new(None);
+    let interrupt = Cell::new(None);
+    let own = Cell::new(None);
     let end = || {
         let (end, interrupted) = producer.finish();
-        signal.set(interrupted);
+        interrupt.set(interrupted);
+        // What we ended has no code of its own.
+        let status = end.status.filter(|_| end.stopped.is_none());
+        own.set(status.filter(|status| !status.is_success()).map(Status::shell_code));
         end
     };
     let stream = Tee::new(stream, copies);
     let checked = check_until(stream, &name, contract, &mut outputs.reports, &mut watched, end);
     let mut total = RunSummary::default();
-    let status = match &checked {
-        Ok(summary) => {
-            total.add(summary);
-            summary.status
-        }
+    match &checked {
+        Ok(summary) => total.add(summary),
         Err(error) => {
             total.not_checked += 1;
             complain(&error.to_string());
-            None
         }
-    };
-    let code = conclude(total, outputs);
-    let own = status.filter(|status| !status.is_success()).map(Status::shell_code);
-    let code = match own {
-        Some(own) if cli.propagate && [0, 3].contains(&code) => own,
-        _ => code,
-    };
-    Ok(Exit { code, signal: signal.get() })
+    }
+    if cli.propagate && [0, 3].contains(&total.exit_code()) {
+        total.own_code = own.get();
+    }
+    Ok(Exit { code: conclude(total, outputs), interrupt: interrupt.get() })
 }
 
 fn cannot_start(cli: &Cli, error: &io::Error) -> u8 {

@@ -43,18 +43,18 @@ impl<'p> Outputs<'p> {
     ///
     /// One line for the user.
     pub(super) fn open(cli: &Cli, profile: &'p Profile) -> Result<Self, String> {
-        let mut copies = Vec::new();
-        if let Some(path) = &cli.tee {
-            let name = path.display().to_string();
-            let file = File::create(path).map_err(|it| format!("failed to open {name}: {it}"))?;
-            copies.push(Copy::new(&name, file));
-        }
         if cli.raw && io::stdout().is_terminal() {
             return Err("--raw would send the stream's control characters to a terminal".to_owned());
         }
         if cli.only_valid && cli.to != Some(To::StreamJson) {
             return Err("--only-valid goes with --to stream-json".to_owned());
         }
+        if cli.to == Some(To::StreamJson) && io::stdout().is_terminal() {
+            let message = "--to stream-json would send control characters to a terminal";
+            return Err(message.to_owned());
+        }
+        let reports = reports(cli)?;
+        let mut copies = Vec::new();
         let conversion = match cli.to {
             Some(To::StreamJson) if !cli.only_valid => {
                 copies.push(Copy::new(STDOUT, guarded(stdout()?)));
@@ -63,7 +63,17 @@ impl<'p> Outputs<'p> {
             Some(to) => Some(conversion(to, cli.raw, profile)?),
             None => None,
         };
-        Ok(Self { reports: reports(cli)?, conversion, copies })
+        // Last: it empties the file.
+        if let Some(path) = &cli.tee {
+            let name = path.display().to_string();
+            let file = File::create(path).map_err(|it| format!("failed to open {name}: {it}"))?;
+            copies.push(if is_watched() && !path.is_file() {
+                Copy::new(&name, Guard::new(file))
+            } else {
+                Copy::new(&name, file)
+            });
+        }
+        Ok(Self { reports, conversion, copies })
     }
 
     /// What could not be written, if anything.
@@ -111,6 +121,9 @@ pub(super) fn distinct(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(),
         if is_read {
             return Err(format!("{} would replace its own input", path.display()));
         }
+        if Handle::stdout().is_ok_and(|it| regular(path) == Some(it)) {
+            return Err(format!("{} is standard output already", path.display()));
+        }
     }
     Ok(())
 }
@@ -147,7 +160,10 @@ fn conversion(to: To, raw: bool, profile: &Profile) -> Result<Conversion<'_>, St
     Ok(match (form.is_text(), is_watched()) {
         (true, true) => Conversion::new(profile, form, raw, Muted::new(stdout()?)),
         (true, false) => Conversion::new(profile, form, raw, stdout()?),
-        (false, _) => Conversion::new(profile, form, raw, guarded(stdout()?)),
+        (false, _) => {
+            let raw = !io::stdout().is_terminal();
+            Conversion::new(profile, form, raw, guarded(stdout()?))
+        }
     })
 }
 

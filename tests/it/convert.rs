@@ -4,12 +4,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::{Output, Stdio};
 
-use ndjson_check::visible::misleads;
 use serde_json::Value;
 
 use crate::streams::{Case, PROGRAM, cases, program, root, run_on, shared, text};
 
-const FORMS: [&str; 4] = ["text", "transcript", "answer", "json"];
+pub(crate) const FORMS: [&str; 4] = ["text", "transcript", "answer", "json"];
 
 fn converted(flags: &[String], form: &str, stream: &[u8]) -> Output {
     let flags: Vec<&str> = flags.iter().map(String::as_str).chain(["--to", form]).collect();
@@ -139,6 +138,57 @@ fn forms_of_recordings_are_as_they_were() {
     assert_eq!(fs::read_to_string(&golden).unwrap_or_default(), table);
 }
 
+/// Goal: a delta that looked like a repeat is shown when the final text has it; what the producer
+/// stands by is the answer; a call told twice is told once.
+#[test]
+fn texts_in_doubt_are_shown_as_the_end_tells() {
+    let event = |text: &str, more: &str| {
+        format!(
+            "{{\"type\":\"assistant\",\"message\":{{\"content\":[{{\"type\":\"text\",\
+             \"text\":\"{text}\"}}]}},{more}\"session_id\":\"s\"}}\n"
+        )
+    };
+    let result = |text: &str| {
+        format!(
+            "{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\
+             \"result\":\"{text}\",\"session_id\":\"s\"}}\n"
+        )
+    };
+    let delta = |text: &str| event(text, "\"timestamp_ms\":1,");
+    let ha = ["ha", "ha", "haha"].map(delta).concat();
+    let answer = |stream: String| text(&converted(&[], "answer", stream.as_bytes()).stdout);
+    assert_eq!(answer(ha.clone() + &result("hahahaha")), "hahahaha\n");
+    assert_eq!(answer(ha + &result("haha")), "haha\n");
+    assert_eq!(answer(delta("a") + &event("ab", "") + &result("ab")), "ab\n");
+    let call = |half: &str| {
+        format!(
+            "{{\"type\":\"tool_call\",\"subtype\":\"{half}\",\"call_id\":\"c\",\
+             \"tool_call\":{{\"readToolCall\":{{\"args\":{{\"path\":\"a\"}}}}}}}}\n"
+        )
+    };
+    let stream = call("started") + &call("completed") + &call("completed");
+    assert_eq!(text(&converted(&[], "text", stream.as_bytes()).stdout), "Read file a\n");
+}
+
+/// Goal: on one screen nothing is glued: the conversion is complete before the last diagnostics.
+#[cfg(unix)]
+#[test]
+fn the_report_begins_on_a_line_of_its_own() {
+    for folder in ["conforming", "truncated-line", "missing-terminal-event"] {
+        for case in cases().into_iter().filter(|case| case.folder() == folder) {
+            let script = format!("exec {PROGRAM} --to transcript {} 2>&1", case.path.display());
+            let mut shell = std::process::Command::new("sh");
+            let output = shell.args(["-c", &script]).current_dir(root()).output().unwrap();
+            let name = case.path.display().to_string();
+            let screen = text(&output.stdout);
+            let reports = screen.lines().filter(|line| line.contains(&name));
+            for line in reports {
+                assert!(line.starts_with(&name), "{line}");
+            }
+        }
+    }
+}
+
 /// Goal: nothing for a failed run where only a good one has an answer.
 #[test]
 fn failed_and_cut_runs_have_no_answer_and_no_object() {
@@ -221,142 +271,4 @@ fn flags_that_do_not_go_together_are_refused() {
     }
     let two = program().args(["--tee", "x", "fixtures/failed", "fixtures/conforming"]).output();
     assert_eq!(two.unwrap().status.code(), Some(2));
-}
-
-/// Streams in which every text is made of what hurts.
-fn nasty_streams(rounds: u64) -> impl Iterator<Item = Vec<u8>> {
-    const PIECES: [&str; 24] = [
-        "::error::x",
-        "##[add-mask]",
-        "##",
-        "[",
-        "#",
-        ":",
-        "::",
-        "\n",
-        "\r",
-        "\r\n",
-        " ",
-        "\u{a0}",
-        "\u{1b}[31m",
-        "\u{1b}]0;x\u{7}",
-        "\u{9b}",
-        "\u{202e}",
-        "\u{200b}",
-        "\u{e0041}",
-        "\0",
-        "a",
-        "::stop-commands::x",
-        "\t",
-        "\u{2028}::set-env name=A::b",
-        "é",
-    ];
-    let mut state = 42_u64;
-    let mut next = move |bound: usize| {
-        // A linear congruential generator: the same streams on every machine.
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(state >> 33).unwrap() % bound
-    };
-    (0..rounds).map(move |_| {
-        let mut nasty = || -> String { (0..next(9)).map(|_| PIECES[next(PIECES.len())]).collect() };
-        let (a, b, c, d) = (nasty(), nasty(), nasty(), nasty());
-        let events = [
-            serde_json::json!({"type": "system", "subtype": "init", "cwd": a, "session_id": b}),
-            serde_json::json!({"type": c, "session_id": b}),
-            serde_json::json!({"type": "assistant", "message": {"content":
-                [{"type": "text", "text": a}]}, "session_id": b, "timestamp_ms": 1}),
-            serde_json::json!({"type": "assistant", "message": {"content":
-                [{"type": "text", "text": c}]}, "session_id": b, "timestamp_ms": 1}),
-            serde_json::json!({"type": "tool_call", "subtype": "started", "call_id": d,
-                "tool_call": {"shellToolCall": {"args": {"command": c}}}, "session_id": a}),
-            serde_json::json!({"type": "tool_call", "subtype": "completed", "call_id": d,
-                "tool_call": {format!("{a}ToolCall"): {"result": {"rejected": {}}}}}),
-            serde_json::json!({"type": "assistant", "message": {"content":
-                [{"type": "text", "text": d}]}, "session_id": b}),
-            serde_json::json!({"type": "result", "subtype": "success", "is_error": false,
-                "duration_ms": 1, "duration_api_ms": 1, "result": b, "session_id": b}),
-        ];
-        let mut stream = events.map(|event| event.to_string()).join("\n").into_bytes();
-        stream.extend_from_slice(format!("\n{a}\n{c}").as_bytes());
-        stream
-    })
-}
-
-/// What GitHub's runner takes for a command, as far as it reads a line: `::name`, after white
-/// space, with an end; `##[name]` anywhere.
-fn commands(log: &str) -> Vec<String> {
-    let lines = log.split(['\n', '\r']);
-    lines
-        .filter(|line| {
-            let first = line.trim_start().strip_prefix("::").is_some_and(|it| it.contains("::"));
-            first || line.contains("##[")
-        })
-        .map(str::to_owned)
-        .collect()
-}
-
-/// The lines that the runner reads as commands, `stop-commands` taken into account.
-fn obeyed(log: &str) -> Vec<String> {
-    let mut stopped: Option<String> = None;
-    let mut obeyed = Vec::new();
-    for line in log.split(['\n', '\r']) {
-        if let Some(token) = &stopped {
-            if line.trim() == format!("::{token}::") {
-                stopped = None;
-            }
-        } else if let Some(token) = line.strip_prefix("::stop-commands::") {
-            stopped = Some(token.to_owned());
-        } else {
-            obeyed.extend(commands(line));
-        }
-    }
-    obeyed
-}
-
-/// Goal: no agent commands a terminal or a workflow through us.
-/// Method: streams made of what hurts, every form and report, held against the runner's grammar.
-#[test]
-fn nothing_of_the_agent_is_obeyed() {
-    let mut checked = 0;
-    for stream in nasty_streams(60) {
-        for form in FORMS.iter().chain(&["stream-json"]) {
-            for report in ["human", "json"] {
-                let mut command = program();
-                command.args(["--to", form, "--report", report, "--strict"]);
-                command.env("GITHUB_ACTIONS", "true");
-                command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-                let mut child = command.spawn().unwrap();
-                std::io::Write::write_all(&mut child.stdin.take().unwrap(), &stream).unwrap();
-                let output = child.wait_with_output().unwrap();
-                let (out, report) = (text(&output.stdout), text(&output.stderr));
-                assert_eq!(obeyed(&out), [""; 0], "{form}: {out:?}");
-                assert_eq!(commands(&report), [""; 0], "{report:?}");
-                if *form != "stream-json" && *form != "json" {
-                    let raw = |it: &char| misleads(*it) && !['\n', '\t'].contains(it);
-                    assert_eq!(out.chars().find(raw), None, "{form}: {out:?}");
-                }
-                if *form == "stream-json" {
-                    let same = |bytes: &[u8]| -> Vec<Value> {
-                        let lines = bytes.split(|&byte| byte == b'\n');
-                        lines.filter_map(|it| serde_json::from_slice(it).ok()).collect()
-                    };
-                    assert_eq!(same(&output.stdout), same(&stream));
-                }
-                checked += 1;
-            }
-        }
-    }
-    assert_eq!(checked, 600);
-}
-
-/// Goal: texts that are shown raw are so only on request, and never to a terminal.
-#[test]
-fn raw_texts_are_shown_as_they_are() {
-    let stream = nasty_streams(1).next().unwrap();
-    let red = String::from_utf8_lossy(&stream);
-    let red = red.replacen("\"text\":\"", "\"text\":\"\\u001b[31mred", 1);
-    let shown = |flags: &[&str]| text(&run_on(flags, red.as_bytes()).stdout);
-    assert!(shown(&["--to", "transcript"]).contains("\\x1b[31mred"));
-    assert!(shown(&["--to", "transcript", "--raw"]).contains("\u{1b}[31mred"));
 }

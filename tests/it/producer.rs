@@ -3,29 +3,26 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::Read as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::streams::{contract, judge, program, text};
+use crate::streams::{PROGRAM, contract, judge, program, root, text};
 
-const GOOD: &str = "fixtures/conforming/plain.ndjson";
+pub(crate) const GOOD: &str = "fixtures/conforming/plain.ndjson";
 const FAILED: &str = "fixtures/failed/is-error.ndjson";
-const AGENT: &str = "tests/fake-agent";
+pub(crate) const AGENT: &str = "tests/fake-agent";
 
+/// Runs the program on a fake agent; a hang ends after 30 seconds, with code 137.
 fn run(flags: &[&str], agent: &[&str]) -> Output {
-    let begun = Instant::now();
-    let mut command = program();
-    command.args(flags).args(["--", AGENT]).args(agent).stdin(Stdio::null());
-    let output = command.output().unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(30), "{agent:?} hung");
-    output
+    let mut command = Command::new("timeout");
+    command.args(["-s", "KILL", "30", PROGRAM]).args(flags).args(["--", AGENT]).args(agent);
+    command.current_dir(root()).stdin(Stdio::null());
+    command.output().unwrap()
 }
 
 fn code(output: &Output) -> i32 {
@@ -33,13 +30,13 @@ fn code(output: &Output) -> i32 {
 }
 
 /// Whether a process is there, and no zombie.
-fn is_alive(pid: i32) -> bool {
+pub(crate) fn is_alive(pid: i32) -> bool {
     let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = status.rsplit(')').next().unwrap_or_default().trim_start();
     !state.is_empty() && !state.starts_with('Z')
 }
 
-fn pid_in(file: &Path) -> i32 {
+pub(crate) fn pid_in(file: &Path) -> i32 {
     fs::read_to_string(file).unwrap().trim().parse().unwrap()
 }
 
@@ -219,20 +216,18 @@ fn floods_do_not_block() {
 
 #[test]
 fn the_command_has_our_input_or_none() {
-    let given = "say \"{}\"; cat >/dev/null";
-    for flags in [&[][..], &["--no-stdin"]] {
+    for (flags, heard) in [(&[][..], "heard <ours>"), (&["--no-stdin"], "heard <>")] {
         let mut command = program();
-        command.args(flags).args(["--", AGENT, "read-stdin", "emit", GOOD]).stdin(Stdio::piped());
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        // With ours it ends when that is closed, without at once.
-        let pipe = child.stdin.take();
-        if flags.is_empty() {
-            drop(pipe);
-            assert_eq!(child.wait().unwrap().code(), Some(0), "{given}");
-        } else {
-            assert_eq!(child.wait().unwrap().code(), Some(0));
-            drop(pipe);
-        }
+        command.args(flags).args(["--", AGENT, "hear", "emit", GOOD]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        // With an input of its own it does not wait for ours, which stays open.
+        let _ = std::io::Write::write_all(&mut pipe, b"ours\n");
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(text(&output.stderr).trim(), heard);
+        assert_eq!(code(&output), 0);
+        drop(pipe);
     }
 }
 
@@ -287,96 +282,71 @@ fn a_timed_pipe_is_given_up_and_nobody_killed() {
     assert_eq!(code(&files), 2);
 }
 
-/// Starts a run, and waits until its agent, which tells its id in `pid`, has become a sleep.
-fn started(
-    agent: &[&str],
-    report: &Path,
-    pid: &Path,
-) -> (Child, BufReader<std::process::ChildStdout>) {
-    let flag = format!("--report=human={}", report.display());
-    let mut command = program();
-    command.args(["--to", "stream-json", &flag, "--", AGENT]).args(agent);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().unwrap();
-    let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    stdout.read_line(&mut String::new()).unwrap();
-    let name = format!("/proc/{}/comm", pid_in(pid));
+/// Goal: a producer that never stops writing does not keep a timer from ending it.
+#[test]
+fn floods_do_not_outrun_the_timers() {
+    let script = "while :; do echo '{\"type\":\"user\"}'; echo '{\"type\":\"result\"}'; done";
+    let flags = ["-s", "KILL", "30", PROGRAM, "--timeout", "300ms", "-q", "--", "bash", "-c"];
+    let output = Command::new("timeout").args(flags).arg(script).output().unwrap();
+    assert_ne!(output.status.code(), Some(137));
+    assert_ne!(output.status.signal(), Some(9));
+    let pipe = format!("({script}) 2>/dev/null | timeout -s KILL 30 {PROGRAM} -q --timeout 300ms");
+    let output = Command::new("bash").args(["-c", &pipe]).output().unwrap();
+    assert_ne!(output.status.code(), Some(137));
+}
+
+/// Goal: a code that we caused is not the command's own.
+#[test]
+fn what_we_ended_is_not_propagated_and_contradicts_nothing() {
+    let output =
+        run(&["--propagate", "--result-grace", "200ms"], &["emit", GOOD, "become-sleep", "60"]);
+    assert_eq!(code(&output), 0, "{}", text(&output.stdout));
     let begun = Instant::now();
-    while fs::read_to_string(&name).is_ok_and(|name| name.trim() != "sleep") {
-        assert!(begun.elapsed() < Duration::from_secs(20));
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    (child, stdout)
+    let flags = ["--timeout", "300ms", "--result-grace", "20s"];
+    let output = run(&flags, &["emit", GOOD, "become-sleep", "60"]);
+    assert_eq!(code(&output), 0, "{}", text(&output.stdout));
+    assert!(begun.elapsed() < Duration::from_secs(15), "the whole run has a limit");
+    // Without a terminal event nothing is over when the output is closed.
+    let flags = ["--idle-timeout", "300ms", "--result-grace", "100ms"];
+    let output = run(&flags, &["head", "3", GOOD, "close-stdout", "become-sleep", "60"]);
+    assert_eq!(code(&output), 4, "{}", text(&output.stdout));
 }
 
-/// Goal: a signal is passed on once; the report is complete; we die of the same signal.
+/// Goal: the report in a file says the code that the program ends with, also of a command that
+/// cannot start.
 #[test]
-fn signals_are_passed_on_and_kill_us_after_the_report() {
-    let folder = tempfile::tempdir().unwrap();
-    let (pid, report) = (folder.path().join("pid"), folder.path().join("report"));
-    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
-        let agent = ["pid", pid.to_str().unwrap(), "head", "2", GOOD, "become-sleep", "60"];
-        let (mut child, stdout) = started(&agent, &report, &pid);
-        kill(Pid::from_raw(child.id().cast_signed()), signal).unwrap();
-        let status = child.wait().unwrap();
-        assert_eq!(status.signal(), Some(signal as i32));
-        drop(stdout);
-        let report = fs::read_to_string(&report).unwrap();
-        assert!(report.contains("fake-agent: conforming, failed: 2 events"), "{report}");
-        assert!(!is_alive(pid_in(&pid)));
-    }
-    let left = fs::read_dir(folder.path()).unwrap().count();
-    assert_eq!(left, 2, "no temporary file is left");
-}
-
-/// Goal: also in a pipe a signal leaves a whole report behind, and nothing else.
-#[test]
-fn a_signal_in_a_pipe_finishes_the_report() {
+fn the_report_tells_the_exit_code() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report.json");
-    let mut command = program();
-    command.args(["--to", "stream-json", &format!("--report=json={}", report.display())]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().unwrap();
-    let mut pipe = child.stdin.take().unwrap();
-    std::io::Write::write_all(&mut pipe, b"{\"type\":\"user\"}\n").unwrap();
-    let mut passed = String::new();
-    let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    stdout.read_line(&mut passed).unwrap();
-    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).unwrap();
-    assert_eq!(child.wait().unwrap().signal(), Some(15));
-    let ours = contract(["--profile", "fixtures/profiles/report/profile.json"]);
-    assert_eq!(judge(&fs::read(&report).unwrap()[..], &ours).1, []);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    drop(pipe);
-}
-
-#[test]
-fn a_second_signal_ends_everything_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let (pid, report) = (folder.path().join("pid"), folder.path().join("report"));
-    let agent =
-        ["pid", pid.to_str().unwrap(), "ignore", "TERM", "head", "2", GOOD, "become-sleep", "60"];
-    let (mut child, _stdout) = started(&agent, &report, &pid);
-    let ours = Pid::from_raw(child.id().cast_signed());
-    let begun = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        // The first is passed on and ignored there; the second is for us.
-        kill(ours, Signal::SIGTERM).unwrap();
-        std::thread::sleep(Duration::from_millis(100));
-        assert!(begun.elapsed() < Duration::from_secs(20));
-    }
-    assert_eq!(child.wait().unwrap().signal(), Some(15));
-    assert!(!is_alive(pid_in(&pid)));
+    fs::write(&report, "old").unwrap();
+    let flag = format!("--report=json={}", report.display());
+    let told = || -> Value {
+        let text = fs::read_to_string(&report).unwrap();
+        serde_json::from_str(text.lines().last().unwrap()).unwrap()
+    };
+    let output = program().args([&flag, "--", "no-such-command-anywhere"]).output().unwrap();
+    assert_eq!((code(&output), told()["exit_code"].as_u64()), (127, Some(127)));
+    let output = run(&[&flag, "--propagate"], &["stderr", "no", "exit", "41"]);
+    assert_eq!((code(&output), told()["exit_code"].as_u64()), (41, Some(41)));
 }
 
 #[test]
 fn flags_of_run_mode_need_a_command() {
-    for flags in [&["--no-stdin"][..], &["--propagate"], &["--timeout", "soon"]] {
+    let wrong: [&[&str]; 6] = [
+        &["--no-stdin"],
+        &["--propagate"],
+        &["--propagate", GOOD],
+        &["--timeout", "soon"],
+        &["--timeout", "0s"],
+        &["--timeout", "18446744073709551615s"],
+    ];
+    for flags in wrong {
         let output = crate::streams::run_on(flags, b"");
         assert_eq!(code(&output), 2, "{flags:?}");
         assert_eq!(text(&output.stderr).lines().count(), 1);
     }
+    let nothing = program().arg("--").output().unwrap();
+    assert_eq!(code(&nothing), 2);
     let both = Command::new(crate::streams::PROGRAM).args([GOOD, "--", "cat"]).output().unwrap();
     assert_eq!(code(&both), 2);
 }

@@ -74,7 +74,7 @@ fn crates_stay_in_their_rooms() {
         ("clap", &["cli", "run"]),
         ("tempfile", &["report"]),
         ("walkdir", &["input"]),
-        ("rustix", &["descriptor"]),
+        ("rustix", &["descriptor", "producer"]),
         ("same_file", &["run"]),
         ("std::process", &["main", "producer"]),
         ("nix", &["producer"]),
