@@ -7,10 +7,10 @@ use ndjson_check::verdict::{Outcome, Verdict};
 use crate::streams::{cases, json_report, judge};
 
 /// A stream that comes in pieces of these sizes, over and over.
-struct Pieces<'a> {
-    bytes: &'a [u8],
-    sizes: &'a [usize],
-    next: usize,
+pub(crate) struct Pieces<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) sizes: &'a [usize],
+    pub(crate) next: usize,
 }
 
 impl Read for Pieces<'_> {

@@ -6,7 +6,8 @@ use std::fs;
 use ndjson_check::rule::Rule;
 use ndjson_check::verdict::{Format, Outcome, Verdict};
 
-use crate::streams::{contract, judge, shared};
+use crate::bytes::Pieces;
+use crate::streams::{contract, json_report, judge, run_on, shared, text};
 
 /// What a recording raises at default severities: nothing, but for what its remark tells.
 fn expected(name: &str) -> &'static [Rule] {
@@ -41,6 +42,13 @@ fn recordings_are_judged_as_their_index_says() {
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let (summary, rules) = judge(fs::File::open(&path).unwrap(), &contract);
         assert_eq!(rules, expected(&name), "{name}");
+        // The same as a file, through a pipe, and at one byte per read.
+        let bytes = fs::read(&path).unwrap();
+        let trickled = Pieces { bytes: &bytes, sizes: &[1], next: 0 };
+        let whole = json_report(&bytes[..], &contract);
+        assert_eq!(json_report(trickled, &contract), whole, "{name}");
+        let piped = text(&run_on(&["--report", "json"], &bytes).stdout);
+        assert!(piped.starts_with(&whole), "{name}");
         assert_eq!(summary.outcome, Outcome::Succeeded, "{name}");
         let errors = ["agent-runner-sanitised", "inspector-small-trace"].contains(&name.as_str());
         assert_eq!(summary.verdict == Verdict::NonConforming, errors, "{name}");
