@@ -179,7 +179,7 @@ impl<'c> Check<'c> {
         let valid = in_run && self.schemas(event)?;
         let pieces = if in_run { self.stages(&facts, valid, format) } else { Vec::new() };
         self.terminal.observe(&facts, &mut self.found);
-        if facts.incomplete && !valid {
+        if in_run && facts.incomplete && !valid && self.is_severe(Rule::SchemaViolation) {
             self.lost.get_or_insert(event.line);
         }
         conversion.event(&Seen { line, event, facts: &facts, pieces: &pieces, valid, in_run });
@@ -318,8 +318,11 @@ impl<'c> Check<'c> {
     }
 
     fn is_error(&self, diagnostic: Option<&Diagnostic>) -> bool {
-        let severity = diagnostic.and_then(|it| self.contract.severities.of(it.rule));
-        severity == Some(Severity::Error)
+        diagnostic.is_some_and(|it| self.is_severe(it.rule))
+    }
+
+    fn is_severe(&self, rule: Rule) -> bool {
+        self.contract.severities.of(rule) == Some(Severity::Error)
     }
 
     /// Whether the stream ended before the run did.

@@ -90,7 +90,8 @@ trait Converter {
     /// What a stream leaves open is closed; nothing for most.
     fn end(&mut self, _: &mut Vec<u8>) {}
 
-    fn finish(&mut self, outcome: Outcome, out: &mut Vec<u8>);
+    /// What only the outcome of the run decides; nothing for most.
+    fn finish(&mut self, _: Outcome, _: &mut Vec<u8>) {}
 }
 
 /// A conversion of one or more streams, one after the other.

@@ -26,7 +26,7 @@ impl Check<'_> {
         let raised: Vec<(Rule, u64)> = Rule::ALL
             .iter()
             .copied()
-            .zip(self.counts.clone())
+            .zip(self.counts.iter().copied())
             .filter(|(_, count)| *count > 0)
             .collect();
         let total = |severity| -> u64 {
@@ -36,8 +36,7 @@ impl Check<'_> {
         let (errors, warnings) = (total(Severity::Error), total(Severity::Warning));
         let cut = self.is_cut();
         let stalls = self.counts[Rule::Stalled as usize];
-        let defects =
-            errors - if severities.of(Rule::Stalled) == Some(Severity::Error) { stalls } else { 0 };
+        let defects = errors - if self.is_severe(Rule::Stalled) { stalls } else { 0 };
         let outcome = match &end.stopped {
             Some(stop) if stop.is_timeout() => Outcome::TimedOut,
             _ => self.terminal.outcome(cut, self.judged(end)),

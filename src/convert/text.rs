@@ -3,7 +3,6 @@
 use super::actions::Actions;
 use super::{Converter, Seen};
 use crate::profile::Profile;
-use crate::verdict::Outcome;
 
 pub(super) struct Text<'p> {
     actions: Actions<'p>,
@@ -29,6 +28,4 @@ impl Converter for Text<'_> {
             out.push(b'\n');
         }
     }
-
-    fn finish(&mut self, _: Outcome, _: &mut Vec<u8>) {}
 }

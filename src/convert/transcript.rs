@@ -5,7 +5,6 @@ use super::actions::Actions;
 use super::{Converter, Seen};
 use crate::profile::Profile;
 use crate::reassembly::Piece;
-use crate::verdict::Outcome;
 use crate::visible::Shown;
 
 pub(super) struct Transcript<'p> {
@@ -117,6 +116,4 @@ impl Converter for Transcript<'_> {
         }
         out.extend_from_slice(text.as_bytes());
     }
-
-    fn finish(&mut self, _: Outcome, _: &mut Vec<u8>) {}
 }

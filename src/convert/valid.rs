@@ -2,7 +2,6 @@
 
 use super::{Converter, Seen};
 use crate::line::Ending;
-use crate::verdict::Outcome;
 
 pub(super) struct Valid;
 
@@ -18,6 +17,4 @@ impl Converter for Valid {
             Ending::EndOfStream => b"",
         });
     }
-
-    fn finish(&mut self, _: Outcome, _: &mut Vec<u8>) {}
 }

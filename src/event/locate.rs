@@ -19,6 +19,9 @@ pub(super) struct Place {
 /// than once, the last. Only what leads to one of them is looked into.
 pub(super) fn places(text: &str, pointers: &BTreeSet<String>) -> BTreeMap<String, Place> {
     let mut found = BTreeMap::new();
+    if pointers.is_empty() {
+        return found; // As for nearly every event.
+    }
     visit(text, text.trim_start(), None, "", pointers, &mut found);
     found
 }

@@ -62,6 +62,12 @@ fn what_may_have_stood_in_a_lost_line_is_not_missed() {
     let lines = [&init, &broken(&said), &result].map(String::as_str).concat();
     let (summary, rules) = judge(lines.as_bytes(), &contract(["--allow", "invalid-json"]));
     assert_eq!((summary.verdict, &rules[..]), (Verdict::NonConforming, &[Rule::TextMismatch][..]));
+    let silent = said.replace("\"text\":\"a\"", "\"text\":5");
+    assert_ne!(silent, said);
+    let lines = [&init, &silent, &result].map(String::as_str).concat();
+    assert_eq!(raised(&lines), [Rule::SchemaViolation]);
+    let (summary, rules) = judge(lines.as_bytes(), &contract(["--allow", "schema-violation"]));
+    assert_eq!((summary.verdict, &rules[..]), (Verdict::NonConforming, &[Rule::TextMismatch][..]));
     let cut = &init[..init.len() - 3];
     let (summary, _) = judge(cut.as_bytes(), &contract(["--warn", "truncated-line"]));
     assert_eq!(summary.verdict, Verdict::NonConforming);
