@@ -28,13 +28,11 @@ use crate::vocabulary::Vocabulary;
 
 use inference::{around, is_lost_event, may_follow_from, stalled};
 
-/// Checks one stream to its end and reports what it finds, line by line; `conversion` sees every
-/// event (`&mut ()` where nothing is converted).
+/// Checks one stream: a [`Checker`] that is used once.
 ///
 /// # Errors
 ///
-/// When the stream cannot be read, the report cannot be written, or a schema cannot be evaluated.
-/// What is wrong *with the stream* is a diagnostic, and the next line is checked all the same.
+/// As [`Checker::check`].
 pub fn check(
     stream: impl Read,
     name: &str,
@@ -42,35 +40,65 @@ pub fn check(
     report: &mut dyn Report,
     conversion: &mut dyn Convert,
 ) -> Result<StreamSummary, Error> {
-    let end = || End { status: contract.exit_status.map(Status::Code), ..End::default() };
-    check_until(stream, name, contract, report, conversion, end)
+    Checker::new(contract).check(stream, name, report, conversion)
 }
 
-/// As [`check`], of a producer whose end is known when its stream has ended.
-///
-/// # Errors
-///
-/// As [`check`].
-pub fn check_until(
-    stream: impl Read,
-    name: &str,
-    contract: &Contract,
-    report: &mut dyn Report,
-    conversion: &mut dyn Convert,
-    end: impl FnOnce() -> End,
-) -> Result<StreamSummary, Error> {
-    let mut lines = LineReader::new(stream, contract.line_bytes_max);
-    let mut check = Check::new(name, contract);
-    let checked = check.read(&mut lines, report, conversion);
-    let bytes = lines.bytes();
-    // Closed before the producer's end is waited for, which is done whatever happened.
-    drop(lines);
-    let end = end();
-    if let Err(error) = checked {
-        conversion.abandon();
-        return Err(error);
+/// Checks streams, one after the other; what it needs for one serves the next.
+pub struct Checker<'c> {
+    contract: &'c Contract,
+}
+
+impl<'c> Checker<'c> {
+    /// Checks by this contract.
+    pub fn new(contract: &'c Contract) -> Self {
+        Self { contract }
     }
-    check.finish(bytes, &end, report, conversion)
+
+    /// Checks one stream to its end and reports what it finds, line by line; `conversion` sees
+    /// every event (`&mut ()` where nothing is converted).
+    ///
+    /// # Errors
+    ///
+    /// When the stream cannot be read, the report cannot be written, or a schema cannot be
+    /// evaluated. What is wrong *with the stream* is a diagnostic, and the next line is checked
+    /// all the same.
+    pub fn check(
+        &mut self,
+        stream: impl Read,
+        name: &str,
+        report: &mut dyn Report,
+        conversion: &mut dyn Convert,
+    ) -> Result<StreamSummary, Error> {
+        let status = self.contract.exit_status.map(Status::Code);
+        self.check_until(stream, name, report, conversion, || End { status, ..End::default() })
+    }
+
+    /// As [`Checker::check`], of a producer whose end is known when its stream has ended.
+    ///
+    /// # Errors
+    ///
+    /// As [`Checker::check`].
+    pub fn check_until(
+        &mut self,
+        stream: impl Read,
+        name: &str,
+        report: &mut dyn Report,
+        conversion: &mut dyn Convert,
+        end: impl FnOnce() -> End,
+    ) -> Result<StreamSummary, Error> {
+        let mut lines = LineReader::new(stream, self.contract.line_bytes_max);
+        let mut check = Check::new(name, self.contract);
+        let checked = check.read(&mut lines, report, conversion);
+        let bytes = lines.bytes();
+        // Closed before the producer's end is waited for, which is done whatever happened.
+        drop(lines);
+        let end = end();
+        if let Err(error) = checked {
+            conversion.abandon();
+            return Err(error);
+        }
+        check.finish(bytes, &end, report, conversion)
+    }
 }
 
 /// The check of one stream, line by line.

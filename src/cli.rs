@@ -71,6 +71,11 @@ pub struct Cli {
     #[arg(help_heading = "Check")]
     pub max_line_bytes: Size,
 
+    /// How events are read; all find the same, and reference is slow: for reporting a difference
+    #[arg(long, value_enum, value_name = "ENGINE", default_value = "fast")]
+    #[arg(help_heading = "Check")]
+    pub engine: EngineName,
+
     /// Make a rule an error
     #[arg(long, value_name = "RULE", action = ArgAction::Append, help_heading = "Check")]
     pub error: Vec<Rule>,
@@ -174,6 +179,17 @@ pub enum InputFormat {
     StreamJson,
     /// The single object.
     Json,
+}
+
+/// How events are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EngineName {
+    /// A tape for each line, and a memory of the shapes of lines.
+    Fast,
+    /// A tape for each line.
+    Uncached,
+    /// A tree for each line.
+    Reference,
 }
 
 /// When the human report is coloured.

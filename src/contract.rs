@@ -24,6 +24,20 @@ pub struct Contract {
     pub line_bytes_max: u64,
     /// The producer's exit status, where it is known.
     pub exit_status: Option<u8>,
+    /// How events are read; no verdict depends on it.
+    pub engine: Engine,
+}
+
+/// How events are read and held against schemas. All engines find the same, to the byte.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// As fast as can be: a tape for each line, and a memory of the shapes of lines.
+    #[default]
+    Fast,
+    /// A tape for each line, and no memory.
+    Uncached,
+    /// A tree for each line: the plain way, which the others are held against.
+    Reference,
 }
 
 impl Contract {
@@ -48,6 +62,7 @@ impl Contract {
             format: None,
             line_bytes_max: LINE_BYTES_MAX,
             exit_status: None,
+            engine: Engine::default(),
         })
     }
 

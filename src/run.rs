@@ -10,9 +10,9 @@ use std::path::Path;
 
 use clap::{CommandFactory as _, Parser as _};
 
-use crate::check::check;
-use crate::cli::{Cli, InputFormat, PrintSchema};
-use crate::contract::Contract;
+use crate::check::Checker;
+use crate::cli::{Cli, EngineName, InputFormat, PrintSchema};
+use crate::contract::{Contract, Engine};
 use crate::convert::Convert;
 use crate::descriptor;
 use crate::error::Error;
@@ -142,12 +142,13 @@ fn check_inputs(
     outputs: &mut Outputs<'_>,
 ) -> u8 {
     let mut total = RunSummary::default();
+    let mut checker = Checker::new(contract);
     for input in inputs {
-        let checked = match input {
-            Ok(input) => check_input(input, contract, outputs).map_err(|it| it.to_string()),
+        let result = match input {
+            Ok(input) => check_input(input, &mut checker, outputs).map_err(|it| it.to_string()),
             Err(error) => Err(error.to_string()),
         };
-        match checked {
+        match result {
             Ok(summary) => total.add(&summary),
             Err(message) => {
                 total.not_checked += 1;
@@ -173,7 +174,7 @@ fn conclude(mut total: RunSummary, outputs: &mut Outputs<'_>) -> u8 {
 
 fn check_input(
     input: &Input,
-    contract: &Contract,
+    checker: &mut Checker<'_>,
     outputs: &mut Outputs<'_>,
 ) -> Result<StreamSummary, Error> {
     let Outputs { reports, conversion, copies } = outputs;
@@ -182,7 +183,7 @@ fn check_input(
         Some(conversion) => conversion,
         None => &mut (),
     };
-    check(stream, &input.name(), contract, reports, conversion)
+    checker.check(stream, &input.name(), reports, conversion)
 }
 
 /// What streams are held against, as the command line says.
@@ -205,6 +206,11 @@ pub fn contract(cli: &Cli) -> Result<Contract, String> {
     };
     contract.line_bytes_max = cli.max_line_bytes.0;
     contract.exit_status = cli.exit_status;
+    contract.engine = match cli.engine {
+        EngineName::Fast => Engine::Fast,
+        EngineName::Uncached => Engine::Uncached,
+        EngineName::Reference => Engine::Reference,
+    };
     Ok(contract)
 }
 

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use ndjson_check::check::check_until;
+use ndjson_check::check::Checker;
 use ndjson_check::contract::Contract;
 use ndjson_check::end::Status;
 use ndjson_check::producer::{Producer, Timers};
@@ -47,7 +47,9 @@ fn two_hundred_runs_leave_no_process_and_no_descriptor() {
         let mut watched = producer.watched(&mut nothing);
         let end = || producer.finish().0;
         let mut reports = Reports::default();
-        let summary = check_until(input, "-", &contract, &mut reports, &mut watched, end).unwrap();
+        let mut checker = Checker::new(&contract);
+        let checked = checker.check_until(input, "-", &mut reports, &mut watched, end);
+        let summary = checked.unwrap();
         assert_eq!(summary.outcome, Outcome::Succeeded, "{summary:?}");
         assert_eq!(summary.status, Some(Status::Code(0)));
         if round == 10 {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::outputs::Outputs;
 use super::{Exit, complain, conclude};
-use crate::check::check_until;
+use crate::check::Checker;
 use crate::cli::Cli;
 use crate::contract::Contract;
 use crate::convert::Convert;
@@ -64,7 +64,8 @@ pub(super) fn check_producer(
         end
     };
     let stream = Tee::new(stream, copies);
-    let checked = check_until(stream, &name, contract, &mut outputs.reports, &mut watched, end);
+    let checked =
+        Checker::new(contract).check_until(stream, &name, &mut outputs.reports, &mut watched, end);
     let mut total = RunSummary::default();
     match &checked {
         Ok(summary) => total.add(summary),
