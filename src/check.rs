@@ -5,14 +5,14 @@ mod inference;
 
 use std::io::Read;
 
-use crate::contract::Contract;
+use crate::contract::{Contract, Engine};
 use crate::convert::{Convert, Seen};
 use crate::correlation::Correlation;
 use crate::diagnostic::{Diagnostic, SchemaLocation};
 use crate::end::{End, Status};
 use crate::error::Error;
 use crate::event::{self, Event};
-use crate::facts::{Fact, Facts, Reader};
+use crate::facts::{Fact, Facts, Reader, Recipe};
 use crate::framing::Framing;
 use crate::limits::{PRINTED_PER_RULE_MAX, VIOLATION_DETAIL_BYTES_MAX};
 use crate::line::{Line, LineReader};
@@ -21,6 +21,7 @@ use crate::report::Report;
 use crate::rule::{Rule, Severity};
 use crate::schema::Violation;
 use crate::sequence::Sequence;
+use crate::shape::Shapes;
 use crate::summary::StreamSummary;
 use crate::terminal::Terminal;
 use crate::verdict::Format;
@@ -46,12 +47,16 @@ pub fn check(
 /// Checks streams, one after the other; what it needs for one serves the next.
 pub struct Checker<'c> {
     contract: &'c Contract,
+    engine: event::Engine,
+    shapes: Shapes<Recipe>,
+    /// Bytes checked so far.
+    bytes: u64,
 }
 
 impl<'c> Checker<'c> {
     /// Checks by this contract.
     pub fn new(contract: &'c Contract) -> Self {
-        Self { contract }
+        Self { contract, engine: event::Engine::default(), shapes: Shapes::default(), bytes: 0 }
     }
 
     /// Checks one stream to its end and reports what it finds, line by line; `conversion` sees
@@ -88,7 +93,7 @@ impl<'c> Checker<'c> {
     ) -> Result<StreamSummary, Error> {
         let mut lines = LineReader::new(stream, self.contract.line_bytes_max);
         let mut check = Check::new(name, self.contract);
-        let checked = check.read(&mut lines, report, conversion);
+        let checked = self.read(&mut lines, &mut check, report, conversion);
         let bytes = lines.bytes();
         // Closed before the producer's end is waited for, which is done whatever happened.
         drop(lines);
@@ -98,6 +103,58 @@ impl<'c> Checker<'c> {
             return Err(error);
         }
         check.finish(bytes, &end, report, conversion)
+    }
+
+    /// Reads the stream to its end.
+    fn read(
+        &mut self,
+        lines: &mut LineReader<impl Read>,
+        check: &mut Check<'_>,
+        report: &mut dyn Report,
+        conversion: &mut dyn Convert,
+    ) -> Result<(), Error> {
+        let failed = |source| Error::Read { stream: check.name.to_owned(), source };
+        while let Some(line) = lines.next_line().map_err(failed)? {
+            if let Err(error) = self.line(&line, check, conversion) {
+                // The producer is not to be killed for it: its stream is read to the end.
+                while lines.next_line().map_err(failed)?.is_some() {}
+                return Err(error);
+            }
+            check.deliver(report)?;
+        }
+        Ok(())
+    }
+
+    fn line(
+        &mut self,
+        line: &Line<'_>,
+        check: &mut Check<'_>,
+        conversion: &mut dyn Convert,
+    ) -> Result<(), Error> {
+        self.bytes += line.length;
+        if !check.begin() {
+            return Ok(());
+        }
+        // The first event may be held against another schema than those that follow.
+        if check.events > 0
+            && let Some((recipe, values)) = self.shapes.recall(line)
+        {
+            let facts = recipe.facts(line.number, line.offset, &values);
+            check.recalled(line, &facts, conversion);
+            return Ok(());
+        }
+        let event = match self.contract.engine {
+            Engine::Reference => event::parse(line, &mut check.found),
+            Engine::Fast if self.bytes < self.contract.warm_up_bytes => {
+                event::parse(line, &mut check.found)
+            }
+            Engine::Fast | Engine::Uncached => self.engine.parse(line, &mut check.found),
+        };
+        check.observe(line, event.as_ref());
+        if let Some(event) = &event {
+            return check.event(line, event, &mut self.shapes, conversion);
+        }
+        Ok(())
     }
 }
 
@@ -153,65 +210,74 @@ impl<'c> Check<'c> {
         }
     }
 
-    /// Reads the stream to its end.
-    fn read(
-        &mut self,
-        lines: &mut LineReader<impl Read>,
-        report: &mut dyn Report,
-        conversion: &mut dyn Convert,
-    ) -> Result<(), Error> {
-        let failed = |source| Error::Read { stream: self.name.to_owned(), source };
-        while let Some(line) = lines.next_line().map_err(failed)? {
-            if let Err(error) = self.line(&line, conversion) {
-                // The producer is not to be killed for it: its stream is read to the end.
-                while lines.next_line().map_err(failed)?.is_some() {}
-                return Err(error);
-            }
-            self.deliver(report)?;
-        }
-        Ok(())
+    /// Counts a line; false if it is not to be looked at.
+    fn begin(&mut self) -> bool {
+        self.lines += 1;
+        !matches!(self.framing, Framing::Foreign(_))
     }
 
-    fn line(&mut self, line: &Line<'_>, conversion: &mut dyn Convert) -> Result<(), Error> {
-        self.lines += 1;
-        if let Framing::Foreign(_) = self.framing {
-            return Ok(());
-        }
-        let event = event::parse(line, &mut self.found);
+    /// Takes into account whether a line is an event, and what was found in it.
+    fn observe(&mut self, line: &Line<'_>, event: Option<&Event<'_>>) {
         self.framing = self.framing.observe(line, event.is_some());
-        if let Some(event) = &event {
+        if event.is_some() {
             self.last_lost = None;
-            return self.event(line, event, conversion);
+            return;
         }
         self.truncated = self.found.pop_if(|it| it.rule == Rule::TruncatedLine);
         if is_lost_event(line) && self.is_error(self.found.last()) {
             self.last_lost = Some(line.number);
             self.lost.get_or_insert(line.number);
         }
-        Ok(())
     }
 
     fn event(
         &mut self,
         line: &Line<'_>,
         event: &Event<'_>,
+        shapes: &mut Shapes<Recipe>,
         conversion: &mut dyn Convert,
     ) -> Result<(), Error> {
+        let plan = self.reader.plan(event.root());
+        let valid = !self.terminal.is_closed() && self.schemas(event)?;
+        if valid
+            && self.events > 0
+            && self.contract.engine == Engine::Fast
+            && let Some(doc) = event.tape()
+        {
+            shapes.learn(line, doc, |sources| Recipe::new(&plan, sources));
+        }
+        let facts = plan.facts(event.line, event.offset);
+        self.follow(line, Some(event), &facts, valid, conversion);
+        Ok(())
+    }
+
+    /// An event that the memory of shapes stands for.
+    fn recalled(&mut self, line: &Line<'_>, facts: &Facts<'_>, conversion: &mut dyn Convert) {
+        self.last_lost = None;
+        let valid = !self.terminal.is_closed();
+        self.follow(line, None, facts, valid, conversion);
+    }
+
+    fn follow(
+        &mut self,
+        line: &Line<'_>,
+        event: Option<&Event<'_>>,
+        facts: &Facts<'_>,
+        valid: bool,
+        conversion: &mut dyn Convert,
+    ) {
         self.events += 1;
-        let facts = self.reader.facts(event);
         let ends = facts.list.iter().any(|fact| matches!(fact, Fact::Terminal(_)));
         // Nothing but a terminal event: the single object of the other format.
         let guess = if ends { Format::Json } else { Format::StreamJson };
         let format = *self.format.get_or_insert(guess);
         let in_run = !self.terminal.is_closed();
-        let valid = in_run && self.schemas(event)?;
-        let pieces = if in_run { self.stages(&facts, valid, format) } else { Vec::new() };
-        self.terminal.observe(&facts, &mut self.found);
+        let pieces = if in_run { self.stages(facts, valid, format) } else { Vec::new() };
+        self.terminal.observe(facts, &mut self.found);
         if in_run && facts.incomplete && !valid && self.is_severe(Rule::SchemaViolation) {
-            self.lost.get_or_insert(event.line);
+            self.lost.get_or_insert(line.number);
         }
-        conversion.event(&Seen { line, event, facts: &facts, pieces: &pieces, valid, in_run });
-        Ok(())
+        conversion.event(&Seen { line, event, facts, pieces: &pieces, valid, in_run });
     }
 
     /// The stages that follow the run; after its end there is nothing for them to follow.
@@ -225,12 +291,13 @@ impl<'c> Check<'c> {
     /// Holds an event against the profile's schema and the user's; false if it fails one.
     fn schemas(&mut self, event: &Event<'_>) -> Result<bool, Error> {
         let mut failed = Vec::new();
-        for schema in self.contract.schemas(self.events == 1) {
-            if schema.is_valid(event.value()) {
+        let at_once = self.contract.engine == Engine::Fast;
+        for schema in self.contract.schemas(self.events == 0) {
+            if event.satisfies(schema, at_once) {
                 continue;
             }
             let violations = if event.length() <= VIOLATION_DETAIL_BYTES_MAX {
-                schema.violations(event.value())?
+                event.violations(schema)?
             } else {
                 vec![Violation::of_large_value()]
             };

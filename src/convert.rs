@@ -20,8 +20,9 @@ use crate::verdict::Outcome;
 pub struct Seen<'a> {
     /// Its line.
     pub line: &'a Line<'a>,
-    /// The event.
-    pub event: &'a Event<'a>,
+    /// The event; none where the memory of shapes stands for it: it starts, completes and ends
+    /// nothing then.
+    pub event: Option<&'a Event<'a>>,
     /// What it means.
     pub facts: &'a Facts<'a>,
     /// The text that is new in it.

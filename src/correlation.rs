@@ -115,7 +115,7 @@ impl Correlation {
     }
 
     fn start(&mut self, call: &Call<'_>, line: u64) -> Option<Diagnostic> {
-        let name = name(call.tool, &call.id);
+        let name = name(call.tool.as_deref(), &call.id);
         if let Some(open) = self.open.get_mut(&call.id) {
             open.repeats = open.repeats.saturating_add(1);
             let message = format!("{name} is started again while it is open");
@@ -133,7 +133,7 @@ impl Correlation {
             self.overflow = true;
         } else {
             let row = self.row(call, Some(line));
-            let tool = call.tool.map(|tool| clipped(tool, CALL_ID_BYTES_MAX).into_owned());
+            let tool = call.tool.as_deref().map(|it| clipped(it, CALL_ID_BYTES_MAX).into_owned());
             let open = Open { line, tool, same: call.same.clone(), row, repeats: 0 };
             self.open.insert(call.id.clone(), open);
         }
@@ -156,7 +156,7 @@ impl Correlation {
         }
         let differing = self.differing(&open, call);
         (!differing.is_empty()).then(|| {
-            let name = name(call.tool, &call.id);
+            let name = name(call.tool.as_deref(), &call.id);
             let message = format!("the halves of {name} differ in {}", differing.join(" and "));
             Diagnostic::new(Rule::CallMismatch, message).related(open.line)
         })
@@ -168,7 +168,7 @@ impl Correlation {
         outcome: CallOutcome,
         line: u64,
     ) -> Option<Diagnostic> {
-        let name = name(call.tool, &call.id);
+        let name = name(call.tool.as_deref(), &call.id);
         if let Some(ended) = self.ended.get_mut(&self.state.hash_one(&call.id)) {
             if let Some(left) = ended.repeats.checked_sub(1) {
                 ended.repeats = left;
@@ -203,7 +203,7 @@ impl Correlation {
 
     /// In what the two halves differ, as the profile names it.
     fn differing(&self, open: &Open, call: &Call<'_>) -> Vec<String> {
-        let tools = match (&open.tool, call.tool) {
+        let tools = match (&open.tool, &call.tool) {
             (Some(a), Some(b)) if *a != clipped(b, CALL_ID_BYTES_MAX) => {
                 Some(format!("the tool ({} and {})", shown(a), shown(b)))
             }
@@ -242,7 +242,7 @@ impl Correlation {
         }
         self.rows.push(CallRow {
             id: call.id.as_str().to_owned(),
-            tool: call.tool.map(|tool| clipped(tool, CALL_ID_BYTES_MAX).into_owned()),
+            tool: call.tool.as_deref().map(|it| clipped(it, CALL_ID_BYTES_MAX).into_owned()),
             outcome: None,
             started_line,
             completed_line: None,

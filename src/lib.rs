@@ -63,6 +63,7 @@ pub mod workflow;
 
 pub mod input;
 pub mod line;
+pub mod tape;
 pub mod visible;
 
 pub mod schema;
@@ -74,6 +75,8 @@ pub mod event;
 pub mod path;
 
 pub mod profile;
+
+pub mod shape;
 
 pub mod contract;
 pub mod facts;

@@ -24,9 +24,22 @@ pub struct Line<'a> {
     pub bytes: &'a [u8],
     /// How it ended.
     pub ending: Ending,
+    /// Its bytes and what follows them in the reader's buffer, if that is kept.
+    padded: &'a [u8],
 }
 
-impl Line<'_> {
+impl<'a> Line<'a> {
+    /// A line with nothing behind it.
+    pub fn new(number: u64, offset: u64, bytes: &'a [u8], ending: Ending) -> Self {
+        Self { number, offset, length: bytes.len() as u64, bytes, ending, padded: bytes }
+    }
+
+    /// Its bytes and what follows them: first the terminator, then anything, for whoever reads
+    /// whole blocks.
+    pub fn padded(&self) -> &'a [u8] {
+        self.padded
+    }
+
     /// Whether the line exceeded the reader's limit and was skipped.
     pub fn is_too_long(&self) -> bool {
         (self.bytes.len() as u64) < self.length
@@ -123,8 +136,9 @@ impl<R: Read> LineReader<R> {
         };
         let length = bytes.len() as u64;
         let bytes = if length > self.line_bytes_max { &[][..] } else { bytes };
+        let padded = if terminator == 0 { bytes } else { &self.buffer[self.start..] };
         self.lines += 1;
-        let line = Line { number: self.lines, offset: self.offset, length, bytes, ending };
+        let line = Line { number: self.lines, offset: self.offset, length, bytes, ending, padded };
         self.offset += (end + terminator - self.start) as u64;
         self.start = end + terminator;
         self.searched = self.start;
@@ -157,7 +171,7 @@ impl<R: Read> LineReader<R> {
         self.lines += 1;
         self.offset = offset + total + u64::from(ending != Ending::EndOfStream);
         let length = total - u64::from(ending == Ending::CrLf);
-        Ok(Line { number: self.lines, offset, length, bytes: &[], ending })
+        Ok(Line { number: self.lines, offset, length, bytes: &[], ending, padded: &[] })
     }
 
     /// Reads once more into the buffer; returns the number of bytes, 0 at the end of the stream.

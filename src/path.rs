@@ -1,5 +1,6 @@
 //! How a profile points into an event: paths, and conditions on what stands there.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -51,11 +52,14 @@ impl Path {
     }
 
     /// What the `*` of the last token stands for: the key of the member, suffix removed.
-    pub fn find_key<'e>(&self, root: Node<'e>) -> Option<&'e str> {
+    pub fn find_key<'e>(&self, root: Node<'e>) -> Option<Cow<'e, str>> {
         let (last, parents) = self.tokens.split_last()?;
         let Token::Suffix(suffix) = last else { return None };
         let (key, _) = walk(parents, root)?.member_ending_in(suffix)?;
-        key.strip_suffix(suffix.as_str())
+        Some(match key {
+            Cow::Borrowed(key) => Cow::Borrowed(key.strip_suffix(suffix.as_str())?),
+            Cow::Owned(key) => Cow::Owned(key.strip_suffix(suffix.as_str())?.to_owned()),
+        })
     }
 }
 

@@ -85,7 +85,7 @@ fn modes(cli: &Cli) -> Option<Result<String, Error>> {
                 origin: cli.profile.clone(),
                 message: "it has no schema".to_owned(),
             };
-            schema.map(|schema| format!("{schema:#}\n")).ok_or_else(none)
+            schema.map(|schema| format!("{:#}\n", schema.document())).ok_or_else(none)
         }),
     })
 }
@@ -194,7 +194,7 @@ fn check_input(
 pub fn contract(cli: &Cli) -> Result<Contract, String> {
     let (profile, schema) = Profile::load(&cli.profile).map_err(|error| error.to_string())?;
     let mut contract =
-        Contract::new(profile, schema.as_ref()).map_err(|error| error.to_string())?;
+        Contract::new(profile, schema).map_err(|error| error.to_string())?;
     if let Some(file) = &cli.schema {
         add_schema(&mut contract, file).map_err(|error| error.to_string())?;
     }

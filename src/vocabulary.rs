@@ -60,7 +60,7 @@ impl Vocabulary {
 
 /// What the profile does not know of a call.
 fn unknown(call: &Call<'_>) -> Option<String> {
-    match call.tool {
+    match call.tool.as_deref() {
         None if !call.tool_known => Some("a tool that has no name".to_owned()),
         Some(tool) if !call.tool_known => Some(format!("the tool {}", shown(tool))),
         Some(tool) if !call.result_known => {

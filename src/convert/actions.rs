@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Seen;
+use crate::event::Event;
 use crate::facts::{Call, CallId, Fact};
 use crate::limits::{ACTION_DETAIL_CHARS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX};
 use crate::profile::{Action, CallOutcome, Profile};
@@ -112,9 +113,10 @@ impl<'p> Actions<'p> {
 
     /// What the profile tells of a call; of a tool it does not know, the name.
     fn told(&self, call: &Call<'_>, seen: &Seen<'_>) -> Told {
-        let tool = call.tool.unwrap_or_default();
-        let Some((action, object)) = self.profile.calls.actions.find(tool, seen.event.root())
-        else {
+        let tool = call.tool.as_deref().unwrap_or_default();
+        let root = seen.event.map(Event::root);
+        let action = root.and_then(|root| self.profile.calls.actions.find(tool, root));
+        let Some((action, object)) = action else {
             let detail = if tool.is_empty() { "without a name" } else { tool };
             return Told {
                 done: "Called tool".to_owned(),

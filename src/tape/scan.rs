@@ -1,0 +1,168 @@
+//! Where a JSON string ends, found 64 bytes at a time.
+
+use wide::u8x16;
+
+const BLOCK: usize = 64;
+
+/// Where a string ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StringEnd {
+    /// Its closing quote.
+    pub(crate) at: usize,
+    /// Whether it has no escapes.
+    pub(crate) plain: bool,
+}
+
+/// Which bytes of a block are quotes, backslashes and control characters, a bit for each.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Marks {
+    pub(super) quotes: u64,
+    pub(super) backslashes: u64,
+    pub(super) controls: u64,
+}
+
+/// Finds the end of the string whose first byte is `bytes[start]`; `None` if it has none, or is no
+/// JSON string: control characters, broken escapes, half of a surrogate pair.
+#[inline]
+pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
+    // Most keys and many values end within 16 bytes.
+    let mut at = start;
+    if let Some((block, _)) = bytes.get(start..)?.split_first_chunk::<16>() {
+        let block = u8x16::new(*block);
+        let quotes = equal(block, b'"');
+        let stops = quotes | equal(block, b'\\') | controls(block);
+        if stops == 0 {
+            at += 16;
+        } else if quotes & stops & stops.wrapping_neg() != 0 {
+            return Some(StringEnd { at: start + stops.trailing_zeros() as usize, plain: true });
+        }
+    }
+    string_end_by_blocks(bytes, at, portable_marks)
+}
+
+#[inline]
+fn equal(block: u8x16, byte: u8) -> u32 {
+    block.simd_eq(u8x16::splat(byte)).to_bitmask()
+}
+
+#[inline]
+fn controls(block: u8x16) -> u32 {
+    block.min(u8x16::splat(0x1f)).simd_eq(block).to_bitmask()
+}
+
+#[inline]
+fn portable_marks(block: &[u8; BLOCK]) -> Marks {
+    let mut marks = Marks { quotes: 0, backslashes: 0, controls: 0 };
+    for (index, part) in block.as_chunks::<16>().0.iter().enumerate() {
+        let part = u8x16::new(*part);
+        marks.quotes |= u64::from(equal(part, b'"')) << (16 * index);
+        marks.backslashes |= u64::from(equal(part, b'\\')) << (16 * index);
+        marks.controls |= u64::from(controls(part)) << (16 * index);
+    }
+    marks
+}
+
+/// Goes on in whole blocks. Which quotes are escaped comes from arithmetic on bits, so a dense run
+/// of escapes costs no branches.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "it takes on the processor features of its caller")]
+pub(super) fn string_end_by_blocks(
+    bytes: &[u8],
+    start: usize,
+    marks: impl Fn(&[u8; BLOCK]) -> Marks,
+) -> Option<StringEnd> {
+    const EVEN: u64 = 0x5555_5555_5555_5555;
+    let mut at = start;
+    let mut plain = true;
+    // Whether the first byte of the block is escaped by the last one before it.
+    let mut carry = 0;
+    // Escapes before this place have been looked at.
+    let mut checked = start;
+    loop {
+        let mut rest = [0; BLOCK];
+        let block = block_at(bytes, at, &mut rest)?;
+        let Marks { quotes, backslashes, controls } = marks(block);
+        if backslashes | carry == 0 {
+            let stops = quotes | controls;
+            if stops == 0 {
+                at += BLOCK;
+                continue;
+            }
+            let stop = stops & stops.wrapping_neg();
+            let at = at + stop.trailing_zeros() as usize;
+            return (quotes & stop != 0).then_some(StringEnd { at, plain });
+        }
+        // A backslash that is not escaped escapes the byte behind it: of a run of them, every
+        // second one from the first on.
+        let starts = backslashes & !carry;
+        let behind = starts << 1 | carry;
+        let odd_runs = starts & !EVEN & !behind;
+        let (sum, overflow) = odd_runs.overflowing_add(starts);
+        let escaped = (EVEN ^ (sum << 1)) & behind;
+        carry = u64::from(overflow);
+        let end = quotes & !escaped;
+        let inside = (end & end.wrapping_neg()).wrapping_sub(1);
+        if controls & inside != 0 {
+            return None;
+        }
+        plain &= backslashes & inside == 0;
+        checked = check_escapes(bytes, at, escaped & inside, checked)?;
+        if end != 0 {
+            return Some(StringEnd { at: at + end.trailing_zeros() as usize, plain });
+        }
+        at += BLOCK;
+    }
+}
+
+/// The block at `at`; `rest` takes what is left of the bytes, with zeros behind, if that is less.
+#[inline]
+fn block_at<'b>(
+    bytes: &'b [u8],
+    at: usize,
+    rest: &'b mut [u8; BLOCK],
+) -> Option<&'b [u8; BLOCK]> {
+    let left = bytes.get(at..)?;
+    if let Some((block, _)) = left.split_first_chunk() {
+        return Some(block);
+    }
+    rest[..left.len()].copy_from_slice(left);
+    Some(rest)
+}
+
+/// Looks at the escaped bytes of a block, a bit for each; returns the place behind the last escape.
+#[inline]
+fn check_escapes(bytes: &[u8], block: usize, mut escaped: u64, checked: usize) -> Option<usize> {
+    let mut checked = checked;
+    while escaped != 0 {
+        let at = block + escaped.trailing_zeros() as usize;
+        escaped &= escaped - 1;
+        match bytes.get(at)? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
+            b'u' if at >= checked => checked = unicode_escape(bytes, at)?,
+            // The second half of a pair that has been looked at.
+            b'u' => {}
+            _ => return None,
+        }
+    }
+    Some(checked)
+}
+
+/// The place behind the escape whose `u` stands at `at`, behind both if it is a surrogate pair.
+#[cold]
+fn unicode_escape(bytes: &[u8], at: usize) -> Option<usize> {
+    match hexadecimal(bytes, at + 1)? {
+        0xd800..=0xdbff => {
+            let low = at + 5;
+            let follows = bytes.get(low..low + 2)? == b"\\u";
+            let is_low = (0xdc00..=0xdfff).contains(&hexadecimal(bytes, low + 2)?);
+            (follows && is_low).then_some(low + 6)
+        }
+        0xdc00..=0xdfff => None,
+        _ => Some(at + 5),
+    }
+}
+
+fn hexadecimal(bytes: &[u8], at: usize) -> Option<u32> {
+    let digits = bytes.get(at..at + 4)?.iter();
+    digits.map(|&it| char::from(it).to_digit(16)).try_fold(0, |sum, it| Some(sum << 4 | it?))
+}
