@@ -16,7 +16,7 @@ use crate::facts::{Fact, Facts, Reader, Recipe};
 use crate::framing::Framing;
 use crate::limits::{PRINTED_PER_RULE_MAX, VIOLATION_DETAIL_BYTES_MAX};
 use crate::line::{Line, LineReader};
-use crate::reassembly::{Piece, Reassembly};
+use crate::reassembly::{Pieces, Reassembly};
 use crate::report::Report;
 use crate::rule::{Rule, Severity};
 use crate::schema::Violation;
@@ -272,7 +272,7 @@ impl<'c> Check<'c> {
         let guess = if ends { Format::Json } else { Format::StreamJson };
         let format = *self.format.get_or_insert(guess);
         let in_run = !self.terminal.is_closed();
-        let pieces = if in_run { self.stages(facts, valid, format) } else { Vec::new() };
+        let pieces = if in_run { self.stages(facts, valid, format) } else { Pieces::new() };
         self.terminal.observe(facts, &mut self.found);
         if in_run && facts.incomplete && !valid && self.is_severe(Rule::SchemaViolation) {
             self.lost.get_or_insert(line.number);
@@ -281,7 +281,7 @@ impl<'c> Check<'c> {
     }
 
     /// The stages that follow the run; after its end there is nothing for them to follow.
-    fn stages<'f>(&mut self, facts: &'f Facts<'_>, valid: bool, format: Format) -> Vec<Piece<'f>> {
+    fn stages<'f>(&mut self, facts: &'f Facts<'_>, valid: bool, format: Format) -> Pieces<'f> {
         self.vocabulary.observe(facts, valid, &mut self.found);
         self.sequence.observe(facts, &mut self.found);
         self.correlation.observe(facts, &mut self.found);

@@ -17,14 +17,14 @@ use crate::reassembly::Piece;
 use crate::verdict::Outcome;
 
 /// An event, with all that is known of it.
-pub struct Seen<'a> {
+pub struct Seen<'a, 'f> {
     /// Its line.
     pub line: &'a Line<'a>,
     /// The event; none where the memory of shapes stands for it: it starts, completes and ends
     /// nothing then.
     pub event: Option<&'a Event<'a>>,
     /// What it means.
-    pub facts: &'a Facts<'a>,
+    pub facts: &'a Facts<'f>,
     /// The text that is new in it.
     pub pieces: &'a [Piece<'a>],
     /// Whether it satisfies the schemas.
@@ -36,7 +36,7 @@ pub struct Seen<'a> {
 /// Somebody who wants the stream in another form. It never fails: it remembers.
 pub trait Convert {
     /// An event, as it arrives.
-    fn event(&mut self, seen: &Seen<'_>);
+    fn event(&mut self, seen: &Seen<'_, '_>);
 
     /// The end of the stream: nothing more is to come of what has begun.
     fn end(&mut self);
@@ -50,7 +50,7 @@ pub trait Convert {
 
 /// Nothing is converted.
 impl Convert for () {
-    fn event(&mut self, _: &Seen<'_>) {}
+    fn event(&mut self, _: &Seen<'_, '_>) {}
 
     fn end(&mut self) {}
 
@@ -86,7 +86,7 @@ impl Form {
 
 /// How the parts of one form are made. What is to be written is appended to `out`.
 trait Converter {
-    fn event(&mut self, seen: &Seen<'_>, out: &mut Vec<u8>);
+    fn event(&mut self, seen: &Seen<'_, '_>, out: &mut Vec<u8>);
 
     /// What a stream leaves open is closed; nothing for most.
     fn end(&mut self, _: &mut Vec<u8>) {}
@@ -142,7 +142,7 @@ impl<'p> Conversion<'p> {
 }
 
 impl Convert for Conversion<'_> {
-    fn event(&mut self, seen: &Seen<'_>) {
+    fn event(&mut self, seen: &Seen<'_, '_>) {
         self.converter.event(seen, &mut self.out);
         self.deliver();
     }

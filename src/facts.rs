@@ -7,6 +7,9 @@ mod recipe;
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use smallvec::SmallVec;
+
+use crate::event::Node;
 use crate::limits::CALL_ID_BYTES_MAX;
 use crate::profile::{CallOutcome, RunOutcome};
 use crate::visible::clipped;
@@ -29,7 +32,7 @@ pub struct Facts<'e> {
     /// Whether a rule of the profile holds and what it points to is not there.
     pub incomplete: bool,
     /// The facts, in the order in which the stages want them.
-    pub list: Vec<Fact<'e>>,
+    pub list: SmallVec<[Fact<'e>; 4]>,
 }
 
 /// What a profile knows of a tag.
@@ -55,9 +58,9 @@ pub enum Fact<'e> {
     /// The event's time in milliseconds.
     Time(f64),
     /// A tool call starts.
-    CallStarted(Call<'e>),
+    CallStarted(Box<Call<'e>>),
     /// A tool call completes.
-    CallCompleted(Call<'e>, CallOutcome),
+    CallCompleted(Box<Call<'e>>, CallOutcome),
     /// Text to append to the open segment.
     TextDelta(Cow<'e, str>),
     /// The text of a whole segment.
@@ -67,9 +70,9 @@ pub enum Fact<'e> {
     /// The open text segment ends here.
     Boundary,
     /// The run ends here, with this outcome.
-    Terminal(Last),
+    Terminal(Box<Last>),
     /// The run's outcome, from a producer without a terminal event.
-    Outcome(Last),
+    Outcome(Box<Last>),
 }
 
 /// One half of a tool call.
@@ -83,8 +86,8 @@ pub struct Call<'e> {
     pub tool_known: bool,
     /// Whether the profile knows the kind of result; a start has none.
     pub result_known: bool,
-    /// Fingerprints of what both halves must have in common, in the order of the profile's `same`.
-    pub same: Vec<Option<u64>>,
+    /// What both halves must have in common, in the order of the profile's `same`.
+    pub same: Vec<Option<Node<'e>>>,
 }
 
 /// What the producer says at the end of the run.
@@ -140,4 +143,3 @@ impl CallId {
         &self.text
     }
 }
-

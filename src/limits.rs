@@ -36,6 +36,10 @@ pub const CALLS_OPEN_MAX: usize = 20_000;
 /// an end without a start.
 pub const CALLS_ENDED_MAX: usize = 50_000;
 
+/// What is kept of the values that both halves of a call must share, in bytes, for all open calls
+/// together. Beyond it they are compared by fingerprint.
+pub const CALL_SOURCES_BYTES_MAX: usize = 1024 * 1024;
+
 /// Rows of the call table in the report; its totals stay exact.
 pub const CALL_ROWS_MAX: usize = 1_000;
 

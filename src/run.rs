@@ -193,8 +193,7 @@ fn check_input(
 /// When the profile, the schema or the severities cannot be used; one line for the user.
 pub fn contract(cli: &Cli) -> Result<Contract, String> {
     let (profile, schema) = Profile::load(&cli.profile).map_err(|error| error.to_string())?;
-    let mut contract =
-        Contract::new(profile, schema).map_err(|error| error.to_string())?;
+    let mut contract = Contract::new(profile, schema).map_err(|error| error.to_string())?;
     if let Some(file) = &cli.schema {
         add_schema(&mut contract, file).map_err(|error| error.to_string())?;
     }

@@ -148,9 +148,9 @@ impl Schema {
 
     /// The same of a value on a tape.
     pub fn is_valid_on_tape(&self, doc: &Doc<'_>) -> bool {
-        let validator = self.tape.get_or_init(|| {
-            jsonschema::options_for::<TapeJson>().build(&self.document()).ok()
-        });
+        let validator = self
+            .tape
+            .get_or_init(|| jsonschema::options_for::<TapeJson>().build(&self.document()).ok());
         match validator {
             Some(validator) => validator.is_valid(doc.root()),
             None => {

@@ -22,10 +22,11 @@
 //! contract, and lines without terminator are not recalled: their end is not known to be theirs.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::Range;
 
 use crate::line::{Ending, Line};
-use crate::tape::{Cursor, Doc, Kind, string_end, unescaped};
+use crate::tape::{Cursor, Doc, Kind, StringEnd, string_end, unescaped};
 
 /// Shapes that are remembered.
 const TEMPLATES_MAX: usize = 8;
@@ -73,7 +74,10 @@ struct SlotOf {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SlotKind {
-    String,
+    /// A string, and whether anybody asks for it.
+    String {
+        used: bool,
+    },
     Digits,
 }
 
@@ -83,10 +87,12 @@ pub struct Values<'a>([Value<'a>; SLOTS_MAX]);
 
 #[derive(Debug, Clone, Copy)]
 enum Value<'a> {
-    /// A string without escapes, or digits.
-    Plain(&'a str),
-    /// A string with escapes, in its quotes.
-    Escaped(&'a str),
+    /// Nobody will ask for it.
+    Unused,
+    /// A string as it is written, and whether it has no escapes.
+    Text(&'a str, bool),
+    /// The number that digits make.
+    Number(u64),
 }
 
 /// Where a value of a line comes from.
@@ -101,15 +107,18 @@ pub enum Source {
 /// Where the values of a learned line will come from.
 #[derive(Debug)]
 pub struct Sources<'t> {
-    /// The values that become slots, by their place on the tape.
-    slots: &'t [usize],
+    /// The values that become slots, by their place on the tape, and whether they are asked for.
+    slots: &'t [(usize, Cell<bool>)],
 }
 
 impl Sources<'_> {
     /// Where this value comes from.
     pub fn of(&self, cursor: Cursor<'_>) -> Source {
-        match self.slots.iter().position(|&slot| slot == cursor.index()) {
-            Some(slot) => Source::Slot(slot),
+        match self.slots.iter().position(|slot| slot.0 == cursor.index()) {
+            Some(slot) => {
+                self.slots[slot].1.set(true);
+                Source::Slot(slot)
+            }
             None if cursor.kind() == Kind::String => Source::Literal(cursor.unescaped().into()),
             None => Source::Literal(cursor.written().to_owned()),
         }
@@ -122,19 +131,21 @@ impl<'a> Values<'a> {
         match source {
             Source::Literal(text) => Cow::Borrowed(text),
             Source::Slot(slot) => match self.0[*slot] {
-                Value::Plain(text) => Cow::Borrowed(text),
-                Value::Escaped(quoted) => Cow::Owned(unescaped(quoted)),
+                Value::Text(text, true) => Cow::Borrowed(text),
+                Value::Text(text, false) => Cow::Owned(unescaped(text)),
+                Value::Number(_) | Value::Unused => Cow::Borrowed(""),
             },
         }
     }
 
     /// A number.
+    #[expect(clippy::cast_precision_loss, reason = "so many digits are exact")]
     pub fn number(&self, source: &Source) -> Option<f64> {
         match source {
             Source::Literal(digits) => digits.parse().ok(),
             Source::Slot(slot) => match self.0[*slot] {
-                Value::Plain(digits) => digits.parse().ok(),
-                Value::Escaped(_) => None,
+                Value::Number(number) => Some(number as f64),
+                Value::Text(..) | Value::Unused => None,
             },
         }
     }
@@ -181,12 +192,14 @@ impl<R> Shapes<R> {
         let mut values = Vec::new();
         scalars(doc.root(), &mut values);
         values.retain(|value| is_slot(*value, doc.looks()));
-        let slots: Vec<usize> = values.iter().map(|it| it.index()).collect();
+        let slots: Vec<_> = values.iter().map(|it| (it.index(), Cell::new(false))).collect();
         if slots.is_empty() || slots.len() > SLOTS_MAX {
             return;
         }
         if let Some(recipe) = recipe(&Sources { slots: &slots }) {
-            self.remember(Template::new(doc, &values, recipe));
+            let used = slots.iter().map(|(_, used)| used.get());
+            let slots = values.into_iter().zip(used).collect::<Vec<_>>();
+            self.remember(Template::new(doc, &slots, recipe));
         }
     }
 
@@ -228,23 +241,25 @@ fn is_slot(value: Cursor<'_>, looks: u64) -> bool {
     !seen
         && match value.kind() {
             Kind::String => true,
-            Kind::Number => digits.len() <= DIGITS_MAX && digits.bytes().all(|it| it.is_ascii_digit()),
+            Kind::Number => {
+                digits.len() <= DIGITS_MAX && digits.bytes().all(|it| it.is_ascii_digit())
+            }
             Kind::Null | Kind::False | Kind::True | Kind::Array | Kind::Object => false,
         }
 }
 
 impl<R> Template<R> {
-    fn new(doc: &Doc<'_>, slots: &[Cursor<'_>], recipe: R) -> Self {
+    fn new(doc: &Doc<'_>, slots: &[(Cursor<'_>, bool)], recipe: R) -> Self {
         let text = doc.text();
         let mut tail = 0;
         let slots = slots
             .iter()
-            .map(|slot| {
+            .map(|&(slot, used)| {
                 let start = slot.written().as_ptr().addr() - text.as_ptr().addr();
                 let literal = tail..start;
                 tail = start + slot.written().len();
                 let is_string = slot.kind() == Kind::String;
-                let kind = if is_string { SlotKind::String } else { SlotKind::Digits };
+                let kind = if is_string { SlotKind::String { used } } else { SlotKind::Digits };
                 SlotOf { literal, kind }
             })
             .collect();
@@ -255,7 +270,7 @@ impl<R> Template<R> {
     #[inline]
     fn values<'a>(&self, line: &Line<'a>) -> Option<Values<'a>> {
         let bytes = line.padded();
-        let mut values = [Value::Plain(""); SLOTS_MAX];
+        let mut values = [Value::Unused; SLOTS_MAX];
         let mut at = 0;
         for (slot, value) in self.slots.iter().zip(&mut values) {
             let literal = &self.text[slot.literal.clone()];
@@ -264,7 +279,7 @@ impl<R> Template<R> {
                 return None;
             }
             (*value, at) = match slot.kind {
-                SlotKind::String => string(bytes, start)?,
+                SlotKind::String { used } => string(bytes, start, used)?,
                 SlotKind::Digits => digits(bytes, start)?,
             };
         }
@@ -272,24 +287,28 @@ impl<R> Template<R> {
     }
 }
 
-/// The string whose first byte is `bytes[start]`, and the place of its closing quote.
+/// Goes over the string whose first byte is `bytes[start]`, to its closing quote.
 #[inline]
-fn string(bytes: &[u8], start: usize) -> Option<(Value<'_>, usize)> {
-    let end = string_end(bytes, start)?;
-    let value = if end.plain {
-        Value::Plain(str::from_utf8(&bytes[start..end.at]).ok()?)
-    } else {
-        Value::Escaped(str::from_utf8(&bytes[start - 1..=end.at]).ok()?)
-    };
-    Some((value, end.at))
+fn string(bytes: &[u8], start: usize, used: bool) -> Option<(Value<'_>, usize)> {
+    let StringEnd { at, plain, ascii } = string_end(bytes, start)?;
+    if ascii && !used {
+        return Some((Value::Unused, at));
+    }
+    Some((Value::Text(str::from_utf8(&bytes[start..at]).ok()?, plain), at))
 }
 
-/// The digits from `start` on, and the place behind them.
+/// Goes over the digits from `start` on.
 #[inline]
 fn digits(bytes: &[u8], start: usize) -> Option<(Value<'_>, usize)> {
-    let rest = bytes.get(start..)?;
-    let count = rest.iter().take(DIGITS_MAX + 1).take_while(|it| it.is_ascii_digit()).count();
-    let fits = count == 1 || (2..=DIGITS_MAX).contains(&count) && rest[0] != b'0';
-    let digits = str::from_utf8(&rest[..count]).ok().filter(|_| fits)?;
-    Some((Value::Plain(digits), start + count))
+    let mut number = 0;
+    let mut at = start;
+    while let Some(digit @ b'0'..=b'9') = bytes.get(at) {
+        number = number * 10 + u64::from(digit - b'0');
+        at += 1;
+        if at > start + DIGITS_MAX {
+            return None;
+        }
+    }
+    let leads_with_zero = at > start + 1 && bytes[start] == b'0';
+    (at > start && !leads_with_zero).then_some((Value::Number(number), at))
 }

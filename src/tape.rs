@@ -5,14 +5,15 @@
 //! judge: nothing is said here about what is wrong.
 
 mod cursor;
+mod escape;
 mod scan;
 
 use std::borrow::Cow;
 
 use crate::limits::DEPTH_MAX;
 
-pub(crate) use cursor::unescaped;
 pub use cursor::{Cursor, Doc, Items, Members};
+pub(crate) use escape::unescaped;
 pub(crate) use scan::{StringEnd, string_end};
 
 /// Keys of one object that are compared one by one; more are sorted.
@@ -37,13 +38,13 @@ pub enum Kind {
     Object,
 }
 
-/// One value, or one key; the entries of a container's parts follow its own.
+/// One value, or one key, or the end of a container, which has its parts before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// Of a string (quotes left out) or a number: its first byte in the text. Of a container: how
-    /// many members or items it has.
+    /// Its first byte in the text; of a string the quote is left out. Of the end of a container:
+    /// how many members or items it has.
     pub(crate) start: u32,
-    /// Of a string or a number: the byte behind it. Of a container: the entry behind it.
+    /// The byte behind it in the text. Of the begin of a container: the entry behind its end.
     pub(crate) end: u32,
     pub(crate) kind: Kind,
     /// Of a string: it has no escapes. Of a number: it is written without fraction and exponent.
@@ -127,7 +128,7 @@ impl Parser<'_> {
 
     fn string(&mut self, quote: usize) -> End {
         let start = quote + 1;
-        let StringEnd { at, plain } = string_end(self.bytes, start)?;
+        let StringEnd { at, plain, .. } = string_end(self.bytes, start)?;
         self.push(Kind::String, start, at, plain);
         Some(at + 1)
     }
@@ -175,7 +176,7 @@ impl Parser<'_> {
 
     fn array(&mut self, at: usize, levels: usize) -> End {
         let own = self.entries.len();
-        self.push(Kind::Array, 0, 0, true);
+        self.push(Kind::Array, at, 0, true);
         let mut at = self.blanks(at + 1);
         let mut count = 0;
         if self.byte(at) != b']' {
@@ -190,13 +191,13 @@ impl Parser<'_> {
                 }
             }
         }
-        self.close(own, count);
+        self.close(own, count, at + 1);
         Some(at + 1)
     }
 
     fn object(&mut self, at: usize, levels: usize) -> End {
         let own = self.entries.len();
-        self.push(Kind::Object, 0, 0, true);
+        self.push(Kind::Object, at, 0, true);
         let mut at = self.blanks(at + 1);
         let mut keys = Keys::default();
         if self.byte(at) != b'}' {
@@ -220,7 +221,7 @@ impl Parser<'_> {
                 }
             }
         }
-        self.close(own, keys.count);
+        self.close(own, keys.count, at + 1);
         if keys.count > KEYS_COMPARED_MAX && has_duplicates(self.bytes, self.entries, own) {
             return None;
         }
@@ -228,10 +229,10 @@ impl Parser<'_> {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "a text is shorter than 4 GiB")]
-    fn close(&mut self, own: usize, count: u32) {
-        let next = self.entries.len() as u32;
-        let entry = &mut self.entries[own];
-        (entry.start, entry.end) = (count, next);
+    fn close(&mut self, own: usize, count: u32, end: usize) {
+        let kind = self.entries[own].kind;
+        self.push(kind, count as usize, end, true);
+        self.entries[own].end = self.entries.len() as u32;
     }
 }
 
@@ -285,7 +286,7 @@ fn repeats(bytes: &[u8], entries: &[Entry], object: usize) -> bool {
 fn has_duplicates(bytes: &[u8], entries: &[Entry], object: usize) -> bool {
     let mut keys = Vec::new();
     let mut at = object + 1;
-    while at < entries.len() {
+    while at + 1 < entries.len() {
         keys.push(entries[at]);
         at = behind(entries, at + 1);
     }
@@ -307,6 +308,6 @@ fn text(bytes: &[u8], string: Entry) -> Cow<'_, [u8]> {
     if string.plain {
         return Cow::Borrowed(&bytes[start..end]);
     }
-    let text: String = serde_json::from_slice(&bytes[start - 1..=end]).unwrap_or_default();
-    Cow::Owned(text.into_bytes())
+    let text = str::from_utf8(&bytes[start..end]).unwrap_or_default();
+    Cow::Owned(unescaped(text).into_bytes())
 }

@@ -24,7 +24,9 @@ impl<'e> Node<'e> {
     pub fn get(self, token: &str) -> Option<Self> {
         match self {
             Self::Tree(Value::Object(object)) => object.get(token).map(Self::Tree),
-            Self::Tree(Value::Array(array)) => array.get(token.parse::<usize>().ok()?).map(Self::Tree),
+            Self::Tree(Value::Array(array)) => {
+                array.get(token.parse::<usize>().ok()?).map(Self::Tree)
+            }
             Self::Tree(_) => None,
             Self::Tape(cursor) if cursor.kind() == Kind::Array => {
                 cursor.items().nth(token.parse().ok()?).map(Self::Tape)
@@ -147,9 +149,7 @@ impl<'e> Node<'e> {
         match scalar {
             Value::Null => self.is_null(),
             Value::Bool(value) => self.as_bool() == Some(*value),
-            Value::Number(b) => {
-                self.number().is_some_and(|a| a == *b || a.as_f64() == b.as_f64())
-            }
+            Value::Number(b) => self.number().is_some_and(|a| a == *b || a.as_f64() == b.as_f64()),
             Value::String(text) => match self {
                 Self::Tree(value) => value == text,
                 Self::Tape(cursor) => {
@@ -184,6 +184,14 @@ impl<'e> Node<'e> {
             (5_u8, count, sum).hash(&mut hasher);
         }
         hasher.finish()
+    }
+
+    /// The value as it is written, where the engine knows that.
+    pub fn source(self) -> Option<&'e str> {
+        match self {
+            Self::Tree(_) => None,
+            Self::Tape(cursor) => Some(cursor.source()),
+        }
     }
 
     fn members(self) -> impl Iterator<Item = (Cow<'e, str>, Self)> {

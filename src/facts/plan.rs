@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use smallvec::SmallVec;
+
 use super::{Fact, Facts, Standing};
 use crate::event::Node;
 use crate::profile::TextMode;
@@ -15,8 +17,11 @@ pub struct Plan<'e> {
     pub(super) tag: Cow<'e, str>,
     pub(super) standing: Standing,
     pub(super) incomplete: bool,
-    pub(super) steps: Vec<Step<'e>>,
+    pub(super) steps: Steps<'e>,
 }
+
+pub(super) type Steps<'e> = SmallVec<[Step<'e>; 4]>;
+pub(super) type Nodes<'e> = SmallVec<[Node<'e>; 1]>;
 
 /// One fact to be read.
 #[derive(Debug)]
@@ -25,14 +30,13 @@ pub(super) enum Step<'e> {
     Ready(Fact<'e>),
     SessionStart,
     Boundary,
-    /// The string is the session's id.
-    Session(Node<'e>),
+    Session(Cow<'e, str>),
     /// The number is the time.
     Time(Node<'e>),
     /// These strings together are a text; without `complete` more was to be there.
     Text {
         mode: TextMode,
-        pieces: Vec<Node<'e>>,
+        pieces: Nodes<'e>,
         complete: bool,
     },
 }
@@ -52,7 +56,7 @@ impl<'e> Step<'e> {
             Self::Ready(fact) => Some(fact),
             Self::SessionStart => Some(Fact::SessionStart),
             Self::Boundary => Some(Fact::Boundary),
-            Self::Session(id) => id.as_str().map(Fact::Session),
+            Self::Session(id) => Some(Fact::Session(id)),
             Self::Time(time) => time.as_f64().map(Fact::Time),
             Self::Text { mode, pieces, complete } => {
                 let text = joined(pieces.into_iter().filter_map(Node::as_str));

@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::hash::RandomState;
 
-use super::plan::{Plan, Step};
+use super::plan::{Nodes, Plan, Step, Steps};
 use super::{Call, CallId, Fact, Facts, Last, Standing, Usage};
 use crate::event::{Event, Node};
 use crate::path::Path;
@@ -14,13 +13,12 @@ use crate::profile::{CallOutcome, Calls, Profile, TerminalPolicy};
 #[derive(Debug)]
 pub struct Reader<'p> {
     profile: &'p Profile,
-    state: RandomState,
 }
 
 impl<'p> Reader<'p> {
     /// Reads by this profile.
     pub fn new(profile: &'p Profile) -> Self {
-        Self { profile, state: RandomState::new() }
+        Self { profile }
     }
 
     /// What the event means.
@@ -30,7 +28,7 @@ impl<'p> Reader<'p> {
 
     /// Which facts an event tells, and where their values stand.
     pub fn plan<'e>(&self, root: Node<'e>) -> Plan<'e> {
-        let mut steps = Vec::new();
+        let mut steps = Steps::new();
         self.session(root, &mut steps);
         let complete = self.calls(root, &mut steps) & self.text(root, &mut steps);
         if self.profile.boundaries.iter().any(|rule| rule.when.hold(root)) {
@@ -41,8 +39,8 @@ impl<'p> Reader<'p> {
         let standing = if end.is_some() { Standing::Documented } else { self.standing(&tag) };
         if let Some(end) = end {
             steps.push(Step::Ready(match self.profile.terminal.policy {
-                TerminalPolicy::Required => Fact::Terminal(end),
-                TerminalPolicy::None => Fact::Outcome(end),
+                TerminalPolicy::Required => Fact::Terminal(Box::new(end)),
+                TerminalPolicy::None => Fact::Outcome(Box::new(end)),
             }));
         }
         Plan { tag, standing, incomplete: !complete, steps }
@@ -68,7 +66,7 @@ impl<'p> Reader<'p> {
         }
     }
 
-    fn session<'e>(&self, root: Node<'e>, steps: &mut Vec<Step<'e>>) {
+    fn session<'e>(&self, root: Node<'e>, steps: &mut Steps<'e>) {
         let session = &self.profile.session;
         if session.start.iter().any(|rule| rule.when.hold(root)) {
             steps.push(Step::SessionStart);
@@ -76,20 +74,21 @@ impl<'p> Reader<'p> {
             steps.extend(directory.map(|it| Step::Ready(Fact::Directory(it))));
         }
         let id = session.id.as_ref().and_then(|path| path.find(root));
-        steps.extend(id.filter(|it| it.is_string()).map(Step::Session));
+        // Looked at: within a session it is the same in every line.
+        steps.extend(id.and_then(Node::as_str).map(Step::Session));
         let time = self.profile.time.as_ref().and_then(|path| path.find(root));
         steps.extend(time.filter(|it| it.is_number()).map(Step::Time));
     }
 
     /// False if the event is half of a call and has no id.
-    fn calls<'e>(&self, root: Node<'e>, steps: &mut Vec<Step<'e>>) -> bool {
+    fn calls<'e>(&self, root: Node<'e>, steps: &mut Steps<'e>) -> bool {
         let calls = &self.profile.calls;
         let mut complete = true;
         for rule in calls.start.iter().filter(|rule| rule.when.hold(root)) {
             for object in rule.of.objects(root) {
                 let call = self.call(object, &rule.id);
                 complete &= call.is_some();
-                steps.extend(call.map(|it| Step::Ready(Fact::CallStarted(it))));
+                steps.extend(call.map(|it| Step::Ready(Fact::CallStarted(Box::new(it)))));
             }
         }
         for rule in calls.completion.iter().filter(|rule| rule.when.hold(root)) {
@@ -100,7 +99,7 @@ impl<'p> Reader<'p> {
                 if let Some(mut call) = call {
                     call.result_known = outcome.is_some();
                     let outcome = outcome.map_or(CallOutcome::Unknown, |rule| rule.outcome);
-                    steps.push(Step::Ready(Fact::CallCompleted(call, outcome)));
+                    steps.push(Step::Ready(Fact::CallCompleted(Box::new(call), outcome)));
                 }
             }
         }
@@ -110,23 +109,22 @@ impl<'p> Reader<'p> {
     fn call<'e>(&self, root: Node<'e>, id: &[Path]) -> Option<Call<'e>> {
         let calls = &self.profile.calls;
         let (tool, known) = tool(calls, root).unzip();
-        let fingerprint = |path: &Path| Some(path.find(root)?.fingerprint(&self.state));
         Some(Call {
             id: call_id(root, id)?,
             tool,
             tool_known: known.unwrap_or(calls.tool.is_empty()),
             result_known: true,
-            same: calls.same.iter().map(fingerprint).collect(),
+            same: calls.same.iter().map(|path| path.find(root)).collect(),
         })
     }
 
     /// False if the event is to carry text and part of it is not there.
-    fn text<'e>(&self, root: Node<'e>, steps: &mut Vec<Step<'e>>) -> bool {
+    fn text<'e>(&self, root: Node<'e>, steps: &mut Steps<'e>) -> bool {
         let Some(rule) = self.profile.text.iter().find(|rule| rule.when.hold(root)) else {
             return true;
         };
         let mut complete = rule.of.is_there(root);
-        let mut pieces = Vec::new();
+        let mut pieces = Nodes::new();
         for object in rule.of.objects(root) {
             match rule.value.find(object).filter(|it| it.is_string()) {
                 Some(piece) => pieces.push(piece),

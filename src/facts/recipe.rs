@@ -18,7 +18,7 @@ pub struct Recipe {
 enum Ingredient {
     SessionStart,
     Boundary,
-    Session(Source),
+    Session(String),
     Time(Source),
     Text(TextMode, Vec<Source>),
 }
@@ -36,7 +36,7 @@ impl Recipe {
                 Step::Ready(_) | Step::Text { complete: false, .. } => return None,
                 Step::SessionStart => Ingredient::SessionStart,
                 Step::Boundary => Ingredient::Boundary,
-                Step::Session(id) => Ingredient::Session(source(id)?),
+                Step::Session(id) => Ingredient::Session(id.clone().into_owned()),
                 Step::Time(time) => Ingredient::Time(source(time)?),
                 Step::Text { mode, pieces, .. } => {
                     Ingredient::Text(*mode, pieces.iter().map(source).collect::<Option<_>>()?)
@@ -55,7 +55,7 @@ impl Recipe {
         let list = self.steps.iter().filter_map(|step| match step {
             Ingredient::SessionStart => Some(Fact::SessionStart),
             Ingredient::Boundary => Some(Fact::Boundary),
-            Ingredient::Session(id) => Some(Fact::Session(values.text(id))),
+            Ingredient::Session(id) => Some(Fact::Session(id.as_str().into())),
             Ingredient::Time(time) => values.number(time).map(Fact::Time),
             Ingredient::Text(mode, pieces) => {
                 let text = joined(pieces.iter().map(|it| values.text(it)));

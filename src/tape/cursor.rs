@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
+use super::escape::unescaped;
 use super::{Entry, Kind, behind};
 
 /// One text and its record.
@@ -97,7 +98,22 @@ impl<'a> Cursor<'a> {
     /// How many members or items a container has.
     #[inline]
     pub(crate) fn count(self) -> usize {
-        self.entry().start as usize
+        self.doc.entries[self.entry().end as usize - 1].start as usize
+    }
+
+    /// The whole value as it is written.
+    pub(crate) fn source(self) -> &'a str {
+        self.look();
+        let Entry { start, end, .. } = self.entry();
+        let (start, end) = (start as usize, end as usize);
+        match self.kind() {
+            Kind::String => &self.doc.text[start - 1..=end],
+            Kind::Array | Kind::Object => {
+                self.doc.look_at_all();
+                &self.doc.text[start..self.doc.entries[end - 1].end as usize]
+            }
+            Kind::Null | Kind::False | Kind::True | Kind::Number => &self.doc.text[start..end],
+        }
     }
 
     /// The digits of a number, or the inside of a string as it is written; no look at it.
@@ -112,9 +128,10 @@ impl<'a> Cursor<'a> {
     pub(crate) fn unescaped(self) -> Cow<'a, str> {
         let entry = self.entry();
         if entry.plain {
-            return Cow::Borrowed(self.written());
+            Cow::Borrowed(self.written())
+        } else {
+            Cow::Owned(unescaped(self.written()))
         }
-        Cow::Owned(unescaped(&self.doc.text[entry.start as usize - 1..=entry.end as usize]))
     }
 
     /// The member of an object that has this key.
@@ -123,7 +140,7 @@ impl<'a> Cursor<'a> {
         if self.kind() != Kind::Object {
             return None;
         }
-        let end = self.entry().end as usize;
+        let end = self.entry().end as usize - 1;
         let mut at = self.at + 1;
         while at < end {
             let name = self.to(at);
@@ -163,7 +180,7 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     fn end_if(self, is_container: bool) -> usize {
-        if is_container { self.entry().end as usize } else { 0 }
+        if is_container { self.entry().end as usize - 1 } else { 0 }
     }
 }
 
@@ -206,10 +223,4 @@ impl<'a> Iterator for Items<'a> {
             item
         })
     }
-}
-
-/// The text of a string that is written in its quotes.
-pub(crate) fn unescaped(quoted: &str) -> String {
-    // The tape has checked it.
-    serde_json::from_str(quoted).unwrap_or_default()
 }

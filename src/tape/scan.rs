@@ -2,6 +2,8 @@
 
 use wide::u8x16;
 
+use super::escape::hexadecimal;
+
 const BLOCK: usize = 64;
 
 /// Where a string ends.
@@ -11,14 +13,17 @@ pub(crate) struct StringEnd {
     pub(crate) at: usize,
     /// Whether it has no escapes.
     pub(crate) plain: bool,
+    /// Whether all of it is ASCII; it may be where this is false.
+    pub(crate) ascii: bool,
 }
 
-/// Which bytes of a block are quotes, backslashes and control characters, a bit for each.
+/// Which bytes of a block are quotes, backslashes, control characters, and no ASCII, a bit for each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Marks {
     pub(super) quotes: u64,
     pub(super) backslashes: u64,
     pub(super) controls: u64,
+    pub(super) beyond: u64,
 }
 
 /// Finds the end of the string whose first byte is `bytes[start]`; `None` if it has none, or is no
@@ -26,18 +31,21 @@ pub(super) struct Marks {
 #[inline]
 pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
     // Most keys and many values end within 16 bytes.
-    let mut at = start;
     if let Some((block, _)) = bytes.get(start..)?.split_first_chunk::<16>() {
         let block = u8x16::new(*block);
         let quotes = equal(block, b'"');
         let stops = quotes | equal(block, b'\\') | controls(block);
-        if stops == 0 {
-            at += 16;
-        } else if quotes & stops & stops.wrapping_neg() != 0 {
-            return Some(StringEnd { at: start + stops.trailing_zeros() as usize, plain: true });
+        let stop = stops & stops.wrapping_neg();
+        if quotes & stop != 0 {
+            let ascii = block.to_bitmask() & (stop - 1) == 0;
+            return Some(StringEnd {
+                at: start + stop.trailing_zeros() as usize,
+                plain: true,
+                ascii,
+            });
         }
     }
-    string_end_by_blocks(bytes, at, portable_marks)
+    string_end_by_blocks(bytes, start, portable_marks)
 }
 
 #[inline]
@@ -52,12 +60,13 @@ fn controls(block: u8x16) -> u32 {
 
 #[inline]
 fn portable_marks(block: &[u8; BLOCK]) -> Marks {
-    let mut marks = Marks { quotes: 0, backslashes: 0, controls: 0 };
+    let mut marks = Marks { quotes: 0, backslashes: 0, controls: 0, beyond: 0 };
     for (index, part) in block.as_chunks::<16>().0.iter().enumerate() {
         let part = u8x16::new(*part);
         marks.quotes |= u64::from(equal(part, b'"')) << (16 * index);
         marks.backslashes |= u64::from(equal(part, b'\\')) << (16 * index);
         marks.controls |= u64::from(controls(part)) << (16 * index);
+        marks.beyond |= u64::from(part.to_bitmask()) << (16 * index);
     }
     marks
 }
@@ -73,7 +82,7 @@ pub(super) fn string_end_by_blocks(
 ) -> Option<StringEnd> {
     const EVEN: u64 = 0x5555_5555_5555_5555;
     let mut at = start;
-    let mut plain = true;
+    let (mut plain, mut ascii) = (true, true);
     // Whether the first byte of the block is escaped by the last one before it.
     let mut carry = 0;
     // Escapes before this place have been looked at.
@@ -81,16 +90,18 @@ pub(super) fn string_end_by_blocks(
     loop {
         let mut rest = [0; BLOCK];
         let block = block_at(bytes, at, &mut rest)?;
-        let Marks { quotes, backslashes, controls } = marks(block);
+        let Marks { quotes, backslashes, controls, beyond } = marks(block);
         if backslashes | carry == 0 {
             let stops = quotes | controls;
             if stops == 0 {
+                ascii &= beyond == 0;
                 at += BLOCK;
                 continue;
             }
             let stop = stops & stops.wrapping_neg();
+            ascii &= beyond & (stop - 1) == 0;
             let at = at + stop.trailing_zeros() as usize;
-            return (quotes & stop != 0).then_some(StringEnd { at, plain });
+            return (quotes & stop != 0).then_some(StringEnd { at, plain, ascii });
         }
         // A backslash that is not escaped escapes the byte behind it: of a run of them, every
         // second one from the first on.
@@ -106,9 +117,10 @@ pub(super) fn string_end_by_blocks(
             return None;
         }
         plain &= backslashes & inside == 0;
+        ascii &= beyond & inside == 0;
         checked = check_escapes(bytes, at, escaped & inside, checked)?;
         if end != 0 {
-            return Some(StringEnd { at: at + end.trailing_zeros() as usize, plain });
+            return Some(StringEnd { at: at + end.trailing_zeros() as usize, plain, ascii });
         }
         at += BLOCK;
     }
@@ -116,11 +128,7 @@ pub(super) fn string_end_by_blocks(
 
 /// The block at `at`; `rest` takes what is left of the bytes, with zeros behind, if that is less.
 #[inline]
-fn block_at<'b>(
-    bytes: &'b [u8],
-    at: usize,
-    rest: &'b mut [u8; BLOCK],
-) -> Option<&'b [u8; BLOCK]> {
+fn block_at<'b>(bytes: &'b [u8], at: usize, rest: &'b mut [u8; BLOCK]) -> Option<&'b [u8; BLOCK]> {
     let left = bytes.get(at..)?;
     if let Some((block, _)) = left.split_first_chunk() {
         return Some(block);
@@ -150,19 +158,14 @@ fn check_escapes(bytes: &[u8], block: usize, mut escaped: u64, checked: usize) -
 /// The place behind the escape whose `u` stands at `at`, behind both if it is a surrogate pair.
 #[cold]
 fn unicode_escape(bytes: &[u8], at: usize) -> Option<usize> {
-    match hexadecimal(bytes, at + 1)? {
+    match hexadecimal(bytes.get(at + 1..)?)? {
         0xd800..=0xdbff => {
             let low = at + 5;
             let follows = bytes.get(low..low + 2)? == b"\\u";
-            let is_low = (0xdc00..=0xdfff).contains(&hexadecimal(bytes, low + 2)?);
+            let is_low = (0xdc00..=0xdfff).contains(&hexadecimal(&bytes[low + 2..])?);
             (follows && is_low).then_some(low + 6)
         }
         0xdc00..=0xdfff => None,
         _ => Some(at + 5),
     }
-}
-
-fn hexadecimal(bytes: &[u8], at: usize) -> Option<u32> {
-    let digits = bytes.get(at..at + 4)?.iter();
-    digits.map(|&it| char::from(it).to_digit(16)).try_fold(0, |sum, it| Some(sum << 4 | it?))
 }
