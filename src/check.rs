@@ -12,16 +12,16 @@ use crate::diagnostic::{Diagnostic, SchemaLocation};
 use crate::end::{End, Status};
 use crate::error::Error;
 use crate::event::{self, Event};
-use crate::facts::{Fact, Facts, Reader, Recipe};
+use crate::facts::{Fact, Facts, Plan, Reader, Recipe};
 use crate::framing::Framing;
 use crate::limits::{PRINTED_PER_RULE_MAX, VIOLATION_DETAIL_BYTES_MAX};
-use crate::line::{Line, LineReader};
+use crate::line::{Line, LineReader, Lines};
 use crate::reassembly::{Pieces, Reassembly};
 use crate::report::Report;
 use crate::rule::{Rule, Severity};
 use crate::schema::Violation;
 use crate::sequence::Sequence;
-use crate::shape::Shapes;
+use crate::shape::{Recalled, Shapes};
 use crate::summary::StreamSummary;
 use crate::terminal::Terminal;
 use crate::verdict::Format;
@@ -47,8 +47,10 @@ pub fn check(
 /// Checks streams, one after the other; what it needs for one serves the next.
 pub struct Checker<'c> {
     contract: &'c Contract,
+    reader: Reader<'c>,
     engine: event::Engine,
     shapes: Shapes<Recipe>,
+    buffer: Vec<u8>,
     /// Bytes checked so far.
     bytes: u64,
 }
@@ -56,7 +58,14 @@ pub struct Checker<'c> {
 impl<'c> Checker<'c> {
     /// Checks by this contract.
     pub fn new(contract: &'c Contract) -> Self {
-        Self { contract, engine: event::Engine::default(), shapes: Shapes::default(), bytes: 0 }
+        Self {
+            contract,
+            reader: Reader::new(contract.profile()),
+            engine: event::Engine::default(),
+            shapes: Shapes::default(),
+            buffer: Vec::new(),
+            bytes: 0,
+        }
     }
 
     /// Checks one stream to its end and reports what it finds, line by line; `conversion` sees
@@ -91,12 +100,13 @@ impl<'c> Checker<'c> {
         conversion: &mut dyn Convert,
         end: impl FnOnce() -> End,
     ) -> Result<StreamSummary, Error> {
-        let mut lines = LineReader::new(stream, self.contract.line_bytes_max);
+        let buffer = std::mem::take(&mut self.buffer);
+        let mut lines = LineReader::reusing(buffer, stream, self.contract.line_bytes_max);
         let mut check = Check::new(name, self.contract);
         let checked = self.read(&mut lines, &mut check, report, conversion);
         let bytes = lines.bytes();
         // Closed before the producer's end is waited for, which is done whatever happened.
-        drop(lines);
+        self.buffer = lines.into_buffer();
         let end = end();
         if let Err(error) = checked {
             conversion.abandon();
@@ -114,14 +124,32 @@ impl<'c> Checker<'c> {
         conversion: &mut dyn Convert,
     ) -> Result<(), Error> {
         let failed = |source| Error::Read { stream: check.name.to_owned(), source };
-        while let Some(line) = lines.next_line().map_err(failed)? {
-            if let Err(error) = self.line(&line, check, conversion) {
+        while let Some(block) = lines.next_lines().map_err(failed)? {
+            if let Err(error) = self.block(block, check, report, conversion) {
                 // The producer is not to be killed for it: its stream is read to the end.
-                while lines.next_line().map_err(failed)?.is_some() {}
+                while lines.next_lines().map_err(failed)?.is_some() {}
                 return Err(error);
             }
-            check.deliver(report)?;
         }
+        Ok(())
+    }
+
+    /// Checks the lines that have arrived; then all that is to be said of them has been said.
+    fn block(
+        &mut self,
+        lines: Lines<'_>,
+        check: &mut Check<'_>,
+        report: &mut dyn Report,
+        conversion: &mut dyn Convert,
+    ) -> Result<(), Error> {
+        for line in lines {
+            self.line(&line, check, conversion)?;
+            if check.is_to_tell() {
+                conversion.flush();
+                check.deliver(report)?;
+            }
+        }
+        conversion.flush();
         Ok(())
     }
 
@@ -137,7 +165,7 @@ impl<'c> Checker<'c> {
         }
         // The first event may be held against another schema than those that follow.
         if check.events > 0
-            && let Some((recipe, values)) = self.shapes.recall(line)
+            && let Some(Recalled { recipe, values }) = self.shapes.recall(line)
         {
             let facts = recipe.facts(line.number, line.offset, &values);
             check.recalled(line, &facts, conversion);
@@ -152,7 +180,8 @@ impl<'c> Checker<'c> {
         };
         check.observe(line, event.as_ref());
         if let Some(event) = &event {
-            return check.event(line, event, &mut self.shapes, conversion);
+            let plan = self.reader.plan(event.root());
+            return check.event(line, event, plan, &mut self.shapes, conversion);
         }
         Ok(())
     }
@@ -162,7 +191,6 @@ impl<'c> Checker<'c> {
 struct Check<'c> {
     name: &'c str,
     contract: &'c Contract,
-    reader: Reader<'c>,
     framing: Framing,
     format: Option<Format>,
     vocabulary: Vocabulary,
@@ -191,7 +219,6 @@ impl<'c> Check<'c> {
         Self {
             name,
             contract,
-            reader: Reader::new(contract.profile()),
             framing: Framing::Unseen,
             format: contract.format,
             vocabulary: Vocabulary::default(),
@@ -234,10 +261,10 @@ impl<'c> Check<'c> {
         &mut self,
         line: &Line<'_>,
         event: &Event<'_>,
+        plan: Plan<'_>,
         shapes: &mut Shapes<Recipe>,
         conversion: &mut dyn Convert,
     ) -> Result<(), Error> {
-        let plan = self.reader.plan(event.root());
         let valid = !self.terminal.is_closed() && self.schemas(event)?;
         if valid
             && self.events > 0
@@ -272,12 +299,25 @@ impl<'c> Check<'c> {
         let guess = if ends { Format::Json } else { Format::StreamJson };
         let format = *self.format.get_or_insert(guess);
         let in_run = !self.terminal.is_closed();
+        if !in_run && self.is_enough_of(Rule::EventAfterTerminal) {
+            conversion.event(&Seen { line, event, facts, pieces: &[], valid, in_run });
+            return;
+        }
         let pieces = if in_run { self.stages(facts, valid, format) } else { Pieces::new() };
         self.terminal.observe(facts, &mut self.found);
         if in_run && facts.incomplete && !valid && self.is_severe(Rule::SchemaViolation) {
             self.lost.get_or_insert(line.number);
         }
         conversion.event(&Seen { line, event, facts, pieces: &pieces, valid, in_run });
+    }
+
+    /// Counts a defect of this kind without telling of it, if it would not be told of anyway.
+    fn is_enough_of(&mut self, rule: Rule) -> bool {
+        let count = &mut self.counts[rule as usize];
+        let told = self.contract.severities.of(rule).is_some();
+        let enough = !told || *count >= PRINTED_PER_RULE_MAX;
+        *count += u64::from(told && enough);
+        enough
     }
 
     /// The stages that follow the run; after its end there is nothing for them to follow.
@@ -314,6 +354,11 @@ impl<'c> Check<'c> {
             Diagnostic { location: Some(SchemaLocation::new(schema, violation)), ..diagnostic }
         }));
         Ok(failed.is_empty())
+    }
+
+    /// Whether something was found that a report has not seen.
+    fn is_to_tell(&self) -> bool {
+        !self.found.is_empty() || (matches!(self.framing, Framing::Foreign(_)) && !self.diagnosed)
     }
 
     /// Hands what was found to the report, unless the stream's framing is still in doubt.

@@ -11,6 +11,7 @@ use std::io::{self, Write};
 
 use crate::event::Event;
 use crate::facts::Facts;
+use crate::limits::CONVERTED_BYTES_MAX;
 use crate::line::Line;
 use crate::profile::Profile;
 use crate::reassembly::Piece;
@@ -38,6 +39,9 @@ pub trait Convert {
     /// An event, as it arrives.
     fn event(&mut self, seen: &Seen<'_, '_>);
 
+    /// All lines that have arrived are converted: what was made of them is to leave.
+    fn flush(&mut self);
+
     /// The end of the stream: nothing more is to come of what has begun.
     fn end(&mut self);
 
@@ -51,6 +55,8 @@ pub trait Convert {
 /// Nothing is converted.
 impl Convert for () {
     fn event(&mut self, _: &Seen<'_, '_>) {}
+
+    fn flush(&mut self) {}
 
     fn end(&mut self) {}
 
@@ -144,6 +150,12 @@ impl<'p> Conversion<'p> {
 impl Convert for Conversion<'_> {
     fn event(&mut self, seen: &Seen<'_, '_>) {
         self.converter.event(seen, &mut self.out);
+        if self.out.len() >= CONVERTED_BYTES_MAX {
+            self.deliver();
+        }
+    }
+
+    fn flush(&mut self) {
         self.deliver();
     }
 

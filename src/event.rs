@@ -119,7 +119,7 @@ impl Engine {
     ) -> Option<Event<'a>> {
         let Self { tape } = self;
         if line.ending != Ending::EndOfStream
-            && let Ok(text) = str::from_utf8(line.bytes)
+            && let Some(text) = line.text()
             && tape.read(line.padded(), text.len())
         {
             let doc = tape.doc(text);
@@ -354,8 +354,8 @@ mod tests {
     fn raised(stream: &[u8]) -> Vec<String> {
         let mut found = Vec::new();
         let mut reader = LineReader::new(stream, 1_000_000);
-        while let Some(line) = reader.next_line().expect("memory reads") {
-            parse(&line, &mut found);
+        while let Some(lines) = reader.next_lines().expect("memory reads") {
+            lines.for_each(|line| drop(parse(&line, &mut found)));
         }
         found.iter().map(|d| format!("{}@{}", d.rule, d.offset.expect("a place"))).collect()
     }
@@ -406,7 +406,8 @@ mod tests {
         let stream = format!("{{\"a\":\"{}", "x".repeat(65_536 - 6));
         let mut found = Vec::new();
         let mut reader = LineReader::new(stream.as_bytes(), 1_000_000);
-        parse(&reader.next_line().expect("memory reads").expect("one line"), &mut found);
+        let mut lines = reader.next_lines().expect("memory reads").expect("one line");
+        parse(&lines.next().expect("one line"), &mut found);
         assert!(found[0].message.contains("multiple of the pipe buffer"), "{}", found[0].message);
     }
 }

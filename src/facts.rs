@@ -1,11 +1,13 @@
 //! What an event means, in words that no producer invented: [`Profile`] × [`Event`] → [`Facts`].
 
+mod candidates;
 mod plan;
 mod reader;
 mod recipe;
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
 
 use smallvec::SmallVec;
 
@@ -26,7 +28,7 @@ pub struct Facts<'e> {
     /// The offset of its first byte in the stream, from 0.
     pub offset: u64,
     /// Its tag, the parts joined by `/`; empty if it has none.
-    pub tag: Cow<'e, str>,
+    pub tag: Rc<str>,
     /// What the profile knows of the tag.
     pub standing: Standing,
     /// Whether a rule of the profile holds and what it points to is not there.

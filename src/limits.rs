@@ -51,11 +51,17 @@ pub const CALL_ID_BYTES_MAX: usize = 256;
 /// and once for the whole answer. What lies beyond is compared by length and fingerprint.
 pub const TEXT_BYTES_MAX: usize = 1024 * 1024;
 
+/// Tags of which is remembered what a profile says of them.
+pub const TAGS_REMEMBERED_MAX: usize = 64;
+
 /// Different names of unknown events, and of unknown tools, that are counted one by one.
 pub const NAMES_MAX: usize = 200;
 
 /// Open calls that a message names; the others are counted.
 pub const CALLS_NAMED_MAX: usize = 5;
+
+/// Converted output that is collected while more input is already there, in bytes.
+pub const CONVERTED_BYTES_MAX: usize = 64 * 1024;
 
 /// Longest answer that is kept until the end of the run, in bytes.
 pub const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;

@@ -80,6 +80,36 @@ impl Conditions {
     pub fn hold(&self, root: Node<'_>) -> bool {
         self.0.iter().all(|(path, test)| test.holds(path.find(root)))
     }
+
+    /// What is left to ask where some values are known beforehand; `None` where one of them fails.
+    pub fn given(&self, known: impl Fn(&Path) -> Known) -> Option<Self> {
+        let mut left = BTreeMap::new();
+        for (path, test) in &self.0 {
+            let value = match known(path) {
+                Known::Unknown => {
+                    left.insert(path.clone(), test.clone());
+                    continue;
+                }
+                Known::Absent => None,
+                Known::Text(text) => Some(Value::String(text)),
+            };
+            if !test.holds(value.as_ref().map(Node::Tree)) {
+                return None;
+            }
+        }
+        Some(Self(left))
+    }
+}
+
+/// What is known of a value before it is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known {
+    /// Nothing.
+    Unknown,
+    /// It is not there.
+    Absent,
+    /// It is this string.
+    Text(String),
 }
 
 /// What is asked of one value.

@@ -22,11 +22,10 @@
 //! contract, and lines without terminator are not recalled: their end is not known to be theirs.
 
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::ops::Range;
 
 use crate::line::{Ending, Line};
-use crate::tape::{Cursor, Doc, Kind, StringEnd, string_end, unescaped};
+use crate::tape::{Cursor, Doc, Kind, string_end, unescaped};
 
 /// Shapes that are remembered.
 const TEMPLATES_MAX: usize = 8;
@@ -53,6 +52,8 @@ pub struct Shapes<R> {
     oldest: usize,
     credit: u32,
     passed: u32,
+    /// Of the latest line that was compared.
+    slots: [Slot; SLOTS_MAX],
 }
 
 #[derive(Debug)]
@@ -74,25 +75,33 @@ struct SlotOf {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SlotKind {
-    /// A string, and whether anybody asks for it.
-    String {
-        used: bool,
-    },
+    String,
     Digits,
 }
 
-/// The values of a line in the slots of its shape.
+/// A line that has a shape, and its values in the slots.
 #[derive(Debug)]
-pub struct Values<'a>([Value<'a>; SLOTS_MAX]);
+pub struct Recalled<'a, R> {
+    /// How to read it.
+    pub recipe: &'a R,
+    /// Its values.
+    pub values: Values<'a>,
+}
 
+/// The values of a line in the slots of its shape.
 #[derive(Debug, Clone, Copy)]
-enum Value<'a> {
-    /// Nobody will ask for it.
-    Unused,
-    /// A string as it is written, and whether it has no escapes.
-    Text(&'a str, bool),
-    /// The number that digits make.
-    Number(u64),
+pub struct Values<'a> {
+    text: &'a str,
+    slots: &'a [Slot; SLOTS_MAX],
+}
+
+/// Where a value stands in a line.
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    start: usize,
+    end: usize,
+    /// Of a string: it has no escapes.
+    plain: bool,
 }
 
 /// Where a value of a line comes from.
@@ -107,18 +116,15 @@ pub enum Source {
 /// Where the values of a learned line will come from.
 #[derive(Debug)]
 pub struct Sources<'t> {
-    /// The values that become slots, by their place on the tape, and whether they are asked for.
-    slots: &'t [(usize, Cell<bool>)],
+    /// The values that become slots, by their place on the tape.
+    slots: &'t [usize],
 }
 
 impl Sources<'_> {
     /// Where this value comes from.
     pub fn of(&self, cursor: Cursor<'_>) -> Source {
-        match self.slots.iter().position(|slot| slot.0 == cursor.index()) {
-            Some(slot) => {
-                self.slots[slot].1.set(true);
-                Source::Slot(slot)
-            }
+        match self.slots.iter().position(|&slot| slot == cursor.index()) {
+            Some(slot) => Source::Slot(slot),
             None if cursor.kind() == Kind::String => Source::Literal(cursor.unescaped().into()),
             None => Source::Literal(cursor.written().to_owned()),
         }
@@ -130,50 +136,59 @@ impl<'a> Values<'a> {
     pub fn text(&self, source: &'a Source) -> Cow<'a, str> {
         match source {
             Source::Literal(text) => Cow::Borrowed(text),
-            Source::Slot(slot) => match self.0[*slot] {
-                Value::Text(text, true) => Cow::Borrowed(text),
-                Value::Text(text, false) => Cow::Owned(unescaped(text)),
-                Value::Number(_) | Value::Unused => Cow::Borrowed(""),
-            },
+            Source::Slot(slot) => {
+                let written = self.written(*slot);
+                let plain = self.slots[*slot].plain;
+                if plain { Cow::Borrowed(written) } else { Cow::Owned(unescaped(written)) }
+            }
         }
+    }
+
+    fn written(&self, slot: usize) -> &'a str {
+        &self.text[self.slots[slot].start..self.slots[slot].end]
     }
 
     /// A number.
     #[expect(clippy::cast_precision_loss, reason = "so many digits are exact")]
-    pub fn number(&self, source: &Source) -> Option<f64> {
-        match source {
-            Source::Literal(digits) => digits.parse().ok(),
-            Source::Slot(slot) => match self.0[*slot] {
-                Value::Number(number) => Some(number as f64),
-                Value::Text(..) | Value::Unused => None,
-            },
+    pub fn number(&self, source: &Source) -> f64 {
+        let digits = match source {
+            Source::Literal(digits) => digits,
+            Source::Slot(slot) => self.written(*slot),
+        };
+        let value = |sum: u64, digit: u8| sum.wrapping_mul(10) + u64::from(digit & 0xf);
+        if digits.len() <= DIGITS_MAX && digits.bytes().all(|it| it.is_ascii_digit()) {
+            return digits.bytes().fold(0, value) as f64;
         }
+        digits.parse().unwrap_or_default()
     }
 }
 
 impl<R> Default for Shapes<R> {
     fn default() -> Self {
-        Self { templates: Vec::new(), latest: 0, oldest: 0, credit: CREDIT, passed: 0 }
+        let slots = [Slot::default(); SLOTS_MAX];
+        Self { templates: Vec::new(), latest: 0, oldest: 0, credit: CREDIT, passed: 0, slots }
     }
 }
 
 impl<R> Shapes<R> {
     /// How to read the line, and its values, if it has a shape that is remembered.
     #[inline]
-    pub fn recall<'a>(&'a mut self, line: &Line<'a>) -> Option<(&'a R, Values<'a>)> {
-        if line.ending == Ending::EndOfStream {
-            return None;
-        }
+    pub fn recall<'a>(&'a mut self, line: &Line<'a>) -> Option<Recalled<'a, R>> {
+        let text = line.text().filter(|_| line.ending != Ending::EndOfStream)?;
         let count = self.templates.len();
-        for step in 0..count {
-            let index = (self.latest + step) % count;
-            if let Some(values) = self.templates[index].values(line) {
-                self.latest = index;
-                self.credit = CREDIT;
-                return Some((&self.templates[index].recipe, values));
+        let mut index = self.latest;
+        let mut tried = 0;
+        while !self.templates.get(index)?.fits(line, &mut self.slots) {
+            index = if index + 1 < count { index + 1 } else { 0 };
+            tried += 1;
+            if tried == count {
+                return None;
             }
         }
-        None
+        self.latest = index;
+        self.credit = CREDIT;
+        let values = Values { text, slots: &self.slots };
+        Some(Recalled { recipe: &self.templates[index].recipe, values })
     }
 
     /// Learns the shape of a line that is a valid event. `doc` has been looked at by all who
@@ -192,14 +207,12 @@ impl<R> Shapes<R> {
         let mut values = Vec::new();
         scalars(doc.root(), &mut values);
         values.retain(|value| is_slot(*value, doc.looks()));
-        let slots: Vec<_> = values.iter().map(|it| (it.index(), Cell::new(false))).collect();
+        let slots: Vec<usize> = values.iter().map(|it| it.index()).collect();
         if slots.is_empty() || slots.len() > SLOTS_MAX {
             return;
         }
         if let Some(recipe) = recipe(&Sources { slots: &slots }) {
-            let used = slots.iter().map(|(_, used)| used.get());
-            let slots = values.into_iter().zip(used).collect::<Vec<_>>();
-            self.remember(Template::new(doc, &slots, recipe));
+            self.remember(Template::new(doc, &values, recipe));
         }
     }
 
@@ -249,66 +262,55 @@ fn is_slot(value: Cursor<'_>, looks: u64) -> bool {
 }
 
 impl<R> Template<R> {
-    fn new(doc: &Doc<'_>, slots: &[(Cursor<'_>, bool)], recipe: R) -> Self {
+    fn new(doc: &Doc<'_>, slots: &[Cursor<'_>], recipe: R) -> Self {
         let text = doc.text();
         let mut tail = 0;
         let slots = slots
             .iter()
-            .map(|&(slot, used)| {
+            .map(|slot| {
                 let start = slot.written().as_ptr().addr() - text.as_ptr().addr();
                 let literal = tail..start;
                 tail = start + slot.written().len();
                 let is_string = slot.kind() == Kind::String;
-                let kind = if is_string { SlotKind::String { used } } else { SlotKind::Digits };
+                let kind = if is_string { SlotKind::String } else { SlotKind::Digits };
                 SlotOf { literal, kind }
             })
             .collect();
         Self { text: text.as_bytes().to_vec(), slots, tail, recipe }
     }
 
-    /// The values of a line in the slots, if it has this shape.
+    /// Whether a line has this shape, and where its values are then.
     #[inline]
-    fn values<'a>(&self, line: &Line<'a>) -> Option<Values<'a>> {
+    fn fits(&self, line: &Line<'_>, slots: &mut [Slot; SLOTS_MAX]) -> bool {
+        self.compare(line, slots).is_some()
+    }
+
+    #[inline]
+    fn compare(&self, line: &Line<'_>, slots: &mut [Slot; SLOTS_MAX]) -> Option<()> {
         let bytes = line.padded();
-        let mut values = [Value::Unused; SLOTS_MAX];
         let mut at = 0;
-        for (slot, value) in self.slots.iter().zip(&mut values) {
-            let literal = &self.text[slot.literal.clone()];
+        for (of, slot) in self.slots.iter().zip(slots) {
+            let literal = &self.text[of.literal.clone()];
             let start = at + literal.len();
             if bytes.get(at..start)? != literal {
                 return None;
             }
-            (*value, at) = match slot.kind {
-                SlotKind::String { used } => string(bytes, start, used)?,
-                SlotKind::Digits => digits(bytes, start)?,
+            let (end, plain) = match of.kind {
+                SlotKind::String => string_end(bytes, start).map(|it| (it.at, it.plain))?,
+                SlotKind::Digits => (digits_end(bytes, start)?, true),
             };
+            *slot = Slot { start, end, plain };
+            at = end;
         }
-        (line.bytes.get(at..)? == &self.text[self.tail..]).then_some(Values(values))
+        (line.bytes.get(at..)? == &self.text[self.tail..]).then_some(())
     }
 }
 
-/// Goes over the string whose first byte is `bytes[start]`, to its closing quote.
+/// The place behind the digits from `start` on, if they are a number that fits a slot.
 #[inline]
-fn string(bytes: &[u8], start: usize, used: bool) -> Option<(Value<'_>, usize)> {
-    let StringEnd { at, plain, ascii } = string_end(bytes, start)?;
-    if ascii && !used {
-        return Some((Value::Unused, at));
-    }
-    Some((Value::Text(str::from_utf8(&bytes[start..at]).ok()?, plain), at))
-}
-
-/// Goes over the digits from `start` on.
-#[inline]
-fn digits(bytes: &[u8], start: usize) -> Option<(Value<'_>, usize)> {
-    let mut number = 0;
-    let mut at = start;
-    while let Some(digit @ b'0'..=b'9') = bytes.get(at) {
-        number = number * 10 + u64::from(digit - b'0');
-        at += 1;
-        if at > start + DIGITS_MAX {
-            return None;
-        }
-    }
-    let leads_with_zero = at > start + 1 && bytes[start] == b'0';
-    (at > start && !leads_with_zero).then_some((Value::Number(number), at))
+fn digits_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let rest = bytes.get(start..)?;
+    let count = rest.iter().take_while(|it| it.is_ascii_digit()).count();
+    let fits = count == 1 || (2..=DIGITS_MAX).contains(&count) && rest[0] != b'0';
+    fits.then_some(start + count)
 }

@@ -128,7 +128,7 @@ impl Parser<'_> {
 
     fn string(&mut self, quote: usize) -> End {
         let start = quote + 1;
-        let StringEnd { at, plain, .. } = string_end(self.bytes, start)?;
+        let StringEnd { at, plain } = string_end(self.bytes, start)?;
         self.push(Kind::String, start, at, plain);
         Some(at + 1)
     }

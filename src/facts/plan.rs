@@ -1,6 +1,7 @@
 //! Which facts an event tells, before their values are read.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use smallvec::SmallVec;
 
@@ -14,7 +15,7 @@ use crate::profile::TextMode;
 /// steps that name a node have not: whatever they are, the steps are the same.
 #[derive(Debug)]
 pub struct Plan<'e> {
-    pub(super) tag: Cow<'e, str>,
+    pub(super) tag: Rc<str>,
     pub(super) standing: Standing,
     pub(super) incomplete: bool,
     pub(super) steps: Steps<'e>,

@@ -1,5 +1,7 @@
 //! The plan of a shape: how to read the facts of every line that has it.
 
+use std::rc::Rc;
+
 use super::plan::{Plan, Step, joined, text_fact};
 use super::{Fact, Facts, Standing};
 use crate::event::Node;
@@ -9,7 +11,7 @@ use crate::shape::{Source, Sources, Values};
 /// A plan whose values come from the lines of a shape.
 #[derive(Debug)]
 pub struct Recipe {
-    tag: String,
+    tag: Rc<str>,
     standing: Standing,
     steps: Vec<Ingredient>,
 }
@@ -47,25 +49,25 @@ impl Recipe {
             return None;
         }
         let steps = plan.steps.iter().map(step).collect::<Option<_>>()?;
-        Some(Self { tag: plan.tag.clone().into_owned(), standing: plan.standing, steps })
+        Some(Self { tag: plan.tag.clone(), standing: plan.standing, steps })
     }
 
     /// The facts of a line of the shape.
     pub fn facts<'e>(&'e self, line: u64, offset: u64, values: &Values<'e>) -> Facts<'e> {
-        let list = self.steps.iter().filter_map(|step| match step {
-            Ingredient::SessionStart => Some(Fact::SessionStart),
-            Ingredient::Boundary => Some(Fact::Boundary),
-            Ingredient::Session(id) => Some(Fact::Session(id.as_str().into())),
-            Ingredient::Time(time) => values.number(time).map(Fact::Time),
+        let list = self.steps.iter().map(|step| match step {
+            Ingredient::SessionStart => Fact::SessionStart,
+            Ingredient::Boundary => Fact::Boundary,
+            Ingredient::Session(id) => Fact::Session(id.as_str().into()),
+            Ingredient::Time(time) => Fact::Time(values.number(time)),
             Ingredient::Text(mode, pieces) => {
                 let text = joined(pieces.iter().map(|it| values.text(it)));
-                Some(text_fact(*mode, text))
+                text_fact(*mode, text)
             }
         });
         Facts {
             line,
             offset,
-            tag: self.tag.as_str().into(),
+            tag: self.tag.clone(),
             standing: self.standing,
             incomplete: false,
             list: list.collect(),

@@ -152,6 +152,10 @@ impl Convert for Watched<'_> {
         self.inner.event(seen);
     }
 
+    fn flush(&mut self) {
+        self.inner.flush();
+    }
+
     fn end(&mut self) {
         self.inner.end();
     }

@@ -158,7 +158,10 @@ impl<'a> Cursor<'a> {
         let entry = self.entry();
         if entry.plain {
             let written = &self.doc.text.as_bytes()[entry.start as usize..entry.end as usize];
-            return written == text.as_bytes();
+            // Most comparisons end here, without a call.
+            return written.len() == text.len()
+                && written.first() == text.as_bytes().first()
+                && written == text.as_bytes();
         }
         // Escapes make a text longer, never shorter.
         (entry.end - entry.start) as usize > text.len() && self.unescaped() == text

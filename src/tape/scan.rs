@@ -13,17 +13,14 @@ pub(crate) struct StringEnd {
     pub(crate) at: usize,
     /// Whether it has no escapes.
     pub(crate) plain: bool,
-    /// Whether all of it is ASCII; it may be where this is false.
-    pub(crate) ascii: bool,
 }
 
-/// Which bytes of a block are quotes, backslashes, control characters, and no ASCII, a bit for each.
+/// Which bytes of a block are quotes, backslashes and control characters, a bit for each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Marks {
     pub(super) quotes: u64,
     pub(super) backslashes: u64,
     pub(super) controls: u64,
-    pub(super) beyond: u64,
 }
 
 /// Finds the end of the string whose first byte is `bytes[start]`; `None` if it has none, or is no
@@ -37,12 +34,7 @@ pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
         let stops = quotes | equal(block, b'\\') | controls(block);
         let stop = stops & stops.wrapping_neg();
         if quotes & stop != 0 {
-            let ascii = block.to_bitmask() & (stop - 1) == 0;
-            return Some(StringEnd {
-                at: start + stop.trailing_zeros() as usize,
-                plain: true,
-                ascii,
-            });
+            return Some(StringEnd { at: start + stop.trailing_zeros() as usize, plain: true });
         }
     }
     string_end_by_blocks(bytes, start, portable_marks)
@@ -60,13 +52,12 @@ fn controls(block: u8x16) -> u32 {
 
 #[inline]
 fn portable_marks(block: &[u8; BLOCK]) -> Marks {
-    let mut marks = Marks { quotes: 0, backslashes: 0, controls: 0, beyond: 0 };
+    let mut marks = Marks { quotes: 0, backslashes: 0, controls: 0 };
     for (index, part) in block.as_chunks::<16>().0.iter().enumerate() {
         let part = u8x16::new(*part);
         marks.quotes |= u64::from(equal(part, b'"')) << (16 * index);
         marks.backslashes |= u64::from(equal(part, b'\\')) << (16 * index);
         marks.controls |= u64::from(controls(part)) << (16 * index);
-        marks.beyond |= u64::from(part.to_bitmask()) << (16 * index);
     }
     marks
 }
@@ -82,7 +73,7 @@ pub(super) fn string_end_by_blocks(
 ) -> Option<StringEnd> {
     const EVEN: u64 = 0x5555_5555_5555_5555;
     let mut at = start;
-    let (mut plain, mut ascii) = (true, true);
+    let mut plain = true;
     // Whether the first byte of the block is escaped by the last one before it.
     let mut carry = 0;
     // Escapes before this place have been looked at.
@@ -90,18 +81,16 @@ pub(super) fn string_end_by_blocks(
     loop {
         let mut rest = [0; BLOCK];
         let block = block_at(bytes, at, &mut rest)?;
-        let Marks { quotes, backslashes, controls, beyond } = marks(block);
+        let Marks { quotes, backslashes, controls } = marks(block);
         if backslashes | carry == 0 {
             let stops = quotes | controls;
             if stops == 0 {
-                ascii &= beyond == 0;
                 at += BLOCK;
                 continue;
             }
             let stop = stops & stops.wrapping_neg();
-            ascii &= beyond & (stop - 1) == 0;
             let at = at + stop.trailing_zeros() as usize;
-            return (quotes & stop != 0).then_some(StringEnd { at, plain, ascii });
+            return (quotes & stop != 0).then_some(StringEnd { at, plain });
         }
         // A backslash that is not escaped escapes the byte behind it: of a run of them, every
         // second one from the first on.
@@ -117,10 +106,9 @@ pub(super) fn string_end_by_blocks(
             return None;
         }
         plain &= backslashes & inside == 0;
-        ascii &= beyond & inside == 0;
         checked = check_escapes(bytes, at, escaped & inside, checked)?;
         if end != 0 {
-            return Some(StringEnd { at: at + end.trailing_zeros() as usize, plain, ascii });
+            return Some(StringEnd { at: at + end.trailing_zeros() as usize, plain });
         }
         at += BLOCK;
     }
