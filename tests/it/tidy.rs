@@ -163,6 +163,7 @@ fn literals(code: &str) -> Vec<&str> {
 fn files_and_functions_fit_the_head() {
     let mut all = files(&root().join("src"), "rs");
     all.extend(files(&root().join("tests"), "rs"));
+    all.extend(files(&root().join("benches"), "rs"));
     for path in all {
         let text = fs::read_to_string(&path).unwrap();
         let shown = path.display();
