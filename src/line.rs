@@ -164,7 +164,7 @@ impl<R: Read> LineReader<R> {
         Lines {
             bytes,
             padded: if terminator == 0 { bytes } else { &self.buffer[start..] },
-            text: str::from_utf8(bytes).ok(),
+            text: simdutf8::basic::from_utf8(bytes).ok(),
             terminator,
             line_bytes_max: self.line_bytes_max,
             place: &mut self.place,

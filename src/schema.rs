@@ -151,13 +151,11 @@ impl Schema {
         let validator = self
             .tape
             .get_or_init(|| jsonschema::options_for::<TapeJson>().build(&self.document()).ok());
-        match validator {
-            Some(validator) => validator.is_valid(doc.root()),
-            None => {
-                doc.look_at_all();
-                self.is_valid(&tape::tree(doc.root()))
-            }
+        if let Some(validator) = validator {
+            return validator.is_valid(doc.root());
         }
+        doc.look_at_all();
+        self.is_valid(&tape::tree(doc.root()))
     }
 
     /// How `value` fails the schema; nothing when it is valid. In the order of the pointers' text.

@@ -151,15 +151,13 @@ impl<'a> Values<'a> {
     /// A number.
     #[expect(clippy::cast_precision_loss, reason = "so many digits are exact")]
     pub fn number(&self, source: &Source) -> f64 {
-        let digits = match source {
-            Source::Literal(digits) => digits,
-            Source::Slot(slot) => self.written(*slot),
-        };
-        let value = |sum: u64, digit: u8| sum.wrapping_mul(10) + u64::from(digit & 0xf);
-        if digits.len() <= DIGITS_MAX && digits.bytes().all(|it| it.is_ascii_digit()) {
-            return digits.bytes().fold(0, value) as f64;
+        match source {
+            Source::Literal(number) => number.parse().unwrap_or_default(),
+            Source::Slot(slot) => {
+                let digits = self.written(*slot).bytes().map(|it| u64::from(it & 0xf));
+                digits.fold(0, |number: u64, digit| number * 10 + digit) as f64
+            }
         }
-        digits.parse().unwrap_or_default()
     }
 }
 

@@ -4,6 +4,8 @@
 //! values, and without duplicate keys. What it refuses may be anything, and is for that engine to
 //! judge: nothing is said here about what is wrong.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod cursor;
 mod escape;
 mod scan;

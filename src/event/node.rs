@@ -245,13 +245,14 @@ mod tests {
     fn numbers_are_equal_by_value() {
         assert!(asked(&json!(0), |it| it.equals(&json!(0.0))));
         assert!(!asked(&json!(1), |it| it.equals(&json!("1"))));
-        assert_eq!(asked(&json!(1.0), |it| it.scalar_text().map(Cow::into_owned)).unwrap(), "1.0");
+        let text = asked(&json!(1.0), |it| it.scalar_text().map(Cow::into_owned));
+        assert_eq!(text.as_deref(), Some("1.0"));
     }
 
     #[test]
     fn the_smallest_matching_key_is_taken() {
         let value = json!({"toolCallId": 1, "zToolCall": 2, "aToolCall": 3, "ToolCall": 4});
-        let found = asked(&value, |it| it.member_ending_in("ToolCall").unwrap().0.into_owned());
-        assert_eq!(found, "aToolCall");
+        let found = asked(&value, |it| it.member_ending_in("ToolCall").map(|it| it.0.into_owned()));
+        assert_eq!(found.as_deref(), Some("aToolCall"));
     }
 }

@@ -2,6 +2,8 @@
 
 use wide::u8x16;
 
+#[cfg(target_arch = "x86_64")]
+use super::avx2;
 use super::escape::hexadecimal;
 
 const BLOCK: usize = 64;
@@ -37,6 +39,24 @@ pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
             return Some(StringEnd { at: start + stop.trailing_zeros() as usize, plain: true });
         }
     }
+    long_string_end(bytes, start)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn long_string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
+    if avx2::is_there() {
+        avx2::string_end(bytes, start)
+    } else {
+        portable_string_end(bytes, start)
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn long_string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
+    portable_string_end(bytes, start)
+}
+
+fn portable_string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
     string_end_by_blocks(bytes, start, portable_marks)
 }
 
@@ -65,7 +85,6 @@ fn portable_marks(block: &[u8; BLOCK]) -> Marks {
 /// Goes on in whole blocks. Which quotes are escaped comes from arithmetic on bits, so a dense run
 /// of escapes costs no branches.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "it takes on the processor features of its caller")]
 pub(super) fn string_end_by_blocks(
     bytes: &[u8],
     start: usize,
@@ -134,9 +153,8 @@ fn check_escapes(bytes: &[u8], block: usize, mut escaped: u64, checked: usize) -
         escaped &= escaped - 1;
         match bytes.get(at)? {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
-            b'u' if at >= checked => checked = unicode_escape(bytes, at)?,
-            // The second half of a pair that has been looked at.
-            b'u' => {}
+            // Unless it is the second half of a pair that has been looked at.
+            b'u' => checked = if at < checked { checked } else { unicode_escape(bytes, at)? },
             _ => return None,
         }
     }
@@ -155,5 +173,63 @@ fn unicode_escape(bytes: &[u8], at: usize) -> Option<usize> {
         }
         0xdc00..=0xdfff => None,
         _ => Some(at + 5),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The end of the string that begins the bytes, found one byte at a time.
+    fn plainly(bytes: &[u8]) -> Option<StringEnd> {
+        let mut at = 0;
+        let mut plain = true;
+        loop {
+            match bytes.get(at)? {
+                b'"' => return Some(StringEnd { at, plain }),
+                b'\\' => {
+                    plain = false;
+                    at = check_escapes(bytes, at + 1, 1, 0)?.max(at + 2);
+                }
+                0..0x20 => return None,
+                _ => at += 1,
+            }
+        }
+    }
+
+    /// Goal: all ways find the same. Method: strings of every length up to three blocks, with
+    /// something that matters at every place, alone and behind runs of backslashes.
+    #[test]
+    fn every_way_finds_the_same_end() {
+        let things: [&[u8]; 9] = [
+            b"\\",
+            b"\"",
+            b"\\n",
+            b"\\u00e9",
+            b"\\ud83d\\ude80",
+            b"\\ud83d",
+            b"\x1f",
+            b"\\x",
+            b"\xc3\xa9",
+        ];
+        let mut found = 0;
+        for length in 0..140 {
+            for thing in things {
+                for run in 0..4 {
+                    let mut bytes = vec![b'a'; length];
+                    bytes.extend(std::iter::repeat_n(b'\\', run));
+                    bytes.extend(thing);
+                    bytes.extend(&b"tail\"}\n"[..]);
+                    let expected = plainly(&bytes);
+                    assert_eq!(portable_string_end(&bytes, 0), expected, "{bytes:?}");
+                    assert_eq!(string_end(&bytes, 0), expected, "{bytes:?}");
+                    bytes.resize(bytes.len() + 64, b'"');
+                    assert_eq!(portable_string_end(&bytes, 0), expected, "{bytes:?}");
+                    assert_eq!(string_end(&bytes, 0), expected, "{bytes:?}");
+                    found += usize::from(expected.is_some());
+                }
+            }
+        }
+        assert!(found > 2_000, "only {found}");
     }
 }
