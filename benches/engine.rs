@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let corpora = chosen(&CORPORA, &names);
     let engines = chosen(&ENGINES, &names);
     let (profile, schema) = Profile::load("cursor")?;
-    let mut contract = Contract::new(profile, schema.as_ref())?;
+    let mut contract = Contract::new(profile, schema)?;
     // A line of the huge stream is as long as the default allows, and a little longer.
     contract.line_bytes_max = 2 * BYTES as u64;
     for (corpus, make) in corpora {

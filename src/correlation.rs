@@ -121,10 +121,10 @@ impl Correlation {
     }
 
     fn start(&mut self, call: &Call<'_>, line: u64) -> Option<Diagnostic> {
-        let name = name(call.tool.as_deref(), &call.id);
+        let name = || name(call.tool.as_deref(), &call.id);
         if let Some(open) = self.open.get_mut(&call.id) {
             open.repeats = open.repeats.saturating_add(1);
-            let message = format!("{name} is started again while it is open");
+            let message = format!("{} is started again while it is open", name());
             return Some(Diagnostic::new(Rule::RepeatedCallStart, message).related(open.line));
         }
         let ended = self.ended.remove(&self.state.hash_one(&call.id));
@@ -145,7 +145,7 @@ impl Correlation {
             self.open.insert(call.id.clone(), open);
         }
         ended.map(|ended| {
-            let message = format!("{name} is started again after its completion");
+            let message = format!("{} is started again after its completion", name());
             Diagnostic::new(Rule::RepeatedCallStart, message).related(ended.line)
         })
     }

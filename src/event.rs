@@ -1,10 +1,11 @@
 //! Stage 2: [`Line`] → [`Event`], a line that is one JSON object.
 //!
 //! Two engines read lines. The reference engine is `serde_json` and a tree; it alone knows what is
-//! wrong with a line. The fast one is a [`Tape`]; a line that it does not accept goes to the other.
+//! wrong with a line. The fast one is an [`Engine`] with a tape; a line that it does not accept goes to the other.
 //! Nothing outside this module and `schema` knows which it was: other modules look at events
 //! through [`Node`].
 
+mod engine;
 mod locate;
 mod node;
 mod tree;
@@ -20,9 +21,10 @@ use crate::limits::{DEPTH_MAX, DUPLICATES_PER_LINE_MAX, PIPE_BUFFER_BYTES};
 use crate::line::{Ending, Line};
 use crate::rule::Rule;
 use crate::schema::{Schema, Violation};
-use crate::tape::{Doc, Kind, Tape};
+use crate::tape::Doc;
 use crate::visible::shown;
 
+pub use engine::Engine;
 pub use node::Node;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -101,34 +103,6 @@ impl Event<'_> {
     /// The size of the event in bytes.
     pub(crate) fn length(&self) -> usize {
         self.text.len()
-    }
-}
-
-/// Reads lines with a tape where that can be done; what it needs for one serves the next.
-#[derive(Debug, Default)]
-pub struct Engine {
-    tape: Tape,
-}
-
-impl Engine {
-    /// Reads a line as one JSON object: what [`parse`] finds, faster.
-    pub fn parse<'a>(
-        &'a mut self,
-        line: &Line<'a>,
-        found: &mut Vec<Diagnostic>,
-    ) -> Option<Event<'a>> {
-        let Self { tape } = self;
-        if line.ending != Ending::EndOfStream
-            && let Some(text) = line.text()
-            && tape.read(line.padded(), text.len())
-        {
-            let doc = tape.doc(text);
-            if doc.root().kind() == Kind::Object {
-                let (line, offset) = (line.number, line.offset);
-                return Some(Event { line, offset, text, body: Body::Tape(doc) });
-            }
-        }
-        parse(line, found)
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
+use smallvec::SmallVec;
 
 use crate::event::Node;
 use crate::pointer;
@@ -63,11 +64,45 @@ impl Path {
     }
 }
 
+/// Finds values of one event, remembering the way to the latest one: paths that are asked one
+/// after the other mostly begin alike.
+#[derive(Debug)]
+pub struct Finder<'p, 'e> {
+    root: Node<'e>,
+    way: SmallVec<[(&'p Token, Option<Node<'e>>); 8]>,
+}
+
+impl<'p, 'e> Finder<'p, 'e> {
+    /// Finds values below `root`.
+    pub fn new(root: Node<'e>) -> Self {
+        Self { root, way: SmallVec::new() }
+    }
+
+    /// As [`Path::find`].
+    pub fn find(&mut self, path: &'p Path) -> Option<Node<'e>> {
+        let alike = self.way.iter().zip(&path.tokens).take_while(|(it, token)| it.0 == *token);
+        let alike = alike.count();
+        self.way.truncate(alike);
+        let mut node = self.way.last().map_or(Some(self.root), |it| it.1);
+        for token in &path.tokens[alike..] {
+            node = node.and_then(|node| token.of(node));
+            self.way.push((token, node));
+        }
+        node.filter(|node| !node.is_null())
+    }
+}
+
 fn walk<'e>(tokens: &[Token], root: Node<'e>) -> Option<Node<'e>> {
-    tokens.iter().try_fold(root, |node, token| match token {
-        Token::Key(key) => node.get(key),
-        Token::Suffix(suffix) => node.member_ending_in(suffix).map(|(_, value)| value),
-    })
+    tokens.iter().try_fold(root, |node, token| token.of(node))
+}
+
+impl Token {
+    fn of<'e>(&self, node: Node<'e>) -> Option<Node<'e>> {
+        match self {
+            Self::Key(key) => node.get(key),
+            Self::Suffix(suffix) => node.member_ending_in(suffix).map(|(_, value)| value),
+        }
+    }
 }
 
 /// A conjunction of conditions on values of an event; an empty one always holds.
@@ -79,6 +114,11 @@ impl Conditions {
     /// Whether all of them hold.
     pub fn hold(&self, root: Node<'_>) -> bool {
         self.0.iter().all(|(path, test)| test.holds(path.find(root)))
+    }
+
+    /// The same, on the way to other values.
+    pub fn hold_by<'p>(&'p self, finder: &mut Finder<'p, '_>) -> bool {
+        self.0.iter().all(|(path, test)| test.holds(finder.find(path)))
     }
 
     /// What is left to ask where some values are known beforehand; `None` where one of them fails.

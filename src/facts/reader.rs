@@ -6,7 +6,7 @@ use super::candidates::{Candidate, Candidates, Memory};
 use super::plan::{Nodes, Plan, Step, Steps};
 use super::{Call, CallId, Fact, Last, Standing, Usage};
 use crate::event::Node;
-use crate::path::Path;
+use crate::path::{Finder, Path};
 use crate::profile::{CallOutcome, Calls, Profile, Session, Terminal, TerminalPolicy};
 
 /// Reads facts out of events, as one profile says.
@@ -70,7 +70,8 @@ fn calls<'e>(calls: &Calls, rules: &Candidates<'_>, root: Node<'e>, steps: &mut 
     }
     for Candidate { rule, .. } in rules.completion.iter().filter(|it| it.when.hold(root)) {
         for object in rule.of.objects(root) {
-            let outcome = rule.outcomes.iter().find(|rule| rule.when.hold(object));
+            let mut finder = Finder::new(object);
+            let outcome = rule.outcomes.iter().find(|rule| rule.when.hold_by(&mut finder));
             let call = call(calls, object, &rule.id);
             complete &= call.is_some();
             if let Some(mut call) = call {
@@ -85,12 +86,13 @@ fn calls<'e>(calls: &Calls, rules: &Candidates<'_>, root: Node<'e>, steps: &mut 
 
 fn call<'e>(calls: &Calls, root: Node<'e>, id: &[Path]) -> Option<Call<'e>> {
     let (tool, known) = tool(calls, root).unzip();
+    let mut finder = Finder::new(root);
     Some(Call {
         id: call_id(root, id)?,
         tool,
         tool_known: known.unwrap_or(calls.tool.is_empty()),
         result_known: true,
-        same: calls.same.iter().map(|path| path.find(root)).collect(),
+        same: calls.same.iter().map(|path| finder.find(path)).collect(),
     })
 }
 

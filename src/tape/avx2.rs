@@ -14,7 +14,7 @@ use std::arch::x86_64::{
     _mm256_set1_epi8,
 };
 
-use super::scan::{Marks, StringEnd, string_end_by_blocks};
+use super::scan::{Escapes, Marks, SIMPLE_ESCAPES, StringEnd, string_end_by_blocks};
 
 /// Whether the processor has what it takes.
 #[inline]
@@ -34,28 +34,51 @@ pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
 
 #[target_feature(enable = "avx2")]
 fn with_avx2(bytes: &[u8], start: usize) -> Option<StringEnd> {
-    string_end_by_blocks(bytes, start, |block| marks(block))
+    string_end_by_blocks(bytes, start, |block| marks(block), |block| escapes(block))
 }
 
 #[target_feature(enable = "avx2")]
 #[inline]
 fn marks(block: &[u8; 64]) -> Marks {
-    let [low, high] = [half(block, 0), half(block, 4)];
-    let both = |low: __m256i, high: __m256i| {
-        let [low, high] = [low, high].map(|it| _mm256_movemask_epi8(it).cast_unsigned());
-        u64::from(low) | u64::from(high) << 32
-    };
-    let equal = |byte: u8| {
-        let byte = _mm256_set1_epi8(byte.cast_signed());
-        both(_mm256_cmpeq_epi8(low, byte), _mm256_cmpeq_epi8(high, byte))
-    };
+    let halves = halves(block);
     let last_control = _mm256_set1_epi8(0x1f);
-    let control = |half: __m256i| _mm256_cmpeq_epi8(_mm256_min_epu8(half, last_control), half);
+    let controls = halves.map(|it| _mm256_cmpeq_epi8(_mm256_min_epu8(it, last_control), it));
     Marks {
-        quotes: equal(b'"'),
-        backslashes: equal(b'\\'),
-        controls: both(control(low), control(high)),
+        quotes: bits(equal(halves, b'"')),
+        backslashes: bits(equal(halves, b'\\')),
+        controls: bits(controls),
     }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn escapes(block: &[u8; 64]) -> Escapes {
+    let halves = halves(block);
+    let simple = SIMPLE_ESCAPES.iter().fold(0, |sum, byte| sum | bits(equal(halves, *byte)));
+    Escapes { simple, unicode: bits(equal(halves, b'u')) }
+}
+
+/// Where the bytes equal this one.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn equal(halves: [__m256i; 2], byte: u8) -> [__m256i; 2] {
+    let byte = _mm256_set1_epi8(byte.cast_signed());
+    [_mm256_cmpeq_epi8(halves[0], byte), _mm256_cmpeq_epi8(halves[1], byte)]
+}
+
+/// A bit for each byte of the block.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn bits(halves: [__m256i; 2]) -> u64 {
+    let low = _mm256_movemask_epi8(halves[0]).cast_unsigned();
+    let high = _mm256_movemask_epi8(halves[1]).cast_unsigned();
+    u64::from(low) | u64::from(high) << 32
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn halves(block: &[u8; 64]) -> [__m256i; 2] {
+    [half(block, 0), half(block, 4)]
 }
 
 /// Four words of the block, from the given one on.

@@ -25,6 +25,18 @@ pub(super) struct Marks {
     pub(super) controls: u64,
 }
 
+/// Which bytes of a block make an escape behind a backslash, a bit for each.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Escapes {
+    /// Those that are whole with this byte.
+    pub(super) simple: u64,
+    /// `u`, which four digits follow.
+    pub(super) unicode: u64,
+}
+
+/// The bytes of simple escapes.
+pub(super) const SIMPLE_ESCAPES: [u8; 8] = *b"\"\\/bfnrt";
+
 /// Finds the end of the string whose first byte is `bytes[start]`; `None` if it has none, or is no
 /// JSON string: control characters, broken escapes, half of a surrogate pair.
 #[inline]
@@ -57,7 +69,7 @@ fn long_string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
 }
 
 fn portable_string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
-    string_end_by_blocks(bytes, start, portable_marks)
+    string_end_by_blocks(bytes, start, portable_marks, portable_escapes)
 }
 
 #[inline]
@@ -82,18 +94,31 @@ fn portable_marks(block: &[u8; BLOCK]) -> Marks {
     marks
 }
 
-/// Goes on in whole blocks. Which quotes are escaped comes from arithmetic on bits, so a dense run
+#[inline]
+fn portable_escapes(block: &[u8; BLOCK]) -> Escapes {
+    let mut escapes = Escapes { simple: 0, unicode: 0 };
+    for (index, part) in block.as_chunks::<16>().0.iter().enumerate() {
+        let part = u8x16::new(*part);
+        let simple = SIMPLE_ESCAPES.iter().fold(0, |sum, byte| sum | equal(part, *byte));
+        escapes.simple |= u64::from(simple) << (16 * index);
+        escapes.unicode |= u64::from(equal(part, b'u')) << (16 * index);
+    }
+    escapes
+}
+
+/// Goes on in whole blocks. Which quotes are targets comes from arithmetic on bits, so a dense run
 /// of escapes costs no branches.
 #[inline(always)]
 pub(super) fn string_end_by_blocks(
     bytes: &[u8],
     start: usize,
     marks: impl Fn(&[u8; BLOCK]) -> Marks,
+    escapes: impl Fn(&[u8; BLOCK]) -> Escapes,
 ) -> Option<StringEnd> {
     const EVEN: u64 = 0x5555_5555_5555_5555;
     let mut at = start;
     let mut plain = true;
-    // Whether the first byte of the block is escaped by the last one before it.
+    // Whether the first byte of the block is targets by the last one before it.
     let mut carry = 0;
     // Escapes before this place have been looked at.
     let mut checked = start;
@@ -111,21 +136,23 @@ pub(super) fn string_end_by_blocks(
             let at = at + stop.trailing_zeros() as usize;
             return (quotes & stop != 0).then_some(StringEnd { at, plain });
         }
-        // A backslash that is not escaped escapes the byte behind it: of a run of them, every
+        // A backslash that is not targets escapes the byte behind it: of a run of them, every
         // second one from the first on.
         let starts = backslashes & !carry;
         let behind = starts << 1 | carry;
         let odd_runs = starts & !EVEN & !behind;
         let (sum, overflow) = odd_runs.overflowing_add(starts);
-        let escaped = (EVEN ^ (sum << 1)) & behind;
+        let targets = (EVEN ^ (sum << 1)) & behind;
         carry = u64::from(overflow);
-        let end = quotes & !escaped;
+        let end = quotes & !targets;
         let inside = (end & end.wrapping_neg()).wrapping_sub(1);
         if controls & inside != 0 {
             return None;
         }
         plain &= backslashes & inside == 0;
-        checked = check_escapes(bytes, at, escaped & inside, checked)?;
+        if targets & inside != 0 {
+            checked = check_escapes(bytes, at, targets & inside, escapes(block), checked)?;
+        }
         if end != 0 {
             return Some(StringEnd { at: at + end.trailing_zeros() as usize, plain });
         }
@@ -144,18 +171,26 @@ fn block_at<'b>(bytes: &'b [u8], at: usize, rest: &'b mut [u8; BLOCK]) -> Option
     Some(rest)
 }
 
-/// Looks at the escaped bytes of a block, a bit for each; returns the place behind the last escape.
+/// Looks at the targets bytes of a block, a bit for each; returns the place behind the last escape
+/// with digits, if there is one that is further on than `checked`.
 #[inline]
-fn check_escapes(bytes: &[u8], block: usize, mut escaped: u64, checked: usize) -> Option<usize> {
-    let mut checked = checked;
-    while escaped != 0 {
-        let at = block + escaped.trailing_zeros() as usize;
-        escaped &= escaped - 1;
-        match bytes.get(at)? {
-            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
-            // Unless it is the second half of a pair that has been looked at.
-            b'u' => checked = if at < checked { checked } else { unicode_escape(bytes, at)? },
-            _ => return None,
+fn check_escapes(
+    bytes: &[u8],
+    block: usize,
+    targets: u64,
+    escapes: Escapes,
+    mut checked: usize,
+) -> Option<usize> {
+    if targets & !(escapes.simple | escapes.unicode) != 0 {
+        return None;
+    }
+    let mut unicode = targets & escapes.unicode;
+    while unicode != 0 {
+        let at = block + unicode.trailing_zeros() as usize;
+        unicode &= unicode - 1;
+        // Unless it is the second half of a pair that has been looked at.
+        if at >= checked {
+            checked = unicode_escape(bytes, at)?;
         }
     }
     Some(checked)
@@ -182,18 +217,19 @@ mod tests {
 
     /// The end of the string that begins the bytes, found one byte at a time.
     fn plainly(bytes: &[u8]) -> Option<StringEnd> {
-        let mut at = 0;
-        let mut plain = true;
+        let (mut at, mut plain) = (0, true);
         loop {
             match bytes.get(at)? {
                 b'"' => return Some(StringEnd { at, plain }),
-                b'\\' => {
-                    plain = false;
-                    at = check_escapes(bytes, at + 1, 1, 0)?.max(at + 2);
+                b'\\' if *bytes.get(at + 1)? == b'u' => at = unicode_escape(bytes, at + 1)?,
+                b'\\' if SIMPLE_ESCAPES.contains(&bytes[at + 1]) => at += 2,
+                b'\\' | 0..0x20 => return None,
+                _ => {
+                    at += 1;
+                    continue;
                 }
-                0..0x20 => return None,
-                _ => at += 1,
             }
+            plain = false;
         }
     }
 

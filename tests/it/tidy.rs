@@ -79,7 +79,7 @@ fn crates_stay_in_their_rooms() {
         ("std::process", &["main", "producer"]),
         ("nix", &["producer"]),
         ("simdutf8", &["line"]),
-        ("smallvec", &["facts", "reassembly"]),
+        ("smallvec", &["facts", "path", "reassembly"]),
         ("wide", &["tape"]),
         ("signal_hook", &["main", "producer"]),
     ];
