@@ -1,9 +1,9 @@
 //! Stage 2: [`Line`] → [`Event`], a line that is one JSON object.
 //!
 //! Two engines read lines. The reference engine is `serde_json` and a tree; it alone knows what is
-//! wrong with a line. The fast one is an [`Engine`] with a tape; a line that it does not accept goes to the other.
-//! Nothing outside this module and `schema` knows which it was: other modules look at events
-//! through [`Node`].
+//! wrong with a line. The fast one is an [`Engine`] with a tape; a line that it does not accept
+//! goes to the other. Nothing outside this module and `schema` knows which it was: other modules
+//! look at events through [`Node`].
 
 mod engine;
 mod locate;

@@ -106,7 +106,7 @@ fn portable_escapes(block: &[u8; BLOCK]) -> Escapes {
     escapes
 }
 
-/// Goes on in whole blocks. Which quotes are targets comes from arithmetic on bits, so a dense run
+/// Goes on in whole blocks. Which quotes are escaped comes from arithmetic on bits, so a dense run
 /// of escapes costs no branches.
 #[inline(always)]
 pub(super) fn string_end_by_blocks(
@@ -118,7 +118,7 @@ pub(super) fn string_end_by_blocks(
     const EVEN: u64 = 0x5555_5555_5555_5555;
     let mut at = start;
     let mut plain = true;
-    // Whether the first byte of the block is targets by the last one before it.
+    // Whether the first byte of the block is escaped by the last one before it.
     let mut carry = 0;
     // Escapes before this place have been looked at.
     let mut checked = start;
@@ -136,7 +136,7 @@ pub(super) fn string_end_by_blocks(
             let at = at + stop.trailing_zeros() as usize;
             return (quotes & stop != 0).then_some(StringEnd { at, plain });
         }
-        // A backslash that is not targets escapes the byte behind it: of a run of them, every
+        // A backslash that is not escaped escapes the byte behind it: of a run of them, every
         // second one from the first on.
         let starts = backslashes & !carry;
         let behind = starts << 1 | carry;
@@ -171,7 +171,7 @@ fn block_at<'b>(bytes: &'b [u8], at: usize, rest: &'b mut [u8; BLOCK]) -> Option
     Some(rest)
 }
 
-/// Looks at the targets bytes of a block, a bit for each; returns the place behind the last escape
+/// Looks at the escaped bytes of a block, a bit for each; returns the place behind the last escape
 /// with digits, if there is one that is further on than `checked`.
 #[inline]
 fn check_escapes(
