@@ -153,10 +153,7 @@ impl<'a> Values<'a> {
     pub fn number(&self, source: &Source) -> f64 {
         match source {
             Source::Literal(number) => number.parse().unwrap_or_default(),
-            Source::Slot(slot) => {
-                let digits = self.written(*slot).bytes().map(|it| u64::from(it & 0xf));
-                digits.fold(0, |number: u64, digit| number * 10 + digit) as f64
-            }
+            Source::Slot(slot) => decimal(self.written(*slot).as_bytes()) as f64,
         }
     }
 }
@@ -302,6 +299,20 @@ impl<R> Template<R> {
         }
         (line.bytes.get(at..)? == &self.text[self.tail..]).then_some(())
     }
+}
+
+/// The number that at most [`DIGITS_MAX`] digits make; eight digits at a time.
+fn decimal(digits: &[u8]) -> u64 {
+    let mut padded = [b'0'; 16];
+    padded[16 - digits.len()..].copy_from_slice(digits);
+    let eight = |digits: &[u8; 8]| {
+        let ones = u64::from_le_bytes(*digits) & 0x0f0f_0f0f_0f0f_0f0f;
+        let tens = (ones * 10 + (ones >> 8)) & 0x00ff_00ff_00ff_00ff;
+        let hundreds = (tens * 100 + (tens >> 16)) & 0x0000_ffff_0000_ffff;
+        (hundreds * 10_000 + (hundreds >> 32)) & 0xffff_ffff
+    };
+    let (halves, _) = padded.as_chunks::<8>();
+    eight(&halves[0]) * 100_000_000 + eight(&halves[1])
 }
 
 /// The place behind the digits from `start` on, if they are a number that fits a slot.

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use smallvec::SmallVec;
+
 use super::plan::{Plan, Step, joined, text_fact};
 use super::{Fact, Facts, Standing};
 use crate::event::Node;
@@ -53,24 +55,31 @@ impl Recipe {
     }
 
     /// The facts of a line of the shape.
+    #[inline]
     pub fn facts<'e>(&'e self, line: u64, offset: u64, values: &Values<'e>) -> Facts<'e> {
-        let list = self.steps.iter().map(|step| match step {
-            Ingredient::SessionStart => Fact::SessionStart,
-            Ingredient::Boundary => Fact::Boundary,
-            Ingredient::Session(id) => Fact::Session(id.as_str().into()),
-            Ingredient::Time(time) => Fact::Time(values.number(time)),
-            Ingredient::Text(mode, pieces) => {
-                let text = joined(pieces.iter().map(|it| values.text(it)));
-                text_fact(*mode, text)
-            }
-        });
+        let mut list = SmallVec::new();
+        for step in &self.steps {
+            list.push(match step {
+                Ingredient::SessionStart => Fact::SessionStart,
+                Ingredient::Boundary => Fact::Boundary,
+                Ingredient::Session(id) => Fact::Session(id.as_str().into()),
+                Ingredient::Time(time) => Fact::Time(values.number(time)),
+                Ingredient::Text(mode, pieces) => {
+                    let text = match &pieces[..] {
+                        [piece] => values.text(piece),
+                        pieces => joined(pieces.iter().map(|it| values.text(it))),
+                    };
+                    text_fact(*mode, text)
+                }
+            });
+        }
         Facts {
             line,
             offset,
             tag: self.tag.clone(),
             standing: self.standing,
             incomplete: false,
-            list: list.collect(),
+            list,
         }
     }
 }
