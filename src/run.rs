@@ -16,7 +16,8 @@ use crate::contract::{Contract, Engine};
 use crate::convert::Convert;
 use crate::descriptor;
 use crate::error::Error;
-use crate::input::{Input, inputs};
+use crate::input::list::{self, Separator};
+use crate::input::{Input, STDIN, inputs};
 use crate::profile::{self, Profile};
 use crate::report::{Report as _, json};
 use crate::rule::{Rule, Severities, Severity};
@@ -103,12 +104,13 @@ fn rule_list() -> String {
 /// Opens everything and checks; an error is one line for the user.
 fn prepare(cli: &Cli) -> Result<Exit, String> {
     let runs = !cli.command.is_empty();
-    if !runs && cli.files.is_empty() && io::stdin().is_terminal() {
+    let listed = cli.files_from.is_some() || cli.files0_from.is_some();
+    if !runs && !listed && cli.files.is_empty() && io::stdin().is_terminal() {
         let usage = Cli::command().render_usage();
         let _ = writeln!(io::stderr(), "{usage}\n\nFor all options: ndjson-check --help");
         return Ok(COULD_NOT_CHECK.into());
     }
-    let inputs = if runs { Vec::new() } else { inputs(&cli.files) };
+    let inputs = if runs { Vec::new() } else { streams(cli)? };
     let timed = cli.timeout.is_some() || cli.idle_timeout.is_some();
     if inputs.len() > 1 && cli.exit_status.is_some() {
         return Err("--exit-status is of one run, and there are several streams".to_owned());
@@ -134,6 +136,26 @@ fn prepare(cli: &Cli) -> Result<Exit, String> {
         return command::check_producer(cli, &contract, &mut outputs);
     }
     Ok(check_inputs(&inputs, &contract, &mut outputs).into())
+}
+
+/// The streams that the command line names, and those of a list after them.
+fn streams(cli: &Cli) -> Result<Vec<Result<Input, Error>>, String> {
+    let (list, separator) = match (&cli.files_from, &cli.files0_from) {
+        (None, None) => return Ok(inputs(cli.files.clone())),
+        (Some(list), _) => (list, Separator::Newline),
+        (None, Some(list)) => (list, Separator::Nul),
+    };
+    let listed = list::names(list, separator).map_err(|error| error.to_string())?;
+    let nothing = listed.is_empty().then(|| Error::NothingToCheck {
+        origin: list.display().to_string(),
+        message: "the list names no file".to_owned(),
+    });
+    let names = [cli.files.clone(), listed].concat();
+    if list.as_os_str() == STDIN && names.iter().any(|name| name.as_os_str() == STDIN) {
+        return Err("standard input is the list, and cannot be a stream as well".to_owned());
+    }
+    let streams = if names.is_empty() { Vec::new() } else { inputs(names) };
+    Ok(streams.into_iter().chain(nothing.map(Err)).collect())
 }
 
 fn check_inputs(

@@ -109,37 +109,57 @@ impl<'p> Outputs<'p> {
 /// One line for the user.
 pub(super) fn distinct(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(), String> {
     let reports = cli.report.iter().filter_map(|report| report.file.as_ref());
-    let written: Vec<&PathBuf> = reports.chain(&cli.tee).collect();
-    for (index, path) in written.iter().enumerate() {
-        if written[..index].iter().any(|other| same(path, other)) {
-            return Err(format!("{} would be written twice", path.display()));
+    let written: Vec<Place> = reports.chain(&cli.tee).map(|path| Place::of(path)).collect();
+    let lists = cli.files_from.iter().chain(&cli.files0_from);
+    let stdin = inputs.iter().flatten().any(|input| *input == Input::Stdin);
+    for (index, place) in written.iter().enumerate() {
+        let shown = place.path.display();
+        if written[..index].iter().any(|other| place.is(other.path)) {
+            return Err(format!("{shown} would be written twice"));
         }
-        let is_read = inputs.iter().flatten().any(|input| match input {
-            Input::Path(other) => same(path, other),
-            Input::Stdin => Handle::stdin().is_ok_and(|it| regular(path) == Some(it)),
+        let mut read = inputs.iter().flatten().filter_map(|input| match input {
+            Input::Path(path) => Some(path),
+            Input::Stdin => None,
         });
-        if is_read {
-            return Err(format!("{} would replace its own input", path.display()));
+        let is_stdin = stdin && Handle::stdin().is_ok_and(|it| place.regular == Some(it));
+        if is_stdin || read.any(|path| place.is(path)) || lists.clone().any(|it| place.is(it)) {
+            return Err(format!("{shown} would replace its own input"));
         }
-        if Handle::stdout().is_ok_and(|it| regular(path) == Some(it)) {
-            return Err(format!("{} is standard output already", path.display()));
+        if Handle::stdout().is_ok_and(|it| place.regular == Some(it)) {
+            return Err(format!("{shown} is standard output already"));
         }
     }
     Ok(())
 }
 
-/// Whether two paths name the same file, there already or not; devices may be shared.
-fn same(a: &Path, b: &Path) -> bool {
-    let whole = |path: &Path| {
-        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
-        Some(folder.join(path.file_name()?))
-    };
-    let special = a.metadata().is_ok_and(|it| !it.is_file());
-    let handles = (regular(a), regular(b));
-    !special
-        && (whole(a).is_some() && whole(a) == whole(b)
-            || handles.0.is_some() && handles.0 == handles.1)
+/// Where something is to be written: a file that is there already or not, or a device.
+struct Place<'p> {
+    path: &'p Path,
+    /// What is there, if it is a regular file.
+    regular: Option<Handle>,
+    /// The path through no link, if a file can be there; devices may be shared.
+    whole: Option<PathBuf>,
+}
+
+impl<'p> Place<'p> {
+    fn of(path: &'p Path) -> Self {
+        let special = path.metadata().is_ok_and(|it| !it.is_file());
+        Self { path, regular: regular(path), whole: (!special).then(|| whole(path)).flatten() }
+    }
+
+    /// Whether the other path names the same file. It may be one of many thousand: what is cheap
+    /// is asked first.
+    fn is(&self, other: &Path) -> bool {
+        let named = self.path.file_name() == other.file_name();
+        named && self.whole.is_some() && self.whole == whole(other)
+            || self.regular.is_some() && self.regular == regular(other)
+    }
+}
+
+fn whole(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+    Some(folder.join(path.file_name()?))
 }
 
 fn regular(path: &Path) -> Option<Handle> {
