@@ -1,6 +1,7 @@
 //! The command line: what can be typed. What it means is in `run`.
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -87,6 +88,10 @@ pub struct Cli {
     /// Turn a rule off
     #[arg(long, value_name = "RULE", action = ArgAction::Append, help_heading = "Check")]
     pub allow: Vec<Rule>,
+
+    /// Files that are checked at the same time [default: one for each core]
+    #[arg(long, value_name = "N", help_heading = "Many")]
+    pub jobs: Option<NonZeroUsize>,
 
     /// Check what this list names, one name a line, as well; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "files0_from"])]

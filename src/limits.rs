@@ -15,6 +15,13 @@ pub const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// in the cache.
 pub const READ_BYTES: usize = 64 * 1024;
 
+/// What is kept of the streams that are checked ahead of the one whose turn it is to be reported,
+/// in bytes, before those who check them wait: some thousand reports of good streams.
+pub const KEPT_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// How long what is told of one of several streams may wait for more to be reported with it.
+pub const GATHER_WAIT: Duration = Duration::from_micros(200);
+
 /// Deepest nesting of arrays and objects in an event, in levels: the limit of `serde_json`.
 pub const DEPTH_MAX: usize = 127;
 

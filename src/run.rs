@@ -1,8 +1,10 @@
 //! One run of the program: from what was typed to the exit code.
 
+mod batch;
 #[cfg_attr(not(unix), path = "run/no_command.rs")]
 mod command;
 mod outputs;
+mod relay;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -10,10 +12,8 @@ use std::path::Path;
 
 use clap::{CommandFactory as _, Parser as _};
 
-use crate::check::Checker;
 use crate::cli::{Cli, EngineName, InputFormat, PrintSchema};
 use crate::contract::{Contract, Engine};
-use crate::convert::Convert;
 use crate::descriptor;
 use crate::error::Error;
 use crate::input::list::{self, Separator};
@@ -21,8 +21,7 @@ use crate::input::{Input, STDIN, inputs};
 use crate::profile::{self, Profile};
 use crate::report::{Report as _, json};
 use crate::rule::{Rule, Severities, Severity};
-use crate::summary::{RunSummary, StreamSummary};
-use crate::tee::Tee;
+use crate::summary::RunSummary;
 use crate::verdict::Format;
 use crate::visible::visible;
 use crate::workflow::{Guard, is_watched};
@@ -135,7 +134,7 @@ fn prepare(cli: &Cli) -> Result<Exit, String> {
     if runs || timed || (leaves_files && matches!(inputs[..], [Ok(Input::Stdin)])) {
         return command::check_producer(cli, &contract, &mut outputs);
     }
-    Ok(check_inputs(&inputs, &contract, &mut outputs).into())
+    Ok(batch::check_inputs(&inputs, &contract, cli.jobs, &mut outputs).into())
 }
 
 /// The streams that the command line names, and those of a list after them.
@@ -158,29 +157,6 @@ fn streams(cli: &Cli) -> Result<Vec<Result<Input, Error>>, String> {
     Ok(streams.into_iter().chain(nothing.map(Err)).collect())
 }
 
-fn check_inputs(
-    inputs: &[Result<Input, Error>],
-    contract: &Contract,
-    outputs: &mut Outputs<'_>,
-) -> u8 {
-    let mut total = RunSummary::default();
-    let mut checker = Checker::new(contract);
-    for input in inputs {
-        let result = match input {
-            Ok(input) => check_input(input, &mut checker, outputs).map_err(|it| it.to_string()),
-            Err(error) => Err(error.to_string()),
-        };
-        match result {
-            Ok(summary) => total.add(&summary),
-            Err(message) => {
-                total.not_checked += 1;
-                complain(&message);
-            }
-        }
-    }
-    conclude(total, outputs)
-}
-
 /// Tells the reports the sum, and the exit code.
 fn conclude(mut total: RunSummary, outputs: &mut Outputs<'_>) -> u8 {
     // Every stream's report has been flushed: what failed until here is in the summary.
@@ -192,20 +168,6 @@ fn conclude(mut total: RunSummary, outputs: &mut Outputs<'_>) -> u8 {
         Some(Failure::Silent) => COULD_NOT_CHECK,
         Some(Failure::Told(message)) => complain(&message),
     }
-}
-
-fn check_input(
-    input: &Input,
-    checker: &mut Checker<'_>,
-    outputs: &mut Outputs<'_>,
-) -> Result<StreamSummary, Error> {
-    let Outputs { reports, conversion, copies } = outputs;
-    let stream = Tee::new(input.open()?, copies);
-    let conversion: &mut dyn Convert = match conversion {
-        Some(conversion) => conversion,
-        None => &mut (),
-    };
-    checker.check(stream, &input.name(), reports, conversion)
 }
 
 /// What streams are held against, as the command line says.

@@ -1,16 +1,132 @@
-//! Many streams in one call: names from lists.
+//! Many streams in one call: as many at a time as there are cores, names from lists.
 
 use std::ffi::OsString;
 use std::fs;
-use std::process::Output;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Output, Stdio};
 
-use crate::streams::{program, root, run_on, text};
+use tempfile::TempDir;
+
+use crate::streams::{cases, program, root, run_on, text};
 
 const GOOD: &str = "fixtures/conforming/plain.ndjson";
 const FAILED: &str = "fixtures/failed/is-error.ndjson";
 
 fn code(output: &Output) -> i32 {
     output.status.code().unwrap()
+}
+
+/// Some hundred streams: every fixture in folders, whole and cut; one large one at the start,
+/// so that all others wait for their turn, and noisy ones, of which more is told than is kept.
+fn batch() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: String, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    };
+    let good = fs::read(root().join(GOOD)).unwrap();
+    write("0/large.ndjson".to_owned(), &good.repeat(300));
+    for (number, case) in cases().iter().enumerate() {
+        let bytes = case.bytes();
+        write(format!("{}/{number}.ndjson", number % 7), &bytes);
+        write(format!("{}/{number}-cut.jsonl", number % 7), &bytes[..bytes.len() / 2]);
+        let noise = b"{\"type\":1}\n{\"a\":1,\"a\":2}\n[]\n{\n\n\xff\n".repeat(100);
+        write(format!("7/{number}.ndjson"), &noise);
+    }
+    fs::create_dir(folder.path().join("8")).unwrap();
+    fs::create_dir(folder.path().join("8.ndjson")).unwrap();
+    fs::write(folder.path().join("9.ndjson"), b"").unwrap();
+    folder
+}
+
+/// Goal: no byte of any output depends on the number of jobs.
+/// Method: check a batch of good, bad and absent streams with 1, 2, 3 and 8 jobs and by default;
+/// standard output and standard error into one file show their order, too.
+#[test]
+fn the_number_of_jobs_changes_no_byte() {
+    let folder = batch();
+    let out = folder.path().join("out");
+    let report = folder.path().join("report.json");
+    let to_file = format!("--report=json={}", report.display());
+    let mut streams: Vec<PathBuf> = (0..9).map(|it| folder.path().join(it.to_string())).collect();
+    for (place, name) in [(0, "no/such"), (3, "8.ndjson"), (5, "9.ndjson"), (9, "no/other")] {
+        streams.insert(place, folder.path().join(name));
+    }
+    for flags in [&["--report", "human", &to_file][..], &["--report", "json", "--strict"]] {
+        let mut expected = None;
+        for jobs in [Some("1"), Some("2"), Some("3"), Some("8"), None] {
+            let file = fs::File::create(&out).unwrap();
+            let mut command = program();
+            command.args(flags).args(&streams).stdin(Stdio::null());
+            command.args(jobs.map(|it| ["--jobs", it]).into_iter().flatten());
+            command.stderr(file.try_clone().unwrap()).stdout(file);
+            let status = command.status().unwrap();
+            let told = (status.code(), fs::read(&out).unwrap(), fs::read(&report).unwrap());
+            let expected = expected.get_or_insert_with(|| told.clone());
+            assert!(told == *expected, "{jobs:?} {flags:?}: {}", text(&told.1));
+        }
+        let (code, told, _) = expected.unwrap();
+        let told = text(&told);
+        assert_eq!(code, Some(2));
+        assert!(told.len() > 5_000_000, "only {} bytes", told.len());
+        assert_eq!(told.matches("ndjson-check: failed to read").count(), 2);
+        assert_eq!(told.matches("ndjson-check: nothing to check in").count(), 2);
+    }
+}
+
+/// Goal: the fixtures, which hold every rule, are told alike by all.
+#[test]
+fn the_fixtures_are_told_alike() {
+    let told = |jobs: &str, report: &str| {
+        let flags = ["--jobs", jobs, "--report", report, "fixtures", "--strict"];
+        program().args(flags).output().unwrap()
+    };
+    for report in ["human", "json"] {
+        let expected = told("1", report);
+        assert!(expected.stdout.len() > 10_000);
+        for jobs in ["2", "3", "8"] {
+            assert_eq!(told(jobs, report), expected, "{jobs} {report}");
+        }
+    }
+}
+
+/// Goal: standard input is a stream like any other, and is converted in its turn.
+#[test]
+fn standard_input_may_be_one_of_many() {
+    let stdin = fs::read(root().join(FAILED)).unwrap();
+    for flags in [&[GOOD, "-", "fixtures/call-mismatch", "-"][..], &["--to=text", GOOD, "-"]] {
+        let [one, many] =
+            ["--jobs=1", "--jobs=4"].map(|it| run_on(&[&[it], flags].concat(), &stdin));
+        assert_eq!(one, many, "{flags:?}");
+        assert!(text(&[one.stdout, one.stderr].concat()).contains("-: conforming, failed"));
+    }
+}
+
+/// Goal: a diagnostic of the stream in turn is told at once, whatever else is being checked.
+#[test]
+fn the_stream_in_turn_is_told_live() {
+    use std::io::{BufRead as _, BufReader};
+    let mut child = program()
+        .args(["--jobs", "3", "-", GOOD, GOOD])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut first = fs::read(root().join(GOOD)).unwrap();
+    first.truncate(first.iter().position(|&it| it == b'\n').unwrap() + 1);
+    stdin.write_all(&first).unwrap();
+    for _ in 0..3 {
+        // It would wait for ever if the report waited for the end of the stream.
+        stdin.write_all(b"[]\n").unwrap();
+        assert!(lines.next().unwrap().unwrap().contains("not-an-object"));
+    }
+    drop(stdin);
+    assert!(lines.last().unwrap().unwrap().starts_with("3 streams: "));
+    assert_eq!(child.wait().unwrap().code(), Some(1));
 }
 
 fn list(flag: &str, names: &[u8], more: &[&str]) -> Output {
@@ -50,7 +166,7 @@ fn names_come_from_lists() {
 
 #[test]
 fn lists_that_cannot_be_used_are_one_line_and_two() {
-    let wrong: [(&[&str], &[u8], &str); 9] = [
+    let wrong: [(&[&str], &[u8], &str); 10] = [
         (&["--files-from", "-"], b"", "nothing to check in -: the list names no file"),
         (&["--files-from", "-", GOOD], b"\n\n", "the list names no file"),
         (&["--files0-from", "-"], b"\0", "the list names no file"),
@@ -60,6 +176,7 @@ fn lists_that_cannot_be_used_are_one_line_and_two() {
         (&["--files-from", "-"], b"x\n-\n", "standard input is the list"),
         (&["--files-from", "-", "--files0-from", "-"], b"", "cannot be used with"),
         (&["--files-from", "-", "--", "true"], b"", "cannot be used with"),
+        (&["--jobs", "0", GOOD], b"", "invalid value '0'"),
     ];
     for (flags, stdin, shown) in wrong {
         let output = run_on(flags, stdin);
