@@ -36,6 +36,7 @@
 //! | 3 | [`diagnostic`]: a defect |
 //! | 2 | [`schema`]: the validator's only room |
 //! | 1 | [`mod@line`]: bytes to lines; [`input`]: where streams come from; [`visible`] |
+//! | 1 | [`progress`]: how far the work is, on a terminal |
 //! | 0 | [`limits`], [`rule`], [`verdict`], [`error`], [`mod@pointer`] |
 //! | 0 | [`descriptor`], [`tee`], [`workflow`]; [`end`]: how the producer ended |
 //!
@@ -63,6 +64,7 @@ pub mod workflow;
 
 pub mod input;
 pub mod line;
+pub mod progress;
 pub mod visible;
 
 pub mod schema;

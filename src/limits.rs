@@ -22,6 +22,15 @@ pub const KEPT_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// How long what is told of one of several streams may wait for more to be reported with it.
 pub const GATHER_WAIT: Duration = Duration::from_micros(200);
 
+/// Shortest work of which the progress is shown.
+pub const PROGRESS_AFTER: Duration = Duration::from_millis(500);
+
+/// How often it is drawn: often enough to look alive.
+pub const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// Smallest single file of which it is shown, in bytes: any smaller one is done before.
+pub const PROGRESS_BYTES_MIN: u64 = 8 * 1024 * 1024;
+
 /// Deepest nesting of arrays and objects in an event, in levels: the limit of `serde_json`.
 pub const DEPTH_MAX: usize = 127;
 

@@ -128,7 +128,8 @@ fn prepare(cli: &Cli) -> Result<Exit, String> {
     }
     let contract = contract(cli)?;
     outputs::distinct(cli, &inputs)?;
-    let mut outputs = Outputs::open(cli, contract.profile())?;
+    let progress = outputs::progress(cli, &inputs);
+    let mut outputs = Outputs::open(cli, contract.profile(), progress)?;
     // So that a signal finds the report finished, and no half of one left behind.
     let leaves_files = cli.report.iter().any(|report| report.file.is_some());
     if runs || timed || (leaves_files && matches!(inputs[..], [Ok(Input::Stdin)])) {

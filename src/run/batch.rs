@@ -15,6 +15,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::input::Input;
 use crate::limits::KEPT_BYTES_MAX;
+use crate::progress::Progress;
 use crate::report::Report;
 use crate::rule::Severity;
 use crate::summary::{RunSummary, StreamSummary};
@@ -30,12 +31,14 @@ pub(super) fn check_inputs(
     outputs: &mut Outputs<'_>,
 ) -> u8 {
     let mut total = RunSummary::default();
+    let progress = outputs.progress.clone();
     // What is converted or copied leaves as it arrives, and is not kept until it is its turn.
     let live = outputs.conversion.is_some() || !outputs.copies.is_empty();
     let jobs = if live || inputs.len() < 2 { 1 } else { workers(jobs).min(inputs.len()) };
     if jobs == 1 || !in_parallel(inputs, contract, jobs, outputs, &mut total) {
         one_by_one(inputs, contract, outputs, &mut total);
     }
+    progress.finish();
     conclude(total, outputs)
 }
 
@@ -55,7 +58,7 @@ fn one_by_one(
             Ok(input) => check_input(input, &mut checker, outputs).map_err(|it| it.to_string()),
             Err(error) => Err(error.to_string()),
         };
-        add(total, result);
+        add(total, result, outputs);
     }
 }
 
@@ -64,8 +67,8 @@ fn check_input(
     checker: &mut Checker<'_>,
     outputs: &mut Outputs<'_>,
 ) -> Result<StreamSummary, Error> {
-    let Outputs { reports, conversion, copies } = outputs;
-    let stream = Tee::new(input.open()?, copies);
+    let Outputs { reports, conversion, copies, progress } = outputs;
+    let stream = Tee::new(progress.reading(input.open()?), copies);
     let conversion: &mut dyn Convert = match conversion {
         Some(conversion) => conversion,
         None => &mut (),
@@ -73,14 +76,15 @@ fn check_input(
     checker.check(stream, &input.name(), reports, conversion)
 }
 
-fn add(total: &mut RunSummary, result: Result<StreamSummary, String>) {
+fn add(total: &mut RunSummary, result: Result<StreamSummary, String>, outputs: &mut Outputs<'_>) {
     match result {
         Ok(summary) => total.add(&summary),
         Err(message) => {
             total.not_checked += 1;
-            complain(&message);
+            outputs.progress.beside(|| complain(&message));
         }
     }
+    outputs.progress.file_done();
 }
 
 /// What a worker tells of a stream: what its report is told, and at last what came of it.
@@ -100,16 +104,17 @@ fn in_parallel(
     total: &mut RunSummary,
 ) -> bool {
     let relay = Relay::new(inputs.len(), KEPT_BYTES_MAX);
+    let progress = outputs.progress.clone();
     thread::scope(|scope| {
         let listener = Listener(&relay);
-        let worker = || work(inputs, contract, &relay);
+        let worker = || work(inputs, contract, &relay, &progress);
         let start = |_| thread::Builder::new().spawn_scoped(scope, worker).ok();
         if (0..jobs).map_while(start).count() == 0 {
             return false;
         }
         for input in inputs {
             let result = listen(input, &relay, outputs);
-            add(total, result);
+            add(total, result, outputs);
             relay.turn();
         }
         drop(listener);
@@ -117,13 +122,14 @@ fn in_parallel(
     })
 }
 
-fn work(inputs: Inputs<'_>, contract: &Contract, relay: &Relay<Word>) {
+fn work(inputs: Inputs<'_>, contract: &Contract, relay: &Relay<Word>, progress: &Progress) {
     let mut checker = Checker::new(contract);
     while let Some(piece) = relay.begin() {
         let mut notes = Notes { relay, piece, words: Vec::new() };
         let check = || {
             let input = inputs[piece].as_ref().map_err(ToString::to_string)?;
             let stream = input.open().map_err(|it| it.to_string())?;
+            let stream = progress.reading(stream);
             let summary = checker.check(stream, &input.name(), &mut notes, &mut ());
             summary.map(Box::new).map_err(|it| it.to_string())
         };

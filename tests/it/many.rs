@@ -1,9 +1,9 @@
-//! Many streams in one call: as many at a time as there are cores, names from lists.
+//! Many streams in one call: as many at a time as there are cores, names from lists, progress.
 
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use tempfile::TempDir;
@@ -217,4 +217,57 @@ fn odd_names_are_names() {
     assert_eq!(report.lines().count(), names.len() + 1, "{report}");
     assert!(report.contains("5 streams: 5 conforming"), "{report}");
     assert!(report.contains(r"/a\nb.ndjson: conforming") && !report.contains('\x1b'), "{report}");
+}
+
+/// What a terminal is sent, but for the report, while two streams take more than a second; `None`
+/// where no terminal can be had. `rest` may send the report elsewhere.
+fn on_a_terminal(variables: &str, flags: &str, rest: &str) -> Option<String> {
+    let program = Path::new(crate::streams::PROGRAM).display();
+    let check = format!("{variables} {program} {flags} - {GOOD} {rest}");
+    let command = format!("(head -2 {GOOD}; sleep 1.2) | env -u GITHUB_ACTIONS {check}");
+    let mut script = std::process::Command::new("script");
+    script.args(["-qec", &command, "/dev/null"]).current_dir(root()).stdin(Stdio::null());
+    let Ok(output) = script.output() else {
+        let _ = writeln!(std::io::stderr(), "\nNOT CHECKED: progress; there is no `script`");
+        return None;
+    };
+    Some(text(&output.stdout))
+}
+
+/// Goal: whoever waits at a terminal sees how far the work is, and nothing is left of it.
+#[test]
+#[cfg(target_os = "linux")]
+fn progress_is_shown_on_a_terminal_and_wiped_away() {
+    let wiped = |sent: &str| {
+        let (before, after) = sent.rsplit_once("\r\x1b[2K").unwrap();
+        assert!(before.contains("] 0/2 files, "), "{sent:?}");
+        after.to_owned()
+    };
+    let Some(sent) = on_a_terminal("TERM=xterm", "--color=never", "") else { return };
+    let report = wiped(&sent);
+    assert!(report.starts_with("-:") && report.contains("2 streams: "), "{sent:?}");
+    let sent = on_a_terminal("TERM=xterm", "--jobs=1", ">/dev/null").unwrap();
+    assert_eq!(wiped(&sent), "", "{sent:?}");
+}
+
+/// Goal: no byte of it is sent where nobody watches, or where it would be in the way.
+#[test]
+#[cfg(target_os = "linux")]
+fn progress_is_not_in_the_way() {
+    let rows = [
+        ("TERM=xterm", "", "2>&1 | cat"),
+        ("TERM=xterm", "", "| cat"),
+        ("TERM=xterm", "--quiet", ""),
+        ("TERM=xterm", "--to text", ""),
+        ("TERM=dumb", "", ""),
+        ("TERM=xterm GITHUB_ACTIONS=true", "", ""),
+    ];
+    std::thread::scope(|scope| {
+        for (variables, flags, rest) in rows {
+            scope.spawn(move || {
+                let Some(sent) = on_a_terminal(variables, flags, rest) else { return };
+                assert!(!sent.contains("files, "), "{variables} {flags} {rest}: {sent:?}");
+            });
+        }
+    });
 }
