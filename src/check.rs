@@ -2,31 +2,22 @@
 
 mod closing;
 mod inference;
+mod stream;
 
 use std::io::Read;
 
-use crate::contract::Contract;
-use crate::convert::{Convert, Seen};
-use crate::correlation::Correlation;
-use crate::diagnostic::{Diagnostic, SchemaLocation};
+use crate::contract::{Contract, Engine};
+use crate::convert::Convert;
 use crate::end::{End, Status};
 use crate::error::Error;
-use crate::event::{self, Event};
-use crate::facts::{Fact, Facts, Reader};
-use crate::framing::Framing;
-use crate::limits::{PRINTED_PER_RULE_MAX, VIOLATION_DETAIL_BYTES_MAX};
-use crate::line::{Line, LineReader};
-use crate::reassembly::{Piece, Reassembly};
+use crate::event;
+use crate::facts::{Reader, Recipe};
+use crate::line::{Line, LineReader, Lines};
 use crate::report::Report;
-use crate::rule::{Rule, Severity};
-use crate::schema::Violation;
-use crate::sequence::Sequence;
+use crate::shape::{Recalled, Shapes};
 use crate::summary::StreamSummary;
-use crate::terminal::Terminal;
-use crate::verdict::Format;
-use crate::vocabulary::Vocabulary;
 
-use inference::{around, is_lost_event, may_follow_from, stalled};
+use stream::Check;
 
 /// Checks one stream: a [`Checker`] that is used once.
 ///
@@ -46,12 +37,25 @@ pub fn check(
 /// Checks streams, one after the other; what it needs for one serves the next.
 pub struct Checker<'c> {
     contract: &'c Contract,
+    reader: Reader<'c>,
+    engine: event::Engine,
+    shapes: Shapes<Recipe>,
+    buffer: Vec<u8>,
+    /// Bytes checked so far.
+    bytes: u64,
 }
 
 impl<'c> Checker<'c> {
     /// Checks by this contract.
     pub fn new(contract: &'c Contract) -> Self {
-        Self { contract }
+        Self {
+            contract,
+            reader: Reader::new(contract.profile()),
+            engine: event::Engine::default(),
+            shapes: Shapes::default(),
+            buffer: Vec::new(),
+            bytes: 0,
+        }
     }
 
     /// Checks one stream to its end and reports what it finds, line by line; `conversion` sees
@@ -86,12 +90,13 @@ impl<'c> Checker<'c> {
         conversion: &mut dyn Convert,
         end: impl FnOnce() -> End,
     ) -> Result<StreamSummary, Error> {
-        let mut lines = LineReader::new(stream, self.contract.line_bytes_max);
+        let buffer = std::mem::take(&mut self.buffer);
+        let mut lines = LineReader::reusing(buffer, stream, self.contract.line_bytes_max);
         let mut check = Check::new(name, self.contract);
-        let checked = check.read(&mut lines, report, conversion);
+        let checked = self.read(&mut lines, &mut check, report, conversion);
         let bytes = lines.bytes();
         // Closed before the producer's end is waited for, which is done whatever happened.
-        drop(lines);
+        self.buffer = lines.into_buffer();
         let end = end();
         if let Err(error) = checked {
             conversion.abandon();
@@ -99,274 +104,75 @@ impl<'c> Checker<'c> {
         }
         check.finish(bytes, &end, report, conversion)
     }
-}
-
-/// The check of one stream, line by line.
-struct Check<'c> {
-    name: &'c str,
-    contract: &'c Contract,
-    reader: Reader<'c>,
-    framing: Framing,
-    format: Option<Format>,
-    vocabulary: Vocabulary,
-    sequence: Sequence,
-    correlation: Correlation,
-    reassembly: Reassembly,
-    terminal: Terminal,
-    /// What the stages found and no report has seen yet.
-    found: Vec<Diagnostic>,
-    /// The first line that was to be an event and could not be read; and the last line, if it was
-    /// one. What seems to be missing may have stood there.
-    lost: Option<u64>,
-    last_lost: Option<u64>,
-    /// Whether the stream has been called something else than NDJSON.
-    diagnosed: bool,
-    /// The cut last line, kept until the end knows what else is missing.
-    truncated: Option<Diagnostic>,
-    counts: Vec<u64>,
-    lines: u64,
-    events: u64,
-}
-
-impl<'c> Check<'c> {
-    fn new(name: &'c str, contract: &'c Contract) -> Self {
-        let same = contract.profile().calls.same.iter().map(|path| path.as_str().to_owned());
-        Self {
-            name,
-            contract,
-            reader: Reader::new(contract.profile()),
-            framing: Framing::Unseen,
-            format: contract.format,
-            vocabulary: Vocabulary::default(),
-            sequence: Sequence::default(),
-            correlation: Correlation::new(same),
-            reassembly: Reassembly::default(),
-            terminal: Terminal::default(),
-            found: Vec::new(),
-            lost: None,
-            last_lost: None,
-            diagnosed: false,
-            truncated: None,
-            counts: vec![0; Rule::ALL.len()],
-            lines: 0,
-            events: 0,
-        }
-    }
 
     /// Reads the stream to its end.
     fn read(
         &mut self,
         lines: &mut LineReader<impl Read>,
+        check: &mut Check<'_>,
         report: &mut dyn Report,
         conversion: &mut dyn Convert,
     ) -> Result<(), Error> {
-        let failed = |source| Error::Read { stream: self.name.to_owned(), source };
-        while let Some(line) = lines.next_line().map_err(failed)? {
-            if let Err(error) = self.line(&line, conversion) {
+        let failed = |source| Error::Read { stream: check.name.to_owned(), source };
+        while let Some(block) = lines.next_lines().map_err(failed)? {
+            if let Err(error) = self.block(block, check, report, conversion) {
                 // The producer is not to be killed for it: its stream is read to the end.
-                while lines.next_line().map_err(failed)?.is_some() {}
+                while lines.next_lines().map_err(failed)?.is_some() {}
                 return Err(error);
             }
-            self.deliver(report)?;
         }
         Ok(())
     }
 
-    fn line(&mut self, line: &Line<'_>, conversion: &mut dyn Convert) -> Result<(), Error> {
-        self.lines += 1;
-        if let Framing::Foreign(_) = self.framing {
-            return Ok(());
-        }
-        let event = event::parse(line, &mut self.found);
-        self.framing = self.framing.observe(line, event.is_some());
-        if let Some(event) = &event {
-            self.last_lost = None;
-            return self.event(line, event, conversion);
-        }
-        self.truncated = self.found.pop_if(|it| it.rule == Rule::TruncatedLine);
-        if is_lost_event(line) && self.is_error(self.found.last()) {
-            self.last_lost = Some(line.number);
-            self.lost.get_or_insert(line.number);
-        }
-        Ok(())
-    }
-
-    fn event(
+    /// Checks the lines that have arrived; then all that is to be said of them has been said.
+    fn block(
         &mut self,
-        line: &Line<'_>,
-        event: &Event<'_>,
-        conversion: &mut dyn Convert,
-    ) -> Result<(), Error> {
-        self.events += 1;
-        let facts = self.reader.facts(event);
-        let ends = facts.list.iter().any(|fact| matches!(fact, Fact::Terminal(_)));
-        // Nothing but a terminal event: the single object of the other format.
-        let guess = if ends { Format::Json } else { Format::StreamJson };
-        let format = *self.format.get_or_insert(guess);
-        let in_run = !self.terminal.is_closed();
-        let valid = in_run && self.schemas(event)?;
-        let pieces = if in_run { self.stages(&facts, valid, format) } else { Vec::new() };
-        self.terminal.observe(&facts, &mut self.found);
-        if in_run && facts.incomplete && !valid && self.is_severe(Rule::SchemaViolation) {
-            self.lost.get_or_insert(event.line);
-        }
-        conversion.event(&Seen { line, event, facts: &facts, pieces: &pieces, valid, in_run });
-        Ok(())
-    }
-
-    /// The stages that follow the run; after its end there is nothing for them to follow.
-    fn stages<'f>(&mut self, facts: &'f Facts<'_>, valid: bool, format: Format) -> Vec<Piece<'f>> {
-        self.vocabulary.observe(facts, valid, &mut self.found);
-        self.sequence.observe(facts, &mut self.found);
-        self.correlation.observe(facts, &mut self.found);
-        self.reassembly.observe(facts, format == Format::Json, &mut self.found)
-    }
-
-    /// Holds an event against the profile's schema and the user's; false if it fails one.
-    fn schemas(&mut self, event: &Event<'_>) -> Result<bool, Error> {
-        let mut failed = Vec::new();
-        for schema in self.contract.schemas(self.events == 1) {
-            if schema.is_valid(event.value()) {
-                continue;
-            }
-            let violations = if event.length() <= VIOLATION_DETAIL_BYTES_MAX {
-                schema.violations(event.value())?
-            } else {
-                vec![Violation::of_large_value()]
-            };
-            failed.extend(violations.into_iter().map(|it| (schema.origin(), it)));
-        }
-        let pointers = failed.iter().map(|(_, it)| it.instance.clone()).collect();
-        let offsets = event.offsets(&pointers);
-        let offset = |it: &Violation| offsets.get(&it.instance).copied().unwrap_or(event.offset);
-        // In the order of the document, whatever order the validator works in.
-        failed.sort_by_key(|(_, violation)| offset(violation));
-        self.found.extend(failed.iter().map(|(schema, violation)| {
-            let diagnostic = Diagnostic::new(Rule::SchemaViolation, violation.message.as_str())
-                .at(event.line, offset(violation));
-            Diagnostic { location: Some(SchemaLocation::new(schema, violation)), ..diagnostic }
-        }));
-        Ok(failed.is_empty())
-    }
-
-    /// Hands what was found to the report, unless the stream's framing is still in doubt.
-    fn deliver(&mut self, report: &mut dyn Report) -> Result<(), Error> {
-        match self.framing {
-            Framing::Foreign(other) if !self.diagnosed => {
-                self.diagnosed = true;
-                self.found.clear();
-                self.found.push(other.diagnostic());
-            }
-            Framing::Suspect { .. } | Framing::Foreign(_) => return Ok(()),
-            Framing::Unseen | Framing::Ndjson => {}
-        }
-        if self.found.is_empty() {
-            return Ok(());
-        }
-        let (lost, last_lost) = (self.lost, self.last_lost);
-        for diagnostic in self.found.drain(..) {
-            if may_follow_from(lost, last_lost, diagnostic.rule) {
-                continue;
-            }
-            let Some(severity) = self.contract.severities.of(diagnostic.rule) else { continue };
-            let count = &mut self.counts[diagnostic.rule as usize];
-            *count += 1;
-            if *count <= PRINTED_PER_RULE_MAX {
-                report.diagnostic(self.name, severity, &diagnostic)?;
-            }
-        }
-        report.flush()
-    }
-
-    fn finish(
-        mut self,
-        bytes: u64,
-        end: &End,
+        lines: Lines<'_>,
+        check: &mut Check<'_>,
         report: &mut dyn Report,
         conversion: &mut dyn Convert,
-    ) -> Result<StreamSummary, Error> {
-        // Before the last diagnostics: on a terminal both stand on the same screen.
-        conversion.end();
-        self.framing = self.framing.finish();
-        self.deliver(report)?;
-        if !matches!(self.framing, Framing::Foreign(_)) {
-            self.reassembly.finish();
-            self.end(end);
-            self.deliver(report)?;
-        }
-        let summary = self.summary(bytes, end);
-        conversion.finish(summary.outcome);
-        report.stream(&summary)?;
-        report.flush()?;
-        Ok(summary)
-    }
-
-    /// What only the end of the stream shows.
-    fn end(&mut self, end: &End) {
-        let closed = !self.contract.needs_terminal() || self.terminal.is_closed();
-        // What we cut ourselves is no defect of the producer's.
-        let truncated = self.truncated.take().filter(|_| end.stopped.is_none());
-        let cut = self.is_error(truncated.as_ref());
-        if let Some(truncated) = truncated {
-            let note = (!closed).then(|| self.missing("no terminal event came"));
-            self.found.push(Diagnostic { note, ..truncated });
-        }
-        if let Some(stop) = end.stopped.as_ref().filter(|stop| stop.is_timeout()) {
-            self.found.push(stalled(stop, self.correlation.open_summary()));
-        } else if cut || self.judged(end).is_some_and(|status| !status.is_success()) {
-            // All that is missing is missing for that.
-        } else if self.events == 0 {
-            let message = "the stream has no event";
-            self.found.push(Diagnostic::new(Rule::EmptyStream, message));
-        } else if !closed {
-            let (line, offset) = self.terminal.last_event().unwrap_or_default();
-            let message = "the stream ends here, without a terminal event";
-            let diagnostic = Diagnostic::new(Rule::MissingTerminalEvent, message);
-            let note = self.missing("the run was cut short");
-            self.found.push(diagnostic.at(line, offset).note(note));
-        }
-        if self.events > 0 {
-            let format = self.format.unwrap_or(Format::StreamJson);
-            let starts = !self.contract.profile().session.start.is_empty();
-            self.sequence.finish(starts && format == Format::StreamJson, &mut self.found);
-            if !self.contract.needs_terminal() && end.stopped.is_none() {
-                let (line, offset) = self.terminal.last_event().unwrap_or_default();
-                self.correlation.report_open(line, offset, &mut self.found);
+    ) -> Result<(), Error> {
+        for line in lines {
+            self.line(&line, check, conversion)?;
+            if check.is_to_tell() {
+                conversion.flush();
+                check.deliver(report)?;
             }
-            self.found.extend(self.terminal.contradiction(self.judged(end)));
         }
-        self.found.extend(around(end, self.judged(end)));
+        conversion.flush();
+        Ok(())
     }
 
-    /// The exit status, if it is the producer's own word: not if we ended it, and not if somebody
-    /// did when the run was over.
-    fn judged(&self, end: &End) -> Option<Status> {
-        let ended = end.stopped.is_some() || end.interrupted && self.terminal.is_closed();
-        end.status.filter(|_| !ended)
-    }
-
-    fn is_error(&self, diagnostic: Option<&Diagnostic>) -> bool {
-        diagnostic.is_some_and(|it| self.is_severe(it.rule))
-    }
-
-    fn is_severe(&self, rule: Rule) -> bool {
-        self.contract.severities.of(rule) == Some(Severity::Error)
-    }
-
-    /// Whether the stream ended before the run did.
-    fn is_cut(&self) -> bool {
-        let open = self.correlation.counts().unfinished > 0;
-        let run_goes_on =
-            if self.contract.needs_terminal() { !self.terminal.is_closed() } else { open };
-        run_goes_on || self.events == 0
-    }
-
-    /// What a stream without its terminal event leaves behind.
-    fn missing(&self, fact: &str) -> String {
-        [Some(fact.to_owned()), self.correlation.open_summary()]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join("; ")
+    fn line(
+        &mut self,
+        line: &Line<'_>,
+        check: &mut Check<'_>,
+        conversion: &mut dyn Convert,
+    ) -> Result<(), Error> {
+        self.bytes += line.length;
+        if !check.begin() {
+            return Ok(());
+        }
+        // The first event may be held against another schema than those that follow.
+        if check.events > 0
+            && let Some(Recalled { recipe, values }) = self.shapes.recall(line)
+        {
+            let facts = recipe.facts(line.number, line.offset, &values);
+            check.recalled(line, &facts, conversion);
+            return Ok(());
+        }
+        let event = match self.contract.engine {
+            Engine::Reference => event::parse(line, &mut check.found),
+            Engine::Fast if self.bytes < self.contract.warm_up_bytes => {
+                event::parse(line, &mut check.found)
+            }
+            Engine::Fast | Engine::Uncached => self.engine.parse(line, &mut check.found),
+        };
+        check.observe(line, event.as_ref());
+        if let Some(event) = &event {
+            let plan = self.reader.plan(event.root());
+            return check.event(line, event, plan, &mut self.shapes, conversion);
+        }
+        Ok(())
     }
 }

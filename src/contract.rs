@@ -1,9 +1,11 @@
 //! What streams are held against: a profile, schemas, severities and limits.
 
+use std::sync::OnceLock;
+
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::limits::LINE_BYTES_MAX;
+use crate::limits::{LINE_BYTES_MAX, WARM_UP_BYTES};
 use crate::profile::{Profile, TerminalPolicy};
 use crate::rule::Severities;
 use crate::schema::Schema;
@@ -14,7 +16,8 @@ use crate::verdict::Format;
 pub struct Contract {
     profile: Profile,
     schema: Option<Schema>,
-    single: Option<Schema>,
+    /// Made when it is first needed, if it is ours.
+    single: OnceLock<Option<Schema>>,
     user_schema: Option<Schema>,
     /// The severity of each rule.
     pub severities: Severities,
@@ -26,6 +29,9 @@ pub struct Contract {
     pub exit_status: Option<u8>,
     /// How events are read; no verdict depends on it.
     pub engine: Engine,
+    /// Up to here the fast engine goes the plain way, in bytes: what it needs takes longer to make
+    /// than a short stream takes to check.
+    pub warm_up_bytes: u64,
 }
 
 /// How events are read and held against schemas. All engines find the same, to the byte.
@@ -46,16 +52,14 @@ impl Contract {
     /// # Errors
     ///
     /// When the schema is none, or refers to something outside itself.
-    pub fn new(profile: Profile, schema: Option<&Value>) -> Result<Self, Error> {
-        let single = match (schema, &profile.single) {
-            (Some(schema), Some(single)) => {
-                Some(Schema::compile_part(&profile.name, schema, &single.schema)?)
-            }
-            _ => None,
-        };
+    pub fn new(profile: Profile, schema: Option<Schema>) -> Result<Self, Error> {
         Ok(Self {
-            schema: schema.map(|it| Schema::compile(&profile.name, it)).transpose()?,
-            single,
+            single: if schema.as_ref().is_some_and(Schema::is_built_in) {
+                OnceLock::new()
+            } else {
+                OnceLock::from(single(schema.as_ref(), &profile)?)
+            },
+            schema,
             user_schema: None,
             profile,
             severities: Severities::default(),
@@ -63,6 +67,7 @@ impl Contract {
             line_bytes_max: LINE_BYTES_MAX,
             exit_status: None,
             engine: Engine::default(),
+            warm_up_bytes: WARM_UP_BYTES,
         })
     }
 
@@ -83,17 +88,34 @@ impl Contract {
 
     /// The schemas that an event must satisfy; `first` says whether it is the stream's first.
     pub(crate) fn schemas(&self, first: bool) -> impl Iterator<Item = &Schema> {
-        let own = match (self.format, &self.single) {
+        let single = if self.format == Some(Format::Json) { self.single() } else { None };
+        let own = match single {
             // What follows the first object has no place there at all, and is reported for that.
-            (Some(Format::Json), Some(_)) if !first => None,
-            (Some(Format::Json), Some(single)) => Some(single),
-            _ => self.schema.as_ref(),
+            Some(_) if !first => None,
+            Some(single) => Some(single),
+            None => self.schema.as_ref(),
         };
         own.into_iter().chain(&self.user_schema)
+    }
+
+    fn single(&self) -> Option<&Schema> {
+        let single = self.single.get_or_init(|| {
+            let part = single(self.schema.as_ref(), &self.profile);
+            part.expect("a schema of ours has the part that its profile names, a test holds")
+        });
+        single.as_ref()
     }
 
     /// Whether the producer ends its stream with a terminal event.
     pub(crate) fn needs_terminal(&self) -> bool {
         self.profile.terminal.policy == TerminalPolicy::Required
+    }
+}
+
+/// The schema of the single object, if the producer has a format that is one.
+fn single(schema: Option<&Schema>, profile: &Profile) -> Result<Option<Schema>, Error> {
+    match (schema, &profile.single) {
+        (Some(schema), Some(single)) => schema.part(&single.schema).map(Some),
+        _ => Ok(None),
     }
 }

@@ -11,19 +11,21 @@ use std::io::{self, Write};
 
 use crate::event::Event;
 use crate::facts::Facts;
+use crate::limits::CONVERTED_BYTES_MAX;
 use crate::line::Line;
 use crate::profile::Profile;
 use crate::reassembly::Piece;
 use crate::verdict::Outcome;
 
 /// An event, with all that is known of it.
-pub struct Seen<'a> {
+pub struct Seen<'a, 'f> {
     /// Its line.
     pub line: &'a Line<'a>,
-    /// The event.
-    pub event: &'a Event<'a>,
+    /// The event; none where the memory of shapes stands for it: it starts, completes and ends
+    /// nothing then.
+    pub event: Option<&'a Event<'a>>,
     /// What it means.
-    pub facts: &'a Facts<'a>,
+    pub facts: &'a Facts<'f>,
     /// The text that is new in it.
     pub pieces: &'a [Piece<'a>],
     /// Whether it satisfies the schemas.
@@ -35,7 +37,10 @@ pub struct Seen<'a> {
 /// Somebody who wants the stream in another form. It never fails: it remembers.
 pub trait Convert {
     /// An event, as it arrives.
-    fn event(&mut self, seen: &Seen<'_>);
+    fn event(&mut self, seen: &Seen<'_, '_>);
+
+    /// All lines that have arrived are converted: what was made of them is to leave.
+    fn flush(&mut self);
 
     /// The end of the stream: nothing more is to come of what has begun.
     fn end(&mut self);
@@ -49,7 +54,9 @@ pub trait Convert {
 
 /// Nothing is converted.
 impl Convert for () {
-    fn event(&mut self, _: &Seen<'_>) {}
+    fn event(&mut self, _: &Seen<'_, '_>) {}
+
+    fn flush(&mut self) {}
 
     fn end(&mut self) {}
 
@@ -85,7 +92,7 @@ impl Form {
 
 /// How the parts of one form are made. What is to be written is appended to `out`.
 trait Converter {
-    fn event(&mut self, seen: &Seen<'_>, out: &mut Vec<u8>);
+    fn event(&mut self, seen: &Seen<'_, '_>, out: &mut Vec<u8>);
 
     /// What a stream leaves open is closed; nothing for most.
     fn end(&mut self, _: &mut Vec<u8>) {}
@@ -141,8 +148,14 @@ impl<'p> Conversion<'p> {
 }
 
 impl Convert for Conversion<'_> {
-    fn event(&mut self, seen: &Seen<'_>) {
+    fn event(&mut self, seen: &Seen<'_, '_>) {
         self.converter.event(seen, &mut self.out);
+        if self.out.len() >= CONVERTED_BYTES_MAX {
+            self.deliver();
+        }
+    }
+
+    fn flush(&mut self) {
         self.deliver();
     }
 

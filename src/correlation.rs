@@ -1,5 +1,7 @@
 //! Stage: tool calls, from their start to their completion, matched by id.
 
+mod likeness;
+
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
@@ -12,6 +14,8 @@ use crate::profile::{CallOutcome, RunOutcome};
 use crate::rule::Rule;
 use crate::visible::{clipped, shown};
 
+use likeness::{Likeness, Likenesses};
+
 /// Pairs the halves of tool calls.
 #[derive(Debug)]
 pub struct Correlation {
@@ -21,6 +25,7 @@ pub struct Correlation {
     /// The ids that were completed, by fingerprint.
     ended: HashMap<u64, Ended>,
     state: RandomState,
+    likenesses: Likenesses,
     rows: Vec<CallRow>,
     counts: CallCounts,
     overflow: bool,
@@ -30,7 +35,7 @@ pub struct Correlation {
 struct Open {
     line: u64,
     tool: Option<String>,
-    same: Vec<Option<u64>>,
+    same: Vec<Option<Likeness>>,
     row: Option<usize>,
     /// Further starts of the call; as many completions may follow.
     repeats: u32,
@@ -88,6 +93,7 @@ impl Correlation {
             open: HashMap::new(),
             ended: HashMap::new(),
             state: RandomState::new(),
+            likenesses: Likenesses::default(),
             rows: Vec::new(),
             counts: CallCounts::default(),
             overflow: false,
@@ -115,7 +121,7 @@ impl Correlation {
     }
 
     fn start(&mut self, call: &Call<'_>, line: u64) -> Option<Diagnostic> {
-        let name = name(call.tool, &call.id);
+        let name = name(call.tool.as_deref(), &call.id);
         if let Some(open) = self.open.get_mut(&call.id) {
             open.repeats = open.repeats.saturating_add(1);
             let message = format!("{name} is started again while it is open");
@@ -133,8 +139,9 @@ impl Correlation {
             self.overflow = true;
         } else {
             let row = self.row(call, Some(line));
-            let tool = call.tool.map(|tool| clipped(tool, CALL_ID_BYTES_MAX).into_owned());
-            let open = Open { line, tool, same: call.same.clone(), row, repeats: 0 };
+            let tool = call.tool.as_deref().map(|it| clipped(it, CALL_ID_BYTES_MAX).into_owned());
+            let same = call.same.iter().map(|it| it.map(|it| self.likenesses.keep(it))).collect();
+            let open = Open { line, tool, same, row, repeats: 0 };
             self.open.insert(call.id.clone(), open);
         }
         ended.map(|ended| {
@@ -155,8 +162,9 @@ impl Correlation {
             self.rows[row].completed_line = Some(line);
         }
         let differing = self.differing(&open, call);
+        self.likenesses.forget(open.same);
         (!differing.is_empty()).then(|| {
-            let name = name(call.tool, &call.id);
+            let name = name(call.tool.as_deref(), &call.id);
             let message = format!("the halves of {name} differ in {}", differing.join(" and "));
             Diagnostic::new(Rule::CallMismatch, message).related(open.line)
         })
@@ -168,7 +176,7 @@ impl Correlation {
         outcome: CallOutcome,
         line: u64,
     ) -> Option<Diagnostic> {
-        let name = name(call.tool, &call.id);
+        let name = name(call.tool.as_deref(), &call.id);
         if let Some(ended) = self.ended.get_mut(&self.state.hash_one(&call.id)) {
             if let Some(left) = ended.repeats.checked_sub(1) {
                 ended.repeats = left;
@@ -203,7 +211,7 @@ impl Correlation {
 
     /// In what the two halves differ, as the profile names it.
     fn differing(&self, open: &Open, call: &Call<'_>) -> Vec<String> {
-        let tools = match (&open.tool, call.tool) {
+        let tools = match (&open.tool, &call.tool) {
             (Some(a), Some(b)) if *a != clipped(b, CALL_ID_BYTES_MAX) => {
                 Some(format!("the tool ({} and {})", shown(a), shown(b)))
             }
@@ -211,7 +219,7 @@ impl Correlation {
         };
         let halves = open.same.iter().zip(&call.same).zip(&self.same);
         let values = halves.filter_map(|((a, b), path)| match (a, b) {
-            (Some(a), Some(b)) if a != b => Some(shown(path)),
+            (Some(a), Some(b)) if !self.likenesses.equal(a, *b) => Some(shown(path)),
             _ => None,
         });
         tools.into_iter().chain(values).collect()
@@ -242,7 +250,7 @@ impl Correlation {
         }
         self.rows.push(CallRow {
             id: call.id.as_str().to_owned(),
-            tool: call.tool.map(|tool| clipped(tool, CALL_ID_BYTES_MAX).into_owned()),
+            tool: call.tool.as_deref().map(|it| clipped(it, CALL_ID_BYTES_MAX).into_owned()),
             outcome: None,
             started_line,
             completed_line: None,

@@ -158,8 +158,10 @@ mod tests {
     fn framing(stream: &[u8]) -> Framing {
         let mut reader = LineReader::new(stream, 1_000);
         let mut framing = Framing::Unseen;
-        while let Some(line) = reader.next_line().expect("memory reads") {
-            framing = framing.observe(&line, event::parse(&line, &mut Vec::new()).is_some());
+        while let Some(lines) = reader.next_lines().expect("memory reads") {
+            framing = lines.fold(framing, |framing, line| {
+                framing.observe(&line, event::parse(&line, &mut Vec::new()).is_some())
+            });
         }
         framing.finish()
     }

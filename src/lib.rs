@@ -31,12 +31,12 @@
 //! | 8 | the stages: [`vocabulary`], [`sequence`], [`correlation`], [`reassembly`], [`terminal`] |
 //! | 7 | [`facts`]: what an event means; [`framing`]; [`contract`]: what streams are held against |
 //! | 6 | [`profile`]: what a producer's events mean, as data |
-//! | 5 | [`path`]: how a profile points into an event |
+//! | 5 | [`path`]: how a profile points into an event; [`shape`]: lines like an earlier one |
 //! | 4 | [`event`]: a line that is one JSON object |
 //! | 3 | [`diagnostic`]: a defect |
 //! | 2 | [`schema`]: the validator's only room |
-//! | 1 | [`mod@line`]: bytes to lines; [`input`]: where streams come from; [`visible`] |
-//! | 1 | [`progress`]: how far the work is, on a terminal |
+//! | 1 | [`mod@line`]: bytes to lines; [`tape`]: a text as a flat record; [`visible`] |
+//! | 1 | [`input`]: where streams come from; [`progress`]: how far the work is, on a terminal |
 //! | 0 | [`limits`], [`rule`], [`verdict`], [`error`], [`mod@pointer`] |
 //! | 0 | [`descriptor`], [`tee`], [`workflow`]; [`end`]: how the producer ended |
 //!
@@ -65,6 +65,7 @@ pub mod workflow;
 pub mod input;
 pub mod line;
 pub mod progress;
+pub mod tape;
 pub mod visible;
 
 pub mod schema;
@@ -76,6 +77,8 @@ pub mod event;
 pub mod path;
 
 pub mod profile;
+
+pub mod shape;
 
 pub mod contract;
 pub mod facts;

@@ -31,6 +31,10 @@ pub const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 /// Smallest single file of which it is shown, in bytes: any smaller one is done before.
 pub const PROGRESS_BYTES_MIN: u64 = 8 * 1024 * 1024;
 
+/// Bytes that are read the plain way before the fast engine is made ready: making its validator
+/// takes half a millisecond, as checking so much does.
+pub const WARM_UP_BYTES: u64 = 96 * 1024;
+
 /// Deepest nesting of arrays and objects in an event, in levels: the limit of `serde_json`.
 pub const DEPTH_MAX: usize = 127;
 
@@ -48,6 +52,10 @@ pub const CALLS_OPEN_MAX: usize = 20_000;
 /// an end without a start.
 pub const CALLS_ENDED_MAX: usize = 50_000;
 
+/// What is kept of the values that both halves of a call must share, in bytes, for all open calls
+/// together. Beyond it they are compared by fingerprint.
+pub const CALL_SOURCES_BYTES_MAX: usize = 1024 * 1024;
+
 /// Rows of the call table in the report; its totals stay exact.
 pub const CALL_ROWS_MAX: usize = 1_000;
 
@@ -59,11 +67,17 @@ pub const CALL_ID_BYTES_MAX: usize = 256;
 /// and once for the whole answer. What lies beyond is compared by length and fingerprint.
 pub const TEXT_BYTES_MAX: usize = 1024 * 1024;
 
+/// Tags of which is remembered what a profile says of them.
+pub const TAGS_REMEMBERED_MAX: usize = 64;
+
 /// Different names of unknown events, and of unknown tools, that are counted one by one.
 pub const NAMES_MAX: usize = 200;
 
 /// Open calls that a message names; the others are counted.
 pub const CALLS_NAMED_MAX: usize = 5;
+
+/// Converted output that is collected while more input is already there, in bytes.
+pub const CONVERTED_BYTES_MAX: usize = 64 * 1024;
 
 /// Longest answer that is kept until the end of the run, in bytes.
 pub const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;

@@ -24,9 +24,37 @@ pub struct Line<'a> {
     pub bytes: &'a [u8],
     /// How it ended.
     pub ending: Ending,
+    /// Its bytes and what follows them in the reader's buffer, if that is kept.
+    padded: &'a [u8],
+    /// Its text, where that is known to be valid already.
+    text: Option<&'a str>,
 }
 
-impl Line<'_> {
+impl<'a> Line<'a> {
+    /// A line with nothing behind it.
+    pub fn new(number: u64, offset: u64, bytes: &'a [u8], ending: Ending) -> Self {
+        Self {
+            number,
+            offset,
+            length: bytes.len() as u64,
+            bytes,
+            ending,
+            padded: bytes,
+            text: None,
+        }
+    }
+
+    /// Its bytes and what follows them: first the terminator, then anything, for whoever reads
+    /// whole blocks.
+    pub fn padded(&self) -> &'a [u8] {
+        self.padded
+    }
+
+    /// Its text, if it is valid UTF-8.
+    pub fn text(&self) -> Option<&'a str> {
+        self.text.or_else(|| str::from_utf8(self.bytes).ok())
+    }
+
     /// Whether the line exceeded the reader's limit and was skipped.
     pub fn is_too_long(&self) -> bool {
         (self.bytes.len() as u64) < self.length
@@ -58,47 +86,66 @@ pub struct LineReader<R> {
     searched: usize,
     end: usize,
     line_bytes_max: u64,
-    lines: u64,
-    /// Offset in the stream of `buffer[start]`.
-    offset: u64,
+    place: Place,
     ended: bool,
+}
+
+/// Where in the stream the next line begins.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    /// Lines before it.
+    lines: u64,
+    /// Bytes before it.
+    offset: u64,
 }
 
 impl<R: Read> LineReader<R> {
     /// Reads `source`, with a limit for each line in bytes.
     pub fn new(source: R, line_bytes_max: u64) -> Self {
+        Self::reusing(Vec::new(), source, line_bytes_max)
+    }
+
+    /// The same, in memory that has served another reader.
+    pub fn reusing(buffer: Vec<u8>, source: R, line_bytes_max: u64) -> Self {
         Self {
             source,
-            buffer: Vec::new(),
+            buffer,
             start: 0,
             searched: 0,
             end: 0,
             line_bytes_max,
-            lines: 0,
-            offset: 0,
+            place: Place::default(),
             ended: false,
         }
     }
 
-    /// Bytes of the stream handed out so far, terminators counted.
-    pub fn bytes(&self) -> u64 {
-        self.offset
+    /// Closes the source, and leaves the memory for another reader.
+    pub fn into_buffer(self) -> Vec<u8> {
+        self.buffer
     }
 
-    /// The next line, or `None` at the end of the stream.
+    /// Bytes of the stream handed out so far, terminators counted.
+    pub fn bytes(&self) -> u64 {
+        self.place.offset
+    }
+
+    /// The next lines: all that are complete by now, or what follows the last of them at the end
+    /// of the stream; `None` behind that. Lines that are not taken are not counted.
     ///
     /// # Errors
     ///
     /// Those of the source, but for interruptions, which are retried.
-    pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub fn next_lines(&mut self) -> io::Result<Option<Lines<'_>>> {
         loop {
-            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.searched..self.end]) {
-                return Ok(Some(self.take(self.searched + at, 1)));
+            let fresh = &self.buffer[self.searched..self.end];
+            if let Some(last) = memchr::memrchr(b'\n', fresh) {
+                return Ok(Some(self.take(self.searched + last + 1, 1)));
             }
             self.searched = self.end;
             // A final `\r` may turn out to belong to the terminator.
             let carriage_return = u64::from(self.buffer[self.start..self.end].ends_with(b"\r"));
-            if self.unread() > self.line_bytes_max.saturating_add(carriage_return) {
+            let unread = (self.end - self.start) as u64;
+            if unread > self.line_bytes_max.saturating_add(carriage_return) {
                 return self.skip_line().map(Some);
             }
             if self.ended || self.fill()? == 0 {
@@ -109,32 +156,25 @@ impl<R: Read> LineReader<R> {
         }
     }
 
-    fn unread(&self) -> u64 {
-        (self.end - self.start) as u64
-    }
-
-    /// Hands out `buffer[start..end]` as a line that `terminator` (0 or 1) bytes follow.
-    fn take(&mut self, end: usize, terminator: usize) -> Line<'_> {
-        let bytes = &self.buffer[self.start..end];
-        let (bytes, ending) = match (terminator, bytes.strip_suffix(b"\r")) {
-            (0, _) => (bytes, Ending::EndOfStream),
-            (_, Some(bytes)) => (bytes, Ending::CrLf),
-            (_, None) => (bytes, Ending::Lf),
-        };
-        let length = bytes.len() as u64;
-        let bytes = if length > self.line_bytes_max { &[][..] } else { bytes };
-        self.lines += 1;
-        let line = Line { number: self.lines, offset: self.offset, length, bytes, ending };
-        self.offset += (end + terminator - self.start) as u64;
-        self.start = end + terminator;
-        self.searched = self.start;
-        line
+    /// Hands out `buffer[start..end]`, of which each line has a `terminator` of 0 or 1 bytes.
+    fn take(&mut self, end: usize, terminator: usize) -> Lines<'_> {
+        let start = std::mem::replace(&mut self.start, end);
+        self.searched = self.end;
+        let bytes = &self.buffer[start..end];
+        Lines {
+            bytes,
+            padded: if terminator == 0 { bytes } else { &self.buffer[start..] },
+            text: simdutf8::basic::from_utf8(bytes).ok(),
+            terminator,
+            line_bytes_max: self.line_bytes_max,
+            place: &mut self.place,
+            skipped: None,
+        }
     }
 
     /// Counts an over-long line to its end, keeping nothing of it.
-    fn skip_line(&mut self) -> io::Result<Line<'_>> {
-        let offset = self.offset;
-        let mut total = self.unread();
+    fn skip_line(&mut self) -> io::Result<Lines<'_>> {
+        let mut total = (self.end - self.start) as u64;
         let mut last = self.buffer[self.end - 1];
         let ending = loop {
             (self.start, self.searched, self.end) = (0, 0, 0);
@@ -154,10 +194,18 @@ impl<R: Read> LineReader<R> {
                 break if last == b'\r' { Ending::CrLf } else { Ending::Lf };
             }
         };
-        self.lines += 1;
-        self.offset = offset + total + u64::from(ending != Ending::EndOfStream);
         let length = total - u64::from(ending == Ending::CrLf);
-        Ok(Line { number: self.lines, offset, length, bytes: &[], ending })
+        let terminator = u64::from(ending != Ending::EndOfStream);
+        let line = self.place.line(&[], &[], ending, total + terminator);
+        Ok(Lines {
+            bytes: &[],
+            padded: &[],
+            text: None,
+            terminator: 0,
+            line_bytes_max: self.line_bytes_max,
+            place: &mut self.place,
+            skipped: Some(Line { length, ..line }),
+        })
     }
 
     /// Reads once more into the buffer; returns the number of bytes, 0 at the end of the stream.
@@ -192,6 +240,72 @@ impl<R: Read> LineReader<R> {
     }
 }
 
+impl Place {
+    /// The line that begins here and ends `total` bytes later, its terminator counted.
+    fn line<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        padded: &'a [u8],
+        ending: Ending,
+        total: u64,
+    ) -> Line<'a> {
+        let Self { lines, offset } = *self;
+        *self = Self { lines: lines + 1, offset: offset + total };
+        let length = bytes.len() as u64;
+        Line { number: lines + 1, offset, length, bytes, ending, padded, text: None }
+    }
+}
+
+/// Lines that have arrived.
+#[derive(Debug)]
+pub struct Lines<'a> {
+    /// The lines that are left.
+    bytes: &'a [u8],
+    /// The same, and what follows in the buffer.
+    padded: &'a [u8],
+    /// The same as text, if all of them were valid UTF-8.
+    text: Option<&'a str>,
+    terminator: usize,
+    line_bytes_max: u64,
+    place: &'a mut Place,
+    /// A line that was too long to be kept.
+    skipped: Option<Line<'a>>,
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = Line<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Line<'a>> {
+        if self.bytes.is_empty() {
+            return self.skipped.take();
+        }
+        let end = if self.terminator == 0 {
+            self.bytes.len()
+        } else {
+            memchr::memchr(b'\n', self.bytes).unwrap_or(self.bytes.len())
+        };
+        let (bytes, padded) = (&self.bytes[..end], self.padded);
+        let (bytes, ending) = match (self.terminator, bytes.last()) {
+            (0, _) => (bytes, Ending::EndOfStream),
+            (_, Some(b'\r')) => (&bytes[..end - 1], Ending::CrLf),
+            (_, _) => (bytes, Ending::Lf),
+        };
+        let next = (end + self.terminator).min(self.bytes.len());
+        self.bytes = &self.bytes[next..];
+        self.padded = &self.padded[next..];
+        let text = self.text.map(|text| {
+            self.text = Some(&text[next..]);
+            &text[..bytes.len()]
+        });
+        let line = self.place.line(bytes, padded, ending, next as u64);
+        if line.length > self.line_bytes_max {
+            return Some(Line { bytes: &[], padded: &[], ..line });
+        }
+        Some(Line { text, ..line })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,8 +315,11 @@ mod tests {
     fn rows(stream: impl Read, max: u64) -> Vec<Row> {
         let mut reader = LineReader::new(stream, max);
         let mut rows = Vec::new();
-        while let Some(line) = reader.next_line().expect("the stream reads") {
-            rows.push((line.number, line.offset, line.length, line.bytes.to_vec(), line.ending));
+        while let Some(lines) = reader.next_lines().expect("the stream reads") {
+            rows.extend(lines.map(|line| {
+                assert_eq!(line.text().map(str::as_bytes), Some(line.bytes));
+                (line.number, line.offset, line.length, line.bytes.to_vec(), line.ending)
+            }));
         }
         rows
     }
@@ -256,7 +373,8 @@ mod tests {
     #[test]
     fn memory_stays_bounded_while_a_line_is_skipped() {
         let mut reader = LineReader::new(io::repeat(b'a').take(50_000_000), 1_000);
-        let line = reader.next_line().expect("the stream reads").expect("one line");
+        let mut lines = reader.next_lines().expect("the stream reads").expect("one line");
+        let line = lines.next().expect("one line");
         assert!(line.is_too_long());
         assert_eq!(line.length, 50_000_000);
         assert!(reader.buffer.len() <= 2 * READ_BYTES + 1_000);

@@ -1,5 +1,6 @@
 //! How a profile points into an event: paths, and conditions on what stands there.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -51,11 +52,14 @@ impl Path {
     }
 
     /// What the `*` of the last token stands for: the key of the member, suffix removed.
-    pub fn find_key<'e>(&self, root: Node<'e>) -> Option<&'e str> {
+    pub fn find_key<'e>(&self, root: Node<'e>) -> Option<Cow<'e, str>> {
         let (last, parents) = self.tokens.split_last()?;
         let Token::Suffix(suffix) = last else { return None };
         let (key, _) = walk(parents, root)?.member_ending_in(suffix)?;
-        key.strip_suffix(suffix.as_str())
+        Some(match key {
+            Cow::Borrowed(key) => Cow::Borrowed(key.strip_suffix(suffix.as_str())?),
+            Cow::Owned(key) => Cow::Owned(key.strip_suffix(suffix.as_str())?.to_owned()),
+        })
     }
 }
 
@@ -76,6 +80,36 @@ impl Conditions {
     pub fn hold(&self, root: Node<'_>) -> bool {
         self.0.iter().all(|(path, test)| test.holds(path.find(root)))
     }
+
+    /// What is left to ask where some values are known beforehand; `None` where one of them fails.
+    pub fn given(&self, known: impl Fn(&Path) -> Known) -> Option<Self> {
+        let mut left = BTreeMap::new();
+        for (path, test) in &self.0 {
+            let value = match known(path) {
+                Known::Unknown => {
+                    left.insert(path.clone(), test.clone());
+                    continue;
+                }
+                Known::Absent => None,
+                Known::Text(text) => Some(Value::String(text)),
+            };
+            if !test.holds(value.as_ref().map(Node::Tree)) {
+                return None;
+            }
+        }
+        Some(Self(left))
+    }
+}
+
+/// What is known of a value before it is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known {
+    /// Nothing.
+    Unknown,
+    /// It is not there.
+    Absent,
+    /// It is this string.
+    Text(String),
 }
 
 /// What is asked of one value.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::path::Path;
-use crate::schema::Schema;
+use crate::schema::{self, BuiltIn, Schema};
 
 mod action;
 mod rules;
@@ -28,11 +28,8 @@ pub const LANGUAGE: &str = include_str!("profiles/profile.schema.json");
 pub const DEFAULT: &str = "cursor";
 
 /// Name, profile and event schema of each profile that is built in.
-const BUILT_IN: [(&str, &str, &str); 1] = [(
-    "cursor",
-    include_str!("profiles/cursor/profile.json"),
-    include_str!("profiles/cursor/schema.json"),
-)];
+const BUILT_IN: [(&str, &str, BuiltIn); 1] =
+    [("cursor", include_str!("profiles/cursor/profile.json"), schema::CURSOR)];
 
 /// What the events of one kind of producer mean.
 #[derive(Debug, Clone, Deserialize)]
@@ -83,12 +80,11 @@ impl Profile {
     ///
     /// When there is no such profile or file, when it is not written in the profile language (with
     /// the JSON Pointer of the first bad place), or when its schema cannot be read.
-    pub fn load(name_or_file: &str) -> Result<(Self, Option<Value>), Error> {
+    pub fn load(name_or_file: &str) -> Result<(Self, Option<Schema>), Error> {
         let refused = |message: String| Error::Profile { origin: name_or_file.to_owned(), message };
-        if let Some((_, profile, schema)) = BUILT_IN.iter().find(|row| row.0 == name_or_file) {
+        if let Some((name, profile, schema)) = BUILT_IN.iter().find(|row| row.0 == name_or_file) {
             let profile = serde_json::from_str(profile).map_err(|it| refused(it.to_string()))?;
-            let schema = serde_json::from_str(schema).map_err(|it| refused(it.to_string()))?;
-            return Ok((profile, Some(schema)));
+            return Ok((profile, Some(Schema::built_in(name, *schema))));
         }
         let file = File::new(name_or_file);
         if !file.exists() && file.extension().is_none() {
@@ -110,6 +106,7 @@ impl Profile {
             }
             Some(schema) => Some(schema.clone()),
         };
+        let schema = schema.map(|it| Schema::compile(&profile.name, &it)).transpose()?;
         Ok((profile, schema))
     }
 

@@ -4,6 +4,8 @@ mod text;
 
 use std::borrow::Cow;
 
+use smallvec::SmallVec;
+
 use crate::diagnostic::Diagnostic;
 use crate::facts::{Fact, Facts};
 use crate::rule::Rule;
@@ -39,6 +41,9 @@ struct Repeat {
     delta: String,
 }
 
+/// What an event adds to the text, piece by piece.
+pub type Pieces<'f> = SmallVec<[Piece<'f>; 2]>;
+
 /// What an event adds to the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece<'f> {
@@ -60,9 +65,9 @@ impl Reassembly {
         facts: &'f Facts<'_>,
         single: bool,
         found: &mut Vec<Diagnostic>,
-    ) -> Vec<Piece<'f>> {
+    ) -> Pieces<'f> {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
-        let mut pieces = Vec::new();
+        let mut pieces = Pieces::new();
         for fact in &facts.list {
             match fact {
                 Fact::TextDelta(delta) => self.append(delta, facts.line, &mut pieces),
@@ -89,7 +94,7 @@ impl Reassembly {
         pieces
     }
 
-    fn append<'f>(&mut self, delta: &'f str, line: u64, pieces: &mut Vec<Piece<'f>>) {
+    fn append<'f>(&mut self, delta: &'f str, line: u64, pieces: &mut Pieces<'f>) {
         if self.deltas == 0 {
             self.first_delta_line = line;
         }
@@ -114,7 +119,7 @@ impl Reassembly {
         }
     }
 
-    fn whole<'f>(&mut self, whole: &'f str, pieces: &mut Vec<Piece<'f>>) -> Option<Diagnostic> {
+    fn whole<'f>(&mut self, whole: &'f str, pieces: &mut Pieces<'f>) -> Option<Diagnostic> {
         if self.deltas == 0 {
             self.push(whole);
             self.segment_start = self.answer.mark();
@@ -142,7 +147,7 @@ impl Reassembly {
     }
 
     /// More of the segment has come: what looked like a repeat of it was text.
-    fn confirm(&mut self, pieces: &mut Vec<Piece<'_>>) {
+    fn confirm(&mut self, pieces: &mut Pieces<'_>) {
         if let Some(repeat) = self.repeat.take() {
             pieces.push(Piece::Text(Cow::Owned(repeat.delta)));
         }
@@ -150,7 +155,7 @@ impl Reassembly {
 
     /// Closes the open segment. At a boundary a last delta that equals all earlier ones together,
     /// if there are two or more, is taken for the repeat that a whole text would be.
-    fn close(&mut self, pieces: &mut Vec<Piece<'_>>) {
+    fn close(&mut self, pieces: &mut Pieces<'_>) {
         if let Some(repeat) = self.repeat.take() {
             self.other.get_or_insert_with(|| self.answer.clone());
             self.answer.go_back(repeat.before);
@@ -175,7 +180,7 @@ impl Reassembly {
 
     /// Closes what is open at the end of the stream.
     pub fn finish(&mut self) {
-        self.close(&mut Vec::new());
+        self.close(&mut Pieces::new());
     }
 
     /// The size of the answer in bytes.
@@ -212,7 +217,7 @@ mod tests {
                 tag: "".into(),
                 standing,
                 incomplete: false,
-                list: vec![fact],
+                list: [fact].into_iter().collect(),
             };
             reassembly.observe(&facts, false, &mut found);
         }

@@ -85,7 +85,7 @@ fn modes(cli: &Cli) -> Option<Result<String, Error>> {
                 origin: cli.profile.clone(),
                 message: "it has no schema".to_owned(),
             };
-            schema.map(|schema| format!("{schema:#}\n")).ok_or_else(none)
+            schema.map(|schema| format!("{:#}\n", schema.document())).ok_or_else(none)
         }),
     })
 }
@@ -178,8 +178,7 @@ fn conclude(mut total: RunSummary, outputs: &mut Outputs<'_>) -> u8 {
 /// When the profile, the schema or the severities cannot be used; one line for the user.
 pub fn contract(cli: &Cli) -> Result<Contract, String> {
     let (profile, schema) = Profile::load(&cli.profile).map_err(|error| error.to_string())?;
-    let mut contract =
-        Contract::new(profile, schema.as_ref()).map_err(|error| error.to_string())?;
+    let mut contract = Contract::new(profile, schema).map_err(|error| error.to_string())?;
     if let Some(file) = &cli.schema {
         add_schema(&mut contract, file).map_err(|error| error.to_string())?;
     }

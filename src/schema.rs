@@ -2,6 +2,12 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "the validator has thirty kinds of error")]
 
+mod ahead;
+mod tape;
+
+use std::fmt;
+use std::sync::OnceLock;
+
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Map, Value};
@@ -9,13 +15,37 @@ use serde_json::{Map, Value};
 use crate::error::Error;
 use crate::limits::MESSAGE_BYTES_MAX;
 use crate::pointer;
+use crate::tape::Doc;
 use crate::visible::{clipped, shown, visible};
 
-/// A compiled schema. It cannot reach outside its own document: no file, no network.
-#[derive(Debug)]
+pub use ahead::CURSOR;
+use tape::TapeJson;
+
+/// A schema. It cannot reach outside its own document: no file, no network.
+///
+/// A validator is built when it is first needed; of a schema that is not ours one is built at
+/// once, to see whether it can be.
 pub struct Schema {
     origin: String,
-    validator: Validator,
+    document: Document,
+    tree: OnceLock<Validator>,
+    tape: OnceLock<Option<Validator<TapeJson>>>,
+}
+
+enum Document {
+    /// Somebody's.
+    Given(Value),
+    /// Ours.
+    BuiltIn(BuiltIn),
+}
+
+/// A schema that is part of the program.
+#[derive(Clone, Copy)]
+pub struct BuiltIn {
+    /// Its text.
+    pub text: &'static str,
+    /// The validator that was made of it when the program was.
+    pub is_valid: fn(&Value) -> bool,
 }
 
 /// One way in which a value fails a schema.
@@ -44,18 +74,30 @@ impl Schema {
     ///
     /// When it is no schema of a known draft, or refers to something outside itself.
     pub fn compile(origin: &str, schema: &Value) -> Result<Self, Error> {
-        match jsonschema::options().build(schema) {
-            Ok(validator) => Ok(Self { origin: origin.to_owned(), validator }),
-            Err(error) => Err(refused(origin, &error)),
-        }
+        let compiled = jsonschema::options().build(schema);
+        let validator = compiled.map_err(|error| refused(origin, &error))?;
+        let schema = Self::of(origin, Document::Given(schema.clone()));
+        let _ = schema.tree.set(validator);
+        Ok(schema)
     }
 
-    /// Compiles the part of a schema that `reference` names, such as `#/$defs/result`.
+    /// A schema that is part of the program, and so a good one; nothing is compiled yet.
+    pub fn built_in(origin: &str, schema: BuiltIn) -> Self {
+        Self::of(origin, Document::BuiltIn(schema))
+    }
+
+    fn of(origin: &str, document: Document) -> Self {
+        let origin = origin.to_owned();
+        Self { origin, document, tree: OnceLock::new(), tape: OnceLock::new() }
+    }
+
+    /// Compiles the part of the schema that `reference` names, such as `#/$defs/result`.
     ///
     /// # Errors
     ///
     /// As [`Schema::compile`]; also when there is no such part.
-    pub fn compile_part(origin: &str, schema: &Value, reference: &str) -> Result<Self, Error> {
+    pub fn part(&self, reference: &str) -> Result<Self, Error> {
+        let schema = self.document();
         let mut part = Map::new();
         for keyword in ["$schema", "$defs"] {
             if let Some(value) = schema.get(keyword) {
@@ -63,7 +105,12 @@ impl Schema {
             }
         }
         part.insert("$ref".to_owned(), Value::String(reference.to_owned()));
-        Self::compile(origin, &Value::Object(part))
+        Self::compile(&self.origin, &Value::Object(part))
+    }
+
+    /// Whether it is part of the program.
+    pub fn is_built_in(&self) -> bool {
+        matches!(self.document, Document::BuiltIn(_))
     }
 
     /// Where the schema stands: a profile's name, or a file.
@@ -71,9 +118,44 @@ impl Schema {
         &self.origin
     }
 
-    /// Whether `value` satisfies the schema.
+    /// The schema itself.
+    pub fn document(&self) -> Value {
+        match &self.document {
+            Document::Given(schema) => schema.clone(),
+            Document::BuiltIn(BuiltIn { text, .. }) => built_in(text),
+        }
+    }
+
+    fn tree(&self) -> &Validator {
+        self.tree.get_or_init(|| {
+            let validator = jsonschema::options().build(&self.document());
+            validator.expect("a schema of ours compiles, a test holds")
+        })
+    }
+
+    /// Whether `value` satisfies the schema, by the plain validator.
     pub fn is_valid(&self, value: &Value) -> bool {
-        self.validator.is_valid(value)
+        self.tree().is_valid(value)
+    }
+
+    /// The same, at once where a validator was made with the program.
+    pub fn is_valid_at_once(&self, value: &Value) -> bool {
+        match &self.document {
+            Document::Given(_) => self.is_valid(value),
+            Document::BuiltIn(schema) => (schema.is_valid)(value),
+        }
+    }
+
+    /// The same of a value on a tape.
+    pub fn is_valid_on_tape(&self, doc: &Doc<'_>) -> bool {
+        let validator = self
+            .tape
+            .get_or_init(|| jsonschema::options_for::<TapeJson>().build(&self.document()).ok());
+        if let Some(validator) = validator {
+            return validator.is_valid(doc.root());
+        }
+        doc.look_at_all();
+        self.is_valid(&tape::tree(doc.root()))
     }
 
     /// How `value` fails the schema; nothing when it is valid. In the order of the pointers' text.
@@ -84,7 +166,7 @@ impl Schema {
     /// When the schema cannot be evaluated: a pattern that backtracks without end.
     pub fn violations(&self, value: &Value) -> Result<Vec<Violation>, Error> {
         let mut violations = Vec::new();
-        for error in self.validator.iter_errors(value) {
+        for error in self.tree().iter_errors(value) {
             self.collect(&error, &mut violations)?;
         }
         violations.sort_by(|a, b| (&a.instance, &a.keyword).cmp(&(&b.instance, &b.keyword)));
@@ -114,6 +196,16 @@ impl Schema {
         }
         out.extend(violations(error));
         Ok(())
+    }
+}
+
+fn built_in(text: &str) -> Value {
+    serde_json::from_str(text).expect("a schema of ours is JSON, a test holds")
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Schema({})", self.origin)
     }
 }
 

@@ -13,12 +13,37 @@ use crate::visible::clipped;
 pub struct Sequence {
     first_event: Option<(u64, u64)>,
     start_line: Option<u64>,
-    /// Line and fingerprint of the latest session id.
-    session: Option<(u64, u64)>,
+    /// The latest session, and the latest line of it.
+    session: Option<(u64, Session)>,
     session_id: Option<String>,
     /// Line and milliseconds of the latest time.
     time: Option<(u64, f64)>,
     state: RandomState,
+}
+
+/// A session's id, in bounded memory.
+#[derive(Debug)]
+enum Session {
+    Id(String),
+    /// The fingerprint of a very long one.
+    Long(u64),
+}
+
+impl Session {
+    fn new(id: &str, state: &RandomState) -> Self {
+        if id.len() <= CALL_ID_BYTES_MAX {
+            Self::Id(id.to_owned())
+        } else {
+            Self::Long(state.hash_one(id))
+        }
+    }
+
+    fn is(&self, id: &str, state: &RandomState) -> bool {
+        match self {
+            Self::Id(own) => own == id,
+            Self::Long(own) => id.len() > CALL_ID_BYTES_MAX && *own == state.hash_one(id),
+        }
+    }
 }
 
 impl Sequence {
@@ -50,18 +75,19 @@ impl Sequence {
     }
 
     fn session(&mut self, id: &str, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
-        let fingerprint = self.state.hash_one(id);
-        if let Some((line, before)) = self.session
-            && before != fingerprint
-        {
+        if let Some((line, before)) = &mut self.session {
+            let before_line = std::mem::replace(line, facts.line);
+            if before.is(id, &self.state) {
+                return;
+            }
+            *before = Session::new(id, &self.state);
             let message = "the event belongs to another session than the one before it";
-            let diagnostic = Diagnostic::new(Rule::SessionChanged, message).related(line);
+            let diagnostic = Diagnostic::new(Rule::SessionChanged, message).related(before_line);
             found.push(diagnostic.at(facts.line, facts.offset));
+            return;
         }
-        self.session = Some((facts.line, fingerprint));
-        if self.session_id.is_none() {
-            self.session_id = Some(clipped(id, CALL_ID_BYTES_MAX).into_owned());
-        }
+        self.session = Some((facts.line, Session::new(id, &self.state)));
+        self.session_id = Some(clipped(id, CALL_ID_BYTES_MAX).into_owned());
     }
 
     fn time(&mut self, ms: f64, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {

@@ -37,7 +37,7 @@ impl Terminal {
         for fact in &facts.list {
             match fact {
                 Fact::Terminal(end) => {
-                    self.end = Some((facts.line, *end));
+                    self.end = Some((facts.line, **end));
                     if end.outcome == RunOutcome::Failure {
                         let message = "the terminal event says that the run failed";
                         let diagnostic = Diagnostic::new(Rule::ErrorResult, message);
@@ -47,7 +47,7 @@ impl Terminal {
                 Fact::Outcome(end)
                     if self.running.is_none_or(|it| it.outcome == RunOutcome::Success) =>
                 {
-                    self.running = Some(*end);
+                    self.running = Some(**end);
                 }
                 _ => {}
             }

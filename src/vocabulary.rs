@@ -1,6 +1,7 @@
 //! Stage: does the profile know the event and the tool? What it does not is drift, counted.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::diagnostic::Diagnostic;
 use crate::facts::{Call, Fact, Facts, Standing};
@@ -14,6 +15,8 @@ pub struct Vocabulary {
     events: BTreeMap<String, u64>,
     undocumented: BTreeMap<String, u64>,
     tools: BTreeMap<String, u64>,
+    /// The tag that was counted last, of those that need no more than that.
+    latest: Option<Rc<str>>,
     overflow: bool,
 }
 
@@ -29,7 +32,9 @@ impl Vocabulary {
                 let message = format!("the profile does not know the event {}", named(&facts.tag));
                 found.push(at(Diagnostic::new(Rule::UnknownEvent, message)));
             }
-            Standing::Observed if count(&mut self.undocumented, &facts.tag, &mut self.overflow) => {
+            Standing::Observed
+                if self.latest.as_ref().is_some_and(|it| Rc::ptr_eq(it, &facts.tag)) => {}
+            Standing::Observed if self.is_new(&facts.tag) => {
                 let message = format!("the event {} is not documented", named(&facts.tag));
                 found.push(at(Diagnostic::new(Rule::UndocumentedEvent, message)));
             }
@@ -46,6 +51,12 @@ impl Vocabulary {
         }
     }
 
+    /// Whether an undocumented tag occurs for the first time.
+    fn is_new(&mut self, tag: &Rc<str>) -> bool {
+        self.latest = Some(tag.clone());
+        count(&mut self.undocumented, tag, &mut self.overflow)
+    }
+
     /// Whether there were more names than are counted.
     pub fn overflowed(&self) -> bool {
         self.overflow
@@ -60,7 +71,7 @@ impl Vocabulary {
 
 /// What the profile does not know of a call.
 fn unknown(call: &Call<'_>) -> Option<String> {
-    match call.tool {
+    match call.tool.as_deref() {
         None if !call.tool_known => Some("a tool that has no name".to_owned()),
         Some(tool) if !call.tool_known => Some(format!("the tool {}", shown(tool))),
         Some(tool) if !call.result_known => {

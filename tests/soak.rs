@@ -32,7 +32,7 @@ fn two_hundred_runs_leave_no_process_and_no_descriptor() {
         return;
     }
     let (profile, schema) = Profile::load("cursor").unwrap();
-    let contract = Contract::new(profile, schema.as_ref()).unwrap();
+    let contract = Contract::new(profile, schema).unwrap();
     let stream = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/conforming/plain.ndjson");
     let folder = tempfile::tempdir().unwrap();
     let pids = folder.path().join("pids");
@@ -48,8 +48,8 @@ fn two_hundred_runs_leave_no_process_and_no_descriptor() {
         let end = || producer.finish().0;
         let mut reports = Reports::default();
         let mut checker = Checker::new(&contract);
-        let checked = checker.check_until(input, "-", &mut reports, &mut watched, end);
-        let summary = checked.unwrap();
+        let result = checker.check_until(input, "-", &mut reports, &mut watched, end);
+        let summary = result.unwrap();
         assert_eq!(summary.outcome, Outcome::Succeeded, "{summary:?}");
         assert_eq!(summary.status, Some(Status::Code(0)));
         if round == 10 {

@@ -1,6 +1,6 @@
 //! What a check amounts to, once its stream has ended.
 
-use super::Check;
+use super::stream::Check;
 use crate::end::{End, Stop};
 use crate::limits::{
     CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, NAMES_MAX, PRINTED_PER_RULE_MAX,

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Seen;
+use crate::event::Event;
 use crate::facts::{Call, CallId, Fact};
 use crate::limits::{ACTION_DETAIL_CHARS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX};
 use crate::profile::{Action, CallOutcome, Profile};
@@ -41,7 +42,7 @@ impl<'p> Actions<'p> {
 
     /// The lines for an event: one for each call it completes.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
-    pub(super) fn lines(&mut self, seen: &Seen<'_>) -> Vec<String> {
+    pub(super) fn lines(&mut self, seen: &Seen<'_, '_>) -> Vec<String> {
         let mut lines = Vec::new();
         if !seen.in_run {
             return lines;
@@ -69,7 +70,7 @@ impl<'p> Actions<'p> {
         lines.collect()
     }
 
-    fn start(&mut self, call: &Call<'_>, seen: &Seen<'_>) {
+    fn start(&mut self, call: &Call<'_>, seen: &Seen<'_, '_>) {
         self.started += 1;
         if self.open.len() >= CALLS_OPEN_MAX || self.open.contains_key(&call.id) {
             return;
@@ -83,7 +84,7 @@ impl<'p> Actions<'p> {
         &mut self,
         call: &Call<'_>,
         outcome: CallOutcome,
-        seen: &Seen<'_>,
+        seen: &Seen<'_, '_>,
     ) -> Option<String> {
         let open = self.open.remove(&call.id);
         if open.is_none() && self.told.contains(&call.id) {
@@ -111,10 +112,11 @@ impl<'p> Actions<'p> {
     }
 
     /// What the profile tells of a call; of a tool it does not know, the name.
-    fn told(&self, call: &Call<'_>, seen: &Seen<'_>) -> Told {
-        let tool = call.tool.unwrap_or_default();
-        let Some((action, object)) = self.profile.calls.actions.find(tool, seen.event.root())
-        else {
+    fn told(&self, call: &Call<'_>, seen: &Seen<'_, '_>) -> Told {
+        let tool = call.tool.as_deref().unwrap_or_default();
+        let root = seen.event.map(Event::root);
+        let action = root.and_then(|root| self.profile.calls.actions.find(tool, root));
+        let Some((action, object)) = action else {
             let detail = if tool.is_empty() { "without a name" } else { tool };
             return Told {
                 done: "Called tool".to_owned(),

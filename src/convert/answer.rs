@@ -19,7 +19,7 @@ impl Answer {
 }
 
 impl Converter for Answer {
-    fn event(&mut self, seen: &Seen<'_>, _: &mut Vec<u8>) {
+    fn event(&mut self, seen: &Seen<'_, '_>, _: &mut Vec<u8>) {
         for piece in seen.pieces {
             match piece {
                 Piece::Text(text) => {

@@ -20,13 +20,11 @@ impl<'p> Json<'p> {
 }
 
 impl Converter for Json<'_> {
-    fn event(&mut self, seen: &Seen<'_>, _: &mut Vec<u8>) {
+    fn event(&mut self, seen: &Seen<'_, '_>, _: &mut Vec<u8>) {
         let ends = seen.facts.list.iter().any(|fact| matches!(fact, Fact::Terminal(_)));
-        if !seen.in_run || !ends {
-            return;
-        }
+        let Some(event) = seen.event.filter(|_| seen.in_run && ends) else { return };
         let order = self.profile.single.as_ref().map_or(&[][..], |single| &single.order);
-        let mut members = seen.event.members();
+        let mut members = event.members();
         // Those the profile does not name come last, in their own order.
         let rank = |key: &str| {
             order.iter().position(|it| it == key.trim_matches('"')).unwrap_or(order.len())

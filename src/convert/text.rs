@@ -15,7 +15,7 @@ impl<'p> Text<'p> {
 }
 
 impl Converter for Text<'_> {
-    fn event(&mut self, seen: &Seen<'_>, out: &mut Vec<u8>) {
+    fn event(&mut self, seen: &Seen<'_, '_>, out: &mut Vec<u8>) {
         for line in self.actions.lines(seen) {
             out.extend_from_slice(line.as_bytes());
             out.push(b'\n');

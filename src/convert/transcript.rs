@@ -82,7 +82,7 @@ impl<'p> Transcript<'p> {
 }
 
 impl Converter for Transcript<'_> {
-    fn event(&mut self, seen: &Seen<'_>, out: &mut Vec<u8>) {
+    fn event(&mut self, seen: &Seen<'_, '_>, out: &mut Vec<u8>) {
         let mut text = String::new();
         for piece in seen.pieces {
             match piece {

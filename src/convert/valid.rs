@@ -6,7 +6,7 @@ use crate::line::Ending;
 pub(super) struct Valid;
 
 impl Converter for Valid {
-    fn event(&mut self, seen: &Seen<'_>, out: &mut Vec<u8>) {
+    fn event(&mut self, seen: &Seen<'_, '_>, out: &mut Vec<u8>) {
         if !seen.valid {
             return;
         }

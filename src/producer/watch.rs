@@ -105,7 +105,7 @@ impl Watch {
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
-    fn event(&self, seen: &Seen<'_>) {
+    fn event(&self, seen: &Seen<'_, '_>) {
         let now = Instant::now();
         let mut state = self.state();
         state.last_event = now;
@@ -147,9 +147,13 @@ impl<'c> Watched<'c> {
 }
 
 impl Convert for Watched<'_> {
-    fn event(&mut self, seen: &Seen<'_>) {
+    fn event(&mut self, seen: &Seen<'_, '_>) {
         self.watch.event(seen);
         self.inner.event(seen);
+    }
+
+    fn flush(&mut self) {
+        self.inner.flush();
     }
 
     fn end(&mut self) {

@@ -1,0 +1,84 @@
+//! The whole check in memory, by each engine.
+//!
+//! `cargo bench --bench engine -- [NAME]...`, where a name is that of a corpus or of an engine.
+
+mod sessions;
+
+use std::env;
+use std::error::Error;
+use std::hint::black_box;
+use std::io::{self, Write as _};
+use std::time::Instant;
+
+use ndjson_check::check::Checker;
+use ndjson_check::contract::{Contract, Engine};
+use ndjson_check::profile::Profile;
+use ndjson_check::report::Reports;
+use ndjson_check::verdict::{Outcome, Verdict};
+
+const BYTES: usize = 64 << 20;
+
+/// The median of them is printed.
+const ROUNDS: usize = 5;
+
+type Streams = Vec<Vec<u8>>;
+
+type Make = fn() -> Streams;
+
+const CORPORA: [(&str, Make); 5] = [
+    ("deltas", || vec![sessions::deltas(1, BYTES)]),
+    ("tools", || vec![sessions::tools(2, BYTES)]),
+    ("sessions", || sessions::many(3, BYTES)),
+    ("huge", || vec![sessions::huge(4, BYTES)]),
+    ("tiny", || vec![sessions::tiny(5); 1_000]),
+];
+
+const ENGINES: [(&str, Engine); 3] =
+    [("fast", Engine::Fast), ("uncached", Engine::Uncached), ("reference", Engine::Reference)];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // Cargo adds `--bench`.
+    let names: Vec<String> = env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
+    let corpora = chosen(&CORPORA, &names);
+    let engines = chosen(&ENGINES, &names);
+    let (profile, schema) = Profile::load("cursor")?;
+    let mut contract = Contract::new(profile, schema.as_ref())?;
+    // A line of the huge stream is as long as the default allows, and a little longer.
+    contract.line_bytes_max = 2 * BYTES as u64;
+    for (corpus, make) in corpora {
+        let streams = make();
+        for &(name, engine) in &engines {
+            contract.engine = engine;
+            let speed = gigabytes_per_second(&contract, &streams)?;
+            writeln!(io::stdout(), "{corpus:<9} {name:<10} {speed:6.3} GB/s")?;
+        }
+    }
+    Ok(())
+}
+
+/// Those that are named, or all of them if none is.
+fn chosen<T: Copy>(all: &[(&'static str, T)], names: &[String]) -> Vec<(&'static str, T)> {
+    let is_asked = |(name, _): &&(&str, T)| names.iter().any(|it| it == name);
+    let some: Vec<_> = all.iter().filter(is_asked).copied().collect();
+    if some.is_empty() { all.to_vec() } else { some }
+}
+
+/// How fast these streams are checked, all of them, one after the other.
+fn gigabytes_per_second(contract: &Contract, streams: &[Vec<u8>]) -> Result<f64, Box<dyn Error>> {
+    let mut seconds = Vec::new();
+    for _ in 0..ROUNDS {
+        let begin = Instant::now();
+        let mut checker = Checker::new(contract);
+        for stream in streams {
+            let mut reports = Reports::default();
+            let summary = checker.check(black_box(&stream[..]), "-", &mut reports, &mut ())?;
+            // Defects would be measured with it.
+            assert_eq!(summary.verdict, Verdict::Conforming);
+            assert_eq!(summary.outcome, Outcome::Succeeded);
+        }
+        seconds.push(begin.elapsed().as_secs_f64());
+    }
+    seconds.sort_by(f64::total_cmp);
+    let bytes: usize = streams.iter().map(Vec::len).sum();
+    Ok(f64::from(u32::try_from(bytes)?) / 1e9 / seconds[ROUNDS / 2])
+}

@@ -1,0 +1,324 @@
+//! The check of one stream: every stage in order, line by line.
+
+use super::inference::{around, is_lost_event, may_follow_from, stalled};
+use crate::contract::{Contract, Engine};
+use crate::convert::{Convert, Seen};
+use crate::correlation::Correlation;
+use crate::diagnostic::{Diagnostic, SchemaLocation};
+use crate::end::{End, Status};
+use crate::error::Error;
+use crate::event::Event;
+use crate::facts::{Fact, Facts, Plan, Recipe};
+use crate::framing::Framing;
+use crate::limits::{PRINTED_PER_RULE_MAX, VIOLATION_DETAIL_BYTES_MAX};
+use crate::line::Line;
+use crate::reassembly::{Pieces, Reassembly};
+use crate::report::Report;
+use crate::rule::{Rule, Severity};
+use crate::schema::Violation;
+use crate::sequence::Sequence;
+use crate::shape::Shapes;
+use crate::summary::StreamSummary;
+use crate::terminal::Terminal;
+use crate::verdict::Format;
+use crate::vocabulary::Vocabulary;
+/// The check of one stream, line by line.
+pub(super) struct Check<'c> {
+    pub(super) name: &'c str,
+    pub(super) contract: &'c Contract,
+    pub(super) framing: Framing,
+    pub(super) format: Option<Format>,
+    pub(super) vocabulary: Vocabulary,
+    pub(super) sequence: Sequence,
+    pub(super) correlation: Correlation,
+    pub(super) reassembly: Reassembly,
+    pub(super) terminal: Terminal,
+    /// What the stages found and no report has seen yet.
+    pub(super) found: Vec<Diagnostic>,
+    /// The first line that was to be an event and could not be read; and the last line, if it was
+    /// one. What seems to be missing may have stood there.
+    pub(super) lost: Option<u64>,
+    pub(super) last_lost: Option<u64>,
+    /// Whether the stream has been called something else than NDJSON.
+    pub(super) diagnosed: bool,
+    /// The cut last line, kept until the end knows what else is missing.
+    pub(super) truncated: Option<Diagnostic>,
+    pub(super) counts: Vec<u64>,
+    pub(super) lines: u64,
+    pub(super) events: u64,
+}
+
+impl<'c> Check<'c> {
+    pub(super) fn new(name: &'c str, contract: &'c Contract) -> Self {
+        let same = contract.profile().calls.same.iter().map(|path| path.as_str().to_owned());
+        Self {
+            name,
+            contract,
+            framing: Framing::Unseen,
+            format: contract.format,
+            vocabulary: Vocabulary::default(),
+            sequence: Sequence::default(),
+            correlation: Correlation::new(same),
+            reassembly: Reassembly::default(),
+            terminal: Terminal::default(),
+            found: Vec::new(),
+            lost: None,
+            last_lost: None,
+            diagnosed: false,
+            truncated: None,
+            counts: vec![0; Rule::ALL.len()],
+            lines: 0,
+            events: 0,
+        }
+    }
+
+    /// Counts a line; false if it is not to be looked at.
+    pub(super) fn begin(&mut self) -> bool {
+        self.lines += 1;
+        !matches!(self.framing, Framing::Foreign(_))
+    }
+
+    /// Takes into account whether a line is an event, and what was found in it.
+    pub(super) fn observe(&mut self, line: &Line<'_>, event: Option<&Event<'_>>) {
+        self.framing = self.framing.observe(line, event.is_some());
+        if event.is_some() {
+            self.last_lost = None;
+            return;
+        }
+        self.truncated = self.found.pop_if(|it| it.rule == Rule::TruncatedLine);
+        if is_lost_event(line) && self.is_error(self.found.last()) {
+            self.last_lost = Some(line.number);
+            self.lost.get_or_insert(line.number);
+        }
+    }
+
+    pub(super) fn event(
+        &mut self,
+        line: &Line<'_>,
+        event: &Event<'_>,
+        plan: Plan<'_>,
+        shapes: &mut Shapes<Recipe>,
+        conversion: &mut dyn Convert,
+    ) -> Result<(), Error> {
+        let valid = !self.terminal.is_closed() && self.schemas(event)?;
+        if valid
+            && self.events > 0
+            && self.contract.engine == Engine::Fast
+            && let Some(doc) = event.tape()
+        {
+            shapes.learn(line, doc, |sources| Recipe::new(&plan, sources));
+        }
+        let facts = plan.facts(event.line, event.offset);
+        self.follow(line, Some(event), &facts, valid, conversion);
+        Ok(())
+    }
+
+    /// An event that the memory of shapes stands for.
+    pub(super) fn recalled(
+        &mut self,
+        line: &Line<'_>,
+        facts: &Facts<'_>,
+        conversion: &mut dyn Convert,
+    ) {
+        self.last_lost = None;
+        let valid = !self.terminal.is_closed();
+        self.follow(line, None, facts, valid, conversion);
+    }
+
+    fn follow(
+        &mut self,
+        line: &Line<'_>,
+        event: Option<&Event<'_>>,
+        facts: &Facts<'_>,
+        valid: bool,
+        conversion: &mut dyn Convert,
+    ) {
+        self.events += 1;
+        let ends = facts.list.iter().any(|fact| matches!(fact, Fact::Terminal(_)));
+        // Nothing but a terminal event: the single object of the other format.
+        let guess = if ends { Format::Json } else { Format::StreamJson };
+        let format = *self.format.get_or_insert(guess);
+        let in_run = !self.terminal.is_closed();
+        if !in_run && self.is_enough_of(Rule::EventAfterTerminal) {
+            conversion.event(&Seen { line, event, facts, pieces: &[], valid, in_run });
+            return;
+        }
+        let pieces = if in_run { self.stages(facts, valid, format) } else { Pieces::new() };
+        self.terminal.observe(facts, &mut self.found);
+        if in_run && facts.incomplete && !valid && self.is_severe(Rule::SchemaViolation) {
+            self.lost.get_or_insert(line.number);
+        }
+        conversion.event(&Seen { line, event, facts, pieces: &pieces, valid, in_run });
+    }
+
+    /// Counts a defect of this kind without telling of it, if it would not be told of anyway.
+    fn is_enough_of(&mut self, rule: Rule) -> bool {
+        let count = &mut self.counts[rule as usize];
+        let told = self.contract.severities.of(rule).is_some();
+        let enough = !told || *count >= PRINTED_PER_RULE_MAX;
+        *count += u64::from(told && enough);
+        enough
+    }
+
+    /// The stages that follow the run; after its end there is nothing for them to follow.
+    fn stages<'f>(&mut self, facts: &'f Facts<'_>, valid: bool, format: Format) -> Pieces<'f> {
+        self.vocabulary.observe(facts, valid, &mut self.found);
+        self.sequence.observe(facts, &mut self.found);
+        self.correlation.observe(facts, &mut self.found);
+        self.reassembly.observe(facts, format == Format::Json, &mut self.found)
+    }
+
+    /// Holds an event against the profile's schema and the user's; false if it fails one.
+    fn schemas(&mut self, event: &Event<'_>) -> Result<bool, Error> {
+        let mut failed = Vec::new();
+        let at_once = self.contract.engine == Engine::Fast;
+        for schema in self.contract.schemas(self.events == 0) {
+            if event.satisfies(schema, at_once) {
+                continue;
+            }
+            let violations = if event.length() <= VIOLATION_DETAIL_BYTES_MAX {
+                event.violations(schema)?
+            } else {
+                vec![Violation::of_large_value()]
+            };
+            failed.extend(violations.into_iter().map(|it| (schema.origin(), it)));
+        }
+        let pointers = failed.iter().map(|(_, it)| it.instance.clone()).collect();
+        let offsets = event.offsets(&pointers);
+        let offset = |it: &Violation| offsets.get(&it.instance).copied().unwrap_or(event.offset);
+        // In the order of the document, whatever order the validator works in.
+        failed.sort_by_key(|(_, violation)| offset(violation));
+        self.found.extend(failed.iter().map(|(schema, violation)| {
+            let diagnostic = Diagnostic::new(Rule::SchemaViolation, violation.message.as_str())
+                .at(event.line, offset(violation));
+            Diagnostic { location: Some(SchemaLocation::new(schema, violation)), ..diagnostic }
+        }));
+        Ok(failed.is_empty())
+    }
+
+    /// Whether something was found that a report has not seen.
+    pub(super) fn is_to_tell(&self) -> bool {
+        !self.found.is_empty() || (matches!(self.framing, Framing::Foreign(_)) && !self.diagnosed)
+    }
+
+    /// Hands what was found to the report, unless the stream's framing is still in doubt.
+    pub(super) fn deliver(&mut self, report: &mut dyn Report) -> Result<(), Error> {
+        match self.framing {
+            Framing::Foreign(other) if !self.diagnosed => {
+                self.diagnosed = true;
+                self.found.clear();
+                self.found.push(other.diagnostic());
+            }
+            Framing::Suspect { .. } | Framing::Foreign(_) => return Ok(()),
+            Framing::Unseen | Framing::Ndjson => {}
+        }
+        if self.found.is_empty() {
+            return Ok(());
+        }
+        let (lost, last_lost) = (self.lost, self.last_lost);
+        for diagnostic in self.found.drain(..) {
+            if may_follow_from(lost, last_lost, diagnostic.rule) {
+                continue;
+            }
+            let Some(severity) = self.contract.severities.of(diagnostic.rule) else { continue };
+            let count = &mut self.counts[diagnostic.rule as usize];
+            *count += 1;
+            if *count <= PRINTED_PER_RULE_MAX {
+                report.diagnostic(self.name, severity, &diagnostic)?;
+            }
+        }
+        report.flush()
+    }
+
+    pub(super) fn finish(
+        mut self,
+        bytes: u64,
+        end: &End,
+        report: &mut dyn Report,
+        conversion: &mut dyn Convert,
+    ) -> Result<StreamSummary, Error> {
+        // Before the last diagnostics: on a terminal both stand on the same screen.
+        conversion.end();
+        self.framing = self.framing.finish();
+        self.deliver(report)?;
+        if !matches!(self.framing, Framing::Foreign(_)) {
+            self.reassembly.finish();
+            self.end(end);
+            self.deliver(report)?;
+        }
+        let summary = self.summary(bytes, end);
+        conversion.finish(summary.outcome);
+        report.stream(&summary)?;
+        report.flush()?;
+        Ok(summary)
+    }
+
+    /// What only the end of the stream shows.
+    fn end(&mut self, end: &End) {
+        let closed = !self.contract.needs_terminal() || self.terminal.is_closed();
+        // What we cut ourselves is no defect of the producer's.
+        let truncated = self.truncated.take().filter(|_| end.stopped.is_none());
+        let cut = self.is_error(truncated.as_ref());
+        if let Some(truncated) = truncated {
+            let note = (!closed).then(|| self.missing("no terminal event came"));
+            self.found.push(Diagnostic { note, ..truncated });
+        }
+        if let Some(stop) = end.stopped.as_ref().filter(|stop| stop.is_timeout()) {
+            self.found.push(stalled(stop, self.correlation.open_summary()));
+        } else if cut || self.judged(end).is_some_and(|status| !status.is_success()) {
+            // All that is missing is missing for that.
+        } else if self.events == 0 {
+            let message = "the stream has no event";
+            self.found.push(Diagnostic::new(Rule::EmptyStream, message));
+        } else if !closed {
+            let (line, offset) = self.terminal.last_event().unwrap_or_default();
+            let message = "the stream ends here, without a terminal event";
+            let diagnostic = Diagnostic::new(Rule::MissingTerminalEvent, message);
+            let note = self.missing("the run was cut short");
+            self.found.push(diagnostic.at(line, offset).note(note));
+        }
+        if self.events > 0 {
+            let format = self.format.unwrap_or(Format::StreamJson);
+            let starts = !self.contract.profile().session.start.is_empty();
+            self.sequence.finish(starts && format == Format::StreamJson, &mut self.found);
+            if !self.contract.needs_terminal() && end.stopped.is_none() {
+                let (line, offset) = self.terminal.last_event().unwrap_or_default();
+                self.correlation.report_open(line, offset, &mut self.found);
+            }
+            self.found.extend(self.terminal.contradiction(self.judged(end)));
+        }
+        self.found.extend(around(end, self.judged(end)));
+    }
+
+    /// The exit status, if it is the producer's own word: not if we ended it, and not if somebody
+    /// did when the run was over.
+    pub(super) fn judged(&self, end: &End) -> Option<Status> {
+        let ended = end.stopped.is_some() || end.interrupted && self.terminal.is_closed();
+        end.status.filter(|_| !ended)
+    }
+
+    fn is_error(&self, diagnostic: Option<&Diagnostic>) -> bool {
+        diagnostic.is_some_and(|it| self.is_severe(it.rule))
+    }
+
+    pub(super) fn is_severe(&self, rule: Rule) -> bool {
+        self.contract.severities.of(rule) == Some(Severity::Error)
+    }
+
+    /// Whether the stream ended before the run did.
+    pub(super) fn is_cut(&self) -> bool {
+        let open = self.correlation.counts().unfinished > 0;
+        let run_goes_on =
+            if self.contract.needs_terminal() { !self.terminal.is_closed() } else { open };
+        run_goes_on || self.events == 0
+    }
+
+    /// What a stream without its terminal event leaves behind.
+    fn missing(&self, fact: &str) -> String {
+        [Some(fact.to_owned()), self.correlation.open_summary()]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join("; ")
+    }
+}

@@ -1,0 +1,155 @@
+//! The rules of a profile that an event's tag leaves open, and what they still ask.
+//!
+//! Most conditions ask for the tag, and most events have one of few tags: what those conditions
+//! say of a tag is found out once.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use smallvec::SmallVec;
+
+use super::Standing;
+use crate::event::Node;
+use crate::limits::TAGS_REMEMBERED_MAX;
+use crate::path::{Conditions, Known, Path};
+use crate::profile::{CallCompletion, CallStart, Profile, Tags, TerminalRule, TextRule};
+
+/// A rule, and which of its conditions are still to be asked.
+#[derive(Debug)]
+pub(super) struct Candidate<'p, R> {
+    pub(super) when: Conditions,
+    pub(super) rule: &'p R,
+}
+
+/// The rules that may hold for events of one tag, in the order of the profile.
+#[derive(Debug)]
+pub(super) struct Candidates<'p> {
+    parts: Vec<Known>,
+    pub(super) tag: Rc<str>,
+    pub(super) standing: Standing,
+    pub(super) session_start: Vec<Conditions>,
+    pub(super) call_start: Vec<Candidate<'p, CallStart>>,
+    pub(super) completion: Vec<Candidate<'p, CallCompletion>>,
+    pub(super) text: Vec<Candidate<'p, TextRule>>,
+    pub(super) boundaries: Vec<Conditions>,
+    pub(super) terminal: Vec<Candidate<'p, TerminalRule>>,
+}
+
+/// Remembers the candidates of tags.
+#[derive(Debug)]
+pub(super) struct Memory<'p> {
+    profile: &'p Profile,
+    /// At most [`TAGS_REMEMBERED_MAX`]; the last gives way to a new one then.
+    known: Vec<Candidates<'p>>,
+    latest: usize,
+}
+
+impl<'p> Memory<'p> {
+    pub(super) fn new(profile: &'p Profile) -> Self {
+        Self { profile, known: Vec::new(), latest: 0 }
+    }
+
+    /// The rules that may hold for this event.
+    pub(super) fn candidates(&mut self, root: Node<'_>) -> &Candidates<'p> {
+        let parts: SmallVec<[Part<'_>; 2]> =
+            self.profile.tag.iter().map(|path| Part::of(path.find(root))).collect();
+        if !self.known.get(self.latest).is_some_and(|it| it.are_of(&parts)) {
+            let index = self.known.iter().position(|it| it.are_of(&parts));
+            self.latest = index.unwrap_or_else(|| self.learn(&parts));
+        }
+        &self.known[self.latest]
+    }
+
+    fn learn(&mut self, parts: &[Part<'_>]) -> usize {
+        if self.known.len() == TAGS_REMEMBERED_MAX {
+            self.known.pop();
+        }
+        self.known.push(Candidates::new(self.profile, parts));
+        self.known.len() - 1
+    }
+}
+
+/// What stands where a part of the tag should be.
+enum Part<'e> {
+    Absent,
+    Text(Cow<'e, str>),
+    /// No string.
+    Other,
+}
+
+impl<'e> Part<'e> {
+    fn of(node: Option<Node<'e>>) -> Self {
+        match node {
+            None => Self::Absent,
+            Some(node) => node.as_str().map_or(Self::Other, Self::Text),
+        }
+    }
+
+    fn is(&self, known: &Known) -> bool {
+        match (self, known) {
+            (Self::Absent, Known::Absent) => true,
+            (Self::Text(text), Known::Text(known)) => text == known,
+            _ => false,
+        }
+    }
+
+    fn known(&self) -> Known {
+        match self {
+            Self::Absent => Known::Absent,
+            Self::Text(text) => Known::Text(text.clone().into_owned()),
+            Self::Other => Known::Unknown,
+        }
+    }
+}
+
+impl<'p> Candidates<'p> {
+    fn new(profile: &'p Profile, parts: &[Part<'_>]) -> Self {
+        let parts: Vec<Known> = parts.iter().map(Part::known).collect();
+        let known = |path: &Path| {
+            let index = profile.tag.iter().position(|it| it == path);
+            index.map_or(Known::Unknown, |index| parts[index].clone())
+        };
+        let left = |when: &Conditions| when.given(known);
+        let tag = tag(&parts);
+        Self {
+            standing: standing(&profile.events, &tag),
+            tag: tag.into(),
+            session_start: profile.session.start.iter().filter_map(|it| left(&it.when)).collect(),
+            call_start: candidates(&profile.calls.start, |it| left(&it.when)),
+            completion: candidates(&profile.calls.completion, |it| left(&it.when)),
+            text: candidates(&profile.text, |it| left(&it.when)),
+            boundaries: profile.boundaries.iter().filter_map(|it| left(&it.when)).collect(),
+            terminal: candidates(&profile.terminal.rules, |it| left(&it.when)),
+            parts,
+        }
+    }
+
+    fn are_of(&self, parts: &[Part<'_>]) -> bool {
+        parts.iter().zip(&self.parts).all(|(part, known)| part.is(known))
+    }
+}
+
+fn candidates<R>(rules: &[R], left: impl Fn(&R) -> Option<Conditions>) -> Vec<Candidate<'_, R>> {
+    rules.iter().filter_map(|rule| left(rule).map(|when| Candidate { when, rule })).collect()
+}
+
+/// The strings that the parts begin with, with a slash between them.
+fn tag(parts: &[Known]) -> String {
+    let texts = parts.iter().map_while(|part| match part {
+        // A slash in a part is told from those between parts.
+        Known::Text(text) => Some(text.replace('~', "~0").replace('/', "~1")),
+        Known::Absent | Known::Unknown => None,
+    });
+    texts.collect::<Vec<_>>().join("/")
+}
+
+fn standing(tags: &Tags, tag: &str) -> Standing {
+    let known = |tags: &[String]| tags.iter().any(|known| known == tag);
+    if known(&tags.documented) {
+        Standing::Documented
+    } else if known(&tags.observed) {
+        Standing::Observed
+    } else {
+        Standing::Unknown
+    }
+}

@@ -1,0 +1,90 @@
+//! Which facts an event tells, before their values are read.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use smallvec::SmallVec;
+
+use super::{Fact, Facts, Standing};
+use crate::event::Node;
+use crate::profile::TextMode;
+
+/// Which facts an event tells, and where in it their values stand.
+///
+/// All decisions have been made, so all that they rest on has been looked at. The values of the
+/// steps that name a node have not: whatever they are, the steps are the same.
+#[derive(Debug)]
+pub struct Plan<'e> {
+    pub(super) tag: Rc<str>,
+    pub(super) standing: Standing,
+    pub(super) incomplete: bool,
+    pub(super) steps: Steps<'e>,
+}
+
+pub(super) type Steps<'e> = SmallVec<[Step<'e>; 4]>;
+pub(super) type Nodes<'e> = SmallVec<[Node<'e>; 1]>;
+
+/// One fact to be read.
+#[derive(Debug)]
+pub(super) enum Step<'e> {
+    /// It has been read, with all that it rests on.
+    Ready(Fact<'e>),
+    SessionStart,
+    Boundary,
+    Session(Cow<'e, str>),
+    /// The number is the time.
+    Time(Node<'e>),
+    /// These strings together are a text; without `complete` more was to be there.
+    Text {
+        mode: TextMode,
+        pieces: Nodes<'e>,
+        complete: bool,
+    },
+}
+
+impl<'e> Plan<'e> {
+    /// Reads the values.
+    pub fn facts(self, line: u64, offset: u64) -> Facts<'e> {
+        let Self { tag, standing, incomplete, steps } = self;
+        let list = steps.into_iter().filter_map(Step::fact).collect();
+        Facts { line, offset, tag, standing, incomplete, list }
+    }
+}
+
+impl<'e> Step<'e> {
+    fn fact(self) -> Option<Fact<'e>> {
+        match self {
+            Self::Ready(fact) => Some(fact),
+            Self::SessionStart => Some(Fact::SessionStart),
+            Self::Boundary => Some(Fact::Boundary),
+            Self::Session(id) => Some(Fact::Session(id)),
+            Self::Time(time) => time.as_f64().map(Fact::Time),
+            Self::Text { mode, pieces, complete } => {
+                let text = joined(pieces.into_iter().filter_map(Node::as_str));
+                // An array without any text is an empty text; without the array there is none.
+                (complete || !text.is_empty()).then(|| text_fact(mode, text))
+            }
+        }
+    }
+}
+
+/// The pieces as one text.
+pub(super) fn joined<'e>(pieces: impl Iterator<Item = Cow<'e, str>>) -> Cow<'e, str> {
+    let mut text = Cow::Borrowed("");
+    for piece in pieces {
+        if text.is_empty() {
+            text = piece;
+        } else {
+            text.to_mut().push_str(&piece);
+        }
+    }
+    text
+}
+
+pub(super) fn text_fact(mode: TextMode, text: Cow<'_, str>) -> Fact<'_> {
+    match mode {
+        TextMode::Delta => Fact::TextDelta(text),
+        TextMode::Whole => Fact::TextWhole(text),
+        TextMode::Final => Fact::FinalText(text),
+    }
+}

@@ -1,0 +1,76 @@
+//! The plan of a shape: how to read the facts of every line that has it.
+
+use std::rc::Rc;
+
+use super::plan::{Plan, Step, joined, text_fact};
+use super::{Fact, Facts, Standing};
+use crate::event::Node;
+use crate::profile::TextMode;
+use crate::shape::{Source, Sources, Values};
+
+/// A plan whose values come from the lines of a shape.
+#[derive(Debug)]
+pub struct Recipe {
+    tag: Rc<str>,
+    standing: Standing,
+    steps: Vec<Ingredient>,
+}
+
+#[derive(Debug)]
+enum Ingredient {
+    SessionStart,
+    Boundary,
+    Session(String),
+    Time(Source),
+    Text(TextMode, Vec<Source>),
+}
+
+impl Recipe {
+    /// The recipe of a plan, if it holds nothing but what changes from line to line without
+    /// changing the plan: no call, no end.
+    pub fn new(plan: &Plan<'_>, sources: &Sources<'_>) -> Option<Self> {
+        let source = |node: &Node<'_>| match node {
+            Node::Tape(cursor) => Some(sources.of(*cursor)),
+            Node::Tree(_) => None,
+        };
+        let step = |step: &Step<'_>| {
+            Some(match step {
+                Step::Ready(_) | Step::Text { complete: false, .. } => return None,
+                Step::SessionStart => Ingredient::SessionStart,
+                Step::Boundary => Ingredient::Boundary,
+                Step::Session(id) => Ingredient::Session(id.clone().into_owned()),
+                Step::Time(time) => Ingredient::Time(source(time)?),
+                Step::Text { mode, pieces, .. } => {
+                    Ingredient::Text(*mode, pieces.iter().map(source).collect::<Option<_>>()?)
+                }
+            })
+        };
+        if plan.incomplete {
+            return None;
+        }
+        let steps = plan.steps.iter().map(step).collect::<Option<_>>()?;
+        Some(Self { tag: plan.tag.clone(), standing: plan.standing, steps })
+    }
+
+    /// The facts of a line of the shape.
+    pub fn facts<'e>(&'e self, line: u64, offset: u64, values: &Values<'e>) -> Facts<'e> {
+        let list = self.steps.iter().map(|step| match step {
+            Ingredient::SessionStart => Fact::SessionStart,
+            Ingredient::Boundary => Fact::Boundary,
+            Ingredient::Session(id) => Fact::Session(id.as_str().into()),
+            Ingredient::Time(time) => Fact::Time(values.number(time)),
+            Ingredient::Text(mode, pieces) => {
+                let text = joined(pieces.iter().map(|it| values.text(it)));
+                text_fact(*mode, text)
+            }
+        });
+        Facts {
+            line,
+            offset,
+            tag: self.tag.clone(),
+            standing: self.standing,
+            incomplete: false,
+            list: list.collect(),
+        }
+    }
+}

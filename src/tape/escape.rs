@@ -1,0 +1,67 @@
+//! Escapes in strings that the tape has checked.
+
+/// The text of a string, which is written without its quotes.
+pub(crate) fn unescaped(written: &str) -> String {
+    let mut text = String::with_capacity(written.len());
+    let mut rest = written;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        text.push_str(&rest[..at]);
+        let (character, behind) = escape(&rest.as_bytes()[at + 1..]);
+        text.push(character);
+        rest = &rest[at + 1 + behind..];
+    }
+    text.push_str(rest);
+    text
+}
+
+/// The character that an escape stands for, and its length without the backslash.
+fn escape(escape: &[u8]) -> (char, usize) {
+    match escape[0] {
+        b'b' => ('\u{8}', 1),
+        b'f' => ('\u{c}', 1),
+        b'n' => ('\n', 1),
+        b'r' => ('\r', 1),
+        b't' => ('\t', 1),
+        b'u' => {
+            let high = hexadecimal(&escape[1..]).unwrap_or_default();
+            if !(0xd800..0xdc00).contains(&high) {
+                return (char::from_u32(high).unwrap_or_default(), 5);
+            }
+            let low = hexadecimal(&escape[7..]).unwrap_or_default();
+            let code = 0x1_0000 + ((high - 0xd800) << 10) + (low & 0x3ff);
+            (char::from_u32(code).unwrap_or_default(), 11)
+        }
+        other => (char::from(other), 1),
+    }
+}
+
+/// The number that four digits make.
+pub(super) fn hexadecimal(digits: &[u8]) -> Option<u32> {
+    let digits = digits.get(..4)?.iter();
+    digits.map(|&it| char::from(it).to_digit(16)).try_fold(0, |sum, it| Some(sum << 4 | it?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_stand_for_what_the_standard_says() {
+        let cases = [
+            "",
+            "a",
+            r"\n",
+            r"a\u0041b",
+            r"\ud83d\ude80",
+            r"\uD83D\uDE80x",
+            r"\u0000\uffff\ud7ff\ue000",
+            r#"\"\\\/\b\f\n\r\t"#,
+            r"\\n",
+            r"\u00e9é\n日",
+        ];
+        for written in cases {
+            let expected: String = serde_json::from_str(&format!("\"{written}\"")).expect("JSON");
+            assert_eq!(unescaped(written), expected, "{written}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Where a JSON string ends, found 64 bytes at a time.
+
+use wide::u8x16;
+
+#[cfg(target_arch = "x86_64")]
+use super::avx2;
+use super::escape::hexadecimal;
+
+const BLOCK: usize = 64;
+
+/// Where a string ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StringEnd {
+    /// Its closing quote.
+    pub(crate) at: usize,
+    /// Whether it has no escapes.
+    pub(crate) plain: bool,
+}
+
+/// Which bytes of a block are quotes, backslashes and control characters, a bit for each.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Marks {
+    pub(super) quotes: u64,
+    pub(super) backslashes: u64,
+    pub(super) controls: u64,
+}
+
+/// Finds the end of the string whose first byte is `bytes[start]`; `None` if it has none, or is no
+/// JSON string: control characters, broken escapes, half of a surrogate pair.
+#[inline]
+pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
+    // Most keys and many values end within 16 bytes.
+    if let Some((block, _)) = bytes.get(start..)?.split_first_chunk::<16>() {
+        let block = u8x16::new(*block);
+        let quotes = equal(block, b'"');
+        let stops = quotes | equal(block, b'\\') | controls(block);
+        let stop = stops & stops.wrapping_neg();
+        if quotes & stop != 0 {
+            return Some(StringEnd { at: start + stop.trailing_zeros() as usize, plain: true });
+        }
+    }
+    long_string_end(bytes, start)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn long_string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
+    if avx2::is_there() {
+        avx2::string_end(bytes, start)
+    } else {
+        portable_string_end(bytes, start)
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn long_string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
+    portable_string_end(bytes, start)
+}
+
+fn portable_string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
+    string_end_by_blocks(bytes, start, portable_marks)
+}
+
+#[inline]
+fn equal(block: u8x16, byte: u8) -> u32 {
+    block.simd_eq(u8x16::splat(byte)).to_bitmask()
+}
+
+#[inline]
+fn controls(block: u8x16) -> u32 {
+    block.min(u8x16::splat(0x1f)).simd_eq(block).to_bitmask()
+}
+
+#[inline]
+fn portable_marks(block: &[u8; BLOCK]) -> Marks {
+    let mut marks = Marks { quotes: 0, backslashes: 0, controls: 0 };
+    for (index, part) in block.as_chunks::<16>().0.iter().enumerate() {
+        let part = u8x16::new(*part);
+        marks.quotes |= u64::from(equal(part, b'"')) << (16 * index);
+        marks.backslashes |= u64::from(equal(part, b'\\')) << (16 * index);
+        marks.controls |= u64::from(controls(part)) << (16 * index);
+    }
+    marks
+}
+
+/// Goes on in whole blocks. Which quotes are escaped comes from arithmetic on bits, so a dense run
+/// of escapes costs no branches.
+#[inline(always)]
+pub(super) fn string_end_by_blocks(
+    bytes: &[u8],
+    start: usize,
+    marks: impl Fn(&[u8; BLOCK]) -> Marks,
+) -> Option<StringEnd> {
+    const EVEN: u64 = 0x5555_5555_5555_5555;
+    let mut at = start;
+    let mut plain = true;
+    // Whether the first byte of the block is escaped by the last one before it.
+    let mut carry = 0;
+    // Escapes before this place have been looked at.
+    let mut checked = start;
+    loop {
+        let mut rest = [0; BLOCK];
+        let block = block_at(bytes, at, &mut rest)?;
+        let Marks { quotes, backslashes, controls } = marks(block);
+        if backslashes | carry == 0 {
+            let stops = quotes | controls;
+            if stops == 0 {
+                at += BLOCK;
+                continue;
+            }
+            let stop = stops & stops.wrapping_neg();
+            let at = at + stop.trailing_zeros() as usize;
+            return (quotes & stop != 0).then_some(StringEnd { at, plain });
+        }
+        // A backslash that is not escaped escapes the byte behind it: of a run of them, every
+        // second one from the first on.
+        let starts = backslashes & !carry;
+        let behind = starts << 1 | carry;
+        let odd_runs = starts & !EVEN & !behind;
+        let (sum, overflow) = odd_runs.overflowing_add(starts);
+        let escaped = (EVEN ^ (sum << 1)) & behind;
+        carry = u64::from(overflow);
+        let end = quotes & !escaped;
+        let inside = (end & end.wrapping_neg()).wrapping_sub(1);
+        if controls & inside != 0 {
+            return None;
+        }
+        plain &= backslashes & inside == 0;
+        checked = check_escapes(bytes, at, escaped & inside, checked)?;
+        if end != 0 {
+            return Some(StringEnd { at: at + end.trailing_zeros() as usize, plain });
+        }
+        at += BLOCK;
+    }
+}
+
+/// The block at `at`; `rest` takes what is left of the bytes, with zeros behind, if that is less.
+#[inline]
+fn block_at<'b>(bytes: &'b [u8], at: usize, rest: &'b mut [u8; BLOCK]) -> Option<&'b [u8; BLOCK]> {
+    let left = bytes.get(at..)?;
+    if let Some((block, _)) = left.split_first_chunk() {
+        return Some(block);
+    }
+    rest[..left.len()].copy_from_slice(left);
+    Some(rest)
+}
+
+/// Looks at the escaped bytes of a block, a bit for each; returns the place behind the last escape.
+#[inline]
+fn check_escapes(bytes: &[u8], block: usize, mut escaped: u64, checked: usize) -> Option<usize> {
+    let mut checked = checked;
+    while escaped != 0 {
+        let at = block + escaped.trailing_zeros() as usize;
+        escaped &= escaped - 1;
+        match bytes.get(at)? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
+            // Unless it is the second half of a pair that has been looked at.
+            b'u' => checked = if at < checked { checked } else { unicode_escape(bytes, at)? },
+            _ => return None,
+        }
+    }
+    Some(checked)
+}
+
+/// The place behind the escape whose `u` stands at `at`, behind both if it is a surrogate pair.
+#[cold]
+fn unicode_escape(bytes: &[u8], at: usize) -> Option<usize> {
+    match hexadecimal(bytes.get(at + 1..)?)? {
+        0xd800..=0xdbff => {
+            let low = at + 5;
+            let follows = bytes.get(low..low + 2)? == b"\\u";
+            let is_low = (0xdc00..=0xdfff).contains(&hexadecimal(&bytes[low + 2..])?);
+            (follows && is_low).then_some(low + 6)
+        }
+        0xdc00..=0xdfff => None,
+        _ => Some(at + 5),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The end of the string that begins the bytes, found one byte at a time.
+    fn plainly(bytes: &[u8]) -> Option<StringEnd> {
+        let mut at = 0;
+        let mut plain = true;
+        loop {
+            match bytes.get(at)? {
+                b'"' => return Some(StringEnd { at, plain }),
+                b'\\' => {
+                    plain = false;
+                    at = check_escapes(bytes, at + 1, 1, 0)?.max(at + 2);
+                }
+                0..0x20 => return None,
+                _ => at += 1,
+            }
+        }
+    }
+
+    /// Goal: all ways find the same. Method: strings of every length up to three blocks, with
+    /// something that matters at every place, alone and behind runs of backslashes.
+    #[test]
+    fn every_way_finds_the_same_end() {
+        let things: [&[u8]; 9] = [
+            b"\\",
+            b"\"",
+            b"\\n",
+            b"\\u00e9",
+            b"\\ud83d\\ude80",
+            b"\\ud83d",
+            b"\x1f",
+            b"\\x",
+            b"\xc3\xa9",
+        ];
+        let mut found = 0;
+        for length in 0..140 {
+            for thing in things {
+                for run in 0..4 {
+                    let mut bytes = vec![b'a'; length];
+                    bytes.extend(std::iter::repeat_n(b'\\', run));
+                    bytes.extend(thing);
+                    bytes.extend(&b"tail\"}\n"[..]);
+                    let expected = plainly(&bytes);
+                    assert_eq!(portable_string_end(&bytes, 0), expected, "{bytes:?}");
+                    assert_eq!(string_end(&bytes, 0), expected, "{bytes:?}");
+                    bytes.resize(bytes.len() + 64, b'"');
+                    assert_eq!(portable_string_end(&bytes, 0), expected, "{bytes:?}");
+                    assert_eq!(string_end(&bytes, 0), expected, "{bytes:?}");
+                    found += usize::from(expected.is_some());
+                }
+            }
+        }
+        assert!(found > 2_000, "only {found}");
+    }
+}
