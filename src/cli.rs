@@ -1,6 +1,7 @@
 //! The command line: what can be typed. What it means is in `run`.
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -88,6 +89,19 @@ pub struct Cli {
     #[arg(long, value_name = "RULE", action = ArgAction::Append, help_heading = "Check")]
     pub allow: Vec<Rule>,
 
+    /// Files that are checked at the same time [default: one for each core]
+    #[arg(long, value_name = "N", help_heading = "Many")]
+    pub jobs: Option<NonZeroUsize>,
+
+    /// Check what this list names, one name a line, as well; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "files0_from"])]
+    #[arg(help_heading = "Many")]
+    pub files_from: Option<PathBuf>,
+
+    /// The same of a list whose names end with a NUL byte, as of find -print0
+    #[arg(long, value_name = "FILE", conflicts_with = "command", help_heading = "Many")]
+    pub files0_from: Option<PathBuf>,
+
     /// Write the stream to standard output in another form; the report goes to standard error
     #[arg(long, value_enum, value_name = "TARGET", help_heading = "Convert")]
     pub to: Option<To>,
@@ -151,7 +165,8 @@ pub struct Cli {
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1)]
     #[arg(default_missing_value = "profile", help_heading = "Rules")]
     #[arg(conflicts_with_all = ["files", "schema", "strict", "exit_status", "error", "warn"])]
-    #[arg(conflicts_with_all = ["allow", "report", "quiet", "to", "tee"])]
+    #[arg(conflicts_with_all = ["allow", "report", "quiet", "to", "tee", "files_from"])]
+    #[arg(conflicts_with = "files0_from")]
     pub print_schema: Option<PrintSchema>,
 }
 

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 
-pub use platform::{stderr, stdin, stdin_is_closed, stdout};
+pub use platform::{stderr, stdin, stdin_is_closed, stdout, stdout_is_pipe};
 #[cfg(unix)]
 pub(crate) use platform::{wait_for_any, wait_for_either};
 
@@ -58,7 +58,7 @@ mod platform {
     use std::time::Duration;
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    use rustix::fs::{OFlags, fcntl_getfl, fstat, stat};
+    use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat, stat};
     use rustix::io::Errno;
 
     use super::Patient;
@@ -105,6 +105,14 @@ mod platform {
         both_ways
             && matches!(files, (Ok(stdin), Ok(null)) if stdin.st_rdev == null.st_rdev
                 && stdin.st_ino == null.st_ino && stdin.st_dev == null.st_dev)
+    }
+
+    /// Whether another program reads standard output.
+    pub fn stdout_is_pipe() -> bool {
+        fstat(rustix::stdio::stdout()).is_ok_and(|it| {
+            let kind = FileType::from_raw_mode(it.st_mode);
+            matches!(kind, FileType::Fifo | FileType::Socket)
+        })
     }
 
     impl AsFd for Patient {
@@ -161,7 +169,7 @@ mod platform {
 #[cfg(windows)]
 mod platform {
     use std::fs::File;
-    use std::io;
+    use std::io::{self, IsTerminal as _};
     use std::os::windows::io::AsHandle;
 
     use super::Patient;
@@ -199,6 +207,11 @@ mod platform {
     /// Cannot be told on Windows: a missing standard input reads as an empty stream.
     pub fn stdin_is_closed() -> bool {
         false
+    }
+
+    /// Whether another program may read standard output: pipes and files are not told apart.
+    pub fn stdout_is_pipe() -> bool {
+        !io::stdout().is_terminal()
     }
 
     /// Handles block there; nothing is to be waited for.

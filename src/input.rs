@@ -1,4 +1,6 @@
-//! Where streams come from: standard input, files, directories.
+//! Where streams come from: standard input, files, directories, lists of them.
+
+pub mod list;
 
 use std::fs::File;
 use std::io;
@@ -60,7 +62,7 @@ impl Input {
 /// and `*.jsonl` files below it, sorted by name. No argument means standard input.
 ///
 /// What cannot be listed is an error in the place of its stream, so that the others are checked.
-pub fn inputs(arguments: &[PathBuf]) -> Vec<Result<Input, Error>> {
+pub fn inputs(arguments: Vec<PathBuf>) -> Vec<Result<Input, Error>> {
     if arguments.is_empty() {
         return vec![Ok(Input::Stdin)];
     }
@@ -74,9 +76,9 @@ pub fn inputs(arguments: &[PathBuf]) -> Vec<Result<Input, Error>> {
         } else if argument.as_os_str() == STDIN {
             inputs.push(Ok(Input::Stdin));
         } else if argument.is_dir() {
-            walk(argument, &mut inputs);
+            walk(&argument, &mut inputs);
         } else {
-            inputs.push(Ok(Input::Path(argument.clone())));
+            inputs.push(Ok(Input::Path(argument)));
         }
     }
     inputs
@@ -90,7 +92,7 @@ fn walk(directory: &Path, inputs: &mut Vec<Result<Input, Error>>) {
                 let extension = entry.path().extension().and_then(|it| it.to_str());
                 let named = extension.is_some_and(|it| EXTENSIONS.contains(&it));
                 // A named pipe that nobody writes to would hold up everything behind it.
-                if named && entry.path().is_file() {
+                if named && (entry.file_type().is_file() || entry.path().is_file()) {
                     inputs.push(Ok(Input::Path(entry.into_path())));
                 }
             }

@@ -35,7 +35,8 @@
 //! | 4 | [`event`]: a line that is one JSON object |
 //! | 3 | [`diagnostic`]: a defect |
 //! | 2 | [`schema`]: the validator's only room |
-//! | 1 | [`mod@line`]: bytes to lines; [`tape`]: a text as a flat record; [`input`]; [`visible`] |
+//! | 1 | [`mod@line`]: bytes to lines; [`tape`]: a text as a flat record; [`visible`] |
+//! | 1 | [`input`]: where streams come from; [`progress`]: how far the work is, on a terminal |
 //! | 0 | [`limits`], [`rule`], [`verdict`], [`error`], [`mod@pointer`] |
 //! | 0 | [`descriptor`], [`tee`], [`workflow`]; [`end`]: how the producer ended |
 //!
@@ -63,6 +64,7 @@ pub mod workflow;
 
 pub mod input;
 pub mod line;
+pub mod progress;
 pub mod tape;
 pub mod visible;
 

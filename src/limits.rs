@@ -15,6 +15,22 @@ pub const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// in the cache.
 pub const READ_BYTES: usize = 64 * 1024;
 
+/// What is kept of the streams that are checked ahead of the one whose turn it is to be reported,
+/// in bytes, before those who check them wait: some thousand reports of good streams.
+pub const KEPT_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// How long what is told of one of several streams may wait for more to be reported with it.
+pub const GATHER_WAIT: Duration = Duration::from_micros(200);
+
+/// Shortest work of which the progress is shown.
+pub const PROGRESS_AFTER: Duration = Duration::from_millis(500);
+
+/// How often it is drawn: often enough to look alive.
+pub const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// Smallest single file of which it is shown, in bytes: any smaller one is done before.
+pub const PROGRESS_BYTES_MIN: u64 = 8 * 1024 * 1024;
+
 /// Bytes that are read the plain way before the fast engine is made ready: making its validator
 /// takes half a millisecond, as checking so much does.
 pub const WARM_UP_BYTES: u64 = 96 * 1024;

@@ -1,8 +1,10 @@
 //! One run of the program: from what was typed to the exit code.
 
+mod batch;
 #[cfg_attr(not(unix), path = "run/no_command.rs")]
 mod command;
 mod outputs;
+mod relay;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -10,18 +12,16 @@ use std::path::Path;
 
 use clap::{CommandFactory as _, Parser as _};
 
-use crate::check::Checker;
 use crate::cli::{Cli, EngineName, InputFormat, PrintSchema};
 use crate::contract::{Contract, Engine};
-use crate::convert::Convert;
 use crate::descriptor;
 use crate::error::Error;
-use crate::input::{Input, inputs};
+use crate::input::list::{self, Separator};
+use crate::input::{Input, STDIN, inputs};
 use crate::profile::{self, Profile};
 use crate::report::{Report as _, json};
 use crate::rule::{Rule, Severities, Severity};
-use crate::summary::{RunSummary, StreamSummary};
-use crate::tee::Tee;
+use crate::summary::RunSummary;
 use crate::verdict::Format;
 use crate::visible::visible;
 use crate::workflow::{Guard, is_watched};
@@ -103,12 +103,13 @@ fn rule_list() -> String {
 /// Opens everything and checks; an error is one line for the user.
 fn prepare(cli: &Cli) -> Result<Exit, String> {
     let runs = !cli.command.is_empty();
-    if !runs && cli.files.is_empty() && io::stdin().is_terminal() {
+    let listed = cli.files_from.is_some() || cli.files0_from.is_some();
+    if !runs && !listed && cli.files.is_empty() && io::stdin().is_terminal() {
         let usage = Cli::command().render_usage();
         let _ = writeln!(io::stderr(), "{usage}\n\nFor all options: ndjson-check --help");
         return Ok(COULD_NOT_CHECK.into());
     }
-    let inputs = if runs { Vec::new() } else { inputs(&cli.files) };
+    let inputs = if runs { Vec::new() } else { streams(cli)? };
     let timed = cli.timeout.is_some() || cli.idle_timeout.is_some();
     if inputs.len() > 1 && cli.exit_status.is_some() {
         return Err("--exit-status is of one run, and there are several streams".to_owned());
@@ -127,36 +128,34 @@ fn prepare(cli: &Cli) -> Result<Exit, String> {
     }
     let contract = contract(cli)?;
     outputs::distinct(cli, &inputs)?;
-    let mut outputs = Outputs::open(cli, contract.profile())?;
+    let progress = outputs::progress(cli, &inputs);
+    let mut outputs = Outputs::open(cli, contract.profile(), progress)?;
     // So that a signal finds the report finished, and no half of one left behind.
     let leaves_files = cli.report.iter().any(|report| report.file.is_some());
     if runs || timed || (leaves_files && matches!(inputs[..], [Ok(Input::Stdin)])) {
         return command::check_producer(cli, &contract, &mut outputs);
     }
-    Ok(check_inputs(&inputs, &contract, &mut outputs).into())
+    Ok(batch::check_inputs(&inputs, &contract, cli.jobs, &mut outputs).into())
 }
 
-fn check_inputs(
-    inputs: &[Result<Input, Error>],
-    contract: &Contract,
-    outputs: &mut Outputs<'_>,
-) -> u8 {
-    let mut total = RunSummary::default();
-    let mut checker = Checker::new(contract);
-    for input in inputs {
-        let result = match input {
-            Ok(input) => check_input(input, &mut checker, outputs).map_err(|it| it.to_string()),
-            Err(error) => Err(error.to_string()),
-        };
-        match result {
-            Ok(summary) => total.add(&summary),
-            Err(message) => {
-                total.not_checked += 1;
-                complain(&message);
-            }
-        }
+/// The streams that the command line names, and those of a list after them.
+fn streams(cli: &Cli) -> Result<Vec<Result<Input, Error>>, String> {
+    let (list, separator) = match (&cli.files_from, &cli.files0_from) {
+        (None, None) => return Ok(inputs(cli.files.clone())),
+        (Some(list), _) => (list, Separator::Newline),
+        (None, Some(list)) => (list, Separator::Nul),
+    };
+    let listed = list::names(list, separator).map_err(|error| error.to_string())?;
+    let nothing = listed.is_empty().then(|| Error::NothingToCheck {
+        origin: list.display().to_string(),
+        message: "the list names no file".to_owned(),
+    });
+    let names = [cli.files.clone(), listed].concat();
+    if list.as_os_str() == STDIN && names.iter().any(|name| name.as_os_str() == STDIN) {
+        return Err("standard input is the list, and cannot be a stream as well".to_owned());
     }
-    conclude(total, outputs)
+    let streams = if names.is_empty() { Vec::new() } else { inputs(names) };
+    Ok(streams.into_iter().chain(nothing.map(Err)).collect())
 }
 
 /// Tells the reports the sum, and the exit code.
@@ -170,20 +169,6 @@ fn conclude(mut total: RunSummary, outputs: &mut Outputs<'_>) -> u8 {
         Some(Failure::Silent) => COULD_NOT_CHECK,
         Some(Failure::Told(message)) => complain(&message),
     }
-}
-
-fn check_input(
-    input: &Input,
-    checker: &mut Checker<'_>,
-    outputs: &mut Outputs<'_>,
-) -> Result<StreamSummary, Error> {
-    let Outputs { reports, conversion, copies } = outputs;
-    let stream = Tee::new(input.open()?, copies);
-    let conversion: &mut dyn Convert = match conversion {
-        Some(conversion) => conversion,
-        None => &mut (),
-    };
-    checker.check(stream, &input.name(), reports, conversion)
 }
 
 /// What streams are held against, as the command line says.

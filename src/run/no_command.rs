@@ -1,7 +1,8 @@
 //! Run mode where there are no process groups to run a command in.
 
+use super::Exit;
+use super::batch::check_inputs;
 use super::outputs::Outputs;
-use super::{Exit, check_inputs};
 use crate::cli::Cli;
 use crate::contract::Contract;
 use crate::input::Input;
@@ -17,7 +18,7 @@ pub(super) fn check_producer(
     outputs: &mut Outputs<'_>,
 ) -> Result<Exit, String> {
     if cli.command.is_empty() && cli.timeout.is_none() && cli.idle_timeout.is_none() {
-        return Ok(check_inputs(&[Ok(Input::Stdin)], contract, outputs).into());
+        return Ok(check_inputs(&[Ok(Input::Stdin)], contract, cli.jobs, outputs).into());
     }
     Err("commands and timeouts work on Unix systems only, so far; use a pipe".to_owned())
 }

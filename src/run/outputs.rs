@@ -1,7 +1,7 @@
 //! Where everything goes that a run writes: reports, the conversion, copies.
 
 use std::env;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,9 @@ use crate::convert::{Conversion, Form};
 use crate::descriptor::{self, Patient};
 use crate::error::Error;
 use crate::input::Input;
+use crate::limits::PROGRESS_BYTES_MIN;
 use crate::profile::Profile;
+use crate::progress::{Progress, Work};
 use crate::report::human::Human;
 use crate::report::json::Json;
 use crate::report::{Reports, Target};
@@ -26,6 +28,7 @@ pub(super) struct Outputs<'p> {
     pub(super) reports: Reports,
     pub(super) conversion: Option<Conversion<'p>>,
     pub(super) copies: Vec<Copy>,
+    pub(super) progress: Progress,
 }
 
 /// Something could not be written.
@@ -37,12 +40,16 @@ pub(super) enum Failure {
 }
 
 impl<'p> Outputs<'p> {
-    /// Opens what the command line asks for.
+    /// Opens what the command line asks for; what goes to the terminal makes room for the progress.
     ///
     /// # Errors
     ///
     /// One line for the user.
-    pub(super) fn open(cli: &Cli, profile: &'p Profile) -> Result<Self, String> {
+    pub(super) fn open(
+        cli: &Cli,
+        profile: &'p Profile,
+        progress: Progress,
+    ) -> Result<Self, String> {
         if cli.raw && io::stdout().is_terminal() {
             return Err("--raw would send the stream's control characters to a terminal".to_owned());
         }
@@ -53,7 +60,7 @@ impl<'p> Outputs<'p> {
             let message = "--to stream-json would send control characters to a terminal";
             return Err(message.to_owned());
         }
-        let reports = reports(cli)?;
+        let reports = reports(cli, &progress)?;
         let mut copies = Vec::new();
         let conversion = match cli.to {
             Some(To::StreamJson) if !cli.only_valid => {
@@ -73,7 +80,7 @@ impl<'p> Outputs<'p> {
                 Copy::new(&name, file)
             });
         }
-        Ok(Self { reports, conversion, copies })
+        Ok(Self { reports, conversion, copies, progress })
     }
 
     /// What could not be written, if anything.
@@ -102,6 +109,27 @@ impl<'p> Outputs<'p> {
     }
 }
 
+/// The progress of the check, where somebody watches and nothing of ours or of another program's
+/// would be written over it: our writes to the terminal make room for it, but not those of a
+/// conversion, which may end anywhere in a line, and none of whoever reads our output in a pipe.
+pub(super) fn progress(cli: &Cli, inputs: &[Result<Input, Error>]) -> Progress {
+    let special = |path: &PathBuf| path.metadata().is_ok_and(|it| !it.is_file());
+    let mut written = cli.report.iter().filter_map(|it| it.file.as_ref()).chain(&cli.tee);
+    let shown = io::stderr().is_terminal()
+        && !(is_watched() || cli.quiet || descriptor::stdout_is_pipe())
+        && !(cli.to.is_some() && io::stdout().is_terminal())
+        && !written.any(special);
+    let work = match inputs {
+        [Ok(Input::Path(path))] => {
+            let size = path.metadata().ok().filter(Metadata::is_file).map(|it| it.len());
+            size.filter(|size| *size >= PROGRESS_BYTES_MIN).map(Work::Bytes)
+        }
+        [_, _, ..] => Some(Work::Files(inputs.len() as u64)),
+        _ => None,
+    };
+    work.filter(|_| shown).map(Progress::of).unwrap_or_default()
+}
+
 /// Refuses to write a file twice, or one that is read.
 ///
 /// # Errors
@@ -109,37 +137,57 @@ impl<'p> Outputs<'p> {
 /// One line for the user.
 pub(super) fn distinct(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(), String> {
     let reports = cli.report.iter().filter_map(|report| report.file.as_ref());
-    let written: Vec<&PathBuf> = reports.chain(&cli.tee).collect();
-    for (index, path) in written.iter().enumerate() {
-        if written[..index].iter().any(|other| same(path, other)) {
-            return Err(format!("{} would be written twice", path.display()));
+    let written: Vec<Place> = reports.chain(&cli.tee).map(|path| Place::of(path)).collect();
+    let lists = cli.files_from.iter().chain(&cli.files0_from);
+    let stdin = inputs.iter().flatten().any(|input| *input == Input::Stdin);
+    for (index, place) in written.iter().enumerate() {
+        let shown = place.path.display();
+        if written[..index].iter().any(|other| place.is(other.path)) {
+            return Err(format!("{shown} would be written twice"));
         }
-        let is_read = inputs.iter().flatten().any(|input| match input {
-            Input::Path(other) => same(path, other),
-            Input::Stdin => Handle::stdin().is_ok_and(|it| regular(path) == Some(it)),
+        let mut read = inputs.iter().flatten().filter_map(|input| match input {
+            Input::Path(path) => Some(path),
+            Input::Stdin => None,
         });
-        if is_read {
-            return Err(format!("{} would replace its own input", path.display()));
+        let is_stdin = stdin && Handle::stdin().is_ok_and(|it| place.regular == Some(it));
+        if is_stdin || read.any(|path| place.is(path)) || lists.clone().any(|it| place.is(it)) {
+            return Err(format!("{shown} would replace its own input"));
         }
-        if Handle::stdout().is_ok_and(|it| regular(path) == Some(it)) {
-            return Err(format!("{} is standard output already", path.display()));
+        if Handle::stdout().is_ok_and(|it| place.regular == Some(it)) {
+            return Err(format!("{shown} is standard output already"));
         }
     }
     Ok(())
 }
 
-/// Whether two paths name the same file, there already or not; devices may be shared.
-fn same(a: &Path, b: &Path) -> bool {
-    let whole = |path: &Path| {
-        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
-        Some(folder.join(path.file_name()?))
-    };
-    let special = a.metadata().is_ok_and(|it| !it.is_file());
-    let handles = (regular(a), regular(b));
-    !special
-        && (whole(a).is_some() && whole(a) == whole(b)
-            || handles.0.is_some() && handles.0 == handles.1)
+/// Where something is to be written: a file that is there already or not, or a device.
+struct Place<'p> {
+    path: &'p Path,
+    /// What is there, if it is a regular file.
+    regular: Option<Handle>,
+    /// The path through no link, if a file can be there; devices may be shared.
+    whole: Option<PathBuf>,
+}
+
+impl<'p> Place<'p> {
+    fn of(path: &'p Path) -> Self {
+        let special = path.metadata().is_ok_and(|it| !it.is_file());
+        Self { path, regular: regular(path), whole: (!special).then(|| whole(path)).flatten() }
+    }
+
+    /// Whether the other path names the same file. It may be one of many thousand: what is cheap
+    /// is asked first.
+    fn is(&self, other: &Path) -> bool {
+        let named = self.path.file_name() == other.file_name();
+        named && self.whole.is_some() && self.whole == whole(other)
+            || self.regular.is_some() && self.regular == regular(other)
+    }
+}
+
+fn whole(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+    Some(folder.join(path.file_name()?))
 }
 
 fn regular(path: &Path) -> Option<Handle> {
@@ -168,7 +216,7 @@ fn conversion(to: To, raw: bool, profile: &Profile) -> Result<Conversion<'_>, St
 }
 
 /// The reports: to standard output, or to standard error where that has something else to carry.
-fn reports(cli: &Cli) -> Result<Reports, String> {
+fn reports(cli: &Cli, progress: &Progress) -> Result<Reports, String> {
     let mut reports = Reports::default();
     let unnamed = cli.report.iter().filter(|report| report.file.is_none()).count();
     if unnamed > 1 {
@@ -180,7 +228,9 @@ fn reports(cli: &Cli) -> Result<Reports, String> {
     let open = || -> Result<Target, String> {
         if converting {
             let stderr = descriptor::stderr().map_err(|it| it.to_string())?;
-            Ok(Target::stream("standard error", guarded(stderr)))
+            Ok(Target::stream("standard error", progress.aside(guarded(stderr))))
+        } else if on_terminal {
+            Ok(Target::stream(STDOUT, progress.aside(guarded(stdout()?))))
         } else {
             Ok(Target::stream(STDOUT, guarded(stdout()?)))
         }

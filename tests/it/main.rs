@@ -10,6 +10,7 @@ mod convert;
 mod golden;
 mod hostile;
 mod injection;
+mod many;
 mod producer;
 mod profiles;
 mod readme;
