@@ -104,7 +104,7 @@ impl Correlation {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
     pub fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
-        for fact in &facts.list {
+        for fact in facts.list() {
             match fact {
                 Fact::CallStarted(call) => {
                     found.extend(self.start(call, facts.line).map(at));

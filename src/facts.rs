@@ -33,8 +33,49 @@ pub struct Facts<'e> {
     pub standing: Standing,
     /// Whether a rule of the profile holds and what it points to is not there.
     pub incomplete: bool,
+    /// What the facts are about.
+    subjects: u8,
+    list: SmallVec<[Fact<'e>; 3]>,
+}
+
+/// What facts are about; a stage that none of them concerns need not look at them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// The session, and the time.
+    Session = 1,
+    /// Tool calls.
+    Call = 2,
+    /// The assistant's text, and what ends a piece of it.
+    Text = 4,
+    /// The outcome of the run.
+    End = 8,
+}
+
+impl<'e> Facts<'e> {
+    /// Those of an event that tells nothing but its tag, so far.
+    #[inline]
+    pub fn new(line: u64, offset: u64, tag: Rc<str>, standing: Standing) -> Self {
+        let list = SmallVec::new();
+        Self { line, offset, tag, standing, incomplete: false, subjects: 0, list }
+    }
+
+    /// Adds a fact.
+    #[inline]
+    pub fn push(&mut self, fact: Fact<'e>) {
+        self.subjects |= fact.subject() as u8;
+        self.list.push(fact);
+    }
+
     /// The facts, in the order in which the stages want them.
-    pub list: SmallVec<[Fact<'e>; 4]>,
+    pub fn list(&self) -> &[Fact<'e>] {
+        &self.list
+    }
+
+    /// Whether one of them is about this.
+    #[inline]
+    pub fn are_about(&self, subject: Subject) -> bool {
+        self.subjects & subject as u8 != 0
+    }
 }
 
 /// What a profile knows of a tag.
@@ -75,6 +116,23 @@ pub enum Fact<'e> {
     Terminal(Box<Last>),
     /// The run's outcome, from a producer without a terminal event.
     Outcome(Box<Last>),
+}
+
+impl Fact<'_> {
+    /// What it is about.
+    #[inline]
+    pub fn subject(&self) -> Subject {
+        match self {
+            Self::SessionStart | Self::Session(_) | Self::Directory(_) | Self::Time(_) => {
+                Subject::Session
+            }
+            Self::CallStarted(_) | Self::CallCompleted(..) => Subject::Call,
+            Self::TextDelta(_) | Self::TextWhole(_) | Self::FinalText(_) | Self::Boundary => {
+                Subject::Text
+            }
+            Self::Terminal(_) | Self::Outcome(_) => Subject::End,
+        }
+    }
 }
 
 /// One half of a tool call.

@@ -13,7 +13,7 @@ pub const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Bytes asked for in one read: large enough that system calls do not count, small enough to stay
 /// in the cache.
-pub const READ_BYTES: usize = 64 * 1024;
+pub const READ_BYTES: usize = 128 * 1024;
 
 /// What is kept of the streams that are checked ahead of the one whose turn it is to be reported,
 /// in bytes, before those who check them wait: some thousand reports of good streams.

@@ -65,13 +65,13 @@ impl Reassembly {
         facts: &'f Facts<'_>,
         single: bool,
         found: &mut Vec<Diagnostic>,
-    ) -> Pieces<'f> {
+        pieces: &mut Pieces<'f>,
+    ) {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
-        let mut pieces = Pieces::new();
-        for fact in &facts.list {
+        for fact in facts.list() {
             match fact {
-                Fact::TextDelta(delta) => self.append(delta, facts.line, &mut pieces),
-                Fact::TextWhole(whole) => found.extend(self.whole(whole, &mut pieces).map(at)),
+                Fact::TextDelta(delta) => self.append(delta, facts.line, pieces),
+                Fact::TextWhole(whole) => found.extend(self.whole(whole, pieces).map(at)),
                 Fact::FinalText(text) if single => {
                     self.push(text);
                     pieces.extend([Piece::Text(Cow::Borrowed(text)), Piece::End]);
@@ -79,19 +79,18 @@ impl Reassembly {
                 Fact::FinalText(text) => {
                     if self.answer.difference(text).is_none() {
                         // What looked like a repeat was text.
-                        self.confirm(&mut pieces);
+                        self.confirm(pieces);
                     }
-                    self.close(&mut pieces);
+                    self.close(pieces);
                     found.extend(self.compare(text).map(at));
                 }
                 Fact::CallStarted(_)
                 | Fact::CallCompleted(..)
                 | Fact::Boundary
-                | Fact::Terminal(_) => self.close(&mut pieces),
+                | Fact::Terminal(_) => self.close(pieces),
                 _ => {}
             }
         }
-        pieces
     }
 
     fn append<'f>(&mut self, delta: &'f str, line: u64, pieces: &mut Pieces<'f>) {
@@ -211,15 +210,9 @@ mod tests {
                 _ => Fact::Boundary,
             };
             let standing = Standing::Documented;
-            let facts = Facts {
-                line: number,
-                offset: 0,
-                tag: "".into(),
-                standing,
-                incomplete: false,
-                list: [fact].into_iter().collect(),
-            };
-            reassembly.observe(&facts, false, &mut found);
+            let mut facts = Facts::new(number, 0, "".into(), standing);
+            facts.push(fact);
+            reassembly.observe(&facts, false, &mut found, &mut Pieces::new());
         }
         reassembly.finish();
         (found.iter().map(|it| it.rule).collect(), reassembly.text_bytes())

@@ -50,7 +50,7 @@ impl Sequence {
     /// Takes an event into account.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
     pub fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
-        for fact in &facts.list {
+        for fact in facts.list() {
             match fact {
                 Fact::SessionStart => self.start(facts, found),
                 Fact::Session(id) => self.session(id, facts, found),

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::end::Status;
-use crate::facts::{Fact, Facts, Last};
+use crate::facts::{Fact, Facts, Last, Subject};
 use crate::profile::RunOutcome;
 use crate::rule::Rule;
 use crate::verdict::Outcome;
@@ -34,7 +34,8 @@ impl Terminal {
             found.push(diagnostic.at(facts.line, facts.offset));
             return;
         }
-        for fact in &facts.list {
+        let list = if facts.are_about(Subject::End) { facts.list() } else { &[] };
+        for fact in list {
             match fact {
                 Fact::Terminal(end) => {
                     self.end = Some((facts.line, **end));

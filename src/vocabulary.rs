@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::diagnostic::Diagnostic;
-use crate::facts::{Call, Fact, Facts, Standing};
+use crate::facts::{Call, Fact, Facts, Standing, Subject};
 use crate::limits::{CALL_ID_BYTES_MAX, NAMES_MAX};
 use crate::rule::Rule;
 use crate::visible::{clipped, shown};
@@ -40,7 +40,8 @@ impl Vocabulary {
             }
             Standing::Documented | Standing::Observed | Standing::Unknown => {}
         }
-        for fact in &facts.list {
+        let list = if facts.are_about(Subject::Call) { facts.list() } else { &[] };
+        for fact in list {
             if let Fact::CallStarted(call) | Fact::CallCompleted(call, _) = fact
                 && let Some(unknown) = unknown(call)
                 && count(&mut self.tools, &unknown, &mut self.overflow)

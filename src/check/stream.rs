@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, SchemaLocation};
 use crate::end::{End, Status};
 use crate::error::Error;
 use crate::event::Event;
-use crate::facts::{Fact, Facts, Plan, Recipe};
+use crate::facts::{Fact, Facts, Plan, Recipe, Subject};
 use crate::framing::Framing;
 use crate::limits::{PRINTED_PER_RULE_MAX, VIOLATION_DETAIL_BYTES_MAX};
 use crate::line::Line;
@@ -134,7 +134,8 @@ impl<'c> Check<'c> {
         conversion: &mut dyn Convert,
     ) {
         self.events += 1;
-        let ends = facts.list.iter().any(|fact| matches!(fact, Fact::Terminal(_)));
+        let is_end = |fact: &Fact<'_>| matches!(fact, Fact::Terminal(_));
+        let ends = facts.are_about(Subject::End) && facts.list().iter().any(is_end);
         // Nothing but a terminal event: the single object of the other format.
         let guess = if ends { Format::Json } else { Format::StreamJson };
         let format = *self.format.get_or_insert(guess);
@@ -143,7 +144,10 @@ impl<'c> Check<'c> {
             conversion.event(&Seen { line, event, facts, pieces: &[], valid, in_run });
             return;
         }
-        let pieces = if in_run { self.stages(facts, valid, format) } else { Pieces::new() };
+        let mut pieces = Pieces::new();
+        if in_run {
+            self.stages(facts, valid, format, &mut pieces);
+        }
         self.terminal.observe(facts, &mut self.found);
         if in_run && facts.incomplete && !valid && self.is_severe(Rule::SchemaViolation) {
             self.lost.get_or_insert(line.number);
@@ -161,11 +165,22 @@ impl<'c> Check<'c> {
     }
 
     /// The stages that follow the run; after its end there is nothing for them to follow.
-    fn stages<'f>(&mut self, facts: &'f Facts<'_>, valid: bool, format: Format) -> Pieces<'f> {
+    fn stages<'f>(
+        &mut self,
+        facts: &'f Facts<'_>,
+        valid: bool,
+        format: Format,
+        pieces: &mut Pieces<'f>,
+    ) {
+        let about = |subjects: &[Subject]| subjects.iter().any(|it| facts.are_about(*it));
         self.vocabulary.observe(facts, valid, &mut self.found);
         self.sequence.observe(facts, &mut self.found);
-        self.correlation.observe(facts, &mut self.found);
-        self.reassembly.observe(facts, format == Format::Json, &mut self.found)
+        if about(&[Subject::Call, Subject::End]) {
+            self.correlation.observe(facts, &mut self.found);
+        }
+        if about(&[Subject::Text, Subject::Call, Subject::End]) {
+            self.reassembly.observe(facts, format == Format::Json, &mut self.found, pieces);
+        }
     }
 
     /// Holds an event against the profile's schema and the user's; false if it fails one.

@@ -47,7 +47,7 @@ impl<'p> Actions<'p> {
         if !seen.in_run {
             return lines;
         }
-        for fact in &seen.facts.list {
+        for fact in seen.facts.list() {
             match fact {
                 Fact::Directory(directory) => {
                     self.directory = Some(directory.trim_end_matches(['/', '\\']).to_owned());

@@ -21,7 +21,7 @@ impl<'p> Json<'p> {
 
 impl Converter for Json<'_> {
     fn event(&mut self, seen: &Seen<'_, '_>, _: &mut Vec<u8>) {
-        let ends = seen.facts.list.iter().any(|fact| matches!(fact, Fact::Terminal(_)));
+        let ends = seen.facts.list().iter().any(|fact| matches!(fact, Fact::Terminal(_)));
         let Some(event) = seen.event.filter(|_| seen.in_run && ends) else { return };
         let order = self.profile.single.as_ref().map_or(&[][..], |single| &single.order);
         let mut members = event.members();

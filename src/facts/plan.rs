@@ -46,8 +46,10 @@ impl<'e> Plan<'e> {
     /// Reads the values.
     pub fn facts(self, line: u64, offset: u64) -> Facts<'e> {
         let Self { tag, standing, incomplete, steps } = self;
-        let list = steps.into_iter().filter_map(Step::fact).collect();
-        Facts { line, offset, tag, standing, incomplete, list }
+        let mut facts = Facts::new(line, offset, tag, standing);
+        facts.incomplete = incomplete;
+        steps.into_iter().filter_map(Step::fact).for_each(|fact| facts.push(fact));
+        facts
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::rc::Rc;
 
-use smallvec::SmallVec;
-
 use super::plan::{Plan, Step, joined, text_fact};
 use super::{Fact, Facts, Standing};
 use crate::event::Node;
@@ -57,9 +55,10 @@ impl Recipe {
     /// The facts of a line of the shape.
     #[inline]
     pub fn facts<'e>(&'e self, line: u64, offset: u64, values: &Values<'e>) -> Facts<'e> {
-        let mut list = SmallVec::new();
+        let Self { tag, standing, .. } = self;
+        let mut facts = Facts::new(line, offset, tag.clone(), *standing);
         for step in &self.steps {
-            list.push(match step {
+            facts.push(match step {
                 Ingredient::SessionStart => Fact::SessionStart,
                 Ingredient::Boundary => Fact::Boundary,
                 Ingredient::Session(id) => Fact::Session(id.as_str().into()),
@@ -73,13 +72,6 @@ impl Recipe {
                 }
             });
         }
-        Facts {
-            line,
-            offset,
-            tag: self.tag.clone(),
-            standing: self.standing,
-            incomplete: false,
-            list,
-        }
+        facts
     }
 }

@@ -110,7 +110,7 @@ impl Watch {
         let mut state = self.state();
         state.last_event = now;
         let mut wakes = false;
-        for fact in &seen.facts.list {
+        for fact in seen.facts.list() {
             match fact {
                 Fact::CallStarted(call) if state.open.len() < CALLS_OPEN_MAX => {
                     let opened = (seen.facts.line, now);
