@@ -25,7 +25,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::line::{Ending, Line};
-use crate::tape::{Cursor, Doc, Kind, string_end, unescaped};
+use crate::tape::{Cursor, DIGITS_MAX, Doc, Kind, decimal, string_end, unescaped};
 
 /// Shapes that are remembered.
 const TEMPLATES_MAX: usize = 8;
@@ -35,8 +35,6 @@ const SLOTS_MAX: usize = 8;
 const LINE_BYTES_MAX: usize = 2_048;
 /// Entries of the tape whose looks are noted.
 const ENTRIES_MAX: usize = 64;
-/// Digits of a number in a slot: such a number is exact as a double.
-const DIGITS_MAX: usize = 15;
 /// Lines that are learned without any being recalled, before learning becomes rare.
 const CREDIT: u32 = 64;
 /// How rare: one line in so many.
@@ -299,20 +297,6 @@ impl<R> Template<R> {
         }
         (line.bytes.get(at..)? == &self.text[self.tail..]).then_some(())
     }
-}
-
-/// The number that at most [`DIGITS_MAX`] digits make; eight digits at a time.
-fn decimal(digits: &[u8]) -> u64 {
-    let mut padded = [b'0'; 16];
-    padded[16 - digits.len()..].copy_from_slice(digits);
-    let eight = |digits: &[u8; 8]| {
-        let ones = u64::from_le_bytes(*digits) & 0x0f0f_0f0f_0f0f_0f0f;
-        let tens = (ones * 10 + (ones >> 8)) & 0x00ff_00ff_00ff_00ff;
-        let hundreds = (tens * 100 + (tens >> 16)) & 0x0000_ffff_0000_ffff;
-        (hundreds * 10_000 + (hundreds >> 32)) & 0xffff_ffff
-    };
-    let (halves, _) = padded.as_chunks::<8>();
-    eight(&halves[0]) * 100_000_000 + eight(&halves[1])
 }
 
 /// The place behind the digits from `start` on, if they are a number that fits a slot.

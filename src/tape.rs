@@ -7,6 +7,7 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod cursor;
+mod decimal;
 mod escape;
 mod scan;
 
@@ -15,6 +16,7 @@ use std::borrow::Cow;
 use crate::limits::DEPTH_MAX;
 
 pub use cursor::{Cursor, Doc, Items, Members};
+pub(crate) use decimal::{DIGITS_MAX, decimal};
 pub(crate) use escape::unescaped;
 pub(crate) use scan::{StringEnd, string_end};
 
@@ -51,6 +53,8 @@ pub(crate) struct Entry {
     pub(crate) kind: Kind,
     /// Of a string: it has no escapes. Of a number: it is written without fraction and exponent.
     pub(crate) plain: bool,
+    /// Of a key without escapes: different traces are different keys.
+    trace: u16,
 }
 
 /// The record of one text at a time; its memory serves the next one.
@@ -106,7 +110,8 @@ impl Parser<'_> {
 
     #[expect(clippy::cast_possible_truncation, reason = "a text is shorter than 4 GiB")]
     fn push(&mut self, kind: Kind, start: usize, end: usize, plain: bool) {
-        self.entries.push(Entry { start: start as u32, end: end as u32, kind, plain });
+        let (start, end) = (start as u32, end as u32);
+        self.entries.push(Entry { start, end, kind, plain, trace: 0 });
     }
 
     fn value(&mut self, at: usize, levels: usize) -> End {
@@ -247,26 +252,30 @@ struct Keys {
 
 impl Keys {
     /// Adds the key that is the last of the entries; `None` if the object has it already.
-    fn add(&mut self, bytes: &[u8], entries: &[Entry], object: usize) -> Option<()> {
-        let key = entries[entries.len() - 1];
+    fn add(&mut self, bytes: &[u8], entries: &mut [Entry], object: usize) -> Option<()> {
+        let key = entries.last_mut()?;
+        key.trace = trace(&bytes[key.start as usize..key.end as usize]);
+        let (plain, trace) = (key.plain, 1 << (key.trace & 63));
         self.count += 1;
         if self.count > KEYS_COMPARED_MAX {
             return Some(()); // They are sorted at the end.
         }
-        let trace = trace(&bytes[key.start as usize..key.end as usize]);
-        let seen = self.traces & trace != 0 || !key.plain;
-        // A key with escapes may equal any other, and leaves no trace of its own.
-        self.traces |= if key.plain { trace } else { u64::MAX };
+        let seen = self.traces & trace != 0 || !plain;
+        // A key with escapes may equal any other.
+        self.traces |= if plain { trace } else { u64::MAX };
         if seen && repeats(bytes, entries, object) { None } else { Some(()) }
     }
 }
 
-/// One bit for a key: different bits are different keys.
-fn trace(key: &[u8]) -> u64 {
-    let [first, .., last] = key else { return 1 };
-    let middle = key[key.len() / 2];
-    let sum = key.len() * 31 + usize::from(*first) + usize::from(*last) * 7;
-    1 << ((sum ^ (usize::from(middle) * 13)) & 63)
+/// A trace of a key: different traces are different keys.
+#[expect(clippy::cast_possible_truncation, reason = "it is a trace")]
+#[inline]
+fn trace(key: &[u8]) -> u16 {
+    let [first, .., last] = key else {
+        return u16::from(key.first().copied().unwrap_or(u8::MAX));
+    };
+    let [first, middle, last] = [*first, key[key.len() / 2], *last].map(u16::from);
+    ((key.len() as u16) << 8) ^ (key.len() as u16) ^ first ^ (last << 3) ^ (middle << 6)
 }
 
 /// Whether the last key of an object that is not closed yet occurs in it before.

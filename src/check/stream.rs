@@ -198,6 +198,9 @@ impl<'c> Check<'c> {
             };
             failed.extend(violations.into_iter().map(|it| (schema.origin(), it)));
         }
+        if failed.is_empty() {
+            return Ok(true);
+        }
         let pointers = failed.iter().map(|(_, it)| it.instance.clone()).collect();
         let offsets = event.offsets(&pointers);
         let offset = |it: &Violation| offsets.get(&it.instance).copied().unwrap_or(event.offset);
@@ -208,7 +211,7 @@ impl<'c> Check<'c> {
                 .at(event.line, offset(violation));
             Diagnostic { location: Some(SchemaLocation::new(schema, violation)), ..diagnostic }
         }));
-        Ok(failed.is_empty())
+        Ok(false)
     }
 
     /// Whether something was found that a report has not seen.

@@ -118,12 +118,34 @@ impl<'e> Node<'e> {
 
     /// The number, where it is a whole one from 0 to 2^64 - 1.
     pub fn as_u64(self) -> Option<u64> {
-        self.number()?.as_u64()
+        self.small_number().or_else(|| self.number()?.as_u64())
     }
 
     /// The number, as near as a double comes to it.
+    #[expect(clippy::cast_precision_loss, reason = "a small number is exact")]
     pub fn as_f64(self) -> Option<f64> {
-        self.number()?.as_f64()
+        self.small_number().map(|it| it as f64).or_else(|| self.number()?.as_f64())
+    }
+
+    fn small_number(self) -> Option<u64> {
+        match self {
+            Self::Tape(cursor) if cursor.kind() == Kind::Number => {
+                cursor.look();
+                cursor.small_number()
+            }
+            Self::Tree(_) | Self::Tape(_) => None,
+        }
+    }
+
+    /// Whether it is this string.
+    pub fn is(self, text: &str) -> bool {
+        match self {
+            Self::Tree(value) => value == text,
+            Self::Tape(cursor) => {
+                cursor.look();
+                cursor.kind() == Kind::String && cursor.is(text)
+            }
+        }
     }
 
     fn as_bool(self) -> Option<bool> {
@@ -150,13 +172,7 @@ impl<'e> Node<'e> {
             Value::Null => self.is_null(),
             Value::Bool(value) => self.as_bool() == Some(*value),
             Value::Number(b) => self.number().is_some_and(|a| a == *b || a.as_f64() == b.as_f64()),
-            Value::String(text) => match self {
-                Self::Tree(value) => value == text,
-                Self::Tape(cursor) => {
-                    cursor.look();
-                    cursor.kind() == Kind::String && cursor.is(text)
-                }
-            },
+            Value::String(text) => self.is(text),
             Value::Array(_) | Value::Object(_) => false,
         }
     }

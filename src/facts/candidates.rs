@@ -3,7 +3,6 @@
 //! Most conditions ask for the tag, and most events have one of few tags: what those conditions
 //! say of a tag is found out once.
 
-use std::borrow::Cow;
 use std::rc::Rc;
 
 use smallvec::SmallVec;
@@ -51,8 +50,7 @@ impl<'p> Memory<'p> {
 
     /// The rules that may hold for this event.
     pub(super) fn candidates(&mut self, root: Node<'_>) -> &Candidates<'p> {
-        let parts: SmallVec<[Part<'_>; 2]> =
-            self.profile.tag.iter().map(|path| Part::of(path.find(root))).collect();
+        let parts: Parts<'_> = self.profile.tag.iter().map(|path| path.find(root)).collect();
         if !self.known.get(self.latest).is_some_and(|it| it.are_of(&parts)) {
             let index = self.known.iter().position(|it| it.are_of(&parts));
             self.latest = index.unwrap_or_else(|| self.learn(&parts));
@@ -60,7 +58,7 @@ impl<'p> Memory<'p> {
         &self.known[self.latest]
     }
 
-    fn learn(&mut self, parts: &[Part<'_>]) -> usize {
+    fn learn(&mut self, parts: &Parts<'_>) -> usize {
         if self.known.len() == TAGS_REMEMBERED_MAX {
             self.known.pop();
         }
@@ -69,42 +67,20 @@ impl<'p> Memory<'p> {
     }
 }
 
-/// What stands where a part of the tag should be.
-enum Part<'e> {
-    Absent,
-    Text(Cow<'e, str>),
-    /// No string.
-    Other,
-}
+/// What stands where the parts of the tag should be.
+type Parts<'e> = SmallVec<[Option<Node<'e>>; 2]>;
 
-impl<'e> Part<'e> {
-    fn of(node: Option<Node<'e>>) -> Self {
-        match node {
-            None => Self::Absent,
-            Some(node) => node.as_str().map_or(Self::Other, Self::Text),
-        }
-    }
-
-    fn is(&self, known: &Known) -> bool {
-        match (self, known) {
-            (Self::Absent, Known::Absent) => true,
-            (Self::Text(text), Known::Text(known)) => text == known,
-            _ => false,
-        }
-    }
-
-    fn known(&self) -> Known {
-        match self {
-            Self::Absent => Known::Absent,
-            Self::Text(text) => Known::Text(text.clone().into_owned()),
-            Self::Other => Known::Unknown,
-        }
+/// What is known of one of them: nothing, if it is no string.
+fn known(part: Option<Node<'_>>) -> Known {
+    match part {
+        None => Known::Absent,
+        Some(node) => node.as_str().map_or(Known::Unknown, |it| Known::Text(it.into_owned())),
     }
 }
 
 impl<'p> Candidates<'p> {
-    fn new(profile: &'p Profile, parts: &[Part<'_>]) -> Self {
-        let parts: Vec<Known> = parts.iter().map(Part::known).collect();
+    fn new(profile: &'p Profile, parts: &Parts<'_>) -> Self {
+        let parts: Vec<Known> = parts.iter().map(|it| known(*it)).collect();
         let known = |path: &Path| {
             let index = profile.tag.iter().position(|it| it == path);
             index.map_or(Known::Unknown, |index| parts[index].clone())
@@ -124,8 +100,12 @@ impl<'p> Candidates<'p> {
         }
     }
 
-    fn are_of(&self, parts: &[Part<'_>]) -> bool {
-        parts.iter().zip(&self.parts).all(|(part, known)| part.is(known))
+    fn are_of(&self, parts: &Parts<'_>) -> bool {
+        parts.iter().zip(&self.parts).all(|(part, known)| match (part, known) {
+            (None, Known::Absent) => true,
+            (Some(node), Known::Text(text)) => node.is(text),
+            _ => false,
+        })
     }
 }
 

@@ -57,6 +57,13 @@ impl<'a> Node<'a, TapeJson> for Cursor<'a> {
         })
     }
 
+    fn string_length(&self) -> Option<u64> {
+        (self.kind() == Kind::String).then(|| {
+            self.look();
+            self.unescaped().chars().count() as u64
+        })
+    }
+
     #[inline]
     fn as_number(&self) -> Option<TapeNumber<'a>> {
         (self.kind() == Kind::Number).then_some(TapeNumber(*self))
@@ -155,6 +162,11 @@ fn number(cursor: Cursor<'_>) -> Number {
 pub(super) struct TapeNumber<'a>(Cursor<'a>);
 
 impl TapeNumber<'_> {
+    fn small(&self) -> Option<u64> {
+        self.0.look();
+        self.0.small_number()
+    }
+
     /// The number as the tree has it, so that every question has the same answer.
     fn number(&self) -> Number {
         self.0.look();
@@ -164,15 +176,16 @@ impl TapeNumber<'_> {
 
 impl JsonNumber for TapeNumber<'_> {
     fn as_u64(&self) -> Option<u64> {
-        self.number().as_u64()
+        self.small().or_else(|| self.number().as_u64())
     }
 
     fn as_i64(&self) -> Option<i64> {
-        self.number().as_i64()
+        self.small().map(u64::cast_signed).or_else(|| self.number().as_i64())
     }
 
+    #[expect(clippy::cast_precision_loss, reason = "a small number is exact")]
     fn as_f64(&self) -> Option<f64> {
-        self.number().as_f64()
+        self.small().map(|it| it as f64).or_else(|| self.number().as_f64())
     }
 
     fn as_str(&self) -> Cow<'_, str> {

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
+use super::decimal::{DIGITS_MAX, decimal};
 use super::escape::unescaped;
-use super::{Entry, Kind, behind};
+use super::{Entry, Kind, behind, trace};
 
 /// One text and its record.
 ///
@@ -123,6 +124,14 @@ impl<'a> Cursor<'a> {
         &self.doc.text[entry.start as usize..entry.end as usize]
     }
 
+    /// The number, if it is written in a few digits and nothing else; no look at it.
+    #[inline]
+    pub(crate) fn small_number(self) -> Option<u64> {
+        let digits = self.written().as_bytes();
+        let is_small = self.entry().plain && digits.len() <= DIGITS_MAX && digits[0] != b'-';
+        is_small.then(|| decimal(digits))
+    }
+
     /// The text of a string, escapes undone; no look at it.
     #[inline]
     pub(crate) fn unescaped(self) -> Cow<'a, str> {
@@ -141,10 +150,12 @@ impl<'a> Cursor<'a> {
             return None;
         }
         let end = self.entry().end as usize - 1;
+        let trace = trace(key.as_bytes());
         let mut at = self.at + 1;
         while at < end {
             let name = self.to(at);
-            if name.is(key) {
+            let Entry { plain, trace: own, .. } = name.entry();
+            if (own == trace || !plain) && name.is(key) {
                 return Some(self.to(at + 1));
             }
             at = behind(self.doc.entries, at + 1);
@@ -158,10 +169,7 @@ impl<'a> Cursor<'a> {
         let entry = self.entry();
         if entry.plain {
             let written = &self.doc.text.as_bytes()[entry.start as usize..entry.end as usize];
-            // Most comparisons end here, without a call.
-            return written.len() == text.len()
-                && written.first() == text.as_bytes().first()
-                && written == text.as_bytes();
+            return written == text.as_bytes();
         }
         // Escapes make a text longer, never shorter.
         (entry.end - entry.start) as usize > text.len() && self.unescaped() == text
