@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 
+use crate::limits::PIPE_BUFFER_BYTES;
+
 pub use platform::{stderr, stdin, stdin_is_closed, stdout, stdout_is_pipe};
 #[cfg(unix)]
 pub(crate) use platform::{wait_for_any, wait_for_either};
@@ -11,23 +13,43 @@ pub(crate) use platform::{wait_for_any, wait_for_either};
 ///
 /// Agents built on Node and Bun make their pipes non-blocking, and that mode is shared with
 /// whoever holds the same pipe: us. Reading and writing block all the same here.
+///
+/// A pipe that is seen full is made larger, where the system can do that: fewer switches between
+/// the two ends, and a producer that does not wait for its reader.
 #[derive(Debug)]
-pub struct Patient(File);
+pub struct Patient {
+    file: File,
+    /// Whether making it larger has been tried.
+    enlarged: bool,
+}
 
 impl From<File> for Patient {
     fn from(file: File) -> Self {
-        Self(file)
+        Self { file, enlarged: false }
+    }
+}
+
+impl Patient {
+    fn enlarge_if_full(&mut self, count: usize) {
+        if count as u64 >= PIPE_BUFFER_BYTES && !self.enlarged {
+            self.enlarged = true;
+            platform::enlarge(&self.file);
+        }
     }
 }
 
 impl Read for Patient {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            match self.0.read(buffer) {
+            match self.file.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    platform::wait(&self.0, platform::READABLE)?;
+                    platform::wait(&self.file, platform::READABLE)?;
                 }
-                result => return result,
+                Ok(count) => {
+                    self.enlarge_if_full(count);
+                    return Ok(count);
+                }
+                Err(error) => return Err(error),
             }
         }
     }
@@ -36,9 +58,9 @@ impl Read for Patient {
 impl Write for Patient {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
-            match self.0.write(bytes) {
+            match self.file.write(bytes) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    platform::wait(&self.0, platform::WRITABLE)?;
+                    platform::wait(&self.file, platform::WRITABLE)?;
                 }
                 result => return result,
             }
@@ -46,7 +68,7 @@ impl Write for Patient {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.file.flush()
     }
 }
 
@@ -72,7 +94,7 @@ mod platform {
     ///
     /// When the process is out of descriptors.
     pub fn stdin() -> io::Result<Patient> {
-        Ok(Patient(File::from(io::stdin().as_fd().try_clone_to_owned()?)))
+        Ok(Patient::from(File::from(io::stdin().as_fd().try_clone_to_owned()?)))
     }
 
     /// Standard output: what is written leaves at once.
@@ -81,7 +103,7 @@ mod platform {
     ///
     /// When the process is out of descriptors.
     pub fn stdout() -> io::Result<Patient> {
-        Ok(Patient(File::from(io::stdout().as_fd().try_clone_to_owned()?)))
+        Ok(Patient::from(File::from(io::stdout().as_fd().try_clone_to_owned()?)))
     }
 
     /// Standard error: what is written leaves at once.
@@ -90,7 +112,7 @@ mod platform {
     ///
     /// When the process is out of descriptors.
     pub fn stderr() -> io::Result<Patient> {
-        Ok(Patient(File::from(io::stderr().as_fd().try_clone_to_owned()?)))
+        Ok(Patient::from(File::from(io::stderr().as_fd().try_clone_to_owned()?)))
     }
 
     /// Whether the program was started without a standard input.
@@ -117,7 +139,7 @@ mod platform {
 
     impl AsFd for Patient {
         fn as_fd(&self) -> BorrowedFd<'_> {
-            self.0.as_fd()
+            self.file.as_fd()
         }
     }
 
@@ -155,6 +177,16 @@ mod platform {
         fds.iter().map(|fd| ready && !fd.revents().is_empty()).collect()
     }
 
+    /// Makes a pipe larger; where it is none, or the system does not allow it, nothing happens.
+    #[cfg(target_os = "linux")]
+    pub(super) fn enlarge(file: &File) {
+        let _ = rustix::pipe::fcntl_setpipe_size(file, crate::limits::PIPE_BYTES_WANTED);
+    }
+
+    /// Only Linux can.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn enlarge(_: &File) {}
+
     pub(super) fn wait(file: &File, until: PollFlags) -> io::Result<()> {
         loop {
             match poll(&mut [PollFd::new(file, until)], None) {
@@ -183,7 +215,7 @@ mod platform {
     ///
     /// When the process is out of handles.
     pub fn stdin() -> io::Result<Patient> {
-        Ok(Patient(File::from(io::stdin().as_handle().try_clone_to_owned()?)))
+        Ok(Patient::from(File::from(io::stdin().as_handle().try_clone_to_owned()?)))
     }
 
     /// Standard output: what is written leaves at once.
@@ -192,7 +224,7 @@ mod platform {
     ///
     /// When the process is out of handles.
     pub fn stdout() -> io::Result<Patient> {
-        Ok(Patient(File::from(io::stdout().as_handle().try_clone_to_owned()?)))
+        Ok(Patient::from(File::from(io::stdout().as_handle().try_clone_to_owned()?)))
     }
 
     /// Standard error: what is written leaves at once.
@@ -201,7 +233,7 @@ mod platform {
     ///
     /// When the process is out of handles.
     pub fn stderr() -> io::Result<Patient> {
-        Ok(Patient(File::from(io::stderr().as_handle().try_clone_to_owned()?)))
+        Ok(Patient::from(File::from(io::stderr().as_handle().try_clone_to_owned()?)))
     }
 
     /// Cannot be told on Windows: a missing standard input reads as an empty stream.
@@ -213,6 +245,9 @@ mod platform {
     pub fn stdout_is_pipe() -> bool {
         !io::stdout().is_terminal()
     }
+
+    /// Only Linux can.
+    pub(super) fn enlarge(_: &File) {}
 
     /// Handles block there; nothing is to be waited for.
     pub(super) fn wait(_: &File, (): ()) -> io::Result<()> {

@@ -23,22 +23,23 @@
 //!
 //! | floor | modules |
 //! |---|---|
-//! | 13 | [`run`]: from the command line to the exit code |
-//! | 12 | [`cli`]: what can be typed |
-//! | 11 | [`check`]: the loop over all stages; `producer`: the command that is run |
-//! | 10 | [`report`]: for people and for programs |
-//! | 9 | [`summary`]: what a check amounts to; [`convert`]: the stream in another form |
-//! | 8 | the stages: [`vocabulary`], [`sequence`], [`correlation`], [`reassembly`], [`terminal`] |
-//! | 7 | [`facts`]: what an event means; [`framing`]; [`contract`]: what streams are held against |
-//! | 6 | [`profile`]: what a producer's events mean, as data |
-//! | 5 | [`path`]: how a profile points into an event; [`shape`]: lines like an earlier one |
-//! | 4 | [`event`]: a line that is one JSON object |
-//! | 3 | [`diagnostic`]: a defect |
-//! | 2 | [`schema`]: the validator's only room |
-//! | 1 | [`mod@line`]: bytes to lines; [`tape`]: a text as a flat record; [`visible`] |
-//! | 1 | [`input`]: where streams come from; [`progress`]: how far the work is, on a terminal |
-//! | 0 | [`limits`], [`rule`], [`verdict`], [`error`], [`mod@pointer`] |
-//! | 0 | [`descriptor`], [`tee`], [`workflow`]; [`end`]: how the producer ended |
+//! | 14 | [`run`]: from the command line to the exit code |
+//! | 13 | [`cli`]: what can be typed |
+//! | 12 | [`check`]: the loop over all stages; `producer`: the command that is run |
+//! | 11 | [`report`]: for people and for programs |
+//! | 10 | [`summary`]: what a check amounts to; [`convert`]: the stream in another form |
+//! | 9 | the stages: [`vocabulary`], [`sequence`], [`correlation`], [`reassembly`], [`terminal`] |
+//! | 8 | [`facts`]: what an event means; [`framing`]; [`contract`]: what streams are held against |
+//! | 7 | [`profile`]: what a producer's events mean, as data |
+//! | 6 | [`path`]: how a profile points into an event; [`shape`]: lines like an earlier one |
+//! | 5 | [`event`]: a line that is one JSON object |
+//! | 4 | [`diagnostic`]: a defect |
+//! | 3 | [`schema`]: the validator's only room |
+//! | 2 | [`mod@line`]: bytes to lines; [`tape`]: a text as a flat record; [`visible`] |
+//! | 2 | [`input`]: where streams come from; [`progress`]: how far the work is, on a terminal |
+//! | 1 | [`rule`], [`verdict`], [`error`], [`mod@pointer`] |
+//! | 1 | [`descriptor`], [`tee`], [`workflow`]; [`end`]: how the producer ended |
+//! | 0 | [`limits`]: every bound |
 //!
 //! # What is absent
 //!

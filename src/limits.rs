@@ -42,6 +42,9 @@ pub const DEPTH_MAX: usize = 127;
 /// it and ends inside a line was cut because its producer exited before its output was drained.
 pub const PIPE_BUFFER_BYTES: u64 = 65_536;
 
+/// How large a pipe is made that is seen full, in bytes: what an unprivileged process may ask for.
+pub const PIPE_BYTES_WANTED: usize = 1024 * 1024;
+
 /// Non-blank lines that are looked at before a stream is called something else than NDJSON.
 pub const FRAMING_LINES_MAX: usize = 5;
 
@@ -54,7 +57,7 @@ pub const CALLS_ENDED_MAX: usize = 50_000;
 
 /// What is kept of the values that both halves of a call must share, in bytes, for all open calls
 /// together. Beyond it they are compared by fingerprint.
-pub const CALL_SOURCES_BYTES_MAX: usize = 1024 * 1024;
+pub const CALL_SOURCES_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Rows of the call table in the report; its totals stay exact.
 pub const CALL_ROWS_MAX: usize = 1_000;

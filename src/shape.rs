@@ -151,7 +151,10 @@ impl<'a> Values<'a> {
     pub fn number(&self, source: &Source) -> f64 {
         match source {
             Source::Literal(number) => number.parse().unwrap_or_default(),
-            Source::Slot(slot) => decimal(self.written(*slot).as_bytes()) as f64,
+            Source::Slot(slot) => {
+                let Slot { start, end, .. } = self.slots[*slot];
+                decimal(self.text.as_bytes(), start, end) as f64
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The plan of a shape: how to read the facts of every line that has it.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::plan::{Plan, Step, joined, text_fact};
@@ -58,19 +59,20 @@ impl Recipe {
         let Self { tag, standing, .. } = self;
         let mut facts = Facts::new(line, offset, tag.clone(), *standing);
         for step in &self.steps {
-            facts.push(match step {
-                Ingredient::SessionStart => Fact::SessionStart,
-                Ingredient::Boundary => Fact::Boundary,
-                Ingredient::Session(id) => Fact::Session(id.as_str().into()),
-                Ingredient::Time(time) => Fact::Time(values.number(time)),
+            // Each is made where it is to stay: a copy would have to wait for its parts.
+            match step {
+                Ingredient::SessionStart => facts.push(Fact::SessionStart),
+                Ingredient::Boundary => facts.push(Fact::Boundary),
+                Ingredient::Session(id) => facts.push(Fact::Session(Cow::Borrowed(id))),
+                Ingredient::Time(time) => facts.push(Fact::Time(values.number(time))),
                 Ingredient::Text(mode, pieces) => {
                     let text = match &pieces[..] {
                         [piece] => values.text(piece),
                         pieces => joined(pieces.iter().map(|it| values.text(it))),
                     };
-                    text_fact(*mode, text)
+                    facts.push(text_fact(*mode, text));
                 }
-            });
+            }
         }
         facts
     }

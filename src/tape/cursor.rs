@@ -127,9 +127,11 @@ impl<'a> Cursor<'a> {
     /// The number, if it is written in a few digits and nothing else; no look at it.
     #[inline]
     pub(crate) fn small_number(self) -> Option<u64> {
-        let digits = self.written().as_bytes();
-        let is_small = self.entry().plain && digits.len() <= DIGITS_MAX && digits[0] != b'-';
-        is_small.then(|| decimal(digits))
+        let Entry { start, end, plain, .. } = self.entry();
+        let (start, end) = (start as usize, end as usize);
+        let text = self.doc.text.as_bytes();
+        let is_small = plain && end - start <= DIGITS_MAX && text[start] != b'-';
+        is_small.then(|| decimal(text, start, end))
     }
 
     /// The text of a string, escapes undone; no look at it.

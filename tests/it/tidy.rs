@@ -10,7 +10,8 @@ use crate::streams::{files, root};
 
 /// The floors: a module may use those on floors below its own, and nobody beside it.
 const FLOORS: &[&[&str]] = &[
-    &["limits", "rule", "error", "pointer", "verdict", "descriptor", "tee", "workflow", "end"],
+    &["limits"],
+    &["rule", "error", "pointer", "verdict", "descriptor", "tee", "workflow", "end"],
     &["visible", "line", "input", "progress", "tape"],
     &["schema"],
     &["diagnostic"],

@@ -1,0 +1,48 @@
+//! Numbers that are written in a few digits.
+
+/// So many digits make a number that is exact as a double, too.
+pub(crate) const DIGITS_MAX: usize = 15;
+
+/// The number that the digits `text[start..end]` make, at most [`DIGITS_MAX`]; eight at a time.
+#[expect(clippy::cast_possible_truncation, reason = "the halves of sixteen bytes")]
+#[inline]
+pub(crate) fn decimal(text: &[u8], start: usize, end: usize) -> u64 {
+    let digits = end - start;
+    let Some((_, last)) = text[..end].split_last_chunk::<16>() else {
+        // At the very start of a text; no line of a stream has a number there.
+        return text[start..end].iter().fold(0, |sum, it| sum * 10 + u64::from(it & 0xf));
+    };
+    // What stands before the digits is no digit: zeros are put in its place.
+    let before = 8 * (16 - digits);
+    let digits = u128::from_le_bytes(*last) >> before << before;
+    eight(digits as u64) * 100_000_000 + eight((digits >> 64) as u64)
+}
+
+/// The number that eight digits make, the first in the lowest byte.
+#[inline]
+fn eight(digits: u64) -> u64 {
+    let ones = digits & 0x0f0f_0f0f_0f0f_0f0f;
+    let tens = (ones * 10 + (ones >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let hundreds = (tens * 100 + (tens >> 16)) & 0x0000_ffff_0000_ffff;
+    (hundreds * 10_000 + (hundreds >> 32)) & 0xffff_ffff
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_make_their_number() {
+        let mut number: u64 = 7;
+        for _ in 0..10_000 {
+            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1) >> 1;
+            let digits = number.to_string();
+            for end in 1..=digits.len().min(DIGITS_MAX) {
+                let expected = digits[..end].parse();
+                assert_eq!(Ok(decimal(digits.as_bytes(), 0, end)), expected);
+                let text = format!("{{\"timestamp\": 1,{}", &digits[..end]);
+                assert_eq!(Ok(decimal(text.as_bytes(), text.len() - end, text.len())), expected);
+            }
+        }
+    }
+}
