@@ -132,8 +132,19 @@ impl<'c> Checker<'c> {
         report: &mut dyn Report,
         conversion: &mut dyn Convert,
     ) -> Result<(), Error> {
-        for line in lines {
-            self.line(&line, check, conversion)?;
+        let mut lines = lines;
+        loop {
+            // The first event may be held against another schema than those that follow.
+            if check.events > 0
+                && let Some((line, Recalled { recipe, values })) = self.shapes.recall(&mut lines)
+            {
+                let facts = recipe.facts(line.number, line.offset, &values);
+                check.recalled(&line, &facts, conversion);
+            } else if let Some(line) = lines.next() {
+                self.line(&line, check, conversion)?;
+            } else {
+                break;
+            }
             if check.is_to_tell() {
                 conversion.flush();
                 check.deliver(report)?;
@@ -151,14 +162,6 @@ impl<'c> Checker<'c> {
     ) -> Result<(), Error> {
         self.bytes += line.length;
         if !check.begin() {
-            return Ok(());
-        }
-        // The first event may be held against another schema than those that follow.
-        if check.events > 0
-            && let Some(Recalled { recipe, values }) = self.shapes.recall(line)
-        {
-            let facts = recipe.facts(line.number, line.offset, &values);
-            check.recalled(line, &facts, conversion);
             return Ok(());
         }
         let event = match self.contract.engine {

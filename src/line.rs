@@ -272,6 +272,37 @@ pub struct Lines<'a> {
     skipped: Option<Line<'a>>,
 }
 
+impl<'a> Lines<'a> {
+    /// The text of the lines that are left, and the same with what follows it in the buffer; only
+    /// if all of it is valid, and each line has its terminator.
+    #[inline]
+    pub fn rest(&self) -> Option<(&'a str, &'a [u8])> {
+        self.text.filter(|_| self.terminator > 0).map(|text| (text, self.padded))
+    }
+
+    /// Takes the next line, of which is known how long it is and how it ends; `None` if it is
+    /// longer than the limit.
+    #[inline]
+    pub fn take(&mut self, length: usize, ending: Ending) -> Option<Line<'a>> {
+        let terminator = match ending {
+            Ending::Lf => 1,
+            Ending::CrLf => 2,
+            Ending::EndOfStream => 0,
+        };
+        let text = self.text?;
+        if length as u64 > self.line_bytes_max {
+            return None;
+        }
+        let total = length + terminator;
+        let (bytes, padded) = (&self.bytes[..length], self.padded);
+        self.bytes = &self.bytes[total..];
+        self.padded = &self.padded[total..];
+        self.text = Some(&text[total..]);
+        let line = self.place.line(bytes, padded, ending, total as u64);
+        Some(Line { text: Some(&text[..length]), ..line })
+    }
+}
+
 impl<'a> Iterator for Lines<'a> {
     type Item = Line<'a>;
 

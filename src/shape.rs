@@ -24,7 +24,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::line::{Ending, Line};
+use crate::line::{Ending, Line, Lines};
 use crate::tape::{Cursor, DIGITS_MAX, Doc, Kind, decimal, string_end, unescaped};
 
 /// Shapes that are remembered.
@@ -167,24 +167,32 @@ impl<R> Default for Shapes<R> {
 }
 
 impl<R> Shapes<R> {
-    /// How to read the line, and its values, if it has a shape that is remembered.
+    /// Takes the next line, if it has a shape that is remembered; tells how to read it.
     #[inline]
-    pub fn recall<'a>(&'a mut self, line: &Line<'a>) -> Option<Recalled<'a, R>> {
-        let text = line.text().filter(|_| line.ending != Ending::EndOfStream)?;
+    pub fn recall<'s, 'a: 's>(
+        &'s mut self,
+        lines: &mut Lines<'a>,
+    ) -> Option<(Line<'a>, Recalled<'s, R>)> {
+        let (text, bytes) = lines.rest()?;
         let count = self.templates.len();
         let mut index = self.latest;
         let mut tried = 0;
-        while !self.templates.get(index)?.fits(line, &mut self.slots) {
+        let (length, ending) = loop {
+            let template = self.templates.get(index)?;
+            if let Some(end) = template.compare(text, bytes, &mut self.slots) {
+                break end;
+            }
             index = if index + 1 < count { index + 1 } else { 0 };
             tried += 1;
             if tried == count {
                 return None;
             }
-        }
+        };
         self.latest = index;
         self.credit = CREDIT;
         let values = Values { text, slots: &self.slots };
-        Some(Recalled { recipe: &self.templates[index].recipe, values })
+        let line = lines.take(length, ending)?;
+        Some((line, Recalled { recipe: &self.templates[index].recipe, values }))
     }
 
     /// Learns the shape of a line that is a valid event. `doc` has been looked at by all who
@@ -275,15 +283,15 @@ impl<R> Template<R> {
         Self { text: text.as_bytes().to_vec(), slots, tail, recipe }
     }
 
-    /// Whether a line has this shape, and where its values are then.
+    /// How long the line is that `bytes` begin with, and how it ends, if it has this shape; its
+    /// values are in `slots` then. It must end within `text`; `bytes` go on behind that.
     #[inline]
-    fn fits(&self, line: &Line<'_>, slots: &mut [Slot; SLOTS_MAX]) -> bool {
-        self.compare(line, slots).is_some()
-    }
-
-    #[inline]
-    fn compare(&self, line: &Line<'_>, slots: &mut [Slot; SLOTS_MAX]) -> Option<()> {
-        let bytes = line.padded();
+    fn compare(
+        &self,
+        text: &str,
+        bytes: &[u8],
+        slots: &mut [Slot; SLOTS_MAX],
+    ) -> Option<(usize, Ending)> {
         let mut at = 0;
         for (of, slot) in self.slots.iter().zip(slots) {
             let literal = &self.text[of.literal.clone()];
@@ -298,7 +306,15 @@ impl<R> Template<R> {
             *slot = Slot { start, end, plain };
             at = end;
         }
-        (line.bytes.get(at..)? == &self.text[self.tail..]).then_some(())
+        let tail = &self.text[self.tail..];
+        let length = at + tail.len();
+        // No line feed so far: neither a literal nor a value has one.
+        let rest = text.as_bytes().get(at..)?.strip_prefix(tail)?;
+        match rest {
+            [b'\n', ..] => Some((length, Ending::Lf)),
+            [b'\r', b'\n', ..] => Some((length, Ending::CrLf)),
+            _ => None,
+        }
     }
 }
 

@@ -120,6 +120,7 @@ impl<'c> Check<'c> {
         facts: &Facts<'_>,
         conversion: &mut dyn Convert,
     ) {
+        self.lines += 1;
         self.last_lost = None;
         let valid = !self.terminal.is_closed();
         self.follow(line, None, facts, valid, conversion);

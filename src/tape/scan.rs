@@ -41,14 +41,18 @@ pub(super) const SIMPLE_ESCAPES: [u8; 8] = *b"\"\\/bfnrt";
 /// JSON string: control characters, broken escapes, half of a surrogate pair.
 #[inline]
 pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
-    // Most keys and many values end within 16 bytes.
-    if let Some((block, _)) = bytes.get(start..)?.split_first_chunk::<16>() {
+    // Most keys and many values end within 16 bytes, or within 32.
+    for at in [start, start + 16] {
+        let Some((block, _)) = bytes.get(at..)?.split_first_chunk::<16>() else { break };
         let block = u8x16::new(*block);
         let quotes = equal(block, b'"');
         let stops = quotes | equal(block, b'\\') | controls(block);
         let stop = stops & stops.wrapping_neg();
         if quotes & stop != 0 {
-            return Some(StringEnd { at: start + stop.trailing_zeros() as usize, plain: true });
+            return Some(StringEnd { at: at + stop.trailing_zeros() as usize, plain: true });
+        }
+        if stop != 0 {
+            break;
         }
     }
     long_string_end(bytes, start)
