@@ -6,11 +6,19 @@
 mod bytes;
 mod catalogue;
 mod cli;
+#[path = "../contracts/mod.rs"]
+mod contracts;
 mod convert;
+#[path = "../differential/mod.rs"]
+mod differential;
+mod engines;
 mod golden;
 mod hostile;
 mod injection;
 mod many;
+#[path = "../mutation/mod.rs"]
+mod mutation;
+mod pairs;
 mod producer;
 mod profiles;
 mod readme;

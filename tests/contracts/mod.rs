@@ -1,0 +1,202 @@
+//! Contracts that look at much and at little of an event, and streams for them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ndjson_check::contract::Contract;
+use ndjson_check::profile::Profile;
+use ndjson_check::rule::{Rule, Severities, Severity};
+use serde_json::{Value, json};
+
+use crate::differential::Engines;
+use crate::mutation::Corpus;
+
+/// A contract with its engines, and the streams to mutate for it.
+pub(crate) struct Subject {
+    pub(crate) name: &'static str,
+    pub(crate) engines: Engines,
+    pub(crate) corpus: Corpus,
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+pub(crate) fn subjects() -> Vec<Subject> {
+    let go = root().join("fixtures/profiles/go-test");
+    let report = root().join("fixtures/profiles/report/profile.json");
+    let sessions = || Corpus::new(streams(&root().join("fixtures"), "ndjson"), true);
+    let of_cursor = |name, make: &dyn Fn() -> Contract| Subject {
+        name,
+        engines: Engines::new(make),
+        corpus: sessions(),
+    };
+    let of_file = |name, profile: &Path, corpus| Subject {
+        name,
+        engines: Engines::new(|| contract(profile.to_str().unwrap())),
+        corpus,
+    };
+    vec![
+        of_cursor("plain", &|| contract("cursor")),
+        of_cursor("strict", &|| changed(|contract| contract.severities = Severities::new(true))),
+        of_cursor("warnings only", &warnings_only),
+        of_cursor("short lines", &|| changed(|contract| contract.line_bytes_max = 300)),
+        of_cursor("texts", &|| with_schema(&texts())),
+        of_cursor("close", &|| with_schema(&close())),
+        of_cursor("closer", &|| with_schema(&closer())),
+        of_cursor("loose", &|| with_schema(&loose())),
+        of_cursor("no schema", &|| {
+            Contract::new(Profile::load("cursor").unwrap().0, None).unwrap()
+        }),
+        of_cursor("curious", &curious),
+        of_cursor("punctual", &punctual),
+        of_file("go test", &go.join("profile.json"), Corpus::new(streams(&go, "ndjson"), false)),
+        of_file("report", &report, Corpus::new(streams(&root().join("fixtures"), "json"), false)),
+    ]
+}
+
+/// The streams of a folder; of the fixtures' own, without those of other profiles.
+fn streams(folder: &Path, extension: &str) -> Vec<Vec<u8>> {
+    let mut paths = Vec::new();
+    collect(folder, extension, &mut paths);
+    paths.sort();
+    paths.iter().map(|path| fs::read(path).unwrap()).collect()
+}
+
+fn collect(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.ends_with("fixtures/profiles") {
+            collect(&path, extension, found);
+        // Not a schema or a profile, which are files of many lines at the top of their folders.
+        } else if path.extension().is_some_and(|it| it == extension) && is_stream(&path) {
+            found.push(path);
+        }
+    }
+}
+
+fn is_stream(path: &Path) -> bool {
+    !["schema", "profile"].iter().any(|it| path.to_str().unwrap().ends_with(&format!("{it}.json")))
+}
+
+pub(crate) fn contract(profile: &str) -> Contract {
+    let (profile, schema) = Profile::load(profile).unwrap();
+    Contract::new(profile, schema.as_ref()).unwrap()
+}
+
+fn changed(change: impl FnOnce(&mut Contract)) -> Contract {
+    let mut contract = contract("cursor");
+    change(&mut contract);
+    contract
+}
+
+fn with_schema(schema: &Value) -> Contract {
+    changed(|contract| contract.add_schema("user", schema).unwrap())
+}
+
+/// Under which no line counts as lost, so that nothing is left out that may follow from one.
+fn warnings_only() -> Contract {
+    changed(|contract| {
+        for &rule in Rule::ALL {
+            contract.severities.set(rule, Some(Severity::Warning));
+        }
+    })
+}
+
+/// A schema that looks at the texts of deltas, and at nothing else.
+fn texts() -> Value {
+    let text = json!({"pattern": "^[^#]*$", "maxLength": 150});
+    let items = json!({"items": {"properties": {"text": text}}});
+    json!({"properties": {"text": text, "message": {"properties": {"content": items}}}})
+}
+
+/// A schema that looks at what changes from one delta to the next.
+fn close() -> Value {
+    let text = json!({
+        "pattern": "^[^#]*$", "maxLength": 150, "not": {"enum": ["stop", "boundary"]}
+    });
+    json!({
+        "properties": {
+            "timestamp_ms": {"minimum": 1000, "maximum": 1e18, "multipleOf": 1},
+            "text": text,
+            "n": {"not": {"const": 1}, "exclusiveMaximum": 1e17},
+            "values": {"uniqueItems": true, "contains": {"multipleOf": 2}, "maxContains": 2},
+            "message": {"properties": {"content": {
+                "contains": {"properties": {"type": {"const": "text"}}, "required": ["type"]},
+                "items": {
+                    "properties": {"text": text}, "unevaluatedProperties": {"type": "string"}
+                },
+                "uniqueItems": true
+            }}}
+        }
+    })
+}
+
+/// A schema whose keywords depend on each other: a value decides what another must be.
+fn closer() -> Value {
+    let long = json!({"properties": {"text": {"minLength": 5}}, "required": ["text"]});
+    json!({
+        "if": long,
+        "then": {"properties": {"timestamp_ms": {"multipleOf": 2}}},
+        "else": {"properties": {"timestamp_ms": {"not": {"multipleOf": 10}}}},
+        "propertyNames": {"pattern": "^[a-zA-Z_]+$"},
+        "maxProperties": 9,
+        "dependentRequired": {"n": ["values"]},
+        "dependentSchemas": {"values": {"properties": {"values": {"maxItems": 3}}}},
+        "properties": {"nested": {"$ref": "#/$defs/tree"}, "more": {"$ref": "#/$defs/tree"}},
+        "unevaluatedProperties": {"not": {"const": 0}},
+        "$defs": {"tree": {
+            "anyOf": [
+                {"type": ["object", "array"]},
+                {"type": "string", "maxLength": 20},
+                {"type": "integer", "maximum": 1_000_000_000},
+                {"enum": [true, null]}
+            ],
+            "additionalProperties": {"$ref": "#/$defs/tree"},
+            "items": {"$ref": "#/$defs/tree"}
+        }}
+    })
+}
+
+/// A schema that looks at one text and at nothing else, and only at its type in other places.
+fn loose() -> Value {
+    json!({
+        "properties": {
+            "text": {"const": "a"},
+            "timestamp_ms": {"type": "integer"},
+            "n": {"type": "number"},
+            "subtype": {"format": "email", "contentEncoding": "base64", "default": 1}
+        },
+        "patternProperties": {"ToolCall$": {"required": ["args"]}}
+    })
+}
+
+/// The profile with a rule that looks at times.
+fn punctual() -> Contract {
+    changed_profile(|profile| {
+        profile["boundaries"] = json!([{"when": {"/timestamp_ms": {"not": 0}}}]);
+    })
+}
+
+/// The profile with rules that look at texts, as no real one does.
+fn curious() -> Contract {
+    let text = "/message/content/0/text";
+    let first = |list: &mut Value, rule: Value| list.as_array_mut().unwrap().insert(0, rule);
+    changed_profile(|profile| {
+        let stop = json!({"outcome": "failure", "when": {text: "stop"}});
+        first(&mut profile["terminal"]["rules"], stop);
+        let when = json!({"/text": ["a", "file", " the"]});
+        first(&mut profile["text"], json!({"mode": "whole", "when": when, "value": "/text"}));
+        first(&mut profile["session"]["start"], json!({"when": {"/n": 1}}));
+        profile["boundaries"] = json!([{"when": {text: "b", "/more/n": {"not": 0}}}]);
+        profile["tag"] = json!(["/type", "/subtype", "/nested/deep/0/x"]);
+    })
+}
+
+fn changed_profile(change: impl FnOnce(&mut Value)) -> Contract {
+    let file = root().join("src/profiles/cursor/profile.json");
+    let mut profile: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    change(&mut profile);
+    let schema = Profile::load("cursor").unwrap().1;
+    Contract::new(serde_json::from_value(profile).unwrap(), schema.as_ref()).unwrap()
+}

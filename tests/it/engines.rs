@@ -1,0 +1,219 @@
+//! All engines find the same, to the byte, in whatever lies here and beside the repository.
+
+use std::fs;
+
+use ndjson_check::contract::Contract;
+use ndjson_check::convert::Form;
+use ndjson_check::profile::Profile;
+use ndjson_check::rule::Rule;
+use ndjson_check::schema::Schema;
+use ndjson_check::summary::StreamSummary;
+use ndjson_check::verdict::Format;
+use serde_json::{Value, json};
+
+use crate::contracts::subjects;
+use crate::differential::{Batch, Engines};
+use crate::mutation::{Corpus, Mutator, Random, damage};
+use crate::streams::{cases, contract, files, root, run_on, shared};
+
+const FORMS: [Form; 5] = [Form::Text, Form::Transcript, Form::Answer, Form::Json, Form::Valid];
+
+/// The summaries, where the engines agree; the smallest streams that part them, where not.
+fn agree(engines: &Engines, batch: &Batch, name: &str) -> Vec<StreamSummary> {
+    engines.compare(batch).unwrap_or_else(|difference| panic!("{name}: {difference}"))
+}
+
+/// The same streams in every form, and in no other; then in pieces.
+fn agree_in_every_way(engines: &Engines, streams: &[Vec<u8>], name: &str) {
+    for form in FORMS.map(|form| Some((form, false))).into_iter().chain([None]) {
+        agree(engines, &Batch { streams: streams.to_vec(), form, piece: 0 }, name);
+    }
+    for piece in [1, 7, 64 * 1024] {
+        agree(engines, &Batch { streams: streams.to_vec(), form: None, piece }, name);
+    }
+}
+
+fn streams(paths: &[std::path::PathBuf]) -> Vec<Vec<u8>> {
+    paths.iter().map(|path| fs::read(path).unwrap()).collect()
+}
+
+/// Method: every fixture with its flags, as each format, twice by one checker.
+#[test]
+fn engines_agree_on_the_fixtures() {
+    for case in cases() {
+        let name = case.path.display().to_string();
+        let twice = vec![case.bytes(); 2];
+        agree_in_every_way(&Engines::new(|| case.contract()), &twice, &name);
+        for format in [Format::Json, Format::StreamJson] {
+            let engines = Engines::new(|| {
+                let mut contract = case.contract();
+                contract.format = Some(format);
+                contract
+            });
+            agree(&engines, &Batch { streams: twice.clone(), ..Batch::default() }, &name);
+        }
+    }
+}
+
+/// Method: one checker takes all fixtures, one after the other, under contracts that look at much
+/// and at little; then all recordings, of whichever agent.
+#[test]
+fn engines_agree_on_streams_in_a_row() {
+    let mut paths = files(&root().join("fixtures"), "ndjson");
+    if let Some(folder) = shared("captures") {
+        let recordings = files(&folder, "ndjson");
+        assert!(recordings.len() >= 50, "only {} recordings", recordings.len());
+        paths.extend(recordings);
+    }
+    let streams = streams(&paths);
+    for subject in subjects() {
+        agree_in_every_way(&subject.engines, &streams, subject.name);
+    }
+}
+
+/// Method: recordings whose lines are damaged, varied and mixed.
+#[test]
+fn engines_agree_on_damaged_recordings() {
+    let Some(folder) = shared("captures") else { return };
+    let corpus = Corpus::new(streams(&files(&folder, "ndjson")), false);
+    let mut damaged = 0;
+    for (seed, subject) in (1..).zip(subjects()) {
+        let mut mutator = Mutator::new(&corpus, seed);
+        let streams = (0..40).map(|_| mutator.stream()).collect();
+        agree(&subject.engines, &Batch { streams, ..Batch::default() }, subject.name);
+        damaged += mutator.made().damaged;
+    }
+    assert!(damaged > 2_000, "only {damaged}");
+}
+
+/// Goal: nor does it matter how the bytes arrive.
+/// Method: damaged and varied streams, byte by byte and in other small pieces.
+#[test]
+fn engines_agree_however_a_stream_arrives() {
+    for (seed, subject) in (1..).zip(subjects()) {
+        let mut mutator = Mutator::new(&subject.corpus, seed);
+        for piece in [1, 7, 63, 64 * 1024] {
+            let streams = (0..8).map(|_| mutator.stream()).collect();
+            agree(&subject.engines, &Batch { streams, form: None, piece }, subject.name);
+        }
+    }
+}
+
+/// Method: each text of the suite as a line, as a member and as one item of many, between good
+/// lines that are alike.
+#[test]
+fn engines_agree_on_the_json_test_suite() {
+    let Some(folder) = shared("data/JSONTestSuite/test_parsing") else { return };
+    let engines = Engines::new(|| contract([]));
+    let good = br#"{"type":"system","x":[1,{"a":"b"}]}"#;
+    let mut checked = 0;
+    for path in files(&folder, "json") {
+        let text = fs::read(&path).unwrap();
+        let member = [br#"{"type":"system","x":"#, &text[..], b"}"].concat();
+        let item = [br#"{"type":"system","x":[1,{"a":"#, &text[..], b"}]}"].concat();
+        let lines = [good, good, good, &text[..], &member, good, &item, good, &member, &text];
+        for end in [&b"\n"[..], b"\r\n", b""] {
+            let stream = [&lines.join(&b'\n'), end].concat();
+            agree(&engines, &Batch { streams: vec![stream], ..Batch::default() }, "suite");
+        }
+        checked += 1;
+    }
+    assert_eq!(checked, 318);
+}
+
+/// Method: the program, with its flag, and what only it does: a filter, and the human report.
+#[test]
+fn the_program_says_the_same_with_every_engine() {
+    for case in cases().iter().filter(|case| case.folder() == "conforming" || case.flags.len() > 1)
+    {
+        let flags: Vec<&str> = case.flags.iter().map(String::as_str).collect();
+        let only_valid = ["--to", "stream-json", "--only-valid"];
+        let outputs = ["fast", "uncached", "reference"].map(|engine| {
+            let flags = [&flags[..], &only_valid, &["--engine", engine]].concat();
+            run_on(&flags, &case.bytes())
+        });
+        assert_eq!(outputs[0], outputs[2], "{}", case.path.display());
+        assert_eq!(outputs[1], outputs[2], "{}", case.path.display());
+    }
+}
+
+/// Goal: whatever a schema looks at, no memory of lines hides it.
+/// Method: every test of the suite through a user schema, as an event if it is an object and as
+/// the member of one; then damaged. What refers to another document is left out.
+#[test]
+fn engines_agree_on_the_json_schema_test_suite() {
+    let Some(folder) = shared("data/JSON-Schema-Test-Suite/tests/draft2020-12") else { return };
+    let (mut decided, mut left_out, mut random) = (0, 0, Random::new(1));
+    for path in files(&folder, "json") {
+        let groups: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        for group in groups.as_array().unwrap() {
+            if Schema::compile("suite", &group["schema"]).is_err() {
+                left_out += 1;
+                continue;
+            }
+            let tests = group["tests"].as_array().unwrap();
+            // What is optional may be decided either way, but by all engines the same.
+            let optional = path.components().any(|it| it.as_os_str() == "optional");
+            let expected = |test: &Value| test["valid"].as_bool().filter(|_| !optional);
+            let members: Vec<Test> =
+                tests.iter().map(|test| (json!({"data": test["data"]}), expected(test))).collect();
+            decided += suite_group(&wrapped(&group["schema"]), &members, &mut random);
+            let objects = tests.iter().filter(|test| test["data"].is_object());
+            let objects: Vec<Test> =
+                objects.map(|test| (test["data"].clone(), expected(test))).collect();
+            decided += suite_group(&group["schema"], &objects, &mut random);
+        }
+    }
+    assert!(decided > 1_600, "only {decided}");
+    assert!(left_out < 40, "{left_out} groups were refused");
+}
+
+/// An event, and whether it is valid, if that is certain.
+type Test = (Value, Option<bool>);
+
+/// Tests of one schema: each by itself, all in a row, and damaged.
+fn suite_group(schema: &Value, tests: &[Test], random: &mut Random) -> usize {
+    let engines = Engines::new(|| {
+        let profile = Profile::load("cursor").unwrap().0;
+        let mut contract = Contract::new(profile, None).unwrap();
+        contract.add_schema("suite", schema).unwrap();
+        contract
+    });
+    let lines: Vec<Vec<u8>> = tests.iter().map(|(data, _)| format!("{data}\n").into()).collect();
+    let mut streams: Vec<Vec<u8>> = lines.iter().map(|line| line.repeat(3)).collect();
+    streams.push(lines.concat().repeat(2));
+    let mut damaged = Vec::new();
+    for line in lines.iter().cycle().take(lines.len() * 8) {
+        let mut line = line[..line.len() - 1].to_vec();
+        if random.chance(70) {
+            damage(&mut line, random);
+        }
+        damaged.extend(line);
+        damaged.push(b'\n');
+    }
+    streams.push(damaged);
+    let summaries = agree(&engines, &Batch { streams, ..Batch::default() }, &schema.to_string());
+    let mut decided = 0;
+    for ((data, expected), summary) in tests.iter().zip(&summaries) {
+        let valid = !summary.rules.contains_key(&Rule::SchemaViolation);
+        assert_eq!(valid, expected.unwrap_or(valid), "{schema}: {data}");
+        decided += usize::from(expected.is_some());
+    }
+    decided
+}
+
+/// The schema for the member `data`. It keeps a document of its own, so that its references to
+/// `#` mean what they meant.
+fn wrapped(schema: &Value) -> Value {
+    let mut inner = schema.clone();
+    let mut reference = json!("#/$defs/suite");
+    if let Some(inner) = inner.as_object_mut() {
+        let own = json!("https://suite.example/root");
+        reference = inner.entry("$id").or_insert(own).clone();
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "properties": {"data": {"$ref": reference}},
+        "$defs": {"suite": inner}
+    })
+}

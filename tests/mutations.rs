@@ -1,0 +1,175 @@
+//! The engines agree on lines that were damaged or varied at random. In a process of its own: it
+//! runs for as long as one likes.
+//!
+//! `NDJSON_CHECK_MUTATIONS` is the number of mutated lines, each of which all engines check, and
+//! `NDJSON_CHECK_SEED` where the random numbers begin. A difference is shown with the smallest
+//! streams found that still give it. A long run:
+//!
+//! ```console
+//! NDJSON_CHECK_MUTATIONS=100_000_000 cargo test --release --test mutations
+//! ```
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod contracts;
+mod differential;
+mod mutation;
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use ndjson_check::convert::Form;
+use ndjson_check::rule::Rule;
+use ndjson_check::summary::StreamSummary;
+
+use contracts::{Subject, subjects};
+use differential::{Batch, Engines};
+use mutation::{Mutations, Mutator, Random};
+
+const MUTATIONS: u64 = 700_000;
+const SEED: u64 = 20_260_101;
+/// Mutated lines of one batch, at least: streams that one checker takes.
+const BATCH: u64 = 1_000;
+/// After so many of them a long run says how far it is.
+const BATCHES_TOLD: u64 = 10_000;
+const THREADS: usize = 2;
+
+fn variable(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.replace('_', "").parse().unwrap_or_else(|_| panic!("{name} is no number")))
+}
+
+/// What has been checked, and what it was good for.
+#[derive(Default)]
+struct Tally {
+    batches: u64,
+    lines: u64,
+    events: u64,
+    damaged: u64,
+    varied: u64,
+    rules: BTreeMap<Rule, u64>,
+    difference: Option<String>,
+}
+
+impl Tally {
+    fn add(&mut self, made: Mutations, summaries: &[StreamSummary]) {
+        self.batches += 1;
+        self.damaged += made.damaged;
+        self.varied += made.varied;
+        for summary in summaries {
+            self.lines += summary.lines;
+            self.events += summary.events;
+            for (rule, count) in &summary.rules {
+                *self.rules.entry(*rule).or_default() += count;
+            }
+        }
+    }
+}
+
+/// Goal: no line, however damaged, and no memory of lines before it makes the engines differ.
+/// Method: streams from a seed, good, damaged and mostly good, under contracts that look at
+/// much and at little; the whole findings are compared.
+#[test]
+fn the_engines_agree_on_mutated_lines() {
+    let wanted = variable("NDJSON_CHECK_MUTATIONS").unwrap_or(MUTATIONS);
+    let seed = variable("NDJSON_CHECK_SEED").unwrap_or(SEED);
+    let batches = wanted.div_ceil(BATCH);
+    let subjects = subjects();
+    let (tally, next, start) = (Mutex::new(Tally::default()), AtomicU64::new(0), Instant::now());
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= batches || tally.lock().unwrap().difference.is_some() {
+                return;
+            }
+            check_batch(&subjects, seed, number, &tally, start);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(work);
+        }
+    });
+    let tally = tally.into_inner().unwrap();
+    if let Some(difference) = tally.difference {
+        panic!("seed {seed}, {difference}");
+    }
+    tell(&tally, seed, start);
+    // None of this is so on nothing.
+    assert!(tally.damaged + tally.varied >= wanted);
+    assert!(tally.events * 3 > tally.lines, "too few lines are events");
+    if wanted >= MUTATIONS {
+        let absent: Vec<_> = Rule::ALL.iter().filter(|it| !tally.rules.contains_key(it)).collect();
+        // Those of a command, of its exit status, and of whole streams.
+        assert!(absent.len() < 9, "{absent:?} were not raised");
+    }
+}
+
+fn check_batch(subjects: &[Subject], seed: u64, number: u64, tally: &Mutex<Tally>, start: Instant) {
+    let mut random = Random::new(seed ^ number.wrapping_mul(0x2545_f491_4f6c_dd1d));
+    let subject = &subjects[random.below(subjects.len())];
+    let (batch, made) = batch(subject, &mut random);
+    let compared = subject.engines.compare(&batch);
+    let mut tally = tally.lock().unwrap();
+    match compared {
+        Ok(summaries) => {
+            tally.add(made, &summaries);
+            if tally.batches.is_multiple_of(BATCHES_TOLD) {
+                tell(&tally, seed, start);
+            }
+        }
+        Err(difference) => {
+            let difference = format!("batch {number}, {}: {difference}", subject.name);
+            tally.difference.get_or_insert(difference);
+        }
+    }
+}
+
+fn batch(subject: &Subject, random: &mut Random) -> (Batch, Mutations) {
+    let forms = [Form::Text, Form::Transcript, Form::Answer, Form::Json, Form::Valid];
+    let form = random.chance(40).then(|| (random.pick(&forms), random.chance(50)));
+    let piece = random.pick(&[0, 0, 0, 61, 4_096, 65_536]);
+    let mut mutator = Mutator::new(&subject.corpus, random.next());
+    let mut streams = Vec::new();
+    while mutator.made().damaged + mutator.made().varied < BATCH {
+        streams.push(mutator.stream());
+    }
+    (Batch { streams, form, piece }, mutator.made())
+}
+
+/// What was done, on the real standard error.
+fn tell(tally: &Tally, seed: u64, start: Instant) {
+    let Tally { batches, lines, events, damaged, varied, rules, .. } = tally;
+    let seconds = start.elapsed().as_secs_f64();
+    let _ = writeln!(
+        std::io::stderr(),
+        "\nseed {seed}: {damaged} lines damaged and {varied} varied, in {batches} batches; \
+         {events} of {lines} lines are events; {seconds:.1} s\n{rules:?}"
+    );
+}
+
+/// Goal: the comparison sees what it is for, and makes it small.
+/// Method: an engine that has a schema of its own.
+#[test]
+fn a_difference_is_found_and_made_small() {
+    let subjects = subjects();
+    let plain = &subjects[0];
+    let mut first = true;
+    let engines = Engines::new(|| {
+        let mut contract = contracts::contract("cursor");
+        if std::mem::take(&mut first) {
+            let schema = serde_json::json!({"properties": {"text": {"maxLength": 190}}});
+            contract.add_schema("rigged", &schema).unwrap();
+        }
+        contract
+    });
+    let mut random = Random::new(7);
+    let found = (0..100).find_map(|_| engines.compare(&batch(plain, &mut random).0).err());
+    let shown = found.unwrap().to_string();
+    assert!(shown.contains("/properties/text/maxLength"), "{shown}");
+    assert_eq!(shown.matches("\nb\"").count(), 1, "{shown}");
+}
