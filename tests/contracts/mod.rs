@@ -38,6 +38,11 @@ pub(crate) fn subjects() -> Vec<Subject> {
     };
     vec![
         of_cursor("plain", &|| contract("cursor")),
+        Subject {
+            name: "warming up",
+            engines: Engines::new(|| contract("cursor")).warmed_up_after(50_000),
+            corpus: sessions(),
+        },
         of_cursor("strict", &|| changed(|contract| contract.severities = Severities::new(true))),
         of_cursor("warnings only", &warnings_only),
         of_cursor("short lines", &|| changed(|contract| contract.line_bytes_max = 300)),
@@ -198,5 +203,5 @@ fn changed_profile(change: impl FnOnce(&mut Value)) -> Contract {
     let mut profile: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
     change(&mut profile);
     let schema = Profile::load("cursor").unwrap().1;
-    Contract::new(serde_json::from_value(profile).unwrap(), schema.as_ref()).unwrap()
+    Contract::new(serde_json::from_value(profile).unwrap(), schema).unwrap()
 }

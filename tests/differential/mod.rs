@@ -58,13 +58,22 @@ struct StreamFindings {
 }
 
 impl Engines {
-    /// The engines for the contract that `make` makes.
+    /// The engines for the contract that `make` makes, at their full speed from the first byte.
     pub(crate) fn new(mut make: impl FnMut() -> Contract) -> Self {
         Self(ENGINES.map(|engine| {
             let mut contract = make();
             contract.engine = engine;
+            contract.warm_up_bytes = 0;
             contract
         }))
+    }
+
+    /// The same, but full speed begins after so many bytes.
+    pub(crate) fn warmed_up_after(mut self, bytes: u64) -> Self {
+        for contract in &mut self.0 {
+            contract.warm_up_bytes = bytes;
+        }
+        self
     }
 
     /// Checks with all engines: the summaries, where they agree.
