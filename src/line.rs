@@ -1,8 +1,13 @@
 //! Stage 1: bytes → [`Line`]. The only place that cuts the stream, and it cuts at `\n` alone.
 
+mod lines;
+
 use std::io::{self, Read};
 
 use crate::limits::READ_BYTES;
+
+pub use lines::Lines;
+use lines::Place;
 
 /// One line of the stream, without its terminator.
 ///
@@ -88,15 +93,6 @@ pub struct LineReader<R> {
     line_bytes_max: u64,
     place: Place,
     ended: bool,
-}
-
-/// Where in the stream the next line begins.
-#[derive(Debug, Clone, Copy, Default)]
-struct Place {
-    /// Lines before it.
-    lines: u64,
-    /// Bytes before it.
-    offset: u64,
 }
 
 impl<R: Read> LineReader<R> {
@@ -237,103 +233,6 @@ impl<R: Read> LineReader<R> {
                 Err(error) => return Err(error),
             }
         }
-    }
-}
-
-impl Place {
-    /// The line that begins here and ends `total` bytes later, its terminator counted.
-    fn line<'a>(
-        &mut self,
-        bytes: &'a [u8],
-        padded: &'a [u8],
-        ending: Ending,
-        total: u64,
-    ) -> Line<'a> {
-        let Self { lines, offset } = *self;
-        *self = Self { lines: lines + 1, offset: offset + total };
-        let length = bytes.len() as u64;
-        Line { number: lines + 1, offset, length, bytes, ending, padded, text: None }
-    }
-}
-
-/// Lines that have arrived.
-#[derive(Debug)]
-pub struct Lines<'a> {
-    /// The lines that are left.
-    bytes: &'a [u8],
-    /// The same, and what follows in the buffer.
-    padded: &'a [u8],
-    /// The same as text, if all of them were valid UTF-8.
-    text: Option<&'a str>,
-    terminator: usize,
-    line_bytes_max: u64,
-    place: &'a mut Place,
-    /// A line that was too long to be kept.
-    skipped: Option<Line<'a>>,
-}
-
-impl<'a> Lines<'a> {
-    /// The text of the lines that are left, and the same with what follows it in the buffer; only
-    /// if all of it is valid, and each line has its terminator.
-    #[inline]
-    pub fn rest(&self) -> Option<(&'a str, &'a [u8])> {
-        self.text.filter(|_| self.terminator > 0).map(|text| (text, self.padded))
-    }
-
-    /// Takes the next line, of which is known how long it is and how it ends; `None` if it is
-    /// longer than the limit.
-    #[inline]
-    pub fn take(&mut self, length: usize, ending: Ending) -> Option<Line<'a>> {
-        let terminator = match ending {
-            Ending::Lf => 1,
-            Ending::CrLf => 2,
-            Ending::EndOfStream => 0,
-        };
-        let text = self.text?;
-        if length as u64 > self.line_bytes_max {
-            return None;
-        }
-        let total = length + terminator;
-        let (bytes, padded) = (&self.bytes[..length], self.padded);
-        self.bytes = &self.bytes[total..];
-        self.padded = &self.padded[total..];
-        self.text = Some(&text[total..]);
-        let line = self.place.line(bytes, padded, ending, total as u64);
-        Some(Line { text: Some(&text[..length]), ..line })
-    }
-}
-
-impl<'a> Iterator for Lines<'a> {
-    type Item = Line<'a>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Line<'a>> {
-        if self.bytes.is_empty() {
-            return self.skipped.take();
-        }
-        let end = if self.terminator == 0 {
-            self.bytes.len()
-        } else {
-            memchr::memchr(b'\n', self.bytes).unwrap_or(self.bytes.len())
-        };
-        let (bytes, padded) = (&self.bytes[..end], self.padded);
-        let (bytes, ending) = match (self.terminator, bytes.last()) {
-            (0, _) => (bytes, Ending::EndOfStream),
-            (_, Some(b'\r')) => (&bytes[..end - 1], Ending::CrLf),
-            (_, _) => (bytes, Ending::Lf),
-        };
-        let next = (end + self.terminator).min(self.bytes.len());
-        self.bytes = &self.bytes[next..];
-        self.padded = &self.padded[next..];
-        let text = self.text.map(|text| {
-            self.text = Some(&text[next..]);
-            &text[..bytes.len()]
-        });
-        let line = self.place.line(bytes, padded, ending, next as u64);
-        if line.length > self.line_bytes_max {
-            return Some(Line { bytes: &[], padded: &[], ..line });
-        }
-        Some(Line { text, ..line })
     }
 }
 

@@ -104,6 +104,7 @@ impl<'c> Check<'c> {
         if valid
             && self.events > 0
             && self.contract.engine == Engine::Fast
+            && plan.is_repeatable()
             && let Some(doc) = event.tape()
         {
             shapes.learn(line, doc, |sources| Recipe::new(&plan, sources));

@@ -43,6 +43,14 @@ pub(super) enum Step<'e> {
 }
 
 impl<'e> Plan<'e> {
+    /// Whether other lines can have the same plan with other values: it starts, completes and
+    /// ends nothing, and nothing is missing.
+    pub fn is_repeatable(&self) -> bool {
+        let whole =
+            |step: &Step<'_>| !matches!(step, Step::Ready(_) | Step::Text { complete: false, .. });
+        !self.incomplete && self.steps.iter().all(whole)
+    }
+
     /// Reads the values.
     pub fn facts(self, line: u64, offset: u64) -> Facts<'e> {
         let Self { tag, standing, incomplete, steps } = self;

@@ -27,8 +27,7 @@ enum Ingredient {
 }
 
 impl Recipe {
-    /// The recipe of a plan, if it holds nothing but what changes from line to line without
-    /// changing the plan: no call, no end.
+    /// The recipe of a plan, if it is repeatable.
     pub fn new(plan: &Plan<'_>, sources: &Sources<'_>) -> Option<Self> {
         let source = |node: &Node<'_>| match node {
             Node::Tape(cursor) => Some(sources.of(*cursor)),
@@ -36,7 +35,7 @@ impl Recipe {
         };
         let step = |step: &Step<'_>| {
             Some(match step {
-                Step::Ready(_) | Step::Text { complete: false, .. } => return None,
+                Step::Ready(_) => return None,
                 Step::SessionStart => Ingredient::SessionStart,
                 Step::Boundary => Ingredient::Boundary,
                 Step::Session(id) => Ingredient::Session(id.clone().into_owned()),
@@ -46,9 +45,6 @@ impl Recipe {
                 }
             })
         };
-        if plan.incomplete {
-            return None;
-        }
         let steps = plan.steps.iter().map(step).collect::<Option<_>>()?;
         Some(Self { tag: plan.tag.clone(), standing: plan.standing, steps })
     }
