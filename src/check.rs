@@ -12,7 +12,7 @@ use crate::end::{End, Status};
 use crate::error::Error;
 use crate::event;
 use crate::facts::{Reader, Recipe};
-use crate::line::{Line, LineReader, Lines};
+use crate::line::{LineReader, Lines};
 use crate::report::Report;
 use crate::shape::{Recalled, Shapes};
 use crate::summary::StreamSummary;
@@ -140,9 +140,7 @@ impl<'c> Checker<'c> {
             {
                 let facts = recipe.facts(line.number, line.offset, &values);
                 check.recalled(&line, &facts, conversion);
-            } else if let Some(line) = lines.next() {
-                self.line(&line, check, conversion)?;
-            } else {
+            } else if !self.line(&mut lines, check, conversion)? {
                 break;
             }
             if check.is_to_tell() {
@@ -154,28 +152,32 @@ impl<'c> Checker<'c> {
         Ok(())
     }
 
+    /// Checks the next line; false if there is none.
     fn line(
         &mut self,
-        line: &Line<'_>,
+        lines: &mut Lines<'_>,
         check: &mut Check<'_>,
         conversion: &mut dyn Convert,
-    ) -> Result<(), Error> {
-        self.bytes += line.length;
-        if !check.begin() {
-            return Ok(());
-        }
-        let event = match self.contract.engine {
-            Engine::Reference => event::parse(line, &mut check.found),
-            Engine::Fast if self.bytes < self.contract.warm_up_bytes => {
-                event::parse(line, &mut check.found)
-            }
-            Engine::Fast | Engine::Uncached => self.engine.parse(line, &mut check.found),
+    ) -> Result<bool, Error> {
+        let plainly = match self.contract.engine {
+            Engine::Reference => true,
+            Engine::Fast => self.bytes < self.contract.warm_up_bytes,
+            Engine::Uncached => false,
         };
-        check.observe(line, event.as_ref());
+        let next = if !check.is_looking() {
+            lines.next().map(|line| (line, None))
+        } else if plainly {
+            lines.next().map(|line| (line, event::parse(&line, &mut check.found)))
+        } else {
+            self.engine.next(lines, &mut check.found)
+        };
+        let Some((line, event)) = next else { return Ok(false) };
+        self.bytes += line.length;
+        check.observe(&line, event.as_ref());
         if let Some(event) = &event {
             let plan = self.reader.plan(event.root());
-            return check.event(line, event, plan, &mut self.shapes, conversion);
+            check.event(&line, event, plan, &mut self.shapes, conversion)?;
         }
-        Ok(())
+        Ok(true)
     }
 }

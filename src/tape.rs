@@ -70,15 +70,25 @@ impl Tape {
     /// True if it is one JSON text without duplicate keys, within the limits of the reference
     /// engine.
     pub fn read(&mut self, bytes: &[u8], length: usize) -> bool {
+        // A carriage return of the line's end is a blank, too.
+        self.parse(bytes).is_some_and(|end| end >= length)
+    }
+
+    /// Reads the text that is the first line of `bytes`; its length, if it has a line feed and is
+    /// one as above. A carriage return before the line feed may belong to it.
+    pub fn read_line(&mut self, bytes: &[u8]) -> Option<usize> {
+        let end = self.parse(bytes)?;
+        (bytes.get(end) == Some(&b'\n')).then_some(end)
+    }
+
+    /// The place behind the value that the bytes begin with, and behind the blanks that follow it.
+    fn parse(&mut self, bytes: &[u8]) -> End {
         self.entries.clear();
-        if u32::try_from(length).is_err() {
-            return false;
-        }
+        u32::try_from(bytes.len()).ok()?;
         let mut parser = Parser { bytes, entries: &mut self.entries };
         let start = parser.blanks(0);
-        let end = parser.value(start, DEPTH_MAX).map(|end| parser.blanks(end));
-        // A carriage return of the line's end is a blank, too.
-        end.is_some_and(|end| end >= length)
+        let end = parser.value(start, DEPTH_MAX)?;
+        Some(parser.blanks(end))
     }
 
     /// The record of `text`, which was the last to be read.

@@ -72,14 +72,17 @@ impl<'c> Check<'c> {
         }
     }
 
-    /// Counts a line; false if it is not to be looked at.
-    pub(super) fn begin(&mut self) -> bool {
-        self.lines += 1;
+    /// Whether lines are looked at: not if the stream is something else than NDJSON.
+    pub(super) fn is_looking(&self) -> bool {
         !matches!(self.framing, Framing::Foreign(_))
     }
 
     /// Takes into account whether a line is an event, and what was found in it.
     pub(super) fn observe(&mut self, line: &Line<'_>, event: Option<&Event<'_>>) {
+        self.lines += 1;
+        if !self.is_looking() {
+            return;
+        }
         self.framing = self.framing.observe(line, event.is_some());
         if event.is_some() {
             self.last_lost = None;
