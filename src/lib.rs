@@ -7,8 +7,8 @@
 //!                  └─────→ converter → stdout
 //! ```
 //!
-//! One direction. A [`line::LineReader`] cuts the bytes at `\n`; [`event::parse`] reads a line as
-//! one JSON object; [`facts::Reader`] says what the event means, in words that no producer
+//! One direction. A [`line::LineReader`] cuts the bytes at `\n`; an [`event::Engine`] reads a line
+//! as one JSON object; [`facts::Reader`] says what the event means, in words that no producer
 //! invented, as its [`profile::Profile`] tells; the stages look at facts and append to what was
 //! found; a [`report::Report`] is told. A [`convert::Convert`] sees the same events and facts, and
 //! what is new in the text. [`check::check`] is the loop, on one screen.
@@ -16,6 +16,18 @@
 //! A stage takes what it is given, changes only its own state, and never prints, reads or knows
 //! the next stage. What is wrong with a stream is a [`diagnostic::Diagnostic`], and the next line
 //! is checked all the same; only files, schemas, profiles and output can be an [`error::Error`].
+//!
+//! # Why it is fast, and the same
+//!
+//! There is a plain way for a line: a tree for it, and the validator walks the tree. It alone knows
+//! what is wrong with a line. Beside it are two shortcuts for lines with which nothing is wrong:
+//!
+//! - a [`tape`], which the validator and the profile read in the tree's place;
+//! - the memory of [`shape`]s: of a line that differs from an earlier good one only in values that
+//!   nobody looked at, nothing is parsed or validated again. The argument stands in that module.
+//!
+//! Whatever a shortcut does not take goes the plain way. [`contract::Engine`] chooses, and the
+//! tests hold all ways against each other, on millions of damaged lines.
 //!
 //! # The floors
 //!
@@ -44,8 +56,9 @@
 //! # What is absent
 //!
 //! - No producer is known by name or key outside `src/profiles`.
-//! - Nobody but [`schema`] knows the validator, nobody but [`event`] and [`schema`] the JSON
-//!   engine's tree: other modules ask [`event::Node`].
+//! - Nobody but [`schema`] knows the validator, nobody but [`event`] and [`schema`] which engine
+//!   read an event: other modules ask [`event::Node`].
+//! - Unsafe code stands in one small module below [`tape`], with its argument.
 //! - Nothing opens a network connection; nothing but `producer` starts a process.
 //! - Nothing of a stream reaches a terminal or a workflow's log as a command: see [`visible`] and
 //!   [`workflow`]. A command's standard error is passed on unchanged.
