@@ -116,6 +116,7 @@ impl<'c> Checker<'c> {
         let failed = |source| Error::Read { stream: check.name.to_owned(), source };
         while let Some(block) = lines.next_lines().map_err(failed)? {
             if let Err(error) = self.block(block, check, report, conversion) {
+                conversion.flush();
                 // The producer is not to be killed for it: its stream is read to the end.
                 while lines.next_lines().map_err(failed)?.is_some() {}
                 return Err(error);
@@ -161,7 +162,8 @@ impl<'c> Checker<'c> {
     ) -> Result<bool, Error> {
         let plainly = match self.contract.engine {
             Engine::Reference => true,
-            Engine::Fast => self.bytes < self.contract.warm_up_bytes,
+            // What has arrived counts as well: a large file, or a large line, is fast at once.
+            Engine::Fast => self.bytes + lines.left() < self.contract.warm_up_bytes,
             Engine::Uncached => false,
         };
         let next = if !check.is_looking() {

@@ -2,8 +2,8 @@
 //!
 //! Two engines read lines. The reference engine is `serde_json` and a tree; it alone knows what is
 //! wrong with a line. The fast one is an [`Engine`] with a tape; a line that it does not accept
-//! goes to the other. Nothing outside this module and `schema` knows which it was: other modules
-//! look at events through [`Node`].
+//! goes to the other. Whoever looks at an event asks its [`Node`]s, which answer the same for both;
+//! only who saves work for the fast one asks which it was.
 
 mod engine;
 mod locate;

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use crate::event::Node;
 use crate::limits::CALL_ID_BYTES_MAX;
 use crate::profile::{CallOutcome, RunOutcome};
-use crate::visible::clipped;
+use crate::visible::{clipped, shown};
 
 pub use plan::Plan;
 pub use reader::Reader;
@@ -69,6 +69,11 @@ impl<'e> Facts<'e> {
     /// The facts, in the order in which the stages want them.
     pub fn list(&self) -> &[Fact<'e>] {
         &self.list
+    }
+
+    /// The event as messages name it.
+    pub fn named(&self) -> String {
+        if self.tag.is_empty() { "without a tag".to_owned() } else { shown(&self.tag) }
     }
 
     /// Whether one of them is about this.

@@ -35,6 +35,24 @@ pub const PROGRESS_BYTES_MIN: u64 = 8 * 1024 * 1024;
 /// takes half a millisecond, as checking so much does.
 pub const WARM_UP_BYTES: u64 = 96 * 1024;
 
+/// Entries of a tape, 12 bytes each, whose memory is kept when a line is read without it.
+pub const ENTRIES_KEPT_MAX: usize = 64 * 1024;
+
+/// Shapes of lines that are remembered.
+pub const TEMPLATES_MAX: usize = 8;
+
+/// Values of a line that may differ from another of its shape.
+pub const SLOTS_MAX: usize = 8;
+
+/// Longest line whose shape is remembered, in bytes.
+pub const SHAPE_BYTES_MAX: usize = 2_048;
+
+/// Lines whose shapes are remembered without any being recalled, before that becomes rare.
+pub const SHAPES_TRIED_MAX: u32 = 64;
+
+/// How rare: one line in so many.
+pub const SHAPES_TRIED_EVERY: u32 = 256;
+
 /// Deepest nesting of arrays and objects in an event, in levels: the limit of `serde_json`.
 pub const DEPTH_MAX: usize = 127;
 
@@ -70,7 +88,8 @@ pub const CALL_ID_BYTES_MAX: usize = 256;
 /// and once for the whole answer. What lies beyond is compared by length and fingerprint.
 pub const TEXT_BYTES_MAX: usize = 1024 * 1024;
 
-/// Tags of which is remembered what a profile says of them.
+/// Tags of which is remembered what a profile says of them, about 500 bytes each; very long ones
+/// are not.
 pub const TAGS_REMEMBERED_MAX: usize = 64;
 
 /// Different names of unknown events, and of unknown tools, that are counted one by one.

@@ -277,6 +277,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::tape::Tape;
 
     fn found(schema: &Value, value: &Value) -> Vec<(String, String)> {
         let schema = Schema::compile("test", schema).expect("a good schema");
@@ -312,6 +313,56 @@ mod tests {
         let value = json!({"key": "hunter2", "k2": "hunter2"});
         for violation in schema.violations(&value).expect("evaluates") {
             assert!(!violation.message.contains("hunter2"), "{}", violation.message);
+        }
+    }
+
+    /// Goal: numbers on a tape are those of the tree, in every draft.
+    #[test]
+    fn a_tape_is_judged_as_a_tree_is() {
+        let numbers = [
+            "0",
+            "-0",
+            "0.0",
+            "1",
+            "1.0",
+            "1e2",
+            "1.5",
+            "-7",
+            "999999999999999",
+            "9007199254740993",
+            "18446744073709551615",
+            "18446744073709551616",
+            "-9223372036854775809",
+            "1e300",
+        ];
+        let keywords = [
+            json!({"type": "integer"}),
+            json!({"multipleOf": 2}),
+            json!({"minimum": 1}),
+            json!({"exclusiveMaximum": 18_446_744_073_709_551_615_u64}),
+            json!({"const": 1}),
+            json!({"enum": [100, 0]}),
+            json!({"multipleOf": 0.5}),
+            json!({"maximum": 1.5}),
+        ];
+        for draft in ["draft-04", "draft-07", "2020-12"] {
+            let draft = match draft {
+                "2020-12" => "https://json-schema.org/draft/2020-12/schema".to_owned(),
+                draft => format!("http://json-schema.org/{draft}/schema#"),
+            };
+            for keyword in &keywords {
+                let schema = json!({"$schema": draft, "items": {"not": keyword}});
+                // Draft 4 has no `const` and no number there: nothing is asked then.
+                let Ok(schema) = Schema::compile("test", &schema) else { continue };
+                for number in numbers {
+                    let text = format!("[{number}]");
+                    let value = serde_json::from_str(&text).expect("JSON");
+                    let mut tape = Tape::default();
+                    assert!(tape.read(text.as_bytes(), text.len()));
+                    let on_tape = schema.is_valid_on_tape(&tape.doc(&text));
+                    assert_eq!(on_tape, schema.is_valid(&value), "{number}: {keyword} in {draft}");
+                }
+            }
         }
     }
 

@@ -17,6 +17,9 @@
 //! condition of a profile) is a look, and its value is literal. So this holds for any schema and
 //! any profile; one that looks at everything leaves no slot, and nothing is learned.
 //!
+//! Only events inside the run are learned, and none is recalled in the place of a stream's first:
+//! that one may be held against another schema.
+//!
 //! Slots for numbers take what was seen: digits only, at most [`DIGITS_MAX`], so that every way to
 //! ask for the *kind* of a number (integer or not) has the same answer. Templates belong to one
 //! contract, and lines without terminator are not recalled: their end is not known to be theirs.
@@ -24,22 +27,14 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::limits::{
+    SHAPE_BYTES_MAX, SHAPES_TRIED_EVERY, SHAPES_TRIED_MAX, SLOTS_MAX, TEMPLATES_MAX,
+};
 use crate::line::{Ending, Line, Lines};
 use crate::tape::{Cursor, DIGITS_MAX, Doc, Kind, decimal, string_end, unescaped};
 
-/// Shapes that are remembered.
-const TEMPLATES_MAX: usize = 8;
-/// Slots of a template.
-const SLOTS_MAX: usize = 8;
-/// Longest line that is learned, in bytes.
-const LINE_BYTES_MAX: usize = 2_048;
 /// Entries of the tape whose looks are noted.
 const ENTRIES_MAX: usize = 64;
-/// Lines that are learned without any being recalled, before learning becomes rare.
-const CREDIT: u32 = 64;
-/// How rare: one line in so many.
-const RARELY: u32 = 256;
-
 /// Remembers shapes of lines, and for each how to read it.
 #[derive(Debug)]
 pub struct Shapes<R> {
@@ -162,7 +157,14 @@ impl<'a> Values<'a> {
 impl<R> Default for Shapes<R> {
     fn default() -> Self {
         let slots = [Slot::default(); SLOTS_MAX];
-        Self { templates: Vec::new(), latest: 0, oldest: 0, credit: CREDIT, passed: 0, slots }
+        Self {
+            templates: Vec::new(),
+            latest: 0,
+            oldest: 0,
+            credit: SHAPES_TRIED_MAX,
+            passed: 0,
+            slots,
+        }
     }
 }
 
@@ -189,7 +191,7 @@ impl<R> Shapes<R> {
             }
         };
         self.latest = index;
-        self.credit = CREDIT;
+        self.credit = SHAPES_TRIED_MAX;
         let values = Values { text, slots: &self.slots };
         let line = lines.take(length, ending)?;
         Some((line, Recalled { recipe: &self.templates[index].recipe, values }))
@@ -203,8 +205,10 @@ impl<R> Shapes<R> {
         doc: &Doc<'_>,
         recipe: impl FnOnce(&Sources<'_>) -> Option<R>,
     ) {
-        let known = doc.entries().len() <= ENTRIES_MAX && doc.text().len() <= LINE_BYTES_MAX;
-        // A line that begins with a byte order mark has offsets of its own.
+        let known = doc.entries().len() <= ENTRIES_MAX && doc.text().len() <= SHAPE_BYTES_MAX;
+        // A line that begins with a byte order mark has offsets of its own; where one that ends
+        // with a carriage return ends is told by what follows it.
+        let known = known && !doc.text().ends_with('\r');
         if !known || line.bytes.len() != doc.text().len() || !self.is_worthwhile() {
             return;
         }
@@ -226,7 +230,7 @@ impl<R> Shapes<R> {
             self.credit -= 1;
             return true;
         }
-        self.passed = (self.passed + 1) % RARELY;
+        self.passed = (self.passed + 1) % SHAPES_TRIED_EVERY;
         self.passed == 0
     }
 

@@ -13,7 +13,7 @@ mod scan;
 
 use std::borrow::Cow;
 
-use crate::limits::DEPTH_MAX;
+use crate::limits::{DEPTH_MAX, ENTRIES_KEPT_MAX};
 
 pub use cursor::{Cursor, Doc, Items, Members};
 pub(crate) use decimal::{DIGITS_MAX, decimal};
@@ -89,6 +89,12 @@ impl Tape {
         let start = parser.blanks(0);
         let end = parser.value(start, DEPTH_MAX)?;
         Some(parser.blanks(end))
+    }
+
+    /// Forgets the latest text, and gives back its memory if that is much.
+    pub fn forget(&mut self) {
+        self.entries.clear();
+        self.entries.shrink_to(ENTRIES_KEPT_MAX);
     }
 
     /// The record of `text`, which was the last to be read.

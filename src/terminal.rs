@@ -6,7 +6,6 @@ use crate::facts::{Fact, Facts, Last, Subject};
 use crate::profile::RunOutcome;
 use crate::rule::Rule;
 use crate::verdict::Outcome;
-use crate::visible::shown;
 
 /// Watches for the end of the run.
 #[derive(Debug, Default)]
@@ -29,7 +28,7 @@ impl Terminal {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
     pub fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         if let Some((line, _)) = self.end {
-            let message = format!("the event {} follows the terminal event", shown(&facts.tag));
+            let message = format!("the event {} follows the terminal event", facts.named());
             let diagnostic = Diagnostic::new(Rule::EventAfterTerminal, message).related(line);
             found.push(diagnostic.at(facts.line, facts.offset));
             return;

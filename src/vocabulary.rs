@@ -29,13 +29,13 @@ impl Vocabulary {
             Standing::Unknown
                 if valid && count(&mut self.events, &facts.tag, &mut self.overflow) =>
             {
-                let message = format!("the profile does not know the event {}", named(&facts.tag));
+                let message = format!("the profile does not know the event {}", facts.named());
                 found.push(at(Diagnostic::new(Rule::UnknownEvent, message)));
             }
             Standing::Observed
                 if self.latest.as_ref().is_some_and(|it| Rc::ptr_eq(it, &facts.tag)) => {}
             Standing::Observed if self.is_new(&facts.tag) => {
-                let message = format!("the event {} is not documented", named(&facts.tag));
+                let message = format!("the event {} is not documented", facts.named());
                 found.push(at(Diagnostic::new(Rule::UndocumentedEvent, message)));
             }
             Standing::Documented | Standing::Observed | Standing::Unknown => {}
@@ -80,10 +80,6 @@ fn unknown(call: &Call<'_>) -> Option<String> {
         }
         None | Some(_) => None,
     }
-}
-
-fn named(tag: &str) -> String {
-    if tag.is_empty() { "without a tag".to_owned() } else { shown(tag) }
 }
 
 /// Counts a name; true if it is new and within the bound.

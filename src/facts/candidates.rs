@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::Standing;
 use crate::event::Node;
-use crate::limits::TAGS_REMEMBERED_MAX;
+use crate::limits::{CALL_ID_BYTES_MAX, TAGS_REMEMBERED_MAX};
 use crate::path::{Conditions, Known, Path};
 use crate::profile::{CallCompletion, CallStart, Profile, Tags, TerminalRule, TextRule};
 
@@ -59,7 +59,9 @@ impl<'p> Memory<'p> {
     }
 
     fn learn(&mut self, parts: &Parts<'_>) -> usize {
-        if self.known.len() == TAGS_REMEMBERED_MAX {
+        // Of very long tags one at a time is kept.
+        let is_long = self.known.last().is_some_and(|it| it.tag.len() > CALL_ID_BYTES_MAX);
+        if is_long || self.known.len() == TAGS_REMEMBERED_MAX {
             self.known.pop();
         }
         self.known.push(Candidates::new(self.profile, parts));
@@ -104,6 +106,7 @@ impl<'p> Candidates<'p> {
         parts.iter().zip(&self.parts).all(|(part, known)| match (part, known) {
             (None, Known::Absent) => true,
             (Some(node), Known::Text(text)) => node.is(text),
+            (Some(node), Known::Unknown) => !node.is_string(),
             _ => false,
         })
     }

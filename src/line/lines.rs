@@ -44,6 +44,11 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
+    /// Bytes of the lines that are left, terminators counted.
+    pub fn left(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
     /// The text of the lines that are left, and the same with what follows it in the buffer; only
     /// if all of it is valid, and each line has its terminator.
     #[inline]
@@ -52,7 +57,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Takes the next line, of which is known how long it is and how it ends; `None` if it is
-    /// longer than the limit.
+    /// longer than the limit, or not known to be text.
     #[inline]
     pub fn take(&mut self, length: usize, ending: Ending) -> Option<Line<'a>> {
         let terminator = match ending {

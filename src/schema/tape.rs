@@ -29,7 +29,8 @@ impl Json for TapeJson {
         f: impl FnOnce(Cursor<'_>) -> T,
     ) -> T {
         *text = Value::from(string).to_string();
-        tape.read(text.as_bytes(), text.len());
+        let is_read = tape.read(text.as_bytes(), text.len());
+        debug_assert!(is_read, "a string that was just written is one");
         let doc: Doc<'_> = tape.doc(text);
         f(doc.root())
     }
@@ -194,6 +195,10 @@ impl JsonNumber for TapeNumber<'_> {
 
     fn to_number(&self) -> Cow<'_, Number> {
         Cow::Owned(self.number())
+    }
+
+    fn is_written_as_integer(&self) -> bool {
+        JsonNumber::is_written_as_integer(&self.number())
     }
 
     #[inline]

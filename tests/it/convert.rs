@@ -272,3 +272,18 @@ fn flags_that_do_not_go_together_are_refused() {
     let two = program().args(["--tee", "x", "fixtures/failed", "fixtures/conforming"]).output();
     assert_eq!(two.unwrap().status.code(), Some(2));
 }
+
+/// Goal: what was converted has been written, even if the next event stops the check.
+#[test]
+fn what_was_converted_before_a_schema_failed_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = folder.path().join("slow.json");
+    let without_end = r#"{"properties": {"s": {"pattern": "^(?!x)(a|aa)+(?=z)$"}}}"#;
+    std::fs::write(&schema, without_end).unwrap();
+    let good = "{\"type\":\"x\",\"s\":1}\n";
+    let stream = format!("{good}{good}{{\"type\":\"x\",\"s\":\"{}\"}}\n", "a".repeat(200));
+    let flags = ["--schema", schema.to_str().unwrap(), "--to", "stream-json", "--only-valid"];
+    let output = run_on(&flags, stream.as_bytes());
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(text(&output.stdout), good.repeat(2));
+}
