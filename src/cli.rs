@@ -90,7 +90,7 @@ pub struct Cli {
     pub allow: Vec<Rule>,
 
     /// Files that are checked at the same time [default: one for each core]
-    #[arg(long, value_name = "N", help_heading = "Many")]
+    #[arg(long, value_name = "N", value_parser = jobs, help_heading = "Many")]
     pub jobs: Option<NonZeroUsize>,
 
     /// Check what this list names, one name a line, as well; - is standard input
@@ -279,6 +279,11 @@ impl std::fmt::Display for Size {
             bytes => write!(out, "{bytes}"),
         }
     }
+}
+
+/// A number of files to check at the same time.
+fn jobs(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "a whole number above 0 is needed".to_owned())
 }
 
 /// A duration as people write it.

@@ -18,12 +18,13 @@ use crate::descriptor;
 use crate::error::Error;
 use crate::input::list::{self, Separator};
 use crate::input::{Input, STDIN, inputs};
+use crate::limits::MESSAGE_BYTES_MAX;
 use crate::profile::{self, Profile};
 use crate::report::{Report as _, json};
 use crate::rule::{Rule, Severities, Severity};
 use crate::summary::RunSummary;
 use crate::verdict::Format;
-use crate::visible::visible;
+use crate::visible::{clipped, visible};
 use crate::workflow::{Guard, is_watched};
 
 use outputs::{Failure, Outputs};
@@ -238,7 +239,8 @@ fn print(text: &str) -> u8 {
 
 /// One line on standard error, and the exit code that belongs to it.
 fn complain(message: &str) -> u8 {
-    let line = format!("ndjson-check: {}\n", visible(message));
+    // A name may be as long as the file that was taken for a list.
+    let line = format!("ndjson-check: {}\n", clipped(&visible(message), MESSAGE_BYTES_MAX));
     // Nobody is left to tell if standard error is closed.
     let _ = if is_watched() {
         Guard::new(io::stderr()).write_all(line.as_bytes())

@@ -140,14 +140,15 @@ impl Report for Human {
                 (summary.truncated, "truncated"),
                 (summary.timed_out, "timed out"),
             ];
-            let text = format!(
-                "{}: {}; {}; {}, {}\n",
-                counted(summary.streams + summary.not_checked, "stream"),
-                joined(&verdicts),
-                joined(&outcomes),
+            let found = format!(
+                "{}, {}",
                 counted(summary.errors, "error"),
                 counted(summary.warnings, "warning"),
             );
+            let mut parts = vec![joined(&verdicts), joined(&outcomes), found];
+            parts.retain(|part| !part.is_empty());
+            let streams = counted(summary.streams + summary.not_checked, "stream");
+            let text = format!("{streams}: {}\n", parts.join("; "));
             self.target.write(&text)?;
         }
         self.target.finish()
