@@ -1,4 +1,4 @@
-//! What an event means, in words that no producer invented: [`Profile`] × [`Event`] → [`Facts`].
+//! What an event means, in words that no producer invented: [`Facts`].
 
 mod candidates;
 mod plan;

@@ -20,7 +20,7 @@
 //! Only events inside the run are learned, and none is recalled in the place of a stream's first:
 //! that one may be held against another schema.
 //!
-//! Slots for numbers take what was seen: digits only, at most [`DIGITS_MAX`], so that every way to
+//! Slots for numbers take what was seen: digits only, at most fifteen, so that every way to
 //! ask for the *kind* of a number (integer or not) has the same answer. Templates belong to one
 //! contract, and lines without terminator are not recalled: their end is not known to be theirs.
 
