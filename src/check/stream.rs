@@ -22,6 +22,7 @@ use crate::summary::StreamSummary;
 use crate::terminal::Terminal;
 use crate::verdict::Format;
 use crate::vocabulary::Vocabulary;
+
 /// The check of one stream, line by line.
 pub(super) struct Check<'c> {
     pub(super) name: &'c str,

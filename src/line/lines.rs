@@ -50,10 +50,11 @@ impl<'a> Lines<'a> {
     }
 
     /// The text of the lines that are left, and the same with what follows it in the buffer; only
-    /// if all of it is valid, and each line has its terminator.
+    /// if there are some, all of it is valid, and each line has its terminator.
     #[inline]
     pub fn rest(&self) -> Option<(&'a str, &'a [u8])> {
-        self.text.filter(|_| self.terminator > 0).map(|text| (text, self.padded))
+        let text = self.text.filter(|text| self.terminator > 0 && !text.is_empty())?;
+        Some((text, self.padded))
     }
 
     /// Takes the next line, of which is known how long it is and how it ends; `None` if it is
