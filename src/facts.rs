@@ -33,16 +33,20 @@ pub struct Facts<'e> {
     pub standing: Standing,
     /// Whether a rule of the profile holds and what it points to is not there.
     pub incomplete: bool,
+    /// The session it belongs to.
+    pub session: Option<Cow<'e, str>>,
+    /// Its time in milliseconds.
+    pub time: Option<f64>,
     /// What the facts are about.
     subjects: u8,
-    list: SmallVec<[Fact<'e>; 3]>,
+    list: SmallVec<[Fact<'e>; 1]>,
 }
 
 /// What facts are about; a stage that none of them concerns need not look at them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
-    /// The session, and the time.
-    Session = 1,
+    /// The session's start.
+    Start = 1,
     /// Tool calls.
     Call = 2,
     /// The assistant's text, and what ends a piece of it.
@@ -55,8 +59,17 @@ impl<'e> Facts<'e> {
     /// Those of an event that tells nothing but its tag, so far.
     #[inline]
     pub fn new(line: u64, offset: u64, tag: Rc<str>, standing: Standing) -> Self {
-        let list = SmallVec::new();
-        Self { line, offset, tag, standing, incomplete: false, subjects: 0, list }
+        Self {
+            line,
+            offset,
+            tag,
+            standing,
+            incomplete: false,
+            session: None,
+            time: None,
+            subjects: 0,
+            list: SmallVec::new(),
+        }
     }
 
     /// Adds a fact.
@@ -94,17 +107,13 @@ pub enum Standing {
     Unknown,
 }
 
-/// One thing that an event says.
+/// One thing that an event says, besides its session and time.
 #[derive(Debug)]
 pub enum Fact<'e> {
     /// A session begins.
     SessionStart,
-    /// The event belongs to this session.
-    Session(Cow<'e, str>),
     /// The directory the agent works in.
     Directory(Cow<'e, str>),
-    /// The event's time in milliseconds.
-    Time(f64),
     /// A tool call starts.
     CallStarted(Box<Call<'e>>),
     /// A tool call completes.
@@ -128,9 +137,7 @@ impl Fact<'_> {
     #[inline]
     pub fn subject(&self) -> Subject {
         match self {
-            Self::SessionStart | Self::Session(_) | Self::Directory(_) | Self::Time(_) => {
-                Subject::Session
-            }
+            Self::SessionStart | Self::Directory(_) => Subject::Start,
             Self::CallStarted(_) | Self::CallCompleted(..) => Subject::Call,
             Self::TextDelta(_) | Self::TextWhole(_) | Self::FinalText(_) | Self::Boundary => {
                 Subject::Text

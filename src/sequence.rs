@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 
 use crate::diagnostic::Diagnostic;
-use crate::facts::{Fact, Facts};
+use crate::facts::{Fact, Facts, Subject};
 use crate::limits::CALL_ID_BYTES_MAX;
 use crate::rule::Rule;
 use crate::visible::clipped;
@@ -48,15 +48,16 @@ impl Session {
 
 impl Sequence {
     /// Takes an event into account.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
     pub fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
-        for fact in facts.list() {
-            match fact {
-                Fact::SessionStart => self.start(facts, found),
-                Fact::Session(id) => self.session(id, facts, found),
-                Fact::Time(ms) => self.time(*ms, facts, found),
-                _ => {}
-            }
+        let starts = |fact: &Fact<'_>| matches!(fact, Fact::SessionStart);
+        if facts.are_about(Subject::Start) && facts.list().iter().any(starts) {
+            self.start(facts, found);
+        }
+        if let Some(id) = &facts.session {
+            self.session(id, facts, found);
+        }
+        if let Some(ms) = facts.time {
+            self.time(ms, facts, found);
         }
         self.first_event.get_or_insert((facts.line, facts.offset));
     }

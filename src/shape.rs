@@ -31,7 +31,7 @@ use crate::limits::{
     SHAPE_BYTES_MAX, SHAPES_TRIED_EVERY, SHAPES_TRIED_MAX, SLOTS_MAX, TEMPLATES_MAX,
 };
 use crate::line::{Ending, Line, Lines};
-use crate::tape::{Cursor, DIGITS_MAX, Doc, Kind, decimal, string_end, unescaped};
+use crate::tape::{Cursor, DIGITS_MAX, Doc, Kind, decimal, digits, string_end, unescaped};
 
 /// Entries of the tape whose looks are noted.
 const ENTRIES_MAX: usize = 64;
@@ -325,8 +325,7 @@ impl<R> Template<R> {
 /// The place behind the digits from `start` on, if they are a number that fits a slot.
 #[inline]
 fn digits_end(bytes: &[u8], start: usize) -> Option<usize> {
-    let rest = bytes.get(start..)?;
-    let count = rest.iter().take_while(|it| it.is_ascii_digit()).count();
-    let fits = count == 1 || (2..=DIGITS_MAX).contains(&count) && rest[0] != b'0';
+    let count = digits(bytes, start);
+    let fits = count == 1 || (2..=DIGITS_MAX).contains(&count) && bytes[start] != b'0';
     fits.then_some(start + count)
 }

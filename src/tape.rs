@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use crate::limits::{DEPTH_MAX, ENTRIES_KEPT_MAX};
 
 pub use cursor::{Cursor, Doc, Items, Members};
-pub(crate) use decimal::{DIGITS_MAX, decimal};
+pub(crate) use decimal::{DIGITS_MAX, decimal, digits};
 pub(crate) use escape::unescaped;
 pub(crate) use scan::{StringEnd, string_end};
 
@@ -157,10 +157,13 @@ impl Parser<'_> {
     }
 
     fn digits(&self, mut at: usize) -> usize {
-        while self.byte(at).is_ascii_digit() {
-            at += 1;
+        loop {
+            let count = digits(self.bytes, at);
+            at += count;
+            if count < 16 {
+                return at;
+            }
         }
-        at
     }
 
     fn number(&mut self, start: usize) -> End {

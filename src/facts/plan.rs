@@ -18,6 +18,10 @@ pub struct Plan<'e> {
     pub(super) tag: Rc<str>,
     pub(super) standing: Standing,
     pub(super) incomplete: bool,
+    /// Looked at: within a session it is the same in every line.
+    pub(super) session: Option<Cow<'e, str>>,
+    /// A number.
+    pub(super) time: Option<Node<'e>>,
     pub(super) steps: Steps<'e>,
 }
 
@@ -31,9 +35,6 @@ pub(super) enum Step<'e> {
     Ready(Fact<'e>),
     SessionStart,
     Boundary,
-    Session(Cow<'e, str>),
-    /// The number is the time.
-    Time(Node<'e>),
     /// These strings together are a text; without `complete` more was to be there.
     Text {
         mode: TextMode,
@@ -53,9 +54,11 @@ impl<'e> Plan<'e> {
 
     /// Reads the values.
     pub fn facts(self, line: u64, offset: u64) -> Facts<'e> {
-        let Self { tag, standing, incomplete, steps } = self;
+        let Self { tag, standing, incomplete, session, time, steps } = self;
         let mut facts = Facts::new(line, offset, tag, standing);
         facts.incomplete = incomplete;
+        facts.session = session;
+        facts.time = time.and_then(Node::as_f64);
         steps.into_iter().filter_map(Step::fact).for_each(|fact| facts.push(fact));
         facts
     }
@@ -67,8 +70,6 @@ impl<'e> Step<'e> {
             Self::Ready(fact) => Some(fact),
             Self::SessionStart => Some(Fact::SessionStart),
             Self::Boundary => Some(Fact::Boundary),
-            Self::Session(id) => Some(Fact::Session(id)),
-            Self::Time(time) => time.as_f64().map(Fact::Time),
             Self::Text { mode, pieces, complete } => {
                 let text = joined(pieces.into_iter().filter_map(Node::as_str));
                 // An array without any text is an empty text; without the array there is none.

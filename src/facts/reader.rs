@@ -27,9 +27,8 @@ impl<'p> Reader<'p> {
         let profile = self.profile;
         let rules = self.memory.candidates(root);
         let mut steps = Steps::new();
-        session(&profile.session, rules, root, &mut steps);
+        let session = session(&profile.session, rules, root, &mut steps);
         let time = profile.time.as_ref().and_then(|path| path.find(root));
-        steps.extend(time.filter(|it| it.is_number()).map(Step::Time));
         let calls = calls(&profile.calls, rules, root, &mut steps);
         let complete = calls & text(rules, root, &mut steps);
         if rules.boundaries.iter().any(|when| when.hold(root)) {
@@ -43,19 +42,30 @@ impl<'p> Reader<'p> {
                 TerminalPolicy::None => Fact::Outcome(Box::new(end)),
             })
         }));
-        Plan { tag: rules.tag.clone(), standing, incomplete: !complete, steps }
+        Plan {
+            tag: rules.tag.clone(),
+            standing,
+            incomplete: !complete,
+            session,
+            time: time.filter(|it| it.is_number()),
+            steps,
+        }
     }
 }
 
-fn session<'e>(session: &Session, rules: &Candidates<'_>, root: Node<'e>, steps: &mut Steps<'e>) {
+/// The session's id, if the event names it.
+fn session<'e>(
+    session: &Session,
+    rules: &Candidates<'_>,
+    root: Node<'e>,
+    steps: &mut Steps<'e>,
+) -> Option<Cow<'e, str>> {
     if rules.session_start.iter().any(|when| when.hold(root)) {
         steps.push(Step::SessionStart);
         let directory = session.directory.as_ref().and_then(|path| path.find(root)?.as_str());
         steps.extend(directory.map(|it| Step::Ready(Fact::Directory(it))));
     }
-    let id = session.id.as_ref().and_then(|path| path.find(root));
-    // Looked at: within a session it is the same in every line.
-    steps.extend(id.and_then(Node::as_str).map(Step::Session));
+    session.id.as_ref().and_then(|path| path.find(root)?.as_str())
 }
 
 /// False if the event is half of a call and has no id.

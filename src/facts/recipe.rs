@@ -14,6 +14,8 @@ use crate::shape::{Source, Sources, Values};
 pub struct Recipe {
     tag: Rc<str>,
     standing: Standing,
+    session: Option<String>,
+    time: Option<Source>,
     steps: Vec<Ingredient>,
 }
 
@@ -21,8 +23,6 @@ pub struct Recipe {
 enum Ingredient {
     SessionStart,
     Boundary,
-    Session(String),
-    Time(Source),
     Text(TextMode, Vec<Source>),
 }
 
@@ -38,29 +38,32 @@ impl Recipe {
                 Step::Ready(_) => return None,
                 Step::SessionStart => Ingredient::SessionStart,
                 Step::Boundary => Ingredient::Boundary,
-                Step::Session(id) => Ingredient::Session(id.clone().into_owned()),
-                Step::Time(time) => Ingredient::Time(source(time)?),
                 Step::Text { mode, pieces, .. } => {
                     Ingredient::Text(*mode, pieces.iter().map(source).collect::<Option<_>>()?)
                 }
             })
         };
-        let steps = plan.steps.iter().map(step).collect::<Option<_>>()?;
-        Some(Self { tag: plan.tag.clone(), standing: plan.standing, steps })
+        Some(Self {
+            tag: plan.tag.clone(),
+            standing: plan.standing,
+            session: plan.session.as_deref().map(str::to_owned),
+            time: plan.time.as_ref().and_then(source),
+            steps: plan.steps.iter().map(step).collect::<Option<_>>()?,
+        })
     }
 
     /// The facts of a line of the shape.
     #[inline]
     pub fn facts<'e>(&'e self, line: u64, offset: u64, values: &Values<'e>) -> Facts<'e> {
-        let Self { tag, standing, .. } = self;
+        let Self { tag, standing, session, time, steps } = self;
         let mut facts = Facts::new(line, offset, tag.clone(), *standing);
-        for step in &self.steps {
+        facts.session = session.as_deref().map(Cow::Borrowed);
+        facts.time = time.as_ref().map(|time| values.number(time));
+        for step in steps {
             // Each is made where it is to stay: a copy would have to wait for its parts.
             match step {
                 Ingredient::SessionStart => facts.push(Fact::SessionStart),
                 Ingredient::Boundary => facts.push(Fact::Boundary),
-                Ingredient::Session(id) => facts.push(Fact::Session(Cow::Borrowed(id))),
-                Ingredient::Time(time) => facts.push(Fact::Time(values.number(time))),
                 Ingredient::Text(mode, pieces) => {
                     let text = match &pieces[..] {
                         [piece] => values.text(piece),

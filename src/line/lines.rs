@@ -30,12 +30,14 @@ impl Place {
 /// Lines that have arrived.
 #[derive(Debug)]
 pub struct Lines<'a> {
-    /// The lines that are left.
+    /// All of them.
     pub(super) bytes: &'a [u8],
     /// The same, and what follows in the buffer.
     pub(super) padded: &'a [u8],
-    /// The same as text, if all of them were valid UTF-8.
+    /// The same as text, if all of them are valid UTF-8.
     pub(super) text: Option<&'a str>,
+    /// Those before this place have been taken.
+    pub(super) at: usize,
     pub(super) terminator: usize,
     pub(super) line_bytes_max: u64,
     pub(super) place: &'a mut Place,
@@ -46,15 +48,15 @@ pub struct Lines<'a> {
 impl<'a> Lines<'a> {
     /// Bytes of the lines that are left, terminators counted.
     pub fn left(&self) -> u64 {
-        self.bytes.len() as u64
+        (self.bytes.len() - self.at) as u64
     }
 
     /// The text of the lines that are left, and the same with what follows it in the buffer; only
     /// if there are some, all of it is valid, and each line has its terminator.
     #[inline]
     pub fn rest(&self) -> Option<(&'a str, &'a [u8])> {
-        let text = self.text.filter(|text| self.terminator > 0 && !text.is_empty())?;
-        Some((text, self.padded))
+        let text = self.text.filter(|text| self.terminator > 0 && self.at < text.len())?;
+        Some((&text[self.at..], &self.padded[self.at..]))
     }
 
     /// Takes the next line, of which is known how long it is and how it ends; `None` if it is
@@ -70,13 +72,11 @@ impl<'a> Lines<'a> {
         if length as u64 > self.line_bytes_max {
             return None;
         }
+        let (text, padded) = (&text[self.at..self.at + length], &self.padded[self.at..]);
         let total = length + terminator;
-        let (bytes, padded) = (&self.bytes[..length], self.padded);
-        self.bytes = &self.bytes[total..];
-        self.padded = &self.padded[total..];
-        self.text = Some(&text[total..]);
-        let line = self.place.line(bytes, padded, ending, total as u64);
-        Some(Line { text: Some(&text[..length]), ..line })
+        self.at += total;
+        let line = self.place.line(text.as_bytes(), padded, ending, total as u64);
+        Some(Line { text: Some(text), ..line })
     }
 }
 
@@ -85,28 +85,25 @@ impl<'a> Iterator for Lines<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Line<'a>> {
-        if self.bytes.is_empty() {
+        let (left, padded) = (&self.bytes[self.at..], &self.padded[self.at..]);
+        if left.is_empty() {
             return self.skipped.take();
         }
         let end = if self.terminator == 0 {
-            self.bytes.len()
+            left.len()
         } else {
-            memchr::memchr(b'\n', self.bytes).unwrap_or(self.bytes.len())
+            memchr::memchr(b'\n', left).unwrap_or(left.len())
         };
-        let (bytes, padded) = (&self.bytes[..end], self.padded);
+        let bytes = &left[..end];
         let (bytes, ending) = match (self.terminator, bytes.last()) {
             (0, _) => (bytes, Ending::EndOfStream),
             (_, Some(b'\r')) => (&bytes[..end - 1], Ending::CrLf),
             (_, _) => (bytes, Ending::Lf),
         };
-        let next = (end + self.terminator).min(self.bytes.len());
-        self.bytes = &self.bytes[next..];
-        self.padded = &self.padded[next..];
-        let text = self.text.map(|text| {
-            self.text = Some(&text[next..]);
-            &text[..bytes.len()]
-        });
-        let line = self.place.line(bytes, padded, ending, next as u64);
+        let total = (end + self.terminator).min(left.len());
+        let text = self.text.map(|text| &text[self.at..self.at + bytes.len()]);
+        self.at += total;
+        let line = self.place.line(bytes, padded, ending, total as u64);
         if line.length > self.line_bytes_max {
             return Some(Line { bytes: &[], padded: &[], ..line });
         }

@@ -25,7 +25,9 @@ impl Text {
         let room = TEXT_BYTES_MAX.saturating_sub(self.kept.len()).min(piece.len());
         let (kept, beyond) = piece.as_bytes().split_at(room);
         self.kept.extend_from_slice(kept);
-        self.beyond.write(beyond);
+        if !beyond.is_empty() {
+            self.beyond.write(beyond);
+        }
         self.length += piece.len() as u64;
     }
 

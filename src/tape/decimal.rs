@@ -1,7 +1,21 @@
 //! Numbers that are written in a few digits.
 
+use wide::u8x16;
+
 /// So many digits make a number that is exact as a double, too.
 pub(crate) const DIGITS_MAX: usize = 15;
+
+/// How many digits stand from `start` on, counted up to 16.
+#[inline]
+pub(crate) fn digits(bytes: &[u8], start: usize) -> usize {
+    let rest = bytes.get(start..).unwrap_or_default();
+    let Some((block, _)) = rest.split_first_chunk::<16>() else {
+        return rest.iter().take_while(|it| it.is_ascii_digit()).count();
+    };
+    let values = u8x16::new(*block) - u8x16::splat(b'0');
+    let digits = values.min(u8x16::splat(9)).simd_eq(values).to_bitmask();
+    digits.trailing_ones() as usize
+}
 
 /// The number that the digits `text[start..end]` make, at most [`DIGITS_MAX`]; eight at a time.
 #[expect(clippy::cast_possible_truncation, reason = "the halves of sixteen bytes")]
@@ -30,6 +44,18 @@ fn eight(digits: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digits_are_counted_to_sixteen() {
+        for length in 0..20 {
+            for behind in ["", "/", ":", "a", "\u{b0}", ",\"timestamp_ms\":1773224000042}\n"] {
+                let text = "0918273645564738291"[..length].to_owned() + behind;
+                assert_eq!(digits(text.as_bytes(), 0).min(16), length.min(16), "{text}");
+                assert_eq!(digits(format!("-{text}").as_bytes(), 1).min(16), length.min(16));
+            }
+        }
+        assert_eq!(digits(b"1", 7), 0);
+    }
 
     #[test]
     fn digits_make_their_number() {

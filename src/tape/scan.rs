@@ -8,6 +8,9 @@ use super::escape::hexadecimal;
 
 const BLOCK: usize = 64;
 
+/// Strings up to this length are looked at in smaller parts.
+const SHORT: usize = 128;
+
 /// Where a string ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StringEnd {
@@ -41,8 +44,9 @@ pub(super) const SIMPLE_ESCAPES: [u8; 8] = *b"\"\\/bfnrt";
 /// JSON string: control characters, broken escapes, half of a surrogate pair.
 #[inline]
 pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
-    // Most keys and many values end within 16 bytes, or within 32.
-    for at in [start, start + 16] {
+    // Most keys and values are short and have no escapes: 16 bytes at a time, and no call.
+    let mut at = start;
+    while at < start + SHORT {
         let Some((block, _)) = bytes.get(at..)?.split_first_chunk::<16>() else { break };
         let block = u8x16::new(*block);
         let quotes = equal(block, b'"');
@@ -54,8 +58,10 @@ pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
         if stop != 0 {
             break;
         }
+        at += 16;
     }
-    long_string_end(bytes, start)
+    // Nothing that matters stands before this place.
+    long_string_end(bytes, at)
 }
 
 #[cfg(target_arch = "x86_64")]
