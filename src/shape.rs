@@ -126,6 +126,7 @@ impl Sources<'_> {
 
 impl<'a> Values<'a> {
     /// A string, escapes undone.
+    #[inline]
     pub fn text(&self, source: &'a Source) -> Cow<'a, str> {
         match source {
             Source::Literal(text) => Cow::Borrowed(text),
@@ -142,6 +143,7 @@ impl<'a> Values<'a> {
     }
 
     /// A number.
+    #[inline]
     #[expect(clippy::cast_precision_loss, reason = "so many digits are exact")]
     pub fn number(&self, source: &Source) -> f64 {
         match source {

@@ -25,6 +25,7 @@ impl Terminal {
     }
 
     /// Takes an event into account.
+    #[inline]
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
     pub fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         if let Some((line, _)) = self.end {

@@ -8,8 +8,8 @@ use super::escape::hexadecimal;
 
 const BLOCK: usize = 64;
 
-/// Strings up to this length are looked at in smaller parts.
-const SHORT: usize = 128;
+/// Strings up to this length are looked at without a call.
+const SHORT: usize = 144;
 
 /// Where a string ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,24 +44,46 @@ pub(super) const SIMPLE_ESCAPES: [u8; 8] = *b"\"\\/bfnrt";
 /// JSON string: control characters, broken escapes, half of a surrogate pair.
 #[inline]
 pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
-    // Most keys and values are short and have no escapes: 16 bytes at a time, and no call.
-    let mut at = start;
+    // Most keys end within the first 16 bytes, most values within the next 64: what is decided by
+    // whole blocks costs no branch that is hard to foresee, and no call.
+    let Some((block, _)) = bytes.get(start..)?.split_first_chunk::<16>() else {
+        return long_string_end(bytes, start);
+    };
+    let found = u64::from(stops(*block));
+    if found != 0 {
+        return end_at(bytes, start, found);
+    }
+    let mut at = start + 16;
     while at < start + SHORT {
-        let Some((block, _)) = bytes.get(at..)?.split_first_chunk::<16>() else { break };
-        let block = u8x16::new(*block);
-        let quotes = equal(block, b'"');
-        let stops = quotes | equal(block, b'\\') | controls(block);
-        let stop = stops & stops.wrapping_neg();
-        if quotes & stop != 0 {
-            return Some(StringEnd { at: at + stop.trailing_zeros() as usize, plain: true });
+        let Some((block, _)) = bytes[at..].split_first_chunk::<BLOCK>() else { break };
+        let (parts, _) = block.as_chunks::<16>();
+        let all = parts.iter().rev().fold(0, |all, part| all << 16 | u64::from(stops(*part)));
+        if all != 0 {
+            return end_at(bytes, at, all);
         }
-        if stop != 0 {
-            break;
-        }
-        at += 16;
+        at += BLOCK;
     }
     // Nothing that matters stands before this place.
     long_string_end(bytes, at)
+}
+
+/// The end of a string of which the first byte that matters is the first of `stops` behind `at`.
+#[inline]
+fn end_at(bytes: &[u8], at: usize, stops: u64) -> Option<StringEnd> {
+    let stop = at + stops.trailing_zeros() as usize;
+    if bytes[stop] == b'"' {
+        return Some(StringEnd { at: stop, plain: true });
+    }
+    long_string_end(bytes, at)
+}
+
+/// Quotes, backslashes and control characters, a bit for each.
+#[inline]
+fn stops(block: [u8; 16]) -> u32 {
+    let block = u8x16::new(block);
+    let controls = block.min(u8x16::splat(0x1f)).simd_eq(block);
+    let quotes = block.simd_eq(u8x16::splat(b'"'));
+    (controls | quotes | block.simd_eq(u8x16::splat(b'\\'))).to_bitmask()
 }
 
 #[cfg(target_arch = "x86_64")]
