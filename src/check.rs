@@ -14,8 +14,10 @@ use crate::event;
 use crate::facts::{Reader, Recipe};
 use crate::line::{LineReader, Lines};
 use crate::report::Report;
+use crate::schema::{Judge, Schema};
 use crate::shape::{Recalled, Shapes};
 use crate::summary::StreamSummary;
+use crate::tape::Doc;
 
 use stream::Check;
 
@@ -39,10 +41,28 @@ pub struct Checker<'c> {
     contract: &'c Contract,
     reader: Reader<'c>,
     engine: event::Engine,
-    shapes: Shapes<Recipe>,
+    memory: Memory<'c>,
     buffer: Vec<u8>,
     /// Bytes checked so far.
     bytes: u64,
+}
+
+/// What is remembered of good lines, for those that are like them.
+#[derive(Default)]
+struct Memory<'c> {
+    shapes: Shapes<Recipe>,
+    judges: Vec<Judge<'c>>,
+}
+
+impl<'c> Memory<'c> {
+    /// Whether an event on a tape satisfies a schema.
+    fn is_valid(&mut self, schema: &'c Schema, doc: &Doc<'_>) -> bool {
+        let index = self.judges.iter().position(|it| it.is_of(schema)).unwrap_or_else(|| {
+            self.judges.push(Judge::new(schema));
+            self.judges.len() - 1
+        });
+        self.judges[index].is_valid(doc)
+    }
 }
 
 impl<'c> Checker<'c> {
@@ -52,7 +72,7 @@ impl<'c> Checker<'c> {
             contract,
             reader: Reader::new(contract.profile()),
             engine: event::Engine::default(),
-            shapes: Shapes::default(),
+            memory: Memory::default(),
             buffer: Vec::new(),
             bytes: 0,
         }
@@ -109,11 +129,12 @@ impl<'c> Checker<'c> {
     fn read(
         &mut self,
         lines: &mut LineReader<impl Read>,
-        check: &mut Check<'_>,
+        check: &mut Check<'c>,
         report: &mut dyn Report,
         conversion: &mut dyn Convert,
     ) -> Result<(), Error> {
-        let failed = |source| Error::Read { stream: check.name.to_owned(), source };
+        let name = check.name.clone();
+        let failed = |source| Error::Read { stream: name.clone(), source };
         while let Some(block) = lines.next_lines().map_err(failed)? {
             if let Err(error) = self.block(block, check, report, conversion) {
                 conversion.flush();
@@ -129,7 +150,7 @@ impl<'c> Checker<'c> {
     fn block(
         &mut self,
         lines: Lines<'_>,
-        check: &mut Check<'_>,
+        check: &mut Check<'c>,
         report: &mut dyn Report,
         conversion: &mut dyn Convert,
     ) -> Result<(), Error> {
@@ -137,7 +158,8 @@ impl<'c> Checker<'c> {
         loop {
             // The first event may be held against another schema than those that follow.
             if check.events > 0
-                && let Some((line, Recalled { recipe, values })) = self.shapes.recall(&mut lines)
+                && let Some((line, Recalled { recipe, values })) =
+                    self.memory.shapes.recall(&mut lines)
             {
                 let facts = recipe.facts(line.number, line.offset, &values);
                 check.recalled(&line, &facts, conversion);
@@ -157,7 +179,7 @@ impl<'c> Checker<'c> {
     fn line(
         &mut self,
         lines: &mut Lines<'_>,
-        check: &mut Check<'_>,
+        check: &mut Check<'c>,
         conversion: &mut dyn Convert,
     ) -> Result<bool, Error> {
         let plainly = match self.contract.engine {
@@ -178,7 +200,7 @@ impl<'c> Checker<'c> {
         check.observe(&line, event.as_ref());
         if let Some(event) = &event {
             let plan = self.reader.plan(event.root());
-            check.event(&line, event, plan, &mut self.shapes, conversion)?;
+            check.event(&line, event, plan, &mut self.memory, conversion)?;
         }
         Ok(true)
     }

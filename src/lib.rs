@@ -20,9 +20,11 @@
 //! # Why it is fast, and the same
 //!
 //! There is a plain way for a line: a tree for it, and the validator walks the tree. It alone knows
-//! what is wrong with a line. Beside it are two shortcuts for lines with which nothing is wrong:
+//! what is wrong with a line. Beside it are three shortcuts for lines with which nothing is wrong:
 //!
 //! - a [`tape`], which the validator and the profile read in the tree's place;
+//! - a [`schema::Judge`]'s precedents: an event on a tape that differs from a valid one only in
+//!   values that the validator does not look at is valid, too;
 //! - the memory of [`shape`]s: of a line that differs from an earlier good one only in values that
 //!   nobody looked at, nothing is parsed or validated again. The argument stands in that module.
 //!
@@ -49,7 +51,7 @@
 //! | 3 | [`schema`]: the validator's only room |
 //! | 2 | [`mod@line`]: bytes to lines; [`tape`]: a text as a flat record; [`visible`] |
 //! | 2 | [`input`]: where streams come from; [`progress`]: how far the work is, on a terminal |
-//! | 1 | [`rule`], [`verdict`], [`error`], [`mod@pointer`] |
+//! | 1 | [`rule`], [`verdict`], [`error`], [`mod@pointer`]; `credit`: whether learning pays |
 //! | 1 | [`descriptor`], [`tee`], [`workflow`]; [`end`]: how the producer ended |
 //! | 0 | [`limits`]: every bound |
 //!
@@ -69,6 +71,7 @@ pub mod limits;
 pub mod rule;
 pub mod verdict;
 
+mod credit;
 pub mod descriptor;
 pub mod end;
 pub mod error;

@@ -47,11 +47,17 @@ pub const SLOTS_MAX: usize = 8;
 /// Longest line whose shape is remembered, in bytes.
 pub const SHAPE_BYTES_MAX: usize = 2_048;
 
-/// Lines whose shapes are remembered without any being recalled, before that becomes rare.
-pub const SHAPES_TRIED_MAX: u32 = 64;
+/// Values that are remembered as valid, for each schema.
+pub const PRECEDENTS_MAX: usize = 32;
 
-/// How rare: one line in so many.
-pub const SHAPES_TRIED_EVERY: u32 = 256;
+/// Most that is remembered of one of them: its keys, and what the validator looked at, in bytes.
+pub const PRECEDENT_BYTES_MAX: usize = 4_096;
+
+/// Things that are remembered without any being of use, before that becomes rare.
+pub const LEARNED_MAX: u32 = 64;
+
+/// How rare: one in so many.
+pub const LEARNED_EVERY: u32 = 256;
 
 /// Deepest nesting of arrays and objects in an event, in levels: the limit of `serde_json`.
 pub const DEPTH_MAX: usize = 127;
@@ -75,7 +81,7 @@ pub const CALLS_ENDED_MAX: usize = 50_000;
 
 /// What is kept of the values that both halves of a call must share, in bytes, for all open calls
 /// together. Beyond it they are compared by fingerprint.
-pub const CALL_SOURCES_BYTES_MAX: usize = 2 * 1024 * 1024;
+pub const CALL_SOURCES_BYTES_MAX: usize = 1024 * 1024;
 
 /// Rows of the call table in the report; its totals stay exact.
 pub const CALL_ROWS_MAX: usize = 1_000;

@@ -3,6 +3,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "the validator has thirty kinds of error")]
 
 mod ahead;
+mod judge;
 mod tape;
 
 use std::fmt;
@@ -19,6 +20,7 @@ use crate::tape::Doc;
 use crate::visible::{clipped, shown, visible};
 
 pub use ahead::CURSOR;
+pub use judge::Judge;
 use tape::TapeJson;
 
 /// A schema. It cannot reach outside its own document: no file, no network.

@@ -27,14 +27,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::limits::{
-    SHAPE_BYTES_MAX, SHAPES_TRIED_EVERY, SHAPES_TRIED_MAX, SLOTS_MAX, TEMPLATES_MAX,
-};
+use crate::credit::Credit;
+use crate::limits::{SHAPE_BYTES_MAX, SLOTS_MAX, TEMPLATES_MAX};
 use crate::line::{Ending, Line, Lines};
-use crate::tape::{Cursor, DIGITS_MAX, Doc, Kind, decimal, digits, string_end, unescaped};
+use crate::tape::{
+    Cursor, DIGITS_MAX, Doc, ENTRIES_NOTED, Kind, decimal, digits, string_end, unescaped,
+};
 
-/// Entries of the tape whose looks are noted.
-const ENTRIES_MAX: usize = 64;
 /// Remembers shapes of lines, and for each how to read it.
 #[derive(Debug)]
 pub struct Shapes<R> {
@@ -43,8 +42,7 @@ pub struct Shapes<R> {
     latest: usize,
     /// The next one to be replaced.
     oldest: usize,
-    credit: u32,
-    passed: u32,
+    credit: Credit,
     /// Of the latest line that was compared.
     slots: [Slot; SLOTS_MAX],
 }
@@ -159,14 +157,7 @@ impl<'a> Values<'a> {
 impl<R> Default for Shapes<R> {
     fn default() -> Self {
         let slots = [Slot::default(); SLOTS_MAX];
-        Self {
-            templates: Vec::new(),
-            latest: 0,
-            oldest: 0,
-            credit: SHAPES_TRIED_MAX,
-            passed: 0,
-            slots,
-        }
+        Self { templates: Vec::new(), latest: 0, oldest: 0, credit: Credit::default(), slots }
     }
 }
 
@@ -193,7 +184,7 @@ impl<R> Shapes<R> {
             }
         };
         self.latest = index;
-        self.credit = SHAPES_TRIED_MAX;
+        self.credit.restore();
         let values = Values { text, slots: &self.slots };
         let line = lines.take(length, ending)?;
         Some((line, Recalled { recipe: &self.templates[index].recipe, values }))
@@ -207,11 +198,11 @@ impl<R> Shapes<R> {
         doc: &Doc<'_>,
         recipe: impl FnOnce(&Sources<'_>) -> Option<R>,
     ) {
-        let known = doc.entries().len() <= ENTRIES_MAX && doc.text().len() <= SHAPE_BYTES_MAX;
+        let known = doc.entries().len() <= ENTRIES_NOTED && doc.text().len() <= SHAPE_BYTES_MAX;
         // A line that begins with a byte order mark has offsets of its own; where one that ends
         // with a carriage return ends is told by what follows it.
         let known = known && !doc.text().ends_with('\r');
-        if !known || line.bytes.len() != doc.text().len() || !self.is_worthwhile() {
+        if !known || line.bytes.len() != doc.text().len() || !self.credit.spend() {
             return;
         }
         let mut values = Vec::new();
@@ -224,16 +215,6 @@ impl<R> Shapes<R> {
         if let Some(recipe) = recipe(&Sources { slots: &slots }) {
             self.remember(Template::new(doc, &values, recipe));
         }
-    }
-
-    /// Whether learning pays: it does not in a stream whose shapes never come again.
-    fn is_worthwhile(&mut self) -> bool {
-        if self.credit > 0 {
-            self.credit -= 1;
-            return true;
-        }
-        self.passed = (self.passed + 1) % SHAPES_TRIED_EVERY;
-        self.passed == 0
     }
 
     fn remember(&mut self, template: Template<R>) {
@@ -258,7 +239,7 @@ fn scalars<'a>(cursor: Cursor<'a>, into: &mut Vec<Cursor<'a>>) {
 }
 
 /// Whether a value may change from line to line: nobody looked at it, and its like can be told.
-fn is_slot(value: Cursor<'_>, looks: u64) -> bool {
+fn is_slot(value: Cursor<'_>, looks: u128) -> bool {
     let seen = looks >> value.index() & 1 != 0;
     let digits = value.written();
     !seen

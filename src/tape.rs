@@ -9,15 +9,18 @@ mod avx2;
 mod cursor;
 mod decimal;
 mod escape;
+mod pattern;
 mod scan;
 
 use std::borrow::Cow;
 
 use crate::limits::{DEPTH_MAX, ENTRIES_KEPT_MAX};
 
+pub(crate) use cursor::ENTRIES_NOTED;
 pub use cursor::{Cursor, Doc, Items, Members};
 pub(crate) use decimal::{DIGITS_MAX, decimal, digits};
-pub(crate) use escape::unescaped;
+pub(crate) use escape::{pieces, unescaped};
+pub(crate) use pattern::Pattern;
 pub(crate) use scan::{StringEnd, string_end};
 
 /// Keys of one object that are compared one by one; more are sorted.

@@ -45,7 +45,7 @@ impl Check<'_> {
         let stderr = end.stderr.iter().flatten().filter(|_| !succeeded);
         let last = self.terminal.end();
         StreamSummary {
-            stream: self.name.to_owned(),
+            stream: self.name.clone(),
             profile: self.contract.profile().name.clone(),
             format: self.format.unwrap_or(Format::StreamJson),
             verdict: if defects > 0 { Verdict::NonConforming } else { Verdict::Conforming },

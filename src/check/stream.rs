@@ -1,5 +1,6 @@
 //! The check of one stream: every stage in order, line by line.
 
+use super::Memory;
 use super::inference::{around, is_lost_event, may_follow_from, stalled};
 use crate::contract::{Contract, Engine};
 use crate::convert::{Convert, Seen};
@@ -17,7 +18,6 @@ use crate::report::Report;
 use crate::rule::{Rule, Severity};
 use crate::schema::Violation;
 use crate::sequence::Sequence;
-use crate::shape::Shapes;
 use crate::summary::StreamSummary;
 use crate::terminal::Terminal;
 use crate::verdict::Format;
@@ -25,7 +25,7 @@ use crate::vocabulary::Vocabulary;
 
 /// The check of one stream, line by line.
 pub(super) struct Check<'c> {
-    pub(super) name: &'c str,
+    pub(super) name: String,
     pub(super) contract: &'c Contract,
     pub(super) framing: Framing,
     pub(super) format: Option<Format>,
@@ -50,10 +50,10 @@ pub(super) struct Check<'c> {
 }
 
 impl<'c> Check<'c> {
-    pub(super) fn new(name: &'c str, contract: &'c Contract) -> Self {
+    pub(super) fn new(name: &str, contract: &'c Contract) -> Self {
         let same = contract.profile().calls.same.iter().map(|path| path.as_str().to_owned());
         Self {
-            name,
+            name: name.to_owned(),
             contract,
             framing: Framing::Unseen,
             format: contract.format,
@@ -101,17 +101,17 @@ impl<'c> Check<'c> {
         line: &Line<'_>,
         event: &Event<'_>,
         plan: Plan<'_>,
-        shapes: &mut Shapes<Recipe>,
+        memory: &mut Memory<'c>,
         conversion: &mut dyn Convert,
     ) -> Result<(), Error> {
-        let valid = !self.terminal.is_closed() && self.schemas(event)?;
+        let valid = !self.terminal.is_closed() && self.schemas(event, memory)?;
         if valid
             && self.events > 0
             && self.contract.engine == Engine::Fast
             && plan.is_repeatable()
             && let Some(doc) = event.tape()
         {
-            shapes.learn(line, doc, |sources| Recipe::new(&plan, sources));
+            memory.shapes.learn(line, doc, |sources| Recipe::new(&plan, sources));
         }
         let facts = plan.facts(event.line, event.offset);
         self.follow(line, Some(event), &facts, valid, conversion);
@@ -190,11 +190,15 @@ impl<'c> Check<'c> {
     }
 
     /// Holds an event against the profile's schema and the user's; false if it fails one.
-    fn schemas(&mut self, event: &Event<'_>) -> Result<bool, Error> {
+    fn schemas(&mut self, event: &Event<'_>, memory: &mut Memory<'c>) -> Result<bool, Error> {
         let mut failed = Vec::new();
         let at_once = self.contract.engine == Engine::Fast;
         for schema in self.contract.schemas(self.events == 0) {
-            if event.satisfies(schema, at_once) {
+            let valid = match event.tape() {
+                Some(doc) if at_once => memory.is_valid(schema, doc),
+                Some(_) | None => event.satisfies(schema, at_once),
+            };
+            if valid {
                 continue;
             }
             let violations = if event.length() <= VIOLATION_DETAIL_BYTES_MAX {
@@ -248,7 +252,7 @@ impl<'c> Check<'c> {
             let count = &mut self.counts[diagnostic.rule as usize];
             *count += 1;
             if *count <= PRINTED_PER_RULE_MAX {
-                report.diagnostic(self.name, severity, &diagnostic)?;
+                report.diagnostic(&self.name, severity, &diagnostic)?;
             }
         }
         report.flush()

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use serde_json::{Number, Value};
 
-use crate::tape::{Cursor, Kind};
+use crate::tape::{Cursor, Kind, pieces};
 
 /// A value of an event, whatever engine holds it.
 ///
@@ -187,8 +187,10 @@ impl<'e> Node<'e> {
             (1_u8, value).hash(&mut hasher);
         } else if let Some(number) = self.number() {
             (2_u8, number).hash(&mut hasher);
-        } else if let Some(string) = self.as_str() {
-            (3_u8, string).hash(&mut hasher);
+        } else if self.is_string() {
+            // The hashers of the standard library take bytes as they come, however they are cut.
+            3_u8.hash(&mut hasher);
+            self.text_pieces(|piece| hasher.write(piece.as_bytes()));
         } else if self.is_array() {
             let items = self.items().map(|item| item.fingerprint(state));
             let count = items.map(|it| it.hash(&mut hasher)).count();
@@ -200,6 +202,17 @@ impl<'e> Node<'e> {
             (5_u8, count, sum).hash(&mut hasher);
         }
         hasher.finish()
+    }
+
+    /// The text of a string, piece by piece: of a long one with escapes no copy is made.
+    fn text_pieces(self, mut take: impl FnMut(&str)) {
+        match self {
+            Self::Tree(value) => value.as_str().into_iter().for_each(take),
+            Self::Tape(cursor) => {
+                cursor.look();
+                pieces(cursor.written(), &mut take);
+            }
+        }
     }
 
     /// The value as it is written, where the engine knows that.

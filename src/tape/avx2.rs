@@ -10,11 +10,12 @@
 #![expect(unsafe_code, reason = "the one call that the processor's features must be known for")]
 
 use std::arch::x86_64::{
-    __m256i, _mm256_cmpeq_epi8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_set_epi64x,
-    _mm256_set1_epi8,
+    __m256i, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_min_epu8, _mm256_movemask_epi8,
+    _mm256_set_epi64x, _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8,
+    _mm256_srli_epi16,
 };
 
-use super::scan::{Escapes, Marks, SIMPLE_ESCAPES, StringEnd, string_end_by_blocks};
+use super::scan::{Escapes, Marks, StringEnd, string_end_by_blocks};
 
 /// Whether the processor has what it takes.
 #[inline]
@@ -54,9 +55,30 @@ fn marks(block: &[u8; 64]) -> Marks {
 #[target_feature(enable = "avx2")]
 #[inline(never)]
 fn escapes(block: &[u8; 64]) -> Escapes {
+    // Each half of a byte names the simple escapes that it may belong to, a bit for each kind of
+    // high half: 2 for quote and slash, 5 for the backslash, 6 for b, f and n, 7 for r and t.
+    let (two, five, six, seven) = (1, 2, 4, 8);
+    let lows = table([0, 0, two | six | seven, 0, seven, 0, six, 0, 0, 0, 0, 0, five, 0, six, two]);
+    let highs = table([0, 0, two, 0, 0, five, six, seven, 0, 0, 0, 0, 0, 0, 0, 0]);
     let halves = halves(block);
-    let simple = SIMPLE_ESCAPES.iter().fold(0, |sum, byte| sum | bits(equal(halves, *byte)));
-    Escapes { simple, unicode: bits(equal(halves, b'u')) }
+    let nibble = _mm256_set1_epi8(0x0f);
+    let others = halves.map(|it| {
+        // Of a byte above 0x7f the shuffle makes nothing.
+        let low = _mm256_shuffle_epi8(lows, it);
+        let high = _mm256_and_si256(_mm256_srli_epi16::<4>(it), nibble);
+        let both = _mm256_and_si256(low, _mm256_shuffle_epi8(highs, high));
+        _mm256_cmpeq_epi8(both, _mm256_setzero_si256())
+    });
+    Escapes { simple: !bits(others), unicode: bits(equal(halves, b'u')) }
+}
+
+/// The same sixteen bytes for both halves of a register.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn table(bytes: [u8; 16]) -> __m256i {
+    let (words, _) = bytes.as_chunks::<8>();
+    let [low, high] = [words[0], words[1]].map(i64::from_le_bytes);
+    _mm256_set_epi64x(high, low, high, low)
 }
 
 /// Where the bytes equal this one.

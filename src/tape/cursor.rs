@@ -9,14 +9,18 @@ use super::{Entry, Kind, behind, trace};
 
 /// One text and its record.
 ///
-/// It notes of its first 64 entries whose *value* somebody looked at: not its kind, not how many
-/// parts it has, not what its keys are. What nobody looked at cannot have changed what they found.
+/// It notes of its first entries, [`ENTRIES_NOTED`] of them, whose *value* somebody looked at: not
+/// its kind, not how many parts it has, not what its keys are. What nobody looked at cannot have
+/// changed what they found.
 #[derive(Debug)]
 pub struct Doc<'a> {
     text: &'a str,
     entries: &'a [Entry],
-    looks: Cell<u64>,
+    looks: Cell<u128>,
 }
+
+/// Entries of the tape whose looks are noted.
+pub(crate) const ENTRIES_NOTED: usize = 128;
 
 impl<'a> Doc<'a> {
     pub(super) fn new(text: &'a str, entries: &'a [Entry]) -> Self {
@@ -37,14 +41,28 @@ impl<'a> Doc<'a> {
         self.entries
     }
 
-    /// A bit for each of the first 64 entries whose value has been looked at.
-    pub(crate) fn looks(&self) -> u64 {
+    /// A bit for each of the first [`ENTRIES_NOTED`] entries whose value has been looked at.
+    pub(crate) fn looks(&self) -> u128 {
         self.looks.get()
+    }
+
+    /// Notes what `looking` looks at, apart from what was looked at before.
+    pub(crate) fn looks_of<T>(&self, looking: impl FnOnce() -> T) -> (T, u128) {
+        let before = self.looks.replace(0);
+        let found = looking();
+        let looks = self.looks.get();
+        self.add_looks(before);
+        (found, looks)
+    }
+
+    /// These values count as looked at, too.
+    pub(crate) fn add_looks(&self, looks: u128) {
+        self.looks.set(self.looks.get() | looks);
     }
 
     /// From here on every value counts as looked at.
     pub(crate) fn look_at_all(&self) {
-        self.looks.set(u64::MAX);
+        self.looks.set(u128::MAX);
     }
 }
 
@@ -79,8 +97,8 @@ impl<'a> Cursor<'a> {
     /// Notes that the value itself is looked at.
     #[inline]
     pub(crate) fn look(self) {
-        if self.at < 64 {
-            self.doc.looks.set(self.doc.looks.get() | 1 << self.at);
+        if self.at < ENTRIES_NOTED {
+            self.doc.add_looks(1 << self.at);
         }
     }
 
