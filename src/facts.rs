@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use crate::event::Node;
 use crate::limits::CALL_ID_BYTES_MAX;
-use crate::profile::{CallOutcome, RunOutcome};
+use crate::profile::{Alone, CallOutcome, RunOutcome};
 use crate::visible::{clipped, shown};
 
 pub use plan::Plan;
@@ -142,6 +142,7 @@ impl Fact<'_> {
 
 /// One half of a tool call.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Call<'e> {
     /// What correlates the halves.
     pub id: CallId,
@@ -151,6 +152,14 @@ pub struct Call<'e> {
     pub tool_known: bool,
     /// Whether the profile knows the kind of result; a start has none.
     pub result_known: bool,
+    /// Whether this half may come again.
+    pub repeat: bool,
+    /// What a completion is if there was no start.
+    pub alone: Alone,
+    /// Whether a completion says two things at once.
+    pub contradicts: bool,
+    /// The half itself: the event, or an element of an array in it.
+    pub object: Node<'e>,
     /// What both halves must have in common, in the order of the profile's `same`.
     pub same: Vec<Option<Node<'e>>>,
 }

@@ -35,6 +35,9 @@ pub const PROGRESS_BYTES_MIN: u64 = 8 * 1024 * 1024;
 /// takes half a millisecond, as checking so much does.
 pub const WARM_UP_BYTES: u64 = 96 * 1024;
 
+/// How many profiles may extend one another in a row: more is a circle.
+pub const EXTENDS_MAX: usize = 8;
+
 /// Entries of a tape, 12 bytes each, whose memory is kept when a line is read without it.
 pub const ENTRIES_KEPT_MAX: usize = 64 * 1024;
 

@@ -6,8 +6,11 @@ use super::candidates::{Candidate, Candidates, Memory};
 use super::plan::{Nodes, Plan, Step, Steps};
 use super::{Call, CallId, Fact, Last, Standing, Usage};
 use crate::event::Node;
-use crate::path::{Finder, Path};
-use crate::profile::{CallOutcome, Calls, Profile, Session, Terminal, TerminalPolicy};
+use crate::path::{Finder, Path, Scope};
+use crate::profile::{
+    Alone, CallCompletion, CallOutcome, Calls, Profile, RunOutcome, Session, Terminal,
+    TerminalOutcome, TerminalPolicy, ToolName,
+};
 
 /// Reads facts out of events, as one profile says.
 #[derive(Debug)]
@@ -39,7 +42,9 @@ impl<'p> Reader<'p> {
         let standing = if end.is_some() { Standing::Documented } else { rules.standing };
         steps.extend(end.map(|end| {
             Step::Ready(match profile.terminal.policy {
-                TerminalPolicy::Required => Fact::Terminal(Box::new(end)),
+                TerminalPolicy::Required | TerminalPolicy::Optional => {
+                    Fact::Terminal(Box::new(end))
+                }
                 TerminalPolicy::None => Fact::Outcome(Box::new(end)),
             })
         }));
@@ -53,7 +58,7 @@ fn session<'e>(session: &Session, rules: &Candidates<'_>, root: Node<'e>, steps:
         let directory = session.directory.as_ref().and_then(|path| path.find(root)?.as_str());
         steps.extend(directory.map(|it| Step::Ready(Fact::Directory(it))));
     }
-    let id = session.id.as_ref().and_then(|path| path.find(root));
+    let id = session.id.iter().find_map(|path| path.find(root));
     // Looked at: within a session it is the same in every line.
     steps.extend(id.and_then(Node::as_str).map(Step::Session));
 }
@@ -63,35 +68,50 @@ fn calls<'e>(calls: &Calls, rules: &Candidates<'_>, root: Node<'e>, steps: &mut 
     let mut complete = true;
     for Candidate { rule, .. } in rules.call_start.iter().filter(|it| it.when.hold(root)) {
         for object in rule.of.objects(root) {
-            let call = call(calls, object, &rule.id);
+            let tool = rule.tool.as_ref().unwrap_or(&calls.tool);
+            let call = call(calls, object, &rule.id, tool);
             complete &= call.is_some();
-            steps.extend(call.map(|it| Step::Ready(Fact::CallStarted(Box::new(it)))));
+            let call = call.map(|it| Box::new(Call { repeat: rule.repeat, ..it }));
+            steps.extend(call.map(|it| Step::Ready(Fact::CallStarted(it))));
         }
     }
     for Candidate { rule, .. } in rules.completion.iter().filter(|it| it.when.hold(root)) {
         for object in rule.of.objects(root) {
-            let mut finder = Finder::new(object);
-            let outcome = rule.outcomes.iter().find(|rule| rule.when.hold_by(&mut finder));
-            let call = call(calls, object, &rule.id);
-            complete &= call.is_some();
-            if let Some(mut call) = call {
-                call.result_known = outcome.is_some();
-                let outcome = outcome.map_or(CallOutcome::Unknown, |rule| rule.outcome);
-                steps.push(Step::Ready(Fact::CallCompleted(Box::new(call), outcome)));
-            }
+            let completed = completed(calls, object, rule);
+            complete &= completed.is_some();
+            steps.extend(completed.map(Step::Ready));
         }
     }
     complete
 }
 
-fn call<'e>(calls: &Calls, root: Node<'e>, id: &[Path]) -> Option<Call<'e>> {
-    let (tool, known) = tool(calls, root).unzip();
-    let mut finder = Finder::new(root);
+fn completed<'e>(calls: &Calls, scope: Scope<'e>, rule: &CallCompletion) -> Option<Fact<'e>> {
+    let mut finder = Finder::new(scope);
+    let outcome = rule.outcomes.iter().find(|rule| rule.when.hold_by(&mut finder));
+    let tool = rule.tool.as_ref().unwrap_or(&calls.tool);
+    let call = Call {
+        result_known: outcome.is_some(),
+        repeat: rule.repeat,
+        alone: rule.alone,
+        contradicts: outcome.is_some_and(|rule| rule.contradicts),
+        ..call(calls, scope, &rule.id, tool)?
+    };
+    let outcome = outcome.map_or(CallOutcome::Unknown, |rule| rule.outcome);
+    Some(Fact::CallCompleted(Box::new(call), outcome))
+}
+
+fn call<'e>(calls: &Calls, scope: Scope<'e>, id: &[Path], names: &[ToolName]) -> Option<Call<'e>> {
+    let (tool, known) = tool(names, scope).unzip();
+    let mut finder = Finder::new(scope);
     Some(Call {
-        id: call_id(root, id)?,
+        id: call_id(scope, id)?,
         tool,
-        tool_known: known.unwrap_or(calls.tool.is_empty()),
+        tool_known: known.unwrap_or(names.is_empty()),
         result_known: true,
+        repeat: false,
+        alone: Alone::Never,
+        contradicts: false,
+        object: scope.object,
         same: calls.same.iter().map(|path| finder.find(path)).collect(),
     })
 }
@@ -117,7 +137,12 @@ fn end(terminal: &Terminal, rules: &Candidates<'_>, root: Node<'_>) -> Option<La
     let rule = rules.terminal.iter().find(|it| it.when.hold(root))?.rule;
     let number = |path: &Option<Path>| path.as_ref()?.find(root)?.as_u64();
     Some(Last {
-        outcome: rule.outcome,
+        outcome: match rule.outcome {
+            TerminalOutcome::Failure => RunOutcome::Failure,
+            TerminalOutcome::Success | TerminalOutcome::Neutral | TerminalOutcome::Suspect => {
+                RunOutcome::Success
+            }
+        },
         duration_ms: number(&terminal.duration_ms),
         usage: Usage {
             input_tokens: number(&terminal.usage.input_tokens),
@@ -129,10 +154,12 @@ fn end(terminal: &Terminal, rules: &Candidates<'_>, root: Node<'_>) -> Option<La
 }
 
 /// The tool's name, and whether the profile knows it.
-fn tool<'e>(calls: &Calls, root: Node<'e>) -> Option<(Cow<'e, str>, bool)> {
-    calls.tool.iter().find_map(|rule| {
-        let key = rule.key.as_ref().and_then(|path| path.find_key(root));
-        let name = key.or_else(|| rule.value.as_ref()?.find(root)?.as_str())?;
+fn tool<'e>(names: &[ToolName], scope: Scope<'e>) -> Option<(Cow<'e, str>, bool)> {
+    names.iter().find_map(|rule| {
+        let key = rule.key.as_ref().and_then(|path| path.find_key(scope));
+        let value = || rule.value.as_ref()?.find(scope)?.as_str();
+        let itself = || rule.name.clone().map(Cow::Owned);
+        let name = key.or_else(value).or_else(itself)?;
         let known = rule.known.as_ref();
         let known = known.is_none_or(|known| known.iter().any(|known| *known == name));
         Some((name, known))
@@ -140,7 +167,7 @@ fn tool<'e>(calls: &Calls, root: Node<'e>) -> Option<(Cow<'e, str>, bool)> {
 }
 
 /// The id of a call: its parts, which all must be there.
-fn call_id(root: Node<'_>, paths: &[Path]) -> Option<CallId> {
-    let parts = paths.iter().map(|path| path.find(root)?.scalar_text());
+fn call_id(scope: Scope<'_>, paths: &[Path]) -> Option<CallId> {
+    let parts = paths.iter().map(|path| path.find(scope)?.scalar_text());
     parts.collect::<Option<Vec<_>>>().map(|parts| CallId::new(&parts))
 }
