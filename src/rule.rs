@@ -90,6 +90,7 @@ rules! {
     RejectedWithoutStart "rejected-without-start" WARNING, ERROR;
     RepeatedCompletion "repeated-completion" ERROR, ERROR;
     CallMismatch "call-mismatch" ERROR, ERROR;
+    ContradictoryCompletion "contradictory-completion" WARNING, ERROR;
     UnfinishedCall "unfinished-call" ERROR, ERROR;
     ReplayMismatch "replay-mismatch" ERROR, ERROR;
     TextMismatch "text-mismatch" ERROR, ERROR;

@@ -30,7 +30,7 @@ pub(super) struct Check<'c> {
     pub(super) framing: Framing,
     pub(super) format: Option<Format>,
     pub(super) vocabulary: Vocabulary,
-    pub(super) sequence: Sequence,
+    pub(super) sequence: Sequence<'c>,
     pub(super) correlation: Correlation,
     pub(super) reassembly: Reassembly,
     pub(super) terminal: Terminal,
@@ -51,15 +51,15 @@ pub(super) struct Check<'c> {
 
 impl<'c> Check<'c> {
     pub(super) fn new(name: &'c str, contract: &'c Contract) -> Self {
-        let same = contract.profile().calls.same.iter().map(|path| path.as_str().to_owned());
+        let profile = contract.profile();
         Self {
             name,
             contract,
             framing: Framing::Unseen,
             format: contract.format,
             vocabulary: Vocabulary::default(),
-            sequence: Sequence::default(),
-            correlation: Correlation::new(same),
+            sequence: Sequence::new(&profile.session),
+            correlation: Correlation::new(&profile.calls),
             reassembly: Reassembly::default(),
             terminal: Terminal::default(),
             found: Vec::new(),
@@ -303,8 +303,7 @@ impl<'c> Check<'c> {
         }
         if self.events > 0 {
             let format = self.format.unwrap_or(Format::StreamJson);
-            let starts = !self.contract.profile().session.start.is_empty();
-            self.sequence.finish(starts && format == Format::StreamJson, &mut self.found);
+            self.sequence.finish(format == Format::StreamJson, &mut self.found);
             if !self.contract.needs_terminal() && end.stopped.is_none() {
                 let (line, offset) = self.terminal.last_event().unwrap_or_default();
                 self.correlation.report_open(line, offset, &mut self.found);
@@ -331,7 +330,7 @@ impl<'c> Check<'c> {
 
     /// Whether the stream ended before the run did.
     pub(super) fn is_cut(&self) -> bool {
-        let open = self.correlation.counts().unfinished > 0;
+        let open = self.correlation.is_unfinished();
         let run_goes_on =
             if self.contract.needs_terminal() { !self.terminal.is_closed() } else { open };
         run_goes_on || self.events == 0
