@@ -1,24 +1,24 @@
 //! A regular expression, as profiles name it.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use regex::Regex;
 use serde::Deserialize;
 
-/// A regular expression that finds something in a text. It is compiled when it is first asked:
-/// most profiles name some that most streams never need.
+/// A regular expression that finds something in a text. It is compiled when it is first asked, as
+/// most profiles name some that most streams never need; and once, for all its copies.
 ///
 /// Source: the syntax of the `regex` crate; time is linear in the text.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "String")]
 pub struct Pattern {
     text: String,
-    regex: OnceLock<Option<Regex>>,
+    regex: Arc<OnceLock<Option<Regex>>>,
 }
 
 impl From<String> for Pattern {
     fn from(text: String) -> Self {
-        Self { text, regex: OnceLock::new() }
+        Self { text, regex: Arc::default() }
     }
 }
 
