@@ -69,7 +69,11 @@ impl Reassembly<'_> {
 
     /// What the final text is, where there is something to compare it with.
     fn final_is(&self) -> FinalIs {
-        if self.has(TextMode::Delta) || self.has(TextMode::Whole) { self.profile.final_is } else { FinalIs::Free }
+        if self.has(TextMode::Delta) || self.has(TextMode::Whole) {
+            self.profile.final_is
+        } else {
+            FinalIs::Free
+        }
     }
 
     fn has(&self, mode: TextMode) -> bool {
