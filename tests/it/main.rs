@@ -28,4 +28,5 @@ mod signals;
 mod streams;
 mod suites;
 mod tidy;
+mod turns;
 mod verdicts;
