@@ -10,7 +10,7 @@ use crate::facts::{Call, CallId, Fact, Facts};
 use crate::limits::{
     CALL_ID_BYTES_MAX, CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_NAMED_MAX, CALLS_OPEN_MAX,
 };
-use crate::profile::{CallOutcome, RunOutcome};
+use crate::profile::{Alone, CallOutcome, Calls, OpenAtEnd};
 use crate::rule::Rule;
 use crate::visible::{clipped, shown};
 
@@ -21,6 +21,7 @@ use likeness::{Likeness, Likenesses};
 pub struct Correlation {
     /// What the profile calls the values that both halves must share.
     same: Vec<String>,
+    open_at_end: OpenAtEnd,
     open: HashMap<CallId, Open>,
     /// The ids that were completed, by fingerprint.
     ended: HashMap<u64, Ended>,
@@ -28,6 +29,8 @@ pub struct Correlation {
     likenesses: Likenesses,
     rows: Vec<CallRow>,
     counts: CallCounts,
+    /// Calls of earlier turns that never ended.
+    left_open: u64,
     overflow: bool,
 }
 
@@ -86,23 +89,33 @@ pub struct CallCounts {
 }
 
 impl Correlation {
-    /// Pairs calls whose halves must agree in the values that `same` names.
-    pub fn new(same: impl IntoIterator<Item = String>) -> Self {
+    /// Pairs calls as a profile says.
+    pub fn new(calls: &Calls) -> Self {
         Self {
-            same: same.into_iter().collect(),
+            same: calls.same.iter().map(|path| path.as_str().to_owned()).collect(),
+            open_at_end: calls.open_at_end,
             open: HashMap::new(),
             ended: HashMap::new(),
             state: RandomState::new(),
             likenesses: Likenesses::default(),
             rows: Vec::new(),
             counts: CallCounts::default(),
+            left_open: 0,
             overflow: false,
         }
     }
 
-    /// Takes an event into account.
+    /// A new turn begins: what was open will not end any more, and an id may come again.
+    pub fn reopen(&mut self) {
+        self.open.clear();
+        self.likenesses = Likenesses::default();
+        self.ended.clear();
+        self.left_open = self.counts.unfinished;
+    }
+
+    /// Takes an event into account; `succeeds` says whether the run ends with it, and well.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
-    pub fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
+    pub fn observe(&mut self, facts: &Facts<'_>, succeeds: bool, found: &mut Vec<Diagnostic>) {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
         for fact in facts.list() {
             match fact {
@@ -110,9 +123,10 @@ impl Correlation {
                     found.extend(self.start(call, facts.line).map(at));
                 }
                 Fact::CallCompleted(call, outcome) => {
+                    found.extend(self.contradiction(call).map(at));
                     found.extend(self.complete(call, *outcome, facts.line).map(at));
                 }
-                Fact::Terminal(end) if end.outcome == RunOutcome::Success => {
+                Fact::Terminal(_) if succeeds => {
                     self.report_open(facts.line, facts.offset, found);
                 }
                 _ => {}
@@ -123,11 +137,18 @@ impl Correlation {
     fn start(&mut self, call: &Call<'_>, line: u64) -> Option<Diagnostic> {
         let name = || name(call.tool.as_deref(), &call.id);
         if let Some(open) = self.open.get_mut(&call.id) {
+            if call.repeat {
+                return None;
+            }
             open.repeats = open.repeats.saturating_add(1);
             let message = format!("{} is started again while it is open", name());
             return Some(Diagnostic::new(Rule::RepeatedCallStart, message).related(open.line));
         }
-        let ended = self.ended.remove(&self.state.hash_one(&call.id));
+        let id = self.state.hash_one(&call.id);
+        if call.repeat && self.ended.get(&id).is_some_and(|ended| ended.started) {
+            return None;
+        }
+        let ended = self.ended.remove(&id);
         if let Some(ended @ Ended { started: false, .. }) = ended {
             // The completion came first, and has been reported for that.
             self.remember(&call.id, Ended { started: true, ..ended });
@@ -139,7 +160,7 @@ impl Correlation {
             self.overflow = true;
         } else {
             let row = self.row(call, Some(line));
-            let tool = call.tool.as_deref().map(|it| clipped(it, CALL_ID_BYTES_MAX).into_owned());
+            let tool = tool(call);
             let same = call.same.iter().map(|it| it.map(|it| self.likenesses.keep(it))).collect();
             let open = Open { line, tool, same, row, repeats: 0 };
             self.open.insert(call.id.clone(), open);
@@ -147,6 +168,21 @@ impl Correlation {
         ended.map(|ended| {
             let message = format!("{} is started again after its completion", name());
             Diagnostic::new(Rule::RepeatedCallStart, message).related(ended.line)
+        })
+    }
+
+    /// Whether a completion says two things at once.
+    fn contradiction(&self, call: &Call<'_>) -> Option<Diagnostic> {
+        let open = self.open.get(&call.id);
+        if !call.contradicts || call.alone == Alone::Ignored && open.is_none() {
+            return None;
+        }
+        let tool = call.tool.as_deref().or_else(|| open?.tool.as_deref());
+        let message = format!("the completion of {} contradicts itself", name(tool, &call.id));
+        let diagnostic = Diagnostic::new(Rule::ContradictoryCompletion, message);
+        Some(match open {
+            Some(open) => diagnostic.related(open.line),
+            None => diagnostic,
         })
     }
 
@@ -160,11 +196,15 @@ impl Correlation {
         if let Some(row) = open.row {
             self.rows[row].outcome = Some(outcome);
             self.rows[row].completed_line = Some(line);
+            if self.rows[row].tool.is_none() {
+                self.rows[row].tool = tool(call);
+            }
         }
         let differing = self.differing(&open, call);
         self.likenesses.forget(open.same);
         (!differing.is_empty()).then(|| {
-            let name = name(call.tool.as_deref(), &call.id);
+            let tool = call.tool.as_deref().or(open.tool.as_deref());
+            let name = name(tool, &call.id);
             let message = format!("the halves of {name} differ in {}", differing.join(" and "));
             Diagnostic::new(Rule::CallMismatch, message).related(open.line)
         })
@@ -178,12 +218,18 @@ impl Correlation {
     ) -> Option<Diagnostic> {
         let name = name(call.tool.as_deref(), &call.id);
         if let Some(ended) = self.ended.get_mut(&self.state.hash_one(&call.id)) {
+            if call.repeat {
+                return None;
+            }
             if let Some(left) = ended.repeats.checked_sub(1) {
                 ended.repeats = left;
                 return None;
             }
             let message = format!("{name} is completed a second time");
             return Some(Diagnostic::new(Rule::RepeatedCompletion, message).related(ended.line));
+        }
+        if call.alone == Alone::Ignored {
+            return None;
         }
         if self.unfollowed() > 0 {
             // Its start may be one of those there was no room for.
@@ -193,10 +239,14 @@ impl Correlation {
         }
         self.counts.total += 1;
         self.count(outcome);
-        self.remember(&call.id, Ended { line, started: false, repeats: 0 });
+        let whole = call.alone == Alone::Call;
+        self.remember(&call.id, Ended { line, started: whole, repeats: 0 });
         if let Some(row) = self.row(call, None) {
             self.rows[row].outcome = Some(outcome);
             self.rows[row].completed_line = Some(line);
+        }
+        if whole {
+            return None;
         }
         let rule = match outcome {
             CallOutcome::Rejected => Rule::RejectedWithoutStart,
@@ -250,7 +300,7 @@ impl Correlation {
         }
         self.rows.push(CallRow {
             id: call.id.as_str().to_owned(),
-            tool: call.tool.as_deref().map(|it| clipped(it, CALL_ID_BYTES_MAX).into_owned()),
+            tool: tool(call),
             outcome: None,
             started_line,
             completed_line: None,
@@ -265,8 +315,16 @@ impl Correlation {
         open
     }
 
-    /// Reports each call that is open where the run has ended.
+    /// Whether a call is open that must not be where the run ends.
+    pub fn is_unfinished(&self) -> bool {
+        self.open_at_end == OpenAtEnd::Error && self.of_turn() > 0
+    }
+
+    /// Reports each call that is open where the run has ended, if none may be.
     pub fn report_open(&self, line: u64, offset: u64, found: &mut Vec<Diagnostic>) {
+        if !self.is_unfinished() {
+            return;
+        }
         for (id, open) in self.open_calls() {
             let name = name(open.tool.as_deref(), id);
             let message = format!("the run has ended, and {name} is open");
@@ -282,7 +340,12 @@ impl Correlation {
 
     /// Open calls that there was no room to follow.
     fn unfollowed(&self) -> u64 {
-        self.counts.unfinished.saturating_sub(self.open.len() as u64)
+        self.of_turn().saturating_sub(self.open.len() as u64)
+    }
+
+    /// The calls of the turn that are open.
+    fn of_turn(&self) -> u64 {
+        self.counts.unfinished - self.left_open
     }
 
     /// Names the open calls in half a sentence; nothing if there is none.
@@ -293,7 +356,7 @@ impl Correlation {
             format!("{} since line {}", shown(tool), open.line)
         });
         let mut named: Vec<String> = named.collect();
-        let total = self.counts.unfinished;
+        let total = self.of_turn();
         if total > named.len() as u64 {
             named.push(format!("{} more", total - named.len() as u64));
         }
@@ -315,6 +378,11 @@ impl Correlation {
     pub fn overflowed(&self) -> bool {
         self.overflow
     }
+}
+
+/// The name of a call's tool, in bounded memory.
+fn tool(call: &Call<'_>) -> Option<String> {
+    call.tool.as_deref().map(|it| clipped(it, CALL_ID_BYTES_MAX).into_owned())
 }
 
 /// A call as messages name it: by its tool, and by its id where that says more.

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use crate::event::Node;
 use crate::limits::CALL_ID_BYTES_MAX;
-use crate::profile::{CallOutcome, RunOutcome};
+use crate::profile::{Alone, CallOutcome, RunOutcome};
 use crate::visible::{clipped, shown};
 
 pub use plan::Plan;
@@ -118,14 +118,27 @@ pub enum Fact<'e> {
     CallStarted(Box<Call<'e>>),
     /// A tool call completes.
     CallCompleted(Box<Call<'e>>, CallOutcome),
+    /// The group that the texts after it belong to.
+    Group(Cow<'e, str>),
     /// Text to append to the open segment.
     TextDelta(Cow<'e, str>),
     /// The text of a whole segment.
     TextWhole(Cow<'e, str>),
-    /// The text of the whole answer.
+    /// The text of the answer.
     FinalText(Cow<'e, str>),
     /// The open text segment ends here.
     Boundary,
+    /// An error; with a fatal one the run cannot succeed.
+    Error {
+        /// Whether it is one.
+        fatal: bool,
+    },
+    /// How the run goes, so far.
+    Verdict(RunOutcome),
+    /// After the end of a turn a new one begins.
+    Reopen,
+    /// It may come after the end of the run.
+    Epilogue,
     /// The run ends here, with this outcome.
     Terminal(Box<Last>),
     /// The run's outcome, from a producer without a terminal event.
@@ -139,16 +152,24 @@ impl Fact<'_> {
         match self {
             Self::SessionStart | Self::Directory(_) => Subject::Start,
             Self::CallStarted(_) | Self::CallCompleted(..) => Subject::Call,
-            Self::TextDelta(_) | Self::TextWhole(_) | Self::FinalText(_) | Self::Boundary => {
-                Subject::Text
-            }
-            Self::Terminal(_) | Self::Outcome(_) => Subject::End,
+            Self::Group(_)
+            | Self::TextDelta(_)
+            | Self::TextWhole(_)
+            | Self::FinalText(_)
+            | Self::Boundary => Subject::Text,
+            Self::Error { .. }
+            | Self::Verdict(_)
+            | Self::Reopen
+            | Self::Epilogue
+            | Self::Terminal(_)
+            | Self::Outcome(_) => Subject::End,
         }
     }
 }
 
 /// One half of a tool call.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Call<'e> {
     /// What correlates the halves.
     pub id: CallId,
@@ -158,15 +179,25 @@ pub struct Call<'e> {
     pub tool_known: bool,
     /// Whether the profile knows the kind of result; a start has none.
     pub result_known: bool,
+    /// Whether this half may come again.
+    pub repeat: bool,
+    /// What a completion is if there was no start.
+    pub alone: Alone,
+    /// Whether a completion says two things at once.
+    pub contradicts: bool,
+    /// The half itself: the event, or an element of an array in it.
+    pub object: Node<'e>,
     /// What both halves must have in common, in the order of the profile's `same`.
     pub same: Vec<Option<Node<'e>>>,
 }
 
 /// What the producer says at the end of the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Last {
-    /// The outcome.
-    pub outcome: RunOutcome,
+    /// The outcome; without one the latest verdict tells it.
+    pub outcome: Option<RunOutcome>,
+    /// Whether it is the end only if nothing follows.
+    pub suspect: bool,
     /// The run's duration in milliseconds.
     pub duration_ms: Option<u64>,
     /// The tokens it used.

@@ -35,6 +35,9 @@ pub const PROGRESS_BYTES_MIN: u64 = 8 * 1024 * 1024;
 /// takes half a millisecond, as checking so much does.
 pub const WARM_UP_BYTES: u64 = 96 * 1024;
 
+/// How many profiles may extend one another in a row: more is a circle.
+pub const EXTENDS_MAX: usize = 8;
+
 /// Entries of a tape, 12 bytes each, whose memory is kept when a line is read without it.
 pub const ENTRIES_KEPT_MAX: usize = 64 * 1024;
 
@@ -93,6 +96,9 @@ pub const CALL_ID_BYTES_MAX: usize = 256;
 /// Assistant text that is kept to be compared byte by byte, in bytes, once for the open segment
 /// and once for the whole answer. What lies beyond is compared by length and fingerprint.
 pub const TEXT_BYTES_MAX: usize = 1024 * 1024;
+
+/// Texts that may be open at once where the deltas of several are mixed; an older one ends then.
+pub const TEXT_GROUPS_MAX: usize = 16;
 
 /// Tags of which is remembered what a profile says of them, about 500 bytes each; very long ones
 /// are not.

@@ -1,23 +1,42 @@
 //! How a profile points into an event: paths, and conditions on what stands there.
 
+mod condition;
+
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde_json::Value;
 use smallvec::SmallVec;
 
 use crate::event::Node;
 use crate::pointer;
 
+pub use condition::{Conditions, Known};
+
 /// A JSON Pointer (RFC 6901) of which a token may be `*suffix`: the member whose key ends in
 /// `suffix` and is longer, the smallest in byte order if there are several. `*` alone matches any
-/// member. An array is entered by index.
+/// member. An array is entered by index. One that begins with `^` starts at the event, also where
+/// others start at an element of an array in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Path {
     text: String,
+    from_event: bool,
     tokens: Vec<Token>,
+}
+
+/// Where paths start: at an object in an event, or at the event itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Scope<'e> {
+    /// The event.
+    pub event: Node<'e>,
+    /// An object in it, or the event again.
+    pub object: Node<'e>,
+}
+
+impl<'e> From<Node<'e>> for Scope<'e> {
+    fn from(event: Node<'e>) -> Self {
+        Self { event, object: event }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,14 +49,18 @@ impl TryFrom<String> for Path {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        if !text.is_empty() && !text.starts_with('/') {
+        let (from_event, pointer) = match text.strip_prefix('^') {
+            Some(pointer) => (true, pointer),
+            None => (false, text.as_str()),
+        };
+        if !pointer.is_empty() && !pointer.starts_with('/') {
             return Err(format!("a path begins with a slash: {text}"));
         }
-        let tokens = pointer::tokens(&text).map(|token| match token.strip_prefix('*') {
+        let tokens = pointer::tokens(pointer).map(|token| match token.strip_prefix('*') {
             Some(suffix) => Token::Suffix(suffix.to_owned()),
             None => Token::Key(token),
         });
-        Ok(Self { tokens: tokens.collect(), text })
+        Ok(Self { tokens: tokens.collect(), from_event, text })
     }
 }
 
@@ -47,43 +70,56 @@ impl Path {
         &self.text
     }
 
+    /// Whether it starts at the event wherever others start.
+    pub fn is_of_event(&self) -> bool {
+        self.from_event
+    }
+
     /// The value at the path. A value that is `null` counts as absent.
-    pub fn find<'e>(&self, root: Node<'e>) -> Option<Node<'e>> {
-        walk(&self.tokens, root).filter(|node| !node.is_null())
+    pub fn find<'e>(&self, scope: impl Into<Scope<'e>>) -> Option<Node<'e>> {
+        walk(&self.tokens, self.start(scope.into())).filter(|node| !node.is_null())
     }
 
     /// What the `*` of the last token stands for: the key of the member, suffix removed.
-    pub fn find_key<'e>(&self, root: Node<'e>) -> Option<Cow<'e, str>> {
+    pub fn find_key<'e>(&self, scope: impl Into<Scope<'e>>) -> Option<Cow<'e, str>> {
         let (last, parents) = self.tokens.split_last()?;
         let Token::Suffix(suffix) = last else { return None };
-        let (key, _) = walk(parents, root)?.member_ending_in(suffix)?;
+        let parent = walk(parents, self.start(scope.into()))?;
+        let (key, _) = parent.member_ending_in(suffix)?;
         Some(match key {
             Cow::Borrowed(key) => Cow::Borrowed(key.strip_suffix(suffix.as_str())?),
             Cow::Owned(key) => Cow::Owned(key.strip_suffix(suffix.as_str())?.to_owned()),
         })
     }
+
+    fn start<'e>(&self, scope: Scope<'e>) -> Node<'e> {
+        if self.from_event { scope.event } else { scope.object }
+    }
 }
 
-/// Finds values of one event, remembering the way to the latest one: paths that are asked one
+/// Finds values of one object, remembering the way to the latest one: paths that are asked one
 /// after the other mostly begin alike.
 #[derive(Debug)]
 pub struct Finder<'p, 'e> {
-    root: Node<'e>,
+    scope: Scope<'e>,
     way: SmallVec<[(&'p Token, Option<Node<'e>>); 8]>,
 }
 
 impl<'p, 'e> Finder<'p, 'e> {
-    /// Finds values below `root`.
-    pub fn new(root: Node<'e>) -> Self {
-        Self { root, way: SmallVec::new() }
+    /// Finds values of `scope`.
+    pub fn new(scope: impl Into<Scope<'e>>) -> Self {
+        Self { scope: scope.into(), way: SmallVec::new() }
     }
 
     /// As [`Path::find`].
     pub fn find(&mut self, path: &'p Path) -> Option<Node<'e>> {
+        if path.from_event {
+            return path.find(self.scope);
+        }
         let alike = self.way.iter().zip(&path.tokens).take_while(|(it, token)| it.0 == *token);
         let alike = alike.count();
         self.way.truncate(alike);
-        let mut node = self.way.last().map_or(Some(self.root), |it| it.1);
+        let mut node = self.way.last().map_or(Some(self.scope.object), |it| it.1);
         for token in &path.tokens[alike..] {
             node = node.and_then(|node| token.of(node));
             self.way.push((token, node));
@@ -101,86 +137,6 @@ impl Token {
         match self {
             Self::Key(key) => node.get(key),
             Self::Suffix(suffix) => node.member_ending_in(suffix).map(|(_, value)| value),
-        }
-    }
-}
-
-/// A conjunction of conditions on values of an event; an empty one always holds.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(transparent)]
-pub struct Conditions(BTreeMap<Path, Test>);
-
-impl Conditions {
-    /// Whether all of them hold.
-    pub fn hold(&self, root: Node<'_>) -> bool {
-        self.0.iter().all(|(path, test)| test.holds(path.find(root)))
-    }
-
-    /// The same, on the way to other values.
-    pub fn hold_by<'p>(&'p self, finder: &mut Finder<'p, '_>) -> bool {
-        self.0.iter().all(|(path, test)| test.holds(finder.find(path)))
-    }
-
-    /// What is left to ask where some values are known beforehand; `None` where one of them fails.
-    pub fn given(&self, known: impl Fn(&Path) -> Known) -> Option<Self> {
-        let mut left = BTreeMap::new();
-        for (path, test) in &self.0 {
-            let value = match known(path) {
-                Known::Unknown => {
-                    left.insert(path.clone(), test.clone());
-                    continue;
-                }
-                Known::Absent => None,
-                Known::Text(text) => Some(Value::String(text)),
-            };
-            if !test.holds(value.as_ref().map(Node::Tree)) {
-                return None;
-            }
-        }
-        Some(Self(left))
-    }
-}
-
-/// What is known of a value before it is looked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Known {
-    /// Nothing.
-    Unknown,
-    /// It is not there.
-    Absent,
-    /// It is this string.
-    Text(String),
-}
-
-/// What is asked of one value.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
-enum Test {
-    /// `{"exists": true}`, `{"not": 0}`, or both.
-    Check(Check),
-    /// `["a", "b"]`: equal to one of them.
-    In(Vec<Value>),
-    /// `"a"`: equal to it.
-    Equals(Value),
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Check {
-    exists: Option<bool>,
-    not: Option<Value>,
-}
-
-impl Test {
-    fn holds(&self, found: Option<Node<'_>>) -> bool {
-        let equals = |scalar: &Value| found.is_some_and(|node| node.equals(scalar));
-        match self {
-            Self::Equals(scalar) => equals(scalar),
-            Self::In(scalars) => scalars.iter().any(equals),
-            Self::Check(Check { exists, not }) => {
-                exists.is_none_or(|exists| exists == found.is_some())
-                    && not.as_ref().is_none_or(|scalar| !equals(scalar))
-            }
         }
     }
 }

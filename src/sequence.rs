@@ -5,12 +5,14 @@ use std::hash::{BuildHasher, RandomState};
 use crate::diagnostic::Diagnostic;
 use crate::facts::{Fact, Facts, Subject};
 use crate::limits::CALL_ID_BYTES_MAX;
+use crate::profile;
 use crate::rule::Rule;
 use crate::visible::clipped;
 
 /// Follows the session through the stream.
-#[derive(Debug, Default)]
-pub struct Sequence {
+#[derive(Debug)]
+pub struct Sequence<'p> {
+    rules: &'p profile::Session,
     first_event: Option<(u64, u64)>,
     start_line: Option<u64>,
     /// The latest session, and the latest line of it.
@@ -46,7 +48,20 @@ impl Session {
     }
 }
 
-impl Sequence {
+impl<'p> Sequence<'p> {
+    /// Follows it by these rules.
+    pub fn new(rules: &'p profile::Session) -> Self {
+        Self {
+            rules,
+            first_event: None,
+            start_line: None,
+            session: None,
+            session_id: None,
+            time: None,
+            state: RandomState::new(),
+        }
+    }
+
     /// Takes an event into account.
     pub fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         let starts = |fact: &Fact<'_>| matches!(fact, Fact::SessionStart);
@@ -64,11 +79,14 @@ impl Sequence {
 
     fn start(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         let diagnostic = if let Some(line) = self.start_line {
+            if self.rules.repeats {
+                return;
+            }
             Diagnostic::new(Rule::RepeatedSessionStart, "the session starts a second time")
                 .related(line)
         } else {
             self.start_line = Some(facts.line);
-            let Some((line, _)) = self.first_event else { return };
+            let Some((line, _)) = self.first_event.filter(|_| self.rules.first) else { return };
             let message = "the session starts after other events";
             Diagnostic::new(Rule::LateSessionStart, message).related(line)
         };
@@ -82,6 +100,9 @@ impl Sequence {
                 return;
             }
             *before = Session::new(id, &self.state);
+            if !self.rules.constant {
+                return;
+            }
             let message = "the event belongs to another session than the one before it";
             let diagnostic = Diagnostic::new(Rule::SessionChanged, message).related(before_line);
             found.push(diagnostic.at(facts.line, facts.offset));
@@ -105,6 +126,7 @@ impl Sequence {
     /// What only the end of the stream shows. `starts` says whether the format begins with a
     /// session start at all.
     pub fn finish(&self, starts: bool, found: &mut Vec<Diagnostic>) {
+        let starts = starts && self.rules.required && !self.rules.start.is_empty();
         if let (true, None, Some((line, offset))) = (starts, self.start_line, self.first_event) {
             let message = "no event starts the session";
             found.push(Diagnostic::new(Rule::MissingSessionStart, message).at(line, offset));

@@ -84,6 +84,18 @@ impl<'e> Node<'e> {
         }
     }
 
+    /// Whether it is `null`, or a string, an array or an object with nothing in it.
+    pub fn is_empty(self) -> bool {
+        match self {
+            Self::Tree(Value::Array(items)) => items.is_empty(),
+            Self::Tree(Value::Object(members)) => members.is_empty(),
+            Self::Tape(cursor) if matches!(cursor.kind(), Kind::Array | Kind::Object) => {
+                cursor.count() == 0
+            }
+            Self::Tree(_) | Self::Tape(_) => self.is_null() || self.is(""),
+        }
+    }
+
     /// The items of an array; nothing for any other value.
     pub fn items(self) -> impl Iterator<Item = Self> {
         let (tree, tape) = match self {

@@ -3,11 +3,14 @@
 use std::borrow::Cow;
 
 use super::candidates::{Candidate, Candidates, Memory};
-use super::plan::{Nodes, Plan, Step, Steps};
+use super::plan::{Nodes, Parts, Plan, Step, Steps};
 use super::{Call, CallId, Fact, Last, Standing, Usage};
 use crate::event::Node;
-use crate::path::{Finder, Path};
-use crate::profile::{CallOutcome, Calls, Profile, Session, Terminal, TerminalPolicy};
+use crate::path::{Finder, Path, Scope};
+use crate::profile::{
+    Alone, CallCompletion, CallOutcome, Calls, ErrorSeverity, Objects, Profile, RunOutcome,
+    Session, Terminal, TerminalOutcome, TerminalPolicy, ToolName,
+};
 
 /// Reads facts out of events, as one profile says.
 #[derive(Debug)]
@@ -34,11 +37,14 @@ impl<'p> Reader<'p> {
         if rules.boundaries.iter().any(|when| when.hold(root)) {
             steps.push(Step::Boundary);
         }
+        course(rules, root, &mut steps);
         let end = end(&profile.terminal, rules, root);
         let standing = if end.is_some() { Standing::Documented } else { rules.standing };
         steps.extend(end.map(|end| {
             Step::Ready(match profile.terminal.policy {
-                TerminalPolicy::Required => Fact::Terminal(Box::new(end)),
+                TerminalPolicy::Required | TerminalPolicy::Optional => {
+                    Fact::Terminal(Box::new(end))
+                }
                 TerminalPolicy::None => Fact::Outcome(Box::new(end)),
             })
         }));
@@ -65,7 +71,7 @@ fn session<'e>(
         let directory = session.directory.as_ref().and_then(|path| path.find(root)?.as_str());
         steps.extend(directory.map(|it| Step::Ready(Fact::Directory(it))));
     }
-    session.id.as_ref().and_then(|path| path.find(root)?.as_str())
+    session.id.iter().find_map(|path| path.find(root))?.as_str()
 }
 
 /// False if the event is half of a call and has no id.
@@ -73,37 +79,70 @@ fn calls<'e>(calls: &Calls, rules: &Candidates<'_>, root: Node<'e>, steps: &mut 
     let mut complete = true;
     for Candidate { rule, .. } in rules.call_start.iter().filter(|it| it.when.hold(root)) {
         for object in rule.of.objects(root) {
-            let call = call(calls, object, &rule.id);
+            let tool = rule.tool.as_ref().unwrap_or(&calls.tool);
+            let call = call(calls, object, &rule.id, tool);
             complete &= call.is_some();
-            steps.extend(call.map(|it| Step::Ready(Fact::CallStarted(Box::new(it)))));
+            let call = call.map(|it| Box::new(Call { repeat: rule.repeat, ..it }));
+            steps.extend(call.map(|it| Step::Ready(Fact::CallStarted(it))));
         }
     }
     for Candidate { rule, .. } in rules.completion.iter().filter(|it| it.when.hold(root)) {
         for object in rule.of.objects(root) {
-            let mut finder = Finder::new(object);
-            let outcome = rule.outcomes.iter().find(|rule| rule.when.hold_by(&mut finder));
-            let call = call(calls, object, &rule.id);
-            complete &= call.is_some();
-            if let Some(mut call) = call {
-                call.result_known = outcome.is_some();
-                let outcome = outcome.map_or(CallOutcome::Unknown, |rule| rule.outcome);
-                steps.push(Step::Ready(Fact::CallCompleted(Box::new(call), outcome)));
-            }
+            let completed = completed(calls, object, rule);
+            complete &= completed.is_some();
+            steps.extend(completed.map(Step::Ready));
         }
     }
     complete
 }
 
-fn call<'e>(calls: &Calls, root: Node<'e>, id: &[Path]) -> Option<Call<'e>> {
-    let (tool, known) = tool(calls, root).unzip();
-    let mut finder = Finder::new(root);
+fn completed<'e>(calls: &Calls, scope: Scope<'e>, rule: &CallCompletion) -> Option<Fact<'e>> {
+    let mut finder = Finder::new(scope);
+    let outcome = rule.outcomes.iter().find(|rule| rule.when.hold_by(&mut finder));
+    let tool = rule.tool.as_ref().unwrap_or(&calls.tool);
+    let call = Call {
+        result_known: outcome.is_some(),
+        repeat: rule.repeat,
+        alone: rule.alone,
+        contradicts: outcome.is_some_and(|rule| rule.contradicts),
+        ..call(calls, scope, &rule.id, tool)?
+    };
+    let outcome = outcome.map_or(CallOutcome::Unknown, |rule| rule.outcome);
+    Some(Fact::CallCompleted(Box::new(call), outcome))
+}
+
+fn call<'e>(calls: &Calls, scope: Scope<'e>, id: &[Path], names: &[ToolName]) -> Option<Call<'e>> {
+    let (tool, known) = tool(names, scope).unzip();
+    let mut finder = Finder::new(scope);
     Some(Call {
-        id: call_id(root, id)?,
+        id: call_id(scope, id)?,
         tool,
-        tool_known: known.unwrap_or(calls.tool.is_empty()),
+        tool_known: known.unwrap_or(names.is_empty()),
         result_known: true,
+        repeat: false,
+        alone: Alone::Never,
+        contradicts: false,
+        object: scope.object,
         same: calls.same.iter().map(|path| finder.find(path)).collect(),
     })
+}
+
+/// What the event says of the course of the run.
+fn course<'e>(rules: &Candidates<'_>, root: Node<'e>, steps: &mut Steps<'e>) {
+    let is_told = |of: &Objects| of.objects(root).next().is_some();
+    let error = rules.errors.iter().find(|it| it.when.hold(root) && is_told(&it.rule.of));
+    steps
+        .extend(error.map(|it| {
+            Step::Ready(Fact::Error { fatal: it.rule.severity == ErrorSeverity::Fatal })
+        }));
+    let verdict = rules.verdict.iter().find(|it| it.when.hold(root));
+    steps.extend(verdict.map(|it| Step::Ready(Fact::Verdict(it.rule.outcome))));
+    if rules.reopen.iter().any(|when| when.hold(root)) {
+        steps.push(Step::Reopen);
+    }
+    if rules.after.iter().any(|when| when.hold(root)) {
+        steps.push(Step::Epilogue);
+    }
 }
 
 /// False if the event is to carry text and part of it is not there.
@@ -111,23 +150,48 @@ fn text<'e>(rules: &Candidates<'_>, root: Node<'e>, steps: &mut Steps<'e>) -> bo
     let Some(Candidate { rule, .. }) = rules.text.iter().find(|it| it.when.hold(root)) else {
         return true;
     };
+    // Elements of an array may be of a group each.
+    let apart = rule.of.are_elements() && rule.group.iter().any(|path| !path.is_of_event());
     let mut complete = rule.of.is_there(root);
     let mut pieces = Nodes::new();
     for object in rule.of.objects(root) {
         match rule.value.find(object).filter(|it| it.is_string()) {
+            Some(piece) if apart => {
+                let pieces = Nodes::from_iter([piece]);
+                steps.push(Step::Group(key(&rule.group, object)));
+                steps.push(Step::Text { mode: rule.mode, pieces, complete: true });
+            }
             Some(piece) => pieces.push(piece),
             None => complete = false,
         }
     }
+    if apart || pieces.is_empty() && complete && rule.of.is_among_others(root) {
+        // Nothing is left in it, or nothing in it is text.
+        return complete;
+    }
+    if !rule.group.is_empty() {
+        steps.push(Step::Group(key(&rule.group, root.into())));
+    }
     steps.push(Step::Text { mode: rule.mode, pieces, complete });
     complete
+}
+
+/// The values that name the group of a text.
+fn key<'e>(group: &[Path], scope: Scope<'e>) -> Parts<'e> {
+    let is_name = |it: &Node<'_>| it.is_string() || it.is_number();
+    group.iter().map(|path| path.find(scope).filter(is_name)).collect()
 }
 
 fn end(terminal: &Terminal, rules: &Candidates<'_>, root: Node<'_>) -> Option<Last> {
     let rule = rules.terminal.iter().find(|it| it.when.hold(root))?.rule;
     let number = |path: &Option<Path>| path.as_ref()?.find(root)?.as_u64();
     Some(Last {
-        outcome: rule.outcome,
+        outcome: match rule.outcome {
+            TerminalOutcome::Failure => Some(RunOutcome::Failure),
+            TerminalOutcome::Success | TerminalOutcome::Suspect => Some(RunOutcome::Success),
+            TerminalOutcome::Neutral => None,
+        },
+        suspect: rule.suspect || rule.outcome == TerminalOutcome::Suspect,
         duration_ms: number(&terminal.duration_ms),
         usage: Usage {
             input_tokens: number(&terminal.usage.input_tokens),
@@ -139,10 +203,12 @@ fn end(terminal: &Terminal, rules: &Candidates<'_>, root: Node<'_>) -> Option<La
 }
 
 /// The tool's name, and whether the profile knows it.
-fn tool<'e>(calls: &Calls, root: Node<'e>) -> Option<(Cow<'e, str>, bool)> {
-    calls.tool.iter().find_map(|rule| {
-        let key = rule.key.as_ref().and_then(|path| path.find_key(root));
-        let name = key.or_else(|| rule.value.as_ref()?.find(root)?.as_str())?;
+fn tool<'e>(names: &[ToolName], scope: Scope<'e>) -> Option<(Cow<'e, str>, bool)> {
+    names.iter().find_map(|rule| {
+        let key = rule.key.as_ref().and_then(|path| path.find_key(scope));
+        let value = || rule.value.as_ref()?.find(scope)?.as_str();
+        let itself = || rule.name.clone().map(Cow::Owned);
+        let name = key.or_else(value).or_else(itself)?;
         let known = rule.known.as_ref();
         let known = known.is_none_or(|known| known.iter().any(|known| *known == name));
         Some((name, known))
@@ -150,7 +216,7 @@ fn tool<'e>(calls: &Calls, root: Node<'e>) -> Option<(Cow<'e, str>, bool)> {
 }
 
 /// The id of a call: its parts, which all must be there.
-fn call_id(root: Node<'_>, paths: &[Path]) -> Option<CallId> {
-    let parts = paths.iter().map(|path| path.find(root)?.scalar_text());
+fn call_id(scope: Scope<'_>, paths: &[Path]) -> Option<CallId> {
+    let parts = paths.iter().map(|path| path.find(scope)?.scalar_text());
     parts.collect::<Option<Vec<_>>>().map(|parts| CallId::new(&parts))
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use super::plan::{Plan, Step, joined, text_fact};
+use super::plan::{Plan, Step, group_key, joined, text_fact};
 use super::{Fact, Facts, Standing};
 use crate::event::Node;
 use crate::profile::TextMode;
@@ -23,6 +23,9 @@ pub struct Recipe {
 enum Ingredient {
     SessionStart,
     Boundary,
+    Reopen,
+    Epilogue,
+    Group(Vec<Option<Source>>),
     Text(TextMode, Vec<Source>),
 }
 
@@ -38,6 +41,15 @@ impl Recipe {
                 Step::Ready(_) => return None,
                 Step::SessionStart => Ingredient::SessionStart,
                 Step::Boundary => Ingredient::Boundary,
+                Step::Reopen => Ingredient::Reopen,
+                Step::Epilogue => Ingredient::Epilogue,
+                Step::Group(parts) => {
+                    let part = |part: &Option<Node<'_>>| match part {
+                        Some(node) => Some(Some(part_of_key(node, source(node)?))),
+                        None => Some(None),
+                    };
+                    Ingredient::Group(parts.iter().map(part).collect::<Option<_>>()?)
+                }
                 Step::Text { mode, pieces, .. } => {
                     Ingredient::Text(*mode, pieces.iter().map(source).collect::<Option<_>>()?)
                 }
@@ -64,6 +76,13 @@ impl Recipe {
             match step {
                 Ingredient::SessionStart => facts.push(Fact::SessionStart),
                 Ingredient::Boundary => facts.push(Fact::Boundary),
+                Ingredient::Reopen => facts.push(Fact::Reopen),
+                Ingredient::Epilogue => facts.push(Fact::Epilogue),
+                Ingredient::Group(parts) => {
+                    let text = |it: &'e Option<Source>| it.as_ref().map(|it| values.text(it));
+                    let parts = parts.iter().map(|it| text(it).unwrap_or_default());
+                    facts.push(Fact::Group(group_key(parts)));
+                }
                 Ingredient::Text(mode, pieces) => {
                     let text = match &pieces[..] {
                         [piece] => values.text(piece),
@@ -74,5 +93,13 @@ impl Recipe {
             }
         }
         facts
+    }
+}
+
+/// A number of a key that is the same in all lines is told as it is read, not as it is written.
+fn part_of_key(node: &Node<'_>, source: Source) -> Source {
+    match (source, node.scalar_text()) {
+        (Source::Literal(_), Some(text)) => Source::Literal(text.into_owned()),
+        (source, _) => source,
     }
 }

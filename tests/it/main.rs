@@ -15,6 +15,7 @@ mod engines;
 mod golden;
 mod hostile;
 mod injection;
+mod language;
 mod many;
 #[path = "../mutation/mod.rs"]
 mod mutation;
@@ -27,4 +28,5 @@ mod signals;
 mod streams;
 mod suites;
 mod tidy;
+mod turns;
 mod verdicts;

@@ -1,0 +1,107 @@
+//! How the stream ends.
+
+use serde::Deserialize;
+
+use super::EventRule;
+use crate::path::{Conditions, Path};
+
+/// How the stream ends.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Terminal {
+    /// Whether there is a terminal event.
+    #[serde(default)]
+    pub policy: TerminalPolicy,
+    /// The events that end the run; the first rule that holds.
+    #[serde(default)]
+    pub rules: Vec<TerminalRule>,
+    /// Events that tell how the run goes, for an end that does not: the last that came counts.
+    #[serde(default)]
+    pub verdict: Vec<VerdictRule>,
+    /// Events that open a new turn after a terminal event.
+    #[serde(default)]
+    pub reopen: Vec<EventRule>,
+    /// Events that may follow the terminal event.
+    #[serde(default)]
+    pub after: Vec<EventRule>,
+    /// Where such an event tells the run's duration in milliseconds.
+    pub duration_ms: Option<Path>,
+    /// Where such an event counts tokens.
+    #[serde(default)]
+    pub usage: UsagePaths,
+}
+
+/// Whether the producer ends its stream with a terminal event.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TerminalPolicy {
+    /// A terminal event is the last one.
+    #[default]
+    Required,
+    /// A terminal event may come; without one, the end of the stream is the end of the run.
+    Optional,
+    /// The end of the stream is the end of the run; outcome events may come at any time, and one
+    /// failure is a failed run.
+    None,
+}
+
+/// An event that ends the run.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TerminalRule {
+    /// What it tells of the run.
+    pub outcome: TerminalOutcome,
+    /// Whether it is the end only if nothing follows it.
+    #[serde(default)]
+    pub suspect: bool,
+    /// These hold for the event.
+    pub when: Conditions,
+}
+
+/// What a terminal event tells of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TerminalOutcome {
+    /// It succeeded.
+    Success,
+    /// It failed.
+    Failure,
+    /// It ended; how, the latest verdict tells.
+    Neutral,
+    /// It looks like the end, and like success; it is, if nothing follows.
+    Suspect,
+}
+
+/// An event that tells how the run goes.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VerdictRule {
+    /// How.
+    pub outcome: RunOutcome,
+    /// These hold for the event.
+    pub when: Conditions,
+}
+
+/// What the producer says of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunOutcome {
+    /// It succeeded.
+    Success,
+    /// It failed.
+    Failure,
+}
+
+/// Where token counts stand.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UsagePaths {
+    /// Tokens sent to the model.
+    pub input_tokens: Option<Path>,
+    /// Tokens it wrote.
+    pub output_tokens: Option<Path>,
+    /// Tokens read from the cache.
+    pub cache_read_tokens: Option<Path>,
+    /// Tokens written to the cache.
+    pub cache_write_tokens: Option<Path>,
+}
