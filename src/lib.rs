@@ -40,6 +40,7 @@
 //! | 12 | [`check`]: the loop over all stages; `producer`: the command that is run |
 //! | 11 | [`report`]: for people and for programs |
 //! | 10 | [`summary`]: what a check amounts to; [`convert`]: the stream in another form |
+//! | 10 | [`infer`]: a draft of a profile, from recordings |
 //! | 9 | the stages: [`vocabulary`], [`sequence`], [`correlation`], [`reassembly`], [`terminal`] |
 //! | 8 | [`facts`]: what an event means; [`framing`]; [`contract`]: what streams are held against |
 //! | 7 | [`profile`]: what a producer's events mean, as data |
@@ -106,6 +107,7 @@ pub mod terminal;
 pub mod vocabulary;
 
 pub mod convert;
+pub mod infer;
 pub mod summary;
 
 pub mod report;
