@@ -2,16 +2,16 @@
 
 use serde::Deserialize;
 
-use crate::event::Node;
-use crate::path::{Conditions, Path};
+use crate::path::{Conditions, Path, Scope};
 
 /// What a person is told of tool calls.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Actions {
-    /// Where a call's own object stands; the paths of the rules begin there.
+    /// Where the call's object stands, from its half; the paths of the rules begin there. Without
+    /// it they begin at the half: the event, or the element of an array in it.
     of: Option<Path>,
-    /// For each call the first rule of its tool whose conditions hold.
+    /// For each call the first rule of its tool whose conditions hold for one of its halves.
     #[serde(default)]
     rules: Vec<Action>,
 }
@@ -20,6 +20,7 @@ pub struct Actions {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Action {
+    /// The tool; `*` is any, also one without a name.
     tool: String,
     #[serde(default)]
     when: Conditions,
@@ -64,10 +65,10 @@ impl TryFrom<String> for Figure {
 
 impl Figure {
     /// The text with its values; nothing if one of them is absent or empty.
-    fn filled(&self, root: Node<'_>) -> Option<String> {
+    fn filled(&self, call: Scope<'_>) -> Option<String> {
         let mut text = String::new();
         for (before, path) in &self.parts {
-            let value = path.find(root)?.scalar_text()?;
+            let value = path.find(call)?.scalar_text()?;
             if value.is_empty() {
                 return None;
             }
@@ -80,25 +81,38 @@ impl Figure {
 }
 
 impl Actions {
-    /// The rule for a call, and the object that its paths begin at.
-    pub fn find<'e>(&self, tool: &str, root: Node<'e>) -> Option<(&Action, Node<'e>)> {
-        let call = match &self.of {
-            Some(path) => path.find(root)?,
-            None => root,
-        };
-        let rule = self.rules.iter().find(|rule| rule.tool == tool && rule.when.hold(call))?;
-        Some((rule, call))
+    /// Where the rules' paths begin in this half of a call.
+    pub fn object<'e>(&self, half: Scope<'e>) -> Option<Scope<'e>> {
+        let Some(of) = &self.of else { return Some(half) };
+        of.find(half).map(|object| Scope { object, ..half })
+    }
+
+    /// The rules for a tool that hold for this object, by number.
+    pub fn holding(&self, tool: &str, object: Scope<'_>) -> impl Iterator<Item = usize> {
+        let rules = self.rules.iter().enumerate();
+        let fits = move |rule: &Action| rule.is_for(tool) && rule.when.hold(object);
+        rules.filter(move |(_, rule)| fits(rule)).map(|(number, _)| number)
+    }
+
+    /// A rule by its number.
+    pub fn rule(&self, number: usize) -> &Action {
+        &self.rules[number]
     }
 }
 
 impl Action {
+    /// Whether it tells of this tool.
+    pub fn is_for(&self, tool: &str) -> bool {
+        self.tool == tool || self.tool == "*"
+    }
+
     /// The one thing a person wants to know of the call, if it is there.
-    pub fn detail(&self, call: Node<'_>) -> Option<String> {
+    pub fn detail(&self, call: Scope<'_>) -> Option<String> {
         self.detail.iter().find_map(|detail| detail.filled(call))
     }
 
     /// What the result says in numbers.
-    pub fn figures(&self, call: Node<'_>) -> Vec<String> {
+    pub fn figures(&self, call: Scope<'_>) -> Vec<String> {
         self.figures.iter().filter_map(|figure| figure.filled(call)).collect()
     }
 }
