@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Look;
 use super::leaves::{Words, is_path, leaves};
+use super::{Look, counted};
 use crate::event::Node;
 use crate::limits::{INFER_PLACES_MAX, TAGS_REMEMBERED_MAX};
 use crate::path::Path;
@@ -138,8 +138,9 @@ impl<'t> Survey<'t> {
         let candidates = found.into_iter().filter(|(path, it)| it.1 > 0 && fits(path, it.0));
         let (path, (tags, told, _)) = candidates.max_by_key(|(_, it)| (it.0, it.2))?;
         let reason = format!(
-            "tag: {} is a word in all events of {tags} tags so far, and tells those of {told} apart",
-            shown(path)
+            "tag: {} is a word in all events of {}, and tells those of {told} apart",
+            shown(path),
+            counted(tags, "tag")
         );
         Some((path.to_owned(), reason))
     }
