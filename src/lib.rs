@@ -29,6 +29,10 @@
 //! Whatever a shortcut does not take goes the plain way. [`contract::Engine`] chooses, and the
 //! tests hold all ways against each other, on millions of damaged lines.
 //!
+//! # What is not on this way
+//!
+//! [`infer`] drafts profiles: it reads recordings, several times, and writes what a person edits.
+//!
 //! # The floors
 //!
 //! A module uses those below it, never those beside or above it; a test holds this list.

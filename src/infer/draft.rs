@@ -125,8 +125,8 @@ impl<'t> Study<'t> {
         let mut session = Map::new();
         if let Some((tag, it)) = self.ends.start() {
             let (name, times) = (named(tag), counted(it.events, "time"));
-            let told =
-                format!("start: {name} is first in {all} of {all} recordings, {times} in all");
+            let recordings = counted(all, "recording");
+            let told = format!("start: {name} is first in all of {recordings}, {times} in all");
             // What comes again and again begins no session.
             let once = it.events == all;
             let told = if once { told } else { told + "; not taken for one" };
@@ -304,8 +304,8 @@ impl<'t> Study<'t> {
             let outcome = if is_bad(tag) { "failure" } else { "success" };
             rules.push(json!({ "outcome": outcome, "when": when }));
             let (name, last) = (named(tag), it.last);
-            let told =
-                format!("end: {name} is last in {last} of {all} recordings, and nowhere else");
+            let recordings = counted(all, "recording");
+            let told = format!("end: {name} is last in {last} of {recordings}, and nowhere else");
             written.evidence.push(told);
         }
         if ends.is_empty() {

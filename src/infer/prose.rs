@@ -172,7 +172,7 @@ impl Study<'_> {
         }
         if let (Some((last, made)), Some(source)) = (prose.last, prose.whole.or(prose.delta)) {
             told.push(format!(
-                "text: of {} at {}, {} are all of {} and {} the last of it",
+                "text: of {} at {}, {} are all those at {} together, and {} the last of them",
                 counted(self.texts.kinds[&last].count, "string"),
                 named(last),
                 made.all,

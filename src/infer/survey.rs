@@ -138,7 +138,7 @@ impl<'t> Survey<'t> {
         let candidates = found.into_iter().filter(|(path, it)| it.1 > 0 && fits(path, it.0));
         let (path, (tags, told, _)) = candidates.max_by_key(|(_, it)| (it.0, it.2))?;
         let reason = format!(
-            "tag: {} is a word in all events of {}, and tells those of {told} apart",
+            "tag: {} is a word in all events of {}, and in those of {told} not always the same",
             shown(path),
             counted(tags, "tag")
         );

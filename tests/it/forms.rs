@@ -52,7 +52,11 @@ fn blocks_stream() -> String {
         json!({ "type": kind, "session": "s1", "turn": 2,
         "message": { "content": content } })
     };
-    let call = |id: &str, name: &str, input: Value| json!({ "type": "tool_use", "id": id, "name": name, "input": input });
+    let call = |id: &str, name: &str, input: Value| {
+        let (kind, mut call) = ("tool_use", json!({ "id": id, "name": name, "input": input }));
+        call["type"] = kind.into();
+        call
+    };
     let events = [
         json!({ "type": "system", "subtype": "init", "session": "s1", "folder": "/home/me/shop" }),
         blocks("assistant", json!([{ "type": "text", "text": "I look first.\n" }])),
@@ -102,9 +106,9 @@ fn items() -> Value {
             }],
             "tool": [{ "value": "/item/type" }],
             "actions": { "of": "/item", "rules": [
-                { "tool": "command", "done": "Ran terminal command", "asked": "run terminal command",
-                  "failed": "Ran terminal command", "detail": ["{/command}"],
-                  "figures": ["exit {/exit}"] },
+                { "tool": "command", "done": "Ran terminal command",
+                  "asked": "run terminal command", "failed": "Ran terminal command",
+                  "detail": ["{/command}"], "figures": ["exit {/exit}"] },
                 { "tool": "change", "when": { "/kind": "add" }, "done": "Created new file",
                   "detail": ["{/path}"] },
                 { "tool": "change", "done": "Changed file", "detail": ["{/path}"] }

@@ -15,6 +15,7 @@ mod engines;
 mod forms;
 mod golden;
 mod hostile;
+mod infer;
 mod injection;
 mod language;
 mod many;
