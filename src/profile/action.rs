@@ -1,7 +1,11 @@
 //! What a person is told of a tool call: verb, detail and figures, as data.
 
-use serde::Deserialize;
+use std::borrow::Cow;
 
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::event::Node;
 use crate::path::{Conditions, Path, Scope};
 
 /// What a person is told of tool calls.
@@ -39,13 +43,21 @@ pub struct Action {
     figures: Vec<Figure>,
 }
 
-/// A text with values of the event in it: `exit {/result/success/exitCode}`.
+/// A text with values of the event in it: `exit {/result/success/exitCode}`. Of a string that is
+/// JSON itself, a value in it: `{/function/arguments#/path}`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Figure {
     /// Text, and the value that follows it.
-    parts: Vec<(String, Path)>,
+    parts: Vec<(String, Place)>,
     rest: String,
+}
+
+/// Where a value stands: in the event, and in the JSON that a string of it holds.
+#[derive(Debug, Clone)]
+struct Place {
+    path: Path,
+    inner: Option<Path>,
 }
 
 impl TryFrom<String> for Figure {
@@ -56,7 +68,7 @@ impl TryFrom<String> for Figure {
         while let Some((before, after)) = rest.split_once('{') {
             let (path, after) =
                 after.split_once('}').ok_or_else(|| format!("a brace is not closed: {text}"))?;
-            parts.push((before.to_owned(), Path::try_from(path.to_owned())?));
+            parts.push((before.to_owned(), Place::try_from(path)?));
             rest = after;
         }
         Ok(Self { rest: rest.to_owned(), parts })
@@ -67,8 +79,8 @@ impl Figure {
     /// The text with its values; nothing if one of them is absent or empty.
     fn filled(&self, call: Scope<'_>) -> Option<String> {
         let mut text = String::new();
-        for (before, path) in &self.parts {
-            let value = path.find(call)?.scalar_text()?;
+        for (before, place) in &self.parts {
+            let value = place.text(call)?;
             if value.is_empty() {
                 return None;
             }
@@ -77,6 +89,29 @@ impl Figure {
         }
         text.push_str(&self.rest);
         Some(text)
+    }
+}
+
+impl TryFrom<&str> for Place {
+    type Error = String;
+
+    fn try_from(text: &str) -> Result<Self, String> {
+        let (path, inner) = match text.split_once("#/") {
+            Some((path, inner)) => (path, Some(Path::try_from(format!("/{inner}"))?)),
+            None => (text, None),
+        };
+        Ok(Self { path: Path::try_from(path.to_owned())?, inner })
+    }
+}
+
+impl Place {
+    /// The value as text, if it is one.
+    fn text<'e>(&self, call: Scope<'e>) -> Option<Cow<'e, str>> {
+        let text = self.path.find(call)?.scalar_text()?;
+        let Some(inner) = &self.inner else { return Some(text) };
+        let value: Value = serde_json::from_str(&text).ok()?;
+        let found = inner.find(Node::Tree(&value))?.scalar_text()?;
+        Some(Cow::Owned(found.into_owned()))
     }
 }
 

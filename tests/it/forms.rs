@@ -35,7 +35,8 @@ fn blocks() -> Value {
                   "asked": "read file", "path": true, "detail": ["{/input/path}"] },
                 { "tool": "File", "done": "Edited file", "asked": "edit file", "path": true,
                   "detail": ["{/input/path}"], "figures": ["in turn {^/turn}"] },
-                { "tool": "*", "done": "Called tool", "asked": "call tool", "detail": ["{/name}"] }
+                { "tool": "*", "done": "Called tool", "asked": "call tool",
+                  "detail": ["{/name} in {/input#/town}", "{/name}"] }
             ] }
         },
         "text": [
@@ -65,7 +66,8 @@ fn blocks_stream() -> String {
             json!([
                 call("a1", "File", json!({ "mode": "look", "path": "/home/me/shop/cart.py" })),
                 call("a2", "Run", json!({ "command": "make test" })),
-                call("a3", "Weather", json!({ "town": "Bern" })),
+                call("a3", "Weather", json!("{\"town\": \"Bern\", \"when\": [1]}")),
+                call("a5", "Weather", json!("{\"town\": \"Ber")),
             ]),
         ),
         blocks(
@@ -74,6 +76,7 @@ fn blocks_stream() -> String {
                 { "type": "tool_result", "tool_use_id": "a2", "is_error": true, "exit": 2 },
                 { "type": "tool_result", "tool_use_id": "a1" },
                 { "type": "tool_result", "tool_use_id": "a3", "is_error": true },
+                { "type": "tool_result", "tool_use_id": "a5" },
             ]),
         ),
         blocks(
@@ -158,10 +161,12 @@ fn converted(profile: &Value, form: &str, stream: &str) -> String {
 fn actions_are_told_of_calls_in_arrays() {
     let (profile, stream) = (blocks(), blocks_stream());
     let actions = "Ran terminal command make test (exit 2)\nRead file cart.py\n\
-        Failed: call tool Weather\nEdited file /etc/hosts (in turn 2)\n";
+        Failed: call tool Weather in Bern\nCalled tool Weather\n\
+        Edited file /etc/hosts (in turn 2)\n";
     assert_eq!(converted(&profile, "text", &stream), actions);
     let transcript = "I look first.\n\n[Ran terminal command make test (exit 2)]\n\
-        [Read file cart.py]\n[Failed: call tool Weather]\n[Edited file /etc/hosts (in turn 2)]\n\n\
+        [Read file cart.py]\n[Failed: call tool Weather in Bern]\n\
+        [Called tool Weather]\n[Edited file /etc/hosts (in turn 2)]\n\n\
         All is well.\n";
     assert_eq!(converted(&profile, "transcript", &stream), transcript);
     assert_eq!(converted(&profile, "answer", &stream), "All is well.\n");
@@ -194,7 +199,7 @@ fn open_calls_are_told_with_the_words_of_their_start() {
     let output = run_on(&flags, cut.as_bytes());
     assert_eq!(output.status.code(), Some(1));
     let unfinished = "Unfinished: read file cart.py\nUnfinished: run terminal command make test\n\
-        Unfinished: call tool Weather\n";
+        Unfinished: call tool Weather in Bern\nUnfinished: call tool Weather\n";
     assert_eq!(text(&output.stdout), unfinished);
 }
 
