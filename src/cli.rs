@@ -161,6 +161,13 @@ pub struct Cli {
     #[arg(long, exclusive = true, help_heading = "Rules")]
     pub list_rules: bool,
 
+    /// Draft a profile, its schema in it, from recordings of an unknown agent; why, on stderr
+    #[arg(long, requires = "files", help_heading = "Rules")]
+    #[arg(conflicts_with_all = ["profile", "schema", "strict", "exit_status", "error", "warn"])]
+    #[arg(conflicts_with_all = ["allow", "report", "quiet", "to", "tee", "files_from"])]
+    #[arg(conflicts_with_all = ["files0_from", "timeout", "idle_timeout", "print_schema"])]
+    pub infer: bool,
+
     /// Print a JSON Schema: of the profile's events, the json report, or profile files
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1)]
     #[arg(default_missing_value = "profile", help_heading = "Rules")]

@@ -31,6 +31,10 @@
 //! Whatever a shortcut does not take goes the plain way. [`contract::Engine`] chooses, and the
 //! tests hold all ways against each other, on millions of damaged lines.
 //!
+//! # What is not on this way
+//!
+//! [`infer`] drafts profiles: it reads recordings, several times, and writes what a person edits.
+//!
 //! # The floors
 //!
 //! A module uses those below it, never those beside or above it; a test holds this list.
@@ -42,6 +46,7 @@
 //! | 12 | [`check`]: the loop over all stages; `producer`: the command that is run |
 //! | 11 | [`report`]: for people and for programs |
 //! | 10 | [`summary`]: what a check amounts to; [`convert`]: the stream in another form |
+//! | 10 | [`infer`]: a draft of a profile, from recordings |
 //! | 9 | the stages: [`vocabulary`], [`sequence`], [`correlation`], [`reassembly`], [`terminal`] |
 //! | 8 | [`facts`]: what an event means; [`framing`]; [`contract`]: what streams are held against |
 //! | 7 | [`profile`]: what a producer's events mean, as data |
@@ -109,6 +114,7 @@ pub mod terminal;
 pub mod vocabulary;
 
 pub mod convert;
+pub mod infer;
 pub mod summary;
 
 pub mod report;

@@ -168,3 +168,24 @@ pub const VIOLATION_DETAIL_BYTES_MAX: usize = 128 * 1024;
 /// Lines that are looked at before a stream that may be something else than NDJSON is taken for
 /// NDJSON all the same, because nothing but blank lines came.
 pub const FRAMING_BLANKS_MAX: usize = 100;
+
+/// Rounds in which tag paths are looked for in recordings, and so the longest tag of a draft.
+pub const INFER_TAG_PARTS_MAX: usize = 3;
+
+/// Different values of something that may still be a tag, or a closed set.
+pub const INFER_VALUES_MAX: usize = 64;
+
+/// Places in events (a tag and a path) of which is counted what stands there.
+pub const INFER_PLACES_MAX: usize = 4_096;
+
+/// Values of one event that are looked at, beside its schema.
+pub const INFER_LEAVES_MAX: usize = 2_000;
+
+/// Nodes of all schemas of a draft together.
+pub const INFER_NODES_MAX: usize = 20_000;
+
+/// Different strings of one recording that are remembered as ids.
+pub const INFER_IDS_MAX: usize = 50_000;
+
+/// Text of one recording that is kept to be put together, in bytes, for all places together.
+pub const INFER_TEXT_BYTES_MAX: usize = 32 * 1024 * 1024;

@@ -16,6 +16,7 @@ use crate::cli::{Cli, EngineName, InputFormat, PrintSchema};
 use crate::contract::{Contract, Engine};
 use crate::descriptor;
 use crate::error::Error;
+use crate::infer::infer;
 use crate::input::list::{self, Separator};
 use crate::input::{Input, STDIN, inputs};
 use crate::limits::MESSAGE_BYTES_MAX;
@@ -63,6 +64,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Err(error) if error.use_stderr() => return complain(&one_line(&error)).into(),
         Err(help) => return print(&help.to_string()).into(),
     };
+    if cli.infer {
+        return draft(&cli).into();
+    }
     match modes(&cli) {
         Some(Ok(text)) => print(&text).into(),
         Some(Err(error)) => complain(&error.to_string()).into(),
@@ -89,6 +93,24 @@ fn modes(cli: &Cli) -> Option<Result<String, Error>> {
             schema.map(|schema| format!("{:#}\n", schema.document())).ok_or_else(none)
         }),
     })
+}
+
+/// Prints the draft of a profile, and on standard error what it rests on.
+fn draft(cli: &Cli) -> u8 {
+    let draft = match infer(&cli.files) {
+        Ok(draft) => draft,
+        Err(error) => return complain(&error.to_string()),
+    };
+    // Nobody is left to tell if standard error is closed.
+    draft.evidence.iter().for_each(|told| drop(say(told)));
+    let mut profile = Vec::new();
+    let written = if is_watched() {
+        Guard::new(&mut profile).write_all(draft.profile().as_bytes())
+    } else {
+        profile.write_all(draft.profile().as_bytes())
+    };
+    let text = written.map(|()| String::from_utf8_lossy(&profile));
+    text.map_or(COULD_NOT_CHECK, |text| print(&text))
 }
 
 fn rule_list() -> String {
@@ -240,14 +262,19 @@ fn print(text: &str) -> u8 {
 /// One line on standard error, and the exit code that belongs to it.
 fn complain(message: &str) -> u8 {
     // A name may be as long as the file that was taken for a list.
-    let line = format!("ndjson-check: {}\n", clipped(&visible(message), MESSAGE_BYTES_MAX));
     // Nobody is left to tell if standard error is closed.
-    let _ = if is_watched() {
+    let _ = say(&format!("ndjson-check: {message}"));
+    COULD_NOT_CHECK
+}
+
+/// One line on standard error.
+fn say(message: &str) -> io::Result<()> {
+    let line = format!("{}\n", clipped(&visible(message), MESSAGE_BYTES_MAX));
+    if is_watched() {
         Guard::new(io::stderr()).write_all(line.as_bytes())
     } else {
         io::stderr().write_all(line.as_bytes())
-    };
-    COULD_NOT_CHECK
+    }
 }
 
 /// The parser's message without its usage, on one line.

@@ -5,10 +5,11 @@ use std::collections::{HashMap, HashSet};
 use super::Seen;
 use crate::event::Event;
 use crate::facts::{Call, CallId, Fact};
-use crate::limits::{ACTION_DETAIL_CHARS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX};
-use crate::profile::{Action, CallOutcome, Profile};
+use crate::limits::{ACTION_DETAIL_CHARS_MAX, CALL_ID_BYTES_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX};
+use crate::path::Scope;
+use crate::profile::{Action, Alone, CallOutcome, Profile};
 use crate::reassembly::Piece;
-use crate::visible::visible;
+use crate::visible::{clipped, visible};
 
 /// Follows the calls and tells of each when it ends.
 pub(super) struct Actions<'p> {
@@ -22,10 +23,14 @@ pub(super) struct Actions<'p> {
     started: u64,
 }
 
-/// What the start of a call told; its completion may not repeat it.
+/// What the halves of a call have told so far; the completion may not repeat what the start says.
+#[derive(Default)]
 struct Open {
     number: u64,
-    asked: String,
+    tool: String,
+    /// The profile's rules that held for a half, by number.
+    rules: Vec<usize>,
+    /// With a space before it, if there is one.
     detail: String,
 }
 
@@ -71,17 +76,24 @@ impl<'p> Actions<'p> {
     pub(super) fn unfinished(&mut self) -> Vec<String> {
         let mut open: Vec<Open> = self.open.drain().map(|(_, open)| open).collect();
         open.sort_unstable_by_key(|open| open.number);
-        let lines = open.into_iter().map(|it| format!("Unfinished: {}{}", it.asked, it.detail));
+        let lines = open.into_iter().map(|it| {
+            let Told { asked, detail, .. } = self.words(it);
+            format!("Unfinished: {asked}{detail}")
+        });
         lines.collect()
     }
 
     fn start(&mut self, call: &Call<'_>, seen: &Seen<'_, '_>) {
         self.started += 1;
-        if self.open.len() >= CALLS_OPEN_MAX || self.open.contains_key(&call.id) {
-            return;
-        }
-        let told = self.told(call, seen);
-        let open = Open { number: self.started, asked: told.asked, detail: told.detail };
+        let known = self.open.remove(&call.id);
+        let is_told = call.repeat && self.told.contains(&call.id);
+        let mut open = match known {
+            None if is_told || self.open.len() >= CALLS_OPEN_MAX => return,
+            None => Open { number: self.started, ..Open::default() },
+            Some(open) => open,
+        };
+        // What was announced before may say more now.
+        self.hear(&mut open, call, seen);
         self.open.insert(call.id.clone(), open);
     }
 
@@ -92,19 +104,23 @@ impl<'p> Actions<'p> {
         seen: &Seen<'_, '_>,
     ) -> Option<String> {
         let open = self.open.remove(&call.id);
-        if open.is_none() && self.told.contains(&call.id) {
+        if open.is_none() && (call.alone == Alone::Ignored || self.told.contains(&call.id)) {
             return None;
         }
         if self.told.len() < CALLS_ENDED_MAX {
             self.told.insert(call.id.clone());
         }
-        let mut told = self.told(call, seen);
-        if told.detail.is_empty()
-            && let Some(open) = open
-        {
-            told.detail = open.detail;
+        let mut open = open.unwrap_or_default();
+        let said = std::mem::take(&mut open.detail);
+        let object = self.hear(&mut open, call, seen);
+        if open.detail.is_empty() {
+            open.detail = said;
         }
-        let Told { done, failed, asked, detail, figures } = told;
+        let figures = match (object, open.rules.first()) {
+            (Some(object), Some(rule)) => self.figures(*rule, object),
+            _ => String::new(),
+        };
+        let Told { done, failed, asked, detail } = self.words(open);
         Some(match (outcome, failed) {
             (CallOutcome::Succeeded | CallOutcome::Unknown, _) => {
                 format!("{done}{detail}{figures}")
@@ -116,36 +132,56 @@ impl<'p> Actions<'p> {
         })
     }
 
-    /// What the profile tells of a call; of a tool it does not know, the name.
-    fn told(&self, call: &Call<'_>, seen: &Seen<'_, '_>) -> Told {
-        let tool = call.tool.as_deref().unwrap_or_default();
-        let root = seen.event.map(Event::root);
-        let action = root.and_then(|root| self.profile.calls.actions.find(tool, root));
-        let Some((action, object)) = action else {
-            let detail = if tool.is_empty() { "without a name" } else { tool };
+    /// Adds what a half of a call tells; returns where the rules' paths begin in it.
+    fn hear<'e>(&self, open: &mut Open, call: &Call<'e>, seen: &Seen<'e, '_>) -> Option<Scope<'e>> {
+        if let Some(tool) = &call.tool {
+            open.tool = clipped(tool, CALL_ID_BYTES_MAX).into_owned();
+        }
+        let actions = &self.profile.calls.actions;
+        let event = seen.event.map(Event::root)?;
+        let object = actions.object(Scope { event, object: call.object })?;
+        open.rules.retain(|rule| actions.rule(*rule).is_for(&open.tool));
+        open.rules.extend(actions.holding(&open.tool, object));
+        // In the order of the profile: the first that held for a half is the rule of the call.
+        open.rules.sort_unstable();
+        open.rules.dedup();
+        if open.detail.is_empty()
+            && let Some(rule) = open.rules.first().map(|rule| actions.rule(*rule))
+            && let Some(detail) = rule.detail(object)
+        {
+            open.detail = self.detail(&detail, rule.path);
+        }
+        Some(object)
+    }
+
+    /// What the profile says of a call; of a tool it does not know, the name.
+    fn words(&self, open: Open) -> Told {
+        let Open { tool, rules, detail, .. } = open;
+        let Some(rule) = rules.first() else {
+            let name = if tool.is_empty() { "without a name" } else { &tool };
             return Told {
                 done: "Called tool".to_owned(),
                 failed: None,
                 asked: "call tool".to_owned(),
-                detail: self.detail(detail, false),
-                figures: String::new(),
+                detail: self.detail(name, false),
             };
         };
-        let detail =
-            action.detail(object).map_or(String::new(), |it| self.detail(&it, action.path));
-        let figures: Vec<String> =
-            action.figures(object).iter().map(|figure| self.short(figure)).collect();
-        let figures = figures.join(", ");
-        let figures = if figures.is_empty() { figures } else { format!(" ({figures})") };
-        let Action { done, failed, asked, .. } = action;
-        let asked = asked.clone().unwrap_or_else(|| format!("call tool {}", self.line(tool)));
+        let Action { done, failed, asked, .. } = self.profile.calls.actions.rule(*rule);
+        let asked = asked.clone().unwrap_or_else(|| format!("call tool {}", self.line(&tool)));
         Told {
             done: done.clone().unwrap_or_else(|| asked.clone()),
             failed: failed.clone(),
             asked,
             detail,
-            figures,
         }
+    }
+
+    /// What the result says in numbers, in brackets and with a space before them, if anything.
+    fn figures(&self, rule: usize, object: Scope<'_>) -> String {
+        let figures = self.profile.calls.actions.rule(rule).figures(object);
+        let figures: Vec<String> = figures.iter().map(|figure| self.short(figure)).collect();
+        let figures = figures.join(", ");
+        if figures.is_empty() { figures } else { format!(" ({figures})") }
     }
 
     /// A detail with a space before it; a path is shown relative to the agent's directory.
@@ -179,6 +215,4 @@ struct Told {
     asked: String,
     /// With a space before it, if there is one.
     detail: String,
-    /// In brackets, with a space before them, if there are any.
-    figures: String,
 }

@@ -160,7 +160,8 @@ impl<'e> Node<'e> {
         }
     }
 
-    fn as_bool(self) -> Option<bool> {
+    /// The boolean.
+    pub fn as_bool(self) -> Option<bool> {
         match self {
             Self::Tree(value) => value.as_bool(),
             Self::Tape(cursor) => match cursor.kind() {
@@ -235,7 +236,8 @@ impl<'e> Node<'e> {
         }
     }
 
-    fn members(self) -> impl Iterator<Item = (Cow<'e, str>, Self)> {
+    /// The members of an object; nothing for any other value.
+    pub fn members(self) -> impl Iterator<Item = (Cow<'e, str>, Self)> {
         let (tree, tape) = match self {
             Self::Tree(value) => (value.as_object(), None),
             Self::Tape(cursor) => (None, Some(cursor)),

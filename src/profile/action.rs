@@ -1,17 +1,21 @@
 //! What a person is told of a tool call: verb, detail and figures, as data.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::event::Node;
-use crate::path::{Conditions, Path};
+use crate::path::{Conditions, Path, Scope};
 
 /// What a person is told of tool calls.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Actions {
-    /// Where a call's own object stands; the paths of the rules begin there.
+    /// Where the call's object stands, from its half; the paths of the rules begin there. Without
+    /// it they begin at the half: the event, or the element of an array in it.
     of: Option<Path>,
-    /// For each call the first rule of its tool whose conditions hold.
+    /// For each call the first rule of its tool whose conditions hold for one of its halves.
     #[serde(default)]
     rules: Vec<Action>,
 }
@@ -20,6 +24,7 @@ pub struct Actions {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Action {
+    /// The tool; `*` is any, also one without a name.
     tool: String,
     #[serde(default)]
     when: Conditions,
@@ -38,13 +43,21 @@ pub struct Action {
     figures: Vec<Figure>,
 }
 
-/// A text with values of the event in it: `exit {/result/success/exitCode}`.
+/// A text with values of the event in it: `exit {/result/success/exitCode}`. Of a string that is
+/// JSON itself, a value in it: `{/function/arguments#/path}`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Figure {
     /// Text, and the value that follows it.
-    parts: Vec<(String, Path)>,
+    parts: Vec<(String, Place)>,
     rest: String,
+}
+
+/// Where a value stands: in the event, and in the JSON that a string of it holds.
+#[derive(Debug, Clone)]
+struct Place {
+    path: Path,
+    inner: Option<Path>,
 }
 
 impl TryFrom<String> for Figure {
@@ -55,7 +68,7 @@ impl TryFrom<String> for Figure {
         while let Some((before, after)) = rest.split_once('{') {
             let (path, after) =
                 after.split_once('}').ok_or_else(|| format!("a brace is not closed: {text}"))?;
-            parts.push((before.to_owned(), Path::try_from(path.to_owned())?));
+            parts.push((before.to_owned(), Place::try_from(path)?));
             rest = after;
         }
         Ok(Self { rest: rest.to_owned(), parts })
@@ -64,10 +77,10 @@ impl TryFrom<String> for Figure {
 
 impl Figure {
     /// The text with its values; nothing if one of them is absent or empty.
-    fn filled(&self, root: Node<'_>) -> Option<String> {
+    fn filled(&self, call: Scope<'_>) -> Option<String> {
         let mut text = String::new();
-        for (before, path) in &self.parts {
-            let value = path.find(root)?.scalar_text()?;
+        for (before, place) in &self.parts {
+            let value = place.text(call)?;
             if value.is_empty() {
                 return None;
             }
@@ -79,26 +92,62 @@ impl Figure {
     }
 }
 
-impl Actions {
-    /// The rule for a call, and the object that its paths begin at.
-    pub fn find<'e>(&self, tool: &str, root: Node<'e>) -> Option<(&Action, Node<'e>)> {
-        let call = match &self.of {
-            Some(path) => path.find(root)?,
-            None => root,
+impl TryFrom<&str> for Place {
+    type Error = String;
+
+    fn try_from(text: &str) -> Result<Self, String> {
+        let (path, inner) = match text.split_once("#/") {
+            Some((path, inner)) => (path, Some(Path::try_from(format!("/{inner}"))?)),
+            None => (text, None),
         };
-        let rule = self.rules.iter().find(|rule| rule.tool == tool && rule.when.hold(call))?;
-        Some((rule, call))
+        Ok(Self { path: Path::try_from(path.to_owned())?, inner })
+    }
+}
+
+impl Place {
+    /// The value as text, if it is one.
+    fn text<'e>(&self, call: Scope<'e>) -> Option<Cow<'e, str>> {
+        let text = self.path.find(call)?.scalar_text()?;
+        let Some(inner) = &self.inner else { return Some(text) };
+        let value: Value = serde_json::from_str(&text).ok()?;
+        let found = inner.find(Node::Tree(&value))?.scalar_text()?;
+        Some(Cow::Owned(found.into_owned()))
+    }
+}
+
+impl Actions {
+    /// Where the rules' paths begin in this half of a call.
+    pub fn object<'e>(&self, half: Scope<'e>) -> Option<Scope<'e>> {
+        let Some(of) = &self.of else { return Some(half) };
+        of.find(half).map(|object| Scope { object, ..half })
+    }
+
+    /// The rules for a tool that hold for this object, by number.
+    pub fn holding(&self, tool: &str, object: Scope<'_>) -> impl Iterator<Item = usize> {
+        let rules = self.rules.iter().enumerate();
+        let fits = move |rule: &Action| rule.is_for(tool) && rule.when.hold(object);
+        rules.filter(move |(_, rule)| fits(rule)).map(|(number, _)| number)
+    }
+
+    /// A rule by its number.
+    pub fn rule(&self, number: usize) -> &Action {
+        &self.rules[number]
     }
 }
 
 impl Action {
+    /// Whether it tells of this tool.
+    pub fn is_for(&self, tool: &str) -> bool {
+        self.tool == tool || self.tool == "*"
+    }
+
     /// The one thing a person wants to know of the call, if it is there.
-    pub fn detail(&self, call: Node<'_>) -> Option<String> {
+    pub fn detail(&self, call: Scope<'_>) -> Option<String> {
         self.detail.iter().find_map(|detail| detail.filled(call))
     }
 
     /// What the result says in numbers.
-    pub fn figures(&self, call: Node<'_>) -> Vec<String> {
+    pub fn figures(&self, call: Scope<'_>) -> Vec<String> {
         self.figures.iter().filter_map(|figure| figure.filled(call)).collect()
     }
 }

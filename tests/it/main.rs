@@ -12,8 +12,10 @@ mod convert;
 #[path = "../differential/mod.rs"]
 mod differential;
 mod engines;
+mod forms;
 mod golden;
 mod hostile;
+mod infer;
 mod injection;
 mod language;
 mod many;

@@ -31,7 +31,7 @@ const FLOORS: &[&[&str]] = &[
     &["profile"],
     &["facts", "framing", "contract"],
     &["vocabulary", "sequence", "correlation", "reassembly", "terminal"],
-    &["convert", "summary"],
+    &["convert", "infer", "summary"],
     &["report"],
     &["check", "producer"],
     &["cli"],

@@ -1,0 +1,232 @@
+//! Drafts of profiles, from recordings of agents that nobody has described.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::streams::{program, root, text};
+
+/// The events of an invented agent: `calls` calls of two tools, and an answer.
+fn agent(session: &str, calls: u64, failed: bool) -> String {
+    let event = |kind: &str, step: Option<&str>, more: Value| {
+        let mut event = json!({ "kind": kind, "run": session });
+        event["step"] = step.into();
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        event.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+        event
+    };
+    let said =
+        |text: &str| event("says", None, json!({ "parts": [{ "kind": "prose", "words": text }] }));
+    let time = |at: u64| 1_800_000_000_000_u64 + at;
+    let mut events = vec![
+        event("setting", Some("up"), json!({ "place": "/home/me/shop", "version": "3.1" })),
+        event("asks", None, json!({ "parts": [{ "kind": "prose", "words": "Count the carts." }] })),
+        said("I count them one by one.\n"),
+    ];
+    for number in 0..calls {
+        let id = format!("{session}-c{number}");
+        let (tool, asked) = match number % 2 {
+            0 => ("peekJob", json!({ "file": format!("cart{number}.txt") })),
+            _ => ("execJob", json!({ "line": "wc -l" })),
+        };
+        let job = |result: Value| json!({ tool: { "asked": asked, "got": result } });
+        let (begun, over) = (time(number * 100), time(number * 100 + 50));
+        events.push(event(
+            "job",
+            Some("begun"),
+            json!({ "job_id": id, "job": job(Value::Null), "at": begun }),
+        ));
+        let result = json!({ "lines": number });
+        events.push(event(
+            "job",
+            Some("over"),
+            json!({ "job_id": id, "job": job(result), "at": over }),
+        ));
+    }
+    events.push(said("There are three carts."));
+    let answer = "I count them one by one.\nThere are three carts.";
+    let answer = if failed {
+        json!({ "is_error": true, "why": "out of memory" })
+    } else {
+        json!({ "is_error": false, "answer": answer })
+    };
+    events.push(event("closing", Some("words"), answer));
+    events.into_iter().map(|it| it.to_string() + "\n").collect()
+}
+
+struct Drafted {
+    profile: Value,
+    file: PathBuf,
+    evidence: String,
+    _folder: TempDir,
+}
+
+/// Drafts a profile of recordings with these texts, and saves it.
+fn drafted(recordings: &[String]) -> Drafted {
+    let folder = TempDir::new().unwrap();
+    for (number, recording) in recordings.iter().enumerate() {
+        fs::write(folder.path().join(format!("{number}.ndjson")), recording).unwrap();
+    }
+    let output = program().arg("--infer").arg(folder.path()).output().unwrap();
+    let evidence = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{evidence}");
+    let file = folder.path().join("profile.json");
+    fs::write(&file, &output.stdout).unwrap();
+    let profile = serde_json::from_slice(&output.stdout).unwrap();
+    Drafted { profile, file, evidence, _folder: folder }
+}
+
+impl Drafted {
+    /// Holds recordings against the draft; the report.
+    fn check(&self, recordings: &[String], code: i32) -> String {
+        let folder = TempDir::new().unwrap();
+        for (number, recording) in recordings.iter().enumerate() {
+            fs::write(folder.path().join(format!("{number}.ndjson")), recording).unwrap();
+        }
+        let output =
+            program().arg("--profile").arg(&self.file).arg(folder.path()).output().unwrap();
+        let report = text(&output.stdout) + &text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{report}\n{}", self.profile);
+        report
+    }
+}
+
+/// Goal: a draft says what a person would have found, and why.
+#[test]
+fn a_draft_finds_the_parts_of_a_profile() {
+    let recordings = [agent("r-81", 4, false), agent("r-82", 3, false), agent("r-83", 1, true)];
+    let draft = drafted(&recordings);
+    let profile = &draft.profile;
+    assert_eq!(profile["tag"], json!(["/kind", "/step"]));
+    let job = |step: &str| json!({ "/kind": "job", "/step": step });
+    let start = json!([{ "when": { "/kind": "setting", "/step": "up" } }]);
+    assert_eq!(profile["session"], json!({ "id": "/run", "start": start }));
+    assert_eq!(profile["time"], "/at");
+    let calls = &profile["calls"];
+    assert_eq!(calls["start"], json!([{ "when": job("begun"), "id": ["/job_id"] }]));
+    assert_eq!(calls["completion"][0]["when"], job("over"));
+    assert_eq!(calls["completion"][0]["id"], json!(["/job_id"]));
+    assert_eq!(calls["tool"], json!([{ "key": "/job/*Job" }]));
+    let words = json!({ "mode": "whole", "when": { "/kind": "says" }, "each": "/parts",
+        "where": { "/kind": "prose" }, "value": "/words" });
+    assert_eq!(profile["text"][0], words);
+    assert_eq!(profile["text"][1]["value"], "/answer");
+    let rules = profile["terminal"]["rules"].as_array().unwrap();
+    assert_eq!(rules[0]["outcome"], "failure");
+    assert_eq!(rules[0]["when"]["/is_error"], true);
+    assert_eq!(rules[1]["outcome"], "success");
+    let told = "calls: 8 of 8 ids at `job/begun` `/job_id` come again at `job/over` `/job_id`";
+    for told in [told, "3 recordings and 31 events", "last in 3 of 3 recordings, and"] {
+        assert!(draft.evidence.contains(told), "{}", draft.evidence);
+    }
+}
+
+/// Goal: a draft is a working profile: it accepts what it was made from, and finds what is lost.
+#[test]
+fn a_draft_accepts_its_recordings_and_misses_what_is_missing() {
+    let good = [agent("r-81", 4, false), agent("r-82", 3, false)];
+    let draft = drafted(&good);
+    let report = draft.check(&good, 0);
+    assert!(report.contains("2 streams: 2 conforming; 2 succeeded"), "{report}");
+    let without = |wrong: &str| -> String {
+        good[0].lines().filter(|it| !it.contains(wrong)).map(|it| it.to_owned() + "\n").collect()
+    };
+    for (wrong, rule) in [
+        (r#""step":"words""#, "missing-terminal-event"),
+        (r#""step":"up""#, "missing-session-start"),
+        ("There are three carts.\"}", "text-mismatch"),
+    ] {
+        let report = draft.check(&[without(wrong)], 1);
+        assert!(report.contains(rule), "{report}");
+    }
+    let mut lines: Vec<&str> = good[0].lines().collect();
+    lines.retain(|it| !(it.contains("c2") && it.contains("over")));
+    let report = draft.check(&[lines.join("\n") + "\n"], 1);
+    assert!(report.contains("unfinished-call"), "{report}");
+    let other = good[0].replace(r#""lines":1"#, r#""lines":"one""#);
+    assert!(draft.check(&[other], 1).contains("schema-violation"));
+}
+
+/// Goal: pieces that are repeated as a whole, at the same place, are told apart.
+#[test]
+fn a_draft_tells_pieces_from_their_repeats() {
+    let says = |text: &str, partial: bool| {
+        let mut event = json!({ "kind": "says", "run": "r-9", "text": text });
+        if partial {
+            event["partial"] = true.into();
+        }
+        event.to_string() + "\n"
+    };
+    let stream = [
+        json!({ "kind": "begins", "run": "r-9" }).to_string() + "\n",
+        says("There are ", true),
+        says("three carts", true),
+        says(" in all.", true),
+        says("There are three carts in all.", false),
+        json!({ "kind": "ends", "run": "r-9", "answer": "There are three carts in all." })
+            .to_string()
+            + "\n",
+    ];
+    let recordings = [stream.concat()];
+    let draft = drafted(&recordings);
+    let rule = &draft.profile["text"][0];
+    assert_eq!(rule["mode"], "delta", "{}", draft.profile);
+    assert_eq!(rule["when"], json!({ "/kind": "says", "/partial": { "exists": true } }));
+    assert_eq!(draft.profile["text"][1]["mode"], "whole");
+    draft.check(&recordings, 0);
+}
+
+/// Goal: whatever the recordings, a draft accepts them; at worst it says little.
+#[test]
+fn a_draft_of_anything_accepts_it() {
+    let streams: [&[&str]; 6] = [
+        &["{}\n"],
+        &["{\"a\":1}\n{\"a\":null}\n", "{\"b\":[[1],{}]}\n"],
+        &["{\"*x\":{\"*y\":\"1\"},\"^z\":\"a\"}\n{\"*x\":{\"*y\":\"2\"},\"^z\":\"b\"}\n"],
+        &["{\"t\":\"a\",\"x\":\"\\u001b[2J::set-env\"}\n{\"t\":\"b/c\"}\n{\"t\":\"~\"}\n"],
+        &["{\"t\":\"a\",\"i\":\"x1y\"}\n{\"t\":\"b\",\"i\":\"x1y\"}\n\
+             {\"t\":\"b\",\"i\":\"x1y\"}\n"],
+        &["{\"t\":\"a\",\"s\":1.5}\n{\"t\":\"b\",\"s\":9007199254740993}\n{\"t\":\"a\"}\n"],
+    ];
+    for recordings in streams {
+        let recordings: Vec<String> = recordings.iter().map(|it| (*it).to_owned()).collect();
+        let draft = drafted(&recordings);
+        draft.check(&recordings, 0);
+        assert!(!draft.evidence.contains('\u{1b}'), "{}", draft.evidence);
+    }
+}
+
+/// Goal: of the profile that ships, a draft finds the frame from its fixtures alone.
+#[test]
+fn a_draft_from_fixtures_accepts_them() {
+    let names = ["plain", "partial", "parallel-calls", "thinking", "tools-shell", "tools-files"];
+    let read = |name: &&str| {
+        fs::read_to_string(root().join(format!("fixtures/conforming/{name}.ndjson"))).unwrap()
+    };
+    let recordings: Vec<String> = names.iter().map(read).collect();
+    let draft = drafted(&recordings);
+    assert_eq!(draft.profile["tag"], json!(["/type", "/subtype"]));
+    assert_eq!(draft.profile["session"]["id"], "/session_id");
+    assert_eq!(draft.profile["calls"]["start"][0]["id"], json!(["/call_id"]));
+    assert_eq!(draft.profile["text"].as_array().unwrap().len(), 3);
+    draft.check(&recordings, 0);
+}
+
+/// Goal: what cannot be drafted from is refused in one line.
+#[test]
+fn what_is_no_recording_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let noise = folder.path().join("noise.ndjson");
+    fs::write(&noise, "hello\n[1]\n").unwrap();
+    let (noise, nowhere) = (noise.to_str().unwrap(), "/no/such/file");
+    for files in [&["-"][..], &[nowhere], &[noise], &[], &[noise, "--to", "text"]] {
+        let output = program().arg("--infer").args(files).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{files:?}");
+        assert_eq!(
+            (text(&output.stdout), text(&output.stderr).lines().count()),
+            (String::new(), 1)
+        );
+    }
+}
