@@ -12,6 +12,7 @@ use crate::end::{End, Status};
 use crate::error::Error;
 use crate::event;
 use crate::facts::{Reader, Recipe};
+use crate::fingerprint::Choice;
 use crate::line::{LineReader, Lines};
 use crate::report::Report;
 use crate::shape::{Recalled, Shapes};
@@ -37,6 +38,8 @@ pub fn check(
 /// Checks streams, one after the other; what it needs for one serves the next.
 pub struct Checker<'c> {
     contract: &'c Contract,
+    /// How the profile of the next stream was chosen, which is said in its summary.
+    pub choice: Choice,
     reader: Reader<'c>,
     engine: event::Engine,
     shapes: Shapes<Recipe>,
@@ -50,6 +53,7 @@ impl<'c> Checker<'c> {
     pub fn new(contract: &'c Contract) -> Self {
         Self {
             contract,
+            choice: Choice::default(),
             reader: Reader::new(contract.profile()),
             engine: event::Engine::default(),
             shapes: Shapes::default(),
@@ -92,7 +96,7 @@ impl<'c> Checker<'c> {
     ) -> Result<StreamSummary, Error> {
         let buffer = std::mem::take(&mut self.buffer);
         let mut lines = LineReader::reusing(buffer, stream, self.contract.line_bytes_max);
-        let mut check = Check::new(name, self.contract);
+        let mut check = Check::new(name, self.contract, self.choice);
         let checked = self.read(&mut lines, &mut check, report, conversion);
         let bytes = lines.bytes();
         // Closed before the producer's end is waited for, which is done whatever happened.

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use clap::{ArgAction, Parser, ValueEnum};
 
+use crate::fingerprint::AUTO;
 use crate::limits::{LINE_BYTES_MAX, TIMER_MAX};
-use crate::profile;
 use crate::rule::Rule;
 
 const EXIT_CODES: &str = "\
@@ -45,8 +45,8 @@ pub struct Cli {
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "files")]
     pub command: Vec<OsString>,
 
-    /// What the events mean: a built-in profile, or a profile file
-    #[arg(long, value_name = "NAME|FILE", default_value = profile::DEFAULT)]
+    /// What the events mean: a built-in profile, a profile file, or auto: the one they show
+    #[arg(long, value_name = "NAME|FILE", default_value = AUTO)]
     #[arg(help_heading = "Check")]
     pub profile: String,
 

@@ -42,6 +42,7 @@
 //! | 10 | [`summary`]: what a check amounts to; [`convert`]: the stream in another form |
 //! | 9 | the stages: [`vocabulary`], [`sequence`], [`correlation`], [`reassembly`], [`terminal`] |
 //! | 8 | [`facts`]: what an event means; [`framing`]; [`contract`]: what streams are held against |
+//! | 8 | [`fingerprint`]: whose stream it is |
 //! | 7 | [`profile`]: what a producer's events mean, as data |
 //! | 6 | [`path`]: how a profile points into an event; [`shape`]: lines like an earlier one |
 //! | 5 | [`event`]: a line that is one JSON object |
@@ -97,6 +98,7 @@ pub mod shape;
 
 pub mod contract;
 pub mod facts;
+pub mod fingerprint;
 pub mod framing;
 
 pub mod correlation;

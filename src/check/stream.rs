@@ -9,6 +9,7 @@ use crate::end::{End, Status};
 use crate::error::Error;
 use crate::event::Event;
 use crate::facts::{Fact, Facts, Plan, Recipe, Subject};
+use crate::fingerprint::Choice;
 use crate::framing::Framing;
 use crate::limits::{PRINTED_PER_RULE_MAX, VIOLATION_DETAIL_BYTES_MAX};
 use crate::line::Line;
@@ -27,6 +28,7 @@ use crate::vocabulary::Vocabulary;
 pub(super) struct Check<'c> {
     pub(super) name: &'c str,
     pub(super) contract: &'c Contract,
+    pub(super) choice: Choice,
     pub(super) framing: Framing,
     pub(super) format: Option<Format>,
     pub(super) vocabulary: Vocabulary,
@@ -50,11 +52,12 @@ pub(super) struct Check<'c> {
 }
 
 impl<'c> Check<'c> {
-    pub(super) fn new(name: &'c str, contract: &'c Contract) -> Self {
+    pub(super) fn new(name: &'c str, contract: &'c Contract, choice: Choice) -> Self {
         let profile = contract.profile();
         Self {
             name,
             contract,
+            choice,
             framing: Framing::Unseen,
             format: contract.format,
             vocabulary: Vocabulary::default(),

@@ -18,7 +18,7 @@ const FLOORS: &[&[&str]] = &[
     &["event"],
     &["path", "shape"],
     &["profile"],
-    &["facts", "framing", "contract"],
+    &["facts", "framing", "contract", "fingerprint"],
     &["vocabulary", "sequence", "correlation", "reassembly", "terminal"],
     &["convert", "summary"],
     &["report"],
