@@ -2,6 +2,7 @@
 
 mod closing;
 mod inference;
+mod opening;
 mod stream;
 
 use std::io::Read;
@@ -141,6 +142,7 @@ impl<'c> Checker<'c> {
         loop {
             // The first event may be held against another schema than those that follow.
             if check.events > 0
+                && check.opening.is_over()
                 && let Some((line, Recalled { recipe, values })) = self.shapes.recall(&mut lines)
             {
                 let facts = recipe.facts(line.number, line.offset, &values);

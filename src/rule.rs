@@ -76,6 +76,7 @@ rules! {
     NestingTooDeep "nesting-too-deep" ERROR, ERROR;
     NotAnObject "not-an-object" ERROR, ERROR;
     DuplicateKey "duplicate-key" ERROR, ERROR;
+    WrongProfile "wrong-profile" ERROR, ERROR;
     SchemaViolation "schema-violation" ERROR, ERROR;
     UnknownEvent "unknown-event" WARNING, ERROR;
     UndocumentedEvent "undocumented-event" OFF, ERROR;

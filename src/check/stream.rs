@@ -1,6 +1,7 @@
 //! The check of one stream: every stage in order, line by line.
 
 use super::inference::{around, is_lost_event, may_follow_from, stalled};
+use super::opening::Opening;
 use crate::contract::{Contract, Engine};
 use crate::convert::{Convert, Seen};
 use crate::correlation::Correlation;
@@ -29,6 +30,7 @@ pub(super) struct Check<'c> {
     pub(super) name: &'c str,
     pub(super) contract: &'c Contract,
     pub(super) choice: Choice,
+    pub(super) opening: Opening<'c>,
     pub(super) framing: Framing,
     pub(super) format: Option<Format>,
     pub(super) vocabulary: Vocabulary,
@@ -58,6 +60,7 @@ impl<'c> Check<'c> {
             name,
             contract,
             choice,
+            opening: Opening::new(contract, choice),
             framing: Framing::Unseen,
             format: contract.format,
             vocabulary: Vocabulary::default(),
@@ -107,6 +110,9 @@ impl<'c> Check<'c> {
         shapes: &mut Shapes<Recipe>,
         conversion: &mut dyn Convert,
     ) -> Result<(), Error> {
+        if !self.opening.is_over() {
+            self.opening.observe(event, &mut self.found);
+        }
         let valid = !self.terminal.is_closed() && self.schemas(event)?;
         if valid
             && self.events > 0
