@@ -2,6 +2,7 @@
 
 mod closing;
 mod inference;
+mod noise;
 mod opening;
 mod stream;
 
@@ -19,6 +20,7 @@ use crate::report::Report;
 use crate::shape::{Recalled, Shapes};
 use crate::summary::StreamSummary;
 
+use noise::Left;
 use stream::Check;
 
 /// Checks one stream: a [`Checker`] that is used once.
@@ -61,6 +63,12 @@ impl<'c> Checker<'c> {
             buffer: Vec::new(),
             bytes: 0,
         }
+    }
+
+    /// The same, in memory that has served another reader.
+    #[must_use]
+    pub fn reusing(self, buffer: Vec<u8>) -> Self {
+        Self { buffer, ..self }
     }
 
     /// Checks one stream to its end and reports what it finds, line by line; `conversion` sees
@@ -181,6 +189,17 @@ impl<'c> Checker<'c> {
         };
         let Some((line, event)) = next else { return Ok(false) };
         self.bytes += line.length;
+        let (line, event) = match event {
+            Some(event) => (line, Some(event)),
+            None => match check.without_noise(&line) {
+                Left::All => (line, None),
+                Left::Event(line, event) => (line, Some(event)),
+                Left::Nothing => {
+                    check.lines += 1;
+                    return Ok(true);
+                }
+            },
+        };
         check.observe(&line, event.as_ref());
         if let Some(event) = &event {
             let plan = self.reader.plan(event.root());

@@ -161,9 +161,17 @@ pub struct Cli {
     #[arg(long, exclusive = true, help_heading = "Rules")]
     pub list_rules: bool,
 
+    /// Print every profile built in, with the versions whose streams were seen
+    #[arg(long, exclusive = true, help_heading = "Profiles")]
+    pub list_profiles: bool,
+
+    /// Print a profile that is built in, to be adapted
+    #[arg(long, value_name = "NAME", exclusive = true, help_heading = "Profiles")]
+    pub print_profile: Option<String>,
+
     /// Print a JSON Schema: of the profile's events, the json report, or profile files
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1)]
-    #[arg(default_missing_value = "profile", help_heading = "Rules")]
+    #[arg(default_missing_value = "profile", help_heading = "Profiles")]
     #[arg(conflicts_with_all = ["files", "schema", "strict", "exit_status", "error", "warn"])]
     #[arg(conflicts_with_all = ["allow", "report", "quiet", "to", "tee", "files_from"])]
     #[arg(conflicts_with = "files0_from")]

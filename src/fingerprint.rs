@@ -100,7 +100,6 @@ impl<'f> Likeness<'f> {
 /// Looks at the first events of streams, one after the other.
 #[derive(Debug, Default)]
 pub struct Onlooker {
-    engine: event::Engine,
     buffer: Vec<u8>,
 }
 
@@ -120,9 +119,10 @@ impl Onlooker {
         let mut reader = LineReader::reusing(buffer, &mut recorder, OPENING_BYTES_MAX as u64);
         let (mut likeness, mut events) = (Likeness::None, 0);
         // The recorder knows no error.
-        'looking: while let Ok(Some(mut lines)) = reader.next_lines() {
-            while let Some((line, event)) = self.engine.next(&mut lines, &mut Vec::new()) {
-                let Some(event) = event.or_else(|| behind_text(&line)) else { continue };
+        'looking: while let Ok(Some(lines)) = reader.next_lines() {
+            for line in lines {
+                let event = event::parse(&line, &mut Vec::new()).or_else(|| behind_text(&line));
+                let Some(event) = event else { continue };
                 heard();
                 events += 1;
                 likeness = likeness.observe(event.root(), fingerprints);
@@ -133,6 +133,13 @@ impl Onlooker {
         }
         self.buffer = reader.into_buffer();
         (likeness, recorder.into_stream())
+    }
+}
+
+impl Onlooker {
+    /// The memory that looking took, for another reader.
+    pub fn take_buffer(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.buffer)
     }
 }
 
@@ -163,8 +170,7 @@ mod tests {
     fn look(stream: &[u8]) -> (String, Vec<u8>, usize) {
         let fingerprints = fingerprints();
         let mut heard = 0;
-        let (likeness, mut again) =
-            Onlooker::default().look(stream, &fingerprints, || heard += 1);
+        let (likeness, mut again) = Onlooker::default().look(stream, &fingerprints, || heard += 1);
         let mut bytes = Vec::new();
         again.read_to_end(&mut bytes).expect("memory reads");
         (format!("{likeness:?}"), bytes, heard)

@@ -81,6 +81,12 @@ fn modes(cli: &Cli) -> Option<Result<String, Error>> {
     if cli.list_rules {
         return Some(Ok(rule_list()));
     }
+    if cli.list_profiles {
+        return Some(profile_list());
+    }
+    if let Some(name) = &cli.print_profile {
+        return Some(Profile::text(name).map(str::to_owned));
+    }
     Some(match cli.print_schema? {
         PrintSchema::Report => Ok(json::SCHEMA.to_owned()),
         PrintSchema::ProfileFile => Ok(profile::LANGUAGE.to_owned()),
@@ -102,6 +108,16 @@ fn rule_list() -> String {
     });
     let head = format!("{:<31} {:<8} {:<8} MEANING\n", "RULE", "DEFAULT", "STRICT");
     std::iter::once(head).chain(rows).collect()
+}
+
+fn profile_list() -> Result<String, Error> {
+    let row = |name, seen: &str, title: &str| format!("{name:<15} {seen:<32} {title}\n");
+    let rows = Profile::names().map(|name| {
+        let (profile, _) = Profile::load(name)?;
+        let seen = profile.versions.seen.join(", ");
+        Ok(row(name, if seen.is_empty() { "-" } else { &seen }, &profile.title))
+    });
+    std::iter::once(Ok(row("PROFILE", "VERSIONS SEEN", "AGENT"))).chain(rows).collect()
 }
 
 /// Opens everything and checks; an error is one line for the user.

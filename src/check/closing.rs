@@ -15,6 +15,11 @@ use crate::visible::{clipped, shown};
 impl Check<'_> {
     pub(super) fn summary(self, bytes: u64, end: &End) -> StreamSummary {
         let mut notes = self.notes();
+        if let Some(word) = self.judged(end)
+            && let Some(meaning) = word.meaning
+        {
+            notes.push(format!("the exit status means: {meaning}"));
+        }
         if end.stopped == Some(Stop::Lingered) {
             let note = if end.status.is_some() {
                 "the command lived on after its terminal event, and was ended"
@@ -77,6 +82,7 @@ impl Check<'_> {
                 "the profile is {name} by default: the stream looks like no known agent's"
             ));
         }
+        notes.extend(self.opening.note());
         for (rule, count) in Rule::ALL.iter().zip(&self.counts) {
             if let Some(more) = count.checked_sub(PRINTED_PER_RULE_MAX).filter(|more| *more > 0) {
                 notes.push(format!("{more} more of {rule} are not shown"));

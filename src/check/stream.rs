@@ -6,7 +6,7 @@ use crate::contract::{Contract, Engine};
 use crate::convert::{Convert, Seen};
 use crate::correlation::Correlation;
 use crate::diagnostic::{Diagnostic, SchemaLocation};
-use crate::end::{End, Status};
+use crate::end::End;
 use crate::error::Error;
 use crate::event::Event;
 use crate::facts::{Fact, Facts, Plan, Recipe, Subject};
@@ -14,6 +14,7 @@ use crate::fingerprint::Choice;
 use crate::framing::Framing;
 use crate::limits::{PRINTED_PER_RULE_MAX, VIOLATION_DETAIL_BYTES_MAX};
 use crate::line::Line;
+use crate::profile::Word;
 use crate::reassembly::{Pieces, Reassembly};
 use crate::report::Report;
 use crate::rule::{Rule, Severity};
@@ -298,7 +299,7 @@ impl<'c> Check<'c> {
         }
         if let Some(stop) = end.stopped.as_ref().filter(|stop| stop.is_timeout()) {
             self.found.push(stalled(stop, self.correlation.open_summary()));
-        } else if cut || self.judged(end).is_some_and(|status| !status.is_success()) {
+        } else if cut || self.judged(end).is_some_and(|word| !word.is_success()) {
             // All that is missing is missing for that.
         } else if self.events == 0 {
             let message = "the stream has no event";
@@ -324,9 +325,10 @@ impl<'c> Check<'c> {
 
     /// The exit status, if it is the producer's own word: not if we ended it, and not if somebody
     /// did when the run was over.
-    pub(super) fn judged(&self, end: &End) -> Option<Status> {
+    pub(super) fn judged(&self, end: &End) -> Option<Word<'c>> {
         let ended = end.stopped.is_some() || end.interrupted && self.terminal.is_closed();
-        end.status.filter(|_| !ended)
+        let status = end.status.filter(|_| !ended)?;
+        Some(self.contract.profile().exit.word(status))
     }
 
     fn is_error(&self, diagnostic: Option<&Diagnostic>) -> bool {

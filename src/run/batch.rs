@@ -70,8 +70,7 @@ fn check_input<'c>(
     let stream = input.open().map_err(|it| it.to_string())?;
     let stream = Tee::new(progress.reading(stream), copies);
     let name = input.name();
-    let Chosen { stream, checker } =
-        checkers.choose(stream, &name, conversion.as_mut(), || {})?;
+    let Chosen { stream, checker } = checkers.choose(stream, &name, conversion.as_mut(), || {})?;
     let conversion: &mut dyn Convert = match conversion {
         Some(conversion) => conversion,
         None => &mut (),

@@ -98,8 +98,7 @@ impl<'c> Checkers<'c> {
     ) -> Result<Chosen<'_, 'c, R>, String> {
         let contracts = self.contracts;
         let (chosen, mut stream) = if contracts.cli.profile == AUTO {
-            let (likeness, stream) =
-                self.onlooker.look(stream, Fingerprints::built_in(), heard);
+            let (likeness, stream) = self.onlooker.look(stream, Fingerprints::built_in(), heard);
             (contracts.of(name, likeness), stream)
         } else {
             (Ok((&contracts.first, Choice::Named)), Again::unread(stream))
@@ -111,7 +110,8 @@ impl<'c> Checkers<'c> {
         match chosen {
             Ok((contract, choice)) => {
                 let made = self.made.entry(&contract.profile().name);
-                let checker = made.or_insert_with(|| Checker::new(contract));
+                let checker = made
+                    .or_insert_with(|| Checker::new(contract).reusing(self.onlooker.take_buffer()));
                 checker.choice = choice;
                 Ok(Chosen { stream, checker })
             }

@@ -1,11 +1,16 @@
 //! Whose stream it is, is told by the stream.
 
-use std::fs;
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
+use std::process::Stdio;
+use std::{env, fs};
 
 use ndjson_check::fingerprint::{Fingerprints, Likeness, Onlooker};
+use ndjson_check::profile::Profile;
+use serde_json::Value;
 
-use crate::streams::{cases, files, shared};
+use crate::streams::{cases, files, program, root, run_on, shared, text};
 
 /// What a stream is like.
 fn likeness(stream: &[u8]) -> Likeness<'static> {
@@ -77,14 +82,112 @@ fn no_line_of_a_recording_is_taken_for_another_agents() {
 fn no_fixture_is_taken_for_another_agents() {
     for case in cases() {
         let folder = case.path.parent().unwrap();
-        if !case.flags.is_empty() || folder.starts_with("fixtures/profiles") {
+        let agent = folder.strip_prefix("fixtures/agents").ok();
+        let own = agent.and_then(|it| it.iter().next()?.to_str()).unwrap_or("cursor");
+        let on_purpose = ["fixtures/profiles", "fixtures/wrong-profile"];
+        if on_purpose.iter().any(|it| folder.starts_with(it)) {
             continue;
         }
-        let agents = folder.strip_prefix("fixtures/agents").ok();
-        let own = agents.and_then(|it| it.iter().next()?.to_str()).unwrap_or("cursor");
         match likeness(&case.bytes()) {
-            Likeness::None => assert_eq!(own, "cursor", "{}", case.path.display()),
+            Likeness::None => {}
             found => assert_eq!(found, Likeness::One(own), "{}", case.path.display()),
         }
     }
+}
+
+/// Goal: what is known of all agents in one small file is what their profiles say.
+/// Method: compare; `UPDATE_GOLDEN=1` rewrites it.
+#[test]
+fn the_fingerprints_are_those_written_in_the_profiles() {
+    let path = root().join("src/profiles/fingerprints.json");
+    let mut rows: BTreeMap<String, Vec<Value>> =
+        serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let written = rows.clone();
+    for name in Profile::names() {
+        let profile: Value = serde_json::from_str(Profile::text(name).unwrap()).unwrap();
+        let own = profile["fingerprint"].as_array();
+        rows.insert(name.to_owned(), own.unwrap_or_else(|| panic!("{name} has none")).clone());
+    }
+    if env::var_os("UPDATE_GOLDEN").is_some() {
+        let rows: Vec<String> = rows.iter().map(|(name, rules)| row(name, rules)).collect();
+        fs::write(&path, format!("{{\n{}\n}}\n", rows.join(",\n"))).unwrap();
+    } else {
+        assert_eq!(written, rows);
+    }
+}
+
+fn row(name: &str, rules: &[Value]) -> String {
+    let rules: Vec<String> = rules.iter().map(|rule| format!("    {rule}")).collect();
+    format!("  \"{name}\": [\n{}\n  ]", rules.join(",\n"))
+}
+
+/// A stream that may be of two agents.
+const OF_TWO: &[u8] = b"{\"type\":\"system\",\"claude_code_version\":\"2.1.0\",\
+    \"qwen_code_version\":\"0.23.0\"}\n";
+
+#[test]
+fn a_stream_that_may_be_of_two_is_not_guessed() {
+    let output = run_on(&[], OF_TWO);
+    assert_eq!(output.status.code(), Some(2));
+    let message = text(&output.stderr);
+    let expected = "ndjson-check: - may be of claude or qwen: say with --profile whose it is\n";
+    assert_eq!(message, expected);
+    // The others are checked all the same, and a command is not killed for it.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("of-two.ndjson");
+    fs::write(&file, OF_TWO).unwrap();
+    for jobs in ["1", "2"] {
+        let good = "fixtures/conforming/plain.ndjson";
+        let output = program().args(["--jobs", jobs]).arg(&file).arg(good).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stdout).contains("plain.ndjson: conforming, succeeded: profile"));
+        assert!(
+            text(&output.stdout)
+                .ends_with("1 conforming, 1 not checked; 1 succeeded; 0 errors, 0 warnings\n")
+        );
+    }
+    #[cfg(unix)]
+    {
+        let script = format!("cat {}; sleep 0.1; echo {{}}; echo done >&2; exit 7", file.display());
+        let output = program().args(["--propagate", "--", "sh", "-c", &script]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).starts_with("done\n"), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_stream_of_nobody_known_is_said_to_be_checked_by_default() {
+    let stream = b"{\"type\":\"greeting\"}\n";
+    let note = "the profile is cursor by default: the stream looks like no known agent's";
+    let human = run_on(&[], stream);
+    assert!(text(&human.stdout).contains(&format!("-: note: {note}\n")));
+    let json = run_on(&["--report", "json"], stream);
+    assert!(text(&json.stdout).contains(&format!("\"notes\":[\"{note}\"]")));
+    for flags in [&["--profile", "cursor"][..], &["--profile", "cursor", "--report", "json"]] {
+        assert!(!text(&run_on(flags, stream).stdout).contains("by default"));
+    }
+    // Of what is no stream at all there is nothing to say.
+    assert!(!text(&run_on(&[], b"").stdout).contains("by default"));
+}
+
+/// Goal: nothing of a stream is kept back longer than it takes to know whose it is.
+/// Method: its first event alone, with the pipe left open, is converted at once.
+#[cfg(unix)]
+#[test]
+fn the_first_event_of_a_known_agent_leaves_at_once() {
+    let stream = fs::read_to_string(root().join("fixtures/conforming/partial.ndjson")).unwrap();
+    let mut child = program()
+        .args(["--quiet", "--to", "stream-json", "--only-valid"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    for line in stream.lines().take(3) {
+        stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
+        assert_eq!(lines.next().unwrap().unwrap(), line);
+    }
+    drop(stdin);
+    child.wait().unwrap();
 }

@@ -20,6 +20,7 @@ mod language;
 mod many;
 #[path = "../mutation/mod.rs"]
 mod mutation;
+mod noise;
 mod pairs;
 mod producer;
 mod profiles;
