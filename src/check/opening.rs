@@ -5,10 +5,10 @@ use crate::contract::Contract;
 use crate::diagnostic::Diagnostic;
 use crate::event::{Event, Node};
 use crate::fingerprint::{Choice, Fingerprints, bears};
-use crate::limits::OPENING_EVENTS_MAX;
+use crate::limits::{MESSAGE_BYTES_MAX, OPENING_EVENTS_MAX};
 use crate::profile::Profile;
 use crate::rule::Rule;
-use crate::visible::shown;
+use crate::visible::{clipped, shown};
 
 /// Looks at the first events of a stream.
 pub(super) struct Opening<'c> {
@@ -43,7 +43,7 @@ impl<'c> Opening<'c> {
         }
         if let (None, Some(at)) = (&self.version, &self.profile.versions.at) {
             let version = at.find(event.root()).and_then(Node::scalar_text);
-            self.version = version.map(|version| version.into_owned());
+            self.version = version.map(|it| clipped(&it, MESSAGE_BYTES_MAX).into_owned());
         }
     }
 

@@ -16,6 +16,7 @@ mod fingerprints;
 mod golden;
 mod hostile;
 mod injection;
+mod knowledge;
 mod language;
 mod many;
 #[path = "../mutation/mod.rs"]
