@@ -13,8 +13,8 @@
 //! found; a [`report::Report`] is told. A [`convert::Convert`] sees the same events and facts, and
 //! what is new in the text. [`check::check`] is the loop, on one screen.
 //!
-//! Whose stream it is may have to be found out first: a [`fingerprint::Onlooker`] looks at the first
-//! events, and gives the stream back from its start.
+//! Whose stream it is may have to be found out first: a [`fingerprint::Onlooker`] looks at the
+//! first events, and gives the stream back from its start.
 //!
 //! A stage takes what it is given, changes only its own state, and never prints, reads or knows
 //! the next stage. What is wrong with a stream is a [`diagnostic::Diagnostic`], and the next line
