@@ -2,6 +2,8 @@
 
 mod closing;
 mod inference;
+mod noise;
+mod opening;
 mod stream;
 
 use std::io::Read;
@@ -12,6 +14,7 @@ use crate::end::{End, Status};
 use crate::error::Error;
 use crate::event;
 use crate::facts::{Reader, Recipe};
+use crate::fingerprint::Choice;
 use crate::line::{LineReader, Lines};
 use crate::report::Report;
 use crate::schema::{Judge, Schema};
@@ -19,6 +22,7 @@ use crate::shape::{Recalled, Shapes};
 use crate::summary::StreamSummary;
 use crate::tape::Doc;
 
+use noise::Left;
 use stream::Check;
 
 /// Checks one stream: a [`Checker`] that is used once.
@@ -39,6 +43,8 @@ pub fn check(
 /// Checks streams, one after the other; what it needs for one serves the next.
 pub struct Checker<'c> {
     contract: &'c Contract,
+    /// How the profile of the next stream was chosen, which is said in its summary.
+    pub choice: Choice,
     reader: Reader<'c>,
     engine: event::Engine,
     memory: Memory<'c>,
@@ -70,12 +76,19 @@ impl<'c> Checker<'c> {
     pub fn new(contract: &'c Contract) -> Self {
         Self {
             contract,
+            choice: Choice::default(),
             reader: Reader::new(contract.profile()),
             engine: event::Engine::default(),
             memory: Memory::default(),
             buffer: Vec::new(),
             bytes: 0,
         }
+    }
+
+    /// The same, in memory that has served another reader.
+    #[must_use]
+    pub fn reusing(self, buffer: Vec<u8>) -> Self {
+        Self { buffer, ..self }
     }
 
     /// Checks one stream to its end and reports what it finds, line by line; `conversion` sees
@@ -112,7 +125,7 @@ impl<'c> Checker<'c> {
     ) -> Result<StreamSummary, Error> {
         let buffer = std::mem::take(&mut self.buffer);
         let mut lines = LineReader::reusing(buffer, stream, self.contract.line_bytes_max);
-        let mut check = Check::new(name, self.contract);
+        let mut check = Check::new(name, self.contract, self.choice);
         let checked = self.read(&mut lines, &mut check, report, conversion);
         let bytes = lines.bytes();
         // Closed before the producer's end is waited for, which is done whatever happened.
@@ -158,6 +171,7 @@ impl<'c> Checker<'c> {
         loop {
             // The first event may be held against another schema than those that follow.
             if check.events > 0
+                && check.opening.is_over()
                 && let Some((line, Recalled { recipe, values })) =
                     self.memory.shapes.recall(&mut lines)
             {
@@ -197,6 +211,17 @@ impl<'c> Checker<'c> {
         };
         let Some((line, event)) = next else { return Ok(false) };
         self.bytes += line.length;
+        let (line, event) = match event {
+            Some(event) => (line, Some(event)),
+            None => match check.without_noise(&line) {
+                Left::All => (line, None),
+                Left::Event(line, event) => (line, Some(event)),
+                Left::Nothing => {
+                    check.lines += 1;
+                    return Ok(true);
+                }
+            },
+        };
         check.observe(&line, event.as_ref());
         if let Some(event) = &event {
             let plan = self.reader.plan(event.root());

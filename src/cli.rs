@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use clap::{ArgAction, Parser, ValueEnum};
 
+use crate::fingerprint::AUTO;
 use crate::limits::{LINE_BYTES_MAX, TIMER_MAX};
-use crate::profile;
 use crate::rule::Rule;
 
 const EXIT_CODES: &str = "\
@@ -45,8 +45,8 @@ pub struct Cli {
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "files")]
     pub command: Vec<OsString>,
 
-    /// What the events mean: a built-in profile, or a profile file
-    #[arg(long, value_name = "NAME|FILE", default_value = profile::DEFAULT)]
+    /// What the events mean: a built-in profile, a profile file, or auto: the one they show
+    #[arg(long, value_name = "NAME|FILE", default_value = AUTO)]
     #[arg(help_heading = "Check")]
     pub profile: String,
 
@@ -167,10 +167,17 @@ pub struct Cli {
     #[arg(conflicts_with_all = ["allow", "report", "quiet", "to", "tee", "files_from"])]
     #[arg(conflicts_with_all = ["files0_from", "timeout", "idle_timeout", "print_schema"])]
     pub infer: bool,
+    /// Print every profile built in, with the versions whose streams were seen
+    #[arg(long, exclusive = true, help_heading = "Profiles")]
+    pub list_profiles: bool,
+
+    /// Print a profile that is built in, to be adapted
+    #[arg(long, value_name = "NAME", exclusive = true, help_heading = "Profiles")]
+    pub print_profile: Option<String>,
 
     /// Print a JSON Schema: of the profile's events, the json report, or profile files
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1)]
-    #[arg(default_missing_value = "profile", help_heading = "Rules")]
+    #[arg(default_missing_value = "profile", help_heading = "Profiles")]
     #[arg(conflicts_with_all = ["files", "schema", "strict", "exit_status", "error", "warn"])]
     #[arg(conflicts_with_all = ["allow", "report", "quiet", "to", "tee", "files_from"])]
     #[arg(conflicts_with = "files0_from")]

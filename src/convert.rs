@@ -127,6 +127,17 @@ impl<'p> Conversion<'p> {
         }
     }
 
+    /// What streams are converted to.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The next stream has events of this profile.
+    pub fn follow(&mut self, profile: &'p Profile) {
+        self.profile = profile;
+        self.abandon();
+    }
+
     /// Why something could not be written; a reader that went away is no failure.
     pub fn failure(&self) -> Option<&io::Error> {
         self.failure.as_ref()

@@ -13,6 +13,9 @@
 //! found; a [`report::Report`] is told. A [`convert::Convert`] sees the same events and facts, and
 //! what is new in the text. [`check::check`] is the loop, on one screen.
 //!
+//! Whose stream it is may have to be found out first: a [`fingerprint::Onlooker`] looks at the
+//! first events, and gives the stream back from its start.
+//!
 //! A stage takes what it is given, changes only its own state, and never prints, reads or knows
 //! the next stage. What is wrong with a stream is a [`diagnostic::Diagnostic`], and the next line
 //! is checked all the same; only files, schemas, profiles and output can be an [`error::Error`].
@@ -49,6 +52,7 @@
 //! | 10 | [`infer`]: a draft of a profile, from recordings |
 //! | 9 | the stages: [`vocabulary`], [`sequence`], [`correlation`], [`reassembly`], [`terminal`] |
 //! | 8 | [`facts`]: what an event means; [`framing`]; [`contract`]: what streams are held against |
+//! | 8 | [`fingerprint`]: whose stream it is |
 //! | 7 | [`profile`]: what a producer's events mean, as data |
 //! | 6 | [`path`]: how a profile points into an event; [`shape`]: lines like an earlier one |
 //! | 5 | [`event`]: a line that is one JSON object |
@@ -105,6 +109,7 @@ pub mod shape;
 
 pub mod contract;
 pub mod facts;
+pub mod fingerprint;
 pub mod framing;
 
 pub mod correlation;

@@ -138,6 +138,11 @@ impl Producer {
         Watched::new(self.watch.clone(), inner)
     }
 
+    /// An event came that the check has not seen yet.
+    pub fn heard(&self) {
+        self.watch.heard();
+    }
+
     /// Waits for the end, and tells it; also the signal that we are to die of, if one came.
     pub fn finish(self) -> (End, Option<Interrupt>) {
         self.watch.stream_ended();

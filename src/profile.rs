@@ -26,7 +26,7 @@ pub use call::{
     Alone, CallCompletion, CallOutcome, CallOutcomeRule, CallStart, Calls, OpenAtEnd, ToolName,
 };
 pub use event::{EventRule, Objects, Single, Tags};
-pub use failure::{ErrorRule, ErrorSeverity, Exit, FailureCodes};
+pub use failure::{ErrorRule, ErrorSeverity, Exit, FailureCodes, Word};
 pub use load::read_json;
 pub use noise::{Noise, NoiseKind, NoisePlace};
 pub use session::Session;

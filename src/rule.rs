@@ -73,9 +73,11 @@ rules! {
     NotNdjson "not-ndjson" ERROR, ERROR;
     InvalidUtf8 "invalid-utf-8" ERROR, ERROR;
     InvalidJson "invalid-json" ERROR, ERROR;
+    StderrInStream "stderr-in-stream" WARNING, ERROR;
     NestingTooDeep "nesting-too-deep" ERROR, ERROR;
     NotAnObject "not-an-object" ERROR, ERROR;
     DuplicateKey "duplicate-key" ERROR, ERROR;
+    WrongProfile "wrong-profile" ERROR, ERROR;
     SchemaViolation "schema-violation" ERROR, ERROR;
     UnknownEvent "unknown-event" WARNING, ERROR;
     UndocumentedEvent "undocumented-event" OFF, ERROR;

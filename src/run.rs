@@ -1,6 +1,7 @@
 //! One run of the program: from what was typed to the exit code.
 
 mod batch;
+mod choice;
 #[cfg_attr(not(unix), path = "run/no_command.rs")]
 mod command;
 mod outputs;
@@ -16,6 +17,7 @@ use crate::cli::{Cli, EngineName, InputFormat, PrintSchema};
 use crate::contract::{Contract, Engine};
 use crate::descriptor;
 use crate::error::Error;
+use crate::fingerprint::AUTO;
 use crate::infer::infer;
 use crate::input::list::{self, Separator};
 use crate::input::{Input, STDIN, inputs};
@@ -28,6 +30,7 @@ use crate::verdict::Format;
 use crate::visible::{clipped, visible};
 use crate::workflow::{Guard, is_watched};
 
+use choice::Contracts;
 use outputs::{Failure, Outputs};
 
 const COULD_NOT_CHECK: u8 = 2;
@@ -82,10 +85,16 @@ fn modes(cli: &Cli) -> Option<Result<String, Error>> {
     if cli.list_rules {
         return Some(Ok(rule_list()));
     }
+    if cli.list_profiles {
+        return Some(profile_list());
+    }
+    if let Some(name) = &cli.print_profile {
+        return Some(Profile::text(name).map(str::to_owned));
+    }
     Some(match cli.print_schema? {
         PrintSchema::Report => Ok(json::SCHEMA.to_owned()),
         PrintSchema::ProfileFile => Ok(profile::LANGUAGE.to_owned()),
-        PrintSchema::Profile => Profile::load(&cli.profile).and_then(|(_, schema)| {
+        PrintSchema::Profile => Profile::load(named_profile(cli)).and_then(|(_, schema)| {
             let none = || Error::Profile {
                 origin: cli.profile.clone(),
                 message: "it has no schema".to_owned(),
@@ -123,6 +132,16 @@ fn rule_list() -> String {
     std::iter::once(head).chain(rows).collect()
 }
 
+fn profile_list() -> Result<String, Error> {
+    let row = |name, seen: &str, title: &str| format!("{name:<15} {seen:<32} {title}\n");
+    let rows = Profile::names().map(|name| {
+        let (profile, _) = Profile::load(name)?;
+        let seen = profile.versions.seen.join(", ");
+        Ok(row(name, if seen.is_empty() { "-" } else { &seen }, &profile.title))
+    });
+    std::iter::once(Ok(row("PROFILE", "VERSIONS SEEN", "AGENT"))).chain(rows).collect()
+}
+
 /// Opens everything and checks; an error is one line for the user.
 fn prepare(cli: &Cli) -> Result<Exit, String> {
     let runs = !cli.command.is_empty();
@@ -149,16 +168,16 @@ fn prepare(cli: &Cli) -> Result<Exit, String> {
     if timed && !runs && !matches!(inputs[..], [Ok(Input::Stdin)]) {
         return Err("timeouts are of standard input or of a command, not of files".to_owned());
     }
-    let contract = contract(cli)?;
+    let contracts = Contracts::new(cli)?;
     outputs::distinct(cli, &inputs)?;
     let progress = outputs::progress(cli, &inputs);
-    let mut outputs = Outputs::open(cli, contract.profile(), progress)?;
+    let mut outputs = Outputs::open(cli, contracts.first().profile(), progress)?;
     // So that a signal finds the report finished, and no half of one left behind.
     let leaves_files = cli.report.iter().any(|report| report.file.is_some());
     if runs || timed || (leaves_files && matches!(inputs[..], [Ok(Input::Stdin)])) {
-        return command::check_producer(cli, &contract, &mut outputs);
+        return command::check_producer(cli, &contracts, &mut outputs);
     }
-    Ok(batch::check_inputs(&inputs, &contract, cli.jobs, &mut outputs).into())
+    Ok(batch::check_inputs(&inputs, &contracts, cli.jobs, &mut outputs).into())
 }
 
 /// The streams that the command line names, and those of a list after them.
@@ -194,13 +213,24 @@ fn conclude(mut total: RunSummary, outputs: &mut Outputs<'_>) -> u8 {
     }
 }
 
-/// What streams are held against, as the command line says.
+/// What streams are held against, as the command line says; if it leaves the profile to the
+/// stream, what one is held against that shows none.
 ///
 /// # Errors
 ///
 /// When the profile, the schema or the severities cannot be used; one line for the user.
 pub fn contract(cli: &Cli) -> Result<Contract, String> {
-    let (profile, schema) = Profile::load(&cli.profile).map_err(|error| error.to_string())?;
+    contract_of(cli, named_profile(cli))
+}
+
+/// The profile that is named, or the one used where a stream shows none.
+fn named_profile(cli: &Cli) -> &str {
+    if cli.profile == AUTO { profile::DEFAULT } else { &cli.profile }
+}
+
+/// As [`contract`], of this profile.
+fn contract_of(cli: &Cli, profile: &str) -> Result<Contract, String> {
+    let (profile, schema) = Profile::load(profile).map_err(|error| error.to_string())?;
     let mut contract = Contract::new(profile, schema).map_err(|error| error.to_string())?;
     if let Some(file) = &cli.schema {
         add_schema(&mut contract, file).map_err(|error| error.to_string())?;

@@ -3,7 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::end::Status;
 use crate::facts::{Fact, Facts, Last, Subject};
-use crate::profile::RunOutcome;
+use crate::profile::{RunOutcome, Word};
 use crate::rule::Rule;
 use crate::verdict::Outcome;
 
@@ -223,19 +223,24 @@ impl Terminal {
     }
 
     /// Holds what the stream said against the exit status of the producer, where it is known.
-    pub fn contradiction(&self, status: Option<Status>) -> Option<Diagnostic> {
-        let (status, says) = (status?, self.says()?);
-        let said = match (status.is_success(), says) {
-            (true, RunOutcome::Failure) => "failed",
-            (false, RunOutcome::Success) => "succeeded",
-            (true, RunOutcome::Success) | (false, RunOutcome::Failure) => return None,
+    pub fn contradiction(&self, word: Option<Word<'_>>) -> Option<Diagnostic> {
+        let (word, says) = (word?, self.says()?);
+        if word.agrees(says) {
+            return None;
+        }
+        let said = match says {
+            RunOutcome::Failure => "failed",
+            RunOutcome::Success => "succeeded",
         };
-        let status = match status {
+        let status = match word.status {
             Status::Code(code) => format!("the exit status is {code}"),
             Status::Signal(signal) => format!("signal {signal} ended the command"),
         };
         let message = format!("the stream says the run {said}, and {status}");
-        let diagnostic = Diagnostic::new(Rule::ExitStatusContradictsResult, message);
+        let mut diagnostic = Diagnostic::new(Rule::ExitStatusContradictsResult, message);
+        if let Some(meaning) = word.meaning {
+            diagnostic = diagnostic.note(format!("the status means: {meaning}"));
+        }
         Some(match self.end {
             Some(End { line, .. }) => diagnostic.related(line),
             None => diagnostic,
@@ -243,9 +248,9 @@ impl Terminal {
     }
 
     /// The outcome of the run. `cut` says that the stream ended before the run did.
-    pub fn outcome(&self, cut: bool, status: Option<Status>) -> Outcome {
+    pub fn outcome(&self, cut: bool, word: Option<Word<'_>>) -> Outcome {
         let says_failed = self.says() == Some(RunOutcome::Failure);
-        if says_failed || status.is_some_and(|status| !status.is_success()) {
+        if says_failed || word.is_some_and(|word| !word.is_success()) {
             Outcome::Failed
         } else if cut {
             Outcome::Truncated

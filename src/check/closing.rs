@@ -2,6 +2,7 @@
 
 use super::stream::Check;
 use crate::end::{End, Stop};
+use crate::fingerprint::Choice;
 use crate::limits::{
     CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, NAMES_MAX, PRINTED_PER_RULE_MAX,
     STDERR_LINE_BYTES_MAX, TEXT_BYTES_MAX, TEXT_GROUPS_MAX,
@@ -14,6 +15,11 @@ use crate::visible::{clipped, shown};
 impl Check<'_> {
     pub(super) fn summary(self, bytes: u64, end: &End) -> StreamSummary {
         let mut notes = self.notes();
+        if let Some(word) = self.judged(end)
+            && let Some(meaning) = word.meaning
+        {
+            notes.push(format!("the exit status means: {meaning}"));
+        }
         if end.stopped == Some(Stop::Lingered) {
             let note = if end.status.is_some() {
                 "the command lived on after its terminal event, and was ended"
@@ -70,6 +76,13 @@ impl Check<'_> {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
+        if self.choice == Choice::Default && self.events > 0 {
+            let name = &self.contract.profile().name;
+            notes.push(format!(
+                "the profile is {name} by default: the stream looks like no known agent's"
+            ));
+        }
+        notes.extend(self.opening.note());
         for (rule, count) in Rule::ALL.iter().zip(&self.counts) {
             if let Some(more) = count.checked_sub(PRINTED_PER_RULE_MAX).filter(|more| *more > 0) {
                 notes.push(format!("{more} more of {rule} are not shown"));

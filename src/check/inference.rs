@@ -6,6 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::end::{End, Status, Stop};
 use crate::limits::CALLS_NAMED_MAX;
 use crate::line::Line;
+use crate::profile::Word;
 use crate::rule::Rule;
 
 /// A timeout fired; `open` names the open calls.
@@ -28,8 +29,8 @@ pub(super) fn stalled(stop: &Stop, open: Option<String>) -> Diagnostic {
 }
 
 /// What happened around a command's stream.
-pub(super) fn around(end: &End, judged: Option<Status>) -> impl Iterator<Item = Diagnostic> {
-    let failed = matches!(judged, Some(Status::Code(1..)));
+pub(super) fn around(end: &End, judged: Option<Word<'_>>) -> impl Iterator<Item = Diagnostic> {
+    let failed = matches!(judged.map(|it| it.status), Some(Status::Code(1..)));
     let silent = failed && end.stderr.as_ref().is_some_and(Vec::is_empty);
     let silent = silent.then(|| {
         let message = "the command failed and wrote nothing to standard error";

@@ -2,18 +2,20 @@
 
 use super::Memory;
 use super::inference::{around, is_lost_event, may_follow_from, stalled};
+use super::opening::Opening;
 use crate::contract::{Contract, Engine};
 use crate::convert::{Convert, Seen};
 use crate::correlation::Correlation;
 use crate::diagnostic::{Diagnostic, SchemaLocation};
-use crate::end::{End, Status};
+use crate::end::End;
 use crate::error::Error;
 use crate::event::Event;
 use crate::facts::{Facts, Plan, Recipe, Subject};
+use crate::fingerprint::Choice;
 use crate::framing::Framing;
 use crate::limits::{PRINTED_PER_RULE_MAX, VIOLATION_DETAIL_BYTES_MAX};
 use crate::line::Line;
-use crate::profile::RunOutcome;
+use crate::profile::{RunOutcome, Word};
 use crate::reassembly::{Pieces, Reassembly};
 use crate::report::Report;
 use crate::rule::{Rule, Severity};
@@ -28,6 +30,8 @@ use crate::vocabulary::Vocabulary;
 pub(super) struct Check<'c> {
     pub(super) name: String,
     pub(super) contract: &'c Contract,
+    pub(super) choice: Choice,
+    pub(super) opening: Opening<'c>,
     pub(super) framing: Framing,
     pub(super) format: Option<Format>,
     pub(super) vocabulary: Vocabulary,
@@ -53,11 +57,13 @@ pub(super) struct Check<'c> {
 }
 
 impl<'c> Check<'c> {
-    pub(super) fn new(name: &str, contract: &'c Contract) -> Self {
+    pub(super) fn new(name: &str, contract: &'c Contract, choice: Choice) -> Self {
         let profile = contract.profile();
         Self {
             name: name.to_owned(),
             contract,
+            choice,
+            opening: Opening::new(contract, choice),
             framing: Framing::Unseen,
             format: contract.format,
             vocabulary: Vocabulary::default(),
@@ -108,6 +114,9 @@ impl<'c> Check<'c> {
         memory: &mut Memory<'c>,
         conversion: &mut dyn Convert,
     ) -> Result<(), Error> {
+        if !self.opening.is_over() {
+            self.opening.observe(event, &mut self.found);
+        }
         let counts = !self.terminal.is_closed() || plan.may_follow_the_end();
         let valid = counts && self.schemas(event, memory)?;
         if valid
@@ -311,7 +320,7 @@ impl<'c> Check<'c> {
         }
         if let Some(stop) = end.stopped.as_ref().filter(|stop| stop.is_timeout()) {
             self.found.push(stalled(stop, self.correlation.open_summary()));
-        } else if cut || self.judged(end).is_some_and(|status| !status.is_success()) {
+        } else if cut || self.judged(end).is_some_and(|word| !word.is_success()) {
             // All that is missing is missing for that.
         } else if self.events == 0 {
             let message = "the stream has no event";
@@ -350,9 +359,10 @@ impl<'c> Check<'c> {
 
     /// The exit status, if it is the producer's own word: not if we ended it, and not if somebody
     /// did when the run was over.
-    pub(super) fn judged(&self, end: &End) -> Option<Status> {
+    pub(super) fn judged(&self, end: &End) -> Option<Word<'c>> {
         let ended = end.stopped.is_some() || end.interrupted && self.terminal.is_closed();
-        end.status.filter(|_| !ended)
+        let status = end.status.filter(|_| !ended)?;
+        Some(self.contract.profile().exit.word(status))
     }
 
     fn is_error(&self, diagnostic: Option<&Diagnostic>) -> bool {

@@ -1,6 +1,6 @@
 //! What a profile asks of the values of an event.
 
-use std::collections::BTreeMap;
+mod written;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,31 +10,12 @@ use crate::event::Node;
 use crate::pattern::Pattern;
 
 /// Conditions on values of an event: one of these groups holds, and all that is in it.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(from = "Written")]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Conditions(Vec<Group>);
-
-/// As a profile writes them.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Written {
-    All(BTreeMap<Path, Test>),
-    Any(Vec<BTreeMap<Path, Test>>),
-}
 
 /// A conjunction; an empty one always holds.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Group(Vec<(Path, Test)>);
-
-impl From<Written> for Conditions {
-    fn from(written: Written) -> Self {
-        let group = |tests: BTreeMap<Path, Test>| Group(tests.into_iter().collect());
-        Self(match written {
-            Written::All(tests) => vec![group(tests)],
-            Written::Any(groups) => groups.into_iter().map(group).collect(),
-        })
-    }
-}
 
 impl Default for Conditions {
     /// Those that always hold.
@@ -99,8 +80,7 @@ pub enum Known {
 }
 
 /// What is asked of one value.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq)]
 enum Test {
     /// `{"exists": true}`, `{"not": 0}`, or several of its like, which all must hold.
     Check(Check),
@@ -131,6 +111,10 @@ enum OneOrMany {
 }
 
 impl Test {
+    fn has_pattern(&self) -> bool {
+        matches!(self, Self::Check(check) if check.matches.is_some())
+    }
+
     fn holds(&self, found: Option<Node<'_>>) -> bool {
         let equals = |scalar: &Value| found.is_some_and(|node| node.equals(scalar));
         match self {

@@ -104,6 +104,11 @@ impl Watch {
         }
     }
 
+    /// Something came; what it means is told later.
+    pub(super) fn heard(&self) {
+        self.state().last_event = Instant::now();
+    }
+
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
     fn event(&self, seen: &Seen<'_, '_>) {
         let now = Instant::now();

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::Objects;
+use super::{Objects, RunOutcome};
+use crate::end::Status;
 use crate::path::Conditions;
 
 /// An event, or part of one, that tells of an error.
@@ -61,5 +62,72 @@ fn zero() -> Vec<i32> {
 impl Default for Exit {
     fn default() -> Self {
         Self { success: zero(), failure: None, meaning: BTreeMap::new() }
+    }
+}
+
+impl Exit {
+    /// What the producer says with an exit status.
+    pub fn word(&self, status: Status) -> Word<'_> {
+        let code = i32::from(status.shell_code());
+        let success = self.success.contains(&code);
+        let failure = match &self.failure {
+            None => !success,
+            Some(FailureCodes::Any) => true,
+            // One that nobody has listed is that of no success.
+            Some(FailureCodes::These(codes)) => !success || codes.contains(&code),
+        };
+        Word { status, success, failure, meaning: self.meaning.get(&code).map(String::as_str) }
+    }
+}
+
+/// What a producer says with its exit status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Word<'p> {
+    /// The status.
+    pub status: Status,
+    /// What it means, where the profile knows.
+    pub meaning: Option<&'p str>,
+    success: bool,
+    failure: bool,
+}
+
+impl Word<'_> {
+    /// Whether it can be that of a run that succeeded.
+    pub fn is_success(&self) -> bool {
+        self.success
+    }
+
+    /// Whether it can be that of a run with this outcome.
+    pub fn agrees(&self, outcome: RunOutcome) -> bool {
+        match outcome {
+            RunOutcome::Success => self.success,
+            RunOutcome::Failure => self.failure,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exit_status_says_what_the_profile_knows() {
+        let exit = |text: &str| serde_json::from_str::<Exit>(text).expect("it is well-formed");
+        let said = |text: &str, status| {
+            let exit = exit(text);
+            let word = exit.word(status);
+            (word.agrees(RunOutcome::Success), word.agrees(RunOutcome::Failure))
+        };
+        let (zero, one, killed) = (Status::Code(0), Status::Code(1), Status::Signal(15));
+        assert_eq!(said("{}", zero), (true, false));
+        assert_eq!(said("{}", one), (false, true));
+        assert_eq!(said("{}", killed), (false, true));
+        assert_eq!(said(r#"{"failure": [0, 1]}"#, zero), (true, true));
+        assert_eq!(said(r#"{"failure": "any"}"#, zero), (true, true));
+        assert_eq!(said(r#"{"failure": [41]}"#, one), (false, true));
+        assert_eq!(said(r#"{"success": [0, 143]}"#, killed), (true, false));
+        let exit = exit(r#"{"meaning": {"143": "ended by SIGTERM"}}"#);
+        assert_eq!(exit.word(killed).meaning, Some("ended by SIGTERM"));
+        assert_eq!(exit.word(one).meaning, None);
     }
 }

@@ -35,6 +35,19 @@ impl Profile {
         BUILT_IN.iter().map(|row| row.name)
     }
 
+    /// The text of a profile that is built in.
+    ///
+    /// # Errors
+    ///
+    /// When there is none of this name.
+    pub fn text(name: &str) -> Result<&'static str, Error> {
+        let row = BUILT_IN.iter().find(|row| row.name == name);
+        row.map(|row| row.profile).ok_or_else(|| {
+            let known = Self::names().collect::<Vec<_>>().join(", ");
+            refused(name, format!("no such profile; built in: {known}"))
+        })
+    }
+
     /// Loads a profile: one that is built in, by name, or a file; with it comes the schema of its
     /// events, if it has one.
     ///

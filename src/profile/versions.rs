@@ -19,3 +19,69 @@ pub struct Versions {
     /// The first that it is not written for any more.
     pub before: Option<String>,
 }
+
+impl Versions {
+    /// The range that the profile is written for, if a version lies outside of it. Of what is no
+    /// version nothing can be said.
+    pub fn left_by(&self, version: &str) -> Option<String> {
+        let version = numbers(version)?;
+        let too_old = self.from.as_deref().and_then(numbers).is_some_and(|from| version < from);
+        let too_new =
+            self.before.as_deref().and_then(numbers).is_some_and(|before| version >= before);
+        let from = self.from.as_ref().map(|it| format!("from {it}"));
+        let before = self.before.as_ref().map(|it| format!("before {it}"));
+        let range: Vec<String> = from.into_iter().chain(before).collect();
+        (too_old || too_new).then(|| range.join(" and "))
+    }
+}
+
+/// The numbers of a version; what follows a number in its part, as in `1.2-beta`, does not count,
+/// nor do zeros at the end.
+fn numbers(version: &str) -> Option<Vec<u64>> {
+    let number = |part: &str| {
+        let end = part.find(|it: char| !it.is_ascii_digit()).unwrap_or(part.len());
+        part[..end].parse().ok()
+    };
+    let parts = version.trim_start_matches('v').split('.');
+    let mut numbers: Vec<u64> = parts.map_while(number).collect();
+    let known = !numbers.is_empty();
+    while numbers.last() == Some(&0) {
+        numbers.pop();
+    }
+    known.then_some(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_number_by_number() {
+        let versions = |from: &str, before: &str| Versions {
+            from: (!from.is_empty()).then(|| from.to_owned()),
+            before: (!before.is_empty()).then(|| before.to_owned()),
+            ..Versions::default()
+        };
+        let within = [
+            ("2.1", "3.0", "2.1.0"),
+            ("2.1", "3.0", "2.10.233"),
+            ("2.1", "3.0", "v2.1.1-beta.4"),
+            ("0.9", "", "0.10"),
+            ("", "", "7"),
+            ("2", "3", "nightly"),
+        ];
+        for (from, before, version) in within {
+            assert_eq!(versions(from, before).left_by(version), None, "{version}");
+        }
+        let outside = [
+            ("2.1", "3.0", "2.0.99", "from 2.1 and before 3.0"),
+            ("2.1", "3.0", "3", "from 2.1 and before 3.0"),
+            ("2.1", "3.0", "10.0", "from 2.1 and before 3.0"),
+            ("0.40", "", "0.9", "from 0.40"),
+            ("", "2.24", "2.24.0", "before 2.24"),
+        ];
+        for (from, before, version, range) in outside {
+            assert_eq!(versions(from, before).left_by(version).as_deref(), Some(range));
+        }
+    }
+}

@@ -161,7 +161,7 @@ impl Report for Human {
 
 /// The numbers of one stream that are worth a person's glance.
 fn figures(summary: &StreamSummary) -> Vec<String> {
-    let mut figures = Vec::new();
+    let mut figures = vec![format!("profile {}", visible(&summary.profile))];
     for (count, what) in [(summary.errors, "error"), (summary.warnings, "warning")] {
         if count > 0 {
             figures.push(counted(count, what));

@@ -5,11 +5,10 @@ use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread;
 
+use super::choice::{Checkers, Chosen, Contracts};
 use super::outputs::Outputs;
 use super::relay::{Listener, Relay, Told};
 use super::{complain, conclude};
-use crate::check::Checker;
-use crate::contract::Contract;
 use crate::convert::Convert;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
@@ -24,19 +23,19 @@ use crate::tee::Tee;
 type Inputs<'i> = &'i [Result<Input, Error>];
 
 /// Checks all of them; the exit code.
-pub(super) fn check_inputs(
+pub(super) fn check_inputs<'c>(
     inputs: Inputs<'_>,
-    contract: &Contract,
+    contracts: &'c Contracts<'c>,
     jobs: Option<NonZeroUsize>,
-    outputs: &mut Outputs<'_>,
+    outputs: &mut Outputs<'c>,
 ) -> u8 {
     let mut total = RunSummary::default();
     let progress = outputs.progress.clone();
     // What is converted or copied leaves as it arrives, and is not kept until it is its turn.
     let live = outputs.conversion.is_some() || !outputs.copies.is_empty();
     let jobs = if live || inputs.len() < 2 { 1 } else { workers(jobs).min(inputs.len()) };
-    if jobs == 1 || !in_parallel(inputs, contract, jobs, outputs, &mut total) {
-        one_by_one(inputs, contract, outputs, &mut total);
+    if jobs == 1 || !in_parallel(inputs, contracts, jobs, outputs, &mut total) {
+        one_by_one(inputs, contracts, outputs, &mut total);
     }
     progress.finish();
     conclude(total, outputs)
@@ -46,34 +45,37 @@ fn workers(jobs: Option<NonZeroUsize>) -> usize {
     jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
 }
 
-fn one_by_one(
+fn one_by_one<'c>(
     inputs: Inputs<'_>,
-    contract: &Contract,
-    outputs: &mut Outputs<'_>,
+    contracts: &'c Contracts<'c>,
+    outputs: &mut Outputs<'c>,
     total: &mut RunSummary,
 ) {
-    let mut checker = Checker::new(contract);
+    let mut checkers = Checkers::new(contracts);
     for input in inputs {
         let result = match input {
-            Ok(input) => check_input(input, &mut checker, outputs).map_err(|it| it.to_string()),
+            Ok(input) => check_input(input, &mut checkers, outputs),
             Err(error) => Err(error.to_string()),
         };
         add(total, result, outputs);
     }
 }
 
-fn check_input(
+fn check_input<'c>(
     input: &Input,
-    checker: &mut Checker<'_>,
-    outputs: &mut Outputs<'_>,
-) -> Result<StreamSummary, Error> {
+    checkers: &mut Checkers<'c>,
+    outputs: &mut Outputs<'c>,
+) -> Result<StreamSummary, String> {
     let Outputs { reports, conversion, copies, progress } = outputs;
-    let stream = Tee::new(progress.reading(input.open()?), copies);
+    let stream = input.open().map_err(|it| it.to_string())?;
+    let stream = Tee::new(progress.reading(stream), copies);
+    let name = input.name();
+    let Chosen { stream, checker } = checkers.choose(stream, &name, conversion.as_mut(), || {})?;
     let conversion: &mut dyn Convert = match conversion {
         Some(conversion) => conversion,
         None => &mut (),
     };
-    checker.check(stream, &input.name(), reports, conversion)
+    checker.check(stream, &name, reports, conversion).map_err(|it| it.to_string())
 }
 
 fn add(total: &mut RunSummary, result: Result<StreamSummary, String>, outputs: &mut Outputs<'_>) {
@@ -98,7 +100,7 @@ enum Word {
 /// inputs; false, and nothing is done, if no thread can be had.
 fn in_parallel(
     inputs: Inputs<'_>,
-    contract: &Contract,
+    contracts: &Contracts<'_>,
     jobs: usize,
     outputs: &mut Outputs<'_>,
     total: &mut RunSummary,
@@ -107,7 +109,7 @@ fn in_parallel(
     let progress = outputs.progress.clone();
     thread::scope(|scope| {
         let listener = Listener(&relay);
-        let worker = || work(inputs, contract, &relay, &progress);
+        let worker = || work(inputs, contracts, &relay, &progress);
         let start = |_| thread::Builder::new().spawn_scoped(scope, worker).ok();
         if (0..jobs).map_while(start).count() == 0 {
             return false;
@@ -122,15 +124,16 @@ fn in_parallel(
     })
 }
 
-fn work(inputs: Inputs<'_>, contract: &Contract, relay: &Relay<Word>, progress: &Progress) {
-    let mut checker = Checker::new(contract);
+fn work(inputs: Inputs<'_>, contracts: &Contracts<'_>, relay: &Relay<Word>, progress: &Progress) {
+    let mut checkers = Checkers::new(contracts);
     while let Some(piece) = relay.begin() {
         let mut notes = Notes { relay, piece, words: Vec::new() };
         let check = || {
             let input = inputs[piece].as_ref().map_err(ToString::to_string)?;
             let stream = input.open().map_err(|it| it.to_string())?;
-            let stream = progress.reading(stream);
-            let summary = checker.check(stream, &input.name(), &mut notes, &mut ());
+            let (stream, name) = (progress.reading(stream), input.name());
+            let Chosen { stream, checker } = checkers.choose(stream, &name, None, || {})?;
+            let summary = checker.check(stream, &name, &mut notes, &mut ());
             summary.map(Box::new).map_err(|it| it.to_string())
         };
         // The listener is to hear of it, and to hear it in turn.

@@ -4,11 +4,10 @@ use std::cell::Cell;
 use std::io;
 use std::path::Path;
 
+use super::choice::{Checkers, Chosen, Contracts};
 use super::outputs::Outputs;
 use super::{Exit, complain, conclude};
-use crate::check::Checker;
 use crate::cli::Cli;
-use crate::contract::Contract;
 use crate::convert::Convert;
 use crate::end::Status;
 use crate::input::Input;
@@ -24,10 +23,10 @@ const NOT_FOUND: u8 = 127;
 /// # Errors
 ///
 /// One line for the user.
-pub(super) fn check_producer(
+pub(super) fn check_producer<'c>(
     cli: &Cli,
-    contract: &Contract,
-    outputs: &mut Outputs<'_>,
+    contracts: &'c Contracts<'c>,
+    outputs: &mut Outputs<'c>,
 ) -> Result<Exit, String> {
     let timers = Timers { timeout: cli.timeout, idle: cli.idle_timeout, grace: cli.result_grace };
     let (started, name) = if let Some(program) = cli.command.first() {
@@ -47,15 +46,8 @@ pub(super) fn check_producer(
             return Ok(conclude(total, outputs).into());
         }
     };
-    let Outputs { conversion, copies, .. } = outputs;
-    let conversion: &mut dyn Convert = match conversion {
-        Some(conversion) => conversion,
-        None => &mut (),
-    };
-    let mut watched = producer.watched(conversion);
-    let interrupt = Cell::new(None);
-    let own = Cell::new(None);
-    let end = || {
+    let (interrupt, own) = (Cell::new(None), Cell::new(None));
+    let end = |producer: Producer| {
         let (end, interrupted) = producer.finish();
         interrupt.set(interrupted);
         // What we ended has no code of its own.
@@ -63,15 +55,32 @@ pub(super) fn check_producer(
         own.set(status.filter(|status| !status.is_success()).map(Status::shell_code));
         end
     };
+    let Outputs { reports, conversion, copies, .. } = outputs;
     let stream = Tee::new(stream, copies);
-    let checked =
-        Checker::new(contract).check_until(stream, &name, &mut outputs.reports, &mut watched, end);
+    let mut checkers = Checkers::new(contracts);
+    let chosen = checkers.choose(stream, &name, conversion.as_mut(), || producer.heard());
+    let checked = match chosen {
+        Ok(Chosen { stream, checker }) => {
+            let conversion: &mut dyn Convert = match conversion {
+                Some(conversion) => conversion,
+                None => &mut (),
+            };
+            let mut watched = producer.watched(conversion);
+            let end = || end(producer);
+            let checked = checker.check_until(stream, &name, reports, &mut watched, end);
+            checked.map_err(|error| error.to_string())
+        }
+        Err(message) => {
+            end(producer);
+            Err(message)
+        }
+    };
     let mut total = RunSummary::default();
     match &checked {
         Ok(summary) => total.add(summary),
-        Err(error) => {
+        Err(message) => {
             total.not_checked += 1;
-            complain(&error.to_string());
+            complain(message);
         }
     }
     if cli.propagate && [0, 3].contains(&total.exit_code()) {

@@ -2,9 +2,9 @@
 
 use super::Exit;
 use super::batch::check_inputs;
+use super::choice::Contracts;
 use super::outputs::Outputs;
 use crate::cli::Cli;
-use crate::contract::Contract;
 use crate::input::Input;
 
 /// Checks standard input; says of a command, or a timeout, that this system cannot do it.
@@ -12,13 +12,13 @@ use crate::input::Input;
 /// # Errors
 ///
 /// One line for the user.
-pub(super) fn check_producer(
+pub(super) fn check_producer<'c>(
     cli: &Cli,
-    contract: &Contract,
-    outputs: &mut Outputs<'_>,
+    contracts: &'c Contracts<'c>,
+    outputs: &mut Outputs<'c>,
 ) -> Result<Exit, String> {
     if cli.command.is_empty() && cli.timeout.is_none() && cli.idle_timeout.is_none() {
-        return Ok(check_inputs(&[Ok(Input::Stdin)], contract, cli.jobs, outputs).into());
+        return Ok(check_inputs(&[Ok(Input::Stdin)], contracts, cli.jobs, outputs).into());
     }
     Err("commands and timeouts work on Unix systems only, so far; use a pipe".to_owned())
 }

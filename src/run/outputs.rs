@@ -194,6 +194,27 @@ fn regular(path: &Path) -> Option<Handle> {
     path.metadata().is_ok_and(|it| it.is_file()).then(|| Handle::from_path(path).ok())?
 }
 
+/// The next stream that is converted has events of this profile.
+///
+/// # Errors
+///
+/// When it cannot be converted so; one line for the user.
+pub(super) fn convert_next<'p>(
+    conversion: &mut Conversion<'p>,
+    profile: &'p Profile,
+) -> Result<(), String> {
+    convertible(conversion.form(), profile)?;
+    conversion.follow(profile);
+    Ok(())
+}
+
+fn convertible(form: Form, profile: &Profile) -> Result<(), String> {
+    if form == Form::Json && profile.single.is_none() {
+        return Err(format!("the profile {} has no single object to convert to", profile.name));
+    }
+    Ok(())
+}
+
 fn conversion(to: To, raw: bool, profile: &Profile) -> Result<Conversion<'_>, String> {
     let form = match to {
         To::Text => Form::Text,
@@ -202,9 +223,7 @@ fn conversion(to: To, raw: bool, profile: &Profile) -> Result<Conversion<'_>, St
         To::Json => Form::Json,
         To::StreamJson => Form::Valid,
     };
-    if form == Form::Json && profile.single.is_none() {
-        return Err(format!("the profile {} has no single object to convert to", profile.name));
-    }
+    convertible(form, profile)?;
     Ok(match (form.is_text(), is_watched()) {
         (true, true) => Conversion::new(profile, form, raw, Muted::new(stdout()?)),
         (true, false) => Conversion::new(profile, form, raw, stdout()?),

@@ -263,7 +263,8 @@ fn diagnostics_appear_while_the_stream_is_open() {
     let mut child = program().stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = child.stdout.take().unwrap();
-    stdin.write_all(b"{\"type\":\"system\",\"subtype\":\"init\"}\n").unwrap();
+    let init = r#"{"type":"system","subtype":"init","permissionMode":"default"}"#;
+    stdin.write_all(format!("{init}\n").as_bytes()).unwrap();
     let (send, receive) = mpsc::channel();
     thread::spawn(move || {
         let mut start = [0; 30];

@@ -12,15 +12,18 @@ mod convert;
 #[path = "../differential/mod.rs"]
 mod differential;
 mod engines;
+mod fingerprints;
 mod forms;
 mod golden;
 mod hostile;
 mod infer;
 mod injection;
+mod knowledge;
 mod language;
 mod many;
 #[path = "../mutation/mod.rs"]
 mod mutation;
+mod noise;
 mod pairs;
 mod producer;
 mod profiles;

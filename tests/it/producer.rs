@@ -96,9 +96,8 @@ fn recorded_failures_are_conforming_failed_runs() {
         let report = text(&output.stdout);
         assert_eq!(code(&output), 3, "{report}");
         assert!(report.contains(&format!("stderr: {stderr}")), "{report}");
-        assert!(
-            report.contains(&format!("conforming, failed: {lines} events, exit status {status}"))
-        );
+        let figures = format!("profile cursor, {lines} events, exit status {status}");
+        assert!(report.contains(&format!("conforming, failed: {figures}")), "{report}");
         assert_eq!(text(&output.stderr), format!("{stderr}\n"), "passed on unchanged");
     }
     for signal in ["KILL", "TERM"] {

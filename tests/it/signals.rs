@@ -50,7 +50,10 @@ fn signals_are_passed_on_and_kill_us_after_the_report() {
         assert_eq!(status.signal(), Some(signal as i32));
         drop(stdout);
         let report = fs::read_to_string(&report).unwrap();
-        assert!(report.contains("fake-agent: conforming, failed: 2 events"), "{report}");
+        assert!(
+            report.contains("fake-agent: conforming, failed: profile cursor, 2 events"),
+            "{report}"
+        );
         assert!(!is_alive(pid_in(&pid)));
     }
     let left = fs::read_dir(folder.path()).unwrap().count();

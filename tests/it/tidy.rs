@@ -29,7 +29,7 @@ const FLOORS: &[&[&str]] = &[
     &["event"],
     &["path", "shape"],
     &["profile"],
-    &["facts", "framing", "contract"],
+    &["facts", "framing", "contract", "fingerprint"],
     &["vocabulary", "sequence", "correlation", "reassembly", "terminal"],
     &["convert", "infer", "summary"],
     &["report"],

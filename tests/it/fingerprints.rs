@@ -1,0 +1,193 @@
+//! Whose stream it is, is told by the stream.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::Stdio;
+use std::{env, fs};
+
+use ndjson_check::fingerprint::{Fingerprints, Likeness, Onlooker};
+use ndjson_check::profile::Profile;
+use serde_json::Value;
+
+use crate::streams::{cases, files, program, root, run_on, shared, text};
+
+/// What a stream is like.
+fn likeness(stream: &[u8]) -> Likeness<'static> {
+    Onlooker::default().look(stream, Fingerprints::built_in(), || {}).0
+}
+
+/// The profile that a recording's name stands for.
+fn profile_of(recording: &Path) -> &'static str {
+    let name = recording.file_name().unwrap().to_str().unwrap();
+    if !recording.parent().unwrap().ends_with("other-agents") {
+        return "cursor";
+    }
+    let rows = [
+        ("kimi-code", "kimi-code"),
+        ("command-code", "command-code"),
+        ("grok-build", "grok"),
+        ("openhands", "openhands"),
+        ("antigravity", "antigravity"),
+        ("claude", "claude"),
+        ("cline", "cline"),
+        ("codex", "codex"),
+        ("gemini", "gemini"),
+        ("muse", "muse"),
+        ("opencode", "opencode"),
+        ("pi", "pi"),
+        ("qwen", "qwen"),
+        ("vibe", "vibe"),
+    ];
+    let row = rows.iter().find(|(prefix, _)| name.starts_with(prefix));
+    row.unwrap_or_else(|| panic!("whose is {name}?")).1
+}
+
+#[test]
+fn every_recording_is_recognised() {
+    let Some(folder) = shared("captures") else { return };
+    let recordings = files(&folder, "ndjson");
+    assert!(recordings.len() >= 50, "only {} recordings", recordings.len());
+    for path in recordings {
+        let found = likeness(&fs::read(&path).unwrap());
+        assert_eq!(found, Likeness::One(profile_of(&path)), "{}", path.display());
+    }
+}
+
+/// Goal: no line of one agent decides for another, wherever a stream is begun.
+/// Method: every line of every recording, as the first.
+#[test]
+fn no_line_of_a_recording_is_taken_for_another_agents() {
+    let Some(folder) = shared("captures") else { return };
+    let mut decided = 0;
+    for path in files(&folder, "ndjson") {
+        let own = profile_of(&path);
+        for (line, number) in fs::read(&path).unwrap().split_inclusive(|it| *it == b'\n').zip(1..) {
+            match likeness(line) {
+                Likeness::One(name) => assert_eq!(name, own, "{}:{number}", path.display()),
+                Likeness::Several(names) => {
+                    assert!(names.contains(&own), "{}:{number}: {names:?}", path.display());
+                    continue;
+                }
+                Likeness::None => continue,
+            }
+            decided += 1;
+        }
+    }
+    assert!(decided > 1_000, "only {decided}");
+}
+
+/// Goal: a fixture of one agent is never taken for another's.
+#[test]
+fn no_fixture_is_taken_for_another_agents() {
+    for case in cases() {
+        let folder = case.path.parent().unwrap();
+        let agent = folder.strip_prefix("fixtures/agents").ok();
+        let own = agent.and_then(|it| it.iter().next()?.to_str()).unwrap_or("cursor");
+        let on_purpose = ["fixtures/profiles", "fixtures/wrong-profile"];
+        if on_purpose.iter().any(|it| folder.starts_with(it)) {
+            continue;
+        }
+        match likeness(&case.bytes()) {
+            Likeness::None => {}
+            found => assert_eq!(found, Likeness::One(own), "{}", case.path.display()),
+        }
+    }
+}
+
+/// Goal: what is known of all agents in one small file is what their profiles say.
+/// Method: compare; `UPDATE_GOLDEN=1` rewrites it.
+#[test]
+fn the_fingerprints_are_those_written_in_the_profiles() {
+    let path = root().join("src/profiles/fingerprints.json");
+    let mut rows: BTreeMap<String, Vec<Value>> =
+        serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let written = rows.clone();
+    for name in Profile::names() {
+        let profile: Value = serde_json::from_str(Profile::text(name).unwrap()).unwrap();
+        let own = profile["fingerprint"].as_array();
+        rows.insert(name.to_owned(), own.unwrap_or_else(|| panic!("{name} has none")).clone());
+    }
+    if env::var_os("UPDATE_GOLDEN").is_some() {
+        let rows: Vec<String> = rows.iter().map(|(name, rules)| row(name, rules)).collect();
+        fs::write(&path, format!("{{\n{}\n}}\n", rows.join(",\n"))).unwrap();
+    } else {
+        assert_eq!(written, rows);
+    }
+}
+
+fn row(name: &str, rules: &[Value]) -> String {
+    let rules: Vec<String> = rules.iter().map(|rule| format!("    {rule}")).collect();
+    format!("  \"{name}\": [\n{}\n  ]", rules.join(",\n"))
+}
+
+/// A stream that may be of two agents.
+const OF_TWO: &[u8] = b"{\"type\":\"system\",\"claude_code_version\":\"2.1.0\",\
+    \"qwen_code_version\":\"0.23.0\"}\n";
+
+#[test]
+fn a_stream_that_may_be_of_two_is_not_guessed() {
+    let output = run_on(&[], OF_TWO);
+    assert_eq!(output.status.code(), Some(2));
+    let message = text(&output.stderr);
+    let expected = "ndjson-check: - may be of claude or qwen: say with --profile whose it is\n";
+    assert_eq!(message, expected);
+    // The others are checked all the same, and a command is not killed for it.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("of-two.ndjson");
+    fs::write(&file, OF_TWO).unwrap();
+    for jobs in ["1", "2"] {
+        let good = "fixtures/conforming/plain.ndjson";
+        let output = program().args(["--jobs", jobs]).arg(&file).arg(good).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stdout).contains("plain.ndjson: conforming, succeeded: profile"));
+        assert!(
+            text(&output.stdout)
+                .ends_with("1 conforming, 1 not checked; 1 succeeded; 0 errors, 0 warnings\n")
+        );
+    }
+    #[cfg(unix)]
+    {
+        let script = format!("cat {}; sleep 0.1; echo {{}}; echo done >&2; exit 7", file.display());
+        let output = program().args(["--propagate", "--", "sh", "-c", &script]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).starts_with("done\n"), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_stream_of_nobody_known_is_said_to_be_checked_by_default() {
+    let stream = b"{\"type\":\"greeting\"}\n";
+    let note = "the profile is cursor by default: the stream looks like no known agent's";
+    let human = run_on(&[], stream);
+    assert!(text(&human.stdout).contains(&format!("-: note: {note}\n")));
+    let json = run_on(&["--report", "json"], stream);
+    assert!(text(&json.stdout).contains(&format!("\"notes\":[\"{note}\"]")));
+    for flags in [&["--profile", "cursor"][..], &["--profile", "cursor", "--report", "json"]] {
+        assert!(!text(&run_on(flags, stream).stdout).contains("by default"));
+    }
+    // Of what is no stream at all there is nothing to say.
+    assert!(!text(&run_on(&[], b"").stdout).contains("by default"));
+}
+
+/// Goal: nothing of a stream is kept back longer than it takes to know whose it is.
+/// Method: its first event alone, with the pipe left open, is converted at once.
+#[cfg(unix)]
+#[test]
+fn the_first_event_of_a_known_agent_leaves_at_once() {
+    let stream = fs::read_to_string(root().join("fixtures/conforming/partial.ndjson")).unwrap();
+    let mut child = program()
+        .args(["--quiet", "--to", "stream-json", "--only-valid"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    for line in stream.lines().take(3) {
+        stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
+        assert_eq!(lines.next().unwrap().unwrap(), line);
+    }
+    drop(stdin);
+    child.wait().unwrap();
+}

@@ -1,0 +1,88 @@
+//! What a profile knows of its producer beside the events: versions, and exit codes.
+
+use std::fs;
+
+use ndjson_check::profile::Profile;
+use serde_json::json;
+
+use crate::streams::{program, run_on, text};
+
+/// Runs the program by a profile that says this in addition; its report.
+fn report_by(says: &serde_json::Value, flags: &[&str], stream: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("profile.json");
+    let mut profile = json!({
+        "name": "knowing", "title": "x", "tag": ["/t"],
+        "events": {"documented": ["a", "end"]},
+        "terminal": {"rules": [
+            {"outcome": "success", "when": {"/t": "end", "/ok": true}},
+            {"outcome": "failure", "when": {"/t": "end"}},
+        ]},
+    });
+    let members = says.as_object().unwrap().clone();
+    profile.as_object_mut().unwrap().extend(members);
+    fs::write(&file, profile.to_string()).unwrap();
+    let flags = [&["--profile", file.to_str().unwrap()], flags].concat();
+    text(&run_on(&flags, stream.as_bytes()).stdout)
+}
+
+const END: &str = "{\"t\":\"end\",\"ok\":true}\n";
+
+#[test]
+fn a_version_outside_of_the_range_is_noted() {
+    let says = json!({"versions": {"at": "/version", "from": "2.1", "before": "3.0"}});
+    let report = |version: &str| {
+        let first = format!("{{\"t\":\"a\",\"version\":{version}}}\n");
+        report_by(&says, &[], &format!("{}{first}{END}", "{\"t\":\"a\"}\n".repeat(5)))
+    };
+    for good in ["\"2.1.0\"", "\"2.99\"", "2.5", "\"nightly\"", "null"] {
+        assert!(!report(good).contains("note"), "{}", report(good));
+    }
+    let note = "note: the version is `3.0.1`, and the profile knowing is written for those \
+                from 2.1 and before 3.0\n";
+    assert!(report("\"3.0.1\"").contains(note), "{}", report("\"3.0.1\""));
+    assert!(report("\"3.0.1\"").contains(": conforming, succeeded: profile knowing"));
+    assert!(report("2").contains("the version is `2`"), "{}", report("2"));
+}
+
+#[test]
+fn exit_codes_mean_what_the_profile_says() {
+    let says = json!({"exit": {
+        "success": [0, 130], "failure": [0, 41], "meaning": {"41": "authentication failed"},
+    }});
+    let failed = "{\"t\":\"end\",\"ok\":false}\n";
+    let rows = [
+        (END, "0", "conforming, succeeded", false),
+        (END, "130", "conforming, succeeded", false),
+        (END, "1", "non-conforming, failed", false),
+        (END, "41", "non-conforming, failed", true),
+        (failed, "0", "conforming, failed", false),
+        (failed, "41", "conforming, failed", true),
+        (failed, "130", "non-conforming, failed", false),
+        ("{\"t\":\"a\"}\n", "41", "conforming, failed", true),
+    ];
+    for (stream, code, verdict, meant) in rows {
+        let report = report_by(&says, &["--exit-status", code], stream);
+        assert!(report.contains(&format!("-: {verdict}: ")), "{code}: {report}");
+        let contradicts = report.contains("[exit-status-contradicts-result]");
+        assert_eq!(contradicts, verdict.starts_with("non"), "{code}: {report}");
+        let meaning = report.contains("the exit status means: authentication failed\n");
+        assert_eq!(meaning, meant, "{code}: {report}");
+    }
+}
+
+#[test]
+fn profiles_are_listed_and_printed() {
+    let listed = text(&program().arg("--list-profiles").output().unwrap().stdout);
+    let names: Vec<&str> =
+        listed.lines().skip(1).map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(names, Profile::names().collect::<Vec<_>>());
+    assert!(listed.contains("\ncursor          2026.09.10, 2026.09.15 "), "{listed}");
+    for name in names {
+        let printed = program().args(["--print-profile", name]).output().unwrap();
+        assert_eq!(text(&printed.stdout), Profile::text(name).unwrap());
+    }
+    let none = program().args(["--print-profile", "nobody"]).output().unwrap();
+    assert_eq!(none.status.code(), Some(2));
+    assert!(text(&none.stderr).contains("no such profile; built in: cursor"));
+}

@@ -1,0 +1,93 @@
+//! Lines that are no events, and that a profile knows.
+
+use std::fs;
+
+use ndjson_check::contract::Engine;
+use ndjson_check::rule::Rule;
+use serde_json::json;
+
+use crate::streams::{contract, json_report, judge};
+
+const EVENT: &str = r#"{"t":"a"}"#;
+
+/// A contract of a profile that knows some lines.
+fn knowing() -> ndjson_check::contract::Contract {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("profile.json");
+    let profile = json!({
+        "name": "noisy", "title": "x", "tag": ["/t"],
+        "events": {"documented": ["a"]},
+        "terminal": {"policy": "none"},
+        "noise": [
+            {"matches": "^Loading", "is": "banner"},
+            {"matches": "^\\s*$", "is": "banner"},
+            {"matches": "^Hint: $", "is": "banner", "where": "before"},
+            {"matches": "^warn: ", "is": "stderr"},
+            {"matches": "^!", "is": "stderr", "where": "before"},
+        ],
+    });
+    fs::write(&file, profile.to_string()).unwrap();
+    contract(["--profile", file.to_str().unwrap()])
+}
+
+#[test]
+fn what_the_profile_knows_is_no_defect() {
+    let contract = knowing();
+    let rows: [(&str, u64, &[Rule]); 10] = [
+        ("Loading ...\n%\n", 1, &[]),
+        ("%\n\n  \nLoading", 1, &[]),
+        ("Hint: %\n%\n", 2, &[]),
+        ("Hint: %", 1, &[Rule::MissingFinalNewline]),
+        ("Hint: %x\n%\n", 1, &[Rule::InvalidJson]),
+        ("warn: no\n%\n", 1, &[Rule::StderrInStream]),
+        ("!%\n!%\n", 2, &[Rule::StderrInStream]),
+        ("Hint: Hint: %\n%\n", 1, &[Rule::InvalidJson]),
+        ("[1]\n%\n", 1, &[Rule::NotAnObject]),
+        ("Loading \u{fffd}\n{\"t\":\n%\n", 1, &[Rule::InvalidJson]),
+    ];
+    for (stream, events, rules) in rows {
+        let stream = stream.replace('%', EVENT);
+        let (summary, raised) = judge(stream.as_bytes(), &contract);
+        assert_eq!(raised, rules, "{stream}");
+        assert_eq!(summary.events, events, "{stream}");
+        assert_eq!(summary.lines, stream.lines().count() as u64, "{stream}");
+    }
+}
+
+/// Goal: offsets count from the start of the stream, also behind a text.
+#[test]
+fn offsets_stay_true_behind_a_text() {
+    let contract = knowing();
+    let stream = "Loading\nHint: {\"t\":\"a\",\"t\":\"a\"}\n!{\"t\":\"b\"}\n";
+    let report = json_report(stream.as_bytes(), &contract);
+    let found: Vec<serde_json::Value> =
+        report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let places: Vec<_> = found
+        .iter()
+        .filter(|it| it["type"] == "diagnostic")
+        .map(|it| (it["rule"].as_str().unwrap(), it["line"].as_u64(), it["offset"].as_u64()))
+        .collect();
+    let second = stream.rfind("\"t\":\"a\"").unwrap() as u64;
+    let third = stream.find('!').unwrap() as u64;
+    let expected = [
+        ("duplicate-key", Some(2), Some(second)),
+        ("stderr-in-stream", Some(3), Some(third)),
+        ("unknown-event", Some(3), Some(third + 1)),
+    ];
+    assert_eq!(places, expected);
+}
+
+/// Goal: noise changes nothing for the shortcuts.
+#[test]
+fn all_engines_know_the_same_lines() {
+    let line = format!("{EVENT}\n");
+    let block = format!("{}Loading\n{line}Hint: {line}warn: x\n!{line}? {line}", line.repeat(9));
+    let stream = block.repeat(20);
+    let reports = [Engine::Fast, Engine::Uncached, Engine::Reference].map(|engine| {
+        let mut contract = knowing();
+        (contract.engine, contract.warm_up_bytes) = (engine, 0);
+        json_report(stream.as_bytes(), &contract)
+    });
+    assert_eq!(reports[0], reports[2]);
+    assert_eq!(reports[1], reports[2]);
+}
