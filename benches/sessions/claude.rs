@@ -60,7 +60,7 @@ impl Session {
     }
 
     fn raw(&mut self, event: Raw<'_>) {
-        self.write(Event::StreamEvent { event });
+        self.write(Event::Raw { event });
     }
 
     /// Opens a message.
@@ -86,11 +86,11 @@ impl Session {
         for _ in 0..deltas {
             let words = self.random.between(3, 17);
             let thinking = prose(&mut self.random, words);
-            self.delta(Delta::ThinkingDelta { thinking: &thinking });
+            self.delta(Delta::Thinking { thinking: &thinking });
             thoughts.push_str(&thinking);
         }
         let signature = self.random.uuid();
-        self.delta(Delta::SignatureDelta { signature: &signature });
+        self.delta(Delta::Signature { signature: &signature });
         self.close(Block::Thinking { thinking: &thoughts, signature: &signature });
     }
 
@@ -102,7 +102,7 @@ impl Session {
         while left > 0 {
             let count = self.random.between(1, 3).min(left);
             let text = prose(&mut self.random, count);
-            self.delta(Delta::TextDelta { text: &text });
+            self.delta(Delta::Text { text: &text });
             segment.push_str(&text);
             left -= count;
         }
@@ -119,7 +119,7 @@ impl Session {
         let text = input.to_string();
         let (start, rest) = text.split_at(text.find(':').unwrap_or_default());
         for partial_json in [start, rest] {
-            self.delta(Delta::InputJsonDelta { partial_json });
+            self.delta(Delta::Input { partial_json });
         }
         self.close(Block::ToolUse { id: &id, name, input: &input });
         self.end("tool_use");

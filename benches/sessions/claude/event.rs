@@ -31,7 +31,8 @@ pub(super) enum Event<'a> {
         version: &'a str,
         output_style: &'a str,
     },
-    StreamEvent {
+    #[serde(rename = "stream_event")]
+    Raw {
         event: Raw<'a>,
     },
     Assistant {
@@ -67,12 +68,16 @@ pub(super) enum Raw<'a> {
 }
 
 #[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type")]
 pub(super) enum Delta<'a> {
-    ThinkingDelta { thinking: &'a str },
-    SignatureDelta { signature: &'a str },
-    TextDelta { text: &'a str },
-    InputJsonDelta { partial_json: &'a str },
+    #[serde(rename = "thinking_delta")]
+    Thinking { thinking: &'a str },
+    #[serde(rename = "signature_delta")]
+    Signature { signature: &'a str },
+    #[serde(rename = "text_delta")]
+    Text { text: &'a str },
+    #[serde(rename = "input_json_delta")]
+    Input { partial_json: &'a str },
 }
 
 #[derive(Serialize)]
