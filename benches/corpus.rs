@@ -8,9 +8,9 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: corpus FOLDER MIB [deltas|tools|sessions|huge|tiny]...\n";
+const USAGE: &str = "usage: corpus FOLDER MIB [deltas|tools|sessions|huge|tiny|claude]...\n";
 
-const ALL: [&str; 5] = ["deltas", "tools", "sessions", "huge", "tiny"];
+const ALL: [&str; 6] = ["deltas", "tools", "sessions", "huge", "tiny", "claude"];
 
 fn main() -> io::Result<ExitCode> {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -40,6 +40,7 @@ fn write(folder: &Path, name: &str, bytes: usize) -> io::Result<()> {
         "tools" => sessions::tools(2, bytes),
         "huge" => sessions::huge(4, bytes / 2),
         "tiny" => sessions::tiny(5),
+        "claude" => sessions::claude(6, bytes),
         _ => return write_many(&folder.join(name), bytes),
     };
     fs::write(folder.join(format!("{name}.ndjson")), stream)

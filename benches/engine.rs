@@ -25,12 +25,14 @@ type Streams = Vec<Vec<u8>>;
 
 type Make = fn() -> Streams;
 
-const CORPORA: [(&str, Make); 5] = [
-    ("deltas", || vec![sessions::deltas(1, BYTES)]),
-    ("tools", || vec![sessions::tools(2, BYTES)]),
-    ("sessions", || sessions::many(3, BYTES)),
-    ("huge", || vec![sessions::huge(4, BYTES)]),
-    ("tiny", || vec![sessions::tiny(5); 1_000]),
+/// The name of each corpus, its profile, and how it is made.
+const CORPORA: [(&str, (&str, Make)); 6] = [
+    ("deltas", ("cursor", || vec![sessions::deltas(1, BYTES)])),
+    ("tools", ("cursor", || vec![sessions::tools(2, BYTES)])),
+    ("sessions", ("cursor", || sessions::many(3, BYTES))),
+    ("huge", ("cursor", || vec![sessions::huge(4, BYTES)])),
+    ("tiny", ("cursor", || vec![sessions::tiny(5); 1_000])),
+    ("claude", ("claude", || vec![sessions::claude(6, BYTES)])),
 ];
 
 const ENGINES: [(&str, Engine); 3] =
@@ -41,11 +43,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let names: Vec<String> = env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
     let corpora = chosen(&CORPORA, &names);
     let engines = chosen(&ENGINES, &names);
-    let (profile, schema) = Profile::load("cursor")?;
-    let mut contract = Contract::new(profile, schema)?;
-    // A line of the huge stream is as long as the default allows, and a little longer.
-    contract.line_bytes_max = 2 * BYTES as u64;
-    for (corpus, make) in corpora {
+    for (corpus, (profile, make)) in corpora {
+        let (profile, schema) = Profile::load(profile)?;
+        let mut contract = Contract::new(profile, schema)?;
+        // A line of the huge stream is as long as the default allows, and a little longer.
+        contract.line_bytes_max = 2 * BYTES as u64;
         let streams = make();
         for &(name, engine) in &engines {
             contract.engine = engine;

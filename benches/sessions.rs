@@ -2,6 +2,7 @@
 //! that what is measured is the check and not the telling of defects.
 
 mod call;
+mod claude;
 mod event;
 mod random;
 mod session;
@@ -23,6 +24,15 @@ pub(crate) fn deltas(seed: u64, bytes: usize) -> Vec<u8> {
     let mut session = Session::start(seed, bytes);
     while session.bytes() < bytes {
         delta_turn(&mut session);
+    }
+    session.finish()
+}
+
+/// One session of the same kind, as Claude Code writes it with partial messages.
+pub(crate) fn claude(seed: u64, bytes: usize) -> Vec<u8> {
+    let mut session = claude::Session::start(seed, bytes);
+    while session.bytes() < bytes {
+        message(&mut session);
     }
     session.finish()
 }
@@ -79,6 +89,21 @@ fn delta_turn(session: &mut Session) {
         let (before, after) = (file_bytes(session), file_bytes(session));
         let call = session.begin(tool, before.min(SMALL_FILE_BYTES_MAX));
         session.complete(&call, after.min(SMALL_FILE_BYTES_MAX));
+    }
+}
+
+/// As much thought, text and tools as in [`delta_turn`].
+fn message(session: &mut claude::Session) {
+    session.begin();
+    let thoughts = session.random.between(100, 700);
+    session.think(thoughts);
+    let words = session.random.between(20, 120);
+    session.say(words);
+    if session.random.one_in(4) {
+        let bytes = session.random.between(1_500, SMALL_FILE_BYTES_MAX);
+        session.call(bytes);
+    } else {
+        session.end("end_turn");
     }
 }
 

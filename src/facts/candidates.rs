@@ -128,9 +128,11 @@ fn candidates<R>(rules: &[R], left: impl Fn(&R) -> Option<Conditions>) -> Vec<Ca
     rules.iter().filter_map(|rule| left(rule).map(|when| Candidate { when, rule })).collect()
 }
 
-/// The strings that the parts begin with, with a slash between them.
+/// The parts that are there, with a slash between them; what follows one that is no string is
+/// left out.
 fn tag(parts: &[Known]) -> String {
-    let texts = parts.iter().map_while(|part| match part {
+    let texts = parts.iter().take_while(|part| **part != Known::Unknown);
+    let texts = texts.filter_map(|part| match part {
         // A slash in a part is told from those between parts.
         Known::Text(text) => Some(text.replace('~', "~0").replace('/', "~1")),
         Known::Absent | Known::Unknown => None,
