@@ -54,8 +54,8 @@ impl Look for Survey<'_> {
         for leaf in leaves(root, None) {
             let Some(text) = leaf.node.as_str().filter(|_| leaf.each.is_none()) else { continue };
             let deep = leaf.path.matches('/').count() > DEPTH;
-            let room = group.paths.len() < INFER_PLACES_MAX || group.paths.contains_key(&leaf.path);
-            if deep || !room || !is_path(&leaf.path) {
+            let fits = group.paths.len() < INFER_PLACES_MAX || group.paths.contains_key(&leaf.path);
+            if deep || !fits || !is_path(&leaf.path) {
                 continue;
             }
             let candidate = group.paths.entry(leaf.path).or_default();
