@@ -54,7 +54,8 @@ impl Look for Survey<'_> {
         for leaf in leaves(root, None) {
             let Some(text) = leaf.node.as_str().filter(|_| leaf.each.is_none()) else { continue };
             let deep = leaf.path.matches('/').count() > DEPTH;
-            if deep || !is_path(&leaf.path) || group.paths.len() >= INFER_PLACES_MAX {
+            let fits = group.paths.len() < INFER_PLACES_MAX || group.paths.contains_key(&leaf.path);
+            if deep || !fits || !is_path(&leaf.path) {
                 continue;
             }
             let candidate = group.paths.entry(leaf.path).or_default();
