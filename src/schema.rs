@@ -46,8 +46,8 @@ enum Document {
 pub struct BuiltIn {
     /// Its text.
     pub text: &'static str,
-    /// The validator that was made of it when the program was.
-    pub is_valid: fn(&Value) -> bool,
+    /// The validator that was made of it when the program was, if one was.
+    pub is_valid: Option<fn(&Value) -> bool>,
 }
 
 /// One way in which a value fails a schema.
@@ -143,8 +143,8 @@ impl Schema {
     /// The same, at once where a validator was made with the program.
     pub fn is_valid_at_once(&self, value: &Value) -> bool {
         match &self.document {
-            Document::Given(_) => self.is_valid(value),
-            Document::BuiltIn(schema) => (schema.is_valid)(value),
+            Document::BuiltIn(BuiltIn { is_valid: Some(is_valid), .. }) => is_valid(value),
+            Document::Given(_) | Document::BuiltIn(_) => self.is_valid(value),
         }
     }
 

@@ -13,9 +13,50 @@ pub(super) struct Row {
     pub(super) schema: Option<BuiltIn>,
 }
 
-/// All of them.
-pub(super) const BUILT_IN: [Row; 1] = [Row {
-    name: "cursor",
-    profile: include_str!("../profiles/cursor/profile.json"),
-    schema: Some(schema::CURSOR),
-}];
+/// The row of a profile: its files stand in the folder of its name.
+macro_rules! row {
+    ($name:literal, $schema:expr) => {
+        Row {
+            name: $name,
+            profile: include_str!(concat!("../profiles/", $name, "/profile.json")),
+            schema: Some($schema),
+        }
+    };
+    ($name:literal) => {
+        row!(
+            $name,
+            BuiltIn {
+                text: include_str!(concat!("../profiles/", $name, "/schema.json")),
+                is_valid: None,
+            }
+        )
+    };
+}
+
+/// All of them: the one that is taken where nothing else is known, then by name.
+pub(super) const BUILT_IN: [Row; 24] = [
+    row!("cursor", schema::CURSOR),
+    row!("acp"),
+    row!("amp"),
+    row!("antigravity"),
+    row!("claude"),
+    row!("cline"),
+    row!("codex"),
+    row!("codex-old"),
+    row!("command-code"),
+    row!("copilot"),
+    row!("droid"),
+    row!("gemini"),
+    row!("goose"),
+    row!("grok"),
+    row!("grok-messages"),
+    row!("kimi"),
+    row!("kimi-code"),
+    row!("muse"),
+    row!("opencode"),
+    row!("openhands"),
+    row!("pi"),
+    row!("qwen"),
+    row!("vibe"),
+    row!("vibe-old"),
+];

@@ -4,8 +4,10 @@
 use super::BuiltIn;
 
 /// The schema of the Cursor CLI's events.
-pub const CURSOR: BuiltIn =
-    BuiltIn { text: include_str!("../profiles/cursor/schema.json"), is_valid: Cursor::is_valid };
+pub const CURSOR: BuiltIn = BuiltIn {
+    text: include_str!("../profiles/cursor/schema.json"),
+    is_valid: Some(Cursor::is_valid),
+};
 
 #[jsonschema::validator(path = "src/profiles/cursor/schema.json")]
 struct Cursor;
