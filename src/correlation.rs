@@ -10,7 +10,7 @@ use crate::facts::{Call, CallId, Fact, Facts};
 use crate::limits::{
     CALL_ID_BYTES_MAX, CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_NAMED_MAX, CALLS_OPEN_MAX,
 };
-use crate::profile::{Alone, CallOutcome, Calls, OpenAtEnd, RunOutcome};
+use crate::profile::{Alone, CallOutcome, Calls, OpenAtEnd};
 use crate::rule::Rule;
 use crate::visible::{clipped, shown};
 
@@ -29,6 +29,8 @@ pub struct Correlation {
     likenesses: Likenesses,
     rows: Vec<CallRow>,
     counts: CallCounts,
+    /// Calls of earlier turns that never ended.
+    left_open: u64,
     overflow: bool,
 }
 
@@ -98,13 +100,22 @@ impl Correlation {
             likenesses: Likenesses::default(),
             rows: Vec::new(),
             counts: CallCounts::default(),
+            left_open: 0,
             overflow: false,
         }
     }
 
-    /// Takes an event into account.
+    /// A new turn begins: what was open will not end any more, and an id may come again.
+    pub fn reopen(&mut self) {
+        self.open.clear();
+        self.likenesses = Likenesses::default();
+        self.ended.clear();
+        self.left_open = self.counts.unfinished;
+    }
+
+    /// Takes an event into account; `succeeds` says whether the run ends with it, and well.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
-    pub fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
+    pub fn observe(&mut self, facts: &Facts<'_>, succeeds: bool, found: &mut Vec<Diagnostic>) {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
         for fact in facts.list() {
             match fact {
@@ -115,7 +126,7 @@ impl Correlation {
                     found.extend(self.contradiction(call).map(at));
                     found.extend(self.complete(call, *outcome, facts.line).map(at));
                 }
-                Fact::Terminal(end) if end.outcome == RunOutcome::Success => {
+                Fact::Terminal(_) if succeeds => {
                     self.report_open(facts.line, facts.offset, found);
                 }
                 _ => {}
@@ -306,7 +317,7 @@ impl Correlation {
 
     /// Whether a call is open that must not be where the run ends.
     pub fn is_unfinished(&self) -> bool {
-        self.open_at_end == OpenAtEnd::Error && self.counts.unfinished > 0
+        self.open_at_end == OpenAtEnd::Error && self.of_turn() > 0
     }
 
     /// Reports each call that is open where the run has ended, if none may be.
@@ -329,7 +340,12 @@ impl Correlation {
 
     /// Open calls that there was no room to follow.
     fn unfollowed(&self) -> u64 {
-        self.counts.unfinished.saturating_sub(self.open.len() as u64)
+        self.of_turn().saturating_sub(self.open.len() as u64)
+    }
+
+    /// The calls of the turn that are open.
+    fn of_turn(&self) -> u64 {
+        self.counts.unfinished - self.left_open
     }
 
     /// Names the open calls in half a sentence; nothing if there is none.
@@ -340,7 +356,7 @@ impl Correlation {
             format!("{} since line {}", shown(tool), open.line)
         });
         let mut named: Vec<String> = named.collect();
-        let total = self.counts.unfinished;
+        let total = self.of_turn();
         if total > named.len() as u64 {
             named.push(format!("{} more", total - named.len() as u64));
         }

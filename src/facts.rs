@@ -109,14 +109,27 @@ pub enum Fact<'e> {
     CallStarted(Box<Call<'e>>),
     /// A tool call completes.
     CallCompleted(Box<Call<'e>>, CallOutcome),
+    /// The group that the texts after it belong to.
+    Group(Cow<'e, str>),
     /// Text to append to the open segment.
     TextDelta(Cow<'e, str>),
     /// The text of a whole segment.
     TextWhole(Cow<'e, str>),
-    /// The text of the whole answer.
+    /// The text of the answer.
     FinalText(Cow<'e, str>),
     /// The open text segment ends here.
     Boundary,
+    /// An error; with a fatal one the run cannot succeed.
+    Error {
+        /// Whether it is one.
+        fatal: bool,
+    },
+    /// How the run goes, so far.
+    Verdict(RunOutcome),
+    /// After the end of a turn a new one begins.
+    Reopen,
+    /// It may come after the end of the run.
+    Epilogue,
     /// The run ends here, with this outcome.
     Terminal(Box<Last>),
     /// The run's outcome, from a producer without a terminal event.
@@ -132,10 +145,17 @@ impl Fact<'_> {
                 Subject::Session
             }
             Self::CallStarted(_) | Self::CallCompleted(..) => Subject::Call,
-            Self::TextDelta(_) | Self::TextWhole(_) | Self::FinalText(_) | Self::Boundary => {
-                Subject::Text
-            }
-            Self::Terminal(_) | Self::Outcome(_) => Subject::End,
+            Self::Group(_)
+            | Self::TextDelta(_)
+            | Self::TextWhole(_)
+            | Self::FinalText(_)
+            | Self::Boundary => Subject::Text,
+            Self::Error { .. }
+            | Self::Verdict(_)
+            | Self::Reopen
+            | Self::Epilogue
+            | Self::Terminal(_)
+            | Self::Outcome(_) => Subject::End,
         }
     }
 }
@@ -165,10 +185,12 @@ pub struct Call<'e> {
 }
 
 /// What the producer says at the end of the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Last {
-    /// The outcome.
-    pub outcome: RunOutcome,
+    /// The outcome; without one the latest verdict tells it.
+    pub outcome: Option<RunOutcome>,
+    /// Whether it is the end only if nothing follows.
+    pub suspect: bool,
     /// The run's duration in milliseconds.
     pub duration_ms: Option<u64>,
     /// The tokens it used.

@@ -91,6 +91,9 @@ pub const CALL_ID_BYTES_MAX: usize = 256;
 /// and once for the whole answer. What lies beyond is compared by length and fingerprint.
 pub const TEXT_BYTES_MAX: usize = 1024 * 1024;
 
+/// Texts that may be open at once where the deltas of several are mixed; an older one ends then.
+pub const TEXT_GROUPS_MAX: usize = 16;
+
 /// Tags of which is remembered what a profile says of them, about 500 bytes each; very long ones
 /// are not.
 pub const TAGS_REMEMBERED_MAX: usize = 64;

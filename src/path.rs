@@ -70,6 +70,11 @@ impl Path {
         &self.text
     }
 
+    /// Whether it starts at the event wherever others start.
+    pub fn is_of_event(&self) -> bool {
+        self.from_event
+    }
+
     /// The value at the path. A value that is `null` counts as absent.
     pub fn find<'e>(&self, scope: impl Into<Scope<'e>>) -> Option<Node<'e>> {
         walk(&self.tokens, self.start(scope.into())).filter(|node| !node.is_null())

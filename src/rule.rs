@@ -95,10 +95,13 @@ rules! {
     ContradictoryCompletion "contradictory-completion" WARNING, ERROR;
     UnfinishedCall "unfinished-call" ERROR, ERROR;
     ReplayMismatch "replay-mismatch" ERROR, ERROR;
+    UnclosedDeltas "unclosed-deltas" WARNING, ERROR;
     TextMismatch "text-mismatch" ERROR, ERROR;
+    EmptyAnswer "empty-answer" WARNING, ERROR;
     MissingTerminalEvent "missing-terminal-event" ERROR, ERROR;
     EventAfterTerminal "event-after-terminal" ERROR, ERROR;
     ErrorResult "error-result" OFF, ERROR;
+    SuccessAfterFatalError "success-after-fatal-error" ERROR, ERROR;
     EmptyStream "empty-stream" ERROR, ERROR;
     ExitStatusContradictsResult "exit-status-contradicts-result" ERROR, ERROR;
     SilentFailure "silent-failure" WARNING, ERROR;

@@ -8,14 +8,55 @@ use crate::rule::Rule;
 use crate::verdict::Outcome;
 
 /// Watches for the end of the run.
+///
+/// A run has one turn or several. All that is known here is of the latest.
 #[derive(Debug, Default)]
 pub struct Terminal {
-    /// Line of the terminal event, and what it says.
-    end: Option<(u64, Last)>,
+    /// The terminal event.
+    end: Option<End>,
+    /// An event that is the terminal one if nothing follows.
+    suspect: Option<End>,
     /// The verdict of a producer that has no terminal event: failed if it ever said so.
     running: Option<Last>,
+    /// How the run goes, by the latest event that tells.
+    verdict: Option<RunOutcome>,
+    /// Line of the first error with which the run cannot have succeeded.
+    fatal: Option<u64>,
+    /// Errors that are none of those, in all turns.
+    warnings: u64,
     /// Line and offset of the latest event before the end.
     last_event: Option<(u64, u64)>,
+}
+
+/// A terminal event.
+#[derive(Debug, Clone, Copy)]
+struct End {
+    line: u64,
+    offset: u64,
+    outcome: RunOutcome,
+    last: Last,
+}
+
+/// Where an event stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In the run.
+    Run,
+    /// After the terminal event of a turn: it opens the next one.
+    NewTurn,
+    /// After the terminal event, where it may come.
+    Epilogue,
+    /// After the terminal event, where nothing may come.
+    After,
+}
+
+/// What an event ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The run, and this is how.
+    Sure(RunOutcome),
+    /// The run, if nothing follows.
+    Suspect,
 }
 
 impl Terminal {
@@ -24,40 +65,155 @@ impl Terminal {
         self.end.is_some()
     }
 
+    /// Where an event stands that comes now.
+    #[inline]
+    pub fn place(&self, facts: &Facts<'_>) -> Place {
+        if self.end.is_none() {
+            return Place::Run;
+        }
+        let tells = |wanted: fn(&Fact<'_>) -> bool| facts.list().iter().any(wanted);
+        if tells(|fact| matches!(fact, Fact::Reopen)) {
+            Place::NewTurn
+        } else if tells(|fact| matches!(fact, Fact::Epilogue)) {
+            Place::Epilogue
+        } else {
+            Place::After
+        }
+    }
+
+    /// A new turn begins.
+    pub fn reopen(&mut self) {
+        let Self { warnings, last_event, .. } = *self;
+        *self = Self { warnings, last_event, ..Self::default() };
+    }
+
+    /// What an event of the run ends, if it is a terminal one.
+    #[inline]
+    pub fn ending(&self, facts: &Facts<'_>) -> Option<Ending> {
+        if !facts.are_about(Subject::End) {
+            return None;
+        }
+        let mut told = facts.list().iter();
+        let terminal =
+            told.find_map(|it| if let Fact::Terminal(it) = it { Some(it) } else { None })?;
+        if terminal.suspect {
+            return Some(Ending::Suspect);
+        }
+        Some(Ending::Sure(self.outcome_of(terminal, facts)))
+    }
+
+    /// The outcome of a terminal event; one that does not tell follows the latest verdict.
+    fn outcome_of(&self, terminal: &Last, facts: &Facts<'_>) -> RunOutcome {
+        let mut told = facts.list().iter();
+        let of_event =
+            told.find_map(|it| if let Fact::Verdict(it) = it { Some(*it) } else { None });
+        let is_fatal = |fact: &Fact<'_>| matches!(fact, Fact::Error { fatal: true });
+        let fatal = self.fatal.is_some() || facts.list().iter().any(is_fatal);
+        let untold = if fatal { RunOutcome::Failure } else { RunOutcome::Success };
+        terminal.outcome.or(of_event).or(self.verdict).unwrap_or(untold)
+    }
+
     /// Takes an event into account.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
     pub fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
-        if let Some((line, _)) = self.end {
+        if let Some(End { line, .. }) = self.end {
             let message = format!("the event {} follows the terminal event", facts.named());
             let diagnostic = Diagnostic::new(Rule::EventAfterTerminal, message).related(line);
             found.push(diagnostic.at(facts.line, facts.offset));
             return;
         }
-        let list = if facts.are_about(Subject::End) { facts.list() } else { &[] };
-        for fact in list {
-            match fact {
-                Fact::Terminal(end) => {
-                    self.end = Some((facts.line, **end));
-                    if end.outcome == RunOutcome::Failure {
-                        let message = "the terminal event says that the run failed";
-                        let diagnostic = Diagnostic::new(Rule::ErrorResult, message);
-                        found.push(diagnostic.at(facts.line, facts.offset));
-                    }
-                }
-                Fact::Outcome(end)
-                    if self.running.is_none_or(|it| it.outcome == RunOutcome::Success) =>
-                {
-                    self.running = Some(**end);
-                }
-                _ => {}
-            }
+        self.suspect = None;
+        if facts.are_about(Subject::End) {
+            self.follow(facts, found);
         }
         self.last_event = Some((facts.line, facts.offset));
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
+    fn follow(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
+        let (line, offset) = (facts.line, facts.offset);
+        for fact in facts.list() {
+            match fact {
+                Fact::Error { fatal: true } => {
+                    self.fatal.get_or_insert(line);
+                }
+                Fact::Error { fatal: false } => self.warnings += 1,
+                Fact::Verdict(outcome) => self.verdict = Some(*outcome),
+                Fact::Terminal(last) => {
+                    let outcome = self.outcome_of(last, facts);
+                    let end = End { line, offset, outcome, last: **last };
+                    if last.suspect {
+                        self.suspect = Some(end);
+                    } else {
+                        self.close(end, found);
+                    }
+                }
+                Fact::Outcome(last)
+                    if self.running.is_none_or(|it| it.outcome != Some(RunOutcome::Failure)) =>
+                {
+                    self.running = Some(**last);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn close(&mut self, end: End, found: &mut Vec<Diagnostic>) {
+        self.end = Some(end);
+        let diagnostic = match end.outcome {
+            RunOutcome::Failure => {
+                let message = "the terminal event says that the run failed";
+                Some(Diagnostic::new(Rule::ErrorResult, message))
+            }
+            RunOutcome::Success => self.denied(),
+        };
+        found.extend(diagnostic.map(|it| it.at(end.line, end.offset)));
+    }
+
+    /// The stream has ended: what looked like the end of the run was it. `required` says that
+    /// without a terminal event nothing is known of how it ended.
+    pub fn finish(&mut self, required: bool, found: &mut Vec<Diagnostic>) {
+        if let Some(end) = self.suspect.take() {
+            self.close(end, found);
+        }
+        if self.end.is_some() || required {
+            return;
+        }
+        let untold = self.fatal.map(|_| RunOutcome::Failure);
+        if let Some(outcome) = self.verdict.or(untold) {
+            self.running.get_or_insert(Last { outcome: Some(outcome), ..Last::default() });
+        }
+        if self.says() == Some(RunOutcome::Success) {
+            let (line, offset) = self.last_event.unwrap_or_default();
+            found.extend(self.denied().map(|it| it.at(line, offset)));
+        }
+    }
+
+    /// Whether there was an error in the turn with which it cannot have succeeded.
+    pub fn is_denied(&self) -> bool {
+        self.fatal.is_some()
+    }
+
+    /// A success is told although there was an error that forbids it.
+    fn denied(&self) -> Option<Diagnostic> {
+        let line = self.fatal?;
+        let message = "the run is called a success in spite of a fatal error";
+        Some(Diagnostic::new(Rule::SuccessAfterFatalError, message).related(line))
+    }
+
     /// What the producer said at the end, if it did.
     pub fn end(&self) -> Option<Last> {
-        self.end.map(|(_, end)| end).or(self.running)
+        self.end.map(|end| end.last).or(self.running)
+    }
+
+    /// What the producer says of the run.
+    fn says(&self) -> Option<RunOutcome> {
+        let running = self.running.and_then(|it| it.outcome);
+        self.end.map(|end| end.outcome).or(running)
+    }
+
+    /// Errors that the producer told of and the run could go on with.
+    pub fn warnings(&self) -> u64 {
+        self.warnings
     }
 
     /// Line and offset of the latest event before the end.
@@ -67,11 +223,11 @@ impl Terminal {
 
     /// Holds what the stream said against the exit status of the producer, where it is known.
     pub fn contradiction(&self, word: Option<Word<'_>>) -> Option<Diagnostic> {
-        let (word, end) = (word?, self.end()?);
-        if word.agrees(end.outcome) {
+        let (word, says) = (word?, self.says()?);
+        if word.agrees(says) {
             return None;
         }
-        let said = match end.outcome {
+        let said = match says {
             RunOutcome::Failure => "failed",
             RunOutcome::Success => "succeeded",
         };
@@ -85,18 +241,20 @@ impl Terminal {
             diagnostic = diagnostic.note(format!("the status means: {meaning}"));
         }
         Some(match self.end {
-            Some((line, _)) => diagnostic.related(line),
+            Some(End { line, .. }) => diagnostic.related(line),
             None => diagnostic,
         })
     }
 
     /// The outcome of the run. `cut` says that the stream ended before the run did.
     pub fn outcome(&self, cut: bool, word: Option<Word<'_>>) -> Outcome {
-        let says_failed = self.end().is_some_and(|end| end.outcome == RunOutcome::Failure);
+        let says_failed = self.says() == Some(RunOutcome::Failure);
         if says_failed || word.is_some_and(|word| !word.is_success()) {
             Outcome::Failed
         } else if cut {
             Outcome::Truncated
+        } else if self.fatal.is_some() {
+            Outcome::Failed
         } else {
             Outcome::Succeeded
         }

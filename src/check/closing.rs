@@ -5,7 +5,7 @@ use crate::end::{End, Stop};
 use crate::fingerprint::Choice;
 use crate::limits::{
     CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, NAMES_MAX, PRINTED_PER_RULE_MAX,
-    STDERR_LINE_BYTES_MAX, TEXT_BYTES_MAX,
+    STDERR_LINE_BYTES_MAX, TEXT_BYTES_MAX, TEXT_GROUPS_MAX,
 };
 use crate::rule::{Rule, Severity};
 use crate::summary::StreamSummary;
@@ -105,6 +105,17 @@ impl Check<'_> {
         }
         if self.correlation.counts().total > CALL_ROWS_MAX as u64 {
             notes.push(format!("the list of tool calls holds the first {CALL_ROWS_MAX}"));
+        }
+        if self.reassembly.crowded() {
+            notes.push(format!(
+                "more than {TEXT_GROUPS_MAX} texts were open at once, or more of one than can \
+                 wait: not all of them were kept apart"
+            ));
+        }
+        let warnings = self.terminal.warnings();
+        if warnings > 0 {
+            let errors = if warnings == 1 { "error that is" } else { "errors that are" };
+            notes.push(format!("the stream tells of {warnings} {errors} not fatal"));
         }
         if self.reassembly.overflowed() {
             notes.push(format!(

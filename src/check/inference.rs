@@ -57,7 +57,9 @@ pub(super) fn may_follow_from(lost: Option<u64>, last_lost: Option<u64>, rule: R
         Rule::RejectedWithoutStart,
         Rule::UnfinishedCall,
         Rule::ReplayMismatch,
+        Rule::UnclosedDeltas,
         Rule::TextMismatch,
+        Rule::EmptyAnswer,
     ];
     lost.is_some() && rests_on_all.contains(&rule)
         || last_lost.is_some() && rule == Rule::MissingTerminalEvent

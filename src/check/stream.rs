@@ -9,12 +9,12 @@ use crate::diagnostic::{Diagnostic, SchemaLocation};
 use crate::end::End;
 use crate::error::Error;
 use crate::event::Event;
-use crate::facts::{Fact, Facts, Plan, Recipe, Subject};
+use crate::facts::{Facts, Plan, Recipe, Subject};
 use crate::fingerprint::Choice;
 use crate::framing::Framing;
 use crate::limits::{PRINTED_PER_RULE_MAX, VIOLATION_DETAIL_BYTES_MAX};
 use crate::line::Line;
-use crate::profile::Word;
+use crate::profile::{RunOutcome, Word};
 use crate::reassembly::{Pieces, Reassembly};
 use crate::report::Report;
 use crate::rule::{Rule, Severity};
@@ -22,8 +22,8 @@ use crate::schema::Violation;
 use crate::sequence::Sequence;
 use crate::shape::Shapes;
 use crate::summary::StreamSummary;
-use crate::terminal::Terminal;
-use crate::verdict::Format;
+use crate::terminal::{Ending, Place, Terminal};
+use crate::verdict::{Format, Outcome};
 use crate::vocabulary::Vocabulary;
 
 /// The check of one stream, line by line.
@@ -37,7 +37,7 @@ pub(super) struct Check<'c> {
     pub(super) vocabulary: Vocabulary,
     pub(super) sequence: Sequence<'c>,
     pub(super) correlation: Correlation,
-    pub(super) reassembly: Reassembly,
+    pub(super) reassembly: Reassembly<'c>,
     pub(super) terminal: Terminal,
     /// What the stages found and no report has seen yet.
     pub(super) found: Vec<Diagnostic>,
@@ -47,6 +47,8 @@ pub(super) struct Check<'c> {
     pub(super) last_lost: Option<u64>,
     /// Whether the stream has been called something else than NDJSON.
     pub(super) diagnosed: bool,
+    /// Whether the last line was cut.
+    pub(super) cut: bool,
     /// The cut last line, kept until the end knows what else is missing.
     pub(super) truncated: Option<Diagnostic>,
     pub(super) counts: Vec<u64>,
@@ -67,12 +69,13 @@ impl<'c> Check<'c> {
             vocabulary: Vocabulary::default(),
             sequence: Sequence::new(&profile.session),
             correlation: Correlation::new(&profile.calls),
-            reassembly: Reassembly::default(),
+            reassembly: Reassembly::new(profile),
             terminal: Terminal::default(),
             found: Vec::new(),
             lost: None,
             last_lost: None,
             diagnosed: false,
+            cut: false,
             truncated: None,
             counts: vec![0; Rule::ALL.len()],
             lines: 0,
@@ -114,7 +117,8 @@ impl<'c> Check<'c> {
         if !self.opening.is_over() {
             self.opening.observe(event, &mut self.found);
         }
-        let valid = !self.terminal.is_closed() && self.schemas(event)?;
+        let counts = !self.terminal.is_closed() || plan.may_follow_the_end();
+        let valid = counts && self.schemas(event)?;
         if valid
             && self.events > 0
             && self.contract.engine == Engine::Fast
@@ -137,7 +141,8 @@ impl<'c> Check<'c> {
     ) {
         self.lines += 1;
         self.last_lost = None;
-        let valid = !self.terminal.is_closed();
+        // As when its shape was learned, if it has a place in the stream.
+        let valid = self.terminal.place(facts) != Place::After;
         self.follow(line, None, facts, valid, conversion);
     }
 
@@ -150,21 +155,30 @@ impl<'c> Check<'c> {
         conversion: &mut dyn Convert,
     ) {
         self.events += 1;
-        let is_end = |fact: &Fact<'_>| matches!(fact, Fact::Terminal(_));
-        let ends = facts.are_about(Subject::End) && facts.list().iter().any(is_end);
-        // Nothing but a terminal event: the single object of the other format.
-        let guess = if ends { Format::Json } else { Format::StreamJson };
-        let format = *self.format.get_or_insert(guess);
-        let in_run = !self.terminal.is_closed();
-        if !in_run && self.is_enough_of(Rule::EventAfterTerminal) {
+        let place = self.terminal.place(facts);
+        let in_run = matches!(place, Place::Run | Place::NewTurn);
+        if place == Place::After && self.is_enough_of(Rule::EventAfterTerminal) {
             conversion.event(&Seen { line, event, facts, pieces: &[], valid, in_run });
             return;
         }
         let mut pieces = Pieces::new();
-        if in_run {
-            self.stages(facts, valid, format, &mut pieces);
+        if place == Place::NewTurn {
+            self.terminal.reopen();
+            self.correlation.reopen();
+            self.reassembly.reopen(&mut pieces);
         }
-        self.terminal.observe(facts, &mut self.found);
+        if place != Place::After {
+            self.vocabulary.observe(facts, valid, &mut self.found);
+            self.sequence.observe(facts, &mut self.found);
+        }
+        let succeeds = in_run && self.follow_run(facts, &mut pieces);
+        if place != Place::Epilogue {
+            self.terminal.observe(facts, &mut self.found);
+        }
+        if succeeds && !self.terminal.is_denied() {
+            let doubts = self.reassembly.doubts(facts.incomplete);
+            self.found.extend(doubts.map(|it| it.at(facts.line, facts.offset)));
+        }
         if in_run && facts.incomplete && !valid && self.is_severe(Rule::SchemaViolation) {
             self.lost.get_or_insert(line.number);
         }
@@ -180,23 +194,23 @@ impl<'c> Check<'c> {
         enough
     }
 
-    /// The stages that follow the run; after its end there is nothing for them to follow.
-    fn stages<'f>(
-        &mut self,
-        facts: &'f Facts<'_>,
-        valid: bool,
-        format: Format,
-        pieces: &mut Pieces<'f>,
-    ) {
+    /// The stages that follow the run; after its end there is nothing for them to follow. Tells
+    /// whether the event ends it, and well.
+    fn follow_run<'f>(&mut self, facts: &'f Facts<'_>, pieces: &mut Pieces<'f>) -> bool {
+        let ending = self.terminal.ending(facts);
+        let succeeds = ending == Some(Ending::Sure(RunOutcome::Success));
+        // Nothing but a terminal event: the single object of the other format.
+        let alone = matches!(ending, Some(Ending::Sure(_)));
+        let guess = if alone { Format::Json } else { Format::StreamJson };
+        let format = *self.format.get_or_insert(guess);
         let about = |subjects: &[Subject]| subjects.iter().any(|it| facts.are_about(*it));
-        self.vocabulary.observe(facts, valid, &mut self.found);
-        self.sequence.observe(facts, &mut self.found);
         if about(&[Subject::Call, Subject::End]) {
-            self.correlation.observe(facts, &mut self.found);
+            self.correlation.observe(facts, succeeds, &mut self.found);
         }
         if about(&[Subject::Text, Subject::Call, Subject::End]) {
             self.reassembly.observe(facts, format == Format::Json, &mut self.found, pieces);
         }
+        succeeds
     }
 
     /// Holds an event against the profile's schema and the user's; false if it fails one.
@@ -289,6 +303,9 @@ impl<'c> Check<'c> {
 
     /// What only the end of the stream shows.
     fn end(&mut self, end: &End) {
+        self.cut = self.truncated.is_some();
+        let had_ended = self.terminal.is_closed();
+        self.terminal.finish(self.contract.needs_terminal(), &mut self.found);
         let closed = !self.contract.needs_terminal() || self.terminal.is_closed();
         // What we cut ourselves is no defect of the producer's.
         let truncated = self.truncated.take().filter(|_| end.stopped.is_none());
@@ -314,13 +331,26 @@ impl<'c> Check<'c> {
         if self.events > 0 {
             let format = self.format.unwrap_or(Format::StreamJson);
             self.sequence.finish(format == Format::StreamJson, &mut self.found);
-            if !self.contract.needs_terminal() && end.stopped.is_none() {
-                let (line, offset) = self.terminal.last_event().unwrap_or_default();
-                self.correlation.report_open(line, offset, &mut self.found);
+            if !had_ended && end.stopped.is_none() {
+                self.ended_with_the_stream(end);
             }
             self.found.extend(self.terminal.contradiction(self.judged(end)));
         }
         self.found.extend(around(end, self.judged(end)));
+    }
+
+    /// The run ended because nothing followed, or it did not end.
+    fn ended_with_the_stream(&mut self, end: &End) {
+        let (line, offset) = self.terminal.last_event().unwrap_or_default();
+        let outcome = self.terminal.outcome(self.is_cut(), self.judged(end));
+        let succeeded = outcome == Outcome::Succeeded;
+        let unsaid = !self.contract.needs_terminal() && !self.terminal.is_closed();
+        if succeeded || unsaid {
+            self.correlation.report_open(line, offset, &mut self.found);
+        }
+        if succeeded {
+            self.found.extend(self.reassembly.doubts(false).map(|it| it.at(line, offset)));
+        }
     }
 
     /// The exit status, if it is the producer's own word: not if we ended it, and not if somebody
@@ -342,8 +372,8 @@ impl<'c> Check<'c> {
     /// Whether the stream ended before the run did.
     pub(super) fn is_cut(&self) -> bool {
         let open = self.correlation.is_unfinished();
-        let run_goes_on =
-            if self.contract.needs_terminal() { !self.terminal.is_closed() } else { open };
+        let open = open || self.cut || self.last_lost.is_some();
+        let run_goes_on = !self.terminal.is_closed() && (self.contract.needs_terminal() || open);
         run_goes_on || self.events == 0
     }
 

@@ -7,6 +7,7 @@ use crate::event::Event;
 use crate::facts::{Call, CallId, Fact};
 use crate::limits::{ACTION_DETAIL_CHARS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX};
 use crate::profile::{Action, CallOutcome, Profile};
+use crate::reassembly::Piece;
 use crate::visible::visible;
 
 /// Follows the calls and tells of each when it ends.
@@ -46,6 +47,10 @@ impl<'p> Actions<'p> {
         let mut lines = Vec::new();
         if !seen.in_run {
             return lines;
+        }
+        if seen.pieces.contains(&Piece::Turn) {
+            lines = self.unfinished();
+            self.told.clear();
         }
         for fact in seen.facts.list() {
             match fact {

@@ -34,6 +34,12 @@ impl Converter for Answer {
                     self.message.push_str(&clipped(whole, ANSWER_BYTES_MAX));
                 }
                 Piece::End => self.complete = true,
+                Piece::Answer(answer) => {
+                    self.message.clear();
+                    self.message.push_str(&clipped(answer, ANSWER_BYTES_MAX));
+                    self.complete = true;
+                }
+                Piece::Turn => self.message.clear(),
             }
         }
     }

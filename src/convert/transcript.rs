@@ -96,7 +96,7 @@ impl Converter for Transcript<'_> {
                     self.block = Block::Text;
                 }
                 // What has been shown stays; the report tells of the difference.
-                Piece::Corrected(_) | Piece::End => {}
+                Piece::Corrected(_) | Piece::End | Piece::Answer(_) | Piece::Turn => {}
             }
         }
         for line in self.actions.lines(seen) {

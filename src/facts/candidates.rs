@@ -11,7 +11,10 @@ use super::Standing;
 use crate::event::Node;
 use crate::limits::{CALL_ID_BYTES_MAX, TAGS_REMEMBERED_MAX};
 use crate::path::{Conditions, Known, Path};
-use crate::profile::{CallCompletion, CallStart, Profile, Tags, TerminalRule, TextRule};
+use crate::profile::{
+    CallCompletion, CallStart, ErrorRule, EventRule, Profile, Tags, TerminalRule, TextRule,
+    VerdictRule,
+};
 
 /// A rule, and which of its conditions are still to be asked.
 #[derive(Debug)]
@@ -31,6 +34,10 @@ pub(super) struct Candidates<'p> {
     pub(super) completion: Vec<Candidate<'p, CallCompletion>>,
     pub(super) text: Vec<Candidate<'p, TextRule>>,
     pub(super) boundaries: Vec<Conditions>,
+    pub(super) errors: Vec<Candidate<'p, ErrorRule>>,
+    pub(super) verdict: Vec<Candidate<'p, VerdictRule>>,
+    pub(super) reopen: Vec<Conditions>,
+    pub(super) after: Vec<Conditions>,
     pub(super) terminal: Vec<Candidate<'p, TerminalRule>>,
 }
 
@@ -88,15 +95,20 @@ impl<'p> Candidates<'p> {
             index.map_or(Known::Unknown, |index| parts[index].clone())
         };
         let left = |when: &Conditions| when.given(known);
+        let all_left = |rules: &[EventRule]| rules.iter().filter_map(|it| left(&it.when)).collect();
         let tag = tag(&parts);
         Self {
             standing: standing(&profile.events, &tag),
             tag: tag.into(),
-            session_start: profile.session.start.iter().filter_map(|it| left(&it.when)).collect(),
+            session_start: all_left(&profile.session.start),
             call_start: candidates(&profile.calls.start, |it| left(&it.when)),
             completion: candidates(&profile.calls.completion, |it| left(&it.when)),
             text: candidates(&profile.text, |it| left(&it.when)),
-            boundaries: profile.boundaries.iter().filter_map(|it| left(&it.when)).collect(),
+            boundaries: all_left(&profile.boundaries),
+            errors: candidates(&profile.errors, |it| left(&it.when)),
+            verdict: candidates(&profile.terminal.verdict, |it| left(&it.when)),
+            reopen: all_left(&profile.terminal.reopen),
+            after: all_left(&profile.terminal.after),
             terminal: candidates(&profile.terminal.rules, |it| left(&it.when)),
             parts,
         }

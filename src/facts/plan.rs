@@ -23,6 +23,7 @@ pub struct Plan<'e> {
 
 pub(super) type Steps<'e> = SmallVec<[Step<'e>; 4]>;
 pub(super) type Nodes<'e> = SmallVec<[Node<'e>; 1]>;
+pub(super) type Parts<'e> = SmallVec<[Option<Node<'e>>; 1]>;
 
 /// One fact to be read.
 #[derive(Debug)]
@@ -31,9 +32,13 @@ pub(super) enum Step<'e> {
     Ready(Fact<'e>),
     SessionStart,
     Boundary,
+    Reopen,
+    Epilogue,
     Session(Cow<'e, str>),
     /// The number is the time.
     Time(Node<'e>),
+    /// These values together name the group of the texts that follow.
+    Group(Parts<'e>),
     /// These strings together are a text; without `complete` more was to be there.
     Text {
         mode: TextMode,
@@ -49,6 +54,11 @@ impl<'e> Plan<'e> {
         let whole =
             |step: &Step<'_>| !matches!(step, Step::Ready(_) | Step::Text { complete: false, .. });
         !self.incomplete && self.steps.iter().all(whole)
+    }
+
+    /// Whether the event may have a place behind the terminal one.
+    pub fn may_follow_the_end(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Reopen | Step::Epilogue))
     }
 
     /// Reads the values.
@@ -67,8 +77,14 @@ impl<'e> Step<'e> {
             Self::Ready(fact) => Some(fact),
             Self::SessionStart => Some(Fact::SessionStart),
             Self::Boundary => Some(Fact::Boundary),
+            Self::Reopen => Some(Fact::Reopen),
+            Self::Epilogue => Some(Fact::Epilogue),
             Self::Session(id) => Some(Fact::Session(id)),
             Self::Time(time) => time.as_f64().map(Fact::Time),
+            Self::Group(parts) => {
+                let parts = parts.into_iter().map(|it| it.and_then(Node::scalar_text));
+                Some(Fact::Group(group_key(parts.map(Option::unwrap_or_default))))
+            }
             Self::Text { mode, pieces, complete } => {
                 let text = joined(pieces.into_iter().filter_map(Node::as_str));
                 // An array without any text is an empty text; without the array there is none.
@@ -89,6 +105,11 @@ pub(super) fn joined<'e>(pieces: impl Iterator<Item = Cow<'e, str>>) -> Cow<'e, 
         }
     }
     text
+}
+
+/// The parts of a group's key as one text.
+pub(super) fn group_key<'e>(parts: impl Iterator<Item = Cow<'e, str>>) -> Cow<'e, str> {
+    parts.reduce(|key, part| Cow::Owned(format!("{key}\n{part}"))).unwrap_or_default()
 }
 
 pub(super) fn text_fact(mode: TextMode, text: Cow<'_, str>) -> Fact<'_> {

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use super::candidates::{Candidate, Candidates, Memory};
-use super::plan::{Nodes, Plan, Step, Steps};
+use super::plan::{Nodes, Parts, Plan, Step, Steps};
 use super::{Call, CallId, Fact, Last, Standing, Usage};
 use crate::event::Node;
 use crate::path::{Finder, Path, Scope};
 use crate::profile::{
-    Alone, CallCompletion, CallOutcome, Calls, Profile, RunOutcome, Session, Terminal,
-    TerminalOutcome, TerminalPolicy, ToolName,
+    Alone, CallCompletion, CallOutcome, Calls, ErrorSeverity, Objects, Profile, RunOutcome,
+    Session, Terminal, TerminalOutcome, TerminalPolicy, ToolName,
 };
 
 /// Reads facts out of events, as one profile says.
@@ -38,6 +38,7 @@ impl<'p> Reader<'p> {
         if rules.boundaries.iter().any(|when| when.hold(root)) {
             steps.push(Step::Boundary);
         }
+        course(rules, root, &mut steps);
         let end = end(&profile.terminal, rules, root);
         let standing = if end.is_some() { Standing::Documented } else { rules.standing };
         steps.extend(end.map(|end| {
@@ -116,21 +117,59 @@ fn call<'e>(calls: &Calls, scope: Scope<'e>, id: &[Path], names: &[ToolName]) ->
     })
 }
 
+/// What the event says of the course of the run.
+fn course<'e>(rules: &Candidates<'_>, root: Node<'e>, steps: &mut Steps<'e>) {
+    let is_told = |of: &Objects| of.objects(root).next().is_some();
+    let error = rules.errors.iter().find(|it| it.when.hold(root) && is_told(&it.rule.of));
+    steps
+        .extend(error.map(|it| {
+            Step::Ready(Fact::Error { fatal: it.rule.severity == ErrorSeverity::Fatal })
+        }));
+    let verdict = rules.verdict.iter().find(|it| it.when.hold(root));
+    steps.extend(verdict.map(|it| Step::Ready(Fact::Verdict(it.rule.outcome))));
+    if rules.reopen.iter().any(|when| when.hold(root)) {
+        steps.push(Step::Reopen);
+    }
+    if rules.after.iter().any(|when| when.hold(root)) {
+        steps.push(Step::Epilogue);
+    }
+}
+
 /// False if the event is to carry text and part of it is not there.
 fn text<'e>(rules: &Candidates<'_>, root: Node<'e>, steps: &mut Steps<'e>) -> bool {
     let Some(Candidate { rule, .. }) = rules.text.iter().find(|it| it.when.hold(root)) else {
         return true;
     };
+    // Elements of an array may be of a group each.
+    let apart = rule.of.are_elements() && rule.group.iter().any(|path| !path.is_of_event());
     let mut complete = rule.of.is_there(root);
     let mut pieces = Nodes::new();
     for object in rule.of.objects(root) {
         match rule.value.find(object).filter(|it| it.is_string()) {
+            Some(piece) if apart => {
+                let pieces = Nodes::from_iter([piece]);
+                steps.push(Step::Group(key(&rule.group, object)));
+                steps.push(Step::Text { mode: rule.mode, pieces, complete: true });
+            }
             Some(piece) => pieces.push(piece),
             None => complete = false,
         }
     }
+    if apart || pieces.is_empty() && complete && rule.of.is_among_others(root) {
+        // Nothing is left in it, or nothing in it is text.
+        return complete;
+    }
+    if !rule.group.is_empty() {
+        steps.push(Step::Group(key(&rule.group, root.into())));
+    }
     steps.push(Step::Text { mode: rule.mode, pieces, complete });
     complete
+}
+
+/// The values that name the group of a text.
+fn key<'e>(group: &[Path], scope: Scope<'e>) -> Parts<'e> {
+    let is_name = |it: &Node<'_>| it.is_string() || it.is_number();
+    group.iter().map(|path| path.find(scope).filter(is_name)).collect()
 }
 
 fn end(terminal: &Terminal, rules: &Candidates<'_>, root: Node<'_>) -> Option<Last> {
@@ -138,11 +177,11 @@ fn end(terminal: &Terminal, rules: &Candidates<'_>, root: Node<'_>) -> Option<La
     let number = |path: &Option<Path>| path.as_ref()?.find(root)?.as_u64();
     Some(Last {
         outcome: match rule.outcome {
-            TerminalOutcome::Failure => RunOutcome::Failure,
-            TerminalOutcome::Success | TerminalOutcome::Neutral | TerminalOutcome::Suspect => {
-                RunOutcome::Success
-            }
+            TerminalOutcome::Failure => Some(RunOutcome::Failure),
+            TerminalOutcome::Success | TerminalOutcome::Suspect => Some(RunOutcome::Success),
+            TerminalOutcome::Neutral => None,
         },
+        suspect: rule.suspect || rule.outcome == TerminalOutcome::Suspect,
         duration_ms: number(&terminal.duration_ms),
         usage: Usage {
             input_tokens: number(&terminal.usage.input_tokens),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use super::plan::{Plan, Step, joined, text_fact};
+use super::plan::{Plan, Step, group_key, joined, text_fact};
 use super::{Fact, Facts, Standing};
 use crate::event::Node;
 use crate::profile::TextMode;
@@ -21,8 +21,11 @@ pub struct Recipe {
 enum Ingredient {
     SessionStart,
     Boundary,
+    Reopen,
+    Epilogue,
     Session(String),
     Time(Source),
+    Group(Vec<Option<Source>>),
     Text(TextMode, Vec<Source>),
 }
 
@@ -38,8 +41,17 @@ impl Recipe {
                 Step::Ready(_) => return None,
                 Step::SessionStart => Ingredient::SessionStart,
                 Step::Boundary => Ingredient::Boundary,
+                Step::Reopen => Ingredient::Reopen,
+                Step::Epilogue => Ingredient::Epilogue,
                 Step::Session(id) => Ingredient::Session(id.clone().into_owned()),
                 Step::Time(time) => Ingredient::Time(source(time)?),
+                Step::Group(parts) => {
+                    let part = |part: &Option<Node<'_>>| match part {
+                        Some(node) => Some(Some(part_of_key(node, source(node)?))),
+                        None => Some(None),
+                    };
+                    Ingredient::Group(parts.iter().map(part).collect::<Option<_>>()?)
+                }
                 Step::Text { mode, pieces, .. } => {
                     Ingredient::Text(*mode, pieces.iter().map(source).collect::<Option<_>>()?)
                 }
@@ -59,8 +71,15 @@ impl Recipe {
             match step {
                 Ingredient::SessionStart => facts.push(Fact::SessionStart),
                 Ingredient::Boundary => facts.push(Fact::Boundary),
+                Ingredient::Reopen => facts.push(Fact::Reopen),
+                Ingredient::Epilogue => facts.push(Fact::Epilogue),
                 Ingredient::Session(id) => facts.push(Fact::Session(Cow::Borrowed(id))),
                 Ingredient::Time(time) => facts.push(Fact::Time(values.number(time))),
+                Ingredient::Group(parts) => {
+                    let text = |it: &'e Option<Source>| it.as_ref().map(|it| values.text(it));
+                    let parts = parts.iter().map(|it| text(it).unwrap_or_default());
+                    facts.push(Fact::Group(group_key(parts)));
+                }
                 Ingredient::Text(mode, pieces) => {
                     let text = match &pieces[..] {
                         [piece] => values.text(piece),
@@ -71,5 +90,13 @@ impl Recipe {
             }
         }
         facts
+    }
+}
+
+/// A number of a key that is the same in all lines is told as it is read, not as it is written.
+fn part_of_key(node: &Node<'_>, source: Source) -> Source {
+    match (source, node.scalar_text()) {
+        (Source::Literal(_), Some(text)) => Source::Literal(text.into_owned()),
+        (source, _) => source,
     }
 }

@@ -115,6 +115,10 @@ impl Watch {
         let mut state = self.state();
         state.last_event = now;
         let mut wakes = false;
+        if seen.in_run && state.terminal.take().is_some() {
+            // A new turn.
+            state.open.clear();
+        }
         for fact in seen.facts.list() {
             match fact {
                 Fact::CallStarted(call) if state.open.len() < CALLS_OPEN_MAX => {
@@ -125,7 +129,7 @@ impl Watch {
                     // The timer of silence begins when the last call ends.
                     wakes |= state.open.remove(&call.id).is_some() && state.open.is_empty();
                 }
-                Fact::Terminal(_) => {
+                Fact::Terminal(last) if !last.suspect => {
                     wakes |= state.terminal.is_none();
                     state.terminal.get_or_insert(now);
                 }

@@ -52,6 +52,17 @@ impl Objects {
         self.each.as_ref().is_none_or(|path| path.find(root).is_some_and(Node::is_array))
     }
 
+    /// Whether they are elements of an array.
+    pub fn are_elements(&self) -> bool {
+        self.each.is_some()
+    }
+
+    /// Whether there is an array with elements, of which some may be others.
+    pub fn is_among_others(&self, root: Node<'_>) -> bool {
+        let array = self.each.as_ref().and_then(|path| path.find(root));
+        array.is_some_and(|it| it.items().next().is_some())
+    }
+
     /// The objects.
     pub fn objects<'e>(&self, root: Node<'e>) -> impl Iterator<Item = Scope<'e>> {
         let itself = self.each.is_none().then_some(root);

@@ -45,6 +45,11 @@ impl Text {
         self.beyond = mark.beyond;
     }
 
+    /// What is kept of it.
+    pub(super) fn to_text(&self) -> String {
+        String::from_utf8_lossy(&self.kept).into_owned()
+    }
+
     /// The length in bytes.
     pub(super) fn length(&self) -> u64 {
         self.length

@@ -36,6 +36,11 @@ pub(crate) fn subjects() -> Vec<Subject> {
         engines: Engines::new(|| contract(profile.to_str().unwrap())),
         corpus,
     };
+    let of_folder = |name, folder: &str| {
+        let folder = root().join(folder);
+        let corpus = Corpus::new(streams(&folder, "ndjson"), false);
+        of_file(name, &folder.join("profile.json"), corpus)
+    };
     vec![
         of_cursor("plain", &|| contract("cursor")),
         Subject {
@@ -56,6 +61,8 @@ pub(crate) fn subjects() -> Vec<Subject> {
         of_cursor("curious", &curious),
         of_cursor("punctual", &punctual),
         of_file("go test", &go.join("profile.json"), Corpus::new(streams(&go, "ndjson"), false)),
+        of_folder("turns", "fixtures/profiles/turns"),
+        of_folder("mixed", "fixtures/profiles/mixed"),
         of_file("report", &report, Corpus::new(streams(&root().join("fixtures"), "json"), false)),
     ]
 }

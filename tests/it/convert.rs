@@ -18,7 +18,9 @@ fn converted(flags: &[String], form: &str, stream: &[u8]) -> Output {
 /// All forms of a stream, one below the other.
 fn forms(case: &Case) -> String {
     let mut all = String::new();
-    for form in FORMS {
+    // A producer of our invention has no single object.
+    let has_object = !case.path.starts_with("fixtures/profiles");
+    for form in FORMS.iter().filter(|form| has_object || **form != "json") {
         let output = converted(&case.flags, form, &case.bytes());
         let shown = text(&output.stdout);
         let _ = write!(all, "== {form}\n{shown}");
@@ -32,9 +34,6 @@ fn forms(case: &Case) -> String {
 fn forms_are_as_written() {
     let mut wrong = Vec::new();
     for case in cases() {
-        if case.path.starts_with("fixtures/profiles") {
-            continue;
-        }
         let (golden, forms) = (root().join(&case.path).with_extension("to"), forms(&case));
         if std::env::var_os("UPDATE_GOLDEN").is_some() {
             fs::write(&golden, &forms).unwrap();

@@ -31,4 +31,5 @@ mod signals;
 mod streams;
 mod suites;
 mod tidy;
+mod turns;
 mod verdicts;

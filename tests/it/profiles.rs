@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use ndjson_check::event::Node;
+use ndjson_check::facts::Reader;
 use ndjson_check::profile::{LANGUAGE, Profile};
 use ndjson_check::rule::Rule;
 use ndjson_check::schema::Schema;
@@ -207,6 +209,19 @@ fn the_stream_of_another_profile_does_not_conform() {
         }
     }
     assert!(checked >= 4, "only {checked}");
+}
+
+/// Goal: what streams are full of is read once for all lines that are alike.
+#[test]
+fn deltas_are_repeatable_also_in_groups() {
+    let profile = Profile::load("fixtures/profiles/mixed/profile.json").unwrap().0;
+    let mut reader = Reader::new(&profile);
+    let mut is_repeatable = |event: &Value| reader.plan(Node::Tree(event)).is_repeatable();
+    assert!(is_repeatable(&json!({"at": "bit", "from": "a", "no": 1, "text": "x"})));
+    assert!(is_repeatable(&json!({"at": "text", "from": null, "text": "x"})));
+    assert!(!is_repeatable(&json!({"at": "bit", "from": "a", "no": 1})));
+    assert!(!is_repeatable(&json!({"at": "mood", "well": true})));
+    assert!(!is_repeatable(&json!({"at": "over"})));
 }
 
 /// Goal: our own report keeps the contract that we ask of others.

@@ -109,12 +109,17 @@ fn the_text_of_a_failed_run_is_not_compared() {
     }
 }
 
+/// The end of a run that said something.
+fn answered() -> String {
+    said("Done.") + &result("Done.")
+}
+
 #[test]
 fn calls_out_of_order_are_one_defect() {
     let (start, end) = (call("started", "c"), call("completed", "c"));
     let of = |lines: &[&String]| {
         let lines: Vec<&str> = lines.iter().map(|it| it.as_str()).collect();
-        raised(&[&init(), &lines.concat(), &result("")].map(String::as_str).concat())
+        raised(&[&init(), &lines.concat(), &answered()].map(String::as_str).concat())
     };
     assert_eq!(of(&[&end, &start]), [Rule::CompletionWithoutStart]);
     assert_eq!(of(&[&start, &start, &end]), [Rule::RepeatedCallStart]);
@@ -130,7 +135,7 @@ fn more_calls_than_can_be_followed_are_still_counted() {
     let count = CALLS_OPEN_MAX + 1_000;
     let starts: String = (0..count).map(|id| call("started", &id.to_string())).collect();
     let ends: String = (0..count - 10).map(|id| call("completed", &id.to_string())).collect();
-    let stream = [init(), starts, ends, result("")].concat();
+    let stream = [init(), starts, ends, answered()].concat();
     let (summary, rules) = judge(stream.as_bytes(), &contract([]));
     assert_eq!(rules, [Rule::UnfinishedCall]);
     assert_eq!((summary.calls.total, summary.calls.unfinished), (count as u64, 10));
@@ -141,7 +146,7 @@ fn more_calls_than_can_be_followed_are_still_counted() {
     let pair = |id: usize| call("started", &id.to_string()) + &call("completed", &id.to_string());
     let pairs: String = (0..many).map(pair).collect();
     let last = call("completed", &(many - 1).to_string());
-    let stream = [init(), pairs, call("completed", "orphan"), last, result("")].concat();
+    let stream = [init(), pairs, call("completed", "orphan"), last, answered()].concat();
     let (summary, rules) = judge(stream.as_bytes(), &contract([]));
     assert_eq!(rules, [Rule::CompletionWithoutStart]);
     assert_eq!(summary.calls.total, summary.calls.succeeded);
@@ -151,7 +156,7 @@ fn more_calls_than_can_be_followed_are_still_counted() {
 #[test]
 fn a_slash_in_a_type_is_not_a_subtype() {
     let forged = line(&json!({"type": "tool_call/started", "session_id": "s"}));
-    assert_eq!(raised(&[init(), forged, result("")].concat()), [Rule::UnknownEvent]);
+    assert_eq!(raised(&[init(), forged, answered()].concat()), [Rule::UnknownEvent]);
 }
 
 #[test]
