@@ -60,7 +60,7 @@
 //! | 3 | [`schema`]: the validator's only room |
 //! | 2 | [`mod@line`]: bytes to lines; [`tape`]: a text as a flat record; [`visible`] |
 //! | 2 | [`input`]: where streams come from; [`progress`]: how far the work is, on a terminal |
-//! | 1 | [`rule`], [`verdict`], [`error`], [`mod@pointer`], [`pattern`]; `credit`: does learning pay |
+//! | 1 | [`rule`], [`verdict`], [`error`], [`mod@pointer`], [`pattern`], `credit` |
 //! | 1 | [`descriptor`], [`tee`], [`workflow`]; [`end`]: how the producer ended |
 //! | 0 | [`limits`]: every bound |
 //!

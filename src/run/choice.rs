@@ -41,10 +41,8 @@ impl<'c> Contracts<'c> {
     /// The contract of a stream that is like these profiles.
     fn of(&self, name: &str, likeness: Likeness<'_>) -> Result<(&Contract, Choice), String> {
         match likeness {
-            Likeness::One(profile) if Profile::names().any(|it| it == profile) => {
-                Ok((self.of_profile(profile)?, Choice::Recognised))
-            }
-            Likeness::One(_) | Likeness::None => Ok((&self.first, Choice::Default)),
+            Likeness::One(profile) => Ok((self.of_profile(profile)?, Choice::Recognised)),
+            Likeness::None => Ok((&self.first, Choice::Default)),
             Likeness::Several(profiles) => {
                 let profiles = profiles.join(" or ");
                 Err(format!("{name} may be of {profiles}: say with --profile whose it is"))

@@ -46,6 +46,13 @@ fn each_folder_raises_what_it_is_named_after() {
     let mut named = BTreeSet::new();
     for case in cases() {
         let raised = raised(&case);
+        if case.path.starts_with("fixtures/agents") {
+            // Named after what it shows, in a folder named after the agent.
+            let named = case.path.file_stem().and_then(|it| it.to_str()?.parse::<Rule>().ok());
+            let shown = named.is_none_or(|rule| raised.iter().any(|it| it == rule.name()));
+            assert!(shown, "{}: {raised:?}", case.path.display());
+            continue;
+        }
         match case.folder().parse::<Rule>() {
             Ok(rule) => {
                 assert_eq!(raised, [rule.name()], "{}", case.path.display());
