@@ -311,7 +311,8 @@ impl Correlation {
     /// The open calls, in the order of their starts.
     fn open_calls(&self) -> Vec<(&CallId, &Open)> {
         let mut open: Vec<_> = self.open.iter().collect();
-        open.sort_unstable_by_key(|(_, open)| open.line);
+        // Several may start in one line.
+        open.sort_by_key(|(id, open)| (open.line, open.row.unwrap_or(usize::MAX), id.as_str()));
         open
     }
 

@@ -85,7 +85,9 @@ fn no_expectation_is_left_without_its_stream() {
         for file in files(&root().join("fixtures"), extension) {
             let name = file.file_name().unwrap();
             let own = ["profile.json", "schema.json", "report.schema.json"];
-            if !own.iter().any(|it| name == Path::new(it).as_os_str()) {
+            // A profile in the making: the page on the language is read beside it.
+            let step = extension == "json" && name.to_string_lossy().starts_with("step-");
+            if !step && !own.iter().any(|it| name == Path::new(it).as_os_str()) {
                 assert!(file.with_extension("ndjson").exists(), "{}", file.display());
             }
         }
