@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test names what it looks for")]
 
+mod agents;
 mod bytes;
 mod catalogue;
 mod cli;

@@ -124,27 +124,33 @@ pub(crate) fn judge(stream: impl Read, contract: &Contract) -> (StreamSummary, V
     (summary, rules)
 }
 
-/// The json report of a stream, without its last line.
-pub(crate) fn json_report(stream: impl Read, contract: &Contract) -> String {
-    #[derive(Clone, Default)]
-    struct Memory(Rc<RefCell<Vec<u8>>>);
+/// What was written, for whoever kept a copy.
+#[derive(Clone, Default)]
+pub(crate) struct Memory(Rc<RefCell<Vec<u8>>>);
 
-    impl Write for Memory {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.borrow_mut().write(bytes)
-        }
+impl Memory {
+    pub(crate) fn text(&self) -> String {
+        text(&self.0.borrow())
+    }
+}
 
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
+impl Write for Memory {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
     }
 
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The json report of a stream, without its last line.
+pub(crate) fn json_report(stream: impl Read, contract: &Contract) -> String {
     let memory = Memory::default();
     let mut report = Json::new(Target::stream("memory", memory.clone()));
     check(stream, "-", contract, &mut report, &mut ()).unwrap();
     report.flush().unwrap();
-    let bytes = memory.0.borrow().clone();
-    String::from_utf8(bytes).unwrap()
+    memory.text()
 }
 
 /// The program, at the repository's root, with nothing in the environment that changes it.

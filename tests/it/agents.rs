@@ -1,0 +1,290 @@
+//! What the profiles of all agents promise, held against their fixtures and against recordings.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ndjson_check::check::check;
+use ndjson_check::contract::Contract;
+use ndjson_check::convert::{Conversion, Convert as _, Form};
+use ndjson_check::event::Node;
+use ndjson_check::facts::{Fact, Reader};
+use ndjson_check::fingerprint::Fingerprints;
+use ndjson_check::profile::Profile;
+use ndjson_check::rule::Rule;
+use ndjson_check::verdict::{Outcome, Verdict};
+use serde_json::Value;
+
+use crate::streams::{
+    Case, Collected, Memory, cases, contract, files, judge, program, root, run_on, shared, text,
+};
+
+/// The agent whose fixture it is.
+fn agent(case: &Case) -> Option<&str> {
+    let below = case.path.strip_prefix("fixtures/agents").ok()?;
+    below.iter().next()?.to_str()
+}
+
+/// The fixtures of agents.
+fn of_agents() -> impl Iterator<Item = (String, Case)> {
+    cases().into_iter().filter_map(|case| Some((agent(&case)?.to_owned(), case)))
+}
+
+/// The lines of a json report, without the last one.
+fn report(flags: &[&str], path: &Path) -> Vec<Value> {
+    let output = program().args(["--report", "json"]).args(flags).arg(path).output().unwrap();
+    let told = text(&output.stdout);
+    assert_eq!(text(&output.stderr), "", "{}", path.display());
+    let mut lines: Vec<Value> =
+        told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    lines.pop();
+    lines
+}
+
+/// Goal: real streams of every agent are judged as their index says.
+/// Method: `agents.tsv` says for each recording its profile, verdict, outcome and rules, written by
+/// hand from the index and the file itself; the program finds the profile, and is told it.
+#[test]
+fn recordings_of_agents_are_judged_as_their_index_says() {
+    let table = fs::read_to_string(root().join("tests/it/agents.tsv")).unwrap();
+    let mut rows = BTreeMap::new();
+    for row in table.lines() {
+        let [name, profile, verdict, outcome, rules] = row.split('\t').collect::<Vec<_>>()[..]
+        else {
+            panic!("not five columns: {row}");
+        };
+        let rules: BTreeSet<&str> = rules.split(',').filter(|it| *it != "-").collect();
+        assert!(rows.insert(name, (profile, verdict, outcome, rules)).is_none(), "{name} twice");
+    }
+    let Some(folder) = shared("captures/other-agents") else { return };
+    for path in files(&folder, "ndjson") {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let row = rows.remove(name).unwrap_or_else(|| panic!("{name} has no row in agents.tsv"));
+        for profile in ["auto", row.0] {
+            let lines = report(&["--profile", profile], &path);
+            let stream = lines.last().unwrap();
+            let told = |key: &str| stream[key].as_str().unwrap();
+            let rules = stream["rules"].as_object().unwrap().keys().map(String::as_str).collect();
+            let judged = (told("profile"), told("verdict"), told("outcome"), rules);
+            assert_eq!(judged, row, "{name}, --profile {profile}");
+        }
+    }
+    assert!(rows.is_empty(), "rows without a recording: {:?}", rows.keys());
+}
+
+/// Fixtures that show nobody's mark.
+const UNKNOWABLE: [&str; 2] = [
+    // The run failed at once: its only event is an error like many others'.
+    "fixtures/agents/grok/failed-run.ndjson",
+    // An object over many lines: no line is an event.
+    "fixtures/agents/openhands/before-2026-05.ndjson",
+];
+
+/// Goal: nobody has to name the profile.
+/// Method: without its name the report of every fixture is the one that stands beside it.
+#[test]
+fn fixtures_are_recognised_and_judged_the_same() {
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        return; // They are being written.
+    }
+    let mut unknowable = BTreeSet::from(UNKNOWABLE);
+    for (agent, case) in of_agents() {
+        let name = case.path.to_str().unwrap();
+        let at = case.flags.iter().position(|it| it == "--profile").unwrap();
+        assert_eq!(case.flags[at + 1], agent, "{name}");
+        let mut flags: Vec<&str> = case.flags.iter().map(String::as_str).collect();
+        flags.drain(at..at + 2);
+        let found = report(&flags, &case.path);
+        if unknowable.remove(name) {
+            let notes = found.last().unwrap()["notes"].to_string();
+            assert!(notes.contains("by default"), "{name}: {notes}");
+            continue;
+        }
+        let golden = fs::read_to_string(root().join(&case.path).with_extension("json")).unwrap();
+        let mut golden: Vec<Value> =
+            golden.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        golden.pop();
+        assert_eq!(found, golden, "{name}");
+        assert_eq!(found.last().unwrap()["profile"], *agent, "{name}");
+    }
+    assert!(unknowable.is_empty(), "gone: {unknowable:?}");
+}
+
+/// Goal: nobody takes one agent's stream for another's.
+/// Method: every fixture that is all right, held against every other profile, named by hand.
+#[test]
+fn no_profile_accepts_the_streams_of_another() {
+    let contracts: BTreeMap<&str, Contract> =
+        Profile::names().map(|name| (name, contract(["--profile", name]))).collect();
+    let (mut accepted, mut checked) = (Vec::new(), BTreeMap::new());
+    let ours = cases().into_iter().filter_map(|case| {
+        let conforming = case.path.starts_with("fixtures/conforming") && case.flags.is_empty();
+        let own = conforming.then(|| "cursor".to_owned());
+        Some((own.or_else(|| agent(&case).map(str::to_owned))?, case))
+    });
+    for (own, case) in ours {
+        let bytes = case.bytes();
+        let (summary, rules) = judge(&bytes[..], &contracts[own.as_str()]);
+        if summary.outcome != Outcome::Succeeded || !rules.is_empty() {
+            continue;
+        }
+        *checked.entry(own.clone()).or_insert(0) += 1;
+        for (name, contract) in contracts.iter().filter(|(name, _)| **name != own) {
+            let (summary, rules) = judge(&bytes[..], contract);
+            if summary.verdict != Verdict::NonConforming && !rules.contains(&Rule::WrongProfile) {
+                accepted.push(format!("{name} takes {}: {rules:?}", case.path.display()));
+            }
+        }
+    }
+    assert!(accepted.is_empty(), "{}", accepted.join("\n"));
+    let unchecked: Vec<_> = contracts.keys().filter(|it| !checked.contains_key(**it)).collect();
+    assert!(unchecked.is_empty(), "no good fixture of {unchecked:?}");
+}
+
+/// A stream in another form.
+fn converted(stream: &[u8], contract: &Contract, form: Form) -> String {
+    let memory = Memory::default();
+    let mut conversion = Conversion::new(contract.profile(), form, true, memory.clone());
+    let mut report = Collected::default();
+    let summary = check(stream, "-", contract, &mut report, &mut conversion).unwrap();
+    conversion.finish(summary.outcome);
+    memory.text()
+}
+
+/// As short as a text may be for its repetition to be no chance.
+const TEXT_BYTES: usize = 20;
+
+/// How often each text of this length stands in one of these, at most.
+fn most<'a>(texts: impl IntoIterator<Item = &'a str>) -> BTreeMap<&'a [u8], usize> {
+    let mut most = BTreeMap::new();
+    for text in texts {
+        let mut counts = BTreeMap::new();
+        for window in text.as_bytes().windows(TEXT_BYTES) {
+            *counts.entry(window).or_insert(0) += 1;
+        }
+        for (window, count) in counts {
+            let known = most.entry(window).or_insert(0);
+            *known = count.max(*known);
+        }
+    }
+    most
+}
+
+/// The events of a stream.
+fn events(stream: &[u8]) -> Vec<Value> {
+    stream.split(|it| *it == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+}
+
+/// Every string in a JSON value.
+fn strings<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => found.push(text),
+        Value::Array(all) => all.iter().for_each(|it| strings(it, found)),
+        Value::Object(all) => all.values().for_each(|it| strings(it, found)),
+        _ => {}
+    }
+}
+
+/// What is said twice on purpose, in one stream.
+const SAID_TWICE: [&str; 0] = [];
+
+/// Goal: no text is printed twice, whatever an agent tells twice: in deltas, whole and at the end.
+/// Method: what stands twice in the output stands twice in one string of the stream. This knows
+/// nothing of profiles: a rule that takes a text for a new one is found. Actions may be alike.
+#[test]
+fn no_text_is_printed_twice() {
+    let (mut twice, mut windows) = (Vec::new(), 0);
+    for (_, case) in of_agents() {
+        let (stream, contract) = (case.bytes(), case.contract());
+        let events = events(&stream);
+        let mut told = Vec::new();
+        events.iter().for_each(|event| strings(event, &mut told));
+        let told = most(told);
+        for form in [Form::Answer, Form::Transcript] {
+            let output = converted(&stream, &contract, form);
+            let is_text = |line: &&str| !(line.starts_with('[') && line.ends_with("]\n"));
+            let output: String = output.split_inclusive('\n').filter(is_text).collect();
+            let found = most([&*output]);
+            windows += found.len();
+            let mut found = found.iter();
+            let one = found.find(|(it, count)| **count > *told.get(*it).unwrap_or(&1));
+            if let Some((window, _)) = one {
+                let window = String::from_utf8_lossy(window);
+                twice.push(format!("{}, {form:?}: {window:?}", case.path.display()));
+            }
+        }
+    }
+    assert_eq!(twice, SAID_TWICE, "{twice:#?}");
+    assert!(windows > 1_000, "only {windows}");
+}
+
+/// Goal: no text is lost either.
+/// Method: what the profile calls text, in streams that are all right, stands in the transcript.
+#[test]
+fn every_text_is_in_the_transcript() {
+    let mut found = BTreeMap::new();
+    for (agent, case) in of_agents() {
+        let (stream, contract) = (case.bytes(), case.contract());
+        let (summary, rules) = judge(&stream[..], &contract);
+        if summary.outcome != Outcome::Succeeded || !rules.is_empty() {
+            continue;
+        }
+        let transcript = converted(&stream, &contract, Form::Transcript);
+        let mut reader = Reader::new(contract.profile());
+        for event in events(&stream) {
+            let facts = reader.plan(Node::Tree(&event)).facts(1, 0);
+            for fact in facts.list() {
+                let (Fact::TextDelta(text) | Fact::TextWhole(text)) = fact else { continue };
+                let text = text.trim();
+                let name = case.path.display();
+                assert!(transcript.contains(text), "{name}: {text:?} is not in\n{transcript}");
+                *found.entry(agent.clone()).or_insert(0) += 1;
+            }
+        }
+    }
+    let silent: Vec<_> = Profile::names().filter(|it| !found.contains_key(*it)).collect();
+    assert_eq!(silent, ["cursor"], "no text in any good fixture");
+}
+
+/// Goal: an agent without a single object says so, once, before anything is read.
+#[test]
+fn agents_without_a_single_object_have_one_usage_error() {
+    let (mut with, mut without) = (Vec::new(), 0);
+    for name in Profile::names() {
+        let output = run_on(&["--profile", name, "--to", "json"], b"");
+        let said = text(&output.stderr);
+        if Profile::load(name).unwrap().0.single.is_some() {
+            assert!(!said.contains("single object"), "{name}: {said}");
+            with.push(name);
+            continue;
+        }
+        without += 1;
+        let expected =
+            format!("ndjson-check: the profile {name} has no single object to convert to\n");
+        assert_eq!(
+            (output.status.code(), said, text(&output.stdout)),
+            (Some(2), expected, String::new()),
+            "{name}"
+        );
+    }
+    assert_eq!(with, ["cursor", "amp", "claude", "grok-messages", "qwen"]);
+    assert!(without >= 19, "only {without}");
+}
+
+/// Goal: a profile is complete: built in, recognised, with a folder of its own and a page.
+#[test]
+fn profiles_folders_pages_and_fingerprints_are_the_same() {
+    let names: BTreeSet<String> = Profile::names().map(str::to_owned).collect();
+    let folder = root().join("src/profiles");
+    let entries = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path());
+    let folders: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let with = |file: &str| -> BTreeSet<String> {
+        folders.iter().filter(|it| it.join(file).exists()).map(|it| name(it)).collect()
+    };
+    assert_eq!(folders.iter().map(|it| name(it)).collect::<BTreeSet<_>>(), names);
+    assert_eq!(with("profile.json"), names);
+    assert_eq!(with("page.md"), names);
+    let marked: BTreeSet<String> = Fingerprints::built_in().names().map(str::to_owned).collect();
+    assert_eq!(marked, names);
+}
