@@ -49,16 +49,19 @@ impl<'c> Opening<'c> {
 
     /// Whether an event is another profile's.
     fn doubt(&mut self, event: Node<'_>) -> Option<Diagnostic> {
+        let name = self.profile.name.as_str();
+        let borne = Fingerprints::built_in().borne_by(event);
+        let others: Vec<&str> = borne.filter(|other| *other != name).collect();
         if bears(event, &self.profile.fingerprint) {
-            self.is_doubtful = false;
+            // What two producers write alike leaves it open.
+            self.is_doubtful = !others.is_empty();
             return None;
         }
-        let others: Vec<&str> = Fingerprints::built_in().borne_by(event).collect();
         if others.is_empty() {
             return None;
         }
         self.is_doubtful = false;
-        let (name, others) = (&self.profile.name, others.join(" or "));
+        let others = others.join(" or ");
         let message = format!("this looks like {others}, and the profile is {name}");
         let note = format!("--profile {others}, or auto, which finds out");
         Some(Diagnostic::new(Rule::WrongProfile, message).note(note))
