@@ -26,11 +26,11 @@ use ndjson_check::convert::Form;
 use ndjson_check::rule::Rule;
 use ndjson_check::summary::StreamSummary;
 
-use contracts::{Subject, subjects};
+use contracts::{Subject, agents, subjects};
 use differential::{Batch, Engines};
 use mutation::{Mutations, Mutator, Random};
 
-const MUTATIONS: u64 = 700_000;
+const MUTATIONS: u64 = 1_400_000;
 const SEED: u64 = 20_260_101;
 /// Mutated lines of one batch, at least: streams that one checker takes.
 const BATCH: u64 = 1_000;
@@ -78,7 +78,7 @@ fn the_engines_agree_on_mutated_lines() {
     let wanted = variable("NDJSON_CHECK_MUTATIONS").unwrap_or(MUTATIONS);
     let seed = variable("NDJSON_CHECK_SEED").unwrap_or(SEED);
     let batches = wanted.div_ceil(BATCH);
-    let subjects = subjects();
+    let kinds = [subjects(), agents()];
     let (tally, next, start) = (Mutex::new(Tally::default()), AtomicU64::new(0), Instant::now());
     let work = || {
         loop {
@@ -86,7 +86,7 @@ fn the_engines_agree_on_mutated_lines() {
             if number >= batches || tally.lock().unwrap().difference.is_some() {
                 return;
             }
-            check_batch(&subjects, seed, number, &tally, start);
+            check_batch(&kinds, seed, number, &tally, start);
         }
     };
     thread::scope(|scope| {
@@ -109,8 +109,16 @@ fn the_engines_agree_on_mutated_lines() {
     }
 }
 
-fn check_batch(subjects: &[Subject], seed: u64, number: u64, tally: &Mutex<Tally>, start: Instant) {
+fn check_batch(
+    kinds: &[Vec<Subject>; 2],
+    seed: u64,
+    number: u64,
+    tally: &Mutex<Tally>,
+    start: Instant,
+) {
     let mut random = Random::new(seed ^ number.wrapping_mul(0x2545_f491_4f6c_dd1d));
+    // As many for the contracts that were made to look, as for all agents together.
+    let subjects = &kinds[random.below(kinds.len())];
     let subject = &subjects[random.below(subjects.len())];
     let (batch, made) = batch(subject, &mut random);
     let compared = subject.engines.compare(&batch);

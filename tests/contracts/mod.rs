@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ndjson_check::contract::Contract;
-use ndjson_check::profile::Profile;
+use ndjson_check::profile::{DEFAULT, Profile};
 use ndjson_check::rule::{Rule, Severities, Severity};
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::mutation::Corpus;
 
 /// A contract with its engines, and the streams to mutate for it.
 pub(crate) struct Subject {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) engines: Engines,
     pub(crate) corpus: Corpus,
 }
@@ -26,13 +26,13 @@ pub(crate) fn subjects() -> Vec<Subject> {
     let go = root().join("fixtures/profiles/go-test");
     let report = root().join("fixtures/profiles/report/profile.json");
     let sessions = || Corpus::new(streams(&root().join("fixtures"), "ndjson"), true);
-    let of_cursor = |name, make: &dyn Fn() -> Contract| Subject {
-        name,
+    let of_cursor = |name: &str, make: &dyn Fn() -> Contract| Subject {
+        name: name.to_owned(),
         engines: Engines::new(make),
         corpus: sessions(),
     };
-    let of_file = |name, profile: &Path, corpus| Subject {
-        name,
+    let of_file = |name: &str, profile: &Path, corpus| Subject {
+        name: name.to_owned(),
         engines: Engines::new(|| contract(profile.to_str().unwrap())),
         corpus,
     };
@@ -44,7 +44,7 @@ pub(crate) fn subjects() -> Vec<Subject> {
     vec![
         of_cursor("plain", &|| contract("cursor")),
         Subject {
-            name: "warming up",
+            name: "warming up".to_owned(),
             engines: Engines::new(|| contract("cursor")).warmed_up_after(50_000),
             corpus: sessions(),
         },
@@ -67,6 +67,23 @@ pub(crate) fn subjects() -> Vec<Subject> {
     ]
 }
 
+/// Each agent but the default one, with its own streams: under its own contract, and without its
+/// schema, which looks at much that the profile then has to look at alone.
+pub(crate) fn agents() -> Vec<Subject> {
+    let agents = Profile::names().filter(|&agent| agent != DEFAULT);
+    agents.flat_map(|agent| [agent_subject(agent, true), agent_subject(agent, false)]).collect()
+}
+
+fn agent_subject(agent: &str, has_schema: bool) -> Subject {
+    let make = || {
+        let (profile, schema) = Profile::load(agent).unwrap();
+        Contract::new(profile, schema.filter(|_| has_schema)).unwrap()
+    };
+    let name = if has_schema { agent.to_owned() } else { format!("{agent} without its schema") };
+    let corpus = Corpus::new(streams(&root().join("fixtures/agents").join(agent), "ndjson"), false);
+    Subject { name, engines: Engines::new(make), corpus }
+}
+
 /// The streams of a folder; of the fixtures' own, without those of other profiles.
 fn streams(folder: &Path, extension: &str) -> Vec<Vec<u8>> {
     let mut paths = Vec::new();
@@ -78,7 +95,9 @@ fn streams(folder: &Path, extension: &str) -> Vec<Vec<u8>> {
 fn collect(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() && !path.ends_with("fixtures/profiles") {
+        let of_others =
+            ["fixtures/agents", "fixtures/profiles"].iter().any(|it| path.ends_with(it));
+        if path.is_dir() && !of_others {
             collect(&path, extension, found);
         // Not a schema or a profile, which are files of many lines at the top of their folders.
         } else if path.extension().is_some_and(|it| it == extension) && is_stream(&path) {

@@ -1,5 +1,6 @@
 //! All engines find the same, to the byte, in whatever lies here and beside the repository.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use ndjson_check::contract::Contract;
@@ -11,7 +12,7 @@ use ndjson_check::summary::StreamSummary;
 use ndjson_check::verdict::Format;
 use serde_json::{Value, json};
 
-use crate::contracts::subjects;
+use crate::contracts::{agents, contract as own_contract, subjects};
 use crate::differential::{Batch, Engines};
 use crate::mutation::{Corpus, Mutator, Random, damage};
 use crate::streams::{cases, contract, files, root, run_on, shared};
@@ -42,6 +43,9 @@ fn streams(paths: &[std::path::PathBuf]) -> Vec<Vec<u8>> {
 fn engines_agree_on_the_fixtures() {
     for case in cases() {
         let name = case.path.display().to_string();
+        if case.path.starts_with("fixtures/agents") {
+            assert_eq!(case.contract().profile().name, case.folder());
+        }
         let twice = vec![case.bytes(); 2];
         agree_in_every_way(&Engines::new(|| case.contract()), &twice, &name);
         for format in [Format::Json, Format::StreamJson] {
@@ -67,7 +71,30 @@ fn engines_agree_on_streams_in_a_row() {
     }
     let streams = streams(&paths);
     for subject in subjects() {
-        agree_in_every_way(&subject.engines, &streams, subject.name);
+        agree_in_every_way(&subject.engines, &streams, &subject.name);
+    }
+}
+
+/// Method: one checker takes all streams of an agent, under its own profile; its recordings, too.
+#[test]
+fn engines_agree_on_the_streams_of_each_agent() {
+    for subject in agents() {
+        let agent = subject.name.split(' ').next().unwrap();
+        let fixtures = files(&root().join("fixtures/agents").join(agent), "ndjson");
+        agree_in_every_way(&subject.engines, &streams(&fixtures), &subject.name);
+    }
+    let Some(folder) = shared("captures/other-agents") else { return };
+    let mut recordings: BTreeMap<&str, Vec<Vec<u8>>> = BTreeMap::new();
+    for path in files(&folder, "ndjson") {
+        let file = path.file_stem().unwrap().to_str().unwrap();
+        // `kimi` begins `kimi-code`, too.
+        let own = Profile::names().filter(|&agent| file.starts_with(agent));
+        let agent = own.max_by_key(|agent| agent.len()).unwrap_or_else(|| panic!("{file}"));
+        recordings.entry(agent).or_default().push(fs::read(&path).unwrap());
+    }
+    assert!(recordings.len() >= 14, "only {:?}", recordings.keys());
+    for (agent, streams) in recordings {
+        agree_in_every_way(&Engines::new(|| own_contract(agent)), &streams, agent);
     }
 }
 
@@ -77,10 +104,10 @@ fn engines_agree_on_damaged_recordings() {
     let Some(folder) = shared("captures") else { return };
     let corpus = Corpus::new(streams(&files(&folder, "ndjson")), false);
     let mut damaged = 0;
-    for (seed, subject) in (1..).zip(subjects()) {
+    for (seed, subject) in (1..).zip(subjects().into_iter().chain(agents())) {
         let mut mutator = Mutator::new(&corpus, seed);
-        let streams = (0..40).map(|_| mutator.stream()).collect();
-        agree(&subject.engines, &Batch { streams, ..Batch::default() }, subject.name);
+        let streams = (0..20).map(|_| mutator.stream()).collect();
+        agree(&subject.engines, &Batch { streams, ..Batch::default() }, &subject.name);
         damaged += mutator.made().damaged;
     }
     assert!(damaged > 2_000, "only {damaged}");
@@ -90,11 +117,11 @@ fn engines_agree_on_damaged_recordings() {
 /// Method: damaged and varied streams, byte by byte and in other small pieces.
 #[test]
 fn engines_agree_however_a_stream_arrives() {
-    for (seed, subject) in (1..).zip(subjects()) {
+    for (seed, subject) in (1..).zip(subjects().into_iter().chain(agents())) {
         let mut mutator = Mutator::new(&subject.corpus, seed);
         for piece in [1, 7, 63, 64 * 1024] {
             let streams = (0..8).map(|_| mutator.stream()).collect();
-            agree(&subject.engines, &Batch { streams, form: None, piece }, subject.name);
+            agree(&subject.engines, &Batch { streams, form: None, piece }, &subject.name);
         }
     }
 }
