@@ -9,7 +9,7 @@ use super::{Entry, Kind, behind, trace};
 
 /// One text and its record.
 ///
-/// It notes of its first entries, [`ENTRIES_NOTED`] of them, whose *value* somebody looked at: not
+/// It notes of its first entries, 128 of them, whose *value* somebody looked at: not
 /// its kind, not how many parts it has, not what its keys are. What nobody looked at cannot have
 /// changed what they found.
 #[derive(Debug)]
