@@ -133,7 +133,7 @@ fn rule_list() -> String {
 }
 
 fn profile_list() -> Result<String, Error> {
-    let row = |name, seen: &str, title: &str| format!("{name:<15} {seen:<32} {title}\n");
+    let row = |name, seen: &str, title: &str| format!("{name:<13} {seen:<38}  {title}\n");
     let rows = Profile::names().map(|name| {
         let (profile, _) = Profile::load(name)?;
         let seen = profile.versions.seen.join(", ");

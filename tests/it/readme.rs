@@ -4,6 +4,8 @@ use std::env;
 use std::fs;
 use std::path::Path;
 
+use ndjson_check::profile::Profile;
+
 use crate::streams::{PROGRAM, program, root};
 
 /// Goal: no example lies.
@@ -39,4 +41,26 @@ fn exit_codes_are_in_the_readme_and_the_help() {
         assert!(readme.contains(&format!("| {code} |")), "README, {code}");
         assert!(help.contains(&format!("\n  {code}  ")), "--help, {code}");
     }
+}
+
+/// Goal: the table of agents names every profile that is built in, and the versions that were seen.
+#[test]
+fn the_table_of_agents_is_true() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let rows =
+        readme.lines().filter(|line| line.contains("](src/profiles/") && line.starts_with('|'));
+    let mut told: Vec<(String, String)> = rows
+        .map(|row| {
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            let name = cells[2].split('`').nth(1).unwrap().to_owned();
+            assert_eq!(cells[2], format!("[`{name}`](src/profiles/{name}/page.md)"));
+            (name, cells[3].replace('–', ""))
+        })
+        .collect();
+    let mut known: Vec<(String, String)> = Profile::names()
+        .map(|name| (name.to_owned(), Profile::load(name).unwrap().0.versions.seen.join(", ")))
+        .collect();
+    told.sort();
+    known.sort();
+    assert_eq!(told, known);
 }
