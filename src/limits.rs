@@ -15,6 +15,9 @@ pub const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// in the cache.
 pub const READ_BYTES: usize = 128 * 1024;
 
+/// The same, until more is waiting than this: a short stream is to touch little memory.
+pub const FIRST_READ_BYTES: usize = 16 * 1024;
+
 /// What is kept of the streams that are checked ahead of the one whose turn it is to be reported,
 /// in bytes, before those who check them wait: some thousand reports of good streams.
 pub const KEPT_BYTES_MAX: usize = 4 * 1024 * 1024;

@@ -4,7 +4,7 @@ mod lines;
 
 use std::io::{self, Read};
 
-use crate::limits::READ_BYTES;
+use crate::limits::{FIRST_READ_BYTES, READ_BYTES};
 
 pub use lines::Lines;
 use lines::Place;
@@ -93,6 +93,8 @@ pub struct LineReader<R> {
     line_bytes_max: u64,
     place: Place,
     ended: bool,
+    /// The least room that a read is given.
+    room: usize,
 }
 
 impl<R: Read> LineReader<R> {
@@ -112,6 +114,7 @@ impl<R: Read> LineReader<R> {
             line_bytes_max,
             place: Place::default(),
             ended: false,
+            room: FIRST_READ_BYTES,
         }
     }
 
@@ -211,16 +214,16 @@ impl<R: Read> LineReader<R> {
         if self.start == self.end {
             (self.start, self.searched, self.end) = (0, 0, 0);
         }
-        if self.buffer.len() - self.end < READ_BYTES {
+        if self.buffer.len() - self.end < self.room {
             if self.start > 0 {
                 self.buffer.copy_within(self.start..self.end, 0);
                 self.end -= self.start;
                 self.searched -= self.start;
                 self.start = 0;
             }
-            if self.buffer.len() - self.end < READ_BYTES {
+            if self.buffer.len() - self.end < self.room {
                 // By a quarter, not by doubling: one huge line costs 1.25 times its size.
-                let larger = self.buffer.len() + (self.buffer.len() / 4).max(READ_BYTES);
+                let larger = self.buffer.len() + (self.buffer.len() / 4).max(self.room);
                 self.buffer.reserve_exact(larger - self.buffer.len());
                 self.buffer.resize(larger, 0);
             }
@@ -228,6 +231,8 @@ impl<R: Read> LineReader<R> {
         loop {
             match self.source.read(&mut self.buffer[self.end..]) {
                 Ok(count) => {
+                    let is_full = self.end + count == self.buffer.len();
+                    self.room = if is_full { READ_BYTES } else { self.room };
                     self.end += count;
                     return Ok(count);
                 }

@@ -9,6 +9,7 @@ mod relay;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use clap::{CommandFactory as _, Parser as _};
@@ -168,7 +169,8 @@ fn prepare(cli: &Cli) -> Result<Exit, String> {
     if timed && !runs && !matches!(inputs[..], [Ok(Input::Stdin)]) {
         return Err("timeouts are of standard input or of a command, not of files".to_owned());
     }
-    let contracts = Contracts::new(cli)?;
+    // They are used to the end: the system takes them back quicker than we could, piece by piece.
+    let contracts = ManuallyDrop::new(Contracts::new(cli)?);
     outputs::distinct(cli, &inputs)?;
     let progress = outputs::progress(cli, &inputs);
     let mut outputs = Outputs::open(cli, contracts.first().profile(), progress)?;

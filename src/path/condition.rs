@@ -82,8 +82,10 @@ pub enum Known {
 /// What is asked of one value.
 #[derive(Debug, Clone, PartialEq)]
 enum Test {
-    /// `{"exists": true}`, `{"not": 0}`, or several of its like, which all must hold.
-    Check(Check),
+    /// `{"exists": true}`, which most are.
+    Exists(bool),
+    /// `{"not": 0}`, or several of its like, which all must hold.
+    Check(Box<Check>),
     /// `["a", "b"]`: equal to one of them.
     In(Vec<Value>),
     /// `"a"`: equal to it.
@@ -120,6 +122,7 @@ impl Test {
         match self {
             Self::Equals(scalar) => equals(scalar),
             Self::In(scalars) => scalars.iter().any(equals),
+            Self::Exists(exists) => *exists == found.is_some(),
             Self::Check(check) => check.holds(found),
         }
     }

@@ -77,7 +77,7 @@ fn profiles_are_listed_and_printed() {
     let names: Vec<&str> =
         listed.lines().skip(1).map(|line| line.split(' ').next().unwrap()).collect();
     assert_eq!(names, Profile::names().collect::<Vec<_>>());
-    assert!(listed.contains("\ncursor          2026.09.10, 2026.09.15 "), "{listed}");
+    assert!(listed.contains("\ncursor        2026.09.10, 2026.09.15 "), "{listed}");
     for name in names {
         let printed = program().args(["--print-profile", name]).output().unwrap();
         assert_eq!(text(&printed.stdout), Profile::text(name).unwrap());

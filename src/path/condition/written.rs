@@ -80,7 +80,13 @@ impl<'de> Visitor<'de> for CheckOrValues {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Test, A::Error> {
-        Check::deserialize(MapAccessDeserializer::new(map)).map(Test::Check)
+        let check = Check::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(match check {
+            Check { exists: Some(exists), not: None, matches: None, empty: None } => {
+                Test::Exists(exists)
+            }
+            _ => Test::Check(Box::new(check)),
+        })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, scalars: A) -> Result<Test, A::Error> {
