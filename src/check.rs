@@ -5,6 +5,7 @@ mod inference;
 mod noise;
 mod opening;
 mod stream;
+mod validity;
 
 use std::io::Read;
 
@@ -85,10 +86,14 @@ impl<'c> Checker<'c> {
         }
     }
 
-    /// The same, in memory that has served another reader.
-    #[must_use]
-    pub fn reusing(self, buffer: Vec<u8>) -> Self {
-        Self { buffer, ..self }
+    /// Gives it memory that has served another reader.
+    pub fn lend_buffer(&mut self, buffer: Vec<u8>) {
+        self.buffer = buffer;
+    }
+
+    /// Takes the memory back.
+    pub fn take_buffer(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.buffer)
     }
 
     /// Checks one stream to its end and reports what it finds, line by line; `conversion` sees

@@ -1,5 +1,6 @@
 //! Stage: tool calls, from their start to their completion, matched by id.
 
+mod counts;
 mod likeness;
 
 use std::collections::HashMap;
@@ -14,6 +15,7 @@ use crate::profile::{Alone, CallOutcome, Calls, OpenAtEnd};
 use crate::rule::Rule;
 use crate::visible::{clipped, shown};
 
+pub use counts::{CallCounts, CallRow};
 use likeness::{Likeness, Likenesses};
 
 /// Pairs the halves of tool calls.
@@ -52,40 +54,6 @@ struct Ended {
     started: bool,
     /// Further completions that belong to starts already reported.
     repeats: u32,
-}
-
-/// A tool call as the report lists it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallRow {
-    /// Its id.
-    pub id: String,
-    /// Its tool, if an event names one.
-    pub tool: Option<String>,
-    /// How it ended; none while it is open.
-    pub outcome: Option<CallOutcome>,
-    /// The line of its start.
-    pub started_line: Option<u64>,
-    /// The line of its completion.
-    pub completed_line: Option<u64>,
-}
-
-/// How many tool calls there were, and how they ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct CallCounts {
-    /// Calls started, or completed without a start.
-    pub total: u64,
-    /// Of these, those that succeeded.
-    pub succeeded: u64,
-    /// Those that failed.
-    pub failed: u64,
-    /// Those rejected by the user.
-    pub rejected: u64,
-    /// Those denied by a permission rule.
-    pub denied: u64,
-    /// Those that completed without saying how.
-    pub unknown: u64,
-    /// Those that never completed.
-    pub unfinished: u64,
 }
 
 impl Correlation {
@@ -192,7 +160,7 @@ impl Correlation {
         };
         self.remember(&call.id, Ended { line, started: true, repeats: open.repeats });
         self.counts.unfinished -= 1;
-        self.count(outcome);
+        self.counts.add(outcome);
         if let Some(row) = open.row {
             self.rows[row].outcome = Some(outcome);
             self.rows[row].completed_line = Some(line);
@@ -234,11 +202,11 @@ impl Correlation {
         if self.unfollowed() > 0 {
             // Its start may be one of those there was no room for.
             self.counts.unfinished -= 1;
-            self.count(outcome);
+            self.counts.add(outcome);
             return None;
         }
         self.counts.total += 1;
-        self.count(outcome);
+        self.counts.add(outcome);
         let whole = call.alone == Alone::Call;
         self.remember(&call.id, Ended { line, started: whole, repeats: 0 });
         if let Some(row) = self.row(call, None) {
@@ -273,17 +241,6 @@ impl Correlation {
             _ => None,
         });
         tools.into_iter().chain(values).collect()
-    }
-
-    fn count(&mut self, outcome: CallOutcome) {
-        let count = match outcome {
-            CallOutcome::Succeeded => &mut self.counts.succeeded,
-            CallOutcome::Failed => &mut self.counts.failed,
-            CallOutcome::Rejected => &mut self.counts.rejected,
-            CallOutcome::Denied => &mut self.counts.denied,
-            CallOutcome::Unknown => &mut self.counts.unknown,
-        };
-        *count += 1;
     }
 
     fn remember(&mut self, id: &CallId, ended: Ended) {
@@ -363,6 +320,16 @@ impl Correlation {
         }
         let calls = if total == 1 { "tool call" } else { "tool calls" };
         (total > 0).then(|| format!("{total} open {calls}: {}", named.join(", ")))
+    }
+
+    /// Whether a call is open.
+    pub fn is_open(&self, id: &CallId) -> bool {
+        self.open.contains_key(id)
+    }
+
+    /// The tool that the start of an open call names.
+    pub fn tool_of(&self, id: &CallId) -> Option<&str> {
+        self.open.get(id)?.tool.as_deref()
     }
 
     /// How many calls there were.

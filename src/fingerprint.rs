@@ -138,6 +138,11 @@ impl Onlooker {
 }
 
 impl Onlooker {
+    /// Gives it memory that has served another reader.
+    pub fn lend_buffer(&mut self, buffer: Vec<u8>) {
+        self.buffer = buffer;
+    }
+
     /// The memory that looking took, for another reader.
     pub fn take_buffer(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.buffer)

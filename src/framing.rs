@@ -28,6 +28,8 @@ pub enum Framing {
 /// A framing that is not NDJSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Other {
+    /// Compressed by gzip.
+    Gzip,
     /// UTF-16, with or without a byte order mark.
     Utf16,
     /// Record separators, RFC 7464.
@@ -53,7 +55,9 @@ impl Framing {
             Self::Unseen | Self::Suspect { .. } if is_event => Self::Ndjson,
             Self::Unseen if blank => self,
             Self::Unseen => match Other::begun_by(line) {
-                Some(other @ (Other::Utf16 | Other::RecordSeparators)) => Self::Foreign(other),
+                Some(other @ (Other::Gzip | Other::Utf16 | Other::RecordSeparators)) => {
+                    Self::Foreign(other)
+                }
                 Some(other) => Self::Suspect { other, lines: 1, blanks: 0 },
                 None => Self::Ndjson,
             },
@@ -88,6 +92,9 @@ impl Other {
     /// What the first line that is not blank and no event points to.
     fn begun_by(line: &Line<'_>) -> Option<Self> {
         let bytes = line.bytes;
+        if bytes.starts_with(b"\x1f\x8b\x08") {
+            return Some(Self::Gzip);
+        }
         if matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [b'{', 0, ..] | [0, b'{', ..]) {
             return Some(Self::Utf16);
         }
@@ -112,7 +119,7 @@ impl Other {
     fn goes_on_with(self, line: &Line<'_>) -> bool {
         let bytes = line.bytes.trim_ascii();
         match self {
-            Self::Utf16 | Self::RecordSeparators => true,
+            Self::Gzip | Self::Utf16 | Self::RecordSeparators => true,
             Self::ServerSentEvents => {
                 let fields: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b": "];
                 fields.iter().any(|field| bytes.starts_with(field))
@@ -127,6 +134,7 @@ impl Other {
     /// The diagnosis of the whole stream.
     pub fn diagnostic(self) -> Diagnostic {
         let (what, how) = match self {
+            Self::Gzip => ("gzip-compressed", "decompress it: `zcat FILE | ndjson-check`"),
             Self::Utf16 => (
                 "UTF-16 text",
                 "re-encode it as UTF-8; PowerShell writes UTF-16 with `>`, and UTF-8 with \
@@ -169,6 +177,7 @@ mod tests {
     #[test]
     fn other_framings_are_named() {
         let cases: &[(&[u8], Framing)] = &[
+            (b"\x1f\x8b\x08\0abc\n", Framing::Foreign(Other::Gzip)),
             (b"\xff\xfe{\0}\0\n\0", Framing::Foreign(Other::Utf16)),
             (b"{\0}\0\n\0", Framing::Foreign(Other::Utf16)),
             (b"\0{\0}\0\n", Framing::Foreign(Other::Utf16)),

@@ -156,7 +156,7 @@ fn walk<'p, 'e>(mut tokens: impl Iterator<Item = Token<'p>>, root: Node<'e>) -> 
 }
 
 impl Token<'_> {
-    fn of<'e>(self, node: Node<'e>) -> Option<Node<'e>> {
+    fn of(self, node: Node<'_>) -> Option<Node<'_>> {
         match self {
             Self::Key(key) => node.get(key),
             Self::Suffix(suffix) => node.member_ending_in(suffix).map(|(_, value)| value),

@@ -29,7 +29,7 @@ pub use event::{EventRule, Objects, Single, Tags};
 pub use failure::{ErrorRule, ErrorSeverity, Exit, FailureCodes, Word};
 pub use load::read_json;
 pub use noise::{Noise, NoiseKind, NoisePlace};
-pub use session::Session;
+pub use session::{Repeats, Session};
 pub use terminal::{
     RunOutcome, Terminal, TerminalOutcome, TerminalPolicy, TerminalRule, UsagePaths, VerdictRule,
 };

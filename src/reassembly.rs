@@ -143,6 +143,8 @@ impl<'p> Reassembly<'p> {
                 }
                 Fact::CallStarted(_) | Fact::CallCompleted(..)
                     if !self.profile.calls_end_text || self.groups.is_some() => {}
+                // If something follows, it was not the end.
+                Fact::Terminal(last) if last.suspect => {}
                 Fact::CallStarted(_)
                 | Fact::CallCompleted(..)
                 | Fact::Boundary
@@ -297,8 +299,9 @@ impl<'p> Reassembly<'p> {
 }
 
 fn replay_mismatch(deltas: u64, difference: &text::Difference) -> Diagnostic {
-    let message =
-        format!("the {deltas} deltas do not make the whole text that follows: {difference}");
+    let (deltas, make) =
+        if deltas == 1 { ("delta".to_owned(), "does") } else { (format!("{deltas} deltas"), "do") };
+    let message = format!("the {deltas} {make} not make the whole text that follows: {difference}");
     Diagnostic::new(Rule::ReplayMismatch, message)
 }
 

@@ -98,6 +98,7 @@ rules! {
     UnclosedDeltas "unclosed-deltas" WARNING, ERROR;
     TextMismatch "text-mismatch" ERROR, ERROR;
     EmptyAnswer "empty-answer" WARNING, ERROR;
+    RefusedCalls "refused-calls" WARNING, ERROR;
     MissingTerminalEvent "missing-terminal-event" ERROR, ERROR;
     EventAfterTerminal "event-after-terminal" ERROR, ERROR;
     ErrorResult "error-result" OFF, ERROR;

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use crate::diagnostic::Diagnostic;
 use crate::facts::{Fact, Facts, Subject};
 use crate::limits::CALL_ID_BYTES_MAX;
-use crate::profile;
+use crate::profile::{self, Repeats};
 use crate::rule::Rule;
 use crate::visible::clipped;
 
@@ -14,7 +14,11 @@ use crate::visible::clipped;
 pub struct Sequence<'p> {
     rules: &'p profile::Session,
     first_event: Option<(u64, u64)>,
+    /// The first event that the start had to come before.
+    early: Option<u64>,
+    /// The latest start, and whether its turn goes on.
     start_line: Option<u64>,
+    in_turn: bool,
     /// The latest session, and the latest line of it.
     session: Option<(u64, Session)>,
     session_id: Option<String>,
@@ -54,7 +58,9 @@ impl<'p> Sequence<'p> {
         Self {
             rules,
             first_event: None,
+            early: None,
             start_line: None,
+            in_turn: false,
             session: None,
             session_id: None,
             time: None,
@@ -75,18 +81,31 @@ impl<'p> Sequence<'p> {
             self.time(ms, facts, found);
         }
         self.first_event.get_or_insert((facts.line, facts.offset));
+        let is_late = || self.rules.first || self.rules.before.iter().any(|it| **it == *facts.tag);
+        if self.start_line.is_none() && self.early.is_none() && is_late() {
+            self.early = Some(facts.line);
+        }
+    }
+
+    /// A new turn begins.
+    pub fn reopen(&mut self) {
+        self.in_turn = false;
     }
 
     fn start(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         let diagnostic = if let Some(line) = self.start_line {
-            if self.rules.repeats {
-                return;
+            let is_of_new_turn = !std::mem::replace(&mut self.in_turn, true);
+            self.start_line = Some(facts.line);
+            match self.rules.repeats {
+                Repeats::Always => return,
+                Repeats::EveryTurn if is_of_new_turn => return,
+                Repeats::EveryTurn | Repeats::Never => {}
             }
             Diagnostic::new(Rule::RepeatedSessionStart, "the session starts a second time")
                 .related(line)
         } else {
-            self.start_line = Some(facts.line);
-            let Some((line, _)) = self.first_event.filter(|_| self.rules.first) else { return };
+            (self.start_line, self.in_turn) = (Some(facts.line), true);
+            let Some(line) = self.early else { return };
             let message = "the session starts after other events";
             Diagnostic::new(Rule::LateSessionStart, message).related(line)
         };

@@ -24,6 +24,8 @@ pub struct Terminal {
     fatal: Option<u64>,
     /// Errors that are none of those, in all turns.
     warnings: u64,
+    /// How many turns have ended.
+    turns: u64,
     /// Line and offset of the latest event before the end.
     last_event: Option<(u64, u64)>,
 }
@@ -83,8 +85,8 @@ impl Terminal {
 
     /// A new turn begins.
     pub fn reopen(&mut self) {
-        let Self { warnings, last_event, .. } = *self;
-        *self = Self { warnings, last_event, ..Self::default() };
+        let Self { warnings, turns, last_event, .. } = *self;
+        *self = Self { warnings, turns, last_event, ..Self::default() };
     }
 
     /// What an event of the run ends, if it is a terminal one.
@@ -117,12 +119,20 @@ impl Terminal {
     #[inline]
     pub fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         if let Some(End { line, .. }) = self.end {
-            let message = format!("the event {} follows the terminal event", facts.named());
+            let is_start = facts.list().iter().any(|it| matches!(it, Fact::SessionStart));
+            let message = if is_start {
+                "another session starts after the terminal event: are these two runs?".to_owned()
+            } else {
+                format!("the event {} follows the terminal event", facts.named())
+            };
             let diagnostic = Diagnostic::new(Rule::EventAfterTerminal, message).related(line);
             found.push(diagnostic.at(facts.line, facts.offset));
             return;
         }
-        self.suspect = None;
+        let may_follow = |fact: &Fact<'_>| matches!(fact, Fact::Epilogue);
+        if self.suspect.is_some() && !facts.list().iter().any(may_follow) {
+            self.suspect = None;
+        }
         if facts.are_about(Subject::End) {
             self.follow(facts, found);
         }
@@ -160,6 +170,7 @@ impl Terminal {
 
     fn close(&mut self, end: End, found: &mut Vec<Diagnostic>) {
         self.end = Some(end);
+        self.turns += 1;
         let diagnostic = match end.outcome {
             RunOutcome::Failure => {
                 let message = "the terminal event says that the run failed";
@@ -181,7 +192,7 @@ impl Terminal {
         }
         let untold = self.fatal.map(|_| RunOutcome::Failure);
         if let Some(outcome) = self.verdict.or(untold) {
-            self.running.get_or_insert(Last { outcome: Some(outcome), ..Last::default() });
+            self.running.get_or_insert_default().outcome.get_or_insert(outcome);
         }
         if self.says() == Some(RunOutcome::Success) {
             let (line, offset) = self.last_event.unwrap_or_default();
@@ -210,6 +221,23 @@ impl Terminal {
     fn says(&self) -> Option<RunOutcome> {
         let running = self.running.and_then(|it| it.outcome);
         self.end.map(|end| end.outcome).or(running)
+    }
+
+    /// Whether the stream has anything to say of why the run failed.
+    pub fn tells_of_failure(&self) -> bool {
+        self.says() == Some(RunOutcome::Failure) || self.fatal.is_some() || self.warnings > 0
+    }
+
+    /// The line that says that the run failed, and what it is.
+    pub fn failure(&self) -> Option<(u64, &'static str)> {
+        let end = self.end.filter(|it| it.outcome == RunOutcome::Failure);
+        let end = end.map(|end| (end.line, "the terminal event"));
+        self.fatal.map(|line| (line, "an error")).or(end)
+    }
+
+    /// How many turns have ended.
+    pub fn turns(&self) -> u64 {
+        self.turns
     }
 
     /// Errors that the producer told of and the run could go on with.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::diagnostic::Diagnostic;
-use crate::facts::{Call, Fact, Facts, Standing, Subject};
+use crate::facts::{Call, CallId, Fact, Facts, Standing, Subject};
 use crate::limits::{CALL_ID_BYTES_MAX, NAMES_MAX};
 use crate::rule::Rule;
 use crate::visible::{clipped, shown};
@@ -22,8 +22,16 @@ pub struct Vocabulary {
 
 impl Vocabulary {
     /// Takes an event into account. `valid` says whether it satisfies the schema: one that does
-    /// not has been reported already.
-    pub fn observe(&mut self, facts: &Facts<'_>, valid: bool, found: &mut Vec<Diagnostic>) {
+    /// not has been reported already. `started` finds the start of a call that is
+    /// open.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
+    pub fn observe<'c>(
+        &mut self,
+        facts: &Facts<'_>,
+        valid: bool,
+        started: impl Fn(&CallId) -> Option<Started<'c>>,
+        found: &mut Vec<Diagnostic>,
+    ) {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
         match facts.standing {
             Standing::Unknown
@@ -42,8 +50,12 @@ impl Vocabulary {
         }
         let list = if facts.are_about(Subject::Call) { facts.list() } else { &[] };
         for fact in list {
-            if let Fact::CallStarted(call) | Fact::CallCompleted(call, _) = fact
-                && let Some(unknown) = unknown(call)
+            let (call, start) = match fact {
+                Fact::CallStarted(call) => (call, None),
+                Fact::CallCompleted(call, _) => (call, started(&call.id)),
+                _ => continue,
+            };
+            if let Some(unknown) = unknown(call, start)
                 && count(&mut self.tools, &unknown, &mut self.overflow)
             {
                 let message = format!("the profile does not know {unknown}");
@@ -70,11 +82,23 @@ impl Vocabulary {
     }
 }
 
+/// The start of a call.
+#[derive(Debug, Clone, Copy)]
+pub struct Started<'c> {
+    /// The tool that it names.
+    pub tool: Option<&'c str>,
+}
+
 /// What the profile does not know of a call.
-fn unknown(call: &Call<'_>) -> Option<String> {
-    match call.tool.as_deref() {
+fn unknown(call: &Call<'_>, start: Option<Started<'_>>) -> Option<String> {
+    let own = call.tool.as_deref();
+    match own.or_else(|| start?.tool) {
+        // What is unknown of the tool was said of the start.
+        _ if own.is_none() && start.is_some() && call.result_known => None,
         None if !call.tool_known => Some("a tool that has no name".to_owned()),
-        Some(tool) if !call.tool_known => Some(format!("the tool {}", shown(tool))),
+        Some(tool) if own.is_some() && !call.tool_known => {
+            Some(format!("the tool {}", shown(tool)))
+        }
         Some(tool) if !call.result_known => {
             Some(format!("this kind of result of the tool {}", shown(tool)))
         }

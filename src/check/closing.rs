@@ -7,6 +7,7 @@ use crate::limits::{
     CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, NAMES_MAX, PRINTED_PER_RULE_MAX,
     STDERR_LINE_BYTES_MAX, TEXT_BYTES_MAX, TEXT_GROUPS_MAX,
 };
+use crate::profile::TerminalPolicy;
 use crate::rule::{Rule, Severity};
 use crate::summary::StreamSummary;
 use crate::verdict::{Format, Outcome, Verdict};
@@ -15,6 +16,7 @@ use crate::visible::{clipped, shown};
 impl Check<'_> {
     pub(super) fn summary(self, bytes: u64, end: &End) -> StreamSummary {
         let mut notes = self.notes();
+        notes.extend(self.notes_on_outcome(end));
         if let Some(word) = self.judged(end)
             && let Some(meaning) = word.meaning
         {
@@ -74,13 +76,52 @@ impl Check<'_> {
         }
     }
 
+    /// How the outcome came about, where nothing else tells.
+    fn notes_on_outcome(&self, end: &End) -> Vec<String> {
+        let mut notes = Vec::new();
+        let judged = self.judged(end);
+        let (policy, turns) = (self.contract.profile().terminal.policy, self.terminal.turns());
+        let (warnings, last) = (self.terminal.warnings(), self.terminal.end());
+        let untold = policy == TerminalPolicy::None && last.is_none_or(|it| it.outcome.is_none());
+        match self.terminal.outcome(self.is_cut(), judged) {
+            Outcome::Failed => {
+                if let Some((line, what)) = self.terminal.failure() {
+                    notes.push(format!("{what} in line {line} says that the run failed"));
+                } else if self.is_cut() && self.events > 0 {
+                    notes.push(self.missing("no terminal event came"));
+                }
+            }
+            Outcome::Succeeded if untold && judged.is_none() => {
+                notes.push(
+                    "whether the run came to its end only the exit status tells: see \
+                     --exit-status, or let ndjson-check run the command"
+                        .to_owned(),
+                );
+            }
+            Outcome::Succeeded if warnings > 0 => {
+                let errors = if warnings == 1 { "error" } else { "errors" };
+                notes.push(format!("the run went on after {warnings} {errors}"));
+            }
+            Outcome::Succeeded | Outcome::Truncated | Outcome::TimedOut => {}
+        }
+        if turns > 1
+            && last.is_some_and(|it| it.duration_ms.is_some() || it.usage.output_tokens.is_some())
+        {
+            notes.push(format!("duration and tokens are those of the last of {turns} turns"));
+        }
+        notes
+    }
+
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if self.choice == Choice::Default && self.events > 0 {
+        if self.choice == Choice::Default && self.is_looking() {
             let name = &self.contract.profile().name;
-            notes.push(format!(
-                "the profile is {name} by default: the stream looks like no known agent's"
-            ));
+            let why = if self.events > 0 {
+                "the stream looks like no known agent's"
+            } else {
+                "no event shows whose stream it is"
+            };
+            notes.push(format!("the profile is {name} by default: {why}"));
         }
         notes.extend(self.opening.note());
         for (rule, count) in Rule::ALL.iter().zip(&self.counts) {
@@ -91,7 +132,14 @@ impl Check<'_> {
         for (tag, count) in self.vocabulary.repeated() {
             notes.push(format!("the unknown event {} occurs {count} times", shown(tag)));
         }
-        if let Some(line) = self.lost {
+        if self.incomplete > 0 {
+            notes.push(format!(
+                "in {} of the events a tool call has no id, or a text is not where the profile \
+                 expects it",
+                self.incomplete
+            ));
+        }
+        if let Some(line) = self.lost.filter(|_| self.is_looking()) {
             notes.push(format!("line {line} is lost: what may follow from that is not reported"));
         }
         if self.correlation.overflowed() {
@@ -111,11 +159,6 @@ impl Check<'_> {
                 "more than {TEXT_GROUPS_MAX} texts were open at once, or more of one than can \
                  wait: not all of them were kept apart"
             ));
-        }
-        let warnings = self.terminal.warnings();
-        if warnings > 0 {
-            let errors = if warnings == 1 { "error that is" } else { "errors that are" };
-            notes.push(format!("the stream tells of {warnings} {errors} not fatal"));
         }
         if self.reassembly.overflowed() {
             notes.push(format!(

@@ -28,10 +28,14 @@ pub(super) fn stalled(stop: &Stop, open: Option<String>) -> Diagnostic {
     if note.is_empty() { diagnostic } else { diagnostic.note(note.join("; ")) }
 }
 
-/// What happened around a command's stream.
-pub(super) fn around(end: &End, judged: Option<Word<'_>>) -> impl Iterator<Item = Diagnostic> {
+/// What happened around a command's stream; `told` says that the stream tells of the failure.
+pub(super) fn around(
+    end: &End,
+    judged: Option<Word<'_>>,
+    told: bool,
+) -> impl Iterator<Item = Diagnostic> {
     let failed = matches!(judged.map(|it| it.status), Some(Status::Code(1..)));
-    let silent = failed && end.stderr.as_ref().is_some_and(Vec::is_empty);
+    let silent = failed && !told && end.stderr.as_ref().is_some_and(Vec::is_empty);
     let silent = silent.then(|| {
         let message = "the command failed and wrote nothing to standard error";
         Diagnostic::new(Rule::SilentFailure, message)
@@ -60,6 +64,7 @@ pub(super) fn may_follow_from(lost: Option<u64>, last_lost: Option<u64>, rule: R
         Rule::UnclosedDeltas,
         Rule::TextMismatch,
         Rule::EmptyAnswer,
+        Rule::RefusedCalls,
     ];
     lost.is_some() && rests_on_all.contains(&rule)
         || last_lost.is_some() && rule == Rule::MissingTerminalEvent

@@ -6,25 +6,24 @@ use super::opening::Opening;
 use crate::contract::{Contract, Engine};
 use crate::convert::{Convert, Seen};
 use crate::correlation::Correlation;
-use crate::diagnostic::{Diagnostic, SchemaLocation};
+use crate::diagnostic::Diagnostic;
 use crate::end::End;
 use crate::error::Error;
 use crate::event::Event;
-use crate::facts::{Facts, Plan, Recipe, Subject};
+use crate::facts::{CallId, Facts, Plan, Recipe, Subject};
 use crate::fingerprint::Choice;
 use crate::framing::Framing;
-use crate::limits::{PRINTED_PER_RULE_MAX, VIOLATION_DETAIL_BYTES_MAX};
+use crate::limits::PRINTED_PER_RULE_MAX;
 use crate::line::Line;
 use crate::profile::{RunOutcome, Word};
 use crate::reassembly::{Pieces, Reassembly};
 use crate::report::Report;
 use crate::rule::{Rule, Severity};
-use crate::schema::Violation;
 use crate::sequence::Sequence;
 use crate::summary::StreamSummary;
 use crate::terminal::{Ending, Place, Terminal};
 use crate::verdict::{Format, Outcome};
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::{Started, Vocabulary};
 
 /// The check of one stream, line by line.
 pub(super) struct Check<'c> {
@@ -54,6 +53,8 @@ pub(super) struct Check<'c> {
     pub(super) counts: Vec<u64>,
     pub(super) lines: u64,
     pub(super) events: u64,
+    /// Events that lack what their rules ask for, and that no schema found fault with.
+    pub(super) incomplete: u64,
 }
 
 impl<'c> Check<'c> {
@@ -80,6 +81,7 @@ impl<'c> Check<'c> {
             counts: vec![0; Rule::ALL.len()],
             lines: 0,
             events: 0,
+            incomplete: 0,
         }
     }
 
@@ -163,12 +165,18 @@ impl<'c> Check<'c> {
         }
         let mut pieces = Pieces::new();
         if place == Place::NewTurn {
+            // One object is never followed by another turn.
+            self.format = self.contract.format.or(Some(Format::StreamJson));
             self.terminal.reopen();
+            self.sequence.reopen();
             self.correlation.reopen();
             self.reassembly.reopen(&mut pieces);
         }
         if place != Place::After {
-            self.vocabulary.observe(facts, valid, &mut self.found);
+            let calls = &self.correlation;
+            let started =
+                |id: &CallId| calls.is_open(id).then(|| Started { tool: calls.tool_of(id) });
+            self.vocabulary.observe(facts, valid, started, &mut self.found);
             self.sequence.observe(facts, &mut self.found);
         }
         let succeeds = in_run && self.follow_run(facts, &mut pieces);
@@ -179,6 +187,7 @@ impl<'c> Check<'c> {
             let doubts = self.reassembly.doubts(facts.incomplete);
             self.found.extend(doubts.map(|it| it.at(facts.line, facts.offset)));
         }
+        self.incomplete += u64::from(in_run && facts.incomplete && valid);
         if in_run && facts.incomplete && !valid && self.is_severe(Rule::SchemaViolation) {
             self.lost.get_or_insert(line.number);
         }
@@ -200,7 +209,8 @@ impl<'c> Check<'c> {
         let ending = self.terminal.ending(facts);
         let succeeds = ending == Some(Ending::Sure(RunOutcome::Success));
         // Nothing but a terminal event: the single object of the other format.
-        let alone = matches!(ending, Some(Ending::Sure(_)));
+        let has_single = self.contract.profile().single.is_some();
+        let alone = has_single && matches!(ending, Some(Ending::Sure(_)));
         let guess = if alone { Format::Json } else { Format::StreamJson };
         let format = *self.format.get_or_insert(guess);
         let about = |subjects: &[Subject]| subjects.iter().any(|it| facts.are_about(*it));
@@ -211,41 +221,6 @@ impl<'c> Check<'c> {
             self.reassembly.observe(facts, format == Format::Json, &mut self.found, pieces);
         }
         succeeds
-    }
-
-    /// Holds an event against the profile's schema and the user's; false if it fails one.
-    fn schemas(&mut self, event: &Event<'_>, memory: &mut Memory<'c>) -> Result<bool, Error> {
-        let mut failed = Vec::new();
-        let at_once = self.contract.engine == Engine::Fast;
-        for schema in self.contract.schemas(self.events == 0) {
-            let valid = match event.tape() {
-                Some(doc) if at_once => memory.is_valid(schema, doc),
-                Some(_) | None => event.satisfies(schema, at_once),
-            };
-            if valid {
-                continue;
-            }
-            let violations = if event.length() <= VIOLATION_DETAIL_BYTES_MAX {
-                event.violations(schema)?
-            } else {
-                vec![Violation::of_large_value()]
-            };
-            failed.extend(violations.into_iter().map(|it| (schema.origin(), it)));
-        }
-        if failed.is_empty() {
-            return Ok(true);
-        }
-        let pointers = failed.iter().map(|(_, it)| it.instance.clone()).collect();
-        let offsets = event.offsets(&pointers);
-        let offset = |it: &Violation| offsets.get(&it.instance).copied().unwrap_or(event.offset);
-        // In the order of the document, whatever order the validator works in.
-        failed.sort_by_key(|(_, violation)| offset(violation));
-        self.found.extend(failed.iter().map(|(schema, violation)| {
-            let diagnostic = Diagnostic::new(Rule::SchemaViolation, violation.message.as_str())
-                .at(event.line, offset(violation));
-            Diagnostic { location: Some(SchemaLocation::new(schema, violation)), ..diagnostic }
-        }));
-        Ok(false)
     }
 
     /// Whether something was found that a report has not seen.
@@ -339,8 +314,13 @@ impl<'c> Check<'c> {
                 self.ended_with_the_stream(end);
             }
             self.found.extend(self.terminal.contradiction(self.judged(end)));
+            if self.terminal.outcome(self.is_cut(), self.judged(end)) == Outcome::Succeeded {
+                let (line, offset) = self.terminal.last_event().unwrap_or_default();
+                self.found
+                    .extend(self.correlation.counts().refusal().map(|it| it.at(line, offset)));
+            }
         }
-        self.found.extend(around(end, self.judged(end)));
+        self.found.extend(around(end, self.judged(end), self.terminal.tells_of_failure()));
     }
 
     /// The run ended because nothing followed, or it did not end.
@@ -382,7 +362,7 @@ impl<'c> Check<'c> {
     }
 
     /// What a stream without its terminal event leaves behind.
-    fn missing(&self, fact: &str) -> String {
+    pub(super) fn missing(&self, fact: &str) -> String {
         [Some(fact.to_owned()), self.correlation.open_summary()]
             .into_iter()
             .flatten()

@@ -9,7 +9,7 @@ use crate::event::Node;
 use crate::path::{Finder, Path, Scope};
 use crate::profile::{
     Alone, CallCompletion, CallOutcome, Calls, ErrorSeverity, Objects, Profile, RunOutcome,
-    Session, Terminal, TerminalOutcome, TerminalPolicy, ToolName,
+    Session, Terminal, TerminalOutcome, TerminalPolicy, TextMode, ToolName,
 };
 
 /// Reads facts out of events, as one profile says.
@@ -17,12 +17,15 @@ use crate::profile::{
 pub struct Reader<'p> {
     profile: &'p Profile,
     memory: Memory<'p>,
+    /// Whether texts come in groups; those that name none are then of one of their own.
+    grouped: bool,
 }
 
 impl<'p> Reader<'p> {
     /// Reads by this profile.
     pub fn new(profile: &'p Profile) -> Self {
-        Self { profile, memory: Memory::new(profile) }
+        let grouped = profile.text.iter().any(|rule| !rule.group.is_empty());
+        Self { profile, memory: Memory::new(profile), grouped }
     }
 
     /// Which facts an event tells, and where their values stand.
@@ -33,7 +36,7 @@ impl<'p> Reader<'p> {
         let session = session(&profile.session, rules, root, &mut steps);
         let time = profile.time.as_ref().and_then(|path| path.find(root));
         let calls = calls(&profile.calls, rules, root, &mut steps);
-        let complete = calls & text(rules, root, &mut steps);
+        let complete = calls & text(rules, self.grouped, root, &mut steps);
         if rules.boundaries.iter().any(|when| when.hold(root)) {
             steps.push(Step::Boundary);
         }
@@ -146,7 +149,7 @@ fn course<'e>(rules: &Candidates<'_>, root: Node<'e>, steps: &mut Steps<'e>) {
 }
 
 /// False if the event is to carry text and part of it is not there.
-fn text<'e>(rules: &Candidates<'_>, root: Node<'e>, steps: &mut Steps<'e>) -> bool {
+fn text<'e>(rules: &Candidates<'_>, grouped: bool, root: Node<'e>, steps: &mut Steps<'e>) -> bool {
     let Some(Candidate { rule, .. }) = rules.text.iter().find(|it| it.when.hold(root)) else {
         return true;
     };
@@ -169,7 +172,7 @@ fn text<'e>(rules: &Candidates<'_>, root: Node<'e>, steps: &mut Steps<'e>) -> bo
         // Nothing is left in it, or nothing in it is text.
         return complete;
     }
-    if !rule.group.is_empty() {
+    if grouped && rule.mode != TextMode::Final {
         steps.push(Step::Group(key(&rule.group, root.into())));
     }
     steps.push(Step::Text { mode: rule.mode, pieces, complete });

@@ -1,6 +1,6 @@
 //! What the check tells the supervisor: when events came, which calls are open, what has ended.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write as _};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,6 +32,8 @@ pub(super) struct State {
     /// Whether the check waits for more; otherwise it, or our reader, is what takes time.
     pub(super) waiting: bool,
     open: HashMap<CallId, (u64, Instant)>,
+    /// Calls that ended: what is told of them again is no new call.
+    ended: HashSet<CallId>,
 }
 
 impl State {
@@ -73,6 +75,7 @@ impl Watch {
             stream_end: None,
             waiting: false,
             open: HashMap::new(),
+            ended: HashSet::new(),
         };
         Ok((Self { state: Arc::new(Mutex::new(state)), wake: Arc::new(writer) }, reader))
     }
@@ -118,9 +121,11 @@ impl Watch {
         if seen.in_run && state.terminal.take().is_some() {
             // A new turn.
             state.open.clear();
+            state.ended.clear();
         }
         for fact in seen.facts.list() {
             match fact {
+                Fact::CallStarted(call) if call.repeat && state.ended.contains(&call.id) => {}
                 Fact::CallStarted(call) if state.open.len() < CALLS_OPEN_MAX => {
                     let opened = (seen.facts.line, now);
                     state.open.entry(call.id.clone()).or_insert(opened);
@@ -128,6 +133,9 @@ impl Watch {
                 Fact::CallCompleted(call, _) => {
                     // The timer of silence begins when the last call ends.
                     wakes |= state.open.remove(&call.id).is_some() && state.open.is_empty();
+                    if state.ended.len() < CALLS_OPEN_MAX {
+                        state.ended.insert(call.id.clone());
+                    }
                 }
                 Fact::Terminal(last) if !last.suspect => {
                     wakes |= state.terminal.is_none();

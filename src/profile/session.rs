@@ -1,6 +1,7 @@
 //! How a session begins, and what identifies it.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::{EventRule, always, one_or_many};
 use crate::path::Path;
@@ -8,7 +9,6 @@ use crate::path::Path;
 /// How a session begins and what identifies it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 pub struct Session {
     /// The event that begins it; none if the producer writes no such event.
     #[serde(default)]
@@ -24,12 +24,41 @@ pub struct Session {
     /// Whether nothing comes before the start.
     #[serde(default = "always")]
     pub first: bool,
-    /// Whether the start may come again, as with every turn.
+    /// Tags of the events that come after the start, where others may come before it.
     #[serde(default)]
-    pub repeats: bool,
+    pub before: Vec<String>,
+    /// Whether the start may come again.
+    #[serde(default)]
+    pub repeats: Repeats,
     /// Whether the id stays the same.
     #[serde(default = "always")]
     pub constant: bool,
+}
+
+/// Whether a start may come again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Value")]
+pub enum Repeats {
+    /// No.
+    #[default]
+    Never,
+    /// At any time.
+    Always,
+    /// Once in every turn.
+    EveryTurn,
+}
+
+impl TryFrom<Value> for Repeats {
+    type Error = &'static str;
+
+    fn try_from(value: Value) -> Result<Self, Self::Error> {
+        match (value.as_bool(), value.as_str()) {
+            (Some(false), _) => Ok(Self::Never),
+            (Some(true), _) => Ok(Self::Always),
+            (_, Some("turn")) => Ok(Self::EveryTurn),
+            _ => Err("a start repeats: true, false or \"turn\""),
+        }
+    }
 }
 
 impl Default for Session {
@@ -40,7 +69,8 @@ impl Default for Session {
             directory: None,
             required: true,
             first: true,
-            repeats: false,
+            before: Vec::new(),
+            repeats: Repeats::Never,
             constant: true,
         }
     }

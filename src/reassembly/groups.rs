@@ -78,6 +78,8 @@ impl Reassembly<'_> {
         }
         self.begun()[place].deltas = 0;
         self.complete(place, pieces);
+        // Where not all texts can be kept apart, nothing is known of this one.
+        let difference = difference.filter(|_| !self.crowded);
         difference.map(|it| replay_mismatch(deltas, &it).related(line))
     }
 

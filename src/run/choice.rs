@@ -67,6 +67,8 @@ pub(super) struct Checkers<'c> {
     onlooker: Onlooker,
     /// By the name of the profile.
     made: BTreeMap<&'c str, Checker<'c>>,
+    /// The one that was used last: it has the buffer, which all share.
+    latest: Option<&'c str>,
 }
 
 /// A stream, and who is to check it.
@@ -77,7 +79,7 @@ pub(super) struct Chosen<'k, 'c, R> {
 
 impl<'c> Checkers<'c> {
     pub(super) fn new(contracts: &'c Contracts<'c>) -> Self {
-        Self { contracts, onlooker: Onlooker::default(), made: BTreeMap::new() }
+        Self { contracts, onlooker: Onlooker::default(), made: BTreeMap::new(), latest: None }
     }
 
     /// Chooses the profile of a stream, for its conversion as well; `heard` is told of the events
@@ -95,6 +97,9 @@ impl<'c> Checkers<'c> {
         heard: impl FnMut(),
     ) -> Result<Chosen<'_, 'c, R>, String> {
         let contracts = self.contracts;
+        if let Some(latest) = self.latest.take().and_then(|name| self.made.get_mut(name)) {
+            self.onlooker.lend_buffer(latest.take_buffer());
+        }
         let (chosen, mut stream) = if contracts.cli.profile == AUTO {
             let (likeness, stream) = self.onlooker.look(stream, Fingerprints::built_in(), heard);
             (contracts.of(name, likeness), stream)
@@ -107,9 +112,11 @@ impl<'c> Checkers<'c> {
         });
         match chosen {
             Ok((contract, choice)) => {
-                let made = self.made.entry(&contract.profile().name);
-                let checker = made
-                    .or_insert_with(|| Checker::new(contract).reusing(self.onlooker.take_buffer()));
+                let name = contract.profile().name.as_str();
+                let made = self.made.entry(name);
+                let checker = made.or_insert_with(|| Checker::new(contract));
+                self.latest = Some(name);
+                checker.lend_buffer(self.onlooker.take_buffer());
                 checker.choice = choice;
                 Ok(Chosen { stream, checker })
             }

@@ -166,8 +166,8 @@ fn a_stream_of_nobody_known_is_said_to_be_checked_by_default() {
     for flags in [&["--profile", "cursor"][..], &["--profile", "cursor", "--report", "json"]] {
         assert!(!text(&run_on(flags, stream).stdout).contains("by default"));
     }
-    // Of what is no stream at all there is nothing to say.
-    assert!(!text(&run_on(&[], b"").stdout).contains("by default"));
+    let empty = "the profile is cursor by default: no event shows whose stream it is";
+    assert!(text(&run_on(&[], b"").stdout).contains(empty));
 }
 
 /// Goal: nothing of a stream is kept back longer than it takes to know whose it is.

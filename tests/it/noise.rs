@@ -41,7 +41,7 @@ fn what_the_profile_knows_is_no_defect() {
         ("Hint: %x\n%\n", 1, &[Rule::InvalidJson]),
         ("warn: no\n%\n", 1, &[Rule::StderrInStream]),
         ("!%\n!%\n", 2, &[Rule::StderrInStream]),
-        ("Hint: Hint: %\n%\n", 1, &[Rule::InvalidJson]),
+        ("Hint: Hint: %\n%\n", 2, &[Rule::InvalidJson]),
         ("[1]\n%\n", 1, &[Rule::NotAnObject]),
         ("Loading \u{fffd}\n{\"t\":\n%\n", 1, &[Rule::InvalidJson]),
     ];
