@@ -89,7 +89,8 @@ impl Check<'_> {
             }
         }
         for (tag, count) in self.vocabulary.repeated() {
-            notes.push(format!("the unknown event {} occurs {count} times", shown(tag)));
+            let named = if tag.is_empty() { "without a tag".to_owned() } else { shown(tag) };
+            notes.push(format!("the unknown event {named} occurs {count} times"));
         }
         if let Some(line) = self.lost {
             notes.push(format!("line {line} is lost: what may follow from that is not reported"));
