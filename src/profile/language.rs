@@ -80,9 +80,6 @@ fn idle(profile: &Value, faults: &mut Vec<String>) {
             }
         }
     }
-    if profile.get("single").is_some() && profile.get("schema").is_none() {
-        faults.push("/single: the schema that it is a part of is missing".to_owned());
-    }
     if let (Some(from), Some(before)) = (text("/versions/from"), text("/versions/before"))
         && !is_below(from, before)
     {
