@@ -10,28 +10,32 @@ use clap::{ArgAction, Parser, ValueEnum};
 
 use crate::fingerprint::AUTO;
 use crate::limits::{LINE_BYTES_MAX, TIMER_MAX};
-use crate::rule::Rule;
+use crate::nearest::nearest;
+use crate::rule::{Rule, UnknownRule};
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  every stream conforms and every run succeeded
-  1  at least one stream does not conform; a missing terminal event is this
-  2  could not be checked: usage, input or output, bad schema or profile, nothing to check
-  3  every stream conforms, and a run failed as its contract allows, or was cut short
+  1  a stream does not conform; a missing terminal event is this
+  2  could not be checked: usage, input or output, bad schema or profile,
+     nothing to check
+  3  every stream conforms, and a run failed as its contract allows,
+     or was cut short
   4  timed out
-When several apply: 2, 1, 4, 3, 0. Of run mode: 126 the command cannot be executed,
-127 it is not found. A signal that ends us ends us as it would any command.
+When several apply: 2, 1, 4, 3, 0. Of run mode: 126 the command cannot be
+executed, 127 it is not found. A signal that ends us ends us as it would any
+command.
 
-Limits: lines of 64 MiB (--max-line-bytes), 127 levels of nesting, 20000 tool calls open at once,
-1 MiB of text compared byte by byte. A longer line is skipped and reported; what is beyond the
-others is said in the report.";
+Limits: lines of 64 MiB (--max-line-bytes), 127 levels of nesting, 20000 tool
+calls open at once, 1 MiB of text compared byte by byte. A longer line is
+skipped and reported; what is beyond the others is said in the report.";
 
 /// Checks the NDJSON event stream of an AI coding agent.
 ///
 /// Reads the stream, validates every event, correlates tool calls, puts the text together and
 /// looks for the terminal event; says what is wrong, where, and whether the run succeeded.
 #[derive(Debug, Parser)]
-#[command(name = "ndjson-check", version, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "ndjson-check", version, after_help = EXIT_CODES, max_term_width = 80)]
 #[command(override_usage = "agent --print --output-format stream-json | ndjson-check [OPTIONS]
        ndjson-check [OPTIONS] [FILE]...
        ndjson-check [OPTIONS] -- COMMAND [ARG]...")]
@@ -78,15 +82,18 @@ pub struct Cli {
     pub engine: EngineName,
 
     /// Make a rule an error
-    #[arg(long, value_name = "RULE", action = ArgAction::Append, help_heading = "Check")]
+    #[arg(long, value_name = "RULE", value_parser = rule, action = ArgAction::Append)]
+    #[arg(help_heading = "Check")]
     pub error: Vec<Rule>,
 
     /// Make a rule a warning
-    #[arg(long, value_name = "RULE", action = ArgAction::Append, help_heading = "Check")]
+    #[arg(long, value_name = "RULE", value_parser = rule, action = ArgAction::Append)]
+    #[arg(help_heading = "Check")]
     pub warn: Vec<Rule>,
 
     /// Turn a rule off
-    #[arg(long, value_name = "RULE", action = ArgAction::Append, help_heading = "Check")]
+    #[arg(long, value_name = "RULE", value_parser = rule, action = ArgAction::Append)]
+    #[arg(help_heading = "Check")]
     pub allow: Vec<Rule>,
 
     /// Files that are checked at the same time [default: one for each core]
@@ -154,24 +161,19 @@ pub struct Cli {
     pub quiet: bool,
 
     /// Print the page of a rule
-    #[arg(long, value_name = "RULE", exclusive = true, help_heading = "Rules")]
+    #[arg(long, value_name = "RULE", value_parser = rule, exclusive = true)]
+    #[arg(help_heading = "Rules")]
     pub explain: Option<Rule>,
 
     /// Print every rule with its severity, default and strict
     #[arg(long, exclusive = true, help_heading = "Rules")]
     pub list_rules: bool,
 
-    /// Draft a profile, its schema in it, from recordings of an unknown agent; why, on stderr
-    #[arg(long, requires = "files", help_heading = "Rules")]
-    #[arg(conflicts_with_all = ["profile", "schema", "strict", "exit_status", "error", "warn"])]
-    #[arg(conflicts_with_all = ["allow", "report", "quiet", "to", "tee", "files_from"])]
-    #[arg(conflicts_with_all = ["files0_from", "timeout", "idle_timeout", "print_schema"])]
-    pub infer: bool,
     /// Print every profile built in, with the versions whose streams were seen
     #[arg(long, exclusive = true, help_heading = "Profiles")]
     pub list_profiles: bool,
 
-    /// Print a profile that is built in, to be adapted
+    /// Print a profile that is built in, its schema in it, to be adapted
     #[arg(long, value_name = "NAME", exclusive = true, help_heading = "Profiles")]
     pub print_profile: Option<String>,
 
@@ -182,6 +184,15 @@ pub struct Cli {
     #[arg(conflicts_with_all = ["allow", "report", "quiet", "to", "tee", "files_from"])]
     #[arg(conflicts_with = "files0_from")]
     pub print_schema: Option<PrintSchema>,
+
+    /// Draft a profile, its schema in it, from recordings of an unknown agent; why, on stderr
+    #[arg(long, requires = "files", help_heading = "Profiles")]
+    #[arg(conflicts_with_all = ["profile", "schema", "strict", "exit_status", "error", "warn"])]
+    #[arg(conflicts_with_all = ["allow", "report", "quiet", "to", "tee", "files_from"])]
+    #[arg(conflicts_with_all = ["files0_from", "timeout", "idle_timeout", "print_schema"])]
+    #[arg(conflicts_with_all = ["input", "max_line_bytes", "engine", "jobs", "only_valid"])]
+    #[arg(conflicts_with_all = ["raw", "result_grace", "color"])]
+    pub infer: bool,
 }
 
 /// What a stream is converted to.
@@ -293,6 +304,14 @@ impl std::fmt::Display for Size {
             bytes => write!(out, "{bytes}"),
         }
     }
+}
+
+/// A rule by its name.
+fn rule(name: &str) -> Result<Rule, String> {
+    name.parse().map_err(|unknown: UnknownRule| {
+        let near = nearest(name, Rule::ALL.iter().map(|rule| rule.name()));
+        near.map_or(unknown.to_string(), |near| format!("{unknown}; a similar one is {near}"))
+    })
 }
 
 /// A number of files to check at the same time.

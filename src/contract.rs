@@ -115,7 +115,10 @@ impl Contract {
 /// The schema of the single object, if the producer has a format that is one.
 fn single(schema: Option<&Schema>, profile: &Profile) -> Result<Option<Schema>, Error> {
     match (schema, &profile.single) {
-        (Some(schema), Some(single)) => schema.part(&single.schema).map(Some),
+        (Some(schema), Some(single)) => schema.part(&single.schema).map(Some).map_err(|error| {
+            let message = format!("/single/schema: {error}");
+            Error::Profile { origin: profile.name.clone(), message }
+        }),
         _ => Ok(None),
     }
 }

@@ -25,7 +25,9 @@ use crate::tape::Doc;
 use crate::visible::shown;
 
 pub use engine::Engine;
+pub(crate) use locate::member;
 pub use node::Node;
+pub(crate) use tree::parse as tree;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 

@@ -60,7 +60,7 @@
 //! | 3 | [`schema`]: the validator's only room |
 //! | 2 | [`mod@line`]: bytes to lines; [`tape`]: a text as a flat record; [`visible`] |
 //! | 2 | [`input`]: where streams come from; [`progress`]: how far the work is, on a terminal |
-//! | 1 | [`rule`], [`verdict`], [`error`], [`mod@pointer`], [`pattern`], `credit` |
+//! | 1 | [`rule`], [`verdict`], [`error`], [`mod@pointer`], [`pattern`], [`nearest`], `credit` |
 //! | 1 | [`descriptor`], [`tee`], [`workflow`]; [`end`]: how the producer ended |
 //! | 0 | [`limits`]: every bound |
 //!
@@ -84,6 +84,7 @@ mod credit;
 pub mod descriptor;
 pub mod end;
 pub mod error;
+pub mod nearest;
 pub mod pattern;
 pub mod pointer;
 pub mod tee;

@@ -13,6 +13,7 @@ mod built_in;
 mod call;
 mod event;
 mod failure;
+mod language;
 mod load;
 mod noise;
 mod session;

@@ -90,7 +90,7 @@ fn modes(cli: &Cli) -> Option<Result<String, Error>> {
         return Some(profile_list());
     }
     if let Some(name) = &cli.print_profile {
-        return Some(Profile::text(name).map(str::to_owned));
+        return Some(Profile::whole_text(name));
     }
     Some(match cli.print_schema? {
         PrintSchema::Report => Ok(json::SCHEMA.to_owned()),
@@ -316,8 +316,11 @@ fn one_line(error: &clap::Error) -> String {
     let message = paragraphs.next().unwrap_or_default();
     let message = message.strip_prefix("error: ").unwrap_or(message);
     // Of the parser's tips only those for slips of the pen fit.
-    let tip = paragraphs.find(|it| it.starts_with("tip: a similar"));
-    let tip = tip.map_or(String::new(), |tip| format!("; {}", &tip["tip: ".len()..]));
+    let tip = paragraphs.flat_map(str::lines).map(str::trim).find_map(|it| {
+        it.strip_prefix("tip: ")
+            .filter(|it| it.starts_with("a similar") || it.starts_with("some similar"))
+    });
+    let tip = tip.map_or(String::new(), |tip| format!("; {tip}"));
     let words: Vec<&str> = message.split_whitespace().collect();
     format!("{}{tip} (see --help)", words.join(" "))
 }

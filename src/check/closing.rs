@@ -130,7 +130,8 @@ impl Check<'_> {
             }
         }
         for (tag, count) in self.vocabulary.repeated() {
-            notes.push(format!("the unknown event {} occurs {count} times", shown(tag)));
+            let named = if tag.is_empty() { "without a tag".to_owned() } else { shown(tag) };
+            notes.push(format!("the unknown event {named} occurs {count} times"));
         }
         if self.incomplete > 0 {
             notes.push(format!(

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -59,6 +60,14 @@ fn visit(
 
 fn offset(text: &str, part: &str) -> usize {
     part.as_ptr() as usize - text.as_ptr() as usize
+}
+
+/// The bytes of a member's value, of an object.
+pub(crate) fn member(text: &str, key: &str) -> Option<Range<usize>> {
+    let is_it = |name: &str| serde_json::from_str::<String>(name).is_ok_and(|it| it == key);
+    let (_, value) = members(text).into_iter().find(|(name, _)| is_it(name))?;
+    let start = offset(text, value);
+    Some(start..start + value.len())
 }
 
 /// The members of an object in the order of the text: keys, quotes included, and values.

@@ -11,7 +11,7 @@ use crate::pointer;
 /// Parses one whole JSON text. Beside the tree stand the members whose key had occurred before in
 /// their object, escapes decoded, as JSON Pointers, at most `max` of them; the last value of a key
 /// counts.
-pub(super) fn parse(text: &str, max: usize) -> serde_json::Result<(Value, BTreeSet<String>)> {
+pub(crate) fn parse(text: &str, max: usize) -> serde_json::Result<(Value, BTreeSet<String>)> {
     let mut duplicates = Duplicates { paths: Vec::new(), max };
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = Tree { duplicates: &mut duplicates }.deserialize(&mut deserializer)?;

@@ -65,13 +65,16 @@ impl TryFrom<String> for Figure {
 
     fn try_from(text: String) -> Result<Self, String> {
         let (mut parts, mut rest) = (Vec::new(), text.as_str());
+        let alone = |text: &str| {
+            let closes = text.contains('}');
+            if closes { Err("a brace is closed that is not open") } else { Ok(text.to_owned()) }
+        };
         while let Some((before, after)) = rest.split_once('{') {
-            let (path, after) =
-                after.split_once('}').ok_or_else(|| format!("a brace is not closed: {text}"))?;
-            parts.push((before.to_owned(), Place::try_from(path)?));
+            let (path, after) = after.split_once('}').ok_or("a brace is not closed")?;
+            parts.push((alone(before)?, Place::try_from(path)?));
             rest = after;
         }
-        Ok(Self { rest: rest.to_owned(), parts })
+        Ok(Self { rest: alone(rest)?, parts })
     }
 }
 
@@ -96,6 +99,9 @@ impl TryFrom<&str> for Place {
     type Error = String;
 
     fn try_from(text: &str) -> Result<Self, String> {
+        if text.split('~').skip(1).any(|after| !after.starts_with(['0', '1'])) {
+            return Err(format!("in a path ~ is written ~0, and / in a key ~1: {text}"));
+        }
         let (path, inner) = match text.split_once("#/") {
             Some((path, inner)) => (path, Some(Path::try_from(format!("/{inner}"))?)),
             None => (text, None),

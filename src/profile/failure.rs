@@ -37,7 +37,8 @@ pub struct Exit {
     /// The codes of a run that succeeded.
     #[serde(default = "zero")]
     pub success: Vec<i32>,
-    /// The codes of one that failed; without them every code that is none of success.
+    /// The codes of one that failed; without them every code that is none of success. One that is
+    /// in neither list says nothing.
     pub failure: Option<FailureCodes>,
     /// What a code says of itself.
     #[serde(default)]
@@ -70,13 +71,16 @@ impl Exit {
     pub fn word(&self, status: Status) -> Word<'_> {
         let code = i32::from(status.shell_code());
         let success = self.success.contains(&code);
-        let failure = match &self.failure {
-            None => !success,
-            Some(FailureCodes::Any) => true,
-            // One that nobody has listed is that of no success.
-            Some(FailureCodes::These(codes)) => !success || codes.contains(&code),
+        let (failure, unlisted) = match &self.failure {
+            None => (!success, false),
+            Some(FailureCodes::Any) => (true, false),
+            Some(FailureCodes::These(codes)) => {
+                let failure = codes.contains(&code);
+                (failure, !success && !failure)
+            }
         };
-        Word { status, success, failure, meaning: self.meaning.get(&code).map(String::as_str) }
+        let meaning = self.meaning.get(&code).map(String::as_str);
+        Word { status, meaning, success, failure, unlisted }
     }
 }
 
@@ -89,20 +93,24 @@ pub struct Word<'p> {
     pub meaning: Option<&'p str>,
     success: bool,
     failure: bool,
+    /// It is in neither of two lists.
+    unlisted: bool,
 }
 
 impl Word<'_> {
-    /// Whether it can be that of a run that succeeded.
+    /// Whether it is that of a run that succeeded. One of which nobody knows what it means is not.
     pub fn is_success(&self) -> bool {
         self.success
     }
 
-    /// Whether it can be that of a run with this outcome.
+    /// Whether it can be that of a run with this outcome. One of which nobody knows what it means
+    /// contradicts none.
     pub fn agrees(&self, outcome: RunOutcome) -> bool {
-        match outcome {
+        let listed = match outcome {
             RunOutcome::Success => self.success,
             RunOutcome::Failure => self.failure,
-        }
+        };
+        listed || self.unlisted
     }
 }
 
@@ -124,8 +132,12 @@ mod tests {
         assert_eq!(said("{}", killed), (false, true));
         assert_eq!(said(r#"{"failure": [0, 1]}"#, zero), (true, true));
         assert_eq!(said(r#"{"failure": "any"}"#, zero), (true, true));
-        assert_eq!(said(r#"{"failure": [41]}"#, one), (false, true));
+        assert_eq!(said(r#"{"failure": [1]}"#, one), (false, true));
+        assert_eq!(said(r#"{"failure": [1]}"#, zero), (true, false));
+        assert_eq!(said(r#"{"failure": [41]}"#, one), (true, true));
         assert_eq!(said(r#"{"success": [0, 143]}"#, killed), (true, false));
+        let unlisted = exit(r#"{"failure": [41]}"#);
+        assert!(!unlisted.word(one).is_success() && unlisted.word(zero).is_success());
         let exit = exit(r#"{"meaning": {"143": "ended by SIGTERM"}}"#);
         assert_eq!(exit.word(killed).meaning, Some("ended by SIGTERM"));
         assert_eq!(exit.word(one).meaning, None);

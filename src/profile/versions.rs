@@ -35,20 +35,27 @@ impl Versions {
     }
 }
 
-/// The numbers of a version; what follows a number in its part, as in `1.2-beta`, does not count,
-/// nor do zeros at the end.
+/// Whether one version is older than another.
+pub(super) fn is_below(version: &str, other: &str) -> bool {
+    numbers(version) < numbers(other)
+}
+
+/// The numbers of a version, zeros at the end left out: of the first number with dots in a text,
+/// as in `codex-cli 0.1-beta`, or of the one with which it begins.
 fn numbers(version: &str) -> Option<Vec<u64>> {
-    let number = |part: &str| {
-        let end = part.find(|it: char| !it.is_ascii_digit()).unwrap_or(part.len());
-        part[..end].parse().ok()
+    let version = version.strip_prefix('v').unwrap_or(version);
+    let words = || version.split(|it: char| it != '.' && !it.is_ascii_digit());
+    let read = |word: &str| -> Option<Vec<u64>> {
+        let parts = word.split('.');
+        Some(parts.map_while(|part| part.parse().ok()).collect())
+            .filter(|it: &Vec<_>| !it.is_empty())
     };
-    let parts = version.trim_start_matches('v').split('.');
-    let mut numbers: Vec<u64> = parts.map_while(number).collect();
-    let known = !numbers.is_empty();
+    let mut numbers =
+        words().filter_map(read).find(|it| it.len() > 1).or_else(|| read(words().next()?))?;
     while numbers.last() == Some(&0) {
         numbers.pop();
     }
-    known.then_some(numbers)
+    Some(numbers)
 }
 
 #[cfg(test)]
@@ -69,6 +76,8 @@ mod tests {
             ("0.9", "", "0.10"),
             ("", "", "7"),
             ("2", "3", "nightly"),
+            ("2", "3", "nightly-20260101"),
+            ("2", "3", "gpt-5 in agent-cli 2.1-beta"),
         ];
         for (from, before, version) in within {
             assert_eq!(versions(from, before).left_by(version), None, "{version}");
@@ -78,6 +87,8 @@ mod tests {
             ("2.1", "3.0", "3", "from 2.1 and before 3.0"),
             ("2.1", "3.0", "10.0", "from 2.1 and before 3.0"),
             ("0.40", "", "0.9", "from 0.40"),
+            ("0.40", "", "agent-cli 0.9", "from 0.40"),
+            ("2", "3", "v3-beta", "from 2 and before 3"),
             ("", "2.24", "2.24.0", "before 2.24"),
         ];
         for (from, before, version, range) in outside {

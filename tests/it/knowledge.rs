@@ -3,7 +3,7 @@
 use std::fs;
 
 use ndjson_check::profile::Profile;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::streams::{program, run_on, text};
 
@@ -54,7 +54,9 @@ fn exit_codes_mean_what_the_profile_says() {
     let rows = [
         (END, "0", "conforming, succeeded", false),
         (END, "130", "conforming, succeeded", false),
-        (END, "1", "non-conforming, failed", false),
+        // In neither list: it contradicts nothing, and is that of no success.
+        (END, "1", "conforming, failed", false),
+        (failed, "1", "conforming, failed", false),
         (END, "41", "non-conforming, failed", true),
         (failed, "0", "conforming, failed", false),
         (failed, "41", "conforming, failed", true),
@@ -78,11 +80,36 @@ fn profiles_are_listed_and_printed() {
         listed.lines().skip(1).map(|line| line.split(' ').next().unwrap()).collect();
     assert_eq!(names, Profile::names().collect::<Vec<_>>());
     assert!(listed.contains("\ncursor        2026.09.10, 2026.09.15 "), "{listed}");
-    for name in names {
-        let printed = program().args(["--print-profile", name]).output().unwrap();
-        assert_eq!(text(&printed.stdout), Profile::text(name).unwrap());
-    }
     let none = program().args(["--print-profile", "nobody"]).output().unwrap();
     assert_eq!(none.status.code(), Some(2));
     assert!(text(&none.stderr).contains("no such profile; built in: cursor"));
+}
+
+/// Goal: a profile that was printed can be used, wherever it is put.
+/// Method: it says the same and has the same schema, and its text is the same but for the schema.
+#[test]
+fn a_printed_profile_stands_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("p.json");
+    for name in Profile::names() {
+        let printed = program().args(["--print-profile", name]).output().unwrap().stdout;
+        fs::write(&file, &printed).unwrap();
+        let (_, own) = Profile::load(name).unwrap();
+        let (profile, schema) = Profile::load(file.to_str().unwrap()).unwrap();
+        assert_eq!((profile.name.as_str(), schema.is_some()), (name, true));
+        assert_eq!(schema.unwrap().document(), own.unwrap().document(), "{name}");
+        let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        let (mut own, mut whole) = (json(Profile::text(name).unwrap()), json(&text(&printed)));
+        assert!(own["schema"].take().is_string() && whole["schema"].take().is_object());
+        assert_eq!(own, whole, "{name}");
+        let of_own =
+            Profile::text(name).unwrap().lines().filter(|it| !it.contains("\"schema.json\""));
+        let printed = text(&printed);
+        assert!(of_own.into_iter().all(|line| printed.contains(&format!("{line}\n"))), "{name}");
+    }
+    let printed = program().args(["--print-profile", "cursor"]).output().unwrap().stdout;
+    fs::write(&file, printed).unwrap();
+    let file = file.to_str().unwrap();
+    let output = program().args(["--profile", file, "fixtures/conforming"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
 }

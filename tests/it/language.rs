@@ -223,3 +223,11 @@ fn one_half_names_the_tool_for_both() {
     assert_eq!(tools, ["read", "write", "both"]);
     assert_eq!(summary.calls.unknown, 3);
 }
+
+#[test]
+fn an_event_without_a_tag_is_named_alike_everywhere() {
+    let events = json!([{"n": 1}, {"n": 2}, {"t": "z"}]);
+    let contract = contract(&json!({"tag": ["/t"], "events": {"documented": ["z"]}}));
+    let (summary, _) = judge(stream(&events).as_bytes(), &contract);
+    assert_eq!(summary.notes, ["the unknown event without a tag occurs 2 times"]);
+}

@@ -35,4 +35,5 @@ mod streams;
 mod suites;
 mod tidy;
 mod turns;
+mod usage;
 mod verdicts;

@@ -101,6 +101,71 @@ fn what_the_language_does_not_know_is_refused_with_its_place() {
     assert_ne!(output.status.code(), Some(2), "{}", text(&output.stderr));
 }
 
+/// What is said of a profile file with this text.
+fn refusal(text: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("profile.json");
+    fs::write(&file, text).unwrap();
+    let error = Profile::load(file.to_str().unwrap()).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("failed to use the profile {}", file.display())), "{error}");
+    assert!(!error.contains('\n'), "{error}");
+    error
+}
+
+/// Goal: no word of a profile is lost without a word.
+/// Method: what the reader, or another key, would make of no effect; its place is told.
+#[test]
+fn what_would_have_no_effect_is_refused_with_its_place() {
+    let actions = |key: &str, text: &str| {
+        let rule = json!({"tool": "*", key: ["a", text]});
+        json!({"calls": {"actions": {"rules": [{"tool": "*"}, rule]}}})
+    };
+    let none = |key: &str, value: Value| json!({"terminal": {"policy": "none", key: value}});
+    let rule = json!([{"when": {}}]);
+    for (says, told) in [
+        (actions("detail", "{/a/~2b}"), "/calls/actions/rules/1/detail/1: in a path ~ is"),
+        (actions("detail", "{a}"), "/calls/actions/rules/1/detail/1: a path begins with a slash"),
+        (actions("figures", "{/a"), "/calls/actions/rules/1/figures/1: a brace is not closed"),
+        (actions("figures", "{/a} }"), "/calls/actions/rules/1/figures/1: a brace is closed"),
+        (actions("figures", "}{/a}"), "/calls/actions/rules/1/figures/1: a brace is closed"),
+        (json!({"exit": {"meaning": {"041": "x"}}}), "/exit/meaning: \"041\" does not"),
+        (json!({"exit": {"meaning": {"256": "x"}}}), "/exit/meaning: \"256\" does not"),
+        (json!({"calls": {"tool": [{"known": ["a"]}]}}), "/calls/tool/0: "),
+        (json!({"calls": {"tool": [{"key": "/a/~2/*b"}]}}), "/calls/tool/0/key: "),
+        (none("reopen", rule.clone()), "/terminal/reopen: with the policy none"),
+        (none("after", rule), "/terminal/after: with the policy none"),
+        (
+            none("rules", json!([{"outcome": "failure", "suspect": true, "when": {}}])),
+            "/terminal/rules/0: with the policy none",
+        ),
+        (none("rules", json!([{"outcome": "suspect", "when": {}}])), "/terminal/rules/0: with"),
+        (json!({"versions": {"from": "2", "before": "1.9"}}), "/versions/before: no version is"),
+        (json!({"versions": {"from": "1", "before": "1.0"}}), "/versions/before: no version is"),
+        (json!({"versions": {"from": "1.9999999999999999999"}}), "/versions/from: "),
+        (json!({"schema": {"type": "objct"}}), "/schema: "),
+        (json!({"schema": "nowhere.json"}), "nowhere.json: No such file"),
+    ] {
+        let mut profile = json!({"name": "x", "title": "x", "tag": ["/t"]});
+        profile.as_object_mut().unwrap().extend(says.as_object().unwrap().clone());
+        let error = refusal(&profile.to_string());
+        assert!(error.contains(told), "{told}: {error}");
+    }
+}
+
+#[test]
+fn a_key_that_occurs_twice_is_refused_with_its_place() {
+    let head = r#""name": "x", "title": "x", "tag": ["/t"]"#;
+    let rules = r#"{"outcome": "success", "when": {"/t": "a", "/n": 1, "/t": "b"}}"#;
+    for (says, told) in [
+        (r#""terminal": {}, "terminal": {"policy": "none"}"#.to_owned(), "/terminal: the key"),
+        (format!(r#""terminal": {{"rules": [{rules}]}}"#), "/terminal/rules/0/when/~1t: the key"),
+        (r#""schema": {"allOf": [], "allOf": [true]}"#.to_owned(), "/schema/allOf: the key"),
+    ] {
+        let error = refusal(&format!("{{{head}, {says}}}"));
+        assert!(error.contains(told), "{told}: {error}");
+    }
+}
+
 /// Goal: all that the language knows can be said at once.
 #[test]
 fn a_profile_may_say_everything() {
@@ -175,15 +240,31 @@ fn a_profile_extends_another() {
     let (profile, schema) = Profile::load(&file("ours.json", &ours)).unwrap();
     assert!(schema.unwrap().is_built_in() && !profile.terminal.rules.is_empty());
 
-    for (profile, hint) in [
-        (json!({"extends": "round.json"}), "extend one another"),
-        (json!({"extends": "nobody"}), "built in: "),
-        (json!({"extends": 1}), "/extends"),
-        (json!({"extends": "base.json", "tag": null}), "tag"),
+    file("bad.json", &json!({"extends": "base.json", "noise": [{"matches": "(", "is": "banner"}]}));
+    file("lost.json", &json!({"extends": "base.json", "schema": "nowhere.json"}));
+    for (profile, hints) in [
+        (json!({"extends": "round.json"}), ["round.json: more", "extend one another"]),
+        (json!({"extends": "nobody"}), ["round.json: /extends: ", "nobody, and no such profile"]),
+        (json!({"extends": "claud"}), ["round.json: /extends: ", "a similar one is claude"]),
+        (json!({"extends": 1}), ["round.json: /extends: ", "a string"]),
+        (json!({"extends": "base.json", "tag": null}), ["round.json: the profile: ", "tag"]),
+        (json!({"extends": "base.json", "boundarys": null}), ["round.json: /boundarys: null", ""]),
+        (json!({"extends": "base.json", "session": {"first": null}}), ["/session/first: null", ""]),
+        (json!({"extends": "base.json", "exit": {"failure": null}}), ["/exit/failure: null", ""]),
+        (
+            json!({"extends": "bad.json"}),
+            ["/noise/0/matches: unclosed group, inherited", "bad.json"],
+        ),
+        (json!({"extends": "lost.json"}), ["lost.json: /schema: ", "nowhere.json: No such file"]),
     ] {
         let error = Profile::load(&file("round.json", &profile)).unwrap_err().to_string();
-        assert!(error.contains(hint), "{error}");
+        assert!(hints.iter().all(|hint| error.contains(hint)), "{error}");
     }
+    // A null in a schema is the schema's.
+    let schema = json!({"properties": {"u": {"const": null}}});
+    let child = json!({"extends": "base.json", "schema": schema});
+    let (_, loaded) = Profile::load(&file("child.json", &child)).unwrap();
+    assert_eq!(loaded.unwrap().document(), schema);
 }
 
 #[test]
