@@ -14,6 +14,7 @@ const FLOORS: &[&[&str]] = &[
     &[
         "rule",
         "error",
+        "response",
         "pointer",
         "pattern",
         "verdict",
@@ -131,6 +132,7 @@ fn no_producer_is_known_outside_its_profile() {
         "user",
         "delta",
         "error",
+        "response",
         "retry",
         "started",
         "completed",
