@@ -7,7 +7,9 @@
 mod draft;
 mod ends;
 mod fields;
+mod finish;
 mod ids;
+mod last;
 mod leaves;
 mod outcomes;
 mod prose;

@@ -1,7 +1,7 @@
 //! The last round: counts everything that a profile speaks of, and writes the profile.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use super::ends::Ends;
 use super::fields::Fields;
 use super::ids::{Ids, Pair};
 use super::leaves::{Place, Places, leaves};
-use super::outcomes::{and, is_bad, signs};
+use super::outcomes::{and, signs};
 use super::texts::{Keys, Texts};
 use super::{Look, counted, survey};
 use crate::event::Node;
@@ -26,6 +26,8 @@ pub(super) struct Study<'t> {
     kind: Option<String>,
     /// The parts of each tag.
     parts: BTreeMap<Rc<str>, Vec<String>>,
+    /// The tags as a profile has them: a part that is missing is left out.
+    tags: BTreeSet<String>,
     pub(super) ends: Ends,
     pub(super) places: Places,
     ids: Ids,
@@ -45,8 +47,8 @@ pub(super) struct Written {
 impl Look for Study<'_> {
     fn event(&mut self, root: Node<'_>) {
         let parts = survey::parts(self.tag, root);
-        let name = parts.iter().map(|it| it.replace('~', "~0").replace('/', "~1"));
-        let name: Rc<str> = name.collect::<Vec<_>>().join("/").into();
+        let name: Rc<str> = joined(parts.iter().map(String::as_str)).into();
+        self.tags.insert(joined(survey::all_parts(self.tag, root).iter().map(String::as_str)));
         self.parts.entry(name.clone()).or_insert(parts);
         self.ends.event(&name);
         self.fields.entry(name.clone()).or_default().see(root, 0, &mut self.room);
@@ -80,6 +82,7 @@ impl<'t> Study<'t> {
             tag,
             kind: tag.first().and_then(last),
             parts: BTreeMap::new(),
+            tags: BTreeSet::new(),
             ends: Ends::default(),
             places: Places::default(),
             ids: Ids::default(),
@@ -114,7 +117,7 @@ impl<'t> Study<'t> {
 
     fn events_section(&self, written: &mut Written) {
         let observed: Vec<&str> =
-            self.parts.keys().map(|it| &**it).filter(|it| !it.is_empty()).collect();
+            self.tags.iter().map(|it| &**it).filter(|it| !it.is_empty()).collect();
         written.members.push(("events", json!({ "observed": observed })));
         let counts = self.ends.tags().map(|(tag, it)| format!("{} {}", named(tag), it.events));
         written.evidence.push(format!("events: {}", counts.collect::<Vec<_>>().join(", ")));
@@ -128,11 +131,18 @@ impl<'t> Study<'t> {
             let recordings = counted(all, "recording");
             let told = format!("start: {name} is first in all of {recordings}, {times} in all");
             // What comes again and again begins no session.
-            let once = it.events == all;
-            let told = if once { told } else { told + "; not taken for one" };
+            let (once, turns) = (it.events == all, self.ends.has_turns());
+            let told = match (once, turns) {
+                (true, _) => told,
+                (_, true) => told + ", one for each turn",
+                _ => told + "; not taken for one",
+            };
             written.evidence.push(told);
-            if once {
+            if once || turns {
                 session.insert("start".to_owned(), json!([{ "when": self.when(tag) }]));
+            }
+            if turns {
+                session.insert("repeats".to_owned(), true.into());
             }
         } else {
             written.evidence.push("start: recordings begin with different events".to_owned());
@@ -291,32 +301,12 @@ impl<'t> Study<'t> {
         }
         rule
     }
+}
 
-    fn terminal(&self, written: &mut Written) {
-        let ends = self.ends.terminals();
-        let all = self.ends.recordings;
-        let mut rules = Vec::new();
-        for (tag, it) in &ends {
-            let when = self.when(tag);
-            let signs = signs(&event(tag), &self.places);
-            let bad = signs.iter().map(|it| and(&when, [(it.path.clone(), it.says_so())]));
-            rules.extend(bad.map(|when| json!({ "outcome": "failure", "when": when })));
-            let outcome = if is_bad(tag) { "failure" } else { "success" };
-            rules.push(json!({ "outcome": outcome, "when": when }));
-            let (name, last) = (named(tag), it.last);
-            let recordings = counted(all, "recording");
-            let told = format!("end: {name} is last in {last} of {recordings}, and nowhere else");
-            written.evidence.push(told);
-        }
-        if ends.is_empty() {
-            let told = "end: recordings end with different events, so any event may be the last";
-            written.evidence.push(told.to_owned());
-            written.members.push(("terminal", json!({ "policy": "none" })));
-        } else {
-            let terminal = json!({ "policy": "required", "rules": rules });
-            written.members.push(("terminal", terminal));
-        }
-    }
+/// A tag of these parts.
+fn joined<'p>(parts: impl Iterator<Item = &'p str>) -> String {
+    let parts = parts.map(|it| it.replace('~', "~0").replace('/', "~1"));
+    parts.collect::<Vec<_>>().join("/")
 }
 
 /// The place of an event itself.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 
+use super::last::{End, How, Word, Words};
 use super::leaves::Leaf;
 use crate::limits::{INFER_PLACES_MAX, INFER_VALUES_MAX};
 
@@ -17,6 +18,11 @@ pub(super) struct Ends {
     tags: BTreeMap<Rc<str>, Tag>,
     first: Option<Rc<str>>,
     last: Option<Rc<str>>,
+    /// What the last event says that may tell whether it is the end.
+    words: Vec<(String, Word)>,
+    /// Events of this recording, and different places of such words.
+    here: u64,
+    telling: usize,
     constants: BTreeMap<String, Constant>,
     times: BTreeMap<String, Time>,
     state: RandomState,
@@ -28,6 +34,11 @@ pub(super) struct Tag {
     /// Recordings that begin with it, and that end with it.
     pub(super) first: u64,
     pub(super) last: u64,
+    /// Recordings that have nothing else.
+    pub(super) alone: u64,
+    /// How often the event that began the recording follows it.
+    pub(super) again: u64,
+    pub(super) words: BTreeMap<String, Words>,
 }
 
 #[derive(Debug, Default)]
@@ -51,15 +62,33 @@ struct Time {
 
 impl Ends {
     pub(super) fn event(&mut self, tag: &Rc<str>) {
+        if let Some(last) = self.last.take() {
+            let again = self.first.as_ref() == Some(tag);
+            self.tags.entry(last.clone()).or_default().again += u64::from(again);
+            self.say(&last, false);
+        }
         self.tags.entry(tag.clone()).or_default().events += 1;
+        self.here += 1;
         self.first.get_or_insert(tag.clone());
         self.last = Some(tag.clone());
+    }
+
+    /// Keeps what an event has said, once it is known whether it is the last.
+    fn say(&mut self, tag: &Rc<str>, is_last: bool) {
+        let words = &mut self.tags.entry(tag.clone()).or_default().words;
+        for (path, word) in self.words.drain(..) {
+            if words.contains_key(&path) || self.telling < INFER_PLACES_MAX {
+                self.telling += usize::from(!words.contains_key(&path));
+                words.entry(path).or_default().add(word, is_last);
+            }
+        }
     }
 
     pub(super) fn leaf(&mut self, tag: &Rc<str>, leaf: &Leaf<'_>) {
         if leaf.each.is_some() {
             return;
         }
+        self.words.extend(Word::of(leaf).map(|it| (leaf.path.clone(), it)));
         if let Some(text) = leaf.node.as_str() {
             if self.constants.len() >= INFER_PLACES_MAX && !self.constants.contains_key(&leaf.path)
             {
@@ -95,8 +124,12 @@ impl Ends {
     pub(super) fn end(&mut self) {
         let (Some(first), Some(last)) = (self.first.take(), self.last.take()) else { return };
         self.recordings += 1;
+        self.say(&last, true);
         self.tags.entry(first).or_default().first += 1;
-        self.tags.entry(last).or_default().last += 1;
+        let tag = self.tags.entry(last).or_default();
+        tag.last += 1;
+        tag.alone += u64::from(self.here == 1);
+        self.here = 0;
         self.constants.values_mut().for_each(|it| it.now = None);
         self.times.values_mut().for_each(|it| it.now = None);
     }
@@ -115,26 +148,22 @@ impl Ends {
         self.tags.get(tag).map_or(0, |it| it.events)
     }
 
-    /// Whether all events of a tag begin a recording, or end one.
+    /// Whether all events of a tag begin a recording or a turn, or end one.
     pub(super) fn is_edge(&self, tag: &Rc<str>) -> bool {
-        self.tags.get(tag).is_some_and(|it| it.first == it.events || it.last == it.events)
+        let is_turn = || self.has_turns() && self.start().is_some_and(|(start, _)| start == tag);
+        let ends = |it: &End<'_>| it.tag == tag && !it.is_suspect();
+        let begins = self.tags.get(tag).is_some_and(|it| it.first == it.events);
+        begins || self.terminals().iter().any(ends) || is_turn()
+    }
+
+    /// Whether recordings have several turns.
+    pub(super) fn has_turns(&self) -> bool {
+        self.terminals().iter().any(|it| matches!(it.how, How::Turn))
     }
 
     /// The tag that all recordings begin with.
     pub(super) fn start(&self) -> Option<(&Rc<str>, &Tag)> {
         self.tags().find(|(_, it)| it.first == self.recordings)
-    }
-
-    /// The tags that half of the recordings or more end with, or all together, and that stand
-    /// nowhere else.
-    pub(super) fn terminals(&self) -> Vec<(&Rc<str>, &Tag)> {
-        let mut ends: Vec<_> =
-            self.tags().filter(|(_, it)| it.last > 0 && it.last == it.events).collect();
-        let all: u64 = ends.iter().map(|(_, it)| it.last).sum();
-        if all < self.recordings {
-            ends.retain(|(_, it)| it.last * 2 > self.recordings);
-        }
-        ends
     }
 
     /// The path that names the session, if something may: its path, events, and recordings that

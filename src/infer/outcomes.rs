@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::leaves::{Place, Places};
 
 /// Part of the keys of flags that are set for a failure, and of words that stand for one.
-const BAD: [&str; 2] = ["error", "fail"];
+const BAD: [&str; 3] = ["error", "fail", "abort"];
 
 /// Part of the keys of flags that are not set for one.
 const GOOD: [&str; 1] = ["success"];
@@ -58,7 +58,14 @@ pub(super) fn is_bad(tag: &str) -> bool {
     contains(tag.rsplit('/').next().unwrap_or_default(), &BAD)
 }
 
-fn contains(text: &str, names: &[&str]) -> bool {
+/// Whether the key of a path is that of a flag of failure or success.
+pub(super) fn is_sign(path: &str) -> bool {
+    let key = path.rsplit('/').next().unwrap_or_default();
+    contains(key, &BAD) || contains(key, &GOOD)
+}
+
+/// Whether one of these is a part of a text, in whatever case.
+pub(super) fn contains(text: &str, names: &[&str]) -> bool {
     let text = text.to_ascii_lowercase();
     names.iter().any(|name| text.contains(name))
 }

@@ -59,7 +59,9 @@ impl Study<'_> {
     }
 
     fn prose(&self) -> Prose {
-        let ends: Vec<&Rc<str>> = self.ends.terminals().into_iter().map(|it| it.0).collect();
+        // What may be anywhere else has no text that is the answer for sure.
+        let ends = self.ends.terminals().into_iter().filter(|it| !it.is_suspect());
+        let ends: Vec<&Rc<str>> = ends.map(|it| it.tag).collect();
         let is_end = |number: usize| {
             let place = self.places.place(number);
             place.each.is_none() && ends.contains(&&place.tag)

@@ -14,8 +14,16 @@ const DEPTH: usize = 3;
 
 /// The tag of an event as far as it is known: its parts, as long as they are there.
 pub(super) fn parts(tag: &[Path], root: Node<'_>) -> Vec<String> {
-    let text = |path: &Path| path.find(root)?.as_str().map(std::borrow::Cow::into_owned);
-    tag.iter().map_while(text).collect()
+    tag.iter().map_while(|path| part(path, root)).collect()
+}
+
+/// All its parts that are there.
+pub(super) fn all_parts(tag: &[Path], root: Node<'_>) -> Vec<String> {
+    tag.iter().filter_map(|path| part(path, root)).collect()
+}
+
+fn part(path: &Path, root: Node<'_>) -> Option<String> {
+    path.find(root)?.as_str().map(std::borrow::Cow::into_owned)
 }
 
 /// One round: counts the strings of events that have the same tag so far.

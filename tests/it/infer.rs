@@ -178,6 +178,85 @@ fn a_draft_tells_pieces_from_their_repeats() {
     draft.check(&recordings, 0);
 }
 
+/// These events, one a line.
+fn lines(events: &[Value]) -> String {
+    events.iter().map(|it| it.to_string() + "\n").collect()
+}
+
+/// The first half of a recording.
+fn half(recording: &str) -> String {
+    let lines: Vec<&str> = recording.lines().collect();
+    lines[..lines.len() / 2].join("\n") + "\n"
+}
+
+/// Goal: an event that is the end, but stands elsewhere too, is one; a cut stream is found.
+#[test]
+fn a_draft_has_an_end_that_stands_elsewhere() {
+    let begins = || json!({ "kind": "begins", "run": "r-1", "no": 1 });
+    let pause = |reason: &str| json!({ "kind": "pause", "run": "r-1", "reason": reason });
+    let says = || json!({ "kind": "says", "run": "r-1" });
+    let told_apart = lines(&[begins(), says(), pause("work"), begins(), says(), pause("over")]);
+    let vague = lines(&[begins(), pause("work"), says(), says(), begins(), pause("work")]);
+    let failed = lines(&[begins(), says(), json!({ "kind": "aborted", "run": "r-1" })]);
+    for (stream, reason) in [(&told_apart, Some("over")), (&vague, None)] {
+        let draft = drafted(&[stream.clone(), stream.clone(), failed.clone()]);
+        let rules = draft.profile["terminal"]["rules"].as_array().unwrap();
+        assert_eq!(rules[0]["outcome"], "failure", "{rules:?}");
+        assert_eq!(rules[1]["suspect"], true, "{rules:?}");
+        assert_eq!(rules[1]["when"]["/reason"].as_str(), reason);
+        for told in ["2 of 3 recordings, and stands elsewhere 2 times", "every other end is"] {
+            assert!(draft.evidence.contains(told), "{}", draft.evidence);
+        }
+        draft.check(std::slice::from_ref(stream), 0);
+        draft.check(std::slice::from_ref(&failed), 3);
+        assert!(draft.check(&[half(stream)], 1).contains("missing-terminal-event"));
+    }
+}
+
+/// Goal: where the start comes again after an end, the draft has turns.
+#[test]
+fn a_draft_has_turns() {
+    let begins = || json!({ "kind": "begins", "run": "r-1" });
+    let says = |text: &str| json!({ "kind": "says", "run": "r-1", "text": text });
+    let ends = |text: &str| json!({ "kind": "ends", "run": "r-1", "result": text });
+    let turn = |text: &str| [begins(), says(text), says("..."), ends(text)];
+    let stream = lines(&[turn("shop-1"), turn("cart-2"), turn("till-3")].concat());
+    let draft = drafted(std::slice::from_ref(&stream));
+    let start = json!([{ "when": { "/kind": "begins" } }]);
+    assert_eq!(draft.profile["terminal"]["reopen"], start);
+    assert_eq!(draft.profile["session"]["repeats"], true);
+    assert_eq!(draft.profile["calls"], Value::Null, "{}", draft.evidence);
+    draft.check(std::slice::from_ref(&stream), 0);
+    draft.check(&[half(&stream)], 1);
+}
+
+/// Goal: no tool calls are made of what comes again but is no id of one.
+#[test]
+fn a_draft_invents_no_calls() {
+    let both = |key: &str, value: &str, tags: [&str; 2]| {
+        let event = |tag: &str| json!({ "kind": tag, key: value });
+        let (first, last) = (json!({ "kind": "begins" }), json!({ "kind": "ends" }));
+        let stream = [first, event(tags[0]), json!({ "kind": "waits" }), event(tags[1]), last];
+        drafted(&[lines(&stream)]).profile["calls"].clone()
+    };
+    let tags = ["asks", "answers"];
+    assert_eq!(both("words", "a1 b2", tags), Value::Null);
+    assert_eq!(both("words", "shop-1", tags), Value::Null);
+    assert_eq!(both("model", "owl-3", ["tool_asks", "tool_answers"]), Value::Null);
+    assert_eq!(both("message_id", "m-7", tags), Value::Null);
+    assert_eq!(both("call_id", &"7".repeat(300), tags), Value::Null);
+    assert_eq!(both("call_id", "c-7", tags)["start"][0]["id"], json!(["/call_id"]));
+    let word = both("mark", "c-7", ["tool_asks", "tool_answers"]);
+    assert_eq!(word["start"][0]["id"], json!(["/mark"]));
+    let life = ["made", "seen", "taken", "begun", "done"];
+    let life = (1..4)
+        .flat_map(|no| life.map(|tag| json!({ "kind": tag, "job_id": no.to_string() + "-x" })));
+    let first = [json!({ "kind": "begins" })];
+    let stream: Vec<Value> =
+        first.into_iter().chain(life).chain([json!({ "kind": "ends" })]).collect();
+    assert_eq!(drafted(&[lines(&stream)]).profile["calls"], Value::Null);
+}
+
 /// Goal: whatever the recordings, a draft accepts them; at worst it says little.
 #[test]
 fn a_draft_of_anything_accepts_it() {

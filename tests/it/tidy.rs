@@ -133,6 +133,7 @@ fn no_producer_is_known_outside_its_profile() {
         "user",
         "delta",
         "error",
+        "response",
         "retry",
         "started",
         "completed",
