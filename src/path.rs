@@ -3,6 +3,7 @@
 mod condition;
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde::Deserialize;
 use smallvec::SmallVec;
@@ -19,17 +20,9 @@ pub use condition::{Conditions, Known};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Path {
-    text: String,
     from_event: bool,
-    keys: SmallVec<[Key; 2]>,
-}
-
-/// Where a token stands in the path's text. Profiles have hundreds of paths, which are read at
-/// every start: one piece of memory each, if no key is escaped.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
-    Plain { start: usize, end: usize },
-    Escaped(String),
+    /// A profile has hundreds of paths, which are read at every start: most need no more room.
+    tokens: SmallVec<[Token; 2]>,
 }
 
 /// Where paths start: at an object in an event, or at the event itself.
@@ -47,11 +40,10 @@ impl<'e> From<Node<'e>> for Scope<'e> {
     }
 }
 
-/// One step of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token<'p> {
-    Key(&'p str),
-    Suffix(&'p str),
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Token {
+    Key(String),
+    Suffix(String),
 }
 
 impl TryFrom<String> for Path {
@@ -65,24 +57,26 @@ impl TryFrom<String> for Path {
         if !pointer.is_empty() && !pointer.starts_with('/') {
             return Err(format!("a path begins with a slash: {text}"));
         }
-        let mut start = text.len() - pointer.len();
-        let keys = pointer.split('/').skip(1).map(|key| {
-            start += 1;
-            let end = start + key.len();
-            let plain = Key::Plain { start, end };
-            start = end;
-            if key.contains('~') { Key::Escaped(pointer::unescaped(key)) } else { plain }
+        let tokens = pointer::tokens(pointer).map(|token| match token.strip_prefix('*') {
+            Some(suffix) => Token::Suffix(suffix.to_owned()),
+            None => Token::Key(token),
         });
-        Ok(Self { keys: keys.collect(), from_event, text })
+        Ok(Self { tokens: tokens.collect(), from_event })
+    }
+}
+
+impl fmt::Display for Path {
+    /// The path as the profile writes it.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.tokens.iter().fold(String::new(), |text, token| match token {
+            Token::Key(key) => pointer::joined(&text, key),
+            Token::Suffix(suffix) => pointer::joined(&text, &format!("*{suffix}")),
+        });
+        write!(out, "{}{text}", if self.from_event { "^" } else { "" })
     }
 }
 
 impl Path {
-    /// The path as the profile writes it.
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-
     /// Whether it starts at the event wherever others start.
     pub fn is_of_event(&self) -> bool {
         self.from_event
@@ -90,28 +84,18 @@ impl Path {
 
     /// The value at the path. A value that is `null` counts as absent.
     pub fn find<'e>(&self, scope: impl Into<Scope<'e>>) -> Option<Node<'e>> {
-        walk(self.tokens(), self.start(scope.into())).filter(|node| !node.is_null())
+        walk(&self.tokens, self.start(scope.into())).filter(|node| !node.is_null())
     }
 
     /// What the `*` of the last token stands for: the key of the member, suffix removed.
     pub fn find_key<'e>(&self, scope: impl Into<Scope<'e>>) -> Option<Cow<'e, str>> {
-        let mut parents = self.tokens();
-        let Token::Suffix(suffix) = parents.next_back()? else { return None };
+        let (last, parents) = self.tokens.split_last()?;
+        let Token::Suffix(suffix) = last else { return None };
         let parent = walk(parents, self.start(scope.into()))?;
         let (key, _) = parent.member_ending_in(suffix)?;
         Some(match key {
-            Cow::Borrowed(key) => Cow::Borrowed(key.strip_suffix(suffix)?),
-            Cow::Owned(key) => Cow::Owned(key.strip_suffix(suffix)?.to_owned()),
-        })
-    }
-
-    fn tokens(&self) -> impl DoubleEndedIterator<Item = Token<'_>> {
-        self.keys.iter().map(|key| {
-            let key = match key {
-                Key::Plain { start, end } => &self.text[*start..*end],
-                Key::Escaped(key) => key,
-            };
-            key.strip_prefix('*').map_or(Token::Key(key), Token::Suffix)
+            Cow::Borrowed(key) => Cow::Borrowed(key.strip_suffix(suffix.as_str())?),
+            Cow::Owned(key) => Cow::Owned(key.strip_suffix(suffix.as_str())?.to_owned()),
         })
     }
 
@@ -125,7 +109,7 @@ impl Path {
 #[derive(Debug)]
 pub struct Finder<'p, 'e> {
     scope: Scope<'e>,
-    way: SmallVec<[(Token<'p>, Option<Node<'e>>); 8]>,
+    way: SmallVec<[(&'p Token, Option<Node<'e>>); 8]>,
 }
 
 impl<'p, 'e> Finder<'p, 'e> {
@@ -139,11 +123,11 @@ impl<'p, 'e> Finder<'p, 'e> {
         if path.from_event {
             return path.find(self.scope);
         }
-        let alike = self.way.iter().zip(path.tokens()).take_while(|(it, token)| it.0 == *token);
+        let alike = self.way.iter().zip(&path.tokens).take_while(|(it, token)| it.0 == *token);
         let alike = alike.count();
         self.way.truncate(alike);
         let mut node = self.way.last().map_or(Some(self.scope.object), |it| it.1);
-        for token in path.tokens().skip(alike) {
+        for token in &path.tokens[alike..] {
             node = node.and_then(|node| token.of(node));
             self.way.push((token, node));
         }
@@ -151,12 +135,12 @@ impl<'p, 'e> Finder<'p, 'e> {
     }
 }
 
-fn walk<'p, 'e>(mut tokens: impl Iterator<Item = Token<'p>>, root: Node<'e>) -> Option<Node<'e>> {
-    tokens.try_fold(root, |node, token| token.of(node))
+fn walk<'e>(tokens: &[Token], root: Node<'e>) -> Option<Node<'e>> {
+    tokens.iter().try_fold(root, |node, token| token.of(node))
 }
 
-impl Token<'_> {
-    fn of(self, node: Node<'_>) -> Option<Node<'_>> {
+impl Token {
+    fn of<'e>(&self, node: Node<'e>) -> Option<Node<'e>> {
         match self {
             Self::Key(key) => node.get(key),
             Self::Suffix(suffix) => node.member_ending_in(suffix).map(|(_, value)| value),

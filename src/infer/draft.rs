@@ -55,7 +55,7 @@ impl Look for Study<'_> {
         let mut strings: BTreeMap<usize, String> = BTreeMap::new();
         for leaf in leaves(root, self.kind.as_deref()) {
             let number = self.places.count(&name, &leaf);
-            if self.tag.iter().any(|it| leaf.each.is_none() && it.as_str() == leaf.path) {
+            if self.tag.iter().any(|it| leaf.each.is_none() && it.to_string() == leaf.path) {
                 continue;
             }
             self.ends.leaf(&name, &leaf);
@@ -77,7 +77,7 @@ impl Look for Study<'_> {
 
 impl<'t> Study<'t> {
     pub(super) fn new(tag: &'t [Path]) -> Self {
-        let last = |path: &Path| pointer::tokens(path.as_str()).last();
+        let last = |path: &Path| pointer::tokens(&path.to_string()).last();
         Self {
             tag,
             kind: tag.first().and_then(last),
@@ -103,7 +103,7 @@ impl<'t> Study<'t> {
         let title = format!("A draft from {recordings}, to be edited");
         written.members.push(("name", json!("draft")));
         written.members.push(("title", json!(title)));
-        let tag: Vec<&str> = self.tag.iter().map(Path::as_str).collect();
+        let tag: Vec<String> = self.tag.iter().map(Path::to_string).collect();
         // A profile names something: without a tag all events have the same, the empty one.
         written.members.push(("tag", if tag.is_empty() { json!([""]) } else { json!(tag) }));
         self.events_section(&mut written);
@@ -264,12 +264,12 @@ impl<'t> Study<'t> {
     fn test(&self, parts: &[String]) -> Option<Value> {
         let mut tests = Vec::new();
         for (path, part) in self.tag.iter().zip(parts) {
-            tests.push(below(path.as_str(), &json!({ "const": part })));
+            tests.push(below(&path.to_string(), &json!({ "const": part })));
         }
         // A tag that ends early has no string where the next part would be.
         let next = self.tag.get(parts.len());
-        let no_more =
-            next.map(|path| json!({ "not": below(path.as_str(), &json!({ "type": "string" })) }));
+        let no_more = next
+            .map(|path| json!({ "not": below(&path.to_string(), &json!({ "type": "string" })) }));
         tests.extend(no_more);
         if tests.len() > 1 { Some(json!({ "allOf": tests })) } else { tests.pop() }
     }
@@ -279,10 +279,10 @@ impl<'t> Study<'t> {
         let parts = &self.parts[tag];
         let equal = self.tag.iter().zip(parts);
         let mut when: Map<String, Value> =
-            equal.map(|(path, part)| (path.as_str().to_owned(), json!(part))).collect();
+            equal.map(|(path, part)| (path.to_string(), json!(part))).collect();
         let longer = self.parts.values().any(|it| it.len() > parts.len() && it.starts_with(parts));
         if let Some(next) = self.tag.get(parts.len()).filter(|_| longer) {
-            when.insert(next.as_str().to_owned(), json!({ "exists": false }));
+            when.insert(next.to_string(), json!({ "exists": false }));
         }
         when
     }

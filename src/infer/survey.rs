@@ -126,14 +126,17 @@ impl<'t> Survey<'t> {
     /// What tells events of one tag apart: for several tags, or by the key of the first part.
     fn further(&self) -> Option<(String, String)> {
         let key = |path: &str| path.rsplit('/').next().map(str::to_owned);
-        let first = key(self.tag.first()?.as_str());
+        let first = key(&self.tag.first()?.to_string());
         // Of each path: the tags that always have it, those it tells apart, the events of these.
         let mut found: BTreeMap<&str, (u64, u64, u64)> = BTreeMap::new();
         let groups = self.groups.iter().filter(|(tag, _)| tag.len() == self.tag.len());
         for (path, it, events) in
             groups.flat_map(|(_, g)| g.paths.iter().map(move |(p, it)| (p, it, g.events)))
         {
-            if it.seen < events || it.values() == 0 || self.tag.iter().any(|t| t.as_str() == path) {
+            if it.seen < events
+                || it.values() == 0
+                || self.tag.iter().any(|t| t.to_string() == *path)
+            {
                 continue;
             }
             let apart = it.values() > 1;
