@@ -60,7 +60,7 @@ impl Correlation {
     /// Pairs calls as a profile says.
     pub fn new(calls: &Calls) -> Self {
         Self {
-            same: calls.same.iter().map(|path| path.to_string()).collect(),
+            same: calls.same.iter().map(ToString::to_string).collect(),
             open_at_end: calls.open_at_end,
             open: HashMap::new(),
             ended: HashMap::new(),
