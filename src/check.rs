@@ -218,7 +218,7 @@ impl<'c> Checker<'c> {
         self.bytes += line.length;
         let (line, event) = match event {
             Some(event) => (line, Some(event)),
-            None => match check.without_noise(&line) {
+            None => match check.without_noise(&line, |root| self.reader.plan(root).is_known()) {
                 Left::All => (line, None),
                 Left::Event(line, event) => (line, Some(event)),
                 Left::Nothing => {

@@ -15,6 +15,9 @@ pub const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// in the cache.
 pub const READ_BYTES: usize = 128 * 1024;
 
+/// Objects in a line that is no event that are tried for one that is glued to a text.
+pub const GLUED_OBJECTS_MAX: usize = 4;
+
 /// The same, until more is waiting than this: a short stream is to touch little memory.
 pub const FIRST_READ_BYTES: usize = 16 * 1024;
 

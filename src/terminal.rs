@@ -70,12 +70,14 @@ impl Terminal {
     /// Where an event stands that comes now.
     #[inline]
     pub fn place(&self, facts: &Facts<'_>) -> Place {
-        if self.end.is_none() {
+        if self.end.is_none() && self.suspect.is_none() {
             return Place::Run;
         }
         let tells = |wanted: fn(&Fact<'_>) -> bool| facts.list().iter().any(wanted);
         if tells(|fact| matches!(fact, Fact::Reopen)) {
             Place::NewTurn
+        } else if self.end.is_none() {
+            Place::Run
         } else if tells(|fact| matches!(fact, Fact::Epilogue)) {
             Place::Epilogue
         } else {
@@ -83,8 +85,11 @@ impl Terminal {
         }
     }
 
-    /// A new turn begins.
-    pub fn reopen(&mut self) {
+    /// A new turn begins: what looked like the end of the last one was it.
+    pub fn reopen(&mut self, found: &mut Vec<Diagnostic>) {
+        if let Some(end) = self.suspect.take() {
+            self.close(end, found);
+        }
         let Self { warnings, turns, last_event, .. } = *self;
         *self = Self { warnings, turns, last_event, ..Self::default() };
     }
@@ -225,7 +230,7 @@ impl Terminal {
 
     /// Whether the stream has anything to say of why the run failed.
     pub fn tells_of_failure(&self) -> bool {
-        self.says() == Some(RunOutcome::Failure) || self.fatal.is_some() || self.warnings > 0
+        self.says() == Some(RunOutcome::Failure) || self.fatal.is_some()
     }
 
     /// The line that says that the run failed, and what it is.

@@ -82,13 +82,17 @@ impl Check<'_> {
         let judged = self.judged(end);
         let (policy, turns) = (self.contract.profile().terminal.policy, self.terminal.turns());
         let (warnings, last) = (self.terminal.warnings(), self.terminal.end());
-        let untold = policy == TerminalPolicy::None && last.is_none_or(|it| it.outcome.is_none());
+        let untold = policy != TerminalPolicy::Required
+            && !self.terminal.is_closed()
+            && last.is_none_or(|it| it.outcome.is_none());
         match self.terminal.outcome(self.is_cut(), judged) {
             Outcome::Failed => {
                 if let Some((line, what)) = self.terminal.failure() {
                     notes.push(format!("{what} in line {line} says that the run failed"));
                 } else if self.is_cut() && self.events > 0 {
-                    notes.push(self.missing("no terminal event came"));
+                    let missing =
+                        self.contract.needs_terminal().then_some("no terminal event came");
+                    notes.extend(self.missing(missing));
                 }
             }
             Outcome::Succeeded if untold && judged.is_none() => {

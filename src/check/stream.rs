@@ -167,7 +167,7 @@ impl<'c> Check<'c> {
         if place == Place::NewTurn {
             // One object is never followed by another turn.
             self.format = self.contract.format.or(Some(Format::StreamJson));
-            self.terminal.reopen();
+            self.terminal.reopen(&mut self.found);
             self.sequence.reopen();
             self.correlation.reopen();
             self.reassembly.reopen(&mut pieces);
@@ -290,7 +290,7 @@ impl<'c> Check<'c> {
         let truncated = self.truncated.take().filter(|_| end.stopped.is_none());
         let cut = self.is_error(truncated.as_ref());
         if let Some(truncated) = truncated {
-            let note = (!closed).then(|| self.missing("no terminal event came"));
+            let note = if closed { None } else { self.missing(Some("no terminal event came")) };
             self.found.push(Diagnostic { note, ..truncated });
         }
         if let Some(stop) = end.stopped.as_ref().filter(|stop| stop.is_timeout()) {
@@ -304,8 +304,8 @@ impl<'c> Check<'c> {
             let (line, offset) = self.terminal.last_event().unwrap_or_default();
             let message = "the stream ends here, without a terminal event";
             let diagnostic = Diagnostic::new(Rule::MissingTerminalEvent, message);
-            let note = self.missing("the run was cut short");
-            self.found.push(diagnostic.at(line, offset).note(note));
+            let note = self.missing(Some("the run was cut short"));
+            self.found.push(Diagnostic { note, ..diagnostic.at(line, offset) });
         }
         if self.events > 0 {
             let format = self.format.unwrap_or(Format::StreamJson);
@@ -328,7 +328,9 @@ impl<'c> Check<'c> {
         let (line, offset) = self.terminal.last_event().unwrap_or_default();
         let outcome = self.terminal.outcome(self.is_cut(), self.judged(end));
         let succeeded = outcome == Outcome::Succeeded;
-        let unsaid = !self.contract.needs_terminal() && !self.terminal.is_closed();
+        // With a status of failure the run was cut, and its calls with it.
+        let failed = self.judged(end).is_some_and(|word| !word.is_success());
+        let unsaid = !self.contract.needs_terminal() && !self.terminal.is_closed() && !failed;
         if succeeded || unsaid {
             self.correlation.report_open(line, offset, &mut self.found);
         }
@@ -362,11 +364,9 @@ impl<'c> Check<'c> {
     }
 
     /// What a stream without its terminal event leaves behind.
-    pub(super) fn missing(&self, fact: &str) -> String {
-        [Some(fact.to_owned()), self.correlation.open_summary()]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join("; ")
+    pub(super) fn missing(&self, fact: Option<&str>) -> Option<String> {
+        let facts = [fact.map(str::to_owned), self.correlation.open_summary()];
+        let facts: Vec<String> = facts.into_iter().flatten().collect();
+        (!facts.is_empty()).then(|| facts.join("; "))
     }
 }

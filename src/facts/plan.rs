@@ -49,6 +49,11 @@ pub(super) enum Step<'e> {
 }
 
 impl<'e> Plan<'e> {
+    /// Whether the profile has events of this kind.
+    pub(crate) fn is_known(&self) -> bool {
+        self.standing != Standing::Unknown
+    }
+
     /// Whether other lines can have the same plan with other values: it starts, completes and
     /// ends nothing, and nothing is missing.
     pub fn is_repeatable(&self) -> bool {

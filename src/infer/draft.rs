@@ -142,7 +142,7 @@ impl<'t> Study<'t> {
                 session.insert("start".to_owned(), json!([{ "when": self.when(tag) }]));
             }
             if turns {
-                session.insert("repeats".to_owned(), true.into());
+                session.insert("repeats".to_owned(), "turn".into());
             }
         } else {
             written.evidence.push("start: recordings begin with different events".to_owned());

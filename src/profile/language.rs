@@ -80,6 +80,9 @@ fn idle(profile: &Value, faults: &mut Vec<String>) {
             }
         }
     }
+    if items("/session/before").next().is_some() && profile["session"]["first"] != false {
+        faults.push("/session/before: nothing comes before a start that is first".to_owned());
+    }
     if let (Some(from), Some(before)) = (text("/versions/from"), text("/versions/before"))
         && !is_below(from, before)
     {

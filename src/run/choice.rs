@@ -45,7 +45,7 @@ impl<'c> Contracts<'c> {
             Likeness::None => Ok((&self.first, Choice::Default)),
             Likeness::Several(profiles) => {
                 let profiles = profiles.join(" or ");
-                Err(format!("{name} may be of {profiles}: say with --profile whose it is"))
+                Err(format!("{name}: the stream may be of {profiles}: say which with --profile"))
             }
         }
     }

@@ -130,7 +130,8 @@ fn a_stream_that_may_be_of_two_is_not_guessed() {
     let output = run_on(&[], OF_TWO);
     assert_eq!(output.status.code(), Some(2));
     let message = text(&output.stderr);
-    let expected = "ndjson-check: - may be of claude or qwen: say with --profile whose it is\n";
+    let expected =
+        "ndjson-check: -: the stream may be of claude or qwen: say which with --profile\n";
     assert_eq!(message, expected);
     // The others are checked all the same, and a command is not killed for it.
     let folder = tempfile::tempdir().unwrap();

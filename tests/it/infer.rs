@@ -224,7 +224,7 @@ fn a_draft_has_turns() {
     let draft = drafted(std::slice::from_ref(&stream));
     let start = json!([{ "when": { "/kind": "begins" } }]);
     assert_eq!(draft.profile["terminal"]["reopen"], start);
-    assert_eq!(draft.profile["session"]["repeats"], true);
+    assert_eq!(draft.profile["session"]["repeats"], "turn");
     assert_eq!(draft.profile["calls"], Value::Null, "{}", draft.evidence);
     draft.check(std::slice::from_ref(&stream), 0);
     draft.check(&[half(&stream)], 1);

@@ -33,7 +33,7 @@ fn knowing() -> ndjson_check::contract::Contract {
 #[test]
 fn what_the_profile_knows_is_no_defect() {
     let contract = knowing();
-    let rows: [(&str, u64, &[Rule]); 10] = [
+    let rows: [(&str, u64, &[Rule]); 14] = [
         ("Loading ...\n%\n", 1, &[]),
         ("%\n\n  \nLoading", 1, &[]),
         ("Hint: %\n%\n", 2, &[]),
@@ -42,6 +42,11 @@ fn what_the_profile_knows_is_no_defect() {
         ("warn: no\n%\n", 1, &[Rule::StderrInStream]),
         ("!%\n!%\n", 2, &[Rule::StderrInStream]),
         ("Hint: Hint: %\n%\n", 2, &[Rule::InvalidJson]),
+        // An event counts whatever stands before it; what somebody logs is none.
+        ("Loading it %\n%\n", 2, &[]),
+        ("warn: no %\n%\n", 2, &[Rule::StderrInStream]),
+        ("debug { \"x\": 1}\n%\n", 1, &[Rule::InvalidJson]),
+        ("debug {\"x\":1} %\n%\n", 2, &[Rule::InvalidJson]),
         ("[1]\n%\n", 1, &[Rule::NotAnObject]),
         ("Loading \u{fffd}\n{\"t\":\n%\n", 1, &[Rule::InvalidJson]),
     ];

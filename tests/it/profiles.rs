@@ -132,6 +132,7 @@ fn what_would_have_no_effect_is_refused_with_its_place() {
         (json!({"exit": {"meaning": {"256": "x"}}}), "/exit/meaning: \"256\" does not"),
         (json!({"calls": {"tool": [{"known": ["a"]}]}}), "/calls/tool/0: "),
         (json!({"calls": {"tool": [{"key": "/a/~2/*b"}]}}), "/calls/tool/0/key: "),
+        (json!({"session": {"before": ["a"]}}), "/session/before: nothing comes before"),
         (none("reopen", rule.clone()), "/terminal/reopen: with the policy none"),
         (none("after", rule), "/terminal/after: with the policy none"),
         (
