@@ -134,13 +134,14 @@ fn rule_list() -> String {
 }
 
 fn profile_list() -> Result<String, Error> {
-    let row = |name, seen: &str, title: &str| format!("{name:<13} {seen:<38}  {title}\n");
-    let rows = Profile::names().map(|name| {
+    let mut text = format!("{:<13} AGENT, AND THE VERSIONS SEEN\n", "PROFILE");
+    for name in Profile::names() {
         let (profile, _) = Profile::load(name)?;
         let seen = profile.versions.seen.join(", ");
-        Ok(row(name, if seen.is_empty() { "-" } else { &seen }, &profile.title))
-    });
-    std::iter::once(Ok(row("PROFILE", "VERSIONS SEEN", "AGENT"))).chain(rows).collect()
+        let seen = if seen.is_empty() { seen } else { format!("\n{:13} {seen}", "") };
+        text.extend([format!("{name:<13} {}{seen}\n", profile.title)]);
+    }
+    Ok(text)
 }
 
 /// Opens everything and checks; an error is one line for the user.
