@@ -90,7 +90,7 @@ pub const CALLS_ENDED_MAX: usize = 50_000;
 
 /// What is kept of the values that both halves of a call must share, in bytes, for all open calls
 /// together. Beyond it they are compared by fingerprint.
-pub const CALL_SOURCES_BYTES_MAX: usize = 1024 * 1024;
+pub const CALL_SOURCES_BYTES_MAX: usize = 256 * 1024;
 
 /// Rows of the call table in the report; its totals stay exact.
 pub const CALL_ROWS_MAX: usize = 1_000;

@@ -1,7 +1,6 @@
 //! What is kept of a value to tell whether a later one equals it.
 
-use std::hash::RandomState;
-
+use foldhash::quality::RandomState;
 use serde_json::Value;
 
 use crate::event::Node;

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use serde_json::{Number, Value};
 
-use crate::tape::{Cursor, Kind, pieces};
+use crate::tape::{Cursor, Kind, canonical, escaped};
 
 /// A value of an event, whatever engine holds it.
 ///
@@ -201,9 +201,7 @@ impl<'e> Node<'e> {
         } else if let Some(number) = self.number() {
             (2_u8, number).hash(&mut hasher);
         } else if self.is_string() {
-            // The hashers of the standard library take bytes as they come, however they are cut.
-            3_u8.hash(&mut hasher);
-            self.text_pieces(|piece| hasher.write(piece.as_bytes()));
+            (3_u8, self.canonical()).hash(&mut hasher);
         } else if self.is_array() {
             let items = self.items().map(|item| item.fingerprint(state));
             let count = items.map(|it| it.hash(&mut hasher)).count();
@@ -217,13 +215,14 @@ impl<'e> Node<'e> {
         hasher.finish()
     }
 
-    /// The text of a string, piece by piece: of a long one with escapes no copy is made.
-    fn text_pieces(self, mut take: impl FnMut(&str)) {
+    /// A string as it is written where nothing is escaped without need, without its quotes: one
+    /// form for each text, which of a long text is mostly there already.
+    fn canonical(self) -> Cow<'e, str> {
         match self {
-            Self::Tree(value) => value.as_str().into_iter().for_each(take),
+            Self::Tree(value) => Cow::Owned(escaped(value.as_str().unwrap_or_default())),
             Self::Tape(cursor) => {
                 cursor.look();
-                pieces(cursor.written(), &mut take);
+                canonical(cursor.written())
             }
         }
     }

@@ -1,22 +1,40 @@
 //! Escapes in strings that the tape has checked.
 
+use std::borrow::Cow;
+
+use memchr::memmem;
+
 /// The text of a string, which is written without its quotes.
 pub(crate) fn unescaped(written: &str) -> String {
     let mut text = String::with_capacity(written.len());
-    pieces(written, |piece| text.push_str(piece));
+    let mut rest = written;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        text.push_str(&rest[..at]);
+        let (character, behind) = escape(&rest.as_bytes()[at + 1..]);
+        text.push(character);
+        rest = &rest[at + 1 + behind..];
+    }
+    text.push_str(rest);
     text
 }
 
-/// The same, piece by piece.
-pub(crate) fn pieces(written: &str, mut take: impl FnMut(&str)) {
-    let mut rest = written;
-    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
-        take(&rest[..at]);
-        let (character, behind) = escape(&rest.as_bytes()[at + 1..]);
-        take(character.encode_utf8(&mut [0; 4]));
-        rest = &rest[at + 1 + behind..];
+/// How a text is written in a string, without the quotes: nothing is escaped without need.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut written = serde_json::Value::from(text).to_string();
+    written.pop();
+    written.remove(0);
+    written
+}
+
+/// The same for the text of a string, from how it is written.
+pub(crate) fn canonical(written: &str) -> Cow<'_, str> {
+    // For all other escapes there is need, and no second way to write them.
+    let other_way = |escape: &[u8]| memmem::find(written.as_bytes(), escape).is_some();
+    if other_way(b"\\/") || other_way(b"\\u") {
+        Cow::Owned(escaped(&unescaped(written)))
+    } else {
+        Cow::Borrowed(written)
     }
-    take(rest);
 }
 
 /// The character that an escape stands for, and its length without the backslash.
@@ -67,6 +85,9 @@ mod tests {
         for written in cases {
             let expected: String = serde_json::from_str(&format!("\"{written}\"")).expect("JSON");
             assert_eq!(unescaped(written), expected, "{written}");
+            let least = serde_json::to_string(&expected).expect("a string");
+            assert_eq!(format!("\"{}\"", canonical(written)), least, "{written}");
+            assert_eq!(escaped(&expected), canonical(written));
         }
     }
 }
