@@ -154,8 +154,8 @@ pub(super) fn string_end_by_blocks(
     let mut carry = 0;
     // Escapes before this place have been looked at.
     let mut checked = start;
+    let mut rest = [0; BLOCK];
     loop {
-        let mut rest = [0; BLOCK];
         let block = block_at(bytes, at, &mut rest)?;
         let Marks { quotes, backslashes, controls } = marks(block);
         if backslashes | carry == 0 {
@@ -192,7 +192,8 @@ pub(super) fn string_end_by_blocks(
     }
 }
 
-/// The block at `at`; `rest` takes what is left of the bytes, with zeros behind, if that is less.
+/// The block at `at`; `rest`, which is all zeros, takes what is left of the bytes if that is less,
+/// and so is asked for once at most.
 #[inline]
 fn block_at<'b>(bytes: &'b [u8], at: usize, rest: &'b mut [u8; BLOCK]) -> Option<&'b [u8; BLOCK]> {
     let left = bytes.get(at..)?;
@@ -211,12 +212,25 @@ fn check_escapes(
     block: usize,
     targets: u64,
     escapes: Escapes,
-    mut checked: usize,
+    checked: usize,
 ) -> Option<usize> {
     if targets & !(escapes.simple | escapes.unicode) != 0 {
         return None;
     }
-    let mut unicode = targets & escapes.unicode;
+    match targets & escapes.unicode {
+        0 => Some(checked),
+        unicode => check_unicode_escapes(bytes, block, unicode, checked),
+    }
+}
+
+/// The same for those with digits alone.
+#[inline(never)]
+fn check_unicode_escapes(
+    bytes: &[u8],
+    block: usize,
+    mut unicode: u64,
+    mut checked: usize,
+) -> Option<usize> {
     while unicode != 0 {
         let at = block + unicode.trailing_zeros() as usize;
         unicode &= unicode - 1;
