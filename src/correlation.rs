@@ -6,6 +6,8 @@ mod likeness;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
+use foldhash::fast::RandomState as OfFingerprints;
+
 use crate::diagnostic::Diagnostic;
 use crate::facts::{Call, CallId, Fact, Facts};
 use crate::limits::{
@@ -24,9 +26,11 @@ pub struct Correlation {
     /// What the profile calls the values that both halves must share.
     same: Vec<String>,
     open_at_end: OpenAtEnd,
-    open: HashMap<CallId, Open>,
-    /// The ids that were completed, by fingerprint.
-    ended: HashMap<u64, Ended>,
+    /// Those that are open, by the fingerprint of their id, which is taken once for each event.
+    open: HashMap<u64, Open, OfFingerprints>,
+    /// Those that were completed, the same way.
+    ended: HashMap<u64, Ended, OfFingerprints>,
+    /// What fingerprints are taken with: nobody who writes a stream can foresee them.
     state: RandomState,
     likenesses: Likenesses,
     rows: Vec<CallRow>,
@@ -38,6 +42,7 @@ pub struct Correlation {
 
 #[derive(Debug)]
 struct Open {
+    id: CallId,
     line: u64,
     tool: Option<String>,
     same: Vec<Option<Likeness>>,
@@ -62,8 +67,8 @@ impl Correlation {
         Self {
             same: calls.same.iter().map(ToString::to_string).collect(),
             open_at_end: calls.open_at_end,
-            open: HashMap::new(),
-            ended: HashMap::new(),
+            open: HashMap::default(),
+            ended: HashMap::default(),
             state: RandomState::new(),
             likenesses: Likenesses::default(),
             rows: Vec::new(),
@@ -88,11 +93,13 @@ impl Correlation {
         for fact in facts.list() {
             match fact {
                 Fact::CallStarted(call) => {
-                    found.extend(self.start(call, facts.line).map(at));
+                    let id = self.fingerprint(&call.id);
+                    found.extend(self.start(id, call, facts.line).map(at));
                 }
                 Fact::CallCompleted(call, outcome) => {
-                    found.extend(self.contradiction(call).map(at));
-                    found.extend(self.complete(call, *outcome, facts.line).map(at));
+                    let id = self.fingerprint(&call.id);
+                    found.extend(self.contradiction(id, call).map(at));
+                    found.extend(self.complete(id, call, *outcome, facts.line).map(at));
                 }
                 Fact::Terminal(_) if succeeds => {
                     self.report_open(facts.line, facts.offset, found);
@@ -102,9 +109,13 @@ impl Correlation {
         }
     }
 
-    fn start(&mut self, call: &Call<'_>, line: u64) -> Option<Diagnostic> {
+    fn fingerprint(&self, id: &CallId) -> u64 {
+        self.state.hash_one(id)
+    }
+
+    fn start(&mut self, id: u64, call: &Call<'_>, line: u64) -> Option<Diagnostic> {
         let name = || name(call.tool.as_deref(), &call.id);
-        if let Some(open) = self.open.get_mut(&call.id) {
+        if let Some(open) = self.open.get_mut(&id) {
             if call.repeat {
                 return None;
             }
@@ -112,14 +123,13 @@ impl Correlation {
             let message = format!("{} is started again while it is open", name());
             return Some(Diagnostic::new(Rule::RepeatedCallStart, message).related(open.line));
         }
-        let id = self.state.hash_one(&call.id);
         if call.repeat && self.ended.get(&id).is_some_and(|ended| ended.started) {
             return None;
         }
         let ended = self.ended.remove(&id);
         if let Some(ended @ Ended { started: false, .. }) = ended {
             // The completion came first, and has been reported for that.
-            self.remember(&call.id, Ended { started: true, ..ended });
+            self.remember(id, Ended { started: true, ..ended });
             return None;
         }
         self.counts.total += 1;
@@ -130,8 +140,8 @@ impl Correlation {
             let row = self.row(call, Some(line));
             let tool = tool(call);
             let same = call.same.iter().map(|it| it.map(|it| self.likenesses.keep(it))).collect();
-            let open = Open { line, tool, same, row, repeats: 0 };
-            self.open.insert(call.id.clone(), open);
+            let open = Open { id: call.id.clone(), line, tool, same, row, repeats: 0 };
+            self.open.insert(id, open);
         }
         ended.map(|ended| {
             let message = format!("{} is started again after its completion", name());
@@ -140,8 +150,8 @@ impl Correlation {
     }
 
     /// Whether a completion says two things at once.
-    fn contradiction(&self, call: &Call<'_>) -> Option<Diagnostic> {
-        let open = self.open.get(&call.id);
+    fn contradiction(&self, id: u64, call: &Call<'_>) -> Option<Diagnostic> {
+        let open = self.open.get(&id);
         if !call.contradicts || call.alone == Alone::Ignored && open.is_none() {
             return None;
         }
@@ -154,11 +164,17 @@ impl Correlation {
         })
     }
 
-    fn complete(&mut self, call: &Call<'_>, outcome: CallOutcome, line: u64) -> Option<Diagnostic> {
-        let Some(open) = self.open.remove(&call.id) else {
-            return self.complete_unopened(call, outcome, line);
+    fn complete(
+        &mut self,
+        id: u64,
+        call: &Call<'_>,
+        outcome: CallOutcome,
+        line: u64,
+    ) -> Option<Diagnostic> {
+        let Some(open) = self.open.remove(&id) else {
+            return self.complete_unopened(id, call, outcome, line);
         };
-        self.remember(&call.id, Ended { line, started: true, repeats: open.repeats });
+        self.remember(id, Ended { line, started: true, repeats: open.repeats });
         self.counts.unfinished -= 1;
         self.counts.add(outcome);
         if let Some(row) = open.row {
@@ -180,12 +196,13 @@ impl Correlation {
 
     fn complete_unopened(
         &mut self,
+        id: u64,
         call: &Call<'_>,
         outcome: CallOutcome,
         line: u64,
     ) -> Option<Diagnostic> {
         let name = name(call.tool.as_deref(), &call.id);
-        if let Some(ended) = self.ended.get_mut(&self.state.hash_one(&call.id)) {
+        if let Some(ended) = self.ended.get_mut(&id) {
             if call.repeat {
                 return None;
             }
@@ -208,7 +225,7 @@ impl Correlation {
         self.counts.total += 1;
         self.counts.add(outcome);
         let whole = call.alone == Alone::Call;
-        self.remember(&call.id, Ended { line, started: whole, repeats: 0 });
+        self.remember(id, Ended { line, started: whole, repeats: 0 });
         if let Some(row) = self.row(call, None) {
             self.rows[row].outcome = Some(outcome);
             self.rows[row].completed_line = Some(line);
@@ -243,9 +260,9 @@ impl Correlation {
         tools.into_iter().chain(values).collect()
     }
 
-    fn remember(&mut self, id: &CallId, ended: Ended) {
+    fn remember(&mut self, id: u64, ended: Ended) {
         if self.ended.len() < CALLS_ENDED_MAX {
-            self.ended.insert(self.state.hash_one(id), ended);
+            self.ended.insert(id, ended);
         } else {
             self.overflow = true;
         }
@@ -266,10 +283,10 @@ impl Correlation {
     }
 
     /// The open calls, in the order of their starts.
-    fn open_calls(&self) -> Vec<(&CallId, &Open)> {
-        let mut open: Vec<_> = self.open.iter().collect();
+    fn open_calls(&self) -> Vec<&Open> {
+        let mut open: Vec<_> = self.open.values().collect();
         // Several may start in one line.
-        open.sort_by_key(|(id, open)| (open.line, open.row.unwrap_or(usize::MAX), id.as_str()));
+        open.sort_by_key(|it| (it.line, it.row.unwrap_or(usize::MAX), it.id.as_str()));
         open
     }
 
@@ -283,8 +300,8 @@ impl Correlation {
         if !self.is_unfinished() {
             return;
         }
-        for (id, open) in self.open_calls() {
-            let name = name(open.tool.as_deref(), id);
+        for open in self.open_calls() {
+            let name = name(open.tool.as_deref(), &open.id);
             let message = format!("the run has ended, and {name} is open");
             let diagnostic = Diagnostic::new(Rule::UnfinishedCall, message).related(open.line);
             found.push(diagnostic.at(line, offset));
@@ -309,8 +326,8 @@ impl Correlation {
     /// Names the open calls in half a sentence; nothing if there is none.
     pub fn open_summary(&self) -> Option<String> {
         let open = self.open_calls();
-        let named = open.iter().take(CALLS_NAMED_MAX).map(|(id, open)| {
-            let tool = open.tool.as_deref().unwrap_or(id.as_str());
+        let named = open.iter().take(CALLS_NAMED_MAX).map(|open| {
+            let tool = open.tool.as_deref().unwrap_or(open.id.as_str());
             format!("{} since line {}", shown(tool), open.line)
         });
         let mut named: Vec<String> = named.collect();
@@ -322,14 +339,10 @@ impl Correlation {
         (total > 0).then(|| format!("{total} open {calls}: {}", named.join(", ")))
     }
 
-    /// Whether a call is open.
-    pub fn is_open(&self, id: &CallId) -> bool {
-        self.open.contains_key(id)
-    }
-
-    /// The tool that the start of an open call names.
-    pub fn tool_of(&self, id: &CallId) -> Option<&str> {
-        self.open.get(id)?.tool.as_deref()
+    /// The tool that the start of an open call names, if it does; `None` if it is not open.
+    pub fn tool_of_open(&self, id: &CallId) -> Option<Option<&str>> {
+        let open = self.open.get(&self.fingerprint(id))?;
+        Some(open.tool.as_deref())
     }
 
     /// How many calls there were.

@@ -229,7 +229,10 @@ pub struct CallId {
 impl CallId {
     /// The id that these parts make together.
     pub fn new(parts: &[Cow<'_, str>]) -> Self {
-        let text = parts.join(" ");
+        let text = match parts {
+            [part] => Cow::Borrowed(&**part),
+            parts => Cow::Owned(parts.join(" ")),
+        };
         let whole = text.len() <= CALL_ID_BYTES_MAX;
         let rest = if whole && parts.len() == 1 {
             0

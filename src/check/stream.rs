@@ -174,8 +174,7 @@ impl<'c> Check<'c> {
         }
         if place != Place::After {
             let calls = &self.correlation;
-            let started =
-                |id: &CallId| calls.is_open(id).then(|| Started { tool: calls.tool_of(id) });
+            let started = |id: &CallId| calls.tool_of_open(id).map(|tool| Started { tool });
             self.vocabulary.observe(facts, valid, started, &mut self.found);
             self.sequence.observe(facts, &mut self.found);
         }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use smallvec::SmallVec;
+
 use super::candidates::{Candidate, Candidates, Memory};
 use super::plan::{Nodes, Parts, Plan, Step, Steps};
 use super::{Call, CallId, Fact, Last, Standing, Usage};
@@ -221,5 +223,5 @@ fn tool<'e>(names: &[ToolName], scope: Scope<'e>) -> Option<(Cow<'e, str>, bool)
 /// The id of a call: its parts, which all must be there.
 fn call_id(scope: Scope<'_>, paths: &[Path]) -> Option<CallId> {
     let parts = paths.iter().map(|path| path.find(scope)?.scalar_text());
-    parts.collect::<Option<Vec<_>>>().map(|parts| CallId::new(&parts))
+    parts.collect::<Option<SmallVec<[_; 2]>>>().map(|parts| CallId::new(&parts))
 }

@@ -11,12 +11,11 @@
 #![expect(unsafe_code, reason = "the call that needs AVX2, and the load of its registers")]
 
 use std::arch::x86_64::{
-    __m256i, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8,
-    _mm256_movemask_epi8, _mm256_set_epi64x, _mm256_set1_epi8, _mm256_setzero_si256,
-    _mm256_shuffle_epi8, _mm256_srli_epi16,
+    __m256i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8,
+    _mm256_or_si256, _mm256_set_epi64x, _mm256_set1_epi8, _mm256_shuffle_epi8,
 };
 
-use super::scan::{Escapes, Marks, StringEnd, string_end_by_blocks};
+use super::scan::{Marks, StringEnd, string_end_by_blocks};
 
 /// Whether the processor has what it takes.
 #[inline]
@@ -36,7 +35,7 @@ pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
 
 #[target_feature(enable = "avx2")]
 fn with_avx2(bytes: &[u8], start: usize) -> Option<StringEnd> {
-    string_end_by_blocks(bytes, start, |block| marks(block), |block| escapes(block))
+    string_end_by_blocks(bytes, start, |block| marks(block), |block| simple_escapes(block))
 }
 
 #[target_feature(enable = "avx2")]
@@ -54,22 +53,14 @@ fn marks(block: &[u8; 64]) -> Marks {
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn escapes(block: &[u8; 64]) -> Escapes {
-    // Each half of a byte names the simple escapes that it may belong to, a bit for each kind of
-    // high half: 2 for quote and slash, 5 for the backslash, 6 for b, f and n, 7 for r and t.
-    let (two, five, six, seven) = (1, 2, 4, 8);
-    let lows = table([0, 0, two | six | seven, 0, seven, 0, six, 0, 0, 0, 0, 0, five, 0, six, two]);
-    let highs = table([0, 0, two, 0, 0, five, six, seven, 0, 0, 0, 0, 0, 0, 0, 0]);
+fn simple_escapes(block: &[u8; 64]) -> u64 {
+    // What a byte must be to be one of them follows from its lower half, but for b and r. Of a
+    // byte above 0x7f the shuffle makes nothing.
+    let own = table([1, 0, b'b', 0, b't', 0, b'f', 0, 0, 0, 0, 0, 0, 0, b'n', b'/']);
     let halves = halves(block);
-    let nibble = _mm256_set1_epi8(0x0f);
-    let others = halves.map(|it| {
-        // Of a byte above 0x7f the shuffle makes nothing.
-        let low = _mm256_shuffle_epi8(lows, it);
-        let high = _mm256_and_si256(_mm256_srli_epi16::<4>(it), nibble);
-        let both = _mm256_and_si256(low, _mm256_shuffle_epi8(highs, high));
-        _mm256_cmpeq_epi8(both, _mm256_setzero_si256())
-    });
-    Escapes { simple: !bits(others), unicode: bits(equal(halves, b'u')) }
+    let [low, high] = equal(halves, b'r');
+    let [first, second] = halves.map(|it| _mm256_cmpeq_epi8(_mm256_shuffle_epi8(own, it), it));
+    bits([_mm256_or_si256(low, first), _mm256_or_si256(high, second)])
 }
 
 /// The same sixteen bytes for both halves of a register.

@@ -28,17 +28,8 @@ pub(super) struct Marks {
     pub(super) controls: u64,
 }
 
-/// Which bytes of a block make an escape behind a backslash, a bit for each.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Escapes {
-    /// Those that are whole with this byte.
-    pub(super) simple: u64,
-    /// `u`, which four digits follow.
-    pub(super) unicode: u64,
-}
-
-/// The bytes of simple escapes.
-const SIMPLE_ESCAPES: [u8; 8] = *b"\"\\/bfnrt";
+/// What makes a simple escape behind a backslash, but for quote and backslash.
+const SIMPLE_ESCAPES: [u8; 6] = *b"/bfnrt";
 
 /// Finds the end of the string whose first byte is `bytes[start]`; `None` if it has none, or is no
 /// JSON string: control characters, broken escapes, half of a surrogate pair.
@@ -126,28 +117,24 @@ fn portable_marks(block: &[u8; BLOCK]) -> Marks {
     marks
 }
 
+/// Which bytes of a block are of the [`SIMPLE_ESCAPES`], a bit for each.
 #[inline]
-fn portable_escapes(block: &[u8; BLOCK]) -> Escapes {
-    let mut escapes = Escapes { simple: 0, unicode: 0 };
-    for (index, part) in block.as_chunks::<16>().0.iter().enumerate() {
-        let part = u8x16::new(*part);
-        let simple = SIMPLE_ESCAPES.iter().fold(0, |sum, byte| sum | equal(part, *byte));
-        escapes.simple |= u64::from(simple) << (16 * index);
-        escapes.unicode |= u64::from(equal(part, b'u')) << (16 * index);
-    }
-    escapes
+fn portable_escapes(block: &[u8; BLOCK]) -> u64 {
+    let parts = block.as_chunks::<16>().0.iter().rev().map(|part| u8x16::new(*part));
+    let of = |part| SIMPLE_ESCAPES.iter().fold(0, |sum, byte| sum | equal(part, *byte));
+    parts.fold(0, |all, part| all << 16 | u64::from(of(part)))
 }
 
 /// Goes on in whole blocks. Which quotes are escaped comes from arithmetic on bits, so a dense run
 /// of escapes costs no branches.
+#[expect(clippy::inline_always, reason = "it is compiled for the processor of its caller")]
 #[inline(always)]
 pub(super) fn string_end_by_blocks(
     bytes: &[u8],
     start: usize,
     marks: impl Fn(&[u8; BLOCK]) -> Marks,
-    escapes: impl Fn(&[u8; BLOCK]) -> Escapes,
+    simple_escapes: impl Fn(&[u8; BLOCK]) -> u64,
 ) -> Option<StringEnd> {
-    const EVEN: u64 = 0x5555_5555_5555_5555;
     let mut at = start;
     let mut plain = true;
     // Whether the first byte of the block is escaped by the last one before it.
@@ -168,28 +155,40 @@ pub(super) fn string_end_by_blocks(
             let at = at + stop.trailing_zeros() as usize;
             return (quotes & stop != 0).then_some(StringEnd { at, plain });
         }
-        // A backslash that is not escaped escapes the byte behind it: of a run of them, every
-        // second one from the first on.
-        let starts = backslashes & !carry;
-        let behind = starts << 1 | carry;
-        let odd_runs = starts & !EVEN & !behind;
-        let (sum, overflow) = odd_runs.overflowing_add(starts);
-        let targets = (EVEN ^ (sum << 1)) & behind;
-        carry = u64::from(overflow);
-        let end = quotes & !targets;
+        let escaped = escaped(backslashes, &mut carry);
+        let end = quotes & !escaped;
         let inside = (end & end.wrapping_neg()).wrapping_sub(1);
         if controls & inside != 0 {
             return None;
         }
-        plain &= backslashes & inside == 0;
-        if targets & inside != 0 {
-            checked = check_escapes(bytes, at, targets & inside, escapes(block), checked)?;
+        let escaped = escaped & inside;
+        if escaped != 0 {
+            plain = false;
+            let others = escaped & !(quotes | backslashes | simple_escapes(block));
+            if others != 0 {
+                checked = check_unicode_escapes(bytes, at, others, checked)?;
+            }
         }
         if end != 0 {
             return Some(StringEnd { at: at + end.trailing_zeros() as usize, plain });
         }
         at += BLOCK;
     }
+}
+
+/// Which bytes are escaped by the backslash before them: of a run of backslashes every second one,
+/// and what follows a run of odd length. `carry` is 1 if that is so for the first byte, and is then
+/// set for the first byte of the next block.
+#[inline]
+fn escaped(backslashes: u64, carry: &mut u64) -> u64 {
+    const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
+    let starts = backslashes & !*carry;
+    // The subtraction turns, from the start of each run on, every second bit; those bits of the
+    // run that differ from `ODD` then are the backslashes that escape, with the byte behind it.
+    let turned = (starts << 1 | ODD).wrapping_sub(starts) ^ ODD;
+    let escaped = turned ^ (backslashes | *carry);
+    *carry = (turned & backslashes) >> 63;
+    escaped
 }
 
 /// The block at `at`; `rest`, which is all zeros, takes what is left of the bytes if that is less,
@@ -204,26 +203,8 @@ fn block_at<'b>(bytes: &'b [u8], at: usize, rest: &'b mut [u8; BLOCK]) -> Option
     Some(rest)
 }
 
-/// Looks at the escaped bytes of a block, a bit for each; returns the place behind the last escape
-/// with digits, if there is one that is further on than `checked`.
-#[inline]
-fn check_escapes(
-    bytes: &[u8],
-    block: usize,
-    targets: u64,
-    escapes: Escapes,
-    checked: usize,
-) -> Option<usize> {
-    if targets & !(escapes.simple | escapes.unicode) != 0 {
-        return None;
-    }
-    match targets & escapes.unicode {
-        0 => Some(checked),
-        unicode => check_unicode_escapes(bytes, block, unicode, checked),
-    }
-}
-
-/// The same for those with digits alone.
+/// Looks at escaped bytes of a block, a bit for each, which must begin an escape with digits;
+/// returns the place behind the last of them, if it is further on than `checked`.
 #[inline(never)]
 fn check_unicode_escapes(
     bytes: &[u8],
@@ -234,6 +215,9 @@ fn check_unicode_escapes(
     while unicode != 0 {
         let at = block + unicode.trailing_zeros() as usize;
         unicode &= unicode - 1;
+        if bytes.get(at) != Some(&b'u') {
+            return None;
+        }
         // Unless it is the second half of a pair that has been looked at.
         if at >= checked {
             checked = unicode_escape(bytes, at)?;
@@ -268,7 +252,7 @@ mod tests {
             match bytes.get(at)? {
                 b'"' => return Some(StringEnd { at, plain }),
                 b'\\' if *bytes.get(at + 1)? == b'u' => at = unicode_escape(bytes, at + 1)?,
-                b'\\' if SIMPLE_ESCAPES.contains(&bytes[at + 1]) => at += 2,
+                b'\\' if b"\"\\/bfnrt".contains(&bytes[at + 1]) => at += 2,
                 b'\\' | 0..0x20 => return None,
                 _ => {
                     at += 1;
