@@ -22,10 +22,8 @@ use likeness::{Likeness, Likenesses};
 
 /// Pairs the halves of tool calls.
 #[derive(Debug)]
-pub struct Correlation {
-    /// What the profile calls the values that both halves must share.
-    same: Vec<String>,
-    open_at_end: OpenAtEnd,
+pub struct Correlation<'p> {
+    profile: &'p Calls,
     /// Those that are open, by the fingerprint of their id, which is taken once for each event.
     open: HashMap<u64, Open, OfFingerprints>,
     /// Those that were completed, the same way.
@@ -61,12 +59,11 @@ struct Ended {
     repeats: u32,
 }
 
-impl Correlation {
+impl<'p> Correlation<'p> {
     /// Pairs calls as a profile says.
-    pub fn new(calls: &Calls) -> Self {
+    pub fn new(profile: &'p Calls) -> Self {
         Self {
-            same: calls.same.iter().map(ToString::to_string).collect(),
-            open_at_end: calls.open_at_end,
+            profile,
             open: HashMap::default(),
             ended: HashMap::default(),
             state: RandomState::new(),
@@ -252,9 +249,9 @@ impl Correlation {
             }
             _ => None,
         };
-        let halves = open.same.iter().zip(&call.same).zip(&self.same);
+        let halves = open.same.iter().zip(&call.same).zip(&self.profile.same);
         let values = halves.filter_map(|((a, b), path)| match (a, b) {
-            (Some(a), Some(b)) if !self.likenesses.equal(a, *b) => Some(shown(path)),
+            (Some(a), Some(b)) if !self.likenesses.equal(a, *b) => Some(shown(&path.to_string())),
             _ => None,
         });
         tools.into_iter().chain(values).collect()
@@ -292,7 +289,7 @@ impl Correlation {
 
     /// Whether a call is open that must not be where the run ends.
     pub fn is_unfinished(&self) -> bool {
-        self.open_at_end == OpenAtEnd::Error && self.of_turn() > 0
+        self.profile.open_at_end == OpenAtEnd::Error && self.of_turn() > 0
     }
 
     /// Reports each call that is open where the run has ended, if none may be.

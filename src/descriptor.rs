@@ -29,15 +29,6 @@ impl From<File> for Patient {
     }
 }
 
-impl Patient {
-    fn enlarge_if_full(&mut self, count: usize) {
-        if count as u64 >= PIPE_BUFFER_BYTES && !self.enlarged {
-            self.enlarged = true;
-            platform::enlarge(&self.file);
-        }
-    }
-}
-
 impl Read for Patient {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
@@ -46,7 +37,11 @@ impl Read for Patient {
                     platform::wait(&self.file, platform::READABLE)?;
                 }
                 Ok(count) => {
-                    self.enlarge_if_full(count);
+                    // More at once is a file, or a pipe that is large already.
+                    if count as u64 == PIPE_BUFFER_BYTES && !self.enlarged {
+                        self.enlarged = true;
+                        platform::enlarge(&self.file);
+                    }
                     return Ok(count);
                 }
                 Err(error) => return Err(error),

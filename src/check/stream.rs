@@ -35,7 +35,7 @@ pub(super) struct Check<'c> {
     pub(super) format: Option<Format>,
     pub(super) vocabulary: Vocabulary,
     pub(super) sequence: Sequence<'c>,
-    pub(super) correlation: Correlation,
+    pub(super) correlation: Correlation<'c>,
     pub(super) reassembly: Reassembly<'c>,
     pub(super) terminal: Terminal,
     /// What the stages found and no report has seen yet.

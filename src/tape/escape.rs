@@ -20,7 +20,7 @@ pub(crate) fn unescaped(written: &str) -> String {
 
 /// How a text is written in a string, without the quotes: nothing is escaped without need.
 pub(crate) fn escaped(text: &str) -> String {
-    let mut written = serde_json::Value::from(text).to_string();
+    let mut written = serde_json::to_string(text).unwrap_or_default();
     written.pop();
     written.remove(0);
     written
