@@ -28,6 +28,8 @@ pub struct Correlation<'p> {
     open: HashMap<u64, Open, OfFingerprints>,
     /// Those that were completed, the same way.
     ended: HashMap<u64, Ended, OfFingerprints>,
+    /// Further completions of them that belong to starts already reported.
+    owed: HashMap<u64, u32, OfFingerprints>,
     /// What fingerprints are taken with: nobody who writes a stream can foresee them.
     state: RandomState,
     likenesses: Likenesses,
@@ -49,14 +51,23 @@ struct Open {
     repeats: u32,
 }
 
+/// The line of a completion, times two; and one more if the start had come before it. There are
+/// tens of thousands of them.
 #[derive(Debug, Clone, Copy)]
-struct Ended {
-    /// The line of the completion.
-    line: u64,
-    /// Whether the start had come before it.
-    started: bool,
-    /// Further completions that belong to starts already reported.
-    repeats: u32,
+struct Ended(u64);
+
+impl Ended {
+    fn new(line: u64, started: bool) -> Self {
+        Self(line << 1 | u64::from(started))
+    }
+
+    fn line(self) -> u64 {
+        self.0 >> 1
+    }
+
+    fn is_started(self) -> bool {
+        self.0 & 1 == 1
+    }
 }
 
 impl<'p> Correlation<'p> {
@@ -66,6 +77,7 @@ impl<'p> Correlation<'p> {
             profile,
             open: HashMap::default(),
             ended: HashMap::default(),
+            owed: HashMap::default(),
             state: RandomState::new(),
             likenesses: Likenesses::default(),
             rows: Vec::new(),
@@ -80,6 +92,7 @@ impl<'p> Correlation<'p> {
         self.open.clear();
         self.likenesses = Likenesses::default();
         self.ended.clear();
+        self.owed.clear();
         self.left_open = self.counts.unfinished;
     }
 
@@ -120,13 +133,14 @@ impl<'p> Correlation<'p> {
             let message = format!("{} is started again while it is open", name());
             return Some(Diagnostic::new(Rule::RepeatedCallStart, message).related(open.line));
         }
-        if call.repeat && self.ended.get(&id).is_some_and(|ended| ended.started) {
+        if call.repeat && self.ended.get(&id).is_some_and(|it| it.is_started()) {
             return None;
         }
         let ended = self.ended.remove(&id);
-        if let Some(ended @ Ended { started: false, .. }) = ended {
+        self.owed.remove(&id);
+        if let Some(ended) = ended.filter(|it| !it.is_started()) {
             // The completion came first, and has been reported for that.
-            self.remember(id, Ended { started: true, ..ended });
+            self.remember(id, Ended::new(ended.line(), true));
             return None;
         }
         self.counts.total += 1;
@@ -142,7 +156,7 @@ impl<'p> Correlation<'p> {
         }
         ended.map(|ended| {
             let message = format!("{} is started again after its completion", name());
-            Diagnostic::new(Rule::RepeatedCallStart, message).related(ended.line)
+            Diagnostic::new(Rule::RepeatedCallStart, message).related(ended.line())
         })
     }
 
@@ -171,7 +185,10 @@ impl<'p> Correlation<'p> {
         let Some(open) = self.open.remove(&id) else {
             return self.complete_unopened(id, call, outcome, line);
         };
-        self.remember(id, Ended { line, started: true, repeats: open.repeats });
+        self.remember(id, Ended::new(line, true));
+        if open.repeats > 0 && self.ended.contains_key(&id) {
+            self.owed.insert(id, open.repeats);
+        }
         self.counts.unfinished -= 1;
         self.counts.add(outcome);
         if let Some(row) = open.row {
@@ -199,16 +216,16 @@ impl<'p> Correlation<'p> {
         line: u64,
     ) -> Option<Diagnostic> {
         let name = name(call.tool.as_deref(), &call.id);
-        if let Some(ended) = self.ended.get_mut(&id) {
+        if let Some(ended) = self.ended.get(&id) {
             if call.repeat {
                 return None;
             }
-            if let Some(left) = ended.repeats.checked_sub(1) {
-                ended.repeats = left;
+            if let Some(owed) = self.owed.get_mut(&id).filter(|owed| **owed > 0) {
+                *owed -= 1;
                 return None;
             }
             let message = format!("{name} is completed a second time");
-            return Some(Diagnostic::new(Rule::RepeatedCompletion, message).related(ended.line));
+            return Some(Diagnostic::new(Rule::RepeatedCompletion, message).related(ended.line()));
         }
         if call.alone == Alone::Ignored {
             return None;
@@ -222,7 +239,7 @@ impl<'p> Correlation<'p> {
         self.counts.total += 1;
         self.counts.add(outcome);
         let whole = call.alone == Alone::Call;
-        self.remember(id, Ended { line, started: whole, repeats: 0 });
+        self.remember(id, Ended::new(line, whole));
         if let Some(row) = self.row(call, None) {
             self.rows[row].outcome = Some(outcome);
             self.rows[row].completed_line = Some(line);

@@ -2,6 +2,7 @@
 
 mod candidates;
 mod plan;
+mod prose;
 mod reader;
 mod recipe;
 
@@ -17,6 +18,7 @@ use crate::profile::{Alone, CallOutcome, RunOutcome};
 use crate::visible::{clipped, shown};
 
 pub use plan::Plan;
+pub use prose::Prose;
 pub use reader::Reader;
 pub use recipe::Recipe;
 
@@ -125,7 +127,7 @@ pub enum Fact<'e> {
     /// The text of a whole segment.
     TextWhole(Cow<'e, str>),
     /// The text of the answer.
-    FinalText(Cow<'e, str>),
+    FinalText(Prose<'e>),
     /// The open text segment ends here.
     Boundary,
     /// An error; with a fatal one the run cannot succeed.

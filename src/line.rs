@@ -222,8 +222,8 @@ impl<R: Read> LineReader<R> {
                 self.start = 0;
             }
             if self.buffer.len() - self.end < self.room {
-                // By a quarter, not by doubling: one huge line costs 1.25 times its size.
-                let larger = self.buffer.len() + (self.buffer.len() / 4).max(self.room);
+                // By an eighth, not by doubling: one huge line costs 1.125 times its size.
+                let larger = self.buffer.len() + (self.buffer.len() / 8).max(self.room);
                 self.buffer.reserve_exact(larger - self.buffer.len());
                 self.buffer.resize(larger, 0);
             }

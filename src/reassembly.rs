@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use crate::diagnostic::Diagnostic;
-use crate::facts::{Fact, Facts};
+use crate::facts::{Fact, Facts, Prose};
 use crate::profile::{FinalIs, Profile, TextDeltas, TextGroups, TextMode};
 use crate::rule::Rule;
 
@@ -71,7 +71,7 @@ struct Repeat {
 pub type Pieces<'f> = SmallVec<[Piece<'f>; 2]>;
 
 /// What an event adds to the text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Piece<'f> {
     /// Text that nobody has seen yet.
     Text(Cow<'f, str>),
@@ -80,7 +80,7 @@ pub enum Piece<'f> {
     /// The segment is complete.
     End,
     /// The producer's last word: the answer, which may have been seen before.
-    Answer(&'f str),
+    Answer(&'f Prose<'f>),
     /// A new turn begins.
     Turn,
 }
@@ -329,7 +329,7 @@ mod tests {
             let fact = match mode {
                 'd' => Fact::TextDelta((*text).into()),
                 'w' => Fact::TextWhole((*text).into()),
-                'f' => Fact::FinalText((*text).into()),
+                'f' => Fact::FinalText(Prose::Text((*text).into())),
                 _ => Fact::Boundary,
             };
             let standing = Standing::Documented;

@@ -53,7 +53,7 @@ impl<'p> Actions<'p> {
         if !seen.in_run {
             return lines;
         }
-        if seen.pieces.contains(&Piece::Turn) {
+        if seen.pieces.iter().any(|it| matches!(it, Piece::Turn)) {
             lines = self.unfinished();
             self.told.clear();
         }

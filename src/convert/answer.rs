@@ -36,7 +36,7 @@ impl Converter for Answer {
                 Piece::End => self.complete = true,
                 Piece::Answer(answer) => {
                     self.message.clear();
-                    self.message.push_str(&clipped(answer, ANSWER_BYTES_MAX));
+                    self.message.push_str(&clipped(&answer.text(), ANSWER_BYTES_MAX));
                     self.complete = true;
                 }
                 Piece::Turn => self.message.clear(),

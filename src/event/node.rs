@@ -117,6 +117,18 @@ impl<'e> Node<'e> {
         }
     }
 
+    /// The string as it is written, without its quotes, if it has escapes and the engine knows
+    /// how it is written.
+    pub fn written(self) -> Option<&'e str> {
+        match self {
+            Self::Tape(cursor) if cursor.kind() == Kind::String && cursor.has_escapes() => {
+                cursor.look();
+                Some(cursor.written())
+            }
+            Self::Tape(_) | Self::Tree(_) => None,
+        }
+    }
+
     fn number(self) -> Option<Number> {
         match self {
             Self::Tree(value) => value.as_number().cloned(),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use super::{Fact, Facts, Standing};
+use super::{Fact, Facts, Prose, Standing};
 use crate::event::Node;
 use crate::profile::TextMode;
 
@@ -91,6 +91,9 @@ impl<'e> Step<'e> {
                 let parts = parts.into_iter().map(|it| it.and_then(Node::scalar_text));
                 Some(Fact::Group(group_key(parts.map(Option::unwrap_or_default))))
             }
+            Self::Text { mode: TextMode::Final, pieces, complete: true } if pieces.len() == 1 => {
+                Prose::of(pieces[0]).map(Fact::FinalText)
+            }
             Self::Text { mode, pieces, complete } => {
                 let text = joined(pieces.into_iter().filter_map(Node::as_str));
                 // An array without any text is an empty text; without the array there is none.
@@ -122,6 +125,6 @@ pub(super) fn text_fact(mode: TextMode, text: Cow<'_, str>) -> Fact<'_> {
     match mode {
         TextMode::Delta => Fact::TextDelta(text),
         TextMode::Whole => Fact::TextWhole(text),
-        TextMode::Final => Fact::FinalText(text),
+        TextMode::Final => Fact::FinalText(text.into()),
     }
 }

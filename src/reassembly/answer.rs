@@ -1,10 +1,9 @@
 //! The final text, and what is doubtful in a turn that succeeded.
 
-use std::borrow::Cow;
-
 use super::text::Text;
 use super::{Piece, Pieces, Reassembly};
 use crate::diagnostic::Diagnostic;
+use crate::facts::Prose;
 use crate::profile::{FinalIs, TextDeltas, TextMode};
 use crate::rule::Rule;
 
@@ -38,17 +37,16 @@ impl Reassembly<'_> {
 
     pub(super) fn final_text<'f>(
         &mut self,
-        text: &'f str,
+        text: &'f Prose<'_>,
         single: bool,
         pieces: &mut Pieces<'f>,
     ) -> Option<Diagnostic> {
         self.final_text = Some(text.is_empty());
         if single {
-            self.push(text);
-            pieces.extend([Piece::Text(Cow::Borrowed(text)), Piece::End]);
+            self.show(text, pieces);
             return None;
         }
-        if self.answer.difference(text).is_none() {
+        if self.answer.difference_from(text).is_none() {
             // What looked like a repeat was text.
             self.confirm(pieces);
         }
@@ -59,12 +57,18 @@ impl Reassembly<'_> {
             return mismatch;
         }
         if is_new {
-            self.push(text);
-            pieces.extend([Piece::Text(Cow::Borrowed(text)), Piece::End]);
+            self.show(text, pieces);
         } else if self.final_is() != FinalIs::Either {
             pieces.push(Piece::Answer(text));
         }
         mismatch
+    }
+
+    /// The text is one that nobody has seen yet.
+    fn show<'f>(&mut self, text: &'f Prose<'_>, pieces: &mut Pieces<'f>) {
+        let text = text.text();
+        self.push(&text);
+        pieces.extend([Piece::Text(text), Piece::End]);
     }
 
     /// What the final text is, where there is something to compare it with.
@@ -80,14 +84,14 @@ impl Reassembly<'_> {
         self.profile.text.iter().any(|rule| rule.mode == mode)
     }
 
-    fn compare(&mut self, text: &str) -> Option<Diagnostic> {
+    fn compare(&mut self, text: &Prose<'_>) -> Option<Diagnostic> {
         if self.crowded {
             return None;
         }
-        let is_other = |other: &Text| other.difference(text).is_none();
-        let of_all = self.answer.difference(text);
+        let is_other = |other: &Text| other.difference_from(text).is_none();
+        let of_all = self.answer.difference_from(text);
         let is_all = of_all.is_none() || self.other.as_ref().is_some_and(is_other);
-        let of_last = if self.keeps_last { self.last.difference(text) } else { None };
+        let of_last = if self.keeps_last { self.last.difference_from(text) } else { None };
         let (difference, what) = match self.final_is() {
             FinalIs::All if !is_all => (of_all?, "the segments do not make"),
             FinalIs::Last if !text.is_empty() => (of_last?, "the last segment is not"),

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
 
+use crate::facts::Prose;
 use crate::limits::TEXT_BYTES_MAX;
 
 /// A text: its first [`TEXT_BYTES_MAX`] bytes, its length, and a fingerprint of the bytes beyond.
@@ -64,17 +65,62 @@ impl Text {
 
     /// Where `other` differs from the text.
     pub(super) fn difference(&self, other: &str) -> Option<Difference> {
-        let bytes = other.as_bytes();
-        let lengths = (self.length, bytes.len() as u64);
-        let (start, beyond) = bytes.split_at(bytes.len().min(self.kept.len()));
-        let equal = start.iter().zip(&self.kept).take_while(|(a, b)| a == b).count();
-        if equal < start.len() || start.len() < self.kept.len() {
+        let mut comparison = Comparison::new(self);
+        comparison.push(other);
+        comparison.finish()
+    }
+
+    /// The same for a text whose escapes have not been undone.
+    pub(super) fn difference_from(&self, other: &Prose<'_>) -> Option<Difference> {
+        let mut comparison = Comparison::new(self);
+        other.pieces(|piece| comparison.push(piece));
+        comparison.finish()
+    }
+}
+
+/// A comparison of a text with another one, which comes piece by piece.
+struct Comparison<'t> {
+    text: &'t Text,
+    /// So many bytes of what is kept are equal; behind them none is compared if one differs.
+    equal: usize,
+    differs: bool,
+    /// Of the other text: its length, and a fingerprint of the bytes beyond.
+    length: u64,
+    beyond: DefaultHasher,
+}
+
+impl<'t> Comparison<'t> {
+    fn new(text: &'t Text) -> Self {
+        Self { text, equal: 0, differs: false, length: 0, beyond: DefaultHasher::default() }
+    }
+
+    fn push(&mut self, piece: &str) {
+        self.length += piece.len() as u64;
+        if self.differs {
+            return;
+        }
+        let kept = &self.text.kept[self.equal..];
+        let (start, beyond) = piece.as_bytes().split_at(piece.len().min(kept.len()));
+        let kept = &kept[..start.len()];
+        if start == kept {
+            self.equal += start.len();
+            if !beyond.is_empty() {
+                self.beyond.write(beyond);
+            }
+        } else {
+            self.equal += start.iter().zip(kept).take_while(|(a, b)| a == b).count();
+            self.differs = true;
+        }
+    }
+
+    fn finish(self) -> Option<Difference> {
+        let Self { text, equal, differs, length, beyond } = self;
+        let lengths = (text.length, length);
+        if differs || equal < text.kept.len() {
             return Some(Difference { at: equal, exact: true, lengths });
         }
-        let mut hasher = DefaultHasher::default();
-        hasher.write(beyond);
-        let same = lengths.0 == lengths.1 && hasher.finish() == self.beyond.finish();
-        (!same).then_some(Difference { at: equal, exact: !self.overflowed(), lengths })
+        let same = text.length == length && beyond.finish() == text.beyond.finish();
+        (!same).then_some(Difference { at: equal, exact: !text.overflowed(), lengths })
     }
 }
 
@@ -118,6 +164,19 @@ mod tests {
         assert_eq!(at("abc", "ab"), Some(2));
         assert_eq!(at("ab", "abc"), Some(2));
         assert_eq!(at("", ""), None);
+    }
+
+    #[test]
+    fn a_text_is_compared_as_it_is_written() {
+        let whole = text(&["a\nb", "\u{1f680}c"]);
+        let at = |written: &str| {
+            whole.difference_from(&Prose::Written(written)).map(|difference| difference.at)
+        };
+        assert_eq!(at(r"a\nb\ud83d\ude80c"), None);
+        assert_eq!(at(r"a\u000ab🚀c"), None);
+        assert_eq!(at(r"a\tb🚀c"), Some(1));
+        assert_eq!(at(r"a\nb🚀"), Some(7));
+        assert_eq!(at(r"a\nb🚀c\n"), Some(8));
     }
 
     /// Goal: beyond the bound texts are still told apart, however they were cut into pieces.

@@ -152,6 +152,11 @@ impl<'a> Cursor<'a> {
         is_small.then(|| decimal(text, start, end))
     }
 
+    /// Whether a string has escapes.
+    pub(crate) fn has_escapes(self) -> bool {
+        !self.entry().plain
+    }
+
     /// The text of a string, escapes undone; no look at it.
     #[inline]
     pub(crate) fn unescaped(self) -> Cow<'a, str> {

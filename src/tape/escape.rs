@@ -7,15 +7,20 @@ use memchr::memmem;
 /// The text of a string, which is written without its quotes.
 pub(crate) fn unescaped(written: &str) -> String {
     let mut text = String::with_capacity(written.len());
+    pieces(written, |piece| text.push_str(piece));
+    text
+}
+
+/// The same, piece by piece.
+pub(crate) fn pieces(written: &str, mut take: impl FnMut(&str)) {
     let mut rest = written;
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
-        text.push_str(&rest[..at]);
+        take(&rest[..at]);
         let (character, behind) = escape(&rest.as_bytes()[at + 1..]);
-        text.push(character);
+        take(character.encode_utf8(&mut [0; 4]));
         rest = &rest[at + 1 + behind..];
     }
-    text.push_str(rest);
-    text
+    take(rest);
 }
 
 /// How a text is written in a string, without the quotes: nothing is escaped without need.
