@@ -126,6 +126,42 @@ fn engines_agree_however_a_stream_arrives() {
     }
 }
 
+/// Goal: arguments that are too large to be kept are compared by value, however they are written.
+/// Method: four calls are open at once whose halves write the same in two ways; then one of them
+/// writes something else.
+#[test]
+fn engines_agree_on_large_calls() {
+    let half = |half: &str, id: usize, args: &str, result: &str| {
+        format!(
+            r#"{{"type":"tool_call","subtype":"{half}","call_id":"{id}","tool_call":{{"readToolCall":{{"args":{args}{result}}}}},"session_id":"s"}}"#
+        )
+    };
+    let args = |escapes: [&str; 4], last: &str| {
+        let [slash, line, accent, quote] = escapes;
+        let text = format!("a{slash}b{line}{accent}{quote}").repeat(10_000);
+        (format!(r#"{{"path":"{text}","n":[1,"{last}"]}}"#), format!(r#""n":[1,"{last}"]"#), text)
+    };
+    let plain = ["/", r"\n", "é", r#"\""#];
+    let other_way = [r"\/", r"\u000a", r"\u00E9", r"\u0022"];
+    let stream = |changed: &str| {
+        let (starts, ..) = args(plain, "x");
+        let mut lines: Vec<String> = (0..4).map(|id| half("started", id, &starts, "")).collect();
+        for id in 0..4 {
+            let (_, member, text) = args(other_way, if id == 2 { changed } else { "x" });
+            let ends = format!(r#"{{{member},"path":"{text}"}}"#);
+            lines.push(half("completed", id, &ends, r#","result":{"success":{}}"#));
+        }
+        lines.into_iter().flat_map(|line| (line + "\n").into_bytes()).collect::<Vec<u8>>()
+    };
+    let engines = Engines::new(|| contract(["--allow", "missing-session-start"]));
+    for (changed, expected) in [("x", None), ("y", Some(1)), (r"\u0078", None)] {
+        let batch = Batch { streams: vec![stream(changed)], ..Batch::default() };
+        assert!(batch.streams[0].len() > 8 * 100_000);
+        let summaries = agree(&engines, &batch, changed);
+        assert_eq!(summaries[0].rules.get(&Rule::CallMismatch), expected.as_ref(), "{changed}");
+    }
+}
+
 /// Method: each text of the suite as a line, as a member and as one item of many, between good
 /// lines that are alike.
 #[test]
