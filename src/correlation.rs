@@ -24,7 +24,7 @@ use likeness::{Likeness, Likenesses};
 #[derive(Debug)]
 pub struct Correlation<'p> {
     profile: &'p Calls,
-    /// Those that are open, by the fingerprint of their id, which is taken once for each event.
+    /// Those that are open, by the fingerprint of their id.
     open: HashMap<u64, Open, OfFingerprints>,
     /// Those that were completed, the same way.
     ended: HashMap<u64, Ended, OfFingerprints>,
@@ -51,8 +51,8 @@ struct Open {
     repeats: u32,
 }
 
-/// The line of a completion, times two; and one more if the start had come before it. There are
-/// tens of thousands of them.
+/// A call that has ended: the line of its completion times two, and one more if no start of it is
+/// still to come. In one word, because tens of thousands are kept.
 #[derive(Debug, Clone, Copy)]
 struct Ended(u64);
 
@@ -103,13 +103,13 @@ impl<'p> Correlation<'p> {
         for fact in facts.list() {
             match fact {
                 Fact::CallStarted(call) => {
-                    let id = self.fingerprint(&call.id);
-                    found.extend(self.start(id, call, facts.line).map(at));
+                    let key = self.fingerprint(&call.id);
+                    found.extend(self.start(key, call, facts.line).map(at));
                 }
                 Fact::CallCompleted(call, outcome) => {
-                    let id = self.fingerprint(&call.id);
-                    found.extend(self.contradiction(id, call).map(at));
-                    found.extend(self.complete(id, call, *outcome, facts.line).map(at));
+                    let key = self.fingerprint(&call.id);
+                    found.extend(self.contradiction(key, call).map(at));
+                    found.extend(self.complete(key, call, *outcome, facts.line).map(at));
                 }
                 Fact::Terminal(_) if succeeds => {
                     self.report_open(facts.line, facts.offset, found);
@@ -123,9 +123,9 @@ impl<'p> Correlation<'p> {
         self.state.hash_one(id)
     }
 
-    fn start(&mut self, id: u64, call: &Call<'_>, line: u64) -> Option<Diagnostic> {
+    fn start(&mut self, key: u64, call: &Call<'_>, line: u64) -> Option<Diagnostic> {
         let name = || name(call.tool.as_deref(), &call.id);
-        if let Some(open) = self.open.get_mut(&id) {
+        if let Some(open) = self.open.get_mut(&key) {
             if call.repeat {
                 return None;
             }
@@ -133,14 +133,14 @@ impl<'p> Correlation<'p> {
             let message = format!("{} is started again while it is open", name());
             return Some(Diagnostic::new(Rule::RepeatedCallStart, message).related(open.line));
         }
-        if call.repeat && self.ended.get(&id).is_some_and(|it| it.is_started()) {
+        if call.repeat && self.ended.get(&key).is_some_and(|it| it.is_started()) {
             return None;
         }
-        let ended = self.ended.remove(&id);
-        self.owed.remove(&id);
+        let ended = self.ended.remove(&key);
+        self.owed.remove(&key);
         if let Some(ended) = ended.filter(|it| !it.is_started()) {
             // The completion came first, and has been reported for that.
-            self.remember(id, Ended::new(ended.line(), true));
+            self.remember(key, Ended::new(ended.line(), true));
             return None;
         }
         self.counts.total += 1;
@@ -152,7 +152,7 @@ impl<'p> Correlation<'p> {
             let tool = tool(call);
             let same = call.same.iter().map(|it| it.map(|it| self.likenesses.keep(it))).collect();
             let open = Open { id: call.id.clone(), line, tool, same, row, repeats: 0 };
-            self.open.insert(id, open);
+            self.open.insert(key, open);
         }
         ended.map(|ended| {
             let message = format!("{} is started again after its completion", name());
@@ -161,8 +161,8 @@ impl<'p> Correlation<'p> {
     }
 
     /// Whether a completion says two things at once.
-    fn contradiction(&self, id: u64, call: &Call<'_>) -> Option<Diagnostic> {
-        let open = self.open.get(&id);
+    fn contradiction(&self, key: u64, call: &Call<'_>) -> Option<Diagnostic> {
+        let open = self.open.get(&key);
         if !call.contradicts || call.alone == Alone::Ignored && open.is_none() {
             return None;
         }
@@ -177,17 +177,17 @@ impl<'p> Correlation<'p> {
 
     fn complete(
         &mut self,
-        id: u64,
+        key: u64,
         call: &Call<'_>,
         outcome: CallOutcome,
         line: u64,
     ) -> Option<Diagnostic> {
-        let Some(open) = self.open.remove(&id) else {
-            return self.complete_unopened(id, call, outcome, line);
+        let Some(open) = self.open.remove(&key) else {
+            return self.complete_unopened(key, call, outcome, line);
         };
-        self.remember(id, Ended::new(line, true));
-        if open.repeats > 0 && self.ended.contains_key(&id) {
-            self.owed.insert(id, open.repeats);
+        self.remember(key, Ended::new(line, true));
+        if open.repeats > 0 && self.ended.contains_key(&key) {
+            self.owed.insert(key, open.repeats);
         }
         self.counts.unfinished -= 1;
         self.counts.add(outcome);
@@ -210,17 +210,17 @@ impl<'p> Correlation<'p> {
 
     fn complete_unopened(
         &mut self,
-        id: u64,
+        key: u64,
         call: &Call<'_>,
         outcome: CallOutcome,
         line: u64,
     ) -> Option<Diagnostic> {
         let name = name(call.tool.as_deref(), &call.id);
-        if let Some(ended) = self.ended.get(&id) {
+        if let Some(ended) = self.ended.get(&key) {
             if call.repeat {
                 return None;
             }
-            if let Some(owed) = self.owed.get_mut(&id).filter(|owed| **owed > 0) {
+            if let Some(owed) = self.owed.get_mut(&key).filter(|owed| **owed > 0) {
                 *owed -= 1;
                 return None;
             }
@@ -239,7 +239,7 @@ impl<'p> Correlation<'p> {
         self.counts.total += 1;
         self.counts.add(outcome);
         let whole = call.alone == Alone::Call;
-        self.remember(id, Ended::new(line, whole));
+        self.remember(key, Ended::new(line, whole));
         if let Some(row) = self.row(call, None) {
             self.rows[row].outcome = Some(outcome);
             self.rows[row].completed_line = Some(line);
@@ -274,9 +274,9 @@ impl<'p> Correlation<'p> {
         tools.into_iter().chain(values).collect()
     }
 
-    fn remember(&mut self, id: u64, ended: Ended) {
+    fn remember(&mut self, key: u64, ended: Ended) {
         if self.ended.len() < CALLS_ENDED_MAX {
-            self.ended.insert(id, ended);
+            self.ended.insert(key, ended);
         } else {
             self.overflow = true;
         }

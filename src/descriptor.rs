@@ -37,7 +37,8 @@ impl Read for Patient {
                     platform::wait(&self.file, platform::READABLE)?;
                 }
                 Ok(count) => {
-                    // More at once is a file, or a pipe that is large already.
+                    // More at once is a file, or a pipe that is large already: so are those of
+                    // systems with larger pages.
                     if count as u64 == PIPE_BUFFER_BYTES && !self.enlarged {
                         self.enlarged = true;
                         platform::enlarge(&self.file);

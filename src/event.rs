@@ -5,6 +5,7 @@
 //! goes to the other. Whoever looks at an event asks its [`Node`]s, which answer the same for both;
 //! only who saves work for the fast one asks which it was.
 
+mod blocks;
 mod engine;
 mod locate;
 mod node;

@@ -15,11 +15,11 @@ pub const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// in the cache.
 pub const READ_BYTES: usize = 128 * 1024;
 
-/// Objects in a line that is no event that are tried for one that is glued to a text.
-pub const GLUED_OBJECTS_MAX: usize = 4;
-
 /// The same, until more is waiting than this: a short stream is to touch little memory.
 pub const FIRST_READ_BYTES: usize = 16 * 1024;
+
+/// Objects in a line that is no event that are tried for one that is glued to a text.
+pub const GLUED_OBJECTS_MAX: usize = 4;
 
 /// What is kept of the streams that are checked ahead of the one whose turn it is to be reported,
 /// in bytes, before those who check them wait: some thousand reports of good streams.
@@ -84,7 +84,7 @@ pub const FRAMING_LINES_MAX: usize = 5;
 /// Tool calls that may be open at once, about 200 bytes each. Later ones are not correlated.
 pub const CALLS_OPEN_MAX: usize = 20_000;
 
-/// Ended tool calls that are remembered, about 40 bytes each, so that a second end is told from
+/// Ended tool calls that are remembered, about 20 bytes each, so that a second end is told from
 /// an end without a start.
 pub const CALLS_ENDED_MAX: usize = 50_000;
 

@@ -329,7 +329,7 @@ mod tests {
             let fact = match mode {
                 'd' => Fact::TextDelta((*text).into()),
                 'w' => Fact::TextWhole((*text).into()),
-                'f' => Fact::FinalText(Prose::Text((*text).into())),
+                'f' => Fact::FinalText(Cow::Borrowed(*text).into()),
                 _ => Fact::Boundary,
             };
             let standing = Standing::Documented;

@@ -19,7 +19,7 @@ use crate::limits::{DEPTH_MAX, ENTRIES_KEPT_MAX};
 pub(crate) use cursor::ENTRIES_NOTED;
 pub use cursor::{Cursor, Doc, Items, Members};
 pub(crate) use decimal::{DIGITS_MAX, decimal, digits};
-pub(crate) use escape::{canonical, escaped, pieces, unescaped};
+pub(crate) use escape::{canonical, canonical_text, pieces, unescaped};
 pub(crate) use pattern::Pattern;
 pub(crate) use scan::{StringEnd, string_end};
 

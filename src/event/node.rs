@@ -5,7 +5,8 @@ use std::hash::{BuildHasher, Hash, Hasher};
 
 use serde_json::{Number, Value};
 
-use crate::tape::{Cursor, Kind, canonical, escaped};
+use super::blocks::Blocks;
+use crate::tape::{Cursor, Kind, canonical, canonical_text};
 
 /// A value of an event, whatever engine holds it.
 ///
@@ -213,7 +214,10 @@ impl<'e> Node<'e> {
         } else if let Some(number) = self.number() {
             (2_u8, number).hash(&mut hasher);
         } else if self.is_string() {
-            (3_u8, self.canonical()).hash(&mut hasher);
+            3_u8.hash(&mut hasher);
+            let mut blocks = Blocks::new(&mut hasher);
+            self.canonical(|piece| blocks.push(piece.as_bytes()));
+            blocks.finish();
         } else if self.is_array() {
             let items = self.items().map(|item| item.fingerprint(state));
             let count = items.map(|it| it.hash(&mut hasher)).count();
@@ -227,14 +231,14 @@ impl<'e> Node<'e> {
         hasher.finish()
     }
 
-    /// A string as it is written where nothing is escaped without need, without its quotes: one
-    /// form for each text, which of a long text is mostly there already.
-    fn canonical(self) -> Cow<'e, str> {
+    /// A string in its canonical form, piece by piece: of a long one no copy is made.
+    fn canonical(self, mut take: impl FnMut(&str)) {
         match self {
-            Self::Tree(value) => Cow::Owned(escaped(value.as_str().unwrap_or_default())),
+            Self::Tree(value) => canonical_text(value.as_str().unwrap_or_default(), take),
             Self::Tape(cursor) => {
                 cursor.look();
-                canonical(cursor.written())
+                let written = cursor.written();
+                if cursor.has_escapes() { canonical(written, take) } else { take(written) }
             }
         }
     }
@@ -262,8 +266,7 @@ impl<'e> Node<'e> {
 
 #[cfg(test)]
 mod tests {
-    use std::hash::RandomState;
-
+    use foldhash::quality::RandomState;
     use serde_json::json;
 
     use super::*;
@@ -281,7 +284,7 @@ mod tests {
 
     #[test]
     fn fingerprints_follow_equality() {
-        let state = RandomState::new();
+        let state = RandomState::default();
         let of = |value: &Value| asked(value, |it| it.fingerprint(&state));
         let value = json!({"a": [1, "x\n", null], "b": {"c": true, "d": 2}});
         let reordered = r#"{"b":{"d":2,"c":true},"a":[1,"x\u000a",null]}"#;
@@ -292,6 +295,15 @@ mod tests {
             [json!({"a": [1, "x\n", null], "b": {"c": true, "d": 3}}), json!([]), json!({})]
         {
             assert_ne!(of(&value), of(&other));
+        }
+        // A hasher that cares how it is given bytes is given them alike.
+        let long = r"a/\n".repeat(2_000);
+        for written in [long.clone(), long.replace('/', r"\/"), long.replace(r"\n", r"\u000a")] {
+            let written = format!("\"{written}\"");
+            assert!(tape.read(written.as_bytes(), written.len()));
+            let print = Node::Tape(tape.doc(&written).root()).fingerprint(&state);
+            assert_eq!(print, of(&json!("a/\n".repeat(2_000))));
+            assert_ne!(print, of(&json!("a/\n".repeat(1_999) + "a/\t")));
         }
     }
 

@@ -11,6 +11,7 @@ use crate::limits::TEXT_BYTES_MAX;
 pub(super) struct Text {
     kept: Vec<u8>,
     length: u64,
+    /// Taken with a hasher that does not care how the bytes are cut into pieces.
     beyond: DefaultHasher,
 }
 
@@ -81,7 +82,7 @@ impl Text {
 /// A comparison of a text with another one, which comes piece by piece.
 struct Comparison<'t> {
     text: &'t Text,
-    /// So many bytes of what is kept are equal; behind them none is compared if one differs.
+    /// How many bytes of what is kept are equal, up to the first that differs.
     equal: usize,
     differs: bool,
     /// Of the other text: its length, and a fingerprint of the bytes beyond.
@@ -170,7 +171,7 @@ mod tests {
     fn a_text_is_compared_as_it_is_written() {
         let whole = text(&["a\nb", "\u{1f680}c"]);
         let at = |written: &str| {
-            whole.difference_from(&Prose::Written(written)).map(|difference| difference.at)
+            whole.difference_from(&Prose::written(written)).map(|difference| difference.at)
         };
         assert_eq!(at(r"a\nb\ud83d\ude80c"), None);
         assert_eq!(at(r"a\u000ab🚀c"), None);
@@ -189,6 +190,8 @@ mod tests {
         assert!(whole.overflowed());
         assert_eq!(whole.kept.len(), TEXT_BYTES_MAX);
         assert_eq!(whole.difference(&long), None);
+        let written = long.replace('5', r"\u0035");
+        assert_eq!(whole.difference_from(&Prose::written(&written)), None);
         let mut other = long.clone().into_bytes();
         *other.last_mut().expect("not empty") = b'x';
         let other = String::from_utf8(other).expect("ASCII");

@@ -55,7 +55,7 @@ fn marks(block: &[u8; 64]) -> Marks {
 #[inline]
 fn simple_escapes(block: &[u8; 64]) -> u64 {
     // What a byte must be to be one of them follows from its lower half, but for b and r. Of a
-    // byte above 0x7f the shuffle makes nothing.
+    // byte above 0x7f the shuffle makes nothing; nor is a zero what it must be.
     let own = table([1, 0, b'b', 0, b't', 0, b'f', 0, 0, 0, 0, 0, 0, 0, b'n', b'/']);
     let halves = halves(block);
     let [low, high] = equal(halves, b'r');

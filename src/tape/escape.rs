@@ -1,7 +1,5 @@
 //! Escapes in strings that the tape has checked.
 
-use std::borrow::Cow;
-
 use memchr::memmem;
 
 /// The text of a string, which is written without its quotes.
@@ -23,23 +21,48 @@ pub(crate) fn pieces(written: &str, mut take: impl FnMut(&str)) {
     take(rest);
 }
 
-/// How a text is written in a string, without the quotes: nothing is escaped without need.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut written = serde_json::to_string(text).unwrap_or_default();
-    written.pop();
-    written.remove(0);
-    written
+/// A string as it is written where nothing is escaped without need, piece by piece: one form for
+/// each text, and mostly the one at hand.
+pub(crate) fn canonical(written: &str, mut take: impl FnMut(&str)) {
+    // All other escapes are needed, and there is no second way to write them. What is found may be
+    // part of an escaped backslash.
+    let may_have = |escape: &[u8]| memmem::find(written.as_bytes(), escape).is_some();
+    let (mut from, mut at) = (0, 0);
+    if may_have(b"\\/") || may_have(b"\\u") {
+        while let Some(found) = memchr::memchr(b'\\', &written.as_bytes()[at..]) {
+            let start = at + found;
+            let (character, length) = escape(&written.as_bytes()[start + 1..]);
+            at = start + 1 + length;
+            if matches!(written.as_bytes()[start + 1], b'/' | b'u') {
+                take(&written[from..start]);
+                canonical_text(character.encode_utf8(&mut [0; 4]), &mut take);
+                from = at;
+            }
+        }
+    }
+    take(&written[from..]);
 }
 
-/// The same for the text of a string, from how it is written.
-pub(crate) fn canonical(written: &str) -> Cow<'_, str> {
-    // For all other escapes there is need, and no second way to write them.
-    let other_way = |escape: &[u8]| memmem::find(written.as_bytes(), escape).is_some();
-    if other_way(b"\\/") || other_way(b"\\u") {
-        Cow::Owned(escaped(&unescaped(written)))
-    } else {
-        Cow::Borrowed(written)
+/// The same from the text.
+pub(crate) fn canonical_text(text: &str, mut take: impl FnMut(&str)) {
+    let mut from = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let escape = match byte {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            0x8 => "\\b",
+            0xc => "\\f",
+            b'\n' => "\\n",
+            b'\r' => "\\r",
+            b'\t' => "\\t",
+            0..0x20 => &format!("\\u{byte:04x}"),
+            _ => continue,
+        };
+        take(&text[from..at]);
+        take(escape);
+        from = at + 1;
     }
+    take(&text[from..]);
 }
 
 /// The character that an escape stands for, and its length without the backslash.
@@ -91,8 +114,11 @@ mod tests {
             let expected: String = serde_json::from_str(&format!("\"{written}\"")).expect("JSON");
             assert_eq!(unescaped(written), expected, "{written}");
             let least = serde_json::to_string(&expected).expect("a string");
-            assert_eq!(format!("\"{}\"", canonical(written)), least, "{written}");
-            assert_eq!(escaped(&expected), canonical(written));
+            let (mut from_written, mut from_text) = (String::new(), String::new());
+            canonical(written, |piece| from_written.push_str(piece));
+            canonical_text(&expected, |piece| from_text.push_str(piece));
+            assert_eq!(format!("\"{from_written}\""), least, "{written}");
+            assert_eq!(from_text, from_written);
         }
     }
 }

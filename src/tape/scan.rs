@@ -155,7 +155,7 @@ pub(super) fn string_end_by_blocks(
             let at = at + stop.trailing_zeros() as usize;
             return (quotes & stop != 0).then_some(StringEnd { at, plain });
         }
-        let escaped = escaped(backslashes, &mut carry);
+        let escaped = behind_backslashes(backslashes, &mut carry);
         let end = quotes & !escaped;
         let inside = (end & end.wrapping_neg()).wrapping_sub(1);
         if controls & inside != 0 {
@@ -180,19 +180,20 @@ pub(super) fn string_end_by_blocks(
 /// and what follows a run of odd length. `carry` is 1 if that is so for the first byte, and is then
 /// set for the first byte of the next block.
 #[inline]
-fn escaped(backslashes: u64, carry: &mut u64) -> u64 {
+fn behind_backslashes(backslashes: u64, carry: &mut u64) -> u64 {
     const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
     let starts = backslashes & !*carry;
-    // The subtraction turns, from the start of each run on, every second bit; those bits of the
-    // run that differ from `ODD` then are the backslashes that escape, with the byte behind it.
+    // The subtraction turns, from the start of each run on, every second bit; those that differ
+    // from `ODD` then are the backslashes that escape and, behind a run of odd length, the byte
+    // that follows it.
     let turned = (starts << 1 | ODD).wrapping_sub(starts) ^ ODD;
     let escaped = turned ^ (backslashes | *carry);
     *carry = (turned & backslashes) >> 63;
     escaped
 }
 
-/// The block at `at`; `rest`, which is all zeros, takes what is left of the bytes if that is less,
-/// and so is asked for once at most.
+/// The block at `at`; `rest`, which is all zeros, takes what is left of the bytes if that is less.
+/// Zeros are control characters: no search goes on behind such a block.
 #[inline]
 fn block_at<'b>(bytes: &'b [u8], at: usize, rest: &'b mut [u8; BLOCK]) -> Option<&'b [u8; BLOCK]> {
     let left = bytes.get(at..)?;
@@ -205,7 +206,7 @@ fn block_at<'b>(bytes: &'b [u8], at: usize, rest: &'b mut [u8; BLOCK]) -> Option
 
 /// Looks at escaped bytes of a block, a bit for each, which must begin an escape with digits;
 /// returns the place behind the last of them, if it is further on than `checked`.
-#[inline(never)]
+#[cold]
 fn check_unicode_escapes(
     bytes: &[u8],
     block: usize,

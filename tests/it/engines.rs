@@ -132,23 +132,24 @@ fn engines_agree_however_a_stream_arrives() {
 #[test]
 fn engines_agree_on_large_calls() {
     let half = |half: &str, id: usize, args: &str, result: &str| {
-        format!(
-            r#"{{"type":"tool_call","subtype":"{half}","call_id":"{id}","tool_call":{{"readToolCall":{{"args":{args}{result}}}}},"session_id":"s"}}"#
-        )
+        let call = format!(r#"{{"readToolCall":{{"args":{args}{result}}}}}"#);
+        let head = format!(r#""type":"tool_call","subtype":"{half}","call_id":"{id}""#);
+        format!(r#"{{{head},"tool_call":{call},"session_id":"s"}}"#)
     };
     let args = |escapes: [&str; 4], last: &str| {
         let [slash, line, accent, quote] = escapes;
         let text = format!("a{slash}b{line}{accent}{quote}").repeat(10_000);
-        (format!(r#"{{"path":"{text}","n":[1,"{last}"]}}"#), format!(r#""n":[1,"{last}"]"#), text)
+        (format!(r#""path":"{text}""#), format!(r#""n":[1,"{last}"]"#))
     };
     let plain = ["/", r"\n", "é", r#"\""#];
     let other_way = [r"\/", r"\u000a", r"\u00E9", r"\u0022"];
     let stream = |changed: &str| {
-        let (starts, ..) = args(plain, "x");
+        let (path, n) = args(plain, "x");
+        let starts = format!("{{{path},{n}}}");
         let mut lines: Vec<String> = (0..4).map(|id| half("started", id, &starts, "")).collect();
         for id in 0..4 {
-            let (_, member, text) = args(other_way, if id == 2 { changed } else { "x" });
-            let ends = format!(r#"{{{member},"path":"{text}"}}"#);
+            let (path, n) = args(other_way, if id == 2 { changed } else { "x" });
+            let ends = format!("{{{n},{path}}}");
             lines.push(half("completed", id, &ends, r#","result":{"success":{}}"#));
         }
         lines.into_iter().flat_map(|line| (line + "\n").into_bytes()).collect::<Vec<u8>>()

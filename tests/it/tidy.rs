@@ -80,8 +80,9 @@ fn modules_use_only_what_is_below_them() {
 
 #[test]
 fn crates_stay_in_their_rooms() {
-    let rooms: [(&str, &[&str]); 17] = [
+    let rooms: [(&str, &[&str]); 18] = [
         ("indicatif", &["progress"]),
+        ("foldhash", &["correlation", "event"]),
         ("jsonschema", &["schema"]),
         ("regex", &["pattern"]),
         ("owo_colors", &["report"]),

@@ -1,0 +1,49 @@
+//! Bytes for a hasher that cares how they are cut.
+
+use std::hash::Hasher;
+
+/// So many bytes are handed over at once.
+const BLOCK: usize = 1024;
+
+/// Hands bytes to a hasher in blocks, however they come.
+pub(super) struct Blocks<'h, H> {
+    hasher: &'h mut H,
+    block: [u8; BLOCK],
+    filled: usize,
+    length: usize,
+}
+
+impl<'h, H: Hasher> Blocks<'h, H> {
+    pub(super) fn new(hasher: &'h mut H) -> Self {
+        Self { hasher, block: [0; BLOCK], filled: 0, length: 0 }
+    }
+
+    /// Takes more bytes.
+    pub(super) fn push(&mut self, mut bytes: &[u8]) {
+        self.length += bytes.len();
+        while !bytes.is_empty() {
+            if self.filled == 0
+                && let Some((block, rest)) = bytes.split_first_chunk::<BLOCK>()
+            {
+                self.hasher.write(block);
+                bytes = rest;
+                continue;
+            }
+            let room = &mut self.block[self.filled..];
+            let (piece, rest) = bytes.split_at(bytes.len().min(room.len()));
+            room[..piece.len()].copy_from_slice(piece);
+            self.filled += piece.len();
+            bytes = rest;
+            if self.filled == self.block.len() {
+                self.hasher.write(&self.block);
+                self.filled = 0;
+            }
+        }
+    }
+
+    /// Hands over what is left, and how much it was in all.
+    pub(super) fn finish(self) {
+        self.hasher.write(&self.block[..self.filled]);
+        self.hasher.write_usize(self.length);
+    }
+}
