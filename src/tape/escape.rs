@@ -45,8 +45,10 @@ pub(crate) fn canonical(written: &str, mut take: impl FnMut(&str)) {
 
 /// The same from the text.
 pub(crate) fn canonical_text(text: &str, mut take: impl FnMut(&str)) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut from = 0;
     for (at, byte) in text.bytes().enumerate() {
+        let code;
         let escape = match byte {
             b'"' => "\\\"",
             b'\\' => "\\\\",
@@ -55,7 +57,11 @@ pub(crate) fn canonical_text(text: &str, mut take: impl FnMut(&str)) {
             b'\n' => "\\n",
             b'\r' => "\\r",
             b'\t' => "\\t",
-            0..0x20 => &format!("\\u{byte:04x}"),
+            0..0x20 => {
+                code =
+                    [b'\\', b'u', b'0', b'0', b'0' + (byte >> 4), DIGITS[usize::from(byte & 0xf)]];
+                str::from_utf8(&code).unwrap_or_default()
+            }
             _ => continue,
         };
         take(&text[from..at]);
