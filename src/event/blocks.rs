@@ -3,7 +3,7 @@
 use std::hash::Hasher;
 
 /// So many bytes are handed over at once.
-const BLOCK: usize = 1024;
+const BLOCK: usize = 256;
 
 /// Hands bytes to a hasher in blocks, however they come.
 pub(super) struct Blocks<'h, H> {

@@ -2,6 +2,8 @@
 
 use memchr::memmem;
 
+use super::scan::stops;
+
 /// The text of a string, which is written without its quotes.
 pub(crate) fn unescaped(written: &str) -> String {
     let mut text = String::with_capacity(written.len());
@@ -45,30 +47,45 @@ pub(crate) fn canonical(written: &str, mut take: impl FnMut(&str)) {
 
 /// The same from the text.
 pub(crate) fn canonical_text(text: &str, mut take: impl FnMut(&str)) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut from = 0;
-    for (at, byte) in text.bytes().enumerate() {
+    while let Some(at) = stop_from(text.as_bytes(), from) {
+        take(&text[from..at]);
         let code;
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
+        take(match text.as_bytes()[at] {
             0x8 => "\\b",
             0xc => "\\f",
             b'\n' => "\\n",
             b'\r' => "\\r",
             b'\t' => "\\t",
-            0..0x20 => {
-                code =
-                    [b'\\', b'u', b'0', b'0', b'0' + (byte >> 4), DIGITS[usize::from(byte & 0xf)]];
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            byte => {
+                code = control(byte);
                 str::from_utf8(&code).unwrap_or_default()
             }
-            _ => continue,
-        };
-        take(&text[from..at]);
-        take(escape);
+        });
         from = at + 1;
     }
     take(&text[from..]);
+}
+
+/// The escape of a control character that has no short one.
+fn control(byte: u8) -> [u8; 6] {
+    let digit = b"0123456789abcdef"[usize::from(byte & 0xf)];
+    [b'\\', b'u', b'0', b'0', b'0' + (byte >> 4), digit]
+}
+
+/// The place of the next byte that must be escaped.
+fn stop_from(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut at = start;
+    while let Some((block, _)) = bytes[at..].split_first_chunk::<16>() {
+        match stops(*block) {
+            0 => at += 16,
+            found => return Some(at + found.trailing_zeros() as usize),
+        }
+    }
+    let must = |byte: &u8| matches!(byte, 0..0x20 | b'"' | b'\\');
+    bytes[at..].iter().position(must).map(|found| at + found)
 }
 
 /// The character that an escape stands for, and its length without the backslash.
@@ -114,6 +131,8 @@ mod tests {
             r"\u0000\uffff\ud7ff\ue000",
             r#"\"\\\/\b\f\n\r\t"#,
             r"\\n",
+            "a text without escapes, and of more than one block",
+            r"an escape far behind the start of its block:\u001f and more",
             r"\u00e9é\n日",
         ];
         for written in cases {
