@@ -215,7 +215,7 @@ impl<'p> Correlation<'p> {
         outcome: CallOutcome,
         line: u64,
     ) -> Option<Diagnostic> {
-        let name = name(call.tool.as_deref(), &call.id);
+        let name = || name(call.tool.as_deref(), &call.id);
         if let Some(ended) = self.ended.get(&key) {
             if call.repeat {
                 return None;
@@ -224,7 +224,7 @@ impl<'p> Correlation<'p> {
                 *owed -= 1;
                 return None;
             }
-            let message = format!("{name} is completed a second time");
+            let message = format!("{} is completed a second time", name());
             return Some(Diagnostic::new(Rule::RepeatedCompletion, message).related(ended.line()));
         }
         if call.alone == Alone::Ignored {
@@ -254,7 +254,7 @@ impl<'p> Correlation<'p> {
             | CallOutcome::Denied
             | CallOutcome::Unknown => Rule::CompletionWithoutStart,
         };
-        let message = format!("{name} is completed and was not started before");
+        let message = format!("{} is completed and was not started before", name());
         Some(Diagnostic::new(rule, message))
     }
 

@@ -135,9 +135,7 @@ impl Onlooker {
         self.buffer = reader.into_buffer();
         (likeness, recorder.into_stream())
     }
-}
 
-impl Onlooker {
     /// Gives it memory that has served another reader.
     pub fn lend_buffer(&mut self, buffer: Vec<u8>) {
         self.buffer = buffer;

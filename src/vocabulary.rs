@@ -51,8 +51,9 @@ impl Vocabulary {
         let list = if facts.are_about(Subject::Call) { facts.list() } else { &[] };
         for fact in list {
             let (call, start) = match fact {
-                Fact::CallStarted(call) => (call, None),
-                Fact::CallCompleted(call, _) => (call, started(&call.id)),
+                // A completion that names its tool needs no start.
+                Fact::CallCompleted(call, _) if call.tool.is_none() => (call, started(&call.id)),
+                Fact::CallStarted(call) | Fact::CallCompleted(call, _) => (call, None),
                 _ => continue,
             };
             if let Some(unknown) = unknown(call, start)
