@@ -46,7 +46,7 @@ impl Reassembly<'_> {
             self.show(text, pieces);
             return None;
         }
-        if self.answer.difference_from(text).is_none() {
+        if self.repeat.is_some() && self.answer.difference_from(text).is_none() {
             // What looked like a repeat was text.
             self.confirm(pieces);
         }
