@@ -11,10 +11,10 @@ use std::io::{self, Write as _};
 use std::time::Instant;
 
 use ndjson_check::check::Checker;
-use ndjson_check::contract::{Contract, Engine};
+use ndjson_check::check::contract::{Contract, Engine};
 use ndjson_check::profile::Profile;
-use ndjson_check::report::Reports;
-use ndjson_check::verdict::{Outcome, Verdict};
+use ndjson_check::output::report::Reports;
+use ndjson_check::check::verdict::{Outcome, Verdict};
 
 const BYTES: usize = 64 << 20;
 

@@ -66,7 +66,7 @@
 //!
 //! # What is absent
 //!
-//! - No producer is known by name or key outside `src/profiles`.
+//! - No producer is known by name or key outside `src/profile/builtin`.
 //! - Nobody but [`schema`] knows the validator, nobody but [`event`] and [`schema`] which engine
 //!   read an event: other modules ask [`event::Node`].
 //! - Unsafe code stands in one small module below [`tape`], with its argument.
@@ -76,62 +76,26 @@
 //! - Nothing that is kept between two lines grows without bound: see [`limits`].
 //! - No report depends on a clock, a hash order, the cut of the input or the machine.
 
-pub mod limits;
-pub mod rule;
-pub mod verdict;
-
-mod credit;
-pub mod descriptor;
-pub mod end;
 pub mod error;
-pub mod nearest;
-pub mod pattern;
-pub mod pointer;
-pub mod tee;
-pub mod workflow;
+pub mod limits;
 
-pub mod input;
-pub mod line;
-pub mod progress;
-pub mod tape;
-pub mod visible;
+pub mod rules;
 
-pub mod schema;
+pub mod json;
 
-pub mod diagnostic;
-
-pub mod event;
-
-pub mod path;
+pub mod stream;
 
 pub mod profile;
 
-pub mod shape;
-
-pub mod contract;
 pub mod facts;
-pub mod fingerprint;
-pub mod framing;
 
-pub mod correlation;
-pub mod reassembly;
-pub mod sequence;
-pub mod terminal;
-pub mod vocabulary;
-
-pub mod convert;
-pub mod infer;
-pub mod summary;
-
-pub mod report;
+pub mod fast;
 
 pub mod check;
 
-#[cfg(unix)]
-pub mod producer;
+pub mod output;
 
 pub mod cli;
-pub mod run;
 
 /// The README's example is compiled and run.
 #[cfg(doctest)]

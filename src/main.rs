@@ -3,7 +3,7 @@
 use std::panic;
 use std::process::ExitCode;
 
-use ndjson_check::run::{Exit, run};
+use ndjson_check::cli::{Exit, run};
 
 fn main() -> ExitCode {
     // A bug must not look like a verdict: 2 is "could not be checked", and 101 means nothing.

@@ -1,17 +1,17 @@
 //! What a check amounts to, once its stream has ended.
 
 use super::stream::Check;
-use crate::end::{End, Stop};
-use crate::fingerprint::Choice;
+use crate::check::producer_exit::{End, Stop};
+use crate::profile::detect::Choice;
 use crate::limits::{
     CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, NAMES_MAX, PRINTED_PER_RULE_MAX,
     STDERR_LINE_BYTES_MAX, TEXT_BYTES_MAX, TEXT_GROUPS_MAX,
 };
 use crate::profile::TerminalPolicy;
-use crate::rule::{Rule, Severity};
-use crate::summary::StreamSummary;
-use crate::verdict::{Format, Outcome, Verdict};
-use crate::visible::{clipped, shown};
+use crate::rules::{Rule, Severity};
+use crate::check::summary::StreamSummary;
+use crate::check::verdict::{Format, Outcome, Verdict};
+use crate::rules::escape::{clipped, shown};
 
 impl Check<'_> {
     pub(super) fn summary(self, bytes: u64, end: &End) -> StreamSummary {

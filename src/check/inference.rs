@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::diagnostic::Diagnostic;
-use crate::end::{End, Status, Stop};
+use crate::rules::diagnostic::Diagnostic;
+use crate::check::producer_exit::{End, Status, Stop};
 use crate::limits::CALLS_NAMED_MAX;
-use crate::line::Line;
+use crate::stream::line::Line;
 use crate::profile::Word;
-use crate::rule::Rule;
+use crate::rules::Rule;
 
 /// A timeout fired; `open` names the open calls.
 pub(super) fn stalled(stop: &Stop, open: Option<String>) -> Diagnostic {

@@ -2,13 +2,13 @@
 
 use super::inference::is_lost_event;
 use super::stream::Check;
-use crate::diagnostic::Diagnostic;
-use crate::event::{self, Event, Node};
-use crate::framing::Framing;
+use crate::rules::diagnostic::Diagnostic;
+use crate::stream::event::{self, Event, Node};
+use crate::stream::framing::Framing;
 use crate::limits::GLUED_OBJECTS_MAX;
-use crate::line::Line;
+use crate::stream::line::Line;
 use crate::profile::{Noise, NoiseKind, NoisePlace};
-use crate::rule::Rule;
+use crate::rules::Rule;
 
 /// What is left of a line when the text in it is taken away.
 pub(super) enum Left<'a> {

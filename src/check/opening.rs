@@ -1,14 +1,14 @@
 //! What the first events show: whether the profile that somebody named is theirs, and which version
 //! of the producer wrote them.
 
-use crate::contract::Contract;
-use crate::diagnostic::Diagnostic;
-use crate::event::{Event, Node};
-use crate::fingerprint::{Choice, Fingerprints, bears};
+use crate::check::contract::Contract;
+use crate::rules::diagnostic::Diagnostic;
+use crate::stream::event::{Event, Node};
+use crate::profile::detect::{Choice, Fingerprints, bears};
 use crate::limits::{MESSAGE_BYTES_MAX, OPENING_EVENTS_MAX};
 use crate::profile::Profile;
-use crate::rule::Rule;
-use crate::visible::{clipped, shown};
+use crate::rules::Rule;
+use crate::rules::escape::{clipped, shown};
 
 /// Looks at the first events of a stream.
 pub(super) struct Opening<'c> {

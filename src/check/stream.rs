@@ -3,27 +3,27 @@
 use super::Memory;
 use super::inference::{around, is_lost_event, may_follow_from, stalled};
 use super::opening::Opening;
-use crate::contract::{Contract, Engine};
-use crate::convert::{Convert, Seen};
-use crate::correlation::Correlation;
-use crate::diagnostic::Diagnostic;
-use crate::end::End;
+use crate::check::contract::{Contract, Engine};
+use crate::output::convert::{Convert, Seen};
+use crate::check::stage::calls::Correlation;
+use crate::rules::diagnostic::Diagnostic;
+use crate::check::producer_exit::End;
 use crate::error::Error;
-use crate::event::Event;
+use crate::stream::event::Event;
 use crate::facts::{CallId, Facts, Plan, Recipe, Subject};
-use crate::fingerprint::Choice;
-use crate::framing::Framing;
+use crate::profile::detect::Choice;
+use crate::stream::framing::Framing;
 use crate::limits::PRINTED_PER_RULE_MAX;
-use crate::line::Line;
+use crate::stream::line::Line;
 use crate::profile::{RunOutcome, Word};
-use crate::reassembly::{Pieces, Reassembly};
-use crate::report::Report;
-use crate::rule::{Rule, Severity};
-use crate::sequence::Sequence;
-use crate::summary::StreamSummary;
-use crate::terminal::{Ending, Place, Terminal};
-use crate::verdict::{Format, Outcome};
-use crate::vocabulary::{Started, Vocabulary};
+use crate::check::stage::text::{Pieces, Reassembly};
+use crate::output::report::Report;
+use crate::rules::{Rule, Severity};
+use crate::check::stage::session::Sequence;
+use crate::check::summary::StreamSummary;
+use crate::check::stage::terminal::{Ending, Place, Terminal};
+use crate::check::verdict::{Format, Outcome};
+use crate::check::stage::drift::{Started, Vocabulary};
 
 /// The check of one stream, line by line.
 pub(super) struct Check<'c> {

@@ -2,13 +2,13 @@
 
 use super::Memory;
 use super::stream::Check;
-use crate::contract::Engine;
-use crate::diagnostic::{Diagnostic, SchemaLocation};
+use crate::check::contract::Engine;
+use crate::rules::diagnostic::{Diagnostic, SchemaLocation};
 use crate::error::Error;
-use crate::event::Event;
+use crate::stream::event::Event;
 use crate::limits::VIOLATION_DETAIL_BYTES_MAX;
-use crate::rule::Rule;
-use crate::schema::Violation;
+use crate::rules::Rule;
+use crate::json::schema::Violation;
 
 impl<'c> Check<'c> {
     /// Holds an event against the profile's schema and the user's; false if it fails one.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use smallvec::SmallVec;
 
 use super::{Fact, Facts, Prose, Standing};
-use crate::event::Node;
+use crate::stream::event::Node;
 use crate::profile::TextMode;
 
 /// Which facts an event tells, and where in it their values stand.

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use super::candidates::{Candidate, Candidates, Memory};
+use super::tag_rules::{Candidate, Candidates, Memory};
 use super::plan::{Nodes, Parts, Plan, Step, Steps};
 use super::{Call, CallId, Fact, Last, Standing, Usage};
-use crate::event::Node;
-use crate::path::{Finder, Path, Scope};
+use crate::stream::event::Node;
+use crate::profile::path::{Finder, Path, Scope};
 use crate::profile::{
     Alone, CallCompletion, CallOutcome, Calls, ErrorSeverity, Objects, Profile, RunOutcome,
     Session, Terminal, TerminalOutcome, TerminalPolicy, TextMode, ToolName,

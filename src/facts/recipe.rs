@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use super::plan::{Plan, Step, group_key, joined, text_fact};
 use super::{Fact, Facts, Standing};
-use crate::event::Node;
+use crate::stream::event::Node;
 use crate::profile::TextMode;
-use crate::shape::{Source, Sources, Values};
+use crate::fast::{Source, Sources, Values};
 
 /// A plan whose values come from the lines of a shape.
 #[derive(Debug)]

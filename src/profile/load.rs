@@ -4,14 +4,14 @@ use std::path::{Path as File, PathBuf};
 
 use serde_json::Value;
 
-use super::built_in::{BUILT_IN, Row};
-use super::{Profile, language};
+use super::builtin::{BUILT_IN, Row};
+use super::{Profile, validate as language};
 use crate::error::Error;
-use crate::event;
+use crate::stream::event;
 use crate::limits::EXTENDS_MAX;
-use crate::nearest::nearest;
-use crate::pointer;
-use crate::schema::{BuiltIn, Schema};
+use crate::rules::suggest::nearest;
+use crate::json::pointer;
+use crate::json::schema::{BuiltIn, Schema};
 
 /// How many faults of a profile one message names.
 const FAULTS_TOLD_MAX: usize = 3;

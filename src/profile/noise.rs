@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::pattern::Pattern;
+use crate::profile::pattern::Pattern;
 
 /// A line, or the start of one, that is no JSON object and is known.
 #[derive(Debug, Clone, Deserialize)]

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{EventRule, always, one_or_many};
-use crate::path::Path;
+use crate::profile::path::Path;
 
 /// How a session begins and what identifies it.
 #[derive(Debug, Clone, Deserialize)]

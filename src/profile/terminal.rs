@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::EventRule;
-use crate::path::{Conditions, Path};
+use crate::profile::path::{Conditions, Path};
 
 /// How the stream ends.
 #[derive(Debug, Clone, Default, Deserialize)]

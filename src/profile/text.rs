@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::Objects;
-use crate::path::{Conditions, Path};
+use crate::profile::path::{Conditions, Path};
 
 /// Where a piece of the assistant's text stands.
 #[derive(Debug, Clone, Deserialize)]

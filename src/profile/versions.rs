@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::path::Path;
+use crate::profile::path::Path;
 
 /// Which versions of a producer a profile is written for. Versions are numbers with dots between
 /// them, and are compared number by number.

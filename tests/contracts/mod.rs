@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ndjson_check::contract::Contract;
+use ndjson_check::check::contract::Contract;
 use ndjson_check::profile::{DEFAULT, Profile};
-use ndjson_check::rule::{Rule, Severities, Severity};
+use ndjson_check::rules::{Rule, Severities, Severity};
 use serde_json::{Value, json};
 
 use crate::differential::Engines;
@@ -225,7 +225,7 @@ fn curious() -> Contract {
 }
 
 fn changed_profile(change: impl FnOnce(&mut Value)) -> Contract {
-    let file = root().join("src/profiles/cursor/profile.json");
+    let file = root().join("src/profile/builtin/cursor/profile.json");
     let mut profile: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
     change(&mut profile);
     let schema = Profile::load("cursor").unwrap().1;

@@ -13,13 +13,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use ndjson_check::check::Checker;
-use ndjson_check::contract::{Contract, Engine};
-use ndjson_check::convert::{Conversion, Convert, Form};
-use ndjson_check::diagnostic::Diagnostic;
+use ndjson_check::check::contract::{Contract, Engine};
+use ndjson_check::output::convert::{Conversion, Convert, Form};
+use ndjson_check::rules::diagnostic::Diagnostic;
 use ndjson_check::error::Error;
-use ndjson_check::report::Report;
-use ndjson_check::rule::Severity;
-use ndjson_check::summary::{RunSummary, StreamSummary};
+use ndjson_check::output::report::Report;
+use ndjson_check::rules::Severity;
+use ndjson_check::check::summary::{RunSummary, StreamSummary};
 
 /// The plain engine first: the others are held against it.
 const ENGINES: [Engine; 3] = [Engine::Reference, Engine::Uncached, Engine::Fast];

@@ -5,14 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ndjson_check::check::check;
-use ndjson_check::contract::Contract;
-use ndjson_check::convert::{Conversion, Convert as _, Form};
-use ndjson_check::event::Node;
+use ndjson_check::check::contract::Contract;
+use ndjson_check::output::convert::{Conversion, Convert as _, Form};
+use ndjson_check::stream::event::Node;
 use ndjson_check::facts::{Fact, Reader};
-use ndjson_check::fingerprint::Fingerprints;
+use ndjson_check::profile::detect::Fingerprints;
 use ndjson_check::profile::{DEFAULT, Profile};
-use ndjson_check::rule::Rule;
-use ndjson_check::verdict::{Outcome, Verdict};
+use ndjson_check::rules::Rule;
+use ndjson_check::check::verdict::{Outcome, Verdict};
 use serde_json::Value;
 
 use crate::streams::{
@@ -283,7 +283,7 @@ fn agents_without_a_single_object_have_one_usage_error() {
 #[test]
 fn profiles_folders_pages_and_fingerprints_are_the_same() {
     let names: BTreeSet<String> = Profile::names().map(str::to_owned).collect();
-    let folder = root().join("src/profiles");
+    let folder = root().join("src/profile/builtin");
     let entries = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path());
     let folders: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
     let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();

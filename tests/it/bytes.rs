@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use ndjson_check::verdict::{Outcome, Verdict};
+use ndjson_check::check::verdict::{Outcome, Verdict};
 
 use crate::streams::{cases, json_report, judge};
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-use ndjson_check::rule::{Rule, Severity};
+use ndjson_check::rules::{Rule, Severity};
 
 use crate::streams::{PROGRAM, contract, files, judge, root, text};
 

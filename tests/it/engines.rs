@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use ndjson_check::contract::Contract;
-use ndjson_check::convert::Form;
+use ndjson_check::check::contract::Contract;
+use ndjson_check::output::convert::Form;
 use ndjson_check::profile::Profile;
-use ndjson_check::rule::Rule;
-use ndjson_check::schema::Schema;
-use ndjson_check::summary::StreamSummary;
-use ndjson_check::verdict::Format;
+use ndjson_check::rules::Rule;
+use ndjson_check::json::schema::Schema;
+use ndjson_check::check::summary::StreamSummary;
+use ndjson_check::check::verdict::Format;
 use serde_json::{Value, json};
 
 use crate::contracts::{agents, contract as own_contract, subjects};

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::{env, fs};
 
-use ndjson_check::fingerprint::{Fingerprints, Likeness, Onlooker};
+use ndjson_check::profile::detect::{Fingerprints, Likeness, Onlooker};
 use ndjson_check::profile::Profile;
 use serde_json::Value;
 
@@ -99,7 +99,7 @@ fn no_fixture_is_taken_for_another_agents() {
 /// Method: compare; `UPDATE_GOLDEN=1` rewrites it.
 #[test]
 fn the_fingerprints_are_those_written_in_the_profiles() {
-    let path = root().join("src/profiles/fingerprints.json");
+    let path = root().join("src/profile/builtin/fingerprints.json");
     let mut rows: BTreeMap<String, Vec<Value>> =
         serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     let written = rows.clone();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::{env, fs};
 
-use ndjson_check::rule::Rule;
+use ndjson_check::rules::Rule;
 use serde_json::Value;
 
 use crate::streams::{Case, cases, files, program, root, text};

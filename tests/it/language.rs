@@ -1,10 +1,10 @@
 //! What the profile language says is what is found.
 
-use ndjson_check::contract::Contract;
+use ndjson_check::check::contract::Contract;
 use ndjson_check::profile::Profile;
-use ndjson_check::rule::Rule;
-use ndjson_check::summary::StreamSummary;
-use ndjson_check::verdict::Outcome;
+use ndjson_check::rules::Rule;
+use ndjson_check::check::summary::StreamSummary;
+use ndjson_check::check::verdict::Outcome;
 use serde_json::{Value, json};
 
 use crate::differential::{Batch, Engines};

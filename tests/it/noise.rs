@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use ndjson_check::contract::Engine;
-use ndjson_check::rule::Rule;
+use ndjson_check::check::contract::Engine;
+use ndjson_check::rules::Rule;
 use serde_json::json;
 
 use crate::streams::{contract, json_report, judge};
@@ -11,7 +11,7 @@ use crate::streams::{contract, json_report, judge};
 const EVENT: &str = r#"{"t":"a"}"#;
 
 /// A contract of a profile that knows some lines.
-fn knowing() -> ndjson_check::contract::Contract {
+fn knowing() -> ndjson_check::check::contract::Contract {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("profile.json");
     let profile = json!({

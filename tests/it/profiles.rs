@@ -2,18 +2,18 @@
 
 use std::fs;
 
-use ndjson_check::event::Node;
+use ndjson_check::stream::event::Node;
 use ndjson_check::facts::Reader;
 use ndjson_check::profile::{LANGUAGE, Profile};
-use ndjson_check::rule::Rule;
-use ndjson_check::schema::Schema;
-use ndjson_check::verdict::{Outcome, Verdict};
+use ndjson_check::rules::Rule;
+use ndjson_check::json::schema::Schema;
+use ndjson_check::check::verdict::{Outcome, Verdict};
 use serde_json::{Value, json};
 
 use crate::streams::{cases, contract, files, judge, program, root, run_on, text};
 
 fn profile_files() -> Vec<std::path::PathBuf> {
-    let mut found = files(&root().join("src/profiles"), "json");
+    let mut found = files(&root().join("src/profile/builtin"), "json");
     found.extend(files(&root().join("fixtures/profiles"), "json"));
     found.retain(|path| path.ends_with("profile.json"));
     assert!(found.len() >= 3, "{found:?}");

@@ -48,12 +48,12 @@ fn exit_codes_are_in_the_readme_and_the_help() {
 fn the_table_of_agents_is_true() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let rows =
-        readme.lines().filter(|line| line.contains("](src/profiles/") && line.starts_with('|'));
+        readme.lines().filter(|line| line.contains("](src/profile/builtin/") && line.starts_with('|'));
     let mut told: Vec<(String, String)> = rows
         .map(|row| {
             let cells: Vec<&str> = row.split('|').map(str::trim).collect();
             let name = cells[2].split('`').nth(1).unwrap().to_owned();
-            assert_eq!(cells[2], format!("[`{name}`](src/profiles/{name}/page.md)"));
+            assert_eq!(cells[2], format!("[`{name}`](src/profile/builtin/{name}/page.md)"));
             (name, cells[3].replace('–', ""))
         })
         .collect();

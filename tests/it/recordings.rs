@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use ndjson_check::rule::Rule;
-use ndjson_check::verdict::{Format, Outcome, Verdict};
+use ndjson_check::rules::Rule;
+use ndjson_check::check::verdict::{Format, Outcome, Verdict};
 
 use crate::bytes::Pieces;
 use crate::streams::{contract, json_report, judge, run_on, shared, text};

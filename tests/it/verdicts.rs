@@ -1,8 +1,8 @@
 //! What follows from what: one defect is one diagnostic, and nothing hides another.
 
 use ndjson_check::limits::{CALLS_ENDED_MAX, CALLS_OPEN_MAX};
-use ndjson_check::rule::Rule;
-use ndjson_check::verdict::{Outcome, Verdict};
+use ndjson_check::rules::Rule;
+use ndjson_check::check::verdict::{Outcome, Verdict};
 use serde_json::json;
 
 use crate::streams::{contract, judge, run_on, text};

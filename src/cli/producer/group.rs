@@ -1,0 +1,122 @@
+//! The command's process group: signals to it, its status, and the terminal it may own.
+
+use std::fs::File;
+use std::io::{self, IsTerminal as _};
+use std::process::Child;
+
+use nix::sys::signal::{SigSet, Signal, killpg};
+use nix::sys::wait::waitpid;
+use nix::unistd::{Pid, getpgrp, getsid, tcgetpgrp, tcsetpgrp};
+use rustix::process::{Pid as RawPid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
+
+use crate::check::producer_exit::Status;
+
+/// A process group and its leader, the command. Dropping it kills what is left of it.
+#[derive(Debug)]
+pub(super) struct Group {
+    leader: Pid,
+    /// Our controlling terminal, if there is one.
+    terminal: Option<File>,
+    /// Whether the command has our standard input, and that is a terminal.
+    reads_terminal: bool,
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // The leader, dead or alive, is reaped last: until then the number is nobody else's.
+        self.signal(Signal::SIGKILL);
+        self.take_terminal();
+        let _ = waitpid(self.leader, None);
+    }
+}
+
+/// What happened to the leader.
+pub(super) enum Change {
+    Ended(Status),
+    /// It was stopped; by the terminal because it reads or writes there in the background, or by
+    /// somebody.
+    Stopped {
+        wants_terminal: bool,
+    },
+    Nothing,
+}
+
+impl Group {
+    pub(super) fn of(child: &Child, no_stdin: bool) -> Self {
+        Self {
+            // Process ids fit: the system's own type is signed.
+            leader: Pid::from_raw(child.id().cast_signed()),
+            terminal: File::options().read(true).write(true).open("/dev/tty").ok(),
+            reads_terminal: !no_stdin && io::stdin().is_terminal(),
+        }
+    }
+
+    /// Sends a signal to every process of the group; one that has gone is none of our business.
+    pub(super) fn signal(&self, signal: Signal) {
+        let _ = killpg(self.leader, signal);
+    }
+
+    /// What happened to the leader since the last time, without waiting for it, and without
+    /// reaping it.
+    pub(super) fn change(&self) -> Change {
+        let look = |options: WaitIdOptions| -> Option<WaitIdStatus> {
+            let leader = RawPid::from_raw(self.leader.as_raw())?;
+            waitid(WaitId::Pid(leader), options | WaitIdOptions::NOHANG).ok().flatten()
+        };
+        let byte = |number: i32| u8::try_from(number & 0xff).unwrap_or(u8::MAX);
+        if let Some(ended) = look(WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+            let code = ended.exit_status().map(|code| Status::Code(byte(code)));
+            let signal = ended.terminating_signal().map(|signal| Status::Signal(byte(signal)));
+            return code.or(signal).map_or(Change::Nothing, Change::Ended);
+        }
+        match look(WaitIdOptions::STOPPED).and_then(|it| it.stopping_signal()) {
+            Some(signal) => {
+                let background = [Signal::SIGTTIN as i32, Signal::SIGTTOU as i32];
+                Change::Stopped { wants_terminal: background.contains(&signal) }
+            }
+            None => Change::Nothing,
+        }
+    }
+
+    /// Makes the group the terminal's foreground from the start, if the command reads there.
+    pub(super) fn give_terminal_to_reader(&self) -> bool {
+        self.reads_terminal && self.give_terminal()
+    }
+
+    /// Makes the group the terminal's foreground, if the terminal is ours to give.
+    pub(super) fn give_terminal(&self) -> bool {
+        let Some(terminal) = &self.terminal else { return false };
+        let ours = tcgetpgrp(terminal).is_ok_and(|owner| owner == getpgrp());
+        let given = ours && tcsetpgrp(terminal, self.leader).is_ok();
+        if given {
+            // It may have tried to use it before it was its own.
+            self.signal(Signal::SIGCONT);
+        }
+        given
+    }
+
+    /// Whether somebody resumes us when we stop: a shell with job control, at our terminal.
+    pub(super) fn may_pause(&self) -> bool {
+        self.terminal.is_some() && getsid(None).is_ok_and(|session| session != getpgrp())
+    }
+
+    /// Stops us and everybody in our own group (a pipeline, a script), as the terminal would have
+    /// if it had been ours; returns when we are resumed.
+    pub(super) fn stop_ourselves(&self) {
+        self.take_terminal();
+        let _ = killpg(getpgrp(), Signal::SIGSTOP);
+    }
+
+    /// Takes the terminal back: whoever started us may want to read there.
+    pub(super) fn take_terminal(&self) {
+        let Some(terminal) = &self.terminal else { return };
+        if tcgetpgrp(terminal).is_ok_and(|owner| owner == self.leader) {
+            // From the background this would stop us.
+            let mut writes = SigSet::empty();
+            writes.add(Signal::SIGTTOU);
+            let _ = writes.thread_block();
+            let _ = tcsetpgrp(terminal, getpgrp());
+            let _ = writes.thread_unblock();
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The command's standard error: passed on as it comes, its end kept for the report.
+
+use std::collections::VecDeque;
+use std::io::{self, Read as _, Write as _};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+
+use super::stream::Stream;
+use crate::cli::stdio;
+use crate::limits::{STDERR_BYTES_MAX, STDERR_LINES_MAX};
+
+/// A tail that a thread fills, and the news that it is complete.
+pub(super) type Shared = (Mutex<Tail>, Condvar);
+
+/// The end of what was written to standard error.
+#[derive(Debug, Default)]
+pub(super) struct Tail {
+    bytes: VecDeque<u8>,
+    ended: bool,
+}
+
+impl Tail {
+    /// Passes a pipe on to our own standard error, in a thread of its own: neither a flood there
+    /// nor a reader that is slow holds up the stream.
+    pub(super) fn pass_on(mut pipe: Stream) -> io::Result<Arc<Shared>> {
+        let tail = Arc::new(Shared::default());
+        let shared = Arc::clone(&tail);
+        thread::Builder::new().spawn(move || {
+            let lock = || shared.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut buffer = vec![0; 16 * 1024];
+            let mut ours = stdio::stderr().ok();
+            while let Ok(count @ 1..) = pipe.read(&mut buffer) {
+                let bytes = &buffer[..count];
+                lock().keep(bytes);
+                // Where nobody listens the command is read all the same.
+                if ours.as_mut().is_some_and(|ours| ours.write_all(bytes).is_err()) {
+                    ours = None;
+                }
+            }
+            // Closed before the news: who waits for it counts on that.
+            drop((pipe, ours));
+            lock().ended = true;
+            shared.1.notify_all();
+        })?;
+        Ok(tail)
+    }
+
+    /// Waits until all of it is passed on, and tells the last lines.
+    pub(super) fn last_lines(shared: &Shared) -> Vec<String> {
+        let tail = shared.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = shared.1.wait_while(tail, |tail| !tail.ended);
+        waited.unwrap_or_else(PoisonError::into_inner).lines()
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        self.bytes.extend(bytes);
+        let over = self.bytes.len().saturating_sub(STDERR_BYTES_MAX);
+        self.bytes.drain(..over);
+    }
+
+    fn lines(&mut self) -> Vec<String> {
+        let text = String::from_utf8_lossy(self.bytes.make_contiguous()).into_owned();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let first = lines.len().saturating_sub(STDERR_LINES_MAX);
+        lines[first..].iter().map(|&line| line.to_owned()).collect()
+    }
+}

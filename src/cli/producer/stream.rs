@@ -1,0 +1,51 @@
+//! A pipe that is read until it ends, or until nobody is to wait for it any longer.
+
+use std::io::{self, PipeReader, Read};
+
+use super::watch::Watch;
+use crate::cli::stdio::{Patient, wait_for_either};
+use crate::limits::AFTER_STOP_BYTES_MAX;
+
+/// The stream of a producer.
+#[derive(Debug)]
+pub struct Stream {
+    pipe: Patient,
+    /// Readable, by its end, once the stream is not to be waited for.
+    stop: PipeReader,
+    /// What may still be read then: as much as was under way, never all that may come.
+    left_after_stop: usize,
+    watch: Option<Watch>,
+}
+
+impl Stream {
+    pub(super) fn new(pipe: Patient, stop: PipeReader, watch: Option<Watch>) -> Self {
+        Self { pipe, stop, left_after_stop: AFTER_STOP_BYTES_MAX, watch }
+    }
+
+    fn read_on(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let (ready, stopped) = wait_for_either(&self.pipe, &self.stop)?;
+        if !stopped {
+            return self.pipe.read(buffer);
+        }
+        let room = if ready { self.left_after_stop.min(buffer.len()) } else { 0 };
+        if room == 0 {
+            return Ok(0);
+        }
+        let count = self.pipe.read(&mut buffer[..room])?;
+        self.left_after_stop -= count;
+        Ok(count)
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(watch) = self.watch.clone() else { return self.read_on(buffer) };
+        watch.waits(true);
+        let count = self.read_on(buffer);
+        watch.waits(false);
+        if let Ok(0) | Err(_) = count {
+            watch.stream_ended();
+        }
+        count
+    }
+}

@@ -1,0 +1,346 @@
+//! One pass over one JSON text: a flat record of its values, which borrows every string.
+//!
+//! A text that [`Tape::read`] accepts is one that the reference engine accepts, with the same
+//! values, and without duplicate keys. What it refuses may be anything, and is for that engine to
+//! judge: nothing is said here about what is wrong.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod cursor;
+mod digits;
+mod pattern;
+mod string_end;
+mod unescape;
+
+use std::borrow::Cow;
+
+use crate::limits::{DEPTH_MAX, ENTRIES_KEPT_MAX};
+
+pub(crate) use cursor::ENTRIES_NOTED;
+pub use cursor::{Cursor, Doc, Items, Members};
+pub(crate) use digits::{DIGITS_MAX, decimal, digits};
+pub(crate) use unescape::{canonical, canonical_text, pieces, unescaped};
+pub(crate) use pattern::Pattern;
+pub(crate) use string_end::{StringEnd, string_end};
+
+/// Keys of one object that are compared one by one; more are sorted.
+const KEYS_COMPARED_MAX: u32 = 32;
+
+/// What kind of value an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `null`.
+    Null,
+    /// `false`.
+    False,
+    /// `true`.
+    True,
+    /// A number.
+    Number,
+    /// A string, or a key.
+    String,
+    /// An array.
+    Array,
+    /// An object.
+    Object,
+}
+
+/// One value, or one key, or the end of a container, which has its parts before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Its first byte in the text; of a string the quote is left out. Of the end of a container:
+    /// how many members or items it has.
+    pub(crate) start: u32,
+    /// The byte behind it in the text. Of the begin of a container: the entry behind its end.
+    pub(crate) end: u32,
+    pub(crate) kind: Kind,
+    /// Of a string: it has no escapes. Of a number: it is written without fraction and exponent.
+    pub(crate) plain: bool,
+    /// Of a key without escapes: different traces are different keys.
+    trace: u16,
+}
+
+/// The record of one text at a time; its memory serves the next one.
+#[derive(Debug, Default)]
+pub struct Tape {
+    entries: Vec<Entry>,
+}
+
+impl Tape {
+    /// Reads the text that is the first `length` of `bytes`, which is valid UTF-8. What follows it
+    /// there is a line's end and anything, or nothing; 64 bytes make reading faster.
+    ///
+    /// True if it is one JSON text without duplicate keys, within the limits of the reference
+    /// engine.
+    pub fn read(&mut self, bytes: &[u8], length: usize) -> bool {
+        // A carriage return of the line's end is a blank, too.
+        self.parse(bytes).is_some_and(|end| end >= length)
+    }
+
+    /// Reads the text that is the first line of `bytes`; its length, if it has a line feed and is
+    /// one as above. A carriage return before the line feed may belong to it.
+    pub fn read_line(&mut self, bytes: &[u8]) -> Option<usize> {
+        let end = self.parse(bytes)?;
+        (bytes.get(end) == Some(&b'\n')).then_some(end)
+    }
+
+    /// The place behind the value that the bytes begin with, and behind the blanks that follow it.
+    fn parse(&mut self, bytes: &[u8]) -> End {
+        self.entries.clear();
+        u32::try_from(bytes.len()).ok()?;
+        let mut parser = Parser { bytes, entries: &mut self.entries };
+        let start = parser.blanks(0);
+        let end = parser.value(start, DEPTH_MAX)?;
+        Some(parser.blanks(end))
+    }
+
+    /// Forgets the latest text, and gives back its memory if that is much.
+    pub fn forget(&mut self) {
+        self.entries.clear();
+        self.entries.shrink_to(ENTRIES_KEPT_MAX);
+    }
+
+    /// The record of `text`, which was the last to be read.
+    pub fn doc<'a>(&'a self, text: &'a str) -> Doc<'a> {
+        Doc::new(text, &self.entries)
+    }
+}
+
+/// Where a part of the text ends; `None` where it is not what it should be.
+type End = Option<usize>;
+
+struct Parser<'a> {
+    bytes: &'a [u8],
+    entries: &'a mut Vec<Entry>,
+}
+
+impl Parser<'_> {
+    fn byte(&self, at: usize) -> u8 {
+        // A line holds no line feed, so it can stand for "nothing".
+        self.bytes.get(at).copied().unwrap_or(b'\n')
+    }
+
+    fn blanks(&self, mut at: usize) -> usize {
+        while matches!(self.byte(at), b' ' | b'\t' | b'\r') {
+            at += 1;
+        }
+        at
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a text is shorter than 4 GiB")]
+    fn push(&mut self, kind: Kind, start: usize, end: usize, plain: bool) {
+        let (start, end) = (start as u32, end as u32);
+        self.entries.push(Entry { start, end, kind, plain, trace: 0 });
+    }
+
+    fn value(&mut self, at: usize, levels: usize) -> End {
+        match self.byte(at) {
+            b'"' => self.string(at),
+            b'{' => self.object(at, levels.checked_sub(1)?),
+            b'[' => self.array(at, levels.checked_sub(1)?),
+            b'-' | b'0'..=b'9' => self.number(at),
+            b't' => self.word(at, b"true", Kind::True),
+            b'f' => self.word(at, b"false", Kind::False),
+            b'n' => self.word(at, b"null", Kind::Null),
+            _ => None,
+        }
+    }
+
+    fn word(&mut self, at: usize, word: &[u8], kind: Kind) -> End {
+        let end = at + word.len();
+        (self.bytes.get(at..end)? == word).then(|| self.push(kind, at, end, true))?;
+        Some(end)
+    }
+
+    fn string(&mut self, quote: usize) -> End {
+        let start = quote + 1;
+        let StringEnd { at, plain } = string_end(self.bytes, start)?;
+        self.push(Kind::String, start, at, plain);
+        Some(at + 1)
+    }
+
+    fn digits(&self, mut at: usize) -> usize {
+        loop {
+            let count = digits(self.bytes, at);
+            at += count;
+            if count < 16 {
+                return at;
+            }
+        }
+    }
+
+    fn number(&mut self, start: usize) -> End {
+        let whole = start + usize::from(self.byte(start) == b'-');
+        let mut at = self.digits(whole);
+        let digits = at - whole;
+        if digits == 0 || (digits > 1 && self.byte(whole) == b'0') {
+            return None;
+        }
+        let mut plain = true;
+        if self.byte(at) == b'.' {
+            plain = false;
+            let fraction = at + 1;
+            at = self.digits(fraction);
+            (at > fraction).then_some(())?;
+        }
+        if matches!(self.byte(at), b'e' | b'E') {
+            plain = false;
+            let sign = usize::from(matches!(self.byte(at + 1), b'+' | b'-'));
+            let exponent = at + 1 + sign;
+            at = self.digits(exponent);
+            (at > exponent).then_some(())?;
+            // Only these can be larger than a double holds, but for the very long.
+            self.is_finite(start, at).then_some(())?;
+        } else if digits > 300 {
+            self.is_finite(start, at).then_some(())?;
+        }
+        self.push(Kind::Number, start, at, plain);
+        Some(at)
+    }
+
+    fn is_finite(&self, start: usize, end: usize) -> bool {
+        let text = str::from_utf8(&self.bytes[start..end]);
+        text.is_ok_and(|it| it.parse::<f64>().is_ok_and(f64::is_finite))
+    }
+
+    fn array(&mut self, at: usize, levels: usize) -> End {
+        let own = self.entries.len();
+        self.push(Kind::Array, at, 0, true);
+        let mut at = self.blanks(at + 1);
+        let mut count = 0;
+        if self.byte(at) != b']' {
+            loop {
+                count += 1;
+                at = self.value(at, levels)?;
+                at = self.blanks(at);
+                match self.byte(at) {
+                    b',' => at = self.blanks(at + 1),
+                    b']' => break,
+                    _ => return None,
+                }
+            }
+        }
+        self.close(own, count, at + 1);
+        Some(at + 1)
+    }
+
+    fn object(&mut self, at: usize, levels: usize) -> End {
+        let own = self.entries.len();
+        self.push(Kind::Object, at, 0, true);
+        let mut at = self.blanks(at + 1);
+        let mut keys = Keys::default();
+        if self.byte(at) != b'}' {
+            loop {
+                if self.byte(at) != b'"' {
+                    return None;
+                }
+                at = self.string(at)?;
+                keys.add(self.bytes, self.entries, own)?;
+                at = self.blanks(at);
+                if self.byte(at) != b':' {
+                    return None;
+                }
+                at = self.blanks(at + 1);
+                at = self.value(at, levels)?;
+                at = self.blanks(at);
+                match self.byte(at) {
+                    b',' => at = self.blanks(at + 1),
+                    b'}' => break,
+                    _ => return None,
+                }
+            }
+        }
+        self.close(own, keys.count, at + 1);
+        if keys.count > KEYS_COMPARED_MAX && has_duplicates(self.bytes, self.entries, own) {
+            return None;
+        }
+        Some(at + 1)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a text is shorter than 4 GiB")]
+    fn close(&mut self, own: usize, count: u32, end: usize) {
+        let kind = self.entries[own].kind;
+        self.push(kind, count as usize, end, true);
+        self.entries[own].end = self.entries.len() as u32;
+    }
+}
+
+/// The keys of one object so far: how many, and a trace of each.
+#[derive(Default)]
+struct Keys {
+    count: u32,
+    traces: u64,
+}
+
+impl Keys {
+    /// Adds the key that is the last of the entries; `None` if the object has it already.
+    fn add(&mut self, bytes: &[u8], entries: &mut [Entry], object: usize) -> Option<()> {
+        let key = entries.last_mut()?;
+        key.trace = trace(&bytes[key.start as usize..key.end as usize]);
+        let (plain, trace) = (key.plain, 1 << (key.trace & 63));
+        self.count += 1;
+        if self.count > KEYS_COMPARED_MAX {
+            return Some(()); // They are sorted at the end.
+        }
+        let seen = self.traces & trace != 0 || !plain;
+        // A key with escapes may equal any other.
+        self.traces |= if plain { trace } else { u64::MAX };
+        if seen && repeats(bytes, entries, object) { None } else { Some(()) }
+    }
+}
+
+/// A trace of a key: different traces are different keys.
+#[expect(clippy::cast_possible_truncation, reason = "it is a trace")]
+#[inline]
+fn trace(key: &[u8]) -> u16 {
+    let [first, .., last] = key else {
+        return u16::from(key.first().copied().unwrap_or(u8::MAX));
+    };
+    let [first, middle, last] = [*first, key[key.len() / 2], *last].map(u16::from);
+    ((key.len() as u16) << 8) ^ (key.len() as u16) ^ first ^ (last << 3) ^ (middle << 6)
+}
+
+/// Whether the last key of an object that is not closed yet occurs in it before.
+#[cold]
+fn repeats(bytes: &[u8], entries: &[Entry], object: usize) -> bool {
+    let last = entries.len() - 1;
+    let key = text(bytes, entries[last]);
+    let mut at = object + 1;
+    while at < last {
+        if text(bytes, entries[at]) == key {
+            return true;
+        }
+        at = behind(entries, at + 1);
+    }
+    false
+}
+
+/// Whether a key occurs more than once in an object of many.
+fn has_duplicates(bytes: &[u8], entries: &[Entry], object: usize) -> bool {
+    let mut keys = Vec::new();
+    let mut at = object + 1;
+    while at + 1 < entries.len() {
+        keys.push(entries[at]);
+        at = behind(entries, at + 1);
+    }
+    keys.sort_unstable_by(|a, b| text(bytes, *a).cmp(&text(bytes, *b)));
+    keys.windows(2).any(|pair| text(bytes, pair[0]) == text(bytes, pair[1]))
+}
+
+/// The entry behind a value.
+fn behind(entries: &[Entry], at: usize) -> usize {
+    match entries[at].kind {
+        Kind::Array | Kind::Object => entries[at].end as usize,
+        Kind::Null | Kind::False | Kind::True | Kind::Number | Kind::String => at + 1,
+    }
+}
+
+/// The bytes of a string, escapes undone.
+fn text(bytes: &[u8], string: Entry) -> Cow<'_, [u8]> {
+    let (start, end) = (string.start as usize, string.end as usize);
+    if string.plain {
+        return Cow::Borrowed(&bytes[start..end]);
+    }
+    let text = str::from_utf8(&bytes[start..end]).unwrap_or_default();
+    Cow::Owned(unescaped(text).into_bytes())
+}

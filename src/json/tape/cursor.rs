@@ -1,0 +1,262 @@
+//! A value on a tape, and what has been looked at.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use super::digits::{DIGITS_MAX, decimal};
+use super::unescape::unescaped;
+use super::{Entry, Kind, behind, trace};
+
+/// One text and its record.
+///
+/// It notes of its first entries, 128 of them, whose *value* somebody looked at: not
+/// its kind, not how many parts it has, not what its keys are. What nobody looked at cannot have
+/// changed what they found.
+#[derive(Debug)]
+pub struct Doc<'a> {
+    text: &'a str,
+    entries: &'a [Entry],
+    looks: Cell<u128>,
+}
+
+/// Entries of the tape whose looks are noted.
+pub(crate) const ENTRIES_NOTED: usize = 128;
+
+impl<'a> Doc<'a> {
+    pub(super) fn new(text: &'a str, entries: &'a [Entry]) -> Self {
+        Self { text, entries, looks: Cell::new(0) }
+    }
+
+    /// The whole value.
+    pub fn root(&self) -> Cursor<'_> {
+        Cursor { doc: self, at: 0 }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    pub(crate) fn entries(&self) -> &[Entry] {
+        self.entries
+    }
+
+    /// A bit for each of the first [`ENTRIES_NOTED`] entries whose value has been looked at.
+    pub(crate) fn looks(&self) -> u128 {
+        self.looks.get()
+    }
+
+    /// Notes what `looking` looks at, apart from what was looked at before.
+    pub(crate) fn looks_of<T>(&self, looking: impl FnOnce() -> T) -> (T, u128) {
+        let before = self.looks.replace(0);
+        let found = looking();
+        let looks = self.looks.get();
+        self.add_looks(before);
+        (found, looks)
+    }
+
+    /// These values count as looked at, too.
+    pub(crate) fn add_looks(&self, looks: u128) {
+        self.looks.set(self.looks.get() | looks);
+    }
+
+    /// From here on every value counts as looked at.
+    pub(crate) fn look_at_all(&self) {
+        self.looks.set(u128::MAX);
+    }
+}
+
+/// A value of a text.
+#[derive(Debug, Clone, Copy)]
+pub struct Cursor<'a> {
+    doc: &'a Doc<'a>,
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    #[inline]
+    fn entry(self) -> Entry {
+        self.doc.entries[self.at]
+    }
+
+    #[inline]
+    fn to(self, at: usize) -> Self {
+        Self { at, ..self }
+    }
+
+    /// Its place on the tape.
+    pub(crate) fn index(self) -> usize {
+        self.at
+    }
+
+    /// The text that it belongs to.
+    pub(crate) fn doc(self) -> &'a Doc<'a> {
+        self.doc
+    }
+
+    /// Notes that the value itself is looked at.
+    #[inline]
+    pub(crate) fn look(self) {
+        if self.at < ENTRIES_NOTED {
+            self.doc.add_looks(1 << self.at);
+        }
+    }
+
+    /// What kind of value it is.
+    #[inline]
+    pub fn kind(self) -> Kind {
+        self.entry().kind
+    }
+
+    /// Whether it is a number without fraction and exponent.
+    #[inline]
+    pub(crate) fn is_plain_number(self) -> bool {
+        self.entry().plain
+    }
+
+    /// How many members or items a container has.
+    #[inline]
+    pub(crate) fn count(self) -> usize {
+        self.doc.entries[self.entry().end as usize - 1].start as usize
+    }
+
+    /// The whole value as it is written.
+    pub(crate) fn source(self) -> &'a str {
+        self.look();
+        let Entry { start, end, .. } = self.entry();
+        let (start, end) = (start as usize, end as usize);
+        match self.kind() {
+            Kind::String => &self.doc.text[start - 1..=end],
+            Kind::Array | Kind::Object => {
+                self.doc.look_at_all();
+                &self.doc.text[start..self.doc.entries[end - 1].end as usize]
+            }
+            Kind::Null | Kind::False | Kind::True | Kind::Number => &self.doc.text[start..end],
+        }
+    }
+
+    /// The digits of a number, or the inside of a string as it is written; no look at it.
+    #[inline]
+    pub(crate) fn written(self) -> &'a str {
+        let entry = self.entry();
+        &self.doc.text[entry.start as usize..entry.end as usize]
+    }
+
+    /// The number, if it is written in a few digits and nothing else; no look at it.
+    #[inline]
+    pub(crate) fn small_number(self) -> Option<u64> {
+        let Entry { start, end, plain, .. } = self.entry();
+        let (start, end) = (start as usize, end as usize);
+        let text = self.doc.text.as_bytes();
+        let is_small = plain && end - start <= DIGITS_MAX && text[start] != b'-';
+        is_small.then(|| decimal(text, start, end))
+    }
+
+    /// Whether a string has escapes.
+    pub(crate) fn has_escapes(self) -> bool {
+        !self.entry().plain
+    }
+
+    /// The text of a string, escapes undone; no look at it.
+    #[inline]
+    pub(crate) fn unescaped(self) -> Cow<'a, str> {
+        let entry = self.entry();
+        if entry.plain {
+            Cow::Borrowed(self.written())
+        } else {
+            Cow::Owned(unescaped(self.written()))
+        }
+    }
+
+    /// The member of an object that has this key.
+    #[inline]
+    pub fn get(self, key: &str) -> Option<Self> {
+        if self.kind() != Kind::Object {
+            return None;
+        }
+        let end = self.entry().end as usize - 1;
+        let trace = trace(key.as_bytes());
+        let mut at = self.at + 1;
+        while at < end {
+            let name = self.to(at);
+            let Entry { plain, trace: own, .. } = name.entry();
+            if (own == trace || !plain) && name.is(key) {
+                return Some(self.to(at + 1));
+            }
+            at = behind(self.doc.entries, at + 1);
+        }
+        None
+    }
+
+    /// Whether it is this string; no look at it.
+    #[inline]
+    pub(crate) fn is(self, text: &str) -> bool {
+        let entry = self.entry();
+        if entry.plain {
+            let written = &self.doc.text.as_bytes()[entry.start as usize..entry.end as usize];
+            return written == text.as_bytes();
+        }
+        // Escapes make a text longer, never shorter.
+        (entry.end - entry.start) as usize > text.len() && self.unescaped() == text
+    }
+
+    /// The members of an object; none of any other value.
+    #[inline]
+    pub fn members(self) -> Members<'a> {
+        let is_object = self.kind() == Kind::Object;
+        Members { next: self.to(self.at + 1), end: self.end_if(is_object) }
+    }
+
+    /// The items of an array; none of any other value.
+    #[inline]
+    pub fn items(self) -> Items<'a> {
+        let is_array = self.kind() == Kind::Array;
+        Items { next: self.to(self.at + 1), end: self.end_if(is_array) }
+    }
+
+    #[inline]
+    fn end_if(self, is_container: bool) -> usize {
+        if is_container { self.entry().end as usize - 1 } else { 0 }
+    }
+}
+
+/// The members of an object: keys, escapes undone, and values, in the order of the text.
+#[derive(Debug)]
+pub struct Members<'a> {
+    next: Cursor<'a>,
+    end: usize,
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Cow<'a, str>, Cursor<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let key = self.next;
+        (key.at < self.end).then(|| {
+            let value = key.to(key.at + 1);
+            self.next = key.to(behind(key.doc.entries, value.at));
+            (key.unescaped(), value)
+        })
+    }
+}
+
+/// The items of an array.
+#[derive(Debug)]
+pub struct Items<'a> {
+    next: Cursor<'a>,
+    end: usize,
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Cursor<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Cursor<'a>> {
+        let item = self.next;
+        (item.at < self.end).then(|| {
+            self.next = item.to(behind(item.doc.entries, item.at));
+            item
+        })
+    }
+}

@@ -1,0 +1,145 @@
+//! What a producer says of its own failures: error events, and exit codes.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::{Objects, RunOutcome};
+use crate::check::producer_exit::Status;
+use crate::profile::path::Conditions;
+
+/// An event, or part of one, that tells of an error.
+#[derive(Debug, Clone, Deserialize)]
+pub struct ErrorRule {
+    /// What the error means for the run.
+    pub severity: ErrorSeverity,
+    /// These hold for the event.
+    pub when: Conditions,
+    /// What carries the error: one such object is enough.
+    #[serde(flatten)]
+    pub of: Objects,
+}
+
+/// What an error means for the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorSeverity {
+    /// The run cannot have succeeded.
+    Fatal,
+    /// The run may go on.
+    Warning,
+}
+
+/// What the producer's exit codes mean.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exit {
+    /// The codes of a run that succeeded.
+    #[serde(default = "zero")]
+    pub success: Vec<i32>,
+    /// The codes of one that failed; without them every code that is none of success. One that is
+    /// in neither list says nothing.
+    pub failure: Option<FailureCodes>,
+    /// What a code says of itself.
+    #[serde(default)]
+    pub meaning: BTreeMap<i32, String>,
+}
+
+/// The exit codes of a run that failed.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureCodes {
+    /// Any, 0 as well.
+    Any,
+    /// These.
+    #[serde(untagged)]
+    These(Vec<i32>),
+}
+
+fn zero() -> Vec<i32> {
+    vec![0]
+}
+
+impl Default for Exit {
+    fn default() -> Self {
+        Self { success: zero(), failure: None, meaning: BTreeMap::new() }
+    }
+}
+
+impl Exit {
+    /// What the producer says with an exit status.
+    pub fn word(&self, status: Status) -> Word<'_> {
+        let code = i32::from(status.shell_code());
+        let success = self.success.contains(&code);
+        let (failure, unlisted) = match &self.failure {
+            None => (!success, false),
+            Some(FailureCodes::Any) => (true, false),
+            Some(FailureCodes::These(codes)) => {
+                let failure = codes.contains(&code);
+                (failure, !success && !failure)
+            }
+        };
+        let meaning = self.meaning.get(&code).map(String::as_str);
+        Word { status, meaning, success, failure, unlisted }
+    }
+}
+
+/// What a producer says with its exit status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Word<'p> {
+    /// The status.
+    pub status: Status,
+    /// What it means, where the profile knows.
+    pub meaning: Option<&'p str>,
+    success: bool,
+    failure: bool,
+    /// It is in neither of two lists.
+    unlisted: bool,
+}
+
+impl Word<'_> {
+    /// Whether it is that of a run that succeeded. One of which nobody knows what it means is not.
+    pub fn is_success(&self) -> bool {
+        self.success
+    }
+
+    /// Whether it can be that of a run with this outcome. One of which nobody knows what it means
+    /// contradicts none.
+    pub fn agrees(&self, outcome: RunOutcome) -> bool {
+        let listed = match outcome {
+            RunOutcome::Success => self.success,
+            RunOutcome::Failure => self.failure,
+        };
+        listed || self.unlisted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exit_status_says_what_the_profile_knows() {
+        let exit = |text: &str| serde_json::from_str::<Exit>(text).expect("it is well-formed");
+        let said = |text: &str, status| {
+            let exit = exit(text);
+            let word = exit.word(status);
+            (word.agrees(RunOutcome::Success), word.agrees(RunOutcome::Failure))
+        };
+        let (zero, one, killed) = (Status::Code(0), Status::Code(1), Status::Signal(15));
+        assert_eq!(said("{}", zero), (true, false));
+        assert_eq!(said("{}", one), (false, true));
+        assert_eq!(said("{}", killed), (false, true));
+        assert_eq!(said(r#"{"failure": [0, 1]}"#, zero), (true, true));
+        assert_eq!(said(r#"{"failure": "any"}"#, zero), (true, true));
+        assert_eq!(said(r#"{"failure": [1]}"#, one), (false, true));
+        assert_eq!(said(r#"{"failure": [1]}"#, zero), (true, false));
+        assert_eq!(said(r#"{"failure": [41]}"#, one), (true, true));
+        assert_eq!(said(r#"{"success": [0, 143]}"#, killed), (true, false));
+        let unlisted = exit(r#"{"failure": [41]}"#);
+        assert!(!unlisted.word(one).is_success() && unlisted.word(zero).is_success());
+        let exit = exit(r#"{"meaning": {"143": "ended by SIGTERM"}}"#);
+        assert_eq!(exit.word(killed).meaning, Some("ended by SIGTERM"));
+        assert_eq!(exit.word(one).meaning, None);
+    }
+}

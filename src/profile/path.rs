@@ -1,0 +1,148 @@
+//! How a profile points into an event: paths, and conditions on what stands there.
+
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use smallvec::SmallVec;
+
+use crate::stream::event::Node;
+use crate::json::pointer;
+
+pub use super::condition::{Conditions, Known};
+
+/// A JSON Pointer (RFC 6901) of which a token may be `*suffix`: the member whose key ends in
+/// `suffix` and is longer, the smallest in byte order if there are several. `*` alone matches any
+/// member. An array is entered by index. One that begins with `^` starts at the event, also where
+/// others start at an element of an array in it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Path {
+    from_event: bool,
+    /// A profile has hundreds of paths, which are read at every start: most need no more room.
+    tokens: SmallVec<[Token; 2]>,
+}
+
+/// Where paths start: at an object in an event, or at the event itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Scope<'e> {
+    /// The event.
+    pub event: Node<'e>,
+    /// An object in it, or the event again.
+    pub object: Node<'e>,
+}
+
+impl<'e> From<Node<'e>> for Scope<'e> {
+    fn from(event: Node<'e>) -> Self {
+        Self { event, object: event }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Token {
+    Key(String),
+    Suffix(String),
+}
+
+impl TryFrom<String> for Path {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let (from_event, pointer) = match text.strip_prefix('^') {
+            Some(pointer) => (true, pointer),
+            None => (false, text.as_str()),
+        };
+        if !pointer.is_empty() && !pointer.starts_with('/') {
+            return Err(format!("a path begins with a slash: {text}"));
+        }
+        let tokens = pointer::tokens(pointer).map(|token| match token.strip_prefix('*') {
+            Some(suffix) => Token::Suffix(suffix.to_owned()),
+            None => Token::Key(token),
+        });
+        Ok(Self { tokens: tokens.collect(), from_event })
+    }
+}
+
+impl fmt::Display for Path {
+    /// The path as the profile writes it.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.tokens.iter().fold(String::new(), |text, token| match token {
+            Token::Key(key) => pointer::joined(&text, key),
+            Token::Suffix(suffix) => pointer::joined(&text, &format!("*{suffix}")),
+        });
+        write!(out, "{}{text}", if self.from_event { "^" } else { "" })
+    }
+}
+
+impl Path {
+    /// Whether it starts at the event wherever others start.
+    pub fn is_of_event(&self) -> bool {
+        self.from_event
+    }
+
+    /// The value at the path. A value that is `null` counts as absent.
+    pub fn find<'e>(&self, scope: impl Into<Scope<'e>>) -> Option<Node<'e>> {
+        walk(&self.tokens, self.start(scope.into())).filter(|node| !node.is_null())
+    }
+
+    /// What the `*` of the last token stands for: the key of the member, suffix removed.
+    pub fn find_key<'e>(&self, scope: impl Into<Scope<'e>>) -> Option<Cow<'e, str>> {
+        let (last, parents) = self.tokens.split_last()?;
+        let Token::Suffix(suffix) = last else { return None };
+        let parent = walk(parents, self.start(scope.into()))?;
+        let (key, _) = parent.member_ending_in(suffix)?;
+        Some(match key {
+            Cow::Borrowed(key) => Cow::Borrowed(key.strip_suffix(suffix.as_str())?),
+            Cow::Owned(key) => Cow::Owned(key.strip_suffix(suffix.as_str())?.to_owned()),
+        })
+    }
+
+    fn start<'e>(&self, scope: Scope<'e>) -> Node<'e> {
+        if self.from_event { scope.event } else { scope.object }
+    }
+}
+
+/// Finds values of one object, remembering the way to the latest one: paths that are asked one
+/// after the other mostly begin alike.
+#[derive(Debug)]
+pub struct Finder<'p, 'e> {
+    scope: Scope<'e>,
+    way: SmallVec<[(&'p Token, Option<Node<'e>>); 8]>,
+}
+
+impl<'p, 'e> Finder<'p, 'e> {
+    /// Finds values of `scope`.
+    pub fn new(scope: impl Into<Scope<'e>>) -> Self {
+        Self { scope: scope.into(), way: SmallVec::new() }
+    }
+
+    /// As [`Path::find`].
+    pub fn find(&mut self, path: &'p Path) -> Option<Node<'e>> {
+        if path.from_event {
+            return path.find(self.scope);
+        }
+        let alike = self.way.iter().zip(&path.tokens).take_while(|(it, token)| it.0 == *token);
+        let alike = alike.count();
+        self.way.truncate(alike);
+        let mut node = self.way.last().map_or(Some(self.scope.object), |it| it.1);
+        for token in &path.tokens[alike..] {
+            node = node.and_then(|node| token.of(node));
+            self.way.push((token, node));
+        }
+        node.filter(|node| !node.is_null())
+    }
+}
+
+fn walk<'e>(tokens: &[Token], root: Node<'e>) -> Option<Node<'e>> {
+    tokens.iter().try_fold(root, |node, token| token.of(node))
+}
+
+impl Token {
+    fn of<'e>(&self, node: Node<'e>) -> Option<Node<'e>> {
+        match self {
+            Self::Key(key) => node.get(key),
+            Self::Suffix(suffix) => node.member_ending_in(suffix).map(|(_, value)| value),
+        }
+    }
+}

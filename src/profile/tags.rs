@@ -1,0 +1,74 @@
+//! Rules about whole events, and about objects in them.
+
+use serde::Deserialize;
+
+use crate::stream::event::Node;
+use crate::profile::path::{Conditions, Path, Scope};
+
+/// The tags a profile knows; the parts of a tag are joined by `/`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tags {
+    /// Promised by the producer's documentation.
+    #[serde(default)]
+    pub documented: Vec<String>,
+    /// Seen in real streams only.
+    #[serde(default)]
+    pub observed: Vec<String>,
+}
+
+/// The single object of a producer's non-streaming format: a terminal event on its own.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Single {
+    /// The part of the event schema that it must satisfy, such as `#/$defs/result`.
+    pub schema: String,
+    /// Its members in the order in which the producer writes them.
+    #[serde(default)]
+    pub order: Vec<String>,
+}
+
+/// A rule that matches events.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EventRule {
+    /// These hold.
+    pub when: Conditions,
+}
+
+/// The objects in an event that a rule is about: the event itself, or elements of an array.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Objects {
+    /// The array.
+    each: Option<Path>,
+    /// Which elements: these hold for the element.
+    #[serde(rename = "where", default)]
+    element: Conditions,
+}
+
+impl Objects {
+    /// Whether the array is there, where there is to be one.
+    pub fn is_there(&self, root: Node<'_>) -> bool {
+        self.each.as_ref().is_none_or(|path| path.find(root).is_some_and(Node::is_array))
+    }
+
+    /// Whether they are elements of an array.
+    pub fn are_elements(&self) -> bool {
+        self.each.is_some()
+    }
+
+    /// Whether there is an array with elements, of which some may be others.
+    pub fn is_among_others(&self, root: Node<'_>) -> bool {
+        let array = self.each.as_ref().and_then(|path| path.find(root));
+        array.is_some_and(|it| it.items().next().is_some())
+    }
+
+    /// The objects.
+    pub fn objects<'e>(&self, root: Node<'e>) -> impl Iterator<Item = Scope<'e>> {
+        let itself = self.each.is_none().then_some(root);
+        let elements = self.each.iter().filter_map(move |path| path.find(root));
+        let objects = itself.into_iter().chain(elements.flat_map(Node::items));
+        let scopes = objects.map(move |object| Scope { event: root, object });
+        scopes.filter(|scope| self.element.hold(*scope))
+    }
+}

@@ -1,0 +1,159 @@
+//! What a person is told of a tool call: verb, detail and figures, as data.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::stream::event::Node;
+use crate::profile::path::{Conditions, Path, Scope};
+
+/// What a person is told of tool calls.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Actions {
+    /// Where the call's object stands, from its half; the paths of the rules begin there. Without
+    /// it they begin at the half: the event, or the element of an array in it.
+    of: Option<Path>,
+    /// For each call the first rule of its tool whose conditions hold for one of its halves.
+    #[serde(default)]
+    rules: Vec<Action>,
+}
+
+/// What a person is told of one kind of call.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Action {
+    /// The tool; `*` is any, also one without a name.
+    tool: String,
+    #[serde(default)]
+    when: Conditions,
+    /// Said of a call that succeeded: `Read file`.
+    pub done: Option<String>,
+    /// Said of one that failed but did what was asked: `Ran terminal command`.
+    pub failed: Option<String>,
+    /// What was asked for, said of a call that was not carried out: `read file`.
+    pub asked: Option<String>,
+    /// Whether the detail is a path, to be shown relative to the agent's directory.
+    #[serde(default)]
+    pub path: bool,
+    #[serde(default)]
+    detail: Vec<Figure>,
+    #[serde(default)]
+    figures: Vec<Figure>,
+}
+
+/// A text with values of the event in it: `exit {/result/success/exitCode}`. Of a string that is
+/// JSON itself, a value in it: `{/function/arguments#/path}`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Figure {
+    /// Text, and the value that follows it.
+    parts: Vec<(String, Place)>,
+    rest: String,
+}
+
+/// Where a value stands: in the event, and in the JSON that a string of it holds.
+#[derive(Debug, Clone)]
+struct Place {
+    path: Path,
+    inner: Option<Path>,
+}
+
+impl TryFrom<String> for Figure {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let (mut parts, mut rest) = (Vec::new(), text.as_str());
+        let alone = |text: &str| {
+            let closes = text.contains('}');
+            if closes { Err("a brace is closed that is not open") } else { Ok(text.to_owned()) }
+        };
+        while let Some((before, after)) = rest.split_once('{') {
+            let (path, after) = after.split_once('}').ok_or("a brace is not closed")?;
+            parts.push((alone(before)?, Place::try_from(path)?));
+            rest = after;
+        }
+        Ok(Self { rest: alone(rest)?, parts })
+    }
+}
+
+impl Figure {
+    /// The text with its values; nothing if one of them is absent or empty.
+    fn filled(&self, call: Scope<'_>) -> Option<String> {
+        let mut text = String::new();
+        for (before, place) in &self.parts {
+            let value = place.text(call)?;
+            if value.is_empty() {
+                return None;
+            }
+            text.push_str(before);
+            text.push_str(&value);
+        }
+        text.push_str(&self.rest);
+        Some(text)
+    }
+}
+
+impl TryFrom<&str> for Place {
+    type Error = String;
+
+    fn try_from(text: &str) -> Result<Self, String> {
+        if text.split('~').skip(1).any(|after| !after.starts_with(['0', '1'])) {
+            return Err(format!("in a path ~ is written ~0, and / in a key ~1: {text}"));
+        }
+        let (path, inner) = match text.split_once("#/") {
+            Some((path, inner)) => (path, Some(Path::try_from(format!("/{inner}"))?)),
+            None => (text, None),
+        };
+        Ok(Self { path: Path::try_from(path.to_owned())?, inner })
+    }
+}
+
+impl Place {
+    /// The value as text, if it is one.
+    fn text<'e>(&self, call: Scope<'e>) -> Option<Cow<'e, str>> {
+        let text = self.path.find(call)?.scalar_text()?;
+        let Some(inner) = &self.inner else { return Some(text) };
+        let value: Value = serde_json::from_str(&text).ok()?;
+        let found = inner.find(Node::Tree(&value))?.scalar_text()?;
+        Some(Cow::Owned(found.into_owned()))
+    }
+}
+
+impl Actions {
+    /// Where the rules' paths begin in this half of a call.
+    pub fn object<'e>(&self, half: Scope<'e>) -> Option<Scope<'e>> {
+        let Some(of) = &self.of else { return Some(half) };
+        of.find(half).map(|object| Scope { object, ..half })
+    }
+
+    /// The rules for a tool that hold for this object, by number.
+    pub fn holding(&self, tool: &str, object: Scope<'_>) -> impl Iterator<Item = usize> {
+        let rules = self.rules.iter().enumerate();
+        let fits = move |rule: &Action| rule.is_for(tool) && rule.when.hold(object);
+        rules.filter(move |(_, rule)| fits(rule)).map(|(number, _)| number)
+    }
+
+    /// A rule by its number.
+    pub fn rule(&self, number: usize) -> &Action {
+        &self.rules[number]
+    }
+}
+
+impl Action {
+    /// Whether it tells of this tool.
+    pub fn is_for(&self, tool: &str) -> bool {
+        self.tool == tool || self.tool == "*"
+    }
+
+    /// The one thing a person wants to know of the call, if it is there.
+    pub fn detail(&self, call: Scope<'_>) -> Option<String> {
+        self.detail.iter().find_map(|detail| detail.filled(call))
+    }
+
+    /// What the result says in numbers.
+    pub fn figures(&self, call: Scope<'_>) -> Vec<String> {
+        self.figures.iter().filter_map(|figure| figure.filled(call)).collect()
+    }
+}

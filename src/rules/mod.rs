@@ -1,0 +1,178 @@
+//! The rule catalogue: every kind of defect, its two severities and its page.
+
+pub mod diagnostic;
+pub mod escape;
+pub mod suggest;
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How much a diagnostic weighs. An `Error` decides the verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing; the stream still conforms.
+    Warning,
+    /// The stream does not conform.
+    Error,
+}
+
+impl Severity {
+    /// `warning` or `error`, as reports and flags spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Declares the rules: one row is the variant, its kebab-case name and its severity by default
+/// and under `--strict` (`None` is off).
+macro_rules! rules {
+    ($($variant:ident $name:literal $default:expr, $strict:expr;)+) => {
+        /// A kind of defect. Each has a page, which `--explain` prints.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Rule {
+            $(#[doc = concat!("`", $name, "`; `--explain` prints its page.")] $variant,)+
+        }
+
+        impl Rule {
+            /// Every rule, in the order in which the stages apply them.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The name that reports, flags and pages use.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+
+            /// The rule's page in Markdown.
+            pub fn page(self) -> &'static str {
+                match self { $(Self::$variant => include_str!(concat!($name, ".md"))),+ }
+            }
+
+            /// The severity when no flag says otherwise; `None` is off.
+            pub fn severity(self) -> Option<Severity> {
+                match self { $(Self::$variant => $default),+ }
+            }
+
+            /// The severity under `--strict`; `None` is off.
+            pub fn strict_severity(self) -> Option<Severity> {
+                match self { $(Self::$variant => $strict),+ }
+            }
+        }
+    };
+}
+
+const OFF: Option<Severity> = None;
+const WARNING: Option<Severity> = Some(Severity::Warning);
+const ERROR: Option<Severity> = Some(Severity::Error);
+
+rules! {
+    LineTooLong "line-too-long" ERROR, ERROR;
+    TruncatedLine "truncated-line" ERROR, ERROR;
+    MissingFinalNewline "missing-final-newline" WARNING, ERROR;
+    BlankLine "blank-line" WARNING, ERROR;
+    ByteOrderMark "byte-order-mark" WARNING, ERROR;
+    NotNdjson "not-ndjson" ERROR, ERROR;
+    InvalidUtf8 "invalid-utf-8" ERROR, ERROR;
+    InvalidJson "invalid-json" ERROR, ERROR;
+    StderrInStream "stderr-in-stream" WARNING, ERROR;
+    NestingTooDeep "nesting-too-deep" ERROR, ERROR;
+    NotAnObject "not-an-object" ERROR, ERROR;
+    DuplicateKey "duplicate-key" ERROR, ERROR;
+    WrongProfile "wrong-profile" ERROR, ERROR;
+    SchemaViolation "schema-violation" ERROR, ERROR;
+    UnknownEvent "unknown-event" WARNING, ERROR;
+    UndocumentedEvent "undocumented-event" OFF, ERROR;
+    UnknownTool "unknown-tool" OFF, WARNING;
+    MissingSessionStart "missing-session-start" ERROR, ERROR;
+    LateSessionStart "late-session-start" ERROR, ERROR;
+    RepeatedSessionStart "repeated-session-start" ERROR, ERROR;
+    SessionChanged "session-changed" ERROR, ERROR;
+    TimeWentBack "time-went-back" WARNING, ERROR;
+    RepeatedCallStart "repeated-call-start" ERROR, ERROR;
+    CompletionWithoutStart "completion-without-start" ERROR, ERROR;
+    RejectedWithoutStart "rejected-without-start" WARNING, ERROR;
+    RepeatedCompletion "repeated-completion" ERROR, ERROR;
+    CallMismatch "call-mismatch" ERROR, ERROR;
+    ContradictoryCompletion "contradictory-completion" WARNING, ERROR;
+    UnfinishedCall "unfinished-call" ERROR, ERROR;
+    ReplayMismatch "replay-mismatch" ERROR, ERROR;
+    UnclosedDeltas "unclosed-deltas" WARNING, ERROR;
+    TextMismatch "text-mismatch" ERROR, ERROR;
+    EmptyAnswer "empty-answer" WARNING, ERROR;
+    RefusedCalls "refused-calls" WARNING, ERROR;
+    MissingTerminalEvent "missing-terminal-event" ERROR, ERROR;
+    EventAfterTerminal "event-after-terminal" ERROR, ERROR;
+    ErrorResult "error-result" OFF, ERROR;
+    SuccessAfterFatalError "success-after-fatal-error" ERROR, ERROR;
+    EmptyStream "empty-stream" ERROR, ERROR;
+    ExitStatusContradictsResult "exit-status-contradicts-result" ERROR, ERROR;
+    SilentFailure "silent-failure" WARNING, ERROR;
+    PipeHeldOpen "pipe-held-open" WARNING, WARNING;
+    Stalled "stalled" ERROR, ERROR;
+}
+
+impl Rule {
+    /// What the rule means, on one line: the second paragraph of its page.
+    pub fn summary(self) -> &'static str {
+        self.page().split("\n\n").nth(1).unwrap_or_default().trim()
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
+    }
+}
+
+/// A name that no rule has.
+#[derive(Debug, PartialEq, Eq)]
+pub struct UnknownRule;
+
+impl fmt::Display for UnknownRule {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("no such rule; --list-rules names them all")
+    }
+}
+
+impl std::error::Error for UnknownRule {}
+
+impl FromStr for Rule {
+    type Err = UnknownRule;
+
+    fn from_str(name: &str) -> Result<Self, UnknownRule> {
+        Self::ALL.iter().copied().find(|rule| rule.name() == name).ok_or(UnknownRule)
+    }
+}
+
+/// The severity of every rule in one run: the defaults or the strict ones, and what flags changed.
+#[derive(Debug, Clone)]
+pub struct Severities {
+    of: Vec<Option<Severity>>,
+}
+
+impl Severities {
+    /// The severities of the catalogue.
+    pub fn new(strict: bool) -> Self {
+        let severity = if strict { Rule::strict_severity } else { Rule::severity };
+        Self { of: Rule::ALL.iter().map(|&rule| severity(rule)).collect() }
+    }
+
+    /// Sets one rule's severity; `None` turns it off.
+    pub fn set(&mut self, rule: Rule, severity: Option<Severity>) {
+        self.of[rule as usize] = severity;
+    }
+
+    /// The severity of a rule; `None` is off.
+    pub fn of(&self, rule: Rule) -> Option<Severity> {
+        self.of[rule as usize]
+    }
+}
+
+impl Default for Severities {
+    fn default() -> Self {
+        Self::new(false)
+    }
+}

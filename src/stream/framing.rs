@@ -1,0 +1,215 @@
+//! Notices input that is no NDJSON at all, so that it gets one diagnosis instead of thousands.
+
+use crate::rules::diagnostic::Diagnostic;
+use crate::limits::{FRAMING_BLANKS_MAX, FRAMING_LINES_MAX};
+use crate::stream::line::{Ending, Line};
+use crate::rules::Rule;
+
+/// What is known of the stream's framing so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// Nothing yet: no line that is not blank.
+    Unseen,
+    /// It looks like something else; `lines` that are no events have been seen.
+    Suspect {
+        /// What it looks like.
+        other: Other,
+        /// How many lines point to it.
+        lines: usize,
+        /// How many blank lines came after the first of them.
+        blanks: usize,
+    },
+    /// It is something else.
+    Foreign(Other),
+    /// One event is one line.
+    Ndjson,
+}
+
+/// A framing that is not NDJSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Other {
+    /// Compressed by gzip.
+    Gzip,
+    /// UTF-16, with or without a byte order mark.
+    Utf16,
+    /// Record separators, RFC 7464.
+    RecordSeparators,
+    /// Server-sent events.
+    ServerSentEvents,
+    /// One JSON array over the whole input.
+    Array,
+    /// JSON over several lines.
+    PrettyPrinted,
+}
+
+impl Framing {
+    /// Takes the next line into account. `is_event` says whether it is one JSON object.
+    ///
+    /// What cannot be NDJSON (UTF-16, record separators) is decided at once; what could be noise
+    /// before a good stream is suspect until [`FRAMING_LINES_MAX`] lines fit, or one does not.
+    #[must_use]
+    pub fn observe(self, line: &Line<'_>, is_event: bool) -> Self {
+        let blank = line.bytes.iter().all(u8::is_ascii_whitespace);
+        match self {
+            Self::Foreign(_) | Self::Ndjson => self,
+            Self::Unseen | Self::Suspect { .. } if is_event => Self::Ndjson,
+            Self::Unseen if blank => self,
+            Self::Unseen => match Other::begun_by(line) {
+                Some(other @ (Other::Gzip | Other::Utf16 | Other::RecordSeparators)) => {
+                    Self::Foreign(other)
+                }
+                Some(other) => Self::Suspect { other, lines: 1, blanks: 0 },
+                None => Self::Ndjson,
+            },
+            Self::Suspect { blanks, .. } if blank && blanks >= FRAMING_BLANKS_MAX => Self::Ndjson,
+            Self::Suspect { other, lines, blanks } if blank => {
+                Self::Suspect { other, lines, blanks: blanks + 1 }
+            }
+            Self::Suspect { other, lines, blanks } => {
+                let ends_item = line.bytes.trim_ascii_end().ends_with(b",");
+                if !other.goes_on_with(line) {
+                    Self::Ndjson
+                } else if lines + 1 >= FRAMING_LINES_MAX || (other == Other::Array && ends_item) {
+                    Self::Foreign(other)
+                } else {
+                    Self::Suspect { other, lines: lines + 1, blanks }
+                }
+            }
+        }
+    }
+
+    /// What the end of the stream decides: nothing spoke against the suspicion.
+    #[must_use]
+    pub fn finish(self) -> Self {
+        match self {
+            Self::Suspect { other, .. } => Self::Foreign(other),
+            Self::Unseen | Self::Foreign(_) | Self::Ndjson => self,
+        }
+    }
+}
+
+impl Other {
+    /// What the first line that is not blank and no event points to.
+    fn begun_by(line: &Line<'_>) -> Option<Self> {
+        let bytes = line.bytes;
+        if bytes.starts_with(b"\x1f\x8b\x08") {
+            return Some(Self::Gzip);
+        }
+        if matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [b'{', 0, ..] | [0, b'{', ..]) {
+            return Some(Self::Utf16);
+        }
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii();
+        if bytes.starts_with(b"\x1e") {
+            return Some(Self::RecordSeparators);
+        }
+        if Self::ServerSentEvents.goes_on_with(line) {
+            return Some(Self::ServerSentEvents);
+        }
+        // What the end of the stream cuts is a cut line, whatever it looks like.
+        let goes_on =
+            matches!(bytes.last(), Some(b'{' | b'[' | b',')) && line.ending != Ending::EndOfStream;
+        match bytes.first() {
+            Some(b'[') if goes_on || bytes.ends_with(b"}]") => Some(Self::Array),
+            Some(b'{') if goes_on => Some(Self::PrettyPrinted),
+            _ => None,
+        }
+    }
+
+    /// Whether a line may stand in a stream of this framing.
+    fn goes_on_with(self, line: &Line<'_>) -> bool {
+        let bytes = line.bytes.trim_ascii();
+        match self {
+            Self::Gzip | Self::Utf16 | Self::RecordSeparators => true,
+            Self::ServerSentEvents => {
+                let fields: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b": "];
+                fields.iter().any(|field| bytes.starts_with(field))
+            }
+            Self::Array | Self::PrettyPrinted => {
+                matches!(bytes.first(), Some(b'"' | b'{' | b'}' | b'[' | b']' | b'-' | b'0'..=b'9'))
+                    || [&b"true"[..], b"false", b"null"].iter().any(|it| bytes.starts_with(it))
+            }
+        }
+    }
+
+    /// The diagnosis of the whole stream.
+    pub fn diagnostic(self) -> Diagnostic {
+        let (what, how) = match self {
+            Self::Gzip => ("gzip-compressed", "decompress it: `zcat FILE | ndjson-check`"),
+            Self::Utf16 => (
+                "UTF-16 text",
+                "re-encode it as UTF-8; PowerShell writes UTF-16 with `>`, and UTF-8 with \
+                 `| Out-File -Encoding utf8`",
+            ),
+            Self::RecordSeparators => {
+                ("a JSON text sequence (RFC 7464)", "remove the record separators: `tr -d '\\036'`")
+            }
+            Self::ServerSentEvents => (
+                "a stream of server-sent events",
+                "keep the data lines only: `sed -n 's/^data: *//p'`",
+            ),
+            Self::Array => ("one JSON array", "write one event on each line: `jq -c '.[]'`"),
+            Self::PrettyPrinted => {
+                ("JSON over several lines", "write one event on each line: `jq -c .`")
+            }
+        };
+        let message = format!("the input is {what}, not NDJSON; nothing else was checked");
+        Diagnostic::new(Rule::NotNdjson, message).at(1, 0).note(how)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream::event;
+    use crate::stream::line::LineReader;
+
+    fn framing(stream: &[u8]) -> Framing {
+        let mut reader = LineReader::new(stream, 1_000);
+        let mut framing = Framing::Unseen;
+        while let Some(lines) = reader.next_lines().expect("memory reads") {
+            framing = lines.fold(framing, |framing, line| {
+                framing.observe(&line, event::parse(&line, &mut Vec::new()).is_some())
+            });
+        }
+        framing.finish()
+    }
+
+    #[test]
+    fn other_framings_are_named() {
+        let cases: &[(&[u8], Framing)] = &[
+            (b"\x1f\x8b\x08\0abc\n", Framing::Foreign(Other::Gzip)),
+            (b"\xff\xfe{\0}\0\n\0", Framing::Foreign(Other::Utf16)),
+            (b"{\0}\0\n\0", Framing::Foreign(Other::Utf16)),
+            (b"\0{\0}\0\n", Framing::Foreign(Other::Utf16)),
+            (b"\x1e{}\n\x1e{}\n", Framing::Foreign(Other::RecordSeparators)),
+            (b"data: {}\n\ndata: {}\n", Framing::Foreign(Other::ServerSentEvents)),
+            (b"event: x\ndata: {}\n", Framing::Foreign(Other::ServerSentEvents)),
+            (b"[\n{\"a\":1},\n{\"a\":2}\n]\n", Framing::Foreign(Other::Array)),
+            (b"[{\"a\":1},{\"a\":2}]\n", Framing::Foreign(Other::Array)),
+            (b"\n{\n \"a\": 1\n}\n", Framing::Foreign(Other::PrettyPrinted)),
+            (b"{\"a\": 1,\n \"b\": 2}\n", Framing::Foreign(Other::PrettyPrinted)),
+            (b": ping\n\ndata: {}\n", Framing::Foreign(Other::ServerSentEvents)),
+        ];
+        for (stream, expected) in cases {
+            assert_eq!(framing(stream), *expected, "{}", String::from_utf8_lossy(stream));
+        }
+    }
+
+    #[test]
+    fn noise_before_a_stream_is_not_another_framing() {
+        let streams: [&[u8]; 6] = [
+            b"{\"a\":1}\n{\n\"b\": 1\n}\n",
+            b"{\n debug: true\n}\n{\"a\":1}\n",
+            b"loading: 5\n{\"a\":1}\n",
+            b"[1,2]\n{\"a\":1}\n",
+            b"{\"a\":\"cut\nError: x\n",
+            b"retry: 1\nnpm warn a\nnpm warn b\nnpm warn c\nnpm warn d\n{\"a\":1}\n",
+        ];
+        for stream in streams {
+            assert_eq!(framing(stream), Framing::Ndjson, "{}", String::from_utf8_lossy(stream));
+        }
+        assert_eq!(framing(b"\n \n"), Framing::Unseen);
+        assert_eq!(framing(b"{\"a\":1,"), Framing::Ndjson);
+        assert_eq!(framing(b"["), Framing::Ndjson);
+    }
+}
