@@ -1,9 +1,9 @@
-//! Why something could not be checked. What is wrong with a stream is never an error.
+//! Why something could not be checked. A defect of a stream is never an error.
 
 use std::fmt;
 use std::io;
 
-/// A failure of the world around the check: files, schemas, profiles, output.
+/// Why a stream could not be checked: files, schemas, profiles, output.
 ///
 /// Each variant names its object; the text is a fragment in lower case, as in "failed to …".
 #[derive(Debug)]
@@ -18,12 +18,12 @@ pub enum Error {
     },
     /// A report could not be written.
     WriteReport {
-        /// Where it was to go: a path, or `standard output`.
+        /// Its target: a path, or `standard output`.
         target: String,
         /// What the system said.
         source: io::Error,
     },
-    /// A schema file could not be read, is no JSON Schema, or refers to something outside itself.
+    /// A schema file could not be read, is not a JSON Schema, or refers to something outside itself.
     Schema {
         /// The schema's file, or the profile that brought it.
         origin: String,
@@ -37,9 +37,21 @@ pub enum Error {
         /// What is wrong with it, with the JSON Pointer of the place.
         message: String,
     },
+    /// The first events of a stream match several profiles.
+    AmbiguousStream {
+        /// The stream's name.
+        stream: String,
+        /// The profiles.
+        profiles: Vec<String>,
+    },
+    /// The agent of this profile has no format that is a single object.
+    NoSingleObject {
+        /// The profile's name.
+        profile: String,
+    },
     /// There was nothing to check.
     NothingToCheck {
-        /// What was looked at.
+        /// The list or directory.
         origin: String,
         /// Why there is nothing.
         message: String,
@@ -59,6 +71,13 @@ impl fmt::Display for Error {
             Self::Profile { origin, message } => {
                 write!(out, "failed to use the profile {origin}: {message}")
             }
+            Self::AmbiguousStream { stream, profiles } => {
+                let profiles = profiles.join(" or ");
+                write!(out, "{stream}: the stream may be of {profiles}: choose with --profile")
+            }
+            Self::NoSingleObject { profile } => {
+                write!(out, "the profile {profile} has no single object to convert to")
+            }
             Self::NothingToCheck { origin, message } => {
                 write!(out, "nothing to check in {origin}: {message}")
             }
@@ -70,7 +89,11 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Read { source, .. } | Self::WriteReport { source, .. } => Some(source),
-            Self::Schema { .. } | Self::Profile { .. } | Self::NothingToCheck { .. } => None,
+            Self::Schema { .. }
+            | Self::Profile { .. }
+            | Self::AmbiguousStream { .. }
+            | Self::NoSingleObject { .. }
+            | Self::NothingToCheck { .. } => None,
         }
     }
 }

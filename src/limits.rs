@@ -48,7 +48,7 @@ pub const EXTENDS_MAX: usize = 8;
 pub const ENTRIES_KEPT_MAX: usize = 64 * 1024;
 
 /// Shapes of lines that are remembered.
-pub const TEMPLATES_MAX: usize = 8;
+pub const SHAPES_MAX: usize = 8;
 
 /// Values of a line that may differ from another of its shape.
 pub const SLOTS_MAX: usize = 8;
@@ -139,13 +139,13 @@ pub const STDERR_LINE_BYTES_MAX: usize = 500;
 pub const AFTER_STOP_BYTES_MAX: usize = 1024 * 1024;
 
 /// Events of a stream that are looked at to tell whose it is, and which version wrote it.
-pub const OPENING_EVENTS_MAX: usize = 16;
+pub const DETECTION_EVENTS_MAX: usize = 16;
 
 /// Bytes of it that are read for that, at most, before they are checked.
-pub const OPENING_BYTES_MAX: usize = 1024 * 1024;
+pub const DETECTION_BYTES_MAX: usize = 1024 * 1024;
 
 /// How many of them at once: most streams show in their first line whose they are.
-pub const OPENING_READ_BYTES: usize = 16 * 1024;
+pub const DETECTION_READ_BYTES: usize = 16 * 1024;
 
 /// Longest duration that a timer takes; more is no limit.
 pub const TIMER_MAX: Duration = Duration::from_secs(365 * 86_400);

@@ -1,124 +1,157 @@
-//! What streams are held against: a profile, schemas, severities and limits.
+//! What a stream is checked against: a profile, its schemas, and the options.
 
-use std::sync::OnceLock;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use super::Format;
+use super::options::Options;
 use crate::error::Error;
-use crate::limits::{LINE_BYTES_MAX, WARM_UP_BYTES};
-use crate::profile::{Profile, TerminalPolicy};
-use crate::rules::Severities;
-use crate::json::schema::Schema;
-use crate::check::verdict::Format;
+use crate::json::Schema;
+use crate::profile::detect::{Detection, ProfileSource};
+use crate::profile::{DEFAULT, Profile, TerminalPolicy};
 
-/// What streams are held against; compiled once, used for any number of them.
+/// The contract of one agent's streams.
 #[derive(Debug)]
-pub struct Contract {
-    profile: Profile,
+pub(crate) struct Contract {
+    profile: Arc<Profile>,
+    options: Arc<Options>,
     schema: Option<Schema>,
-    /// Made when it is first needed, if it is ours.
-    single: OnceLock<Option<Schema>>,
-    user_schema: Option<Schema>,
-    /// The severity of each rule.
-    pub severities: Severities,
-    /// Which format the producer was asked for; `None` tells it from the first event.
-    pub format: Option<Format>,
-    /// Longest line that is checked, in bytes.
-    pub line_bytes_max: u64,
-    /// The producer's exit status, where it is known.
-    pub exit_status: Option<u8>,
-    /// How events are read; no verdict depends on it.
-    pub engine: Engine,
-    /// Up to here the fast engine goes the plain way, in bytes: what it needs takes longer to make
-    /// than a short stream takes to check.
-    pub warm_up_bytes: u64,
-}
-
-/// How events are read and held against schemas. All engines find the same, to the byte.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Engine {
-    /// As fast as can be: a tape for each line, and a memory of the shapes of lines.
-    #[default]
-    Fast,
-    /// A tape for each line, and no memory.
-    Uncached,
-    /// A tree for each line: the plain way, which the others are held against.
-    Reference,
+    /// The definitions that decide for the events of one tag.
+    by_tag: HashMap<String, Schema>,
+    /// The schema of the single object, if the agent has such a format.
+    single: Option<Schema>,
+    user_schema: Option<Arc<Schema>>,
 }
 
 impl Contract {
-    /// The contract of a profile and, if it has one, the schema of its events.
-    ///
     /// # Errors
     ///
-    /// When the schema is none, or refers to something outside itself.
-    pub fn new(profile: Profile, schema: Option<Schema>) -> Result<Self, Error> {
-        Ok(Self {
-            single: if schema.as_ref().is_some_and(Schema::is_built_in) {
-                OnceLock::new()
-            } else {
-                OnceLock::from(single(schema.as_ref(), &profile)?)
-            },
-            schema,
-            user_schema: None,
-            profile,
-            severities: Severities::default(),
-            format: None,
-            line_bytes_max: LINE_BYTES_MAX,
-            exit_status: None,
-            engine: Engine::default(),
-            warm_up_bytes: WARM_UP_BYTES,
-        })
+    /// When the profile names a definition that its schema lacks.
+    fn new(profile: Profile, schema: Option<Schema>, shared: &Shared) -> Result<Self, Error> {
+        let part = |pointer: &str, reference: &str| match &schema {
+            Some(schema) => schema.part(reference).map(Some).map_err(|error| Error::Profile {
+                origin: profile.name.clone(),
+                message: format!("{pointer}: {error}"),
+            }),
+            None => Ok(None),
+        };
+        let single = match &profile.single {
+            Some(single) => part("/single/schema", &single.schema)?,
+            None => None,
+        };
+        let mut by_tag = HashMap::new();
+        for (tag, reference) in &profile.events.schemas {
+            let schema = part("/events/schemas", reference)?;
+            by_tag.extend(schema.map(|schema| (tag.clone(), schema)));
+        }
+        let (options, user_schema) = (Arc::clone(&shared.options), shared.user_schema.clone());
+        let profile = Arc::new(profile);
+        Ok(Self { profile, options, schema, by_tag, single, user_schema })
     }
 
-    /// The profile.
-    pub fn profile(&self) -> &Profile {
+    pub(crate) fn profile(&self) -> &Arc<Profile> {
         &self.profile
     }
 
-    /// Adds a schema that every event must satisfy as well; `origin` is its file.
-    ///
-    /// # Errors
-    ///
-    /// As [`Contract::new`].
-    pub fn add_schema(&mut self, origin: &str, schema: &Value) -> Result<(), Error> {
-        self.user_schema = Some(Schema::compile(origin, schema)?);
-        Ok(())
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
     }
 
-    /// The schemas that an event must satisfy; `first` says whether it is the stream's first.
-    pub(crate) fn schemas(&self, first: bool) -> impl Iterator<Item = &Schema> {
-        let single = if self.format == Some(Format::Json) { self.single() } else { None };
-        let own = match single {
-            // What follows the first object has no place there at all, and is reported for that.
-            Some(_) if !first => None,
+    /// The schemas that an event with this tag must satisfy.
+    pub(crate) fn schemas(&self, tag: &str, is_first: bool) -> impl Iterator<Item = &Schema> {
+        let is_json = self.options.format == Some(Format::Json);
+        let own = match self.single.as_ref().filter(|_| is_json) {
+            // What follows the first object has no place there, and is reported for that.
+            Some(_) if !is_first => None,
             Some(single) => Some(single),
-            None => self.schema.as_ref(),
+            None => self.by_tag.get(tag).or(self.schema.as_ref()),
         };
-        own.into_iter().chain(&self.user_schema)
+        own.into_iter().chain(self.user_schema.as_deref())
     }
 
-    fn single(&self) -> Option<&Schema> {
-        let single = self.single.get_or_init(|| {
-            let part = single(self.schema.as_ref(), &self.profile);
-            part.expect("a schema of ours has the part that its profile names, a test holds")
-        });
-        single.as_ref()
-    }
-
-    /// Whether the producer ends its stream with a terminal event.
+    /// Whether the agent ends every run with a terminal event.
     pub(crate) fn needs_terminal(&self) -> bool {
         self.profile.terminal.policy == TerminalPolicy::Required
     }
 }
 
-/// The schema of the single object, if the producer has a format that is one.
-fn single(schema: Option<&Schema>, profile: &Profile) -> Result<Option<Schema>, Error> {
-    match (schema, &profile.single) {
-        (Some(schema), Some(single)) => schema.part(&single.schema).map(Some).map_err(|error| {
-            let message = format!("/single/schema: {error}");
-            Error::Profile { origin: profile.name.clone(), message }
-        }),
-        _ => Ok(None),
+/// What all contracts have in common.
+#[derive(Debug)]
+struct Shared {
+    options: Arc<Options>,
+    user_schema: Option<Arc<Schema>>,
+}
+
+/// The contracts of all agents whose streams may come. Each is made when it is first needed.
+#[derive(Debug)]
+pub(crate) struct Contracts {
+    shared: Shared,
+    /// Whether the profile was named.
+    is_named: bool,
+    /// The contract of the profile that was named, or of the one used where a stream shows none.
+    first: Contract,
+    others: BTreeMap<&'static str, OnceLock<Contract>>,
+}
+
+impl Contracts {
+    /// The profile is a built-in name or a file; without one the stream shows it.
+    ///
+    /// # Errors
+    ///
+    /// When the profile or a schema cannot be used.
+    pub(crate) fn new(
+        profile: Option<&str>,
+        user_schema: Option<(&str, &Value)>,
+        options: Options,
+    ) -> Result<Self, Error> {
+        let compiled = user_schema.map(|(origin, schema)| Schema::compile(origin, schema));
+        let user_schema = compiled.transpose()?.map(Arc::new);
+        let shared = Shared { options: Arc::new(options), user_schema };
+        let (first, schema) = Profile::load(profile.unwrap_or(DEFAULT))?;
+        let first = Contract::new(first, schema, &shared)?;
+        let others = Profile::names().filter(|name| *name != DEFAULT);
+        let others = others.map(|name| (name, OnceLock::new())).collect();
+        Ok(Self { shared, is_named: profile.is_some(), first, others })
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.shared.options
+    }
+
+    /// The contract of the profile that was named.
+    pub(crate) fn named(&self) -> Option<&Contract> {
+        self.is_named.then_some(&self.first)
+    }
+
+    /// The contract of a stream whose first events show this.
+    ///
+    /// # Errors
+    ///
+    /// When they match several profiles.
+    pub(crate) fn detected(
+        &self,
+        stream: &str,
+        detection: &Detection<'_>,
+    ) -> Result<(&Contract, ProfileSource), Error> {
+        match detection {
+            Detection::None => Ok((&self.first, ProfileSource::Fallback)),
+            Detection::One(profile) => Ok((self.of_profile(profile)?, ProfileSource::Detected)),
+            Detection::Several(profiles) => Err(Error::AmbiguousStream {
+                stream: stream.to_owned(),
+                profiles: profiles.iter().map(|&name| name.to_owned()).collect(),
+            }),
+        }
+    }
+
+    fn of_profile(&self, name: &str) -> Result<&Contract, Error> {
+        let Some(cell) = self.others.get(name) else { return Ok(&self.first) };
+        if let Some(contract) = cell.get() {
+            return Ok(contract);
+        }
+        let (profile, schema) = Profile::load(name)?;
+        let contract = Contract::new(profile, schema, &self.shared)?;
+        Ok(cell.get_or_init(|| contract))
     }
 }

@@ -1,242 +1,345 @@
-//! The loop: every stage in order, on one screen.
+//! The check of streams: [`Checker`] and [`Stream`] are its door.
+//!
+//! A [`Stream`] takes bytes, or reads them. Until its first events show which agent wrote it, it
+//! only collects; then [`stream::StreamCheck`] sends each line through the stages.
 
-mod closing;
-pub mod contract;
-mod inference;
-mod noise;
-mod opening;
-pub mod producer_exit;
-pub mod stage;
+mod contract;
+mod end_of_run;
+mod findings;
+mod observer;
+mod options;
+mod run;
+mod stage;
 mod stream;
-pub mod summary;
-mod validity;
-pub mod verdict;
+mod summary;
 
-use std::io::Read;
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
 
-use crate::check::contract::{Contract, Engine};
-use crate::output::convert::Convert;
-use crate::check::producer_exit::{End, Status};
+use serde_json::Value;
+
 use crate::error::Error;
-use crate::stream::event;
-use crate::facts::{Reader, Recipe};
-use crate::profile::detect::Choice;
-use crate::stream::line::{LineReader, Lines};
-use crate::output::report::Report;
-use crate::json::schema::{Judge, Schema};
-use crate::fast::{Recalled, Shapes};
-use crate::check::summary::StreamSummary;
-use crate::json::tape::Doc;
+use crate::limits::DETECTION_READ_BYTES;
+use crate::profile::detect::{Detector, ProfileSource};
+use crate::profile::read_json;
+use crate::rules::{Rule, Severities, Severity};
+use crate::stream::{LineBuffer, LineParser};
 
-use noise::Left;
-use stream::Check;
+use contract::Contracts;
+use options::Options;
+use stream::{Memory, StreamCheck};
 
-/// Checks one stream: a [`Checker`] that is used once.
-///
-/// # Errors
-///
-/// As [`Checker::check`].
-pub fn check(
-    stream: impl Read,
-    name: &str,
-    contract: &Contract,
-    report: &mut dyn Report,
-    conversion: &mut dyn Convert,
-) -> Result<StreamSummary, Error> {
-    Checker::new(contract).check(stream, name, report, conversion)
+pub use end_of_run::{ProducerExit, StopReason};
+pub use observer::{CallChange, CallUpdate, CheckedEvent, Observer, StreamStart, TextUpdate};
+pub use stage::calls::{CallCounts, CallRow};
+pub(crate) use summary::counted;
+pub use summary::{Format, Limit, Note, Outcome, StreamSummary, Verdict};
+
+/// Builds a [`Checker`].
+#[derive(Debug, Clone, Default)]
+pub struct CheckerBuilder {
+    profile: Option<String>,
+    schema: Option<(String, Value)>,
+    options: Options,
 }
 
-/// Checks streams, one after the other; what it needs for one serves the next.
-pub struct Checker<'c> {
-    contract: &'c Contract,
-    /// How the profile of the next stream was chosen, which is said in its summary.
-    pub choice: Choice,
-    reader: Reader<'c>,
-    engine: event::Engine,
-    memory: Memory<'c>,
-    buffer: Vec<u8>,
-    /// Bytes checked so far.
-    bytes: u64,
-}
-
-/// What is remembered of good lines, for those that are like them.
-#[derive(Default)]
-struct Memory<'c> {
-    shapes: Shapes<Recipe>,
-    judges: Vec<Judge<'c>>,
-}
-
-impl<'c> Memory<'c> {
-    /// Whether an event on a tape satisfies a schema.
-    fn is_valid(&mut self, schema: &'c Schema, doc: &Doc<'_>) -> bool {
-        let index = self.judges.iter().position(|it| it.is_of(schema)).unwrap_or_else(|| {
-            self.judges.push(Judge::new(schema));
-            self.judges.len() - 1
-        });
-        self.judges[index].is_valid(doc)
-    }
-}
-
-impl<'c> Checker<'c> {
-    /// Checks by this contract.
-    pub fn new(contract: &'c Contract) -> Self {
-        Self {
-            contract,
-            choice: Choice::default(),
-            reader: Reader::new(contract.profile()),
-            engine: event::Engine::default(),
-            memory: Memory::default(),
-            buffer: Vec::new(),
-            bytes: 0,
-        }
+impl CheckerBuilder {
+    /// The agent: the name of a built-in profile, or a profile file. Without it, or with `auto`,
+    /// the first events of each stream show it.
+    #[must_use]
+    pub fn profile(mut self, name_or_file: &str) -> Self {
+        self.profile = Some(name_or_file.to_owned()).filter(|name| name != "auto");
+        self
     }
 
-    /// Gives it memory that has served another reader.
-    pub fn lend_buffer(&mut self, buffer: Vec<u8>) {
-        self.buffer = buffer;
-    }
-
-    /// Takes the memory back.
-    pub fn take_buffer(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.buffer)
-    }
-
-    /// Checks one stream to its end and reports what it finds, line by line; `conversion` sees
-    /// every event (`&mut ()` where nothing is converted).
+    /// A file with a JSON Schema that every event must satisfy, too.
     ///
     /// # Errors
     ///
-    /// When the stream cannot be read, the report cannot be written, or a schema cannot be
-    /// evaluated. What is wrong *with the stream* is a diagnostic, and the next line is checked
-    /// all the same.
+    /// When the file cannot be read, or is not JSON.
+    pub fn schema_file(mut self, file: &Path) -> Result<Self, Error> {
+        let origin = file.display().to_string();
+        match read_json(file) {
+            Ok(schema) => self.schema = Some((origin, schema)),
+            Err(message) => return Err(Error::Schema { origin, message }),
+        }
+        Ok(self)
+    }
+
+    /// Gives every rule its strict severity.
+    #[must_use]
+    pub fn strict(mut self, is_strict: bool) -> Self {
+        self.options.severities = Severities::new(is_strict);
+        self
+    }
+
+    /// Sets the severity of a rule; `None` turns it off. Comes after [`CheckerBuilder::strict`].
+    #[must_use]
+    pub fn severity(mut self, rule: Rule, severity: Option<Severity>) -> Self {
+        self.options.severities.set(rule, severity);
+        self
+    }
+
+    /// The format that the agent was asked for. Without it, the first event shows it.
+    #[must_use]
+    pub fn format(mut self, format: Format) -> Self {
+        self.options.format = Some(format);
+        self
+    }
+
+    /// The longest line that is checked, in bytes; longer ones are reported and skipped.
+    #[must_use]
+    pub fn max_line_bytes(mut self, bytes: u64) -> Self {
+        self.options.line_bytes_max = bytes;
+        self
+    }
+
+    /// Reads every line by the plain parser. Slow; the results are the same.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn plain(mut self, is_plain: bool) -> Self {
+        self.options.is_plain = is_plain;
+        self
+    }
+
+    /// The checker.
+    ///
+    /// # Errors
+    ///
+    /// When the profile or a schema cannot be used.
+    pub fn build(self) -> Result<Checker, Error> {
+        let Self { profile, schema, options } = self;
+        let schema = schema.as_ref().map(|(origin, schema)| (origin.as_str(), schema));
+        let contracts = Contracts::new(profile.as_deref(), schema, options)?;
+        Ok(Checker::new(Arc::new(contracts)))
+    }
+}
+
+/// Checks streams, one after the other. What it learns from one serves the next; a clone shares
+/// profiles and schemas, and learns by itself, for another thread.
+pub struct Checker {
+    contracts: Arc<Contracts>,
+    /// By the name of the profile.
+    memories: HashMap<String, Memory>,
+    parser: LineParser,
+    buffer: Vec<u8>,
+}
+
+impl Clone for Checker {
+    fn clone(&self) -> Self {
+        Self::new(Arc::clone(&self.contracts))
+    }
+}
+
+impl fmt::Debug for Checker {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Checker").finish_non_exhaustive()
+    }
+}
+
+impl Checker {
+    fn new(contracts: Arc<Contracts>) -> Self {
+        let parser = LineParser::new(contracts.options().is_plain);
+        Self { contracts, memories: HashMap::new(), parser, buffer: Vec::new() }
+    }
+
+    /// The default options: the profile is detected, rules have their default severities.
+    pub fn builder() -> CheckerBuilder {
+        CheckerBuilder::default()
+    }
+
+    /// The profile that was named, if one was.
+    pub(crate) fn named_profile(&self) -> Option<&crate::profile::Profile> {
+        self.contracts.named().map(|contract| &**contract.profile())
+    }
+
+    /// Begins to check a stream; `name` names it in reports.
+    pub fn stream(&mut self, name: &str) -> Stream<'_> {
+        let Self { contracts, memories, parser, buffer } = self;
+        let line_bytes_max = contracts.options().line_bytes_max;
+        let lines = LineBuffer::new(std::mem::take(buffer), line_bytes_max);
+        let state = State::Detecting(Detector::default());
+        let name = name.to_owned();
+        Stream { name, contracts, memories, parser, memory: buffer, lines, state }
+    }
+
+    /// Checks a stream to its end. Nothing is known about its producer; see [`Stream::finish`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Stream::read`] and [`Stream::finish`].
     pub fn check(
         &mut self,
-        stream: impl Read,
         name: &str,
-        report: &mut dyn Report,
-        conversion: &mut dyn Convert,
+        source: impl Read,
+        out: &mut dyn Observer,
     ) -> Result<StreamSummary, Error> {
-        let status = self.contract.exit_status.map(Status::Code);
-        self.check_until(stream, name, report, conversion, || End { status, ..End::default() })
+        let mut stream = self.stream(name);
+        stream.read(source, out)?;
+        stream.finish(&ProducerExit::default(), out)
     }
+}
 
-    /// As [`Checker::check`], of a producer whose end is known when its stream has ended.
+/// One stream that is being checked. It does no input or output: give it bytes with
+/// [`Stream::feed`] as they come, or let it read a source with [`Stream::read`].
+///
+/// After an error the stream is lost; its observer has been told so.
+pub struct Stream<'c> {
+    name: String,
+    contracts: &'c Contracts,
+    memories: &'c mut HashMap<String, Memory>,
+    parser: &'c mut LineParser,
+    /// Where the buffer's memory goes back to.
+    memory: &'c mut Vec<u8>,
+    lines: LineBuffer,
+    state: State<'c>,
+}
+
+#[expect(clippy::large_enum_variant, reason = "there is one for each stream")]
+enum State<'c> {
+    /// The first events are being read, to find the profile.
+    Detecting(Detector),
+    Checking(StreamCheck<'c>),
+}
+
+impl fmt::Debug for Stream<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Stream").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl<'c> Stream<'c> {
+    /// Takes bytes that have come, cut anywhere. Diagnostics go to the observer as soon as they
+    /// are found.
     ///
     /// # Errors
     ///
-    /// As [`Checker::check`].
-    pub fn check_until(
-        &mut self,
-        stream: impl Read,
-        name: &str,
-        report: &mut dyn Report,
-        conversion: &mut dyn Convert,
-        end: impl FnOnce() -> End,
-    ) -> Result<StreamSummary, Error> {
-        let buffer = std::mem::take(&mut self.buffer);
-        let mut lines = LineReader::reusing(buffer, stream, self.contract.line_bytes_max);
-        let mut check = Check::new(name, self.contract, self.choice);
-        let checked = self.read(&mut lines, &mut check, report, conversion);
-        let bytes = lines.bytes();
-        // Closed before the producer's end is waited for, which is done whatever happened.
-        self.buffer = lines.into_buffer();
-        let end = end();
-        if let Err(error) = checked {
-            conversion.abandon();
-            return Err(error);
-        }
-        check.finish(bytes, &end, report, conversion)
-    }
-
-    /// Reads the stream to its end.
-    fn read(
-        &mut self,
-        lines: &mut LineReader<impl Read>,
-        check: &mut Check<'c>,
-        report: &mut dyn Report,
-        conversion: &mut dyn Convert,
-    ) -> Result<(), Error> {
-        let name = check.name.clone();
-        let failed = |source| Error::Read { stream: name.clone(), source };
-        while let Some(block) = lines.next_lines().map_err(failed)? {
-            if let Err(error) = self.block(block, check, report, conversion) {
-                conversion.flush();
-                // The producer is not to be killed for it: its stream is read to the end.
-                while lines.next_lines().map_err(failed)?.is_some() {}
-                return Err(error);
-            }
+    /// When the first events match several profiles, when the observer refuses the profile, or
+    /// when a schema cannot be evaluated. Defects of the stream are diagnostics, not errors.
+    pub fn feed(&mut self, bytes: &[u8], out: &mut dyn Observer) -> Result<(), Error> {
+        let mut bytes = bytes;
+        while !bytes.is_empty() {
+            let room = self.lines.room();
+            let count = room.len().min(bytes.len());
+            room[..count].copy_from_slice(&bytes[..count]);
+            self.lines.filled(count);
+            bytes = &bytes[count..];
+            self.advance(out)?;
         }
         Ok(())
     }
 
-    /// Checks the lines that have arrived; then all that is to be said of them has been said.
-    fn block(
-        &mut self,
-        lines: Lines<'_>,
-        check: &mut Check<'c>,
-        report: &mut dyn Report,
-        conversion: &mut dyn Convert,
-    ) -> Result<(), Error> {
-        let mut lines = lines;
+    /// Reads a source to its end, without a copy, and closes it. The source is read to its end
+    /// after an error, too: a producer must not be killed because nobody reads its output.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stream::feed`]; also when the source cannot be read.
+    pub fn read(&mut self, mut source: impl Read, out: &mut dyn Observer) -> Result<(), Error> {
+        let result = self.read_all(&mut source, out);
+        if let Err(error) = &result {
+            out.flush();
+            if !matches!(error, Error::Read { .. }) {
+                // This stream has an error already; another one would say nothing more.
+                let _ = io::copy(&mut source, &mut io::sink());
+            }
+        }
+        result
+    }
+
+    fn read_all(&mut self, source: &mut impl Read, out: &mut dyn Observer) -> Result<(), Error> {
         loop {
-            // The first event may be held against another schema than those that follow.
-            if check.events > 0
-                && check.opening.is_over()
-                && let Some((line, Recalled { recipe, values })) =
-                    self.memory.shapes.recall(&mut lines)
-            {
-                let facts = recipe.facts(line.number, line.offset, &values);
-                check.recalled(&line, &facts, conversion);
-            } else if !self.line(&mut lines, check, conversion)? {
-                break;
-            }
-            if check.is_to_tell() {
-                conversion.flush();
-                check.deliver(report)?;
+            let room = self.lines.room();
+            // Most streams show their agent in the first line.
+            let wanted = match self.state {
+                State::Detecting(_) => room.len().min(DETECTION_READ_BYTES),
+                State::Checking(_) => room.len(),
+            };
+            match source.read(&mut room[..wanted]) {
+                Ok(0) => return Ok(()),
+                Ok(count) => {
+                    self.lines.filled(count);
+                    self.advance(out)?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    // What has come is checked all the same.
+                    self.settle(out)?;
+                    self.advance(out)?;
+                    let error = Error::Read { stream: self.name.clone(), source: error };
+                    return Err(abandon(error, out));
+                }
             }
         }
-        conversion.flush();
+    }
+
+    /// The end of the stream, and what is known about its producer. Reports what only the end
+    /// shows.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stream::feed`].
+    pub fn finish(
+        mut self,
+        exit: &ProducerExit,
+        out: &mut dyn Observer,
+    ) -> Result<StreamSummary, Error> {
+        self.lines.end();
+        self.settle(out)?;
+        self.advance(out)?;
+        let Self { name: _, memories, memory, lines, state, .. } = self;
+        let State::Checking(mut check) = state else { unreachable!("settled above") };
+        let summary = check.finish(lines.bytes_taken(), exit, out);
+        let (profile, learned) = check.into_memory();
+        memories.insert(profile.to_owned(), learned);
+        *memory = lines.into_memory();
+        Ok(summary)
+    }
+
+    /// Checks the lines that have come.
+    fn advance(&mut self, out: &mut dyn Observer) -> Result<(), Error> {
+        if let State::Detecting(detector) = &mut self.state {
+            if self.contracts.named().is_none() {
+                let is_over = detector.observe(self.lines.unread(), || out.undetected_event());
+                if !is_over {
+                    return Ok(());
+                }
+            }
+            self.settle(out)?;
+        }
+        let State::Checking(check) = &mut self.state else { return Ok(()) };
+        while self.lines.is_ready() {
+            if let Err(error) = check.block(self.lines.take(), self.parser, out) {
+                return Err(abandon(error, out));
+            }
+        }
         Ok(())
     }
 
-    /// Checks the next line; false if there is none.
-    fn line(
-        &mut self,
-        lines: &mut Lines<'_>,
-        check: &mut Check<'c>,
-        conversion: &mut dyn Convert,
-    ) -> Result<bool, Error> {
-        let plainly = match self.contract.engine {
-            Engine::Reference => true,
-            // What has arrived counts as well: a large file, or a large line, is fast at once.
-            Engine::Fast => self.bytes + lines.left() < self.contract.warm_up_bytes,
-            Engine::Uncached => false,
+    /// Chooses the profile by what has come.
+    fn settle(&mut self, out: &mut dyn Observer) -> Result<(), Error> {
+        let State::Detecting(detector) = &mut self.state else { return Ok(()) };
+        let chosen = match self.contracts.named() {
+            Some(contract) => Ok((contract, ProfileSource::Named)),
+            None => {
+                let detection = detector.finish(self.lines.unread());
+                self.contracts.detected(&self.name, &detection)
+            }
         };
-        let next = if !check.is_looking() {
-            lines.next().map(|line| (line, None))
-        } else if plainly {
-            lines.next().map(|line| (line, event::parse(&line, &mut check.found)))
-        } else {
-            self.engine.next(lines, &mut check.found)
-        };
-        let Some((line, event)) = next else { return Ok(false) };
-        self.bytes += line.length;
-        let (line, event) = match event {
-            Some(event) => (line, Some(event)),
-            None => match check.without_noise(&line, |root| self.reader.plan(root).is_known()) {
-                Left::All => (line, None),
-                Left::Event(line, event) => (line, Some(event)),
-                Left::Nothing => {
-                    check.lines += 1;
-                    return Ok(true);
-                }
-            },
-        };
-        check.observe(&line, event.as_ref());
-        if let Some(event) = &event {
-            let plan = self.reader.plan(event.root());
-            check.event(&line, event, plan, &mut self.memory, conversion)?;
-        }
-        Ok(true)
+        let (contract, source) = chosen.map_err(|error| abandon(error, out))?;
+        let profile = contract.profile();
+        let start = StreamStart { name: &self.name, profile, source };
+        out.begin(&start).map_err(|error| abandon(error, out))?;
+        let memory = self.memories.remove(&profile.name).unwrap_or_default();
+        self.state = State::Checking(StreamCheck::new(&self.name, contract, source, memory));
+        Ok(())
     }
+}
+
+fn abandon(error: Error, out: &mut dyn Observer) -> Error {
+    out.abandoned(&error);
+    error
 }

@@ -1,27 +1,97 @@
-//! What a check amounts to: of one stream, and of all of them.
+//! The result of checking one stream, as plain data.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use crate::check::stage::calls::{CallCounts, CallRow};
-use crate::check::producer_exit::Status;
+use super::stage::calls::{CallCounts, CallRow};
 use crate::facts::Usage;
+use crate::limits::{
+    CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, NAMES_MAX, TEXT_BYTES_MAX,
+};
+use crate::profile::ExitStatus;
 use crate::rules::Rule;
-use crate::check::verdict::{Format, Outcome, Verdict};
+use crate::rules::escape::shown;
 
-/// What the check of one stream amounts to.
+/// Whether a stream keeps its contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// There is no diagnostic of severity error.
+    Conforming,
+    /// There is at least one.
+    NonConforming,
+}
+
+impl Verdict {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Conforming => "conforming",
+            Self::NonConforming => "non-conforming",
+        }
+    }
+}
+
+/// How the run ended that wrote the stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The stream says so, and nothing contradicts it.
+    Succeeded,
+    /// The stream or the exit status says so.
+    Failed,
+    /// The stream ended before the run did.
+    Truncated,
+    /// A timeout fired before the run was over.
+    TimedOut,
+}
+
+impl Outcome {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Truncated => "truncated",
+            Self::TimedOut => "timed-out",
+        }
+    }
+}
+
+/// The format that the agent was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// One event on each line.
+    StreamJson,
+    /// One object at the end of the run.
+    Json,
+}
+
+impl Format {
+    /// The name in reports and flags.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::StreamJson => "stream-json",
+            Self::Json => "json",
+        }
+    }
+}
+
+/// The result of checking one stream.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct StreamSummary {
     /// The stream's name: a path, or `-`.
-    pub stream: String,
-    /// The profile it was held against.
+    pub name: String,
+    /// The name of the profile.
     pub profile: String,
-    /// What the producer was asked to write, as far as the stream shows it.
+    /// The format, as far as the stream shows it.
     pub format: Format,
     /// Whether the stream keeps its contract.
     pub verdict: Verdict,
     /// How the run ended.
     pub outcome: Outcome,
-    /// Lines, blank ones included.
+    /// Lines, including blank ones.
     pub lines: u64,
     /// Lines that are events.
     pub events: u64,
@@ -31,88 +101,243 @@ pub struct StreamSummary {
     pub errors: u64,
     /// Diagnostics of severity warning.
     pub warnings: u64,
-    /// Diagnostics of each rule that was raised, those not printed included.
-    pub rules: BTreeMap<Rule, u64>,
+    /// Diagnostics of each rule that was raised, including those that were not reported.
+    pub rule_counts: BTreeMap<Rule, u64>,
     /// The session's id; the first, if it changed.
     pub session_id: Option<String>,
     /// How many tool calls there were.
-    pub calls: CallCounts,
-    /// The tool calls in the order in which they appeared; bounded.
+    pub call_counts: CallCounts,
+    /// The tool calls in the order in which they appeared; a limited number.
     pub tool_calls: Vec<CallRow>,
-    /// The producer's exit status, where it is known.
-    pub status: Option<Status>,
-    /// The last lines of its standard error, if it did not succeed; empty where not known.
+    /// The agent's exit status, if it is known.
+    pub exit_status: Option<ExitStatus>,
+    /// The last lines of its standard error, if the run did not succeed and they are known.
     pub stderr: Vec<String>,
-    /// The run's duration in milliseconds, as the producer gives it.
+    /// The run's duration in milliseconds, as the agent reports it.
     pub duration_ms: Option<u64>,
-    /// The tokens used, as the producer gives them.
+    /// The tokens used, as the agent reports them.
     pub usage: Usage,
     /// Size of the assistant's text in bytes.
     pub text_bytes: u64,
-    /// What else a reader of the report must know: bounds that were reached, repeats not shown.
-    pub notes: Vec<String>,
+    /// What else a reader of the report should know.
+    pub notes: Vec<Note>,
 }
 
-/// What the check of all streams amounts to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct RunSummary {
-    /// Streams checked to their end.
-    pub streams: u64,
-    /// Of these, those that conform.
-    pub conforming: u64,
-    /// Those that do not.
-    pub non_conforming: u64,
-    /// Those whose run succeeded.
-    pub succeeded: u64,
-    /// Those whose run failed.
-    pub failed: u64,
-    /// Those that ended before their run did.
-    pub truncated: u64,
-    /// Those that were given up because a timeout fired.
-    pub timed_out: u64,
-    /// Inputs that could not be read to their end.
-    pub not_checked: u64,
-    /// Diagnostics of severity error.
-    pub errors: u64,
-    /// Diagnostics of severity warning.
-    pub warnings: u64,
-    /// Whether something could not be written.
-    pub unwritten: bool,
-    /// The exit code that a command has where ours would say no more: its own, or that it could
-    /// not start.
-    pub own_code: Option<u8>,
+/// Something a reader of the report should know that is not a defect of the stream. Its text is
+/// one sentence without a full stop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// No profile was named, and no event shows which agent wrote the stream.
+    ProfileFallback {
+        /// The profile that was used.
+        profile: String,
+        /// Whether the stream has events.
+        has_events: bool,
+    },
+    /// The profile is written for other versions of the agent.
+    VersionOutOfRange {
+        /// The agent's version.
+        version: String,
+        /// The profile.
+        profile: String,
+        /// The versions that it is written for.
+        range: String,
+    },
+    /// Of one rule more diagnostics were found than reported.
+    DiagnosticsOmitted {
+        /// The rule.
+        rule: Rule,
+        /// How many were not reported.
+        count: u64,
+    },
+    /// An event that the profile does not know came more than once.
+    UnknownEventRepeated {
+        /// Its tag.
+        tag: String,
+        /// How often it came.
+        count: u64,
+    },
+    /// Events lack a call id, or a text where the profile expects one.
+    EventsIncomplete {
+        /// How many.
+        count: u64,
+    },
+    /// A line that looks like an event could not be parsed; what it would explain is not reported.
+    LineLost {
+        /// The first such line.
+        line: u64,
+    },
+    /// A limit was reached, and something was not followed or not kept.
+    LimitReached(Limit),
+    /// The stream reports that the run failed.
+    FailureReported {
+        /// The line.
+        line: u64,
+        /// Whether an error event reports it, and not the terminal event.
+        is_error: bool,
+    },
+    /// The stream ended before the run did; what is missing.
+    CutShort {
+        /// Whether the terminal event is missing.
+        no_terminal_event: bool,
+        /// The calls that are open.
+        open_calls: Option<String>,
+    },
+    /// This agent's stream does not show whether the run succeeded, and no exit status is known.
+    OutcomeUnknown,
+    /// The agent reported errors and went on.
+    ErrorsSurvived {
+        /// How many.
+        count: u64,
+    },
+    /// Duration and tokens are those of the last turn.
+    TotalsOfLastTurn {
+        /// How many turns there were.
+        turns: u64,
+    },
+    /// What the exit status means, by the agent's documentation.
+    ExitStatusMeaning(String),
+    /// The agent was still running after its terminal event.
+    Lingered {
+        /// Whether we stopped it, and did not just stop reading.
+        was_stopped: bool,
+    },
+    /// A timeout fired.
+    TimedOut(String),
 }
 
-impl RunSummary {
-    /// Counts a stream.
-    pub fn add(&mut self, stream: &StreamSummary) {
-        self.streams += 1;
-        match stream.verdict {
-            Verdict::Conforming => self.conforming += 1,
-            Verdict::NonConforming => self.non_conforming += 1,
-        }
-        match stream.outcome {
-            Outcome::Succeeded => self.succeeded += 1,
-            Outcome::Failed => self.failed += 1,
-            Outcome::Truncated => self.truncated += 1,
-            Outcome::TimedOut => self.timed_out += 1,
-        }
-        self.errors += stream.errors;
-        self.warnings += stream.warnings;
-    }
+/// A limit of the checker; see `limits.rs` for the reasons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Limit {
+    /// Tool calls that are followed.
+    Calls,
+    /// Names of unknown events and tools that are counted.
+    Names,
+    /// Tool calls that are listed in the report.
+    CallRows,
+    /// Text that is compared byte by byte.
+    Text,
+}
 
-    /// The exit code of the run: could not be checked before not conforming before failed.
-    pub fn exit_code(&self) -> u8 {
+impl Note {
+    /// The name in reports.
+    pub fn name(&self) -> &'static str {
         match self {
-            Self { unwritten: false, own_code: Some(code), .. } => *code,
-            Self { not_checked: 1.., .. }
-            | Self { streams: 0, .. }
-            | Self { unwritten: true, .. } => 2,
-            Self { non_conforming: 1.., .. } => 1,
-            Self { timed_out: 1.., .. } => 4,
-            // A rule may have been turned down, but the run has not succeeded for that.
-            Self { failed: 1.., .. } | Self { truncated: 1.., .. } => 3,
-            _ => 0,
+            Self::ProfileFallback { .. } => "profile-fallback",
+            Self::VersionOutOfRange { .. } => "version-out-of-range",
+            Self::DiagnosticsOmitted { .. } => "diagnostics-omitted",
+            Self::UnknownEventRepeated { .. } => "unknown-event-repeated",
+            Self::EventsIncomplete { .. } => "events-incomplete",
+            Self::LineLost { .. } => "line-lost",
+            Self::LimitReached(_) => "limit-reached",
+            Self::FailureReported { .. } => "failure-reported",
+            Self::CutShort { .. } => "cut-short",
+            Self::OutcomeUnknown => "outcome-unknown",
+            Self::ErrorsSurvived { .. } => "errors-survived",
+            Self::TotalsOfLastTurn { .. } => "totals-of-last-turn",
+            Self::ExitStatusMeaning(_) => "exit-status-meaning",
+            Self::Lingered { .. } => "lingered",
+            Self::TimedOut(_) => "timed-out",
         }
     }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ProfileFallback { profile, has_events: true } => {
+                write!(out, "using profile {profile}: no event identifies the agent")
+            }
+            Self::ProfileFallback { profile, has_events: false } => {
+                write!(out, "using profile {profile}: there is no event that identifies the agent")
+            }
+            Self::VersionOutOfRange { version, profile, range } => {
+                let version = shown(version);
+                write!(out, "the version is {version}; profile {profile} is for versions {range}")
+            }
+            Self::DiagnosticsOmitted { rule, count } => {
+                write!(out, "{count} more of {rule} are not shown")
+            }
+            Self::UnknownEventRepeated { tag, count } if tag.is_empty() => {
+                write!(out, "the unknown event without a tag occurs {count} times")
+            }
+            Self::UnknownEventRepeated { tag, count } => {
+                write!(out, "the unknown event {} occurs {count} times", shown(tag))
+            }
+            Self::EventsIncomplete { count } => {
+                write!(out, "{} without a call id or a text", counted(*count, "event"))
+            }
+            Self::LineLost { line } => write!(
+                out,
+                "line {line} could not be parsed; problems that it would explain are not reported"
+            ),
+            Self::LimitReached(limit) => limit.fmt(out),
+            Self::FailureReported { line, is_error: true } => {
+                write!(out, "an error in line {line} says that the run failed")
+            }
+            Self::FailureReported { line, is_error: false } => {
+                write!(out, "the terminal event in line {line} says that the run failed")
+            }
+            Self::CutShort { no_terminal_event, open_calls } => {
+                let missing = no_terminal_event.then_some("there is no terminal event");
+                let parts: Vec<&str> = missing.into_iter().chain(open_calls.as_deref()).collect();
+                out.write_str(&parts.join("; "))
+            }
+            Self::OutcomeUnknown => out.write_str(
+                "only the exit status shows whether the run succeeded: use --exit-status, or let \
+                 ndjson-check run the command",
+            ),
+            Self::ErrorsSurvived { count } => {
+                write!(out, "the run continued after {}", counted(*count, "error"))
+            }
+            Self::TotalsOfLastTurn { turns } => {
+                write!(out, "duration and tokens are for the last of {turns} turns only")
+            }
+            Self::ExitStatusMeaning(meaning) => write!(out, "the exit status means: {meaning}"),
+            Self::Lingered { was_stopped: true } => {
+                out.write_str("the command was still running after its terminal event; stopped")
+            }
+            Self::Lingered { was_stopped: false } => {
+                out.write_str("the stream stayed open after its terminal event; stopped reading")
+            }
+            Self::TimedOut(message) => out.write_str(message),
+        }
+    }
+}
+
+impl Limit {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Calls => "calls",
+            Self::Names => "names",
+            Self::CallRows => "call-rows",
+            Self::Text => "text",
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Calls => write!(
+                out,
+                "more than {CALLS_OPEN_MAX} tool calls were open at once, or more than \
+                 {CALLS_ENDED_MAX} ended: not all were followed"
+            ),
+            Self::Names => write!(out, "only the first {NAMES_MAX} unknown names were counted"),
+            Self::CallRows => write!(out, "only the first {CALL_ROWS_MAX} tool calls are listed"),
+            Self::Text => write!(
+                out,
+                "text beyond {TEXT_BYTES_MAX} bytes was compared by length and hash only"
+            ),
+        }
+    }
+}
+
+/// A number and a noun: `1 event`, `2 events`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::stream::event::{self, Node};
+use crate::stream::event::{self, JsonRef};
 use crate::cli::inputs::{Input, STDIN, inputs};
 use crate::limits::{INFER_TAG_PARTS_MAX, LINE_BYTES_MAX};
 use crate::stream::line::LineReader;
@@ -89,7 +89,7 @@ pub fn infer(arguments: &[PathBuf]) -> Result<Draft, Error> {
 /// Somebody who looks at the events of recordings.
 trait Look {
     /// An event.
-    fn event(&mut self, root: Node<'_>);
+    fn event(&mut self, root: JsonRef<'_>);
 
     /// The end of a recording.
     fn end(&mut self);

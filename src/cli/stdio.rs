@@ -11,7 +11,7 @@ pub(crate) use platform::{wait_for_any, wait_for_either};
 
 /// A file that waits where its descriptor would not.
 ///
-/// Agents built on Node and Bun make their pipes non-blocking, and that mode is shared with
+/// Agents built on JsonRef and Bun make their pipes non-blocking, and that mode is shared with
 /// whoever holds the same pipe: us. Reading and writing block all the same here.
 ///
 /// A pipe that is seen full is made larger, where the system can do that: fewer switches between

@@ -1,213 +1,167 @@
-//! What an event means, in words that no producer invented: [`Facts`].
+//! What an event means, in words that no vendor chose: [`Facts`].
+//!
+//! An event is read in two steps. [`FactReader::plan`] makes all decisions and says where the
+//! values of the facts are; [`Plan::facts`] then reads them. The shape cache rests on this: the
+//! values that only the second step reads may differ between two lines of one shape.
 
-mod plan;
-mod raw_str;
+mod bounded_id;
 mod reader;
-mod recipe;
+mod raw_str;
 mod tag_rules;
+mod template;
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use smallvec::SmallVec;
-
-use crate::stream::event::Node;
+use crate::json::JsonRef;
 use crate::limits::CALL_ID_BYTES_MAX;
+use crate::profile::path::Scope;
 use crate::profile::{Alone, CallOutcome, RunOutcome};
 use crate::rules::escape::{clipped, shown};
 
-pub use plan::Plan;
-pub use raw_str::Prose;
-pub use reader::Reader;
-pub use recipe::Recipe;
+pub(crate) use bounded_id::BoundedId;
+pub(crate) use raw_str::RawStr;
+pub(crate) use reader::FactReader;
+pub(crate) use template::{FactTemplate, Plan, TextTemplate, Values};
 
-/// What one event means.
+/// What one event means. Small, because one is made for each line; what few events have is in a
+/// box.
 #[derive(Debug)]
-pub struct Facts<'e> {
+pub(crate) struct Facts<'e> {
     /// The number of its line, from 1.
-    pub line: u64,
+    pub(crate) line: u64,
     /// The offset of its first byte in the stream, from 0.
-    pub offset: u64,
+    pub(crate) offset: u64,
     /// Its tag, the parts joined by `/`; empty if it has none.
-    pub tag: Rc<str>,
-    /// What the profile knows of the tag.
-    pub standing: Standing,
-    /// Whether a rule of the profile holds and what it points to is not there.
-    pub incomplete: bool,
-    /// The session it belongs to.
-    pub session: Option<Cow<'e, str>>,
-    /// Its time in milliseconds.
-    pub time: Option<f64>,
-    /// What the facts are about.
-    subjects: u8,
-    list: SmallVec<[Fact<'e>; 1]>,
+    pub(crate) tag: Rc<str>,
+    pub(crate) tag_status: TagStatus,
+    pub(crate) marks: Marks,
+    pub(crate) session: Option<Cow<'e, str>>,
+    /// Milliseconds.
+    pub(crate) time: Option<f64>,
+    pub(crate) text: Option<TextFact<'e>>,
+    /// Further texts of the same event.
+    pub(crate) more_texts: Vec<TextFact<'e>>,
+    pub(crate) rare: Option<Box<RareFacts<'e>>>,
 }
 
-/// What facts are about; a stage that none of them concerns need not look at them.
+/// What only some events say. Stages read it in this order: calls, text, end.
+#[derive(Debug, Default)]
+pub(crate) struct RareFacts<'e> {
+    /// The directory the agent works in.
+    pub(crate) directory: Option<Cow<'e, str>>,
+    pub(crate) started: Vec<Call<'e>>,
+    pub(crate) completed: Vec<(Call<'e>, CallOutcome)>,
+    /// The text of the answer.
+    pub(crate) final_text: Option<RawStr<'e>>,
+    pub(crate) error: Option<ErrorFact>,
+    /// How the run goes, so far.
+    pub(crate) progress: Option<RunOutcome>,
+    pub(crate) end: Option<RunEnd<'e>>,
+}
+
+/// What the profile knows about a tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Subject {
-    /// The session's start.
-    Start = 1,
-    /// Tool calls.
-    Call = 2,
-    /// The assistant's text, and what ends a piece of it.
-    Text = 4,
-    /// The outcome of the run.
-    End = 8,
-}
-
-impl<'e> Facts<'e> {
-    /// Those of an event that tells nothing but its tag, so far.
-    #[inline]
-    pub fn new(line: u64, offset: u64, tag: Rc<str>, standing: Standing) -> Self {
-        Self {
-            line,
-            offset,
-            tag,
-            standing,
-            incomplete: false,
-            session: None,
-            time: None,
-            subjects: 0,
-            list: SmallVec::new(),
-        }
-    }
-
-    /// Adds a fact.
-    #[inline]
-    pub fn push(&mut self, fact: Fact<'e>) {
-        self.subjects |= fact.subject() as u8;
-        self.list.push(fact);
-    }
-
-    /// The facts, in the order in which the stages want them.
-    pub fn list(&self) -> &[Fact<'e>] {
-        &self.list
-    }
-
-    /// The event as messages name it.
-    pub fn named(&self) -> String {
-        if self.tag.is_empty() { "without a tag".to_owned() } else { shown(&self.tag) }
-    }
-
-    /// Whether one of them is about this.
-    #[inline]
-    pub fn are_about(&self, subject: Subject) -> bool {
-        self.subjects & subject as u8 != 0
-    }
-}
-
-/// What a profile knows of a tag.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// The producer's documentation promises it, or it tells the run's outcome.
+pub(crate) enum TagStatus {
+    /// The agent's documentation promises it, or it reports the run's outcome.
     Documented,
     /// It is known from real streams only.
     Observed,
-    /// The profile does not know it.
     Unknown,
 }
 
-/// One thing that an event says, besides its session and time.
-#[derive(Debug)]
-pub enum Fact<'e> {
-    /// A session begins.
-    SessionStart,
-    /// The directory the agent works in.
-    Directory(Cow<'e, str>),
-    /// A tool call starts.
-    CallStarted(Box<Call<'e>>),
-    /// A tool call completes.
-    CallCompleted(Box<Call<'e>>, CallOutcome),
-    /// The group that the texts after it belong to.
-    Group(Cow<'e, str>),
-    /// Text to append to the open segment.
-    TextDelta(Cow<'e, str>),
-    /// The text of a whole segment.
-    TextWhole(Cow<'e, str>),
-    /// The text of the answer.
-    FinalText(Prose<'e>),
+/// Facts without a value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
+pub(crate) struct Marks {
+    /// A rule of the profile applies, and what it points to is missing.
+    pub(crate) is_incomplete: bool,
+    pub(crate) starts_session: bool,
     /// The open text segment ends here.
-    Boundary,
-    /// An error; with a fatal one the run cannot succeed.
-    Error {
-        /// Whether it is one.
-        fatal: bool,
-    },
-    /// How the run goes, so far.
-    Verdict(RunOutcome),
-    /// After the end of a turn a new one begins.
-    Reopen,
+    pub(crate) ends_segment: bool,
+    /// After the end of a turn it begins a new one.
+    pub(crate) starts_turn: bool,
     /// It may come after the end of the run.
-    Epilogue,
-    /// The run ends here, with this outcome.
-    Terminal(Box<Last>),
-    /// The run's outcome, from a producer without a terminal event.
-    Outcome(Box<Last>),
+    pub(crate) may_follow_end: bool,
 }
 
-impl Fact<'_> {
-    /// What it is about.
-    #[inline]
-    pub fn subject(&self) -> Subject {
-        match self {
-            Self::SessionStart | Self::Directory(_) => Subject::Start,
-            Self::CallStarted(_) | Self::CallCompleted(..) => Subject::Call,
-            Self::Group(_)
-            | Self::TextDelta(_)
-            | Self::TextWhole(_)
-            | Self::FinalText(_)
-            | Self::Boundary => Subject::Text,
-            Self::Error { .. }
-            | Self::Verdict(_)
-            | Self::Reopen
-            | Self::Epilogue
-            | Self::Terminal(_)
-            | Self::Outcome(_) => Subject::End,
-        }
-    }
+/// A part of the assistant's text.
+#[derive(Debug)]
+pub(crate) struct TextFact<'e> {
+    pub(crate) kind: TextKind,
+    /// The message it belongs to, where the agent's texts name one.
+    pub(crate) group: Option<Cow<'e, str>>,
+    pub(crate) text: Cow<'e, str>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TextKind {
+    /// Text to append to the open segment.
+    Delta,
+    /// The text of a whole segment.
+    Whole,
 }
 
 /// One half of a tool call.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub struct Call<'e> {
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
+pub(crate) struct Call<'e> {
     /// What correlates the halves.
-    pub id: CallId,
+    pub(crate) id: CallId,
     /// The tool's name, if the event names one.
-    pub tool: Option<Cow<'e, str>>,
+    pub(crate) tool: Option<Cow<'e, str>>,
     /// Whether the profile knows the tool.
-    pub tool_known: bool,
+    pub(crate) is_tool_known: bool,
     /// Whether the profile knows the kind of result; a start has none.
-    pub result_known: bool,
+    pub(crate) is_result_known: bool,
     /// Whether this half may come again.
-    pub repeat: bool,
+    pub(crate) may_repeat: bool,
     /// What a completion is if there was no start.
-    pub alone: Alone,
+    pub(crate) without_start: Alone,
     /// Whether a completion says two things at once.
-    pub contradicts: bool,
+    pub(crate) is_contradictory: bool,
     /// The half itself: the event, or an element of an array in it.
-    pub object: Node<'e>,
-    /// What both halves must have in common, in the order of the profile's `same`.
-    pub same: Vec<Option<Node<'e>>>,
+    pub(crate) scope: Scope<'e>,
+    /// What both halves must have in common, in the order of the profile's list.
+    pub(crate) must_match: Vec<Option<JsonRef<'e>>>,
 }
 
-/// What the producer says at the end of the run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Last {
-    /// The outcome; without one the latest verdict tells it.
-    pub outcome: Option<RunOutcome>,
+/// An error that the stream reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ErrorFact {
+    /// The run cannot succeed.
+    Fatal,
+    /// The run may go on.
+    Warning,
+}
+
+/// What the stream says at the end of the run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RunEnd<'e> {
+    /// Whether it is a terminal event; if not, it reports the outcome of a run whose end is the
+    /// end of the stream.
+    pub(crate) is_terminal: bool,
     /// Whether it is the end only if nothing follows.
-    pub suspect: bool,
-    /// The run's duration in milliseconds.
-    pub duration_ms: Option<u64>,
-    /// The tokens it used.
-    pub usage: Usage,
+    pub(crate) is_provisional: bool,
+    /// Without one the latest progress decides.
+    pub(crate) outcome: Option<RunOutcome>,
+    pub(crate) totals: RunTotals,
+    /// The event as it is written.
+    pub(crate) source: &'e str,
 }
 
-/// Token counts, where the producer gives them.
+/// What the agent counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct RunTotals {
+    /// The run's duration in milliseconds.
+    pub(crate) duration_ms: Option<u64>,
+    pub(crate) usage: Usage,
+}
+
+/// Token counts, where the agent reports them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Usage {
     /// Tokens sent to the model.
     pub input_tokens: Option<u64>,
@@ -219,24 +173,52 @@ pub struct Usage {
     pub cache_write_tokens: Option<u64>,
 }
 
+impl<'e> Facts<'e> {
+    /// The event as messages name it.
+    pub(crate) fn name(&self) -> String {
+        if self.tag.is_empty() { "without a tag".to_owned() } else { shown(&self.tag) }
+    }
+
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &TextFact<'e>> {
+        self.text.iter().chain(&self.more_texts)
+    }
+
+    pub(crate) fn started(&self) -> &[Call<'e>] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.started)
+    }
+
+    pub(crate) fn completed(&self) -> &[(Call<'e>, CallOutcome)] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.completed)
+    }
+
+    pub(crate) fn end(&self) -> Option<&RunEnd<'e>> {
+        self.rare.as_ref()?.end.as_ref()
+    }
+
+    /// The terminal event, if it is one.
+    pub(crate) fn terminal(&self) -> Option<&RunEnd<'e>> {
+        self.end().filter(|end| end.is_terminal)
+    }
+}
+
 /// What correlates the two halves of a tool call. Opaque: any strings, line breaks included.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct CallId {
+pub(crate) struct CallId {
     /// The parts with a space between them, or the start of that.
     text: Box<str>,
-    /// What `text` does not tell of a long id, or of one with several parts.
+    /// What `text` does not show of a long id, or of one with several parts.
     rest: u64,
 }
 
 impl CallId {
     /// The id that these parts make together.
-    pub fn new(parts: &[Cow<'_, str>]) -> Self {
+    pub(crate) fn new(parts: &[Cow<'_, str>]) -> Self {
         let text = match parts {
             [part] => Cow::Borrowed(&**part),
             parts => Cow::Owned(parts.join(" ")),
         };
-        let whole = text.len() <= CALL_ID_BYTES_MAX;
-        let rest = if whole && parts.len() == 1 {
+        let is_whole = text.len() <= CALL_ID_BYTES_MAX;
+        let rest = if is_whole && parts.len() == 1 {
             0
         } else {
             let mut hasher = DefaultHasher::new();
@@ -247,7 +229,17 @@ impl CallId {
     }
 
     /// The id as reports show it; the start of a very long one.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_stay_small() {
+        assert!(size_of::<Facts<'_>>() <= 192, "{}", size_of::<Facts<'_>>());
     }
 }

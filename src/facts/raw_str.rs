@@ -3,12 +3,12 @@
 
 use std::borrow::Cow;
 
-use crate::stream::event::Node;
-use crate::json::tape::{pieces, unescaped};
+use crate::json::JsonRef;
+use crate::json::{chunks, unescaped};
 
 /// A text, or how it is written.
 #[derive(Debug, Clone)]
-pub struct Prose<'e>(Kept<'e>);
+pub(crate) struct RawStr<'e>(Kept<'e>);
 
 #[derive(Debug, Clone)]
 enum Kept<'e> {
@@ -17,15 +17,15 @@ enum Kept<'e> {
     Written(&'e str),
 }
 
-impl<'e> From<Cow<'e, str>> for Prose<'e> {
+impl<'e> From<Cow<'e, str>> for RawStr<'e> {
     fn from(text: Cow<'e, str>) -> Self {
         Self(Kept::Text(text))
     }
 }
 
-impl<'e> Prose<'e> {
+impl<'e> RawStr<'e> {
     /// The text of a string.
-    pub fn of(node: Node<'e>) -> Option<Self> {
+    pub(crate) fn new(node: JsonRef<'e>) -> Option<Self> {
         let written = node.written().map(Kept::Written);
         written.or_else(|| node.as_str().map(Kept::Text)).map(Self)
     }
@@ -37,7 +37,7 @@ impl<'e> Prose<'e> {
     }
 
     /// Whether there is nothing in it.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         match &self.0 {
             Kept::Text(text) => text.is_empty(),
             Kept::Written(written) => written.is_empty(),
@@ -45,7 +45,7 @@ impl<'e> Prose<'e> {
     }
 
     /// The whole text.
-    pub fn text(&self) -> Cow<'_, str> {
+    pub(crate) fn text(&self) -> Cow<'_, str> {
         match &self.0 {
             Kept::Text(text) => Cow::Borrowed(text),
             Kept::Written(written) => Cow::Owned(unescaped(written)),
@@ -53,10 +53,10 @@ impl<'e> Prose<'e> {
     }
 
     /// The text piece by piece, of which no copy is made.
-    pub fn pieces(&self, mut take: impl FnMut(&str)) {
+    pub(crate) fn chunks(&self, mut take: impl FnMut(&str)) {
         match &self.0 {
             Kept::Text(text) => take(text),
-            Kept::Written(written) => pieces(written, take),
+            Kept::Written(written) => chunks(written, take),
         }
     }
 }

@@ -1,209 +1,143 @@
-//! Events to plans, as one profile says.
+//! Events → plans of facts, as one profile says.
 
 use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use super::tag_rules::{Candidate, Candidates, Memory};
-use super::plan::{Nodes, Parts, Plan, Step, Steps};
-use super::{Call, CallId, Fact, Last, Standing, Usage};
-use crate::stream::event::Node;
+use super::tag_rules::{OpenRule, TagCache, TagRules};
+use super::template::{FactTemplate, Plan, TextTemplate};
+use super::{
+    Call, CallId, ErrorFact, Marks, RareFacts, RunEnd, RunTotals, TagStatus, TextKind, Usage,
+};
+use crate::json::JsonRef;
 use crate::profile::path::{Finder, Path, Scope};
 use crate::profile::{
-    Alone, CallCompletion, CallOutcome, Calls, ErrorSeverity, Objects, Profile, RunOutcome,
-    Session, Terminal, TerminalOutcome, TerminalPolicy, TextMode, ToolName,
+    Alone, CallCompletion, CallOutcome, ErrorSeverity, Profile, TerminalOutcome, TerminalPolicy,
+    RunOutcome, TextMode, TextRule, ToolName,
 };
+use crate::stream::Event;
 
-/// Reads facts out of events, as one profile says.
-#[derive(Debug)]
-pub struct Reader<'p> {
-    profile: &'p Profile,
-    memory: Memory<'p>,
-    /// Whether texts come in groups; those that name none are then of one of their own.
-    grouped: bool,
+/// Reads facts out of events; remembers the rules of tags, for one profile.
+#[derive(Debug, Default)]
+pub(crate) struct FactReader {
+    tags: TagCache,
 }
 
-impl<'p> Reader<'p> {
-    /// Reads by this profile.
-    pub fn new(profile: &'p Profile) -> Self {
-        let grouped = profile.text.iter().any(|rule| !rule.group.is_empty());
-        Self { profile, memory: Memory::new(profile), grouped }
-    }
+type Texts<'e> = SmallVec<[TextTemplate<JsonRef<'e>>; 1]>;
+type Chunks<'e> = SmallVec<[JsonRef<'e>; 1]>;
+type Rare<'e> = Option<Box<RareFacts<'e>>>;
 
-    /// Which facts an event tells, and where their values stand.
-    pub fn plan<'e>(&mut self, root: Node<'e>) -> Plan<'e> {
-        let profile = self.profile;
-        let rules = self.memory.candidates(root);
-        let mut steps = Steps::new();
-        let session = session(&profile.session, rules, root, &mut steps);
+impl FactReader {
+    /// Which facts an event has, and where their values are.
+    pub(crate) fn plan<'e>(&mut self, profile: &Profile, event: &'e Event<'_>) -> Plan<'e> {
+        let root = event.root();
+        let rules = self.tags.rules(profile, root);
+        let applies = |rules: &[OpenRule]| rules.iter().any(|open| open.when.hold(root));
+        let mut rare = Rare::default();
+        let starts_session = applies(&rules.session_start);
+        if starts_session {
+            directory(profile, root, &mut rare);
+        }
+        let session = profile.session.id.iter().find_map(|path| path.find(root));
+        let session = session.and_then(JsonRef::as_str);
         let time = profile.time.as_ref().and_then(|path| path.find(root));
-        let calls = calls(&profile.calls, rules, root, &mut steps);
-        let complete = calls & text(rules, self.grouped, root, &mut steps);
-        if rules.boundaries.iter().any(|when| when.hold(root)) {
-            steps.push(Step::Boundary);
+        let has_ids = calls(profile, rules, root, &mut rare);
+        let (texts, final_text, has_text) = texts(profile, rules, root);
+        let ends_segment = applies(&rules.boundaries);
+        course(profile, rules, root, &mut rare);
+        let starts_turn = applies(&rules.reopen);
+        let may_follow_end = applies(&rules.after);
+        let end = end(profile, rules, event);
+        let tag_status = if end.is_some() { TagStatus::Documented } else { rules.status };
+        if end.is_some() {
+            rare.get_or_insert_default().end = end;
         }
-        course(rules, root, &mut steps);
-        let end = end(&profile.terminal, rules, root);
-        let standing = if end.is_some() { Standing::Documented } else { rules.standing };
-        steps.extend(end.map(|end| {
-            Step::Ready(match profile.terminal.policy {
-                TerminalPolicy::Required | TerminalPolicy::Optional => {
-                    Fact::Terminal(Box::new(end))
-                }
-                TerminalPolicy::None => Fact::Outcome(Box::new(end)),
-            })
-        }));
-        Plan {
-            tag: rules.tag.clone(),
-            standing,
-            incomplete: !complete,
-            session,
-            time: time.filter(|it| it.is_number()),
-            steps,
-        }
+        let is_incomplete = !(has_ids && has_text);
+        let marks =
+            Marks { is_incomplete, starts_session, ends_segment, starts_turn, may_follow_end };
+        let time = time.filter(|time| time.is_number());
+        let tag = rules.tag.clone();
+        let template = FactTemplate { tag, tag_status, marks, session, time, texts };
+        Plan { template, rare, final_text }
     }
 }
 
-/// The session's id, if the event names it.
-fn session<'e>(
-    session: &Session,
-    rules: &Candidates<'_>,
-    root: Node<'e>,
-    steps: &mut Steps<'e>,
-) -> Option<Cow<'e, str>> {
-    if rules.session_start.iter().any(|when| when.hold(root)) {
-        steps.push(Step::SessionStart);
-        let directory = session.directory.as_ref().and_then(|path| path.find(root)?.as_str());
-        steps.extend(directory.map(|it| Step::Ready(Fact::Directory(it))));
+fn directory<'e>(profile: &Profile, root: JsonRef<'e>, rare: &mut Rare<'e>) {
+    let directory = profile.session.directory.as_ref().and_then(|path| path.find(root)?.as_str());
+    if directory.is_some() {
+        rare.get_or_insert_default().directory = directory;
     }
-    session.id.iter().find_map(|path| path.find(root))?.as_str()
 }
 
 /// False if the event is half of a call and has no id.
-fn calls<'e>(calls: &Calls, rules: &Candidates<'_>, root: Node<'e>, steps: &mut Steps<'e>) -> bool {
-    let mut complete = true;
-    for Candidate { rule, .. } in rules.call_start.iter().filter(|it| it.when.hold(root)) {
-        for object in rule.of.objects(root) {
-            let tool = rule.tool.as_ref().unwrap_or(&calls.tool);
-            let call = call(calls, object, &rule.id, tool);
-            complete &= call.is_some();
-            let call = call.map(|it| Box::new(Call { repeat: rule.repeat, ..it }));
-            steps.extend(call.map(|it| Step::Ready(Fact::CallStarted(it))));
+fn calls<'e>(
+    profile: &Profile,
+    rules: &TagRules,
+    root: JsonRef<'e>,
+    rare: &mut Rare<'e>,
+) -> bool {
+    let mut is_complete = true;
+    for open in rules.call_start.iter().filter(|open| open.when.hold(root)) {
+        let rule = &profile.calls.start[open.rule];
+        let tool = rule.tool.as_ref().unwrap_or(&profile.calls.tool);
+        for scope in rule.of.objects(root) {
+            match call(profile, scope, &rule.id, tool) {
+                Some(call) => {
+                    let call = Call { may_repeat: rule.repeat, ..call };
+                    rare.get_or_insert_default().started.push(call);
+                }
+                None => is_complete = false,
+            }
         }
     }
-    for Candidate { rule, .. } in rules.completion.iter().filter(|it| it.when.hold(root)) {
-        for object in rule.of.objects(root) {
-            let completed = completed(calls, object, rule);
-            complete &= completed.is_some();
-            steps.extend(completed.map(Step::Ready));
+    for open in rules.completion.iter().filter(|open| open.when.hold(root)) {
+        let rule = &profile.calls.completion[open.rule];
+        for scope in rule.of.objects(root) {
+            match completed(profile, scope, rule) {
+                Some(completed) => rare.get_or_insert_default().completed.push(completed),
+                None => is_complete = false,
+            }
         }
     }
-    complete
+    is_complete
 }
 
-fn completed<'e>(calls: &Calls, scope: Scope<'e>, rule: &CallCompletion) -> Option<Fact<'e>> {
+fn completed<'e>(
+    profile: &Profile,
+    scope: Scope<'e>,
+    rule: &CallCompletion,
+) -> Option<(Call<'e>, CallOutcome)> {
     let mut finder = Finder::new(scope);
     let outcome = rule.outcomes.iter().find(|rule| rule.when.hold_by(&mut finder));
-    let tool = rule.tool.as_ref().unwrap_or(&calls.tool);
+    let tool = rule.tool.as_ref().unwrap_or(&profile.calls.tool);
     let call = Call {
-        result_known: outcome.is_some(),
-        repeat: rule.repeat,
-        alone: rule.alone,
-        contradicts: outcome.is_some_and(|rule| rule.contradicts),
-        ..call(calls, scope, &rule.id, tool)?
+        is_result_known: outcome.is_some(),
+        may_repeat: rule.repeat,
+        without_start: rule.alone,
+        is_contradictory: outcome.is_some_and(|rule| rule.contradicts),
+        ..call(profile, scope, &rule.id, tool)?
     };
-    let outcome = outcome.map_or(CallOutcome::Unknown, |rule| rule.outcome);
-    Some(Fact::CallCompleted(Box::new(call), outcome))
+    Some((call, outcome.map_or(CallOutcome::Unknown, |rule| rule.outcome)))
 }
 
-fn call<'e>(calls: &Calls, scope: Scope<'e>, id: &[Path], names: &[ToolName]) -> Option<Call<'e>> {
-    let (tool, known) = tool(names, scope).unzip();
+fn call<'e>(
+    profile: &Profile,
+    scope: Scope<'e>,
+    id: &[Path],
+    names: &[ToolName],
+) -> Option<Call<'e>> {
+    let (tool, is_known) = tool(names, scope).unzip();
     let mut finder = Finder::new(scope);
     Some(Call {
         id: call_id(scope, id)?,
         tool,
-        tool_known: known.unwrap_or(names.is_empty()),
-        result_known: true,
-        repeat: false,
-        alone: Alone::Never,
-        contradicts: false,
-        object: scope.object,
-        same: calls.same.iter().map(|path| finder.find(path)).collect(),
-    })
-}
-
-/// What the event says of the course of the run.
-fn course<'e>(rules: &Candidates<'_>, root: Node<'e>, steps: &mut Steps<'e>) {
-    let is_told = |of: &Objects| of.objects(root).next().is_some();
-    let error = rules.errors.iter().find(|it| it.when.hold(root) && is_told(&it.rule.of));
-    steps
-        .extend(error.map(|it| {
-            Step::Ready(Fact::Error { fatal: it.rule.severity == ErrorSeverity::Fatal })
-        }));
-    let verdict = rules.verdict.iter().find(|it| it.when.hold(root));
-    steps.extend(verdict.map(|it| Step::Ready(Fact::Verdict(it.rule.outcome))));
-    if rules.reopen.iter().any(|when| when.hold(root)) {
-        steps.push(Step::Reopen);
-    }
-    if rules.after.iter().any(|when| when.hold(root)) {
-        steps.push(Step::Epilogue);
-    }
-}
-
-/// False if the event is to carry text and part of it is not there.
-fn text<'e>(rules: &Candidates<'_>, grouped: bool, root: Node<'e>, steps: &mut Steps<'e>) -> bool {
-    let Some(Candidate { rule, .. }) = rules.text.iter().find(|it| it.when.hold(root)) else {
-        return true;
-    };
-    // Elements of an array may be of a group each.
-    let apart = rule.of.are_elements() && rule.group.iter().any(|path| !path.is_of_event());
-    let mut complete = rule.of.is_there(root);
-    let mut pieces = Nodes::new();
-    for object in rule.of.objects(root) {
-        match rule.value.find(object).filter(|it| it.is_string()) {
-            Some(piece) if apart => {
-                let pieces = Nodes::from_iter([piece]);
-                steps.push(Step::Group(key(&rule.group, object)));
-                steps.push(Step::Text { mode: rule.mode, pieces, complete: true });
-            }
-            Some(piece) => pieces.push(piece),
-            None => complete = false,
-        }
-    }
-    if apart || pieces.is_empty() && complete && rule.of.is_among_others(root) {
-        // Nothing is left in it, or nothing in it is text.
-        return complete;
-    }
-    if grouped && rule.mode != TextMode::Final {
-        steps.push(Step::Group(key(&rule.group, root.into())));
-    }
-    steps.push(Step::Text { mode: rule.mode, pieces, complete });
-    complete
-}
-
-/// The values that name the group of a text.
-fn key<'e>(group: &[Path], scope: Scope<'e>) -> Parts<'e> {
-    let is_name = |it: &Node<'_>| it.is_string() || it.is_number();
-    group.iter().map(|path| path.find(scope).filter(is_name)).collect()
-}
-
-fn end(terminal: &Terminal, rules: &Candidates<'_>, root: Node<'_>) -> Option<Last> {
-    let rule = rules.terminal.iter().find(|it| it.when.hold(root))?.rule;
-    let number = |path: &Option<Path>| path.as_ref()?.find(root)?.as_u64();
-    Some(Last {
-        outcome: match rule.outcome {
-            TerminalOutcome::Failure => Some(RunOutcome::Failure),
-            TerminalOutcome::Success | TerminalOutcome::Suspect => Some(RunOutcome::Success),
-            TerminalOutcome::Neutral => None,
-        },
-        suspect: rule.suspect || rule.outcome == TerminalOutcome::Suspect,
-        duration_ms: number(&terminal.duration_ms),
-        usage: Usage {
-            input_tokens: number(&terminal.usage.input_tokens),
-            output_tokens: number(&terminal.usage.output_tokens),
-            cache_read_tokens: number(&terminal.usage.cache_read_tokens),
-            cache_write_tokens: number(&terminal.usage.cache_write_tokens),
-        },
+        is_tool_known: is_known.unwrap_or(names.is_empty()),
+        is_result_known: true,
+        may_repeat: false,
+        without_start: Alone::Never,
+        is_contradictory: false,
+        scope,
+        must_match: profile.calls.same.iter().map(|path| finder.find(path)).collect(),
     })
 }
 
@@ -212,11 +146,11 @@ fn tool<'e>(names: &[ToolName], scope: Scope<'e>) -> Option<(Cow<'e, str>, bool)
     names.iter().find_map(|rule| {
         let key = rule.key.as_ref().and_then(|path| path.find_key(scope));
         let value = || rule.value.as_ref()?.find(scope)?.as_str();
-        let itself = || rule.name.clone().map(Cow::Owned);
-        let name = key.or_else(value).or_else(itself)?;
+        let fixed = || rule.name.clone().map(Cow::Owned);
+        let name = key.or_else(value).or_else(fixed)?;
         let known = rule.known.as_ref();
-        let known = known.is_none_or(|known| known.iter().any(|known| *known == name));
-        Some((name, known))
+        let is_known = known.is_none_or(|known| known.iter().any(|known| *known == name));
+        Some((name, is_known))
     })
 }
 
@@ -224,4 +158,99 @@ fn tool<'e>(names: &[ToolName], scope: Scope<'e>) -> Option<(Cow<'e, str>, bool)
 fn call_id(scope: Scope<'_>, paths: &[Path]) -> Option<CallId> {
     let parts = paths.iter().map(|path| path.find(scope)?.scalar_text());
     parts.collect::<Option<SmallVec<[_; 2]>>>().map(|parts| CallId::new(&parts))
+}
+
+/// What the event says about the course of the run.
+fn course<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut Rare<'e>) {
+    let error = rules.errors.iter().find(|open| {
+        open.when.hold(root) && profile.errors[open.rule].of.objects(root).next().is_some()
+    });
+    if let Some(open) = error {
+        let fact = match profile.errors[open.rule].severity {
+            ErrorSeverity::Fatal => ErrorFact::Fatal,
+            ErrorSeverity::Warning => ErrorFact::Warning,
+        };
+        rare.get_or_insert_default().error = Some(fact);
+    }
+    if let Some(open) = rules.progress.iter().find(|open| open.when.hold(root)) {
+        let progress = profile.terminal.verdict[open.rule].outcome;
+        rare.get_or_insert_default().progress = Some(progress);
+    }
+}
+
+/// The texts of an event, its final text, and whether all that must be there is there.
+fn texts<'e>(
+    profile: &Profile,
+    rules: &TagRules,
+    root: JsonRef<'e>,
+) -> (Texts<'e>, Option<Chunks<'e>>, bool) {
+    let mut texts = Texts::new();
+    let Some(open) = rules.text.iter().find(|open| open.when.hold(root)) else {
+        return (texts, None, true);
+    };
+    let rule = &profile.text[open.rule];
+    let kind = match rule.mode {
+        TextMode::Delta => Some(TextKind::Delta),
+        TextMode::Whole => Some(TextKind::Whole),
+        TextMode::Final => None,
+    };
+    // Elements of an array may be of a group each.
+    let has_groups_in_it = rule.of.are_elements() && rule.group.iter().any(|it| !it.is_of_event());
+    let mut is_complete = rule.of.is_there(root);
+    let mut chunks = Chunks::new();
+    for scope in rule.of.objects(root) {
+        match (rule.value.find(scope).filter(|it| it.is_string()), kind) {
+            (Some(chunk), Some(kind)) if has_groups_in_it => {
+                let group = Some(group(rule, scope));
+                texts.push(TextTemplate { kind, group, chunks: Chunks::from_iter([chunk]) });
+            }
+            (Some(chunk), _) => chunks.push(chunk),
+            (None, _) => is_complete = false,
+        }
+    }
+    // No text is left in it, or nothing in it is text.
+    let is_empty = chunks.is_empty() && (!is_complete || rule.of.is_among_others(root));
+    match kind {
+        _ if is_empty => (texts, None, is_complete),
+        None => (texts, Some(chunks), is_complete),
+        Some(_) if has_groups_in_it => (texts, None, is_complete),
+        Some(kind) => {
+            let has_groups = profile.text.iter().any(|rule| !rule.group.is_empty());
+            let group = has_groups.then(|| group(rule, root.into()));
+            texts.push(TextTemplate { kind, group, chunks });
+            (texts, None, is_complete)
+        }
+    }
+}
+
+/// The values that name the group of a text.
+fn group<'e>(rule: &TextRule, scope: Scope<'e>) -> SmallVec<[Option<JsonRef<'e>>; 1]> {
+    let is_name = |it: &JsonRef<'_>| it.is_string() || it.is_number();
+    rule.group.iter().map(|path| path.find(scope).filter(is_name)).collect()
+}
+
+fn end<'e>(profile: &Profile, rules: &TagRules, event: &'e Event<'_>) -> Option<RunEnd<'e>> {
+    let (root, terminal) = (event.root(), &profile.terminal);
+    let open = rules.terminal.iter().find(|open| open.when.hold(root))?;
+    let rule = &terminal.rules[open.rule];
+    let number = |path: &Option<Path>| path.as_ref()?.find(root)?.as_u64();
+    Some(RunEnd {
+        is_terminal: terminal.policy != TerminalPolicy::None,
+        is_provisional: rule.suspect || rule.outcome == TerminalOutcome::Suspect,
+        outcome: match rule.outcome {
+            TerminalOutcome::Failure => Some(RunOutcome::Failure),
+            TerminalOutcome::Success | TerminalOutcome::Suspect => Some(RunOutcome::Success),
+            TerminalOutcome::Neutral => None,
+        },
+        totals: RunTotals {
+            duration_ms: number(&terminal.duration_ms),
+            usage: Usage {
+                input_tokens: number(&terminal.usage.input_tokens),
+                output_tokens: number(&terminal.usage.output_tokens),
+                cache_read_tokens: number(&terminal.usage.cache_read_tokens),
+                cache_write_tokens: number(&terminal.usage.cache_write_tokens),
+            },
+        },
+        source: event.text,
+    })
 }

@@ -1,120 +1,111 @@
-//! The rules of a profile that an event's tag leaves open, and what they still ask.
+//! The rules of a profile that may apply to events of one tag.
 //!
-//! Most conditions ask for the tag, and most events have one of few tags: what those conditions
-//! say of a tag is found out once.
+//! Most conditions ask for the tag, and most events have one of few tags, so those conditions are
+//! answered once for each tag.
 
 use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use super::Standing;
-use crate::stream::event::Node;
+use super::TagStatus;
+use crate::json::JsonRef;
 use crate::limits::{CALL_ID_BYTES_MAX, TAGS_REMEMBERED_MAX};
 use crate::profile::path::{Conditions, Known, Path};
-use crate::profile::{
-    CallCompletion, CallStart, ErrorRule, EventRule, Profile, Tags, TerminalRule, TextRule,
-    VerdictRule,
-};
+use crate::profile::{EventRule, Profile, Tags};
 
-/// A rule, and which of its conditions are still to be asked.
+/// A rule, by its number in the profile, and which of its conditions the tag leaves open.
 #[derive(Debug)]
-pub(super) struct Candidate<'p, R> {
+pub(super) struct OpenRule {
     pub(super) when: Conditions,
-    pub(super) rule: &'p R,
+    pub(super) rule: usize,
 }
 
-/// The rules that may hold for events of one tag, in the order of the profile.
+/// The rules that may apply to events of one tag, in the order of the profile.
 #[derive(Debug)]
-pub(super) struct Candidates<'p> {
+pub(super) struct TagRules {
     parts: Vec<Known>,
     pub(super) tag: Rc<str>,
-    pub(super) standing: Standing,
-    pub(super) session_start: Vec<Conditions>,
-    pub(super) call_start: Vec<Candidate<'p, CallStart>>,
-    pub(super) completion: Vec<Candidate<'p, CallCompletion>>,
-    pub(super) text: Vec<Candidate<'p, TextRule>>,
-    pub(super) boundaries: Vec<Conditions>,
-    pub(super) errors: Vec<Candidate<'p, ErrorRule>>,
-    pub(super) verdict: Vec<Candidate<'p, VerdictRule>>,
-    pub(super) reopen: Vec<Conditions>,
-    pub(super) after: Vec<Conditions>,
-    pub(super) terminal: Vec<Candidate<'p, TerminalRule>>,
+    pub(super) status: TagStatus,
+    pub(super) session_start: Vec<OpenRule>,
+    pub(super) call_start: Vec<OpenRule>,
+    pub(super) completion: Vec<OpenRule>,
+    pub(super) text: Vec<OpenRule>,
+    pub(super) boundaries: Vec<OpenRule>,
+    pub(super) errors: Vec<OpenRule>,
+    pub(super) progress: Vec<OpenRule>,
+    pub(super) reopen: Vec<OpenRule>,
+    pub(super) after: Vec<OpenRule>,
+    pub(super) terminal: Vec<OpenRule>,
 }
 
-/// Remembers the candidates of tags.
-#[derive(Debug)]
-pub(super) struct Memory<'p> {
-    profile: &'p Profile,
-    /// At most [`TAGS_REMEMBERED_MAX`]; the last gives way to a new one then.
-    known: Vec<Candidates<'p>>,
+/// Keeps the rules of the tags that have come.
+#[derive(Debug, Default)]
+pub(super) struct TagCache {
+    /// At most [`TAGS_REMEMBERED_MAX`]; then a new one replaces the last.
+    known: Vec<TagRules>,
     latest: usize,
 }
 
-impl<'p> Memory<'p> {
-    pub(super) fn new(profile: &'p Profile) -> Self {
-        Self { profile, known: Vec::new(), latest: 0 }
-    }
-
-    /// The rules that may hold for this event.
-    pub(super) fn candidates(&mut self, root: Node<'_>) -> &Candidates<'p> {
-        let parts: Parts<'_> = self.profile.tag.iter().map(|path| path.find(root)).collect();
-        if !self.known.get(self.latest).is_some_and(|it| it.are_of(&parts)) {
-            let index = self.known.iter().position(|it| it.are_of(&parts));
-            self.latest = index.unwrap_or_else(|| self.learn(&parts));
+impl TagCache {
+    /// The rules that may apply to this event.
+    pub(super) fn rules(&mut self, profile: &Profile, root: JsonRef<'_>) -> &TagRules {
+        let parts: Parts<'_> = profile.tag.iter().map(|path| path.find(root)).collect();
+        if !self.known.get(self.latest).is_some_and(|rules| rules.are_for(&parts)) {
+            let index = self.known.iter().position(|rules| rules.are_for(&parts));
+            self.latest = index.unwrap_or_else(|| self.add(profile, &parts));
         }
         &self.known[self.latest]
     }
 
-    fn learn(&mut self, parts: &Parts<'_>) -> usize {
+    fn add(&mut self, profile: &Profile, parts: &Parts<'_>) -> usize {
         // Of very long tags one at a time is kept.
-        let is_long = self.known.last().is_some_and(|it| it.tag.len() > CALL_ID_BYTES_MAX);
+        let is_long = self.known.last().is_some_and(|rules| rules.tag.len() > CALL_ID_BYTES_MAX);
         if is_long || self.known.len() == TAGS_REMEMBERED_MAX {
             self.known.pop();
         }
-        self.known.push(Candidates::new(self.profile, parts));
+        self.known.push(TagRules::new(profile, parts));
         self.known.len() - 1
     }
 }
 
-/// What stands where the parts of the tag should be.
-type Parts<'e> = SmallVec<[Option<Node<'e>>; 2]>;
+/// The values where the parts of the tag should be.
+type Parts<'e> = SmallVec<[Option<JsonRef<'e>>; 2]>;
 
-/// What is known of one of them: nothing, if it is no string.
-fn known(part: Option<Node<'_>>) -> Known {
+/// What is known of a part: nothing, if it is not a string.
+fn known(part: Option<JsonRef<'_>>) -> Known {
     match part {
         None => Known::Absent,
-        Some(node) => node.as_str().map_or(Known::Unknown, |it| Known::Text(it.into_owned())),
+        Some(node) => node.as_str().map_or(Known::Unknown, |text| Known::Text(text.into_owned())),
     }
 }
 
-impl<'p> Candidates<'p> {
-    fn new(profile: &'p Profile, parts: &Parts<'_>) -> Self {
-        let parts: Vec<Known> = parts.iter().map(|it| known(*it)).collect();
+impl TagRules {
+    fn new(profile: &Profile, parts: &Parts<'_>) -> Self {
+        let parts: Vec<Known> = parts.iter().map(|part| known(*part)).collect();
         let known = |path: &Path| {
-            let index = profile.tag.iter().position(|it| it == path);
+            let index = profile.tag.iter().position(|tag_path| tag_path == path);
             index.map_or(Known::Unknown, |index| parts[index].clone())
         };
-        let left = |when: &Conditions| when.given(known);
-        let all_left = |rules: &[EventRule]| rules.iter().filter_map(|it| left(&it.when)).collect();
+        let event_rules = |rules: &[EventRule]| open_rules(rules, |rule| rule.when.given(known));
         let tag = tag(&parts);
         Self {
-            standing: standing(&profile.events, &tag),
+            status: status(&profile.events, &tag),
             tag: tag.into(),
-            session_start: all_left(&profile.session.start),
-            call_start: candidates(&profile.calls.start, |it| left(&it.when)),
-            completion: candidates(&profile.calls.completion, |it| left(&it.when)),
-            text: candidates(&profile.text, |it| left(&it.when)),
-            boundaries: all_left(&profile.boundaries),
-            errors: candidates(&profile.errors, |it| left(&it.when)),
-            verdict: candidates(&profile.terminal.verdict, |it| left(&it.when)),
-            reopen: all_left(&profile.terminal.reopen),
-            after: all_left(&profile.terminal.after),
-            terminal: candidates(&profile.terminal.rules, |it| left(&it.when)),
+            session_start: event_rules(&profile.session.start),
+            call_start: open_rules(&profile.calls.start, |rule| rule.when.given(known)),
+            completion: open_rules(&profile.calls.completion, |rule| rule.when.given(known)),
+            text: open_rules(&profile.text, |rule| rule.when.given(known)),
+            boundaries: event_rules(&profile.boundaries),
+            errors: open_rules(&profile.errors, |rule| rule.when.given(known)),
+            progress: open_rules(&profile.terminal.verdict, |rule| rule.when.given(known)),
+            reopen: event_rules(&profile.terminal.reopen),
+            after: event_rules(&profile.terminal.after),
+            terminal: open_rules(&profile.terminal.rules, |rule| rule.when.given(known)),
             parts,
         }
     }
 
-    fn are_of(&self, parts: &Parts<'_>) -> bool {
+    fn are_for(&self, parts: &Parts<'_>) -> bool {
         parts.iter().zip(&self.parts).all(|(part, known)| match (part, known) {
             (None, Known::Absent) => true,
             (Some(node), Known::Text(text)) => node.is(text),
@@ -124,29 +115,29 @@ impl<'p> Candidates<'p> {
     }
 }
 
-fn candidates<R>(rules: &[R], left: impl Fn(&R) -> Option<Conditions>) -> Vec<Candidate<'_, R>> {
-    rules.iter().filter_map(|rule| left(rule).map(|when| Candidate { when, rule })).collect()
+fn open_rules<R>(rules: &[R], open: impl Fn(&R) -> Option<Conditions>) -> Vec<OpenRule> {
+    let open = |(rule, it)| open(it).map(|when| OpenRule { when, rule });
+    rules.iter().enumerate().filter_map(open).collect()
 }
 
-/// The parts that are there, with a slash between them; what follows one that is no string is
-/// left out.
+/// The parts that are there, with a slash between them, up to one that is not a string.
 fn tag(parts: &[Known]) -> String {
     let texts = parts.iter().take_while(|part| **part != Known::Unknown);
     let texts = texts.filter_map(|part| match part {
-        // A slash in a part is told from those between parts.
+        // A slash in a part differs from those between parts.
         Known::Text(text) => Some(text.replace('~', "~0").replace('/', "~1")),
         Known::Absent | Known::Unknown => None,
     });
     texts.collect::<Vec<_>>().join("/")
 }
 
-fn standing(tags: &Tags, tag: &str) -> Standing {
+fn status(tags: &Tags, tag: &str) -> TagStatus {
     let known = |tags: &[String]| tags.iter().any(|known| known == tag);
     if known(&tags.documented) {
-        Standing::Documented
+        TagStatus::Documented
     } else if known(&tags.observed) {
-        Standing::Observed
+        TagStatus::Observed
     } else {
-        Standing::Unknown
+        TagStatus::Unknown
     }
 }

@@ -1,34 +1,29 @@
-//! Whether learning pays: it does not in a stream where nothing comes again.
+//! Whether learning pays: it does not in a stream where nothing repeats.
 
 use crate::limits::{LEARNED_EVERY, LEARNED_MAX};
 
-/// Credit for learning: each try costs, each success gives it back.
+/// A budget for learning: each try costs, each use refills it.
 #[derive(Debug)]
-pub(crate) struct Credit {
+pub(super) struct Budget {
     left: u32,
     passed: u32,
 }
 
-impl Default for Credit {
+impl Default for Budget {
     fn default() -> Self {
         Self { left: LEARNED_MAX, passed: 0 }
     }
 }
 
-impl Credit {
+impl Budget {
     /// Something that was learned was of use.
     #[inline]
-    pub(crate) fn restore(&mut self) {
+    pub(super) fn refill(&mut self) {
         self.left = LEARNED_MAX;
     }
 
-    /// Whether nothing that was learned has been of use for long.
-    pub(crate) fn is_spent(&self) -> bool {
-        self.left == 0
-    }
-
-    /// Whether to learn once more; without credit now and then only.
-    pub(crate) fn spend(&mut self) -> bool {
+    /// Whether to learn once more; when the budget is used up, only now and then.
+    pub(super) fn spend(&mut self) -> bool {
         if self.left > 0 {
             self.left -= 1;
             return true;

@@ -8,111 +8,130 @@ use serde_json::{Number, Value};
 use super::block_hasher::Blocks;
 use crate::json::tape::{Cursor, Kind, canonical, canonical_text};
 
-/// A value of an event, whatever engine holds it.
+/// A value of an event, whichever parser read it.
 ///
 /// Members of an object have no order here: where a choice must be made, the smallest key in byte
 /// order is taken.
 #[derive(Debug, Clone, Copy)]
-pub enum Node<'e> {
-    /// The reference engine's.
+pub(crate) struct JsonRef<'e>(Repr<'e>);
+
+#[derive(Debug, Clone, Copy)]
+enum Repr<'e> {
     Tree(&'e Value),
-    /// The fast engine's.
     Tape(Cursor<'e>),
 }
 
-impl<'e> Node<'e> {
+impl<'e> JsonRef<'e> {
+    /// A value in a tree of `serde_json`.
+    pub(crate) fn tree(value: &'e Value) -> Self {
+        Self(Repr::Tree(value))
+    }
+
+    /// A value on a tape.
+    pub(crate) fn tape(cursor: Cursor<'e>) -> Self {
+        Self(Repr::Tape(cursor))
+    }
+
+    /// The value's place on the tape, if a tape holds it.
+    pub(crate) fn cursor(self) -> Option<Cursor<'e>> {
+        match self.0 {
+            Repr::Tree(_) => None,
+            Repr::Tape(cursor) => Some(cursor),
+        }
+    }
+
     /// The member of an object, or the item of an array, that a reference token names.
-    pub fn get(self, token: &str) -> Option<Self> {
-        match self {
-            Self::Tree(Value::Object(object)) => object.get(token).map(Self::Tree),
-            Self::Tree(Value::Array(array)) => {
-                array.get(token.parse::<usize>().ok()?).map(Self::Tree)
+    pub(crate) fn get(self, token: &str) -> Option<Self> {
+        match self.0 {
+            Repr::Tree(Value::Object(object)) => object.get(token).map(Self::tree),
+            Repr::Tree(Value::Array(array)) => {
+                array.get(token.parse::<usize>().ok()?).map(Self::tree)
             }
-            Self::Tree(_) => None,
-            Self::Tape(cursor) if cursor.kind() == Kind::Array => {
-                cursor.items().nth(token.parse().ok()?).map(Self::Tape)
+            Repr::Tree(_) => None,
+            Repr::Tape(cursor) if cursor.kind() == Kind::Array => {
+                cursor.items().nth(token.parse().ok()?).map(Self::tape)
             }
-            Self::Tape(cursor) => cursor.get(token).map(Self::Tape),
+            Repr::Tape(cursor) => cursor.get(token).map(Self::tape),
         }
     }
 
     /// The member with the smallest key that ends in `suffix` and is longer than it.
-    pub fn member_ending_in(self, suffix: &str) -> Option<(Cow<'e, str>, Self)> {
+    pub(crate) fn member_ending_in(self, suffix: &str) -> Option<(Cow<'e, str>, Self)> {
         let fits = |key: &str| key.len() > suffix.len() && key.ends_with(suffix);
-        match self {
-            Self::Tree(value) => {
+        match self.0 {
+            Repr::Tree(value) => {
                 let members = value.as_object()?.iter().filter(|(key, _)| fits(key));
                 let (key, value) = members.min_by_key(|(key, _)| *key)?;
-                Some((Cow::Borrowed(key.as_str()), Self::Tree(value)))
+                Some((Cow::Borrowed(key.as_str()), Self::tree(value)))
             }
-            Self::Tape(cursor) => {
+            Repr::Tape(cursor) => {
                 let members = cursor.members().filter(|(key, _)| fits(key));
                 let (key, value) = members.min_by(|(a, _), (b, _)| a.cmp(b))?;
-                Some((key, Self::Tape(value)))
+                Some((key, Self::tape(value)))
             }
         }
     }
 
     /// Whether it is an array.
-    pub fn is_array(self) -> bool {
-        match self {
-            Self::Tree(value) => value.is_array(),
-            Self::Tape(cursor) => cursor.kind() == Kind::Array,
+    pub(crate) fn is_array(self) -> bool {
+        match self.0 {
+            Repr::Tree(value) => value.is_array(),
+            Repr::Tape(cursor) => cursor.kind() == Kind::Array,
         }
     }
 
     /// Whether it is a string.
-    pub fn is_string(self) -> bool {
-        match self {
-            Self::Tree(value) => value.is_string(),
-            Self::Tape(cursor) => cursor.kind() == Kind::String,
+    pub(crate) fn is_string(self) -> bool {
+        match self.0 {
+            Repr::Tree(value) => value.is_string(),
+            Repr::Tape(cursor) => cursor.kind() == Kind::String,
         }
     }
 
     /// Whether it is a number.
-    pub fn is_number(self) -> bool {
-        match self {
-            Self::Tree(value) => value.is_number(),
-            Self::Tape(cursor) => cursor.kind() == Kind::Number,
+    pub(crate) fn is_number(self) -> bool {
+        match self.0 {
+            Repr::Tree(value) => value.is_number(),
+            Repr::Tape(cursor) => cursor.kind() == Kind::Number,
         }
     }
 
     /// Whether it is `null`.
-    pub fn is_null(self) -> bool {
-        match self {
-            Self::Tree(value) => value.is_null(),
-            Self::Tape(cursor) => cursor.kind() == Kind::Null,
+    pub(crate) fn is_null(self) -> bool {
+        match self.0 {
+            Repr::Tree(value) => value.is_null(),
+            Repr::Tape(cursor) => cursor.kind() == Kind::Null,
         }
     }
 
     /// Whether it is `null`, or a string, an array or an object with nothing in it.
-    pub fn is_empty(self) -> bool {
-        match self {
-            Self::Tree(Value::Array(items)) => items.is_empty(),
-            Self::Tree(Value::Object(members)) => members.is_empty(),
-            Self::Tape(cursor) if matches!(cursor.kind(), Kind::Array | Kind::Object) => {
+    pub(crate) fn is_empty(self) -> bool {
+        match self.0 {
+            Repr::Tree(Value::Array(items)) => items.is_empty(),
+            Repr::Tree(Value::Object(members)) => members.is_empty(),
+            Repr::Tape(cursor) if matches!(cursor.kind(), Kind::Array | Kind::Object) => {
                 cursor.count() == 0
             }
-            Self::Tree(_) | Self::Tape(_) => self.is_null() || self.is(""),
+            Repr::Tree(_) | Repr::Tape(_) => self.is_null() || self.is(""),
         }
     }
 
     /// The items of an array; nothing for any other value.
-    pub fn items(self) -> impl Iterator<Item = Self> {
-        let (tree, tape) = match self {
-            Self::Tree(value) => (value.as_array(), None),
-            Self::Tape(cursor) => (None, Some(cursor)),
+    pub(crate) fn items(self) -> impl Iterator<Item = Self> {
+        let (tree, tape) = match self.0 {
+            Repr::Tree(value) => (value.as_array(), None),
+            Repr::Tape(cursor) => (None, Some(cursor)),
         };
-        let tape = tape.into_iter().flat_map(Cursor::items).map(Self::Tape);
-        tree.into_iter().flatten().map(Self::Tree).chain(tape)
+        let tape = tape.into_iter().flat_map(Cursor::items).map(Self::tape);
+        tree.into_iter().flatten().map(Self::tree).chain(tape)
     }
 
     /// The string.
-    pub fn as_str(self) -> Option<Cow<'e, str>> {
-        match self {
-            Self::Tree(value) => value.as_str().map(Cow::Borrowed),
-            Self::Tape(cursor) => (cursor.kind() == Kind::String).then(|| {
-                cursor.look();
+    pub(crate) fn as_str(self) -> Option<Cow<'e, str>> {
+        match self.0 {
+            Repr::Tree(value) => value.as_str().map(Cow::Borrowed),
+            Repr::Tape(cursor) => (cursor.kind() == Kind::String).then(|| {
+                cursor.note_read();
                 cursor.unescaped()
             }),
         }
@@ -120,64 +139,64 @@ impl<'e> Node<'e> {
 
     /// The string as it is written, without its quotes, if it has escapes and the engine knows
     /// how it is written.
-    pub fn written(self) -> Option<&'e str> {
-        match self {
-            Self::Tape(cursor) if cursor.kind() == Kind::String && cursor.has_escapes() => {
-                cursor.look();
+    pub(crate) fn written(self) -> Option<&'e str> {
+        match self.0 {
+            Repr::Tape(cursor) if cursor.kind() == Kind::String && cursor.has_escapes() => {
+                cursor.note_read();
                 Some(cursor.written())
             }
-            Self::Tape(_) | Self::Tree(_) => None,
+            Repr::Tape(_) | Repr::Tree(_) => None,
         }
     }
 
     fn number(self) -> Option<Number> {
-        match self {
-            Self::Tree(value) => value.as_number().cloned(),
-            Self::Tape(cursor) if cursor.kind() == Kind::Number => {
-                cursor.look();
+        match self.0 {
+            Repr::Tree(value) => value.as_number().cloned(),
+            Repr::Tape(cursor) if cursor.kind() == Kind::Number => {
+                cursor.note_read();
                 serde_json::from_str(cursor.written()).ok()
             }
-            Self::Tape(_) => None,
+            Repr::Tape(_) => None,
         }
     }
 
     /// The number, where it is a whole one from 0 to 2^64 - 1.
-    pub fn as_u64(self) -> Option<u64> {
+    pub(crate) fn as_u64(self) -> Option<u64> {
         self.small_number().or_else(|| self.number()?.as_u64())
     }
 
     /// The number, as near as a double comes to it.
     #[expect(clippy::cast_precision_loss, reason = "a small number is exact")]
-    pub fn as_f64(self) -> Option<f64> {
+    pub(crate) fn as_f64(self) -> Option<f64> {
         self.small_number().map(|it| it as f64).or_else(|| self.number()?.as_f64())
     }
 
     fn small_number(self) -> Option<u64> {
-        match self {
-            Self::Tape(cursor) if cursor.kind() == Kind::Number => {
-                cursor.look();
+        match self.0 {
+            Repr::Tape(cursor) if cursor.kind() == Kind::Number => {
+                cursor.note_read();
                 cursor.small_number()
             }
-            Self::Tree(_) | Self::Tape(_) => None,
+            Repr::Tree(_) | Repr::Tape(_) => None,
         }
     }
 
     /// Whether it is this string.
-    pub fn is(self, text: &str) -> bool {
-        match self {
-            Self::Tree(value) => value == text,
-            Self::Tape(cursor) => {
-                cursor.look();
+    pub(crate) fn is(self, text: &str) -> bool {
+        match self.0 {
+            Repr::Tree(value) => value == text,
+            Repr::Tape(cursor) => {
+                cursor.note_read();
                 cursor.kind() == Kind::String && cursor.is(text)
             }
         }
     }
 
     /// The boolean.
-    pub fn as_bool(self) -> Option<bool> {
-        match self {
-            Self::Tree(value) => value.as_bool(),
-            Self::Tape(cursor) => match cursor.kind() {
+    pub(crate) fn as_bool(self) -> Option<bool> {
+        match self.0 {
+            Repr::Tree(value) => value.as_bool(),
+            Repr::Tape(cursor) => match cursor.kind() {
                 Kind::True => Some(true),
                 Kind::False => Some(false),
                 Kind::Null | Kind::Number | Kind::String | Kind::Array | Kind::Object => None,
@@ -186,14 +205,14 @@ impl<'e> Node<'e> {
     }
 
     /// A string, number or boolean as text.
-    pub fn scalar_text(self) -> Option<Cow<'e, str>> {
+    pub(crate) fn scalar_text(self) -> Option<Cow<'e, str>> {
         self.as_str()
             .or_else(|| self.number().map(|it| Cow::Owned(it.to_string())))
             .or_else(|| self.as_bool().map(|it| Cow::Owned(it.to_string())))
     }
 
     /// Whether it equals a string, number, boolean or null of a profile; numbers by value.
-    pub fn equals(self, scalar: &Value) -> bool {
+    pub(crate) fn equals(self, scalar: &Value) -> bool {
         match scalar {
             Value::Null => self.is_null(),
             Value::Bool(value) => self.as_bool() == Some(*value),
@@ -205,7 +224,7 @@ impl<'e> Node<'e> {
 
     /// A fingerprint that is equal for equal values, the order of members not counted, and the
     /// same for all engines.
-    pub fn fingerprint(self, state: &impl BuildHasher) -> u64 {
+    pub(crate) fn fingerprint(self, state: &impl BuildHasher) -> u64 {
         let mut hasher = state.build_hasher();
         if self.is_null() {
             0_u8.hash(&mut hasher);
@@ -233,10 +252,10 @@ impl<'e> Node<'e> {
 
     /// A string in its canonical form, piece by piece: of a long one no copy is made.
     fn canonical(self, mut take: impl FnMut(&str)) {
-        match self {
-            Self::Tree(value) => canonical_text(value.as_str().unwrap_or_default(), take),
-            Self::Tape(cursor) => {
-                cursor.look();
+        match self.0 {
+            Repr::Tree(value) => canonical_text(value.as_str().unwrap_or_default(), take),
+            Repr::Tape(cursor) => {
+                cursor.note_read();
                 let written = cursor.written();
                 if cursor.has_escapes() { canonical(written, take) } else { take(written) }
             }
@@ -244,23 +263,23 @@ impl<'e> Node<'e> {
     }
 
     /// The value as it is written, where the engine knows that.
-    pub fn source(self) -> Option<&'e str> {
-        match self {
-            Self::Tree(_) => None,
-            Self::Tape(cursor) => Some(cursor.source()),
+    pub(crate) fn source(self) -> Option<&'e str> {
+        match self.0 {
+            Repr::Tree(_) => None,
+            Repr::Tape(cursor) => Some(cursor.source()),
         }
     }
 
     /// The members of an object; nothing for any other value.
-    pub fn members(self) -> impl Iterator<Item = (Cow<'e, str>, Self)> {
-        let (tree, tape) = match self {
-            Self::Tree(value) => (value.as_object(), None),
-            Self::Tape(cursor) => (None, Some(cursor)),
+    pub(crate) fn members(self) -> impl Iterator<Item = (Cow<'e, str>, Self)> {
+        let (tree, tape) = match self.0 {
+            Repr::Tree(value) => (value.as_object(), None),
+            Repr::Tape(cursor) => (None, Some(cursor)),
         };
         let tree = tree.into_iter().flatten();
-        let tree = tree.map(|(key, value)| (Cow::Borrowed(key.as_str()), Self::Tree(value)));
+        let tree = tree.map(|(key, value)| (Cow::Borrowed(key.as_str()), Self::tree(value)));
         let tape = tape.into_iter().flat_map(Cursor::members);
-        tree.chain(tape.map(|(key, value)| (key, Self::Tape(value))))
+        tree.chain(tape.map(|(key, value)| (key, Self::tape(value))))
     }
 }
 
@@ -273,12 +292,12 @@ mod tests {
     use crate::json::tape::Tape;
 
     /// What `question` answers for a value on a tape and for the same in a tree.
-    fn asked<T: PartialEq + std::fmt::Debug>(value: &Value, question: impl Fn(Node<'_>) -> T) -> T {
+    fn asked<T: PartialEq + std::fmt::Debug>(value: &Value, question: impl Fn(JsonRef<'_>) -> T) -> T {
         let text = value.to_string();
         let mut tape = Tape::default();
         assert!(tape.read(text.as_bytes(), text.len()), "{text}");
-        let answer = question(Node::Tape(tape.doc(&text).root()));
-        assert_eq!(answer, question(Node::Tree(value)), "{text}");
+        let answer = question(JsonRef::tape(tape.doc(&text).root()));
+        assert_eq!(answer, question(JsonRef::tree(value)), "{text}");
         answer
     }
 
@@ -290,7 +309,7 @@ mod tests {
         let reordered = r#"{"b":{"d":2,"c":true},"a":[1,"x\u000a",null]}"#;
         let mut tape = Tape::default();
         assert!(tape.read(reordered.as_bytes(), reordered.len()));
-        assert_eq!(of(&value), Node::Tape(tape.doc(reordered).root()).fingerprint(&state));
+        assert_eq!(of(&value), JsonRef::tape(tape.doc(reordered).root()).fingerprint(&state));
         for other in
             [json!({"a": [1, "x\n", null], "b": {"c": true, "d": 3}}), json!([]), json!({})]
         {
@@ -301,7 +320,7 @@ mod tests {
         for written in [long.clone(), long.replace('/', r"\/"), long.replace(r"\n", r"\u000a")] {
             let written = format!("\"{written}\"");
             assert!(tape.read(written.as_bytes(), written.len()));
-            let print = Node::Tape(tape.doc(&written).root()).fingerprint(&state);
+            let print = JsonRef::tape(tape.doc(&written).root()).fingerprint(&state);
             assert_eq!(print, of(&json!("a/\n".repeat(2_000))));
             assert_ne!(print, of(&json!("a/\n".repeat(1_999) + "a/\t")));
         }

@@ -1,7 +1,7 @@
 //! JSON Pointer (RFC 6901), as far as this program writes and reads it.
 
 /// `pointer` with one reference token appended, escaped as §3 says.
-pub fn joined(pointer: &str, token: &str) -> String {
+pub(crate) fn joined(pointer: &str, token: &str) -> String {
     let mut joined = pointer.to_owned();
     joined.push('/');
     for character in token.chars() {
@@ -15,7 +15,7 @@ pub fn joined(pointer: &str, token: &str) -> String {
 }
 
 /// The reference tokens of a pointer, unescaped as §4 says.
-pub fn tokens(pointer: &str) -> impl Iterator<Item = String> {
+pub(crate) fn tokens(pointer: &str) -> impl Iterator<Item = String> {
     pointer.split('/').skip(1).map(|token| {
         // Nearly all are, and a profile has hundreds, which are read at every start.
         let is_plain = !token.contains('~');

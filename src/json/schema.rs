@@ -2,173 +2,192 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "the validator has thirty kinds of error")]
 
-mod ahead;
-mod judge;
 mod on_tape;
 
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::{ValidationError, Validator};
-use serde_json::{Map, Value};
+use jsonschema::json::Json as Representation;
+use jsonschema::{Registry, ValidationError, Validator};
+use serde_json::{Value, json};
 
+use super::tape::Doc;
+use super::{Json, Repr, pointer};
 use crate::error::Error;
 use crate::limits::MESSAGE_BYTES_MAX;
-use crate::json::pointer;
-use crate::json::tape::Doc;
 use crate::rules::escape::{clipped, shown, visible};
-
-pub use ahead::CURSOR;
-pub use judge::Judge;
 use on_tape::TapeJson;
 
-/// A schema. It cannot reach outside its own document: no file, no network.
+/// The URI of a document in its registry. It is never fetched: there is no retriever.
+const DOCUMENT: &str = "urn:ndjson-check:schema";
+
+/// A schema, or a definition in one. It cannot refer to anything outside its document: no file, no
+/// network.
 ///
-/// A validator is built when it is first needed; of a schema that is not ours one is built at
-/// once, to see whether it can be.
-pub struct Schema {
+/// A validator is compiled when it is first needed.
+pub(crate) struct Schema {
     origin: String,
-    document: Document,
+    document: Arc<Document>,
+    /// The definition, such as `#/$defs/result`; without one it is the whole document.
+    part: Option<String>,
     tree: OnceLock<Validator>,
     tape: OnceLock<Option<Validator<TapeJson>>>,
 }
 
 enum Document {
-    /// Somebody's.
+    /// A user's.
     Given(Value),
-    /// Ours.
-    BuiltIn(BuiltIn),
+    /// Part of the program: the text, and the document once it is needed.
+    BuiltIn(&'static str, OnceLock<Value>),
 }
 
-/// A schema that is part of the program.
-#[derive(Clone, Copy)]
-pub struct BuiltIn {
-    /// Its text.
-    pub text: &'static str,
-    /// The validator that was made of it when the program was, if one was.
-    pub is_valid: Option<fn(&Value) -> bool>,
+impl Document {
+    fn json(&self) -> &Value {
+        match self {
+            Self::Given(document) => document,
+            Self::BuiltIn(text, document) => document.get_or_init(|| {
+                serde_json::from_str(text).expect("a test parses every built-in schema")
+            }),
+        }
+    }
 }
 
 /// One way in which a value fails a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violation {
-    /// `instanceLocation`: JSON Pointer to the value.
-    pub instance: String,
-    /// `keywordLocation`: JSON Pointer to the keyword, through every `$ref` on the way.
-    pub keyword: String,
-    /// The fact, without the value.
-    pub message: String,
+pub(crate) struct Violation {
+    /// JSON Pointer to the value in the event.
+    pub(crate) instance: String,
+    /// JSON Pointer to the keyword in the schema document.
+    pub(crate) keyword: String,
+    /// What is wrong, without the value.
+    pub(crate) message: String,
 }
 
 impl Violation {
-    /// That of a value too large to say more.
-    pub fn of_large_value() -> Self {
+    /// That of an event that is too large to say more about.
+    pub(crate) fn of_large_value() -> Self {
         let message = "the event fails the schema; it is too large to say where";
         Self { instance: String::new(), keyword: String::new(), message: message.to_owned() }
     }
 }
 
 impl Schema {
-    /// Compiles a schema that stands in `origin` (a file or a profile's name).
+    /// Compiles a user's schema; `origin` names it in messages.
     ///
     /// # Errors
     ///
-    /// When it is no schema of a known draft, or refers to something outside itself.
-    pub fn compile(origin: &str, schema: &Value) -> Result<Self, Error> {
-        let compiled = jsonschema::options().build(schema);
-        let validator = compiled.map_err(|error| refused(origin, &error))?;
-        let schema = Self::of(origin, Document::Given(schema.clone()));
-        let _ = schema.tree.set(validator);
-        Ok(schema)
+    /// When it is not a schema of a known draft, or refers to something outside its document.
+    pub(crate) fn compile(origin: &str, schema: &Value) -> Result<Self, Error> {
+        let schema = Self::new(origin, Document::Given(schema.clone()));
+        schema.compiled()
     }
 
-    /// A schema that is part of the program, and so a good one; nothing is compiled yet.
-    pub fn built_in(origin: &str, schema: BuiltIn) -> Self {
-        Self::of(origin, Document::BuiltIn(schema))
+    /// A schema that is part of the program; a test compiles each, so nothing is compiled yet.
+    pub(crate) fn built_in(origin: &str, text: &'static str) -> Self {
+        Self::new(origin, Document::BuiltIn(text, OnceLock::new()))
     }
 
-    fn of(origin: &str, document: Document) -> Self {
-        let origin = origin.to_owned();
-        Self { origin, document, tree: OnceLock::new(), tape: OnceLock::new() }
-    }
-
-    /// Compiles the part of the schema that `reference` names, such as `#/$defs/result`.
+    /// The definition that `reference` names, such as `#/$defs/result`.
     ///
     /// # Errors
     ///
-    /// As [`Schema::compile`]; also when there is no such part.
-    pub fn part(&self, reference: &str) -> Result<Self, Error> {
-        let schema = self.document();
-        let mut part = Map::new();
-        for keyword in ["$schema", "$defs"] {
-            if let Some(value) = schema.get(keyword) {
-                part.insert(keyword.to_owned(), value.clone());
-            }
+    /// When there is no such definition, or it cannot be compiled. Built-in ones are compiled when
+    /// they are needed.
+    pub(crate) fn part(&self, reference: &str) -> Result<Self, Error> {
+        let document = Arc::clone(&self.document);
+        let mut part = Self::with(&self.origin, document);
+        part.part = Some(reference.to_owned());
+        if self.is_built_in() {
+            return Ok(part);
         }
-        part.insert("$ref".to_owned(), Value::String(reference.to_owned()));
-        Self::compile(&self.origin, &Value::Object(part))
+        part.compiled()
     }
 
-    /// Whether it is part of the program.
-    pub fn is_built_in(&self) -> bool {
-        matches!(self.document, Document::BuiltIn(_))
+    fn new(origin: &str, document: Document) -> Self {
+        Self::with(origin, Arc::new(document))
     }
 
-    /// Where the schema stands: a profile's name, or a file.
-    pub fn origin(&self) -> &str {
+    fn with(origin: &str, document: Arc<Document>) -> Self {
+        let origin = origin.to_owned();
+        Self { origin, document, part: None, tree: OnceLock::new(), tape: OnceLock::new() }
+    }
+
+    fn compiled(self) -> Result<Self, Error> {
+        let validator = self.build().map_err(|error| refused(&self.origin, &error))?;
+        let _ = self.tree.set(validator);
+        Ok(self)
+    }
+
+    fn is_built_in(&self) -> bool {
+        matches!(*self.document, Document::BuiltIn(..))
+    }
+
+    /// The profile's name, or the file, for messages.
+    pub(crate) fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// The schema itself.
-    pub fn document(&self) -> Value {
-        match &self.document {
-            Document::Given(schema) => schema.clone(),
-            Document::BuiltIn(BuiltIn { text, .. }) => built_in(text),
+    /// The whole document.
+    pub(crate) fn document(&self) -> &Value {
+        self.document.json()
+    }
+
+    /// A user's schema is checked against its meta-schema first. A built-in one is not: that alone
+    /// would take longer than checking a short stream, and a test does it.
+    fn build<F: Representation>(&self) -> Result<Validator<F>, ValidationError<'static>> {
+        let document = self.document.json();
+        if self.part.is_none() && !self.is_built_in() {
+            return jsonschema::options_for::<F>().build(document);
+        }
+        let part = self.part.as_deref().unwrap_or("#");
+        let registry = Registry::new().add(DOCUMENT, document)?.prepare()?;
+        // In draft 4, whose meta-schema is small; the document keeps its own draft.
+        let wrapper = json!({
+            "$schema": "http://json-schema.org/draft-04/schema#",
+            "$ref": format!("{DOCUMENT}{part}"),
+        });
+        jsonschema::options_for::<F>().with_registry(&registry).build(&wrapper)
+    }
+
+    fn for_trees(&self) -> &Validator {
+        let compiled = || self.build().expect("a test compiles every built-in schema");
+        self.tree.get_or_init(compiled)
+    }
+
+    /// Whether a value satisfies the schema.
+    pub(crate) fn is_valid(&self, json: &Json<'_>) -> bool {
+        match &json.0 {
+            Repr::Tree(value) => self.for_trees().is_valid(value),
+            Repr::Tape(doc) => self.is_valid_on_tape(doc),
         }
     }
 
-    fn tree(&self) -> &Validator {
-        self.tree.get_or_init(|| {
-            let validator = jsonschema::options().build(&self.document());
-            validator.expect("a schema of ours compiles, a test holds")
-        })
-    }
-
-    /// Whether `value` satisfies the schema, by the plain validator.
-    pub fn is_valid(&self, value: &Value) -> bool {
-        self.tree().is_valid(value)
-    }
-
-    /// The same, at once where a validator was made with the program.
-    pub fn is_valid_at_once(&self, value: &Value) -> bool {
-        match &self.document {
-            Document::BuiltIn(BuiltIn { is_valid: Some(is_valid), .. }) => is_valid(value),
-            Document::Given(_) | Document::BuiltIn(_) => self.is_valid(value),
-        }
-    }
-
-    /// The same of a value on a tape.
-    pub fn is_valid_on_tape(&self, doc: &Doc<'_>) -> bool {
-        let validator = self
-            .tape
-            .get_or_init(|| jsonschema::options_for::<TapeJson>().build(&self.document()).ok());
-        if let Some(validator) = validator {
+    fn is_valid_on_tape(&self, doc: &Doc<'_>) -> bool {
+        if let Some(validator) = self.tape.get_or_init(|| self.build().ok()) {
             return validator.is_valid(doc.root());
         }
-        doc.look_at_all();
-        self.is_valid(&on_tape::tree(doc.root()))
+        doc.note_all_read();
+        self.for_trees().is_valid(&on_tape::tree(doc.root()))
     }
 
-    /// How `value` fails the schema; nothing when it is valid. In the order of the pointers' text.
-    /// Memory is up to some hundred times that of the value.
+    /// How a value fails the schema, in the order of the pointers; nothing if it does not.
+    /// Needs memory of up to some hundred times the value.
     ///
     /// # Errors
     ///
     /// When the schema cannot be evaluated: a pattern that backtracks without end.
-    pub fn violations(&self, value: &Value) -> Result<Vec<Violation>, Error> {
+    pub(crate) fn violations(&self, json: &Json<'_>) -> Result<Vec<Violation>, Error> {
+        let parsed;
+        let value = match &json.0 {
+            Repr::Tree(value) => value,
+            Repr::Tape(doc) => {
+                parsed = on_tape::tree(doc.root());
+                &parsed
+            }
+        };
         let mut violations = Vec::new();
-        for error in self.tree().iter_errors(value) {
+        for error in self.for_trees().iter_errors(value) {
             self.collect(&error, &mut violations)?;
         }
         violations.sort_by(|a, b| (&a.instance, &a.keyword).cmp(&(&b.instance, &b.keyword)));
@@ -199,10 +218,6 @@ impl Schema {
         out.extend(violations(error));
         Ok(())
     }
-}
-
-fn built_in(text: &str) -> Value {
-    serde_json::from_str(text).expect("a schema of ours is JSON, a test holds")
 }
 
 impl fmt::Debug for Schema {
@@ -238,7 +253,7 @@ fn meant<'c>(
 /// value fails the schema `false`); the validator reports the object around them.
 fn violations(error: &ValidationError<'_>) -> Vec<Violation> {
     let instance = error.instance_path().as_str();
-    let keyword = error.evaluation_path().as_str().to_owned();
+    let keyword = error.schema_path().as_str().to_owned();
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } => unexpected

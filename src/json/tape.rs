@@ -8,7 +8,6 @@
 mod avx2;
 mod cursor;
 mod digits;
-mod pattern;
 mod string_end;
 mod unescape;
 
@@ -17,10 +16,9 @@ use std::borrow::Cow;
 use crate::limits::{DEPTH_MAX, ENTRIES_KEPT_MAX};
 
 pub(crate) use cursor::ENTRIES_NOTED;
-pub use cursor::{Cursor, Doc, Items, Members};
+pub(crate) use cursor::{Cursor, Doc, Items, Members};
 pub(crate) use digits::{DIGITS_MAX, decimal, digits};
-pub(crate) use unescape::{canonical, canonical_text, pieces, unescaped};
-pub(crate) use pattern::Pattern;
+pub(crate) use unescape::{canonical, canonical_text, chunks, unescaped};
 pub(crate) use string_end::{StringEnd, string_end};
 
 /// Keys of one object that are compared one by one; more are sorted.
@@ -28,7 +26,7 @@ const KEYS_COMPARED_MAX: u32 = 32;
 
 /// What kind of value an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// `null`.
     Null,
     /// `false`.
@@ -62,7 +60,7 @@ pub(crate) struct Entry {
 
 /// The record of one text at a time; its memory serves the next one.
 #[derive(Debug, Default)]
-pub struct Tape {
+pub(crate) struct Tape {
     entries: Vec<Entry>,
 }
 
@@ -72,14 +70,14 @@ impl Tape {
     ///
     /// True if it is one JSON text without duplicate keys, within the limits of the reference
     /// engine.
-    pub fn read(&mut self, bytes: &[u8], length: usize) -> bool {
+    pub(crate) fn read(&mut self, bytes: &[u8], length: usize) -> bool {
         // A carriage return of the line's end is a blank, too.
         self.parse(bytes).is_some_and(|end| end >= length)
     }
 
     /// Reads the text that is the first line of `bytes`; its length, if it has a line feed and is
     /// one as above. A carriage return before the line feed may belong to it.
-    pub fn read_line(&mut self, bytes: &[u8]) -> Option<usize> {
+    pub(crate) fn read_line(&mut self, bytes: &[u8]) -> Option<usize> {
         let end = self.parse(bytes)?;
         (bytes.get(end) == Some(&b'\n')).then_some(end)
     }
@@ -95,13 +93,13 @@ impl Tape {
     }
 
     /// Forgets the latest text, and gives back its memory if that is much.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.entries.clear();
         self.entries.shrink_to(ENTRIES_KEPT_MAX);
     }
 
     /// The record of `text`, which was the last to be read.
-    pub fn doc<'a>(&'a self, text: &'a str) -> Doc<'a> {
+    pub(crate) fn doc<'a>(&'a self, text: &'a str) -> Doc<'a> {
         Doc::new(text, &self.entries)
     }
 }

@@ -1,7 +1,5 @@
 //! The profiles that are part of the program.
 
-use crate::json::schema::{self, BuiltIn};
-
 /// The profile used when none is named.
 pub const DEFAULT: &str = "cursor";
 
@@ -10,32 +8,23 @@ pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) profile: &'static str,
     /// The schema of its events; none if it is that of the profile which it extends.
-    pub(super) schema: Option<BuiltIn>,
+    pub(super) schema: Option<&'static str>,
 }
 
-/// The row of a profile: its files stand in the folder of its name.
+/// The row of a profile: its files are in the folder of its name.
 macro_rules! row {
-    ($name:literal, $schema:expr) => {
+    ($name:literal) => {
         Row {
             name: $name,
             profile: include_str!(concat!("builtin/", $name, "/profile.json")),
-            schema: Some($schema),
+            schema: Some(include_str!(concat!("builtin/", $name, "/schema.json"))),
         }
-    };
-    ($name:literal) => {
-        row!(
-            $name,
-            BuiltIn {
-                text: include_str!(concat!("builtin/", $name, "/schema.json")),
-                is_valid: None,
-            }
-        )
     };
 }
 
 /// All of them: the one that is taken where nothing else is known, then by name.
 pub(super) const BUILT_IN: [Row; 24] = [
-    row!("cursor", schema::CURSOR),
+    row!("cursor"),
     row!("acp"),
     row!("amp"),
     row!("antigravity"),

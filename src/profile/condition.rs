@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::path::{Finder, Path, Scope};
-use crate::stream::event::Node;
+use crate::json::JsonRef;
 use crate::profile::pattern::Pattern;
 
 /// Conditions on values of an event: one of these groups holds, and all that is in it.
@@ -60,7 +60,7 @@ impl Group {
                 Known::Absent => None,
                 Known::Text(text) => Some(Value::String(text)),
             };
-            if !test.holds(value.as_ref().map(Node::Tree)) {
+            if !test.holds(value.as_ref().map(JsonRef::tree)) {
                 return None;
             }
         }
@@ -117,7 +117,7 @@ impl Test {
         matches!(self, Self::Check(check) if check.matches.is_some())
     }
 
-    fn holds(&self, found: Option<Node<'_>>) -> bool {
+    fn holds(&self, found: Option<JsonRef<'_>>) -> bool {
         let equals = |scalar: &Value| found.is_some_and(|node| node.equals(scalar));
         match self {
             Self::Equals(scalar) => equals(scalar),
@@ -129,10 +129,10 @@ impl Test {
 }
 
 impl Check {
-    fn holds(&self, found: Option<Node<'_>>) -> bool {
+    fn holds(&self, found: Option<JsonRef<'_>>) -> bool {
         let equals = |scalar: &Value| found.is_some_and(|node| node.equals(scalar));
         let matches = |pattern: &Pattern| {
-            found.and_then(Node::as_str).is_some_and(|text| pattern.is_in(&text))
+            found.and_then(JsonRef::as_str).is_some_and(|text| pattern.is_in(&text))
         };
         self.exists.is_none_or(|exists| exists == found.is_some())
             && match &self.not {
@@ -141,6 +141,6 @@ impl Check {
                 Some(OneOrMany::Many(scalars)) => !scalars.iter().any(equals),
             }
             && self.matches.as_ref().is_none_or(matches)
-            && self.empty.is_none_or(|empty| empty == found.is_none_or(Node::is_empty))
+            && self.empty.is_none_or(|empty| empty == found.is_none_or(JsonRef::is_empty))
     }
 }

@@ -1,236 +1,206 @@
-//! Whose stream it is, told by its first events.
+//! Which agent wrote a stream, by its first events.
 //!
-//! A fingerprint is what the events of one producer have and those of no other: a key, or a value
-//! that it alone writes. Those of the profiles built in stand in one small file, so that nothing
-//! else has to be read before a stream is begun.
-
-mod again;
+//! The detection rules of a profile match what its agent writes and no other does: a key, or a
+//! value. Those of all built-in profiles are in one small file, so that nothing else has to be
+//! parsed before a stream can be checked.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use crate::stream::event::{self, Event, Node};
-use crate::limits::{OPENING_BYTES_MAX, OPENING_EVENTS_MAX};
-use crate::stream::line::{Line, LineReader};
+use crate::json::JsonRef;
+use crate::limits::{DETECTION_BYTES_MAX, DETECTION_EVENTS_MAX};
 use crate::profile::EventRule;
+use crate::stream::{Ending, Line, glued_events, parse_line};
 
-pub use again::Again;
-use again::Recorder;
-
-/// What stands for the profile that the stream itself shows.
-pub const AUTO: &str = "auto";
-
-/// How the profile came to be chosen that a stream is held against.
+/// How the profile of a stream was chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Choice {
-    /// Somebody named it.
+#[non_exhaustive]
+pub enum ProfileSource {
+    /// It was named.
     #[default]
     Named,
-    /// The stream's first events are of this producer and of no other.
-    Recognised,
-    /// They are of none that is known, and this profile is the one used then.
-    Default,
+    /// The first events are this agent's and no other's.
+    Detected,
+    /// The first events are no known agent's; this profile is used then.
+    Fallback,
 }
 
-/// The fingerprints of some profiles.
+/// The detection rules of some profiles.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct Fingerprints(BTreeMap<String, Vec<EventRule>>);
+pub(crate) struct DetectRules(BTreeMap<String, Vec<EventRule>>);
 
-impl Fingerprints {
-    /// Those of the profiles built in.
-    pub fn built_in() -> &'static Self {
-        static BUILT_IN: OnceLock<Fingerprints> = OnceLock::new();
+impl DetectRules {
+    /// Those of the built-in profiles.
+    pub(crate) fn built_in() -> &'static Self {
+        static BUILT_IN: OnceLock<DetectRules> = OnceLock::new();
         BUILT_IN.get_or_init(|| {
-            let rows = include_str!("builtin/fingerprints.json");
-            // It is well-formed, a test holds.
-            serde_json::from_str(rows).unwrap_or_default()
+            let rules = include_str!("builtin/fingerprints.json");
+            serde_json::from_str(rules).expect("a test parses the built-in rules")
         })
     }
 
-    /// The names of the profiles, in order.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
-    }
-
-    /// The fingerprint of a profile.
-    pub fn of(&self, name: &str) -> Option<&[EventRule]> {
-        self.0.get(name).map(Vec::as_slice)
-    }
-
-    /// The profiles whose fingerprint an event bears.
-    pub fn borne_by(&self, event: Node<'_>) -> impl Iterator<Item = &str> {
-        let rows = self.0.iter().filter(move |(_, rules)| bears(event, rules));
+    /// The profiles whose rules match an event.
+    pub(crate) fn matching_profiles(&self, event: JsonRef<'_>) -> impl Iterator<Item = &str> {
+        let rows = self.0.iter().filter(move |(_, rules)| matches(event, rules));
         rows.map(|(name, _)| name.as_str())
     }
 }
 
-/// Whether an event bears a fingerprint.
-pub fn bears(event: Node<'_>, fingerprint: &[EventRule]) -> bool {
-    fingerprint.iter().any(|rule| rule.when.hold(event))
+/// Whether one of the rules matches an event.
+pub(crate) fn matches(event: JsonRef<'_>, rules: &[EventRule]) -> bool {
+    rules.iter().any(|rule| rule.when.hold(event))
 }
 
-/// Whose stream it may be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Likeness<'f> {
-    /// No profile's.
+/// Which agents may have written a stream.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Detection<'r> {
+    /// No known one.
+    #[default]
     None,
-    /// This one's, and no other's.
-    One(&'f str),
-    /// One of these, and nothing tells which.
-    Several(Vec<&'f str>),
+    /// This one.
+    One(&'r str),
+    /// One of these, and nothing shows which.
+    Several(Vec<&'r str>),
 }
 
-impl<'f> Likeness<'f> {
-    /// Takes an event into account. One that is like none of those that are left tells nothing.
-    fn observe(self, event: Node<'_>, fingerprints: &'f Fingerprints) -> Self {
-        let mut borne: Vec<&str> = fingerprints.borne_by(event).collect();
+impl<'r> Detection<'r> {
+    /// Takes an event into account. One that no remaining profile matches shows nothing.
+    fn observe(self, event: JsonRef<'_>, rules: &'r DetectRules) -> Self {
+        let mut matching: Vec<&str> = rules.matching_profiles(event).collect();
         if let Self::Several(left) = &self {
-            borne.retain(|name| left.contains(name));
+            matching.retain(|name| left.contains(name));
         }
-        match borne[..] {
+        match matching[..] {
             [] => self,
             [name] => Self::One(name),
-            [_, _, ..] => Self::Several(borne),
+            [_, _, ..] => Self::Several(matching),
         }
     }
 }
 
-/// Looks at the first events of streams, one after the other.
-#[derive(Debug, Default)]
-pub struct Onlooker {
-    buffer: Vec<u8>,
+/// Reads the first events of a stream.
+#[derive(Debug)]
+pub(crate) struct Detector {
+    rules: &'static DetectRules,
+    detection: Detection<'static>,
+    events: usize,
+    /// The bytes that have been read.
+    at: usize,
+    is_over: bool,
 }
 
-impl Onlooker {
-    /// Whose stream it is, as soon as its events show it, and the stream from its start. `heard`
-    /// is told of every event: who looks may have to wait for it.
-    ///
-    /// What cannot be read is met again by whoever reads the stream from its start.
-    pub fn look<'f, R: Read>(
-        &mut self,
-        stream: R,
-        fingerprints: &'f Fingerprints,
-        mut heard: impl FnMut(),
-    ) -> (Likeness<'f>, Again<R>) {
-        let mut recorder = Recorder::new(stream);
-        let buffer = std::mem::take(&mut self.buffer);
-        let mut reader = LineReader::reusing(buffer, &mut recorder, OPENING_BYTES_MAX as u64);
-        let (mut likeness, mut events) = (Likeness::None, 0);
-        // The recorder knows no error.
-        'looking: while let Ok(Some(lines)) = reader.next_lines() {
-            for line in lines {
-                let event = event::parse(&line, &mut Vec::new()).or_else(|| behind_text(&line));
-                let Some(event) = event else { continue };
-                heard();
-                events += 1;
-                likeness = likeness.observe(event.root(), fingerprints);
-                if matches!(likeness, Likeness::One(_)) || events == OPENING_EVENTS_MAX {
-                    break 'looking;
-                }
-            }
+impl Default for Detector {
+    fn default() -> Self {
+        Self::new(DetectRules::built_in())
+    }
+}
+
+impl Detector {
+    fn new(rules: &'static DetectRules) -> Self {
+        Self { rules, detection: Detection::None, events: 0, at: 0, is_over: false }
+    }
+
+    /// Reads the lines that are complete in `bytes`, which is all of the stream that has come.
+    /// `on_event` is called for each event. True once the agent is known, or enough has been read.
+    pub(crate) fn observe(&mut self, bytes: &[u8], mut on_event: impl FnMut()) -> bool {
+        let is_long = bytes.len() >= DETECTION_BYTES_MAX;
+        let bytes = &bytes[..bytes.len().min(DETECTION_BYTES_MAX)];
+        while !self.is_over
+            && let Some(length) = memchr::memchr(b'\n', &bytes[self.at..])
+        {
+            self.line(&bytes[self.at..self.at + length], &mut on_event);
+            self.at += length + 1;
         }
-        self.buffer = reader.into_buffer();
-        (likeness, recorder.into_stream())
+        if is_long && !self.is_over {
+            self.line(&bytes[self.at..], &mut on_event);
+            self.is_over = true;
+        }
+        self.is_over
     }
 
-    /// Gives it memory that has served another reader.
-    pub fn lend_buffer(&mut self, buffer: Vec<u8>) {
-        self.buffer = buffer;
+    /// The result; no more will come.
+    pub(crate) fn finish(&mut self, bytes: &[u8]) -> Detection<'static> {
+        if !self.observe(bytes, || ()) {
+            self.line(&bytes[self.at..], || ());
+        }
+        std::mem::take(&mut self.detection)
     }
 
-    /// The memory that looking took, for another reader.
-    pub fn take_buffer(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.buffer)
+    fn line(&mut self, bytes: &[u8], mut on_event: impl FnMut()) {
+        let line = Line::new(self.at as u64, bytes, Ending::Lf);
+        let event = parse_line(&line).ok();
+        let event = event.or_else(|| glued_events(&line).next().map(|glued| glued.event));
+        let Some(event) = event else { return };
+        on_event();
+        self.events += 1;
+        let detection = std::mem::take(&mut self.detection);
+        self.detection = detection.observe(event.root(), self.rules);
+        let is_known = matches!(self.detection, Detection::One(_));
+        self.is_over = is_known || self.events == DETECTION_EVENTS_MAX;
     }
-}
-
-/// The event behind text that is glued to the front of it.
-fn behind_text<'a>(line: &Line<'a>) -> Option<Event<'a>> {
-    let at = line.text()?.find("{\"").filter(|at| *at > 0)?;
-    let rest = Line::new(line.number, line.offset + at as u64, &line.bytes[at..], line.ending);
-    event::parse(&rest, &mut Vec::new())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
 
-    fn fingerprints() -> Fingerprints {
-        serde_json::from_str(
-            r#"{
-                "a": [{ "when": { "/a": { "exists": true } } }, { "when": { "/t": "x" } }],
-                "b": [{ "when": { "/b": 1 } }, { "when": { "/t": "x" } }],
-                "c": [{ "when": { "/t": ["x", "y"] } }]
-            }"#,
-        )
-        .expect("rows are well-formed")
+    fn rules() -> &'static DetectRules {
+        static RULES: OnceLock<DetectRules> = OnceLock::new();
+        RULES.get_or_init(|| {
+            serde_json::from_str(
+                r#"{
+                    "a": [{ "when": { "/a": { "exists": true } } }, { "when": { "/t": "x" } }],
+                    "b": [{ "when": { "/b": 1 } }, { "when": { "/t": "x" } }],
+                    "c": [{ "when": { "/t": ["x", "y"] } }]
+                }"#,
+            )
+            .expect("rules are well-formed")
+        })
     }
 
-    fn look(stream: &[u8]) -> (String, Vec<u8>, usize) {
-        let fingerprints = fingerprints();
-        let mut heard = 0;
-        let (likeness, mut again) = Onlooker::default().look(stream, &fingerprints, || heard += 1);
-        let mut bytes = Vec::new();
-        again.read_to_end(&mut bytes).expect("memory reads");
-        (format!("{likeness:?}"), bytes, heard)
+    /// The result, and the number of events that were read; the bytes come in chunks.
+    fn detect(stream: &[u8], chunk: usize) -> (String, usize) {
+        let mut detector = Detector::new(rules());
+        let mut events = 0;
+        for end in (chunk..stream.len()).step_by(chunk) {
+            if detector.observe(&stream[..end], || events += 1) {
+                break;
+            }
+        }
+        let detection = detector.finish(stream);
+        (format!("{detection:?}"), detector.events.max(events))
     }
 
     #[test]
-    fn the_first_event_that_only_one_bears_decides() {
+    fn the_first_event_that_only_one_profile_matches_decides() {
         let cases: [(&[u8], &str, usize); 9] = [
             (b"", "None", 0),
             (b"{\"a\":1}\n{\"b\":1}\n", "One(\"a\")", 1),
             (b"{\"t\":\"z\"}\n{\"b\":1}", "One(\"b\")", 2),
             (b"Hello\n\n[1]\n{\"b\":1}\n", "One(\"b\")", 1),
-            (b"Warning: {\"b\":1}\n", "One(\"b\")", 1),
+            (b"Warning: { \"b\":1}\n", "One(\"b\")", 1),
             (b"{\"t\":\"x\"}\n{\"t\":\"q\"}\n{\"t\":\"y\"}\n", "One(\"c\")", 3),
             (b"{\"t\":\"x\"}\n{\"t\":\"x\"}\n", "Several([\"a\", \"b\", \"c\"])", 2),
             (b"{\"a\":1,\"b\":1}\n{\"t\":\"y\"}\n", "Several([\"a\", \"b\"])", 2),
             (b"{\"a\":1,\"b\":", "None", 0),
         ];
         for (stream, expected, events) in cases {
-            let shown = String::from_utf8_lossy(stream);
-            assert_eq!(look(stream), (expected.to_owned(), stream.to_vec(), events), "{shown}");
-        }
-    }
-
-    #[test]
-    fn no_more_is_read_than_has_to_be() {
-        let many = b"{\"t\":\"z\"}\n".repeat(OPENING_EVENTS_MAX + 1);
-        let stream = [&many[..], b"{\"a\":1}\n"].concat();
-        assert_eq!(look(&stream), ("None".to_owned(), stream, OPENING_EVENTS_MAX));
-        let long = b"no JSON at all\n".repeat(OPENING_BYTES_MAX / 10);
-        assert_eq!(look(&long), ("None".to_owned(), long, 0));
-    }
-
-    /// A source that fails in its middle, once.
-    struct Failing(&'static [u8], bool);
-
-    impl Read for Failing {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            if self.0.is_empty() && !std::mem::replace(&mut self.1, true) {
-                return Err(io::ErrorKind::ConnectionReset.into());
+            for chunk in [1, 7, usize::MAX] {
+                let shown = String::from_utf8_lossy(stream);
+                assert_eq!(detect(stream, chunk), (expected.to_owned(), events), "{shown}");
             }
-            assert!(!self.0.is_empty(), "read behind its failure");
-            let count = self.0.read(&mut buffer[..1])?;
-            Ok(count)
         }
     }
 
     #[test]
-    fn a_failure_is_met_again_where_it_was() {
-        let fingerprints = fingerprints();
-        let source = Failing(b"{\"t\":\"z\"}\n{\"a\"", false);
-        let (likeness, mut again) = Onlooker::default().look(source, &fingerprints, || {});
-        assert_eq!(likeness, Likeness::None);
-        let mut bytes = Vec::new();
-        let error = again.read_to_end(&mut bytes).expect_err("it failed");
-        assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
-        assert_eq!(bytes, b"{\"t\":\"z\"}\n{\"a\"");
+    fn no_more_is_read_than_necessary() {
+        let many = b"{\"t\":\"z\"}\n".repeat(DETECTION_EVENTS_MAX + 1);
+        let stream = [&many[..], b"{\"a\":1}\n"].concat();
+        assert_eq!(detect(&stream, 100), ("None".to_owned(), DETECTION_EVENTS_MAX));
+        let long = b"no JSON at all\n".repeat(DETECTION_BYTES_MAX / 10);
+        let late = [&long[..], b"{\"a\":1}\n"].concat();
+        assert_eq!(detect(&late, 1 << 16), ("None".to_owned(), 0));
     }
 }

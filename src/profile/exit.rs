@@ -5,10 +5,34 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::{Objects, RunOutcome};
-use crate::check::producer_exit::Status;
 use crate::profile::path::Conditions;
 
-/// An event, or part of one, that tells of an error.
+/// An exit status, as the system reports it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExitStatus {
+    /// The process exited with this code.
+    Code(u8),
+    /// This signal ended it.
+    Signal(u8),
+}
+
+impl ExitStatus {
+    /// Whether it reports success.
+    pub fn is_success(self) -> bool {
+        self == Self::Code(0)
+    }
+
+    /// As a shell gives it: 128 plus the number of the signal.
+    pub fn shell_code(self) -> u8 {
+        match self {
+            Self::Code(code) => code,
+            Self::Signal(signal) => signal.saturating_add(128),
+        }
+    }
+}
+
+/// An event, or part of one, that reports an error.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ErrorRule {
     /// What the error means for the run.
@@ -68,7 +92,7 @@ impl Default for Exit {
 
 impl Exit {
     /// What the producer says with an exit status.
-    pub fn word(&self, status: Status) -> Word<'_> {
+    pub fn word(&self, status: ExitStatus) -> StatusMeaning<'_> {
         let code = i32::from(status.shell_code());
         let success = self.success.contains(&code);
         let (failure, unlisted) = match &self.failure {
@@ -80,15 +104,15 @@ impl Exit {
             }
         };
         let meaning = self.meaning.get(&code).map(String::as_str);
-        Word { status, meaning, success, failure, unlisted }
+        StatusMeaning { status, meaning, success, failure, unlisted }
     }
 }
 
 /// What a producer says with its exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Word<'p> {
+pub struct StatusMeaning<'p> {
     /// The status.
-    pub status: Status,
+    pub status: ExitStatus,
     /// What it means, where the profile knows.
     pub meaning: Option<&'p str>,
     success: bool,
@@ -97,7 +121,7 @@ pub struct Word<'p> {
     unlisted: bool,
 }
 
-impl Word<'_> {
+impl StatusMeaning<'_> {
     /// Whether it is that of a run that succeeded. One of which nobody knows what it means is not.
     pub fn is_success(&self) -> bool {
         self.success
@@ -105,7 +129,7 @@ impl Word<'_> {
 
     /// Whether it can be that of a run with this outcome. One of which nobody knows what it means
     /// contradicts none.
-    pub fn agrees(&self, outcome: RunOutcome) -> bool {
+    pub fn is_consistent_with(&self, outcome: RunOutcome) -> bool {
         let listed = match outcome {
             RunOutcome::Success => self.success,
             RunOutcome::Failure => self.failure,
@@ -124,9 +148,9 @@ mod tests {
         let said = |text: &str, status| {
             let exit = exit(text);
             let word = exit.word(status);
-            (word.agrees(RunOutcome::Success), word.agrees(RunOutcome::Failure))
+            (word.is_consistent_with(RunOutcome::Success), word.is_consistent_with(RunOutcome::Failure))
         };
-        let (zero, one, killed) = (Status::Code(0), Status::Code(1), Status::Signal(15));
+        let (zero, one, killed) = (ExitStatus::Code(0), ExitStatus::Code(1), ExitStatus::Signal(15));
         assert_eq!(said("{}", zero), (true, false));
         assert_eq!(said("{}", one), (false, true));
         assert_eq!(said("{}", killed), (false, true));

@@ -7,11 +7,10 @@ use serde_json::Value;
 use super::builtin::{BUILT_IN, Row};
 use super::{Profile, validate as language};
 use crate::error::Error;
-use crate::stream::event;
 use crate::limits::EXTENDS_MAX;
 use crate::rules::suggest::nearest;
 use crate::json::pointer;
-use crate::json::schema::{BuiltIn, Schema};
+use crate::json::{self, Schema};
 
 /// How many faults of a profile one message names.
 const FAULTS_TOLD_MAX: usize = 3;
@@ -29,7 +28,7 @@ enum Events {
     /// There is none.
     Nowhere,
     /// In the program.
-    BuiltIn(&'static str, BuiltIn),
+    BuiltIn(&'static str, &'static str),
     /// In this file.
     File {
         file: PathBuf,
@@ -67,8 +66,8 @@ impl Profile {
     pub fn whole_text(name: &str) -> Result<String, Error> {
         let row = row(name)?;
         let mut text = row.profile.to_owned();
-        if let (Some(schema), Some(place)) = (row.schema, event::member(&text, "schema")) {
-            text.replace_range(place, &schema.text.trim_end().replace('\n', "\n  "));
+        if let (Some(schema), Some(place)) = (row.schema, json::member(&text, "schema")) {
+            text.replace_range(place, &schema.trim_end().replace('\n', "\n  "));
         }
         Ok(text)
     }
@@ -239,7 +238,7 @@ pub fn read_json(file: &File) -> Result<Value, String> {
     let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
     let text = std::str::from_utf8(&bytes).map_err(|error| format!("no JSON: {error}"))?;
     let (value, duplicates) =
-        event::tree(text, FAULTS_TOLD_MAX).map_err(|error| format!("no JSON: {error}"))?;
+        json::parse_tree(text, FAULTS_TOLD_MAX).map_err(|error| format!("no JSON: {error}"))?;
     if duplicates.is_empty() {
         return Ok(value);
     }

@@ -31,7 +31,7 @@ pub use calls::{
     Alone, CallCompletion, CallOutcome, CallOutcomeRule, CallStart, Calls, OpenAtEnd, ToolName,
 };
 pub use tags::{EventRule, Objects, Single, Tags};
-pub use exit::{ErrorRule, ErrorSeverity, Exit, FailureCodes, Word};
+pub use exit::{ErrorRule, ErrorSeverity, Exit, ExitStatus, FailureCodes, StatusMeaning};
 pub use load::read_json;
 pub use noise::{Noise, NoiseKind, NoisePlace};
 pub use session::{Repeats, Session};

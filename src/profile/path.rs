@@ -7,7 +7,7 @@ use std::fmt;
 use serde::Deserialize;
 use smallvec::SmallVec;
 
-use crate::stream::event::Node;
+use crate::json::JsonRef;
 use crate::json::pointer;
 
 pub use super::condition::{Conditions, Known};
@@ -28,13 +28,13 @@ pub struct Path {
 #[derive(Debug, Clone, Copy)]
 pub struct Scope<'e> {
     /// The event.
-    pub event: Node<'e>,
+    pub event: JsonRef<'e>,
     /// An object in it, or the event again.
-    pub object: Node<'e>,
+    pub object: JsonRef<'e>,
 }
 
-impl<'e> From<Node<'e>> for Scope<'e> {
-    fn from(event: Node<'e>) -> Self {
+impl<'e> From<JsonRef<'e>> for Scope<'e> {
+    fn from(event: JsonRef<'e>) -> Self {
         Self { event, object: event }
     }
 }
@@ -82,7 +82,7 @@ impl Path {
     }
 
     /// The value at the path. A value that is `null` counts as absent.
-    pub fn find<'e>(&self, scope: impl Into<Scope<'e>>) -> Option<Node<'e>> {
+    pub fn find<'e>(&self, scope: impl Into<Scope<'e>>) -> Option<JsonRef<'e>> {
         walk(&self.tokens, self.start(scope.into())).filter(|node| !node.is_null())
     }
 
@@ -98,7 +98,7 @@ impl Path {
         })
     }
 
-    fn start<'e>(&self, scope: Scope<'e>) -> Node<'e> {
+    fn start<'e>(&self, scope: Scope<'e>) -> JsonRef<'e> {
         if self.from_event { scope.event } else { scope.object }
     }
 }
@@ -108,7 +108,7 @@ impl Path {
 #[derive(Debug)]
 pub struct Finder<'p, 'e> {
     scope: Scope<'e>,
-    way: SmallVec<[(&'p Token, Option<Node<'e>>); 8]>,
+    way: SmallVec<[(&'p Token, Option<JsonRef<'e>>); 8]>,
 }
 
 impl<'p, 'e> Finder<'p, 'e> {
@@ -118,7 +118,7 @@ impl<'p, 'e> Finder<'p, 'e> {
     }
 
     /// As [`Path::find`].
-    pub fn find(&mut self, path: &'p Path) -> Option<Node<'e>> {
+    pub fn find(&mut self, path: &'p Path) -> Option<JsonRef<'e>> {
         if path.from_event {
             return path.find(self.scope);
         }
@@ -134,12 +134,12 @@ impl<'p, 'e> Finder<'p, 'e> {
     }
 }
 
-fn walk<'e>(tokens: &[Token], root: Node<'e>) -> Option<Node<'e>> {
+fn walk<'e>(tokens: &[Token], root: JsonRef<'e>) -> Option<JsonRef<'e>> {
     tokens.iter().try_fold(root, |node, token| token.of(node))
 }
 
 impl Token {
-    fn of<'e>(&self, node: Node<'e>) -> Option<Node<'e>> {
+    fn of<'e>(&self, node: JsonRef<'e>) -> Option<JsonRef<'e>> {
         match self {
             Self::Key(key) => node.get(key),
             Self::Suffix(suffix) => node.member_ending_in(suffix).map(|(_, value)| value),

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::stream::event::Node;
+use crate::json::JsonRef;
 use crate::profile::path::{Conditions, Path, Scope};
 
 /// The tags a profile knows; the parts of a tag are joined by `/`.
@@ -15,6 +15,9 @@ pub struct Tags {
     /// Seen in real streams only.
     #[serde(default)]
     pub observed: Vec<String>,
+    /// The definitions of the schema that decide for the events of one tag.
+    #[serde(default)]
+    pub schemas: std::collections::BTreeMap<String, String>,
 }
 
 /// The single object of a producer's non-streaming format: a terminal event on its own.
@@ -48,8 +51,8 @@ pub struct Objects {
 
 impl Objects {
     /// Whether the array is there, where there is to be one.
-    pub fn is_there(&self, root: Node<'_>) -> bool {
-        self.each.as_ref().is_none_or(|path| path.find(root).is_some_and(Node::is_array))
+    pub fn is_there(&self, root: JsonRef<'_>) -> bool {
+        self.each.as_ref().is_none_or(|path| path.find(root).is_some_and(JsonRef::is_array))
     }
 
     /// Whether they are elements of an array.
@@ -58,16 +61,16 @@ impl Objects {
     }
 
     /// Whether there is an array with elements, of which some may be others.
-    pub fn is_among_others(&self, root: Node<'_>) -> bool {
+    pub fn is_among_others(&self, root: JsonRef<'_>) -> bool {
         let array = self.each.as_ref().and_then(|path| path.find(root));
         array.is_some_and(|it| it.items().next().is_some())
     }
 
     /// The objects.
-    pub fn objects<'e>(&self, root: Node<'e>) -> impl Iterator<Item = Scope<'e>> {
+    pub fn objects<'e>(&self, root: JsonRef<'e>) -> impl Iterator<Item = Scope<'e>> {
         let itself = self.each.is_none().then_some(root);
         let elements = self.each.iter().filter_map(move |path| path.find(root));
-        let objects = itself.into_iter().chain(elements.flat_map(Node::items));
+        let objects = itself.into_iter().chain(elements.flat_map(JsonRef::items));
         let scopes = objects.map(move |object| Scope { event: root, object });
         scopes.filter(|scope| self.element.hold(*scope))
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::stream::event::Node;
+use crate::json::JsonRef;
 use crate::profile::path::{Conditions, Path, Scope};
 
 /// What a person is told of tool calls.
@@ -116,7 +116,7 @@ impl Place {
         let text = self.path.find(call)?.scalar_text()?;
         let Some(inner) = &self.inner else { return Some(text) };
         let value: Value = serde_json::from_str(&text).ok()?;
-        let found = inner.find(Node::Tree(&value))?.scalar_text()?;
+        let found = inner.find(JsonRef::tree(&value))?.scalar_text()?;
         Some(Cow::Owned(found.into_owned()))
     }
 }

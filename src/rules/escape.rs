@@ -65,28 +65,28 @@ pub fn escaped_json(json: &str) -> String {
     out
 }
 
-/// Shows a text that comes in pieces, over several lines: line breaks and tabs stay, `\r\n` is a
+/// Shows a text that comes in chunks, over several lines: line breaks and tabs stay, `\r\n` is a
 /// line break, everything else that misleads is made visible.
 #[derive(Debug, Clone, Copy)]
-pub struct Shown {
+pub struct Escaper {
     raw: bool,
-    /// A carriage return at the end of the last piece: the next may begin with its line feed.
+    /// A carriage return at the end of the last chunk: the next may begin with its line feed.
     carriage_return: bool,
 }
 
-impl Shown {
+impl Escaper {
     /// `raw` shows everything as it is.
     pub fn new(raw: bool) -> Self {
         Self { raw, carriage_return: false }
     }
 
-    /// Appends the next piece to `out`.
-    pub fn text(&mut self, piece: &str, out: &mut String) {
+    /// Appends the next chunk to `out`.
+    pub fn text(&mut self, chunk: &str, out: &mut String) {
         if self.raw {
-            out.push_str(piece);
+            out.push_str(chunk);
             return;
         }
-        for character in piece.chars() {
+        for character in chunk.chars() {
             if character != '\n' {
                 self.end(out);
             }

@@ -111,10 +111,26 @@ rules! {
     ExitStatusContradictsResult "exit-status-contradicts-result" ERROR, ERROR;
     SilentFailure "silent-failure" WARNING, ERROR;
     PipeHeldOpen "pipe-held-open" WARNING, WARNING;
-    Stalled "stalled" ERROR, ERROR;
 }
 
 impl Rule {
+    /// Whether the rule only holds if every line could be parsed: what seems to be missing may be
+    /// in one that could not.
+    pub(crate) fn rests_on_every_line(self) -> bool {
+        matches!(
+            self,
+            Self::MissingSessionStart
+                | Self::CompletionWithoutStart
+                | Self::RejectedWithoutStart
+                | Self::UnfinishedCall
+                | Self::ReplayMismatch
+                | Self::UnclosedDeltas
+                | Self::TextMismatch
+                | Self::EmptyAnswer
+                | Self::RefusedCalls
+        )
+    }
+
     /// What the rule means, on one line: the second paragraph of its page.
     pub fn summary(self) -> &'static str {
         self.page().split("\n\n").nth(1).unwrap_or_default().trim()

@@ -2,32 +2,32 @@
 
 use crate::rules::diagnostic::Diagnostic;
 use crate::limits::{FRAMING_BLANKS_MAX, FRAMING_LINES_MAX};
-use crate::stream::line::{Ending, Line};
+use super::{Ending, Line};
 use crate::rules::Rule;
 
 /// What is known of the stream's framing so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Framing {
+pub(crate) enum Framing {
     /// Nothing yet: no line that is not blank.
     Unseen,
     /// It looks like something else; `lines` that are no events have been seen.
     Suspect {
         /// What it looks like.
-        other: Other,
+        other: Foreign,
         /// How many lines point to it.
         lines: usize,
         /// How many blank lines came after the first of them.
         blanks: usize,
     },
     /// It is something else.
-    Foreign(Other),
+    NotNdjson(Foreign),
     /// One event is one line.
     Ndjson,
 }
 
 /// A framing that is not NDJSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Other {
+pub(crate) enum Foreign {
     /// Compressed by gzip.
     Gzip,
     /// UTF-16, with or without a byte order mark.
@@ -48,15 +48,15 @@ impl Framing {
     /// What cannot be NDJSON (UTF-16, record separators) is decided at once; what could be noise
     /// before a good stream is suspect until [`FRAMING_LINES_MAX`] lines fit, or one does not.
     #[must_use]
-    pub fn observe(self, line: &Line<'_>, is_event: bool) -> Self {
-        let blank = line.bytes.iter().all(u8::is_ascii_whitespace);
+    pub(crate) fn observe(self, line: &Line<'_>, is_event: bool) -> Self {
+        let blank = line.is_blank();
         match self {
-            Self::Foreign(_) | Self::Ndjson => self,
+            Self::NotNdjson(_) | Self::Ndjson => self,
             Self::Unseen | Self::Suspect { .. } if is_event => Self::Ndjson,
             Self::Unseen if blank => self,
-            Self::Unseen => match Other::begun_by(line) {
-                Some(other @ (Other::Gzip | Other::Utf16 | Other::RecordSeparators)) => {
-                    Self::Foreign(other)
+            Self::Unseen => match Foreign::begun_by(line) {
+                Some(other @ (Foreign::Gzip | Foreign::Utf16 | Foreign::RecordSeparators)) => {
+                    Self::NotNdjson(other)
                 }
                 Some(other) => Self::Suspect { other, lines: 1, blanks: 0 },
                 None => Self::Ndjson,
@@ -69,8 +69,8 @@ impl Framing {
                 let ends_item = line.bytes.trim_ascii_end().ends_with(b",");
                 if !other.goes_on_with(line) {
                     Self::Ndjson
-                } else if lines + 1 >= FRAMING_LINES_MAX || (other == Other::Array && ends_item) {
-                    Self::Foreign(other)
+                } else if lines + 1 >= FRAMING_LINES_MAX || (other == Foreign::Array && ends_item) {
+                    Self::NotNdjson(other)
                 } else {
                     Self::Suspect { other, lines: lines + 1, blanks }
                 }
@@ -80,15 +80,15 @@ impl Framing {
 
     /// What the end of the stream decides: nothing spoke against the suspicion.
     #[must_use]
-    pub fn finish(self) -> Self {
+    pub(crate) fn finish(self) -> Self {
         match self {
-            Self::Suspect { other, .. } => Self::Foreign(other),
-            Self::Unseen | Self::Foreign(_) | Self::Ndjson => self,
+            Self::Suspect { other, .. } => Self::NotNdjson(other),
+            Self::Unseen | Self::NotNdjson(_) | Self::Ndjson => self,
         }
     }
 }
 
-impl Other {
+impl Foreign {
     /// What the first line that is not blank and no event points to.
     fn begun_by(line: &Line<'_>) -> Option<Self> {
         let bytes = line.bytes;
@@ -132,7 +132,7 @@ impl Other {
     }
 
     /// The diagnosis of the whole stream.
-    pub fn diagnostic(self) -> Diagnostic {
+    pub(crate) fn diagnostic(self) -> Diagnostic {
         let (what, how) = match self {
             Self::Gzip => ("gzip-compressed", "decompress it: `zcat FILE | ndjson-check`"),
             Self::Utf16 => (
@@ -160,35 +160,33 @@ impl Other {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stream::event;
-    use crate::stream::line::LineReader;
+    use crate::stream::{each_block, parse_line};
 
     fn framing(stream: &[u8]) -> Framing {
-        let mut reader = LineReader::new(stream, 1_000);
         let mut framing = Framing::Unseen;
-        while let Some(lines) = reader.next_lines().expect("memory reads") {
-            framing = lines.fold(framing, |framing, line| {
-                framing.observe(&line, event::parse(&line, &mut Vec::new()).is_some())
-            });
-        }
+        each_block(stream, usize::MAX, 1_000, |block| {
+            for line in block {
+                framing = framing.observe(&line, parse_line(&line).is_ok());
+            }
+        });
         framing.finish()
     }
 
     #[test]
     fn other_framings_are_named() {
         let cases: &[(&[u8], Framing)] = &[
-            (b"\x1f\x8b\x08\0abc\n", Framing::Foreign(Other::Gzip)),
-            (b"\xff\xfe{\0}\0\n\0", Framing::Foreign(Other::Utf16)),
-            (b"{\0}\0\n\0", Framing::Foreign(Other::Utf16)),
-            (b"\0{\0}\0\n", Framing::Foreign(Other::Utf16)),
-            (b"\x1e{}\n\x1e{}\n", Framing::Foreign(Other::RecordSeparators)),
-            (b"data: {}\n\ndata: {}\n", Framing::Foreign(Other::ServerSentEvents)),
-            (b"event: x\ndata: {}\n", Framing::Foreign(Other::ServerSentEvents)),
-            (b"[\n{\"a\":1},\n{\"a\":2}\n]\n", Framing::Foreign(Other::Array)),
-            (b"[{\"a\":1},{\"a\":2}]\n", Framing::Foreign(Other::Array)),
-            (b"\n{\n \"a\": 1\n}\n", Framing::Foreign(Other::PrettyPrinted)),
-            (b"{\"a\": 1,\n \"b\": 2}\n", Framing::Foreign(Other::PrettyPrinted)),
-            (b": ping\n\ndata: {}\n", Framing::Foreign(Other::ServerSentEvents)),
+            (b"\x1f\x8b\x08\0abc\n", Framing::NotNdjson(Foreign::Gzip)),
+            (b"\xff\xfe{\0}\0\n\0", Framing::NotNdjson(Foreign::Utf16)),
+            (b"{\0}\0\n\0", Framing::NotNdjson(Foreign::Utf16)),
+            (b"\0{\0}\0\n", Framing::NotNdjson(Foreign::Utf16)),
+            (b"\x1e{}\n\x1e{}\n", Framing::NotNdjson(Foreign::RecordSeparators)),
+            (b"data: {}\n\ndata: {}\n", Framing::NotNdjson(Foreign::ServerSentEvents)),
+            (b"event: x\ndata: {}\n", Framing::NotNdjson(Foreign::ServerSentEvents)),
+            (b"[\n{\"a\":1},\n{\"a\":2}\n]\n", Framing::NotNdjson(Foreign::Array)),
+            (b"[{\"a\":1},{\"a\":2}]\n", Framing::NotNdjson(Foreign::Array)),
+            (b"\n{\n \"a\": 1\n}\n", Framing::NotNdjson(Foreign::PrettyPrinted)),
+            (b"{\"a\": 1,\n \"b\": 2}\n", Framing::NotNdjson(Foreign::PrettyPrinted)),
+            (b": ping\n\ndata: {}\n", Framing::NotNdjson(Foreign::ServerSentEvents)),
         ];
         for (stream, expected) in cases {
             assert_eq!(framing(stream), *expected, "{}", String::from_utf8_lossy(stream));

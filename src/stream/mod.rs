@@ -1,5 +1,22 @@
 //! From bytes to lines to events.
+//!
+//! Bytes are cut into lines in one place, [`LineBuffer`]. A line that is one JSON object is an
+//! [`Event`]; anything else is a [`LineDefect`], which is data: the check decides what it means.
 
-pub mod event;
-pub mod framing;
-pub mod line;
+mod defect;
+mod event;
+mod framing;
+mod glued;
+mod line;
+mod line_buffer;
+mod parse;
+
+pub(crate) use defect::{BYTE_ORDER_MARK, LineDefect};
+pub(crate) use event::Event;
+pub(crate) use framing::Framing;
+pub(crate) use glued::{GluedEvent, glued_events};
+pub(crate) use line::{Block, Ending, Line};
+pub(crate) use line_buffer::LineBuffer;
+#[cfg(test)]
+pub(crate) use line_buffer::tests::each_block;
+pub(crate) use parse::{LineParser, parse_line};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use ndjson_check::check::check;
 use ndjson_check::check::contract::Contract;
 use ndjson_check::output::convert::{Conversion, Convert as _, Form};
-use ndjson_check::stream::event::Node;
+use ndjson_check::json::JsonRef;
 use ndjson_check::facts::{Fact, Reader};
 use ndjson_check::profile::detect::Fingerprints;
 use ndjson_check::profile::{DEFAULT, Profile};
@@ -241,7 +241,7 @@ fn every_text_is_in_the_transcript() {
         let transcript = joined(&without_actions(&shown));
         let mut reader = Reader::new(contract.profile());
         for event in events(&stream) {
-            let facts = reader.plan(Node::Tree(&event)).facts(1, 0);
+            let facts = reader.plan(JsonRef::tree(&event)).facts(1, 0);
             for fact in facts.list() {
                 let (Fact::TextDelta(text) | Fact::TextWhole(text)) = fact else { continue };
                 let name = case.path.display();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use ndjson_check::stream::event::Node;
+use ndjson_check::json::JsonRef;
 use ndjson_check::facts::Reader;
 use ndjson_check::profile::{LANGUAGE, Profile};
 use ndjson_check::rules::Rule;
@@ -298,7 +298,7 @@ fn the_stream_of_another_profile_does_not_conform() {
 fn deltas_are_repeatable_also_in_groups() {
     let profile = Profile::load("fixtures/profiles/mixed/profile.json").unwrap().0;
     let mut reader = Reader::new(&profile);
-    let mut is_repeatable = |event: &Value| reader.plan(Node::Tree(event)).is_repeatable();
+    let mut is_repeatable = |event: &Value| reader.plan(JsonRef::tree(event)).is_repeatable();
     assert!(is_repeatable(&json!({"at": "bit", "from": "a", "no": 1, "text": "x"})));
     assert!(is_repeatable(&json!({"at": "text", "from": null, "text": "x"})));
     assert!(!is_repeatable(&json!({"at": "bit", "from": "a", "no": 1})));

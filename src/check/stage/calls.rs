@@ -1,62 +1,124 @@
 //! Stage: tool calls, from their start to their completion, matched by id.
 
-mod counts;
-mod likeness;
+mod call_arguments;
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-use foldhash::fast::RandomState as OfFingerprints;
+use foldhash::fast::RandomState as HashedKeys;
 
-use crate::rules::diagnostic::Diagnostic;
-use crate::facts::{Call, CallId, Fact, Facts};
+use crate::check::{CallChange, CallUpdate, Limit, Note};
+use crate::facts::{Call, CallId, Facts};
 use crate::limits::{
     CALL_ID_BYTES_MAX, CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_NAMED_MAX, CALLS_OPEN_MAX,
 };
-use crate::profile::{Alone, CallOutcome, Calls, OpenAtEnd};
+use crate::profile::{Alone, CallOutcome, Calls as CallRules, OpenAtEnd};
 use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::{clipped, shown};
 
-pub use counts::{CallCounts, CallRow};
-use likeness::{Likeness, Likenesses};
+use call_arguments::{CallArguments, KeptValue};
 
-/// Pairs the halves of tool calls.
+/// A tool call as the report lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallRow {
+    /// Its id.
+    pub id: String,
+    /// Its tool, if an event names one.
+    pub tool: Option<String>,
+    /// How it ended; none while it is open.
+    pub outcome: Option<CallOutcome>,
+    /// The line of its start.
+    pub started_line: Option<u64>,
+    /// The line of its completion.
+    pub completed_line: Option<u64>,
+}
+
+/// How many tool calls there were, and how they ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallCounts {
+    /// Calls started, or completed without a start.
+    pub total: u64,
+    /// Calls that succeeded.
+    pub succeeded: u64,
+    /// Calls that failed.
+    pub failed: u64,
+    /// Calls rejected by the user.
+    pub rejected: u64,
+    /// Calls denied by a permission rule.
+    pub denied: u64,
+    /// Calls that completed without an outcome.
+    pub unknown: u64,
+    /// Calls that never completed.
+    pub unfinished: u64,
+}
+
+impl CallCounts {
+    fn add(&mut self, outcome: CallOutcome) {
+        let count = match outcome {
+            CallOutcome::Succeeded => &mut self.succeeded,
+            CallOutcome::Failed => &mut self.failed,
+            CallOutcome::Rejected => &mut self.rejected,
+            CallOutcome::Denied => &mut self.denied,
+            CallOutcome::Unknown => &mut self.unknown,
+        };
+        *count += 1;
+    }
+
+    /// Reported where a run succeeded: there were calls, and each was refused.
+    pub(crate) fn all_refused(self) -> Option<Diagnostic> {
+        let all = self.total > 0 && self.total == self.rejected + self.denied;
+        all.then(|| {
+            let calls = if self.total == 1 { "its tool call was" } else { "all its tool calls were" };
+            let message = format!("the run succeeded although {calls} refused");
+            Diagnostic::new(Rule::RefusedCalls, message)
+        })
+    }
+}
+
+/// Pairs the halves of tool calls. This is the only table of calls; everybody else reads the
+/// [`CallUpdate`]s.
 #[derive(Debug)]
-pub struct Correlation<'p> {
-    profile: &'p Calls,
-    /// Those that are open, by the fingerprint of their id.
-    open: HashMap<u64, Open, OfFingerprints>,
-    /// Those that were completed, the same way.
-    ended: HashMap<u64, Ended, OfFingerprints>,
-    /// Further completions of them that belong to starts already reported.
-    owed: HashMap<u64, u32, OfFingerprints>,
-    /// What fingerprints are taken with: nobody who writes a stream can foresee them.
+pub(crate) struct CallTable<'p> {
+    rules: &'p CallRules,
+    /// Open calls, by the hash of their id.
+    open: HashMap<u64, OpenCall, HashedKeys>,
+    /// Completed calls, the same way.
+    ended: HashMap<u64, EndedCall, HashedKeys>,
+    /// Further completions of these that belong to starts which have been reported as duplicates.
+    pending_repeats: HashMap<u64, u32, HashedKeys>,
+    /// The key of the hash: whoever writes a stream cannot foresee it.
     state: RandomState,
-    likenesses: Likenesses,
+    arguments: CallArguments,
     rows: Vec<CallRow>,
     counts: CallCounts,
+    /// The number of the latest call.
+    latest: u64,
     /// Calls of earlier turns that never ended.
-    left_open: u64,
-    overflow: bool,
+    open_in_earlier_turns: u64,
+    has_overflowed: bool,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenCall {
     id: CallId,
+    number: u64,
     line: u64,
     tool: Option<String>,
-    same: Vec<Option<Likeness>>,
+    must_match: Vec<Option<KeptValue>>,
     row: Option<usize>,
     /// Further starts of the call; as many completions may follow.
     repeats: u32,
 }
 
-/// A call that has ended: the line of its completion times two, and one more if no start of it is
-/// still to come. In one word, because tens of thousands are kept.
+/// A call that has ended: the line of its completion times two, plus one unless its start is still
+/// missing. In one word, because tens of thousands are kept.
 #[derive(Debug, Clone, Copy)]
-struct Ended(u64);
+struct EndedCall(u64);
 
-impl Ended {
+impl EndedCall {
     fn new(line: u64, started: bool) -> Self {
         Self(line << 1 | u64::from(started))
     }
@@ -70,104 +132,121 @@ impl Ended {
     }
 }
 
-impl<'p> Correlation<'p> {
-    /// Pairs calls as a profile says.
-    pub fn new(profile: &'p Calls) -> Self {
+/// What a half of a call changes in the table, and the diagnostic for it.
+type Change = (Option<(CallChange, u64)>, Option<Diagnostic>);
+
+impl<'p> CallTable<'p> {
+    pub(crate) fn new(rules: &'p CallRules) -> Self {
         Self {
-            profile,
+            rules,
             open: HashMap::default(),
             ended: HashMap::default(),
-            owed: HashMap::default(),
+            pending_repeats: HashMap::default(),
             state: RandomState::new(),
-            likenesses: Likenesses::default(),
+            arguments: CallArguments::default(),
             rows: Vec::new(),
             counts: CallCounts::default(),
-            left_open: 0,
-            overflow: false,
+            latest: 0,
+            open_in_earlier_turns: 0,
+            has_overflowed: false,
         }
     }
 
-    /// A new turn begins: what was open will not end any more, and an id may come again.
-    pub fn reopen(&mut self) {
+    /// A new turn begins: open calls will not end any more, and an id may come again.
+    pub(crate) fn new_turn(&mut self) {
         self.open.clear();
-        self.likenesses = Likenesses::default();
+        self.arguments = CallArguments::default();
         self.ended.clear();
-        self.owed.clear();
-        self.left_open = self.counts.unfinished;
+        self.pending_repeats.clear();
+        self.open_in_earlier_turns = self.counts.unfinished;
     }
 
-    /// Takes an event into account; `succeeds` says whether the run ends with it, and well.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
-    pub fn observe(&mut self, facts: &Facts<'_>, succeeds: bool, found: &mut Vec<Diagnostic>) {
+    /// Observes an event; `is_success` says whether it ends the run, successfully.
+    pub(crate) fn observe<'f>(
+        &mut self,
+        facts: &'f Facts<'_>,
+        is_success: bool,
+        updates: &mut Vec<CallUpdate<'f>>,
+        found: &mut Vec<Diagnostic>,
+    ) {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
-        for fact in facts.list() {
-            match fact {
-                Fact::CallStarted(call) => {
-                    let key = self.fingerprint(&call.id);
-                    found.extend(self.start(key, call, facts.line).map(at));
-                }
-                Fact::CallCompleted(call, outcome) => {
-                    let key = self.fingerprint(&call.id);
-                    found.extend(self.contradiction(key, call).map(at));
-                    found.extend(self.complete(key, call, *outcome, facts.line).map(at));
-                }
-                Fact::Terminal(_) if succeeds => {
-                    self.report_open(facts.line, facts.offset, found);
-                }
-                _ => {}
-            }
+        for call in facts.started() {
+            let key = self.hash(&call.id);
+            let (change, diagnostic) = self.start(key, call, facts.line);
+            updates.extend(change.map(|(change, number)| CallUpdate { change, number, call }));
+            found.extend(diagnostic.map(at));
+        }
+        for (call, outcome) in facts.completed() {
+            let key = self.hash(&call.id);
+            found.extend(self.contradiction(key, call).map(at));
+            let (change, diagnostic) = self.complete(key, call, *outcome, facts.line);
+            updates.extend(change.map(|(change, number)| CallUpdate { change, number, call }));
+            found.extend(diagnostic.map(at));
+        }
+        if is_success {
+            self.report_open(facts.line, facts.offset, found);
         }
     }
 
-    fn fingerprint(&self, id: &CallId) -> u64 {
+    fn hash(&self, id: &CallId) -> u64 {
         self.state.hash_one(id)
     }
 
-    fn start(&mut self, key: u64, call: &Call<'_>, line: u64) -> Option<Diagnostic> {
-        let name = || name(call.tool.as_deref(), &call.id);
+    fn start(&mut self, key: u64, call: &Call<'_>, line: u64) -> Change {
         if let Some(open) = self.open.get_mut(&key) {
-            if call.repeat {
-                return None;
+            let again = Some((CallChange::StartedAgain, open.number));
+            if call.may_repeat {
+                return (again, None);
             }
             open.repeats = open.repeats.saturating_add(1);
-            let message = format!("{} is started again while it is open", name());
-            return Some(Diagnostic::new(Rule::RepeatedCallStart, message).related(open.line));
+            let message = format!("{} is started again while it is open", name(call, None));
+            let diagnostic = Diagnostic::new(Rule::RepeatedCallStart, message).related(open.line);
+            return (again, Some(diagnostic));
         }
-        if call.repeat && self.ended.get(&key).is_some_and(|it| it.is_started()) {
-            return None;
+        if call.may_repeat && self.ended.get(&key).is_some_and(|ended| ended.is_started()) {
+            return (None, None);
         }
         let ended = self.ended.remove(&key);
-        self.owed.remove(&key);
-        if let Some(ended) = ended.filter(|it| !it.is_started()) {
-            // The completion came first, and has been reported for that.
-            self.remember(key, Ended::new(ended.line(), true));
-            return None;
+        self.pending_repeats.remove(&key);
+        if let Some(ended) = ended.filter(|ended| !ended.is_started()) {
+            // The completion came first, and has been reported.
+            self.remember(key, EndedCall::new(ended.line(), true));
+            return (None, None);
         }
         self.counts.total += 1;
         self.counts.unfinished += 1;
-        if self.open.len() >= CALLS_OPEN_MAX {
-            self.overflow = true;
-        } else {
-            let row = self.row(call, Some(line));
-            let tool = tool(call);
-            let same = call.same.iter().map(|it| it.map(|it| self.likenesses.keep(it))).collect();
-            let open = Open { id: call.id.clone(), line, tool, same, row, repeats: 0 };
-            self.open.insert(key, open);
-        }
-        ended.map(|ended| {
-            let message = format!("{} is started again after its completion", name());
+        let diagnostic = ended.map(|ended| {
+            let message = format!("{} is started again after its completion", name(call, None));
             Diagnostic::new(Rule::RepeatedCallStart, message).related(ended.line())
-        })
+        });
+        if self.open.len() >= CALLS_OPEN_MAX {
+            self.has_overflowed = true;
+            return (None, diagnostic);
+        }
+        self.latest += 1;
+        let row = self.row(call, Some(line));
+        let values = call.must_match.iter();
+        let must_match = values.map(|it| it.map(|value| self.arguments.keep(value))).collect();
+        let open = OpenCall {
+            id: call.id.clone(),
+            number: self.latest,
+            line,
+            tool: tool(call),
+            must_match,
+            row,
+            repeats: 0,
+        };
+        self.open.insert(key, open);
+        (Some((CallChange::Started, self.latest)), diagnostic)
     }
 
     /// Whether a completion says two things at once.
     fn contradiction(&self, key: u64, call: &Call<'_>) -> Option<Diagnostic> {
         let open = self.open.get(&key);
-        if !call.contradicts || call.alone == Alone::Ignored && open.is_none() {
+        if !call.is_contradictory || call.without_start == Alone::Ignored && open.is_none() {
             return None;
         }
-        let tool = call.tool.as_deref().or_else(|| open?.tool.as_deref());
-        let message = format!("the completion of {} contradicts itself", name(tool, &call.id));
+        let message = format!("the completion of {} contradicts itself", name(call, open));
         let diagnostic = Diagnostic::new(Rule::ContradictoryCompletion, message);
         Some(match open {
             Some(open) => diagnostic.related(open.line),
@@ -181,71 +260,69 @@ impl<'p> Correlation<'p> {
         call: &Call<'_>,
         outcome: CallOutcome,
         line: u64,
-    ) -> Option<Diagnostic> {
+    ) -> Change {
         let Some(open) = self.open.remove(&key) else {
             return self.complete_unopened(key, call, outcome, line);
         };
-        self.remember(key, Ended::new(line, true));
+        self.remember(key, EndedCall::new(line, true));
         if open.repeats > 0 && self.ended.contains_key(&key) {
-            self.owed.insert(key, open.repeats);
+            self.pending_repeats.insert(key, open.repeats);
         }
         self.counts.unfinished -= 1;
         self.counts.add(outcome);
         if let Some(row) = open.row {
-            self.rows[row].outcome = Some(outcome);
-            self.rows[row].completed_line = Some(line);
-            if self.rows[row].tool.is_none() {
-                self.rows[row].tool = tool(call);
-            }
+            let row = &mut self.rows[row];
+            row.outcome = Some(outcome);
+            row.completed_line = Some(line);
+            row.tool = row.tool.take().or_else(|| tool(call));
         }
-        let differing = self.differing(&open, call);
-        self.likenesses.forget(open.same);
-        (!differing.is_empty()).then(|| {
-            let tool = call.tool.as_deref().or(open.tool.as_deref());
-            let name = name(tool, &call.id);
-            let message = format!("the halves of {name} differ in {}", differing.join(" and "));
-            Diagnostic::new(Rule::CallMismatch, message).related(open.line)
-        })
+        let diagnostic = self.mismatch(&open, call);
+        let change = Some((CallChange::Completed(outcome), open.number));
+        self.arguments.release(open.must_match);
+        (change, diagnostic)
     }
 
+    /// A completion of a call that is not open: a repeated one, or one without a start.
     fn complete_unopened(
         &mut self,
         key: u64,
         call: &Call<'_>,
         outcome: CallOutcome,
         line: u64,
-    ) -> Option<Diagnostic> {
-        let name = || name(call.tool.as_deref(), &call.id);
+    ) -> Change {
+        let completed = Some((CallChange::Completed(outcome), 0));
         if let Some(ended) = self.ended.get(&key) {
-            if call.repeat {
-                return None;
+            if call.may_repeat {
+                return (None, None);
             }
-            if let Some(owed) = self.owed.get_mut(&key).filter(|owed| **owed > 0) {
-                *owed -= 1;
-                return None;
+            if let Some(pending) = self.pending_repeats.get_mut(&key).filter(|it| **it > 0) {
+                // It belongs to a start that has been reported as a duplicate.
+                *pending -= 1;
+                return (None, None);
             }
-            let message = format!("{} is completed a second time", name());
-            return Some(Diagnostic::new(Rule::RepeatedCompletion, message).related(ended.line()));
+            let message = format!("{} is completed a second time", name(call, None));
+            let diagnostic = Diagnostic::new(Rule::RepeatedCompletion, message);
+            return (None, Some(diagnostic.related(ended.line())));
         }
-        if call.alone == Alone::Ignored {
-            return None;
+        if call.without_start == Alone::Ignored {
+            return (None, None);
         }
-        if self.unfollowed() > 0 {
-            // Its start may be one of those there was no room for.
+        if self.untracked() > 0 {
+            // Its start may be one of those that there was no room for.
             self.counts.unfinished -= 1;
             self.counts.add(outcome);
-            return None;
+            return (completed, None);
         }
         self.counts.total += 1;
         self.counts.add(outcome);
-        let whole = call.alone == Alone::Call;
-        self.remember(key, Ended::new(line, whole));
+        let is_whole_call = call.without_start == Alone::Call;
+        self.remember(key, EndedCall::new(line, is_whole_call));
         if let Some(row) = self.row(call, None) {
             self.rows[row].outcome = Some(outcome);
             self.rows[row].completed_line = Some(line);
         }
-        if whole {
-            return None;
+        if is_whole_call {
+            return (completed, None);
         }
         let rule = match outcome {
             CallOutcome::Rejected => Rule::RejectedWithoutStart,
@@ -254,31 +331,37 @@ impl<'p> Correlation<'p> {
             | CallOutcome::Denied
             | CallOutcome::Unknown => Rule::CompletionWithoutStart,
         };
-        let message = format!("{} is completed and was not started before", name());
-        Some(Diagnostic::new(rule, message))
+        let message = format!("{} is completed but was not started before", name(call, None));
+        (completed, Some(Diagnostic::new(rule, message)))
     }
 
-    /// In what the two halves differ, as the profile names it.
-    fn differing(&self, open: &Open, call: &Call<'_>) -> Vec<String> {
+    /// How the two halves differ, by what the profile says they have in common.
+    fn mismatch(&self, open: &OpenCall, call: &Call<'_>) -> Option<Diagnostic> {
         let tools = match (&open.tool, &call.tool) {
             (Some(a), Some(b)) if *a != clipped(b, CALL_ID_BYTES_MAX) => {
                 Some(format!("the tool ({} and {})", shown(a), shown(b)))
             }
             _ => None,
         };
-        let halves = open.same.iter().zip(&call.same).zip(&self.profile.same);
+        let halves = open.must_match.iter().zip(&call.must_match).zip(&self.rules.same);
         let values = halves.filter_map(|((a, b), path)| match (a, b) {
-            (Some(a), Some(b)) if !self.likenesses.equal(a, *b) => Some(shown(&path.to_string())),
+            (Some(a), Some(b)) if !self.arguments.equal(a, *b) => Some(shown(&path.to_string())),
             _ => None,
         });
-        tools.into_iter().chain(values).collect()
+        let differing: Vec<String> = tools.into_iter().chain(values).collect();
+        if differing.is_empty() {
+            return None;
+        }
+        let name = name(call, Some(open));
+        let message = format!("the halves of {name} differ in {}", differing.join(" and "));
+        Some(Diagnostic::new(Rule::CallMismatch, message).related(open.line))
     }
 
-    fn remember(&mut self, key: u64, ended: Ended) {
+    fn remember(&mut self, key: u64, ended: EndedCall) {
         if self.ended.len() < CALLS_ENDED_MAX {
             self.ended.insert(key, ended);
         } else {
-            self.overflow = true;
+            self.has_overflowed = true;
         }
     }
 
@@ -297,30 +380,29 @@ impl<'p> Correlation<'p> {
     }
 
     /// The open calls, in the order of their starts.
-    fn open_calls(&self) -> Vec<&Open> {
+    fn open_calls(&self) -> Vec<&OpenCall> {
         let mut open: Vec<_> = self.open.values().collect();
-        // Several may start in one line.
-        open.sort_by_key(|it| (it.line, it.row.unwrap_or(usize::MAX), it.id.as_str()));
+        open.sort_by_key(|open| open.number);
         open
     }
 
-    /// Whether a call is open that must not be where the run ends.
-    pub fn is_unfinished(&self) -> bool {
-        self.profile.open_at_end == OpenAtEnd::Error && self.of_turn() > 0
+    /// Whether a call is open that must not be open where the run ends.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.rules.open_at_end == OpenAtEnd::Error && self.open_in_turn() > 0
     }
 
     /// Reports each call that is open where the run has ended, if none may be.
-    pub fn report_open(&self, line: u64, offset: u64, found: &mut Vec<Diagnostic>) {
+    pub(crate) fn report_open(&self, line: u64, offset: u64, found: &mut Vec<Diagnostic>) {
         if !self.is_unfinished() {
             return;
         }
         for open in self.open_calls() {
-            let name = name(open.tool.as_deref(), &open.id);
+            let name = named(open.tool.as_deref(), &open.id);
             let message = format!("the run has ended, and {name} is open");
             let diagnostic = Diagnostic::new(Rule::UnfinishedCall, message).related(open.line);
             found.push(diagnostic.at(line, offset));
         }
-        let others = self.unfollowed();
+        let others = self.untracked();
         if others > 0 {
             let message = format!("the run has ended, and {others} more tool calls are open");
             found.push(Diagnostic::new(Rule::UnfinishedCall, message).at(line, offset));
@@ -328,24 +410,23 @@ impl<'p> Correlation<'p> {
     }
 
     /// Open calls that there was no room to follow.
-    fn unfollowed(&self) -> u64 {
-        self.of_turn().saturating_sub(self.open.len() as u64)
+    fn untracked(&self) -> u64 {
+        self.open_in_turn().saturating_sub(self.open.len() as u64)
     }
 
-    /// The calls of the turn that are open.
-    fn of_turn(&self) -> u64 {
-        self.counts.unfinished - self.left_open
+    fn open_in_turn(&self) -> u64 {
+        self.counts.unfinished - self.open_in_earlier_turns
     }
 
-    /// Names the open calls in half a sentence; nothing if there is none.
-    pub fn open_summary(&self) -> Option<String> {
+    /// The open calls in half a sentence; nothing if there are none.
+    pub(crate) fn open_summary(&self) -> Option<String> {
         let open = self.open_calls();
         let named = open.iter().take(CALLS_NAMED_MAX).map(|open| {
             let tool = open.tool.as_deref().unwrap_or(open.id.as_str());
             format!("{} since line {}", shown(tool), open.line)
         });
         let mut named: Vec<String> = named.collect();
-        let total = self.of_turn();
+        let total = self.open_in_turn();
         if total > named.len() as u64 {
             named.push(format!("{} more", total - named.len() as u64));
         }
@@ -354,34 +435,41 @@ impl<'p> Correlation<'p> {
     }
 
     /// The tool that the start of an open call names, if it does; `None` if it is not open.
-    pub fn tool_of_open(&self, id: &CallId) -> Option<Option<&str>> {
-        let open = self.open.get(&self.fingerprint(id))?;
+    pub(crate) fn tool_of_open(&self, id: &CallId) -> Option<Option<&str>> {
+        let open = self.open.get(&self.hash(id))?;
         Some(open.tool.as_deref())
     }
 
-    /// How many calls there were.
-    pub fn counts(&self) -> CallCounts {
+    pub(crate) fn counts(&self) -> CallCounts {
         self.counts
     }
 
     /// The calls, in the order in which they appeared; at most [`CALL_ROWS_MAX`].
-    pub fn into_rows(self) -> Vec<CallRow> {
-        self.rows
+    pub(crate) fn take_rows(&mut self) -> Vec<CallRow> {
+        std::mem::take(&mut self.rows)
     }
 
-    /// Whether there were more calls than can be followed.
-    pub fn overflowed(&self) -> bool {
-        self.overflow
+    pub(crate) fn notes(&self) -> Vec<Note> {
+        let has_more_rows = self.counts.total > CALL_ROWS_MAX as u64;
+        let calls = self.has_overflowed.then_some(Note::LimitReached(Limit::Calls));
+        let rows = has_more_rows.then_some(Note::LimitReached(Limit::CallRows));
+        calls.into_iter().chain(rows).collect()
     }
 }
 
 /// The name of a call's tool, in bounded memory.
 fn tool(call: &Call<'_>) -> Option<String> {
-    call.tool.as_deref().map(|it| clipped(it, CALL_ID_BYTES_MAX).into_owned())
+    call.tool.as_deref().map(|tool| clipped(tool, CALL_ID_BYTES_MAX).into_owned())
 }
 
-/// A call as messages name it: by its tool, and by its id where that says more.
-fn name(tool: Option<&str>, id: &CallId) -> String {
+/// A call as messages name it; the start may name a tool that the completion does not.
+fn name(call: &Call<'_>, open: Option<&OpenCall>) -> String {
+    let tool = call.tool.as_deref().or_else(|| open?.tool.as_deref());
+    named(tool, &call.id)
+}
+
+/// By its tool, and by its id if that says more.
+fn named(tool: Option<&str>, id: &CallId) -> String {
     match tool {
         Some(tool) if tool != id.as_str() => {
             format!("the {} call {}", shown(tool), shown(id.as_str()))

@@ -1,106 +1,104 @@
-//! Stage: does the profile know the event and the tool? What it does not is drift, counted.
+//! Stage: events and tools that the profile does not know, each name once, counted.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::rules::diagnostic::Diagnostic;
-use crate::facts::{Call, CallId, Fact, Facts, Standing, Subject};
+use crate::check::{Limit, Note};
+use crate::facts::{Call, Facts, TagStatus};
 use crate::limits::{CALL_ID_BYTES_MAX, NAMES_MAX};
 use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::{clipped, shown};
 
-/// Notices events and tools that the profile does not know, each name once.
+/// Notices names that the profile does not know.
 #[derive(Debug, Default)]
-pub struct Vocabulary {
+pub(crate) struct Drift {
     events: BTreeMap<String, u64>,
     undocumented: BTreeMap<String, u64>,
     tools: BTreeMap<String, u64>,
-    /// The tag that was counted last, of those that need no more than that.
+    /// The undocumented tag that was counted last.
     latest: Option<Rc<str>>,
-    overflow: bool,
+    has_overflowed: bool,
 }
 
-impl Vocabulary {
-    /// Takes an event into account. `valid` says whether it satisfies the schema: one that does
-    /// not has been reported already. `started` finds the start of a call that is
-    /// open.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
-    pub fn observe<'c>(
+impl Drift {
+    /// The event itself. One that fails the schema has been reported already.
+    pub(crate) fn event(
         &mut self,
         facts: &Facts<'_>,
-        valid: bool,
-        started: impl Fn(&CallId) -> Option<Started<'c>>,
+        is_valid: bool,
         found: &mut Vec<Diagnostic>,
     ) {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
-        match facts.standing {
-            Standing::Unknown
-                if valid && count(&mut self.events, &facts.tag, &mut self.overflow) =>
+        match facts.tag_status {
+            TagStatus::Unknown
+                if is_valid && count(&mut self.events, &facts.tag, &mut self.has_overflowed) =>
             {
-                let message = format!("the profile does not know the event {}", facts.named());
+                let message = format!("the profile does not know the event {}", facts.name());
                 found.push(at(Diagnostic::new(Rule::UnknownEvent, message)));
             }
-            Standing::Observed
-                if self.latest.as_ref().is_some_and(|it| Rc::ptr_eq(it, &facts.tag)) => {}
-            Standing::Observed if self.is_new(&facts.tag) => {
-                let message = format!("the event {} is not documented", facts.named());
+            TagStatus::Observed
+                if self.latest.as_ref().is_some_and(|tag| Rc::ptr_eq(tag, &facts.tag)) => {}
+            TagStatus::Observed if self.is_new(&facts.tag) => {
+                let message = format!("the event {} is not documented", facts.name());
                 found.push(at(Diagnostic::new(Rule::UndocumentedEvent, message)));
             }
-            Standing::Documented | Standing::Observed | Standing::Unknown => {}
+            TagStatus::Documented | TagStatus::Observed | TagStatus::Unknown => {}
         }
-        let list = if facts.are_about(Subject::Call) { facts.list() } else { &[] };
-        for fact in list {
-            let (call, start) = match fact {
-                // A completion that names its tool needs no start.
-                Fact::CallCompleted(call, _) if call.tool.is_none() => (call, started(&call.id)),
-                Fact::CallStarted(call) | Fact::CallCompleted(call, _) => (call, None),
-                _ => continue,
-            };
+    }
+
+    /// Its tool calls. `started_tool` gives the tool of a call that this event completes, if its
+    /// start is known; the tool may have no name.
+    pub(crate) fn calls<'t>(
+        &mut self,
+        facts: &Facts<'_>,
+        started_tool: impl Fn(&Call<'_>) -> Option<Option<&'t str>>,
+        found: &mut Vec<Diagnostic>,
+    ) {
+        let started = facts.started().iter().map(|call| (call, None));
+        // A completion that names its tool needs no start.
+        let completed = facts.completed().iter().map(|(call, _)| {
+            (call, if call.tool.is_none() { started_tool(call) } else { None })
+        });
+        for (call, start) in started.chain(completed) {
             if let Some(unknown) = unknown(call, start)
-                && count(&mut self.tools, &unknown, &mut self.overflow)
+                && count(&mut self.tools, &unknown, &mut self.has_overflowed)
             {
                 let message = format!("the profile does not know {unknown}");
-                found.push(at(Diagnostic::new(Rule::UnknownTool, message)));
+                let diagnostic = Diagnostic::new(Rule::UnknownTool, message);
+                found.push(diagnostic.at(facts.line, facts.offset));
             }
         }
     }
 
-    /// Whether an undocumented tag occurs for the first time.
+    /// Whether an undocumented tag comes for the first time.
     fn is_new(&mut self, tag: &Rc<str>) -> bool {
         self.latest = Some(tag.clone());
-        count(&mut self.undocumented, tag, &mut self.overflow)
+        count(&mut self.undocumented, tag, &mut self.has_overflowed)
     }
 
-    /// Whether there were more names than are counted.
-    pub fn overflowed(&self) -> bool {
-        self.overflow
-    }
-
-    /// What occurred more than once although it was reported once: unknown events with their
-    /// number, in the order of their names.
-    pub fn repeated(&self) -> impl Iterator<Item = (&str, u64)> {
-        self.events.iter().filter(|(_, count)| **count > 1).map(|(tag, &count)| (&**tag, count))
+    /// Unknown events that came more than once, in the order of their names.
+    pub(crate) fn notes(&self) -> Vec<Note> {
+        let repeated = self.events.iter().filter(|(_, count)| **count > 1);
+        let mut notes: Vec<Note> = repeated
+            .map(|(tag, count)| Note::UnknownEventRepeated { tag: tag.clone(), count: *count })
+            .collect();
+        notes.extend(self.has_overflowed.then_some(Note::LimitReached(Limit::Names)));
+        notes
     }
 }
 
-/// The start of a call.
-#[derive(Debug, Clone, Copy)]
-pub struct Started<'c> {
-    /// The tool that it names.
-    pub tool: Option<&'c str>,
-}
-
-/// What the profile does not know of a call.
-fn unknown(call: &Call<'_>, start: Option<Started<'_>>) -> Option<String> {
+/// What the profile does not know about a call.
+fn unknown(call: &Call<'_>, start: Option<Option<&str>>) -> Option<String> {
     let own = call.tool.as_deref();
-    match own.or_else(|| start?.tool) {
-        // What is unknown of the tool was said of the start.
-        _ if own.is_none() && start.is_some() && call.result_known => None,
-        None if !call.tool_known => Some("a tool that has no name".to_owned()),
-        Some(tool) if own.is_some() && !call.tool_known => {
+    match own.or_else(|| start?) {
+        // The start has been checked already.
+        _ if own.is_none() && start.is_some() && call.is_result_known => None,
+        None if !call.is_tool_known => Some("a tool that has no name".to_owned()),
+        Some(tool) if own.is_some() && !call.is_tool_known => {
             Some(format!("the tool {}", shown(tool)))
         }
-        Some(tool) if !call.result_known => {
+        Some(tool) if !call.is_result_known => {
             Some(format!("this kind of result of the tool {}", shown(tool)))
         }
         None | Some(_) => None,
@@ -108,16 +106,16 @@ fn unknown(call: &Call<'_>, start: Option<Started<'_>>) -> Option<String> {
 }
 
 /// Counts a name; true if it is new and within the bound.
-fn count(names: &mut BTreeMap<String, u64>, name: &str, overflow: &mut bool) -> bool {
+fn count(names: &mut BTreeMap<String, u64>, name: &str, has_overflowed: &mut bool) -> bool {
     let name = clipped(name, CALL_ID_BYTES_MAX);
     if let Some(count) = names.get_mut(name.as_ref()) {
         *count += 1;
         return false;
     }
-    let room = names.len() < NAMES_MAX;
-    if room {
+    let has_room = names.len() < NAMES_MAX;
+    if has_room {
         names.insert(name.into_owned(), 1);
     }
-    *overflow |= !room;
-    room
+    *has_overflowed |= !has_room;
+    has_room
 }

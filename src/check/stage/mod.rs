@@ -1,7 +1,10 @@
-//! The stages: each follows one part of the contract through the stream.
+//! The stages: each follows one part of the contract through the stream, and appends what it finds.
 
-pub mod calls;
-pub mod drift;
-pub mod session;
-pub mod terminal;
-pub mod text;
+pub(crate) mod calls;
+pub(super) mod drift;
+pub(super) mod first_events;
+pub(super) mod lines;
+pub(super) mod schema;
+pub(super) mod session;
+pub(crate) mod terminal;
+pub(crate) mod text;

@@ -1,60 +1,31 @@
-//! Stage: the session's start, its identity, and the order of time.
+//! Stage: the start of the session, its id, and the order of time.
 
-use std::hash::{BuildHasher, RandomState};
-
-use crate::rules::diagnostic::Diagnostic;
-use crate::facts::{Fact, Facts, Subject};
+use crate::facts::{BoundedId, Facts};
 use crate::limits::CALL_ID_BYTES_MAX;
-use crate::profile::{self, Repeats};
+use crate::profile::{Repeats, Session as SessionRules};
 use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
 
 /// Follows the session through the stream.
 #[derive(Debug)]
-pub struct Sequence<'p> {
-    rules: &'p profile::Session,
+pub(crate) struct SessionCheck<'p> {
+    rules: &'p SessionRules,
     first_event: Option<(u64, u64)>,
-    /// The first event that the start had to come before.
+    /// The first event that came too early: the start must precede it.
     early: Option<u64>,
-    /// The latest start, and whether its turn goes on.
+    /// The latest start, and whether its turn is still open.
     start_line: Option<u64>,
     in_turn: bool,
     /// The latest session, and the latest line of it.
-    session: Option<(u64, Session)>,
+    session: Option<(u64, BoundedId)>,
     session_id: Option<String>,
     /// Line and milliseconds of the latest time.
     time: Option<(u64, f64)>,
-    state: RandomState,
 }
 
-/// A session's id, in bounded memory.
-#[derive(Debug)]
-enum Session {
-    Id(String),
-    /// The fingerprint of a very long one.
-    Long(u64),
-}
-
-impl Session {
-    fn new(id: &str, state: &RandomState) -> Self {
-        if id.len() <= CALL_ID_BYTES_MAX {
-            Self::Id(id.to_owned())
-        } else {
-            Self::Long(state.hash_one(id))
-        }
-    }
-
-    fn is(&self, id: &str, state: &RandomState) -> bool {
-        match self {
-            Self::Id(own) => own == id,
-            Self::Long(own) => id.len() > CALL_ID_BYTES_MAX && *own == state.hash_one(id),
-        }
-    }
-}
-
-impl<'p> Sequence<'p> {
-    /// Follows it by these rules.
-    pub fn new(rules: &'p profile::Session) -> Self {
+impl<'p> SessionCheck<'p> {
+        pub(crate) fn new(rules: &'p SessionRules) -> Self {
         Self {
             rules,
             first_event: None,
@@ -64,14 +35,12 @@ impl<'p> Sequence<'p> {
             session: None,
             session_id: None,
             time: None,
-            state: RandomState::new(),
         }
     }
 
-    /// Takes an event into account.
-    pub fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
-        let starts = |fact: &Fact<'_>| matches!(fact, Fact::SessionStart);
-        if facts.are_about(Subject::Start) && facts.list().iter().any(starts) {
+    /// Observes an event.
+    pub(crate) fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
+        if facts.marks.starts_session {
             self.start(facts, found);
         }
         if let Some(id) = &facts.session {
@@ -81,14 +50,14 @@ impl<'p> Sequence<'p> {
             self.time(ms, facts, found);
         }
         self.first_event.get_or_insert((facts.line, facts.offset));
-        let is_late = || self.rules.first || self.rules.before.iter().any(|it| **it == *facts.tag);
+        let is_late = || self.rules.first || self.rules.before.iter().any(|tag| **tag == *facts.tag);
         if self.start_line.is_none() && self.early.is_none() && is_late() {
             self.early = Some(facts.line);
         }
     }
 
     /// A new turn begins.
-    pub fn reopen(&mut self) {
+    pub(crate) fn new_turn(&mut self) {
         self.in_turn = false;
     }
 
@@ -115,19 +84,19 @@ impl<'p> Sequence<'p> {
     fn session(&mut self, id: &str, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         if let Some((line, before)) = &mut self.session {
             let before_line = std::mem::replace(line, facts.line);
-            if before.is(id, &self.state) {
+            if before.is(id) {
                 return;
             }
-            *before = Session::new(id, &self.state);
+            *before = BoundedId::new(id);
             if !self.rules.constant {
                 return;
             }
-            let message = "the event belongs to another session than the one before it";
+            let message = "the event belongs to another session than the event before it";
             let diagnostic = Diagnostic::new(Rule::SessionChanged, message).related(before_line);
             found.push(diagnostic.at(facts.line, facts.offset));
             return;
         }
-        self.session = Some((facts.line, Session::new(id, &self.state)));
+        self.session = Some((facts.line, BoundedId::new(id)));
         self.session_id = Some(clipped(id, CALL_ID_BYTES_MAX).into_owned());
     }
 
@@ -142,9 +111,8 @@ impl<'p> Sequence<'p> {
         self.time = Some((facts.line, ms));
     }
 
-    /// What only the end of the stream shows. `starts` says whether the format begins with a
-    /// session start at all.
-    pub fn finish(&self, starts: bool, found: &mut Vec<Diagnostic>) {
+    /// The end of the stream. `starts` says whether the format begins with a session start.
+    pub(crate) fn finish(&self, starts: bool, found: &mut Vec<Diagnostic>) {
         let starts = starts && self.rules.required && !self.rules.start.is_empty();
         if let (true, None, Some((line, offset))) = (starts, self.start_line, self.first_event) {
             let message = "no event starts the session";
@@ -153,7 +121,7 @@ impl<'p> Sequence<'p> {
     }
 
     /// The id of the session, the first if it changed.
-    pub fn session_id(&self) -> Option<&str> {
+    pub(crate) fn session_id(&self) -> Option<&str> {
         self.session_id.as_deref()
     }
 }

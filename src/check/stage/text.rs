@@ -1,236 +1,179 @@
 //! Stage: the assistant's text, from deltas to segments to the answer.
 
-mod answer;
-mod groups;
-mod key;
-mod buffer;
+mod bounded_text;
 
 use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use crate::rules::diagnostic::Diagnostic;
-use crate::facts::{Fact, Facts, Prose};
-use crate::profile::{FinalIs, Profile, TextDeltas, TextGroups, TextMode};
+use crate::check::summary::counted;
+use crate::check::{Limit, Note, TextUpdate};
+use crate::facts::{BoundedId, Facts, RawStr, TextFact, TextKind};
+use crate::profile::{FinalIs, Profile, TextDeltas, TextMode};
 use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
 
-use answer::Unclosed;
-use groups::Groups;
-use key::Key;
-use buffer::{Mark, Text};
+use bounded_text::BoundedText;
 
-/// Puts the assistant's text together and holds it against what the producer says it is.
+/// What one event adds to the text.
+pub(crate) type TextUpdates<'f> = SmallVec<[TextUpdate<'f>; 2]>;
+
+/// Reassembles the assistant's text and compares the copies that the agent sends.
 ///
 /// A delta is appended to the open segment. A whole text closes it: with no delta before it, it is
-/// the segment, otherwise it repeats the deltas and adds nothing. A boundary, the end, a text of
-/// another group and, unless the profile says otherwise, a tool call close it too. No piece is
-/// ever dropped for being equal to an earlier one.
+/// the segment; otherwise it repeats the deltas and adds nothing. The end, a text of another group
+/// and what else the profile names close it, too. A chunk is never dropped because it equals an
+/// earlier one.
 #[derive(Debug)]
-pub struct Reassembly<'p> {
+pub(crate) struct TextCheck<'p> {
     profile: &'p Profile,
-    /// Whether the last delta of a segment may repeat it, in the place of a whole text.
-    repeats: bool,
-    /// Whether somebody will ask for the last segment.
+    /// Whether the last segment is needed.
     keeps_last: bool,
-    /// The deltas of the open segment, put together.
-    segment: Text,
+    /// The deltas of the open segment.
+    segment: BoundedText,
     deltas: u64,
     first_delta_line: u64,
     /// The group of the open segment.
-    key: Option<Key>,
-    /// The open segments, where there may be several.
-    groups: Option<Groups>,
-    /// The latest delta, if it may turn out to be a repeat.
-    repeat: Option<Repeat>,
-    /// All segments of the turn, put together; and where the open one begins.
-    answer: Text,
-    segment_start: Mark,
-    /// The answer as it also may be, once that is in doubt: with the whole text where the deltas
-    /// differ from it, with a delta that was taken for a repeat.
-    other: Option<Text>,
+    group: Option<BoundedId>,
+    /// All segments of the turn.
+    answer: BoundedText,
+    /// Whether a whole text differed from its deltas, so that either may be the answer.
+    is_answer_in_doubt: bool,
     /// The last segment that was closed.
-    last: Text,
-    unclosed: Unclosed,
+    last: BoundedText,
+    unfinished: Unfinished,
     /// Whether the final text came, and whether it is empty.
-    final_text: Option<bool>,
-    /// The size of the text of earlier turns, and whether it was too much.
+    is_final_text_empty: Option<bool>,
+    /// The size of the text of earlier turns, and whether it was too long to keep.
     earlier: (u64, bool),
-    /// Whether more texts were open at once than can be kept apart.
-    crowded: bool,
 }
 
-/// A delta that equals all earlier ones of its segment together.
-#[derive(Debug)]
-struct Repeat {
-    /// Where the answer goes back to if a boundary comes next.
-    before: Mark,
-    delta: String,
+/// Segments of deltas that no whole text closed.
+#[derive(Debug, Default)]
+struct Unfinished {
+    count: u64,
+    /// The line of the first delta of the first of them.
+    line: u64,
+    /// Whether the last segment is one, and its whole text may still come.
+    is_waiting: bool,
 }
 
-/// What an event adds to the text, piece by piece.
-pub type Pieces<'f> = SmallVec<[Piece<'f>; 2]>;
-
-/// What an event adds to the text.
-#[derive(Debug, Clone)]
-pub enum Piece<'f> {
-    /// Text that nobody has seen yet.
-    Text(Cow<'f, str>),
-    /// The producer repeats the open segment, and differently: this is what it stands by.
-    Corrected(&'f str),
-    /// The segment is complete.
-    End,
-    /// The producer's last word: the answer, which may have been seen before.
-    Answer(&'f Prose<'f>),
-    /// A new turn begins.
-    Turn,
-}
-
-impl<'p> Reassembly<'p> {
-    /// Puts text together as this profile says.
-    pub fn new(profile: &'p Profile) -> Self {
-        let has = |mode| profile.text.iter().any(|rule| rule.mode == mode);
-        let closed = profile.text_deltas == Some(TextDeltas::Closed);
-        let grouped = profile.text.iter().any(|rule| !rule.group.is_empty());
-        let parallel = profile.text_groups == TextGroups::Parallel;
+impl<'p> TextCheck<'p> {
+    pub(crate) fn new(profile: &'p Profile) -> Self {
+        let must_close = profile.text_deltas == Some(TextDeltas::Closed);
         Self {
             profile,
-            repeats: has(TextMode::Delta) && has(TextMode::Whole) && !closed && !grouped,
-            keeps_last: closed || profile.final_is != FinalIs::All,
-            segment: Text::default(),
+            keeps_last: must_close || profile.final_is != FinalIs::All,
+            segment: BoundedText::default(),
             deltas: 0,
             first_delta_line: 0,
-            key: None,
-            groups: parallel.then(Groups::default),
-            repeat: None,
-            answer: Text::default(),
-            segment_start: Mark::default(),
-            other: None,
-            last: Text::default(),
-            unclosed: Unclosed::default(),
-            final_text: None,
+            group: None,
+            answer: BoundedText::default(),
+            is_answer_in_doubt: false,
+            last: BoundedText::default(),
+            unfinished: Unfinished::default(),
+            is_final_text_empty: None,
             earlier: (0, false),
-            crowded: false,
         }
     }
 
     /// A new turn begins, with nothing open and no text.
-    pub fn reopen(&mut self, pieces: &mut Pieces<'_>) {
-        self.close(pieces);
-        pieces.push(Piece::Turn);
-        let earlier = (self.text_bytes(), self.overflowed());
-        *self = Self { earlier, crowded: self.crowded, ..Self::new(self.profile) };
+    pub(crate) fn new_turn(&mut self, updates: &mut TextUpdates<'_>) {
+        self.close(updates);
+        updates.push(TextUpdate::NewTurn);
+        let earlier = (self.text_bytes(), self.has_overflowed());
+        *self = Self { earlier, ..Self::new(self.profile) };
     }
 
-    /// Takes an event into account; returns the text that is new in it, for whoever shows it.
-    /// `single` is set for the one object of a format without segments, whose text has nothing to
-    /// be compared with.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
-    pub fn observe<'f>(
+    /// Observes an event. `is_single` is set for the one object of a format without segments,
+    /// whose text has nothing to be compared with.
+    pub(crate) fn observe<'f>(
         &mut self,
         facts: &'f Facts<'_>,
-        single: bool,
+        is_single: bool,
         found: &mut Vec<Diagnostic>,
-        pieces: &mut Pieces<'f>,
+        updates: &mut TextUpdates<'f>,
     ) {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
-        for fact in facts.list() {
-            match fact {
-                Fact::Group(key) => self.enter(key, pieces),
-                Fact::TextDelta(delta) => self.append(delta, facts.line, pieces),
-                Fact::TextWhole(whole) => found.extend(self.whole(whole, pieces).map(at)),
-                Fact::FinalText(text) => {
-                    found.extend(self.final_text(text, single, pieces).map(at));
-                }
-                Fact::CallStarted(_) | Fact::CallCompleted(..)
-                    if !self.profile.calls_end_text || self.groups.is_some() => {}
-                // If something follows, it was not the end.
-                Fact::Terminal(last) if last.suspect => {}
-                Fact::CallStarted(_)
-                | Fact::CallCompleted(..)
-                | Fact::Boundary
-                | Fact::Terminal(_) => self.close(pieces),
-                _ => {}
+        let has_calls = !facts.started().is_empty() || !facts.completed().is_empty();
+        if has_calls && self.profile.calls_end_text {
+            self.close(updates);
+        }
+        for TextFact { kind, group, text } in facts.texts() {
+            if let Some(group) = group {
+                self.enter(group, updates);
             }
+            match kind {
+                TextKind::Delta => self.append(text, facts.line, updates),
+                TextKind::Whole => found.extend(self.whole(text, updates).map(at)),
+            }
+        }
+        if let Some(text) = facts.rare.as_ref().and_then(|rare| rare.final_text.as_ref()) {
+            found.extend(self.final_text(text, is_single, updates).map(at));
+        }
+        // If something follows, a provisional end was none.
+        let has_ended = facts.terminal().is_some_and(|end| !end.is_provisional);
+        if facts.marks.ends_segment || has_ended {
+            self.close(updates);
         }
     }
 
-    /// The texts that follow are of this group: where one is open at a time, it closes another.
-    fn enter(&mut self, key: &str, pieces: &mut Pieces<'_>) {
-        if self.key.as_ref().is_some_and(|it| it.is(key)) {
+    /// The text that follows is of this group; one of another group is complete.
+    fn enter(&mut self, group: &str, updates: &mut TextUpdates<'_>) {
+        if self.group.as_ref().is_some_and(|own| own.is(group)) {
             return;
         }
-        if self.groups.is_none() {
-            self.close(pieces);
-            self.unclosed.waiting = false;
-        }
-        self.key = Some(Key::new(key));
+        self.close(updates);
+        self.unfinished.is_waiting = false;
+        self.group = Some(BoundedId::new(group));
     }
 
-    fn append<'f>(&mut self, delta: &'f str, line: u64, pieces: &mut Pieces<'f>) {
-        if self.groups.is_some() {
-            return self.append_to_group(delta, line, pieces);
-        }
+    fn append<'f>(&mut self, delta: &'f str, line: u64, updates: &mut TextUpdates<'f>) {
         if self.deltas == 0 {
             self.first_delta_line = line;
-            self.unclosed.waiting = false;
+            self.unfinished.is_waiting = false;
         }
-        self.confirm(pieces);
-        let repeats = self.repeats
-            && self.deltas >= 2
-            && self.segment.length() == delta.len() as u64
-            && self.segment.difference(delta).is_none();
-        if repeats {
-            self.repeat = Some(Repeat { before: self.answer.mark(), delta: delta.to_owned() });
-        } else {
-            pieces.push(Piece::Text(Cow::Borrowed(delta)));
-        }
+        updates.push(TextUpdate::Chunk(Cow::Borrowed(delta)));
         self.deltas += 1;
         self.segment.push(delta);
-        self.push(delta);
+        self.answer.push(delta);
     }
 
-    fn push(&mut self, text: &str) {
-        self.answer.push(text);
-        if let Some(other) = &mut self.other {
-            other.push(text);
-        }
-    }
-
-    fn whole<'f>(&mut self, whole: &'f str, pieces: &mut Pieces<'f>) -> Option<Diagnostic> {
-        if self.groups.is_some() {
-            return self.whole_of_group(whole, pieces);
-        }
+    fn whole<'f>(&mut self, whole: &'f str, updates: &mut TextUpdates<'f>) -> Option<Diagnostic> {
         if self.deltas == 0 {
-            if self.is_repeat_of_last(whole) {
+            if self.is_late_whole(whole) {
                 return None;
             }
-            self.push(whole);
-            self.segment_start = self.answer.mark();
+            self.answer.push(whole);
             self.keep_last(whole);
-            pieces.extend([Piece::Text(Cow::Borrowed(whole)), Piece::End]);
+            updates.extend([TextUpdate::Chunk(Cow::Borrowed(whole)), TextUpdate::SegmentEnd]);
             return None;
         }
         let difference = self.segment.difference(whole);
         let (deltas, line) = (self.deltas, self.first_delta_line);
         if difference.is_some() {
-            self.confirm(pieces);
-            self.correct(whole, pieces);
+            updates.push(TextUpdate::Replaced(whole));
+            self.is_answer_in_doubt = true;
         }
-        self.confirm(pieces);
-        self.end(pieces);
+        self.end_segment(updates);
         difference.map(|difference| {
             self.keep_last(whole);
-            replay_mismatch(deltas, &difference).related(line)
+            let (deltas, verb) = match deltas {
+                1 => ("delta".to_owned(), "does"),
+                _ => (format!("{deltas} deltas"), "do"),
+            };
+            let message =
+                format!("the {deltas} {verb} not match the whole text that follows: {difference}");
+            Diagnostic::new(Rule::ReplayMismatch, message).related(line)
         })
     }
 
-    /// The whole text stands in the place of the deltas, or they do: both may be the answer.
-    fn correct<'f>(&mut self, whole: &'f str, pieces: &mut Pieces<'f>) {
-        pieces.push(Piece::Corrected(whole));
-        let mut other = self.answer.clone();
-        other.go_back(self.segment_start.clone());
-        other.push(whole);
-        self.other = Some(other);
+    /// Whether this is the whole text of deltas that something else closed just before.
+    fn is_late_whole(&mut self, whole: &str) -> bool {
+        let is_waiting = std::mem::take(&mut self.unfinished.is_waiting);
+        let is_late = is_waiting && self.last.difference(whole).is_none();
+        self.unfinished.count -= u64::from(is_late);
+        is_late
     }
 
     fn keep_last(&mut self, segment: &str) {
@@ -240,35 +183,19 @@ impl<'p> Reassembly<'p> {
         }
     }
 
-    /// More of the segment has come: what looked like a repeat of it was text.
-    fn confirm(&mut self, pieces: &mut Pieces<'_>) {
-        if let Some(repeat) = self.repeat.take() {
-            pieces.push(Piece::Text(Cow::Owned(repeat.delta)));
+    /// Closes the open segment without a whole text.
+    fn close(&mut self, updates: &mut TextUpdates<'_>) {
+        if self.deltas > 0 && self.profile.text_deltas == Some(TextDeltas::Closed) {
+            let Unfinished { count, line, .. } = self.unfinished;
+            let line = if count == 0 { self.first_delta_line } else { line };
+            self.unfinished = Unfinished { count: count + 1, line, is_waiting: true };
         }
+        self.end_segment(updates);
     }
 
-    /// Closes the open segment without a whole text. At a boundary a last delta that equals all
-    /// earlier ones together, if there are two or more, is taken for the repeat that a whole text
-    /// would be.
-    fn close(&mut self, pieces: &mut Pieces<'_>) {
-        if self.groups.is_some() {
-            return self.close_groups(pieces);
-        }
-        if let Some(repeat) = self.repeat.take() {
-            self.other.get_or_insert_with(|| self.answer.clone());
-            self.answer.go_back(repeat.before);
-        }
+    fn end_segment(&mut self, updates: &mut TextUpdates<'_>) {
         if self.deltas > 0 {
-            self.note_unclosed(self.first_delta_line);
-        }
-        self.end(pieces);
-    }
-
-    /// The open segment is complete.
-    fn end(&mut self, pieces: &mut Pieces<'_>) {
-        self.segment_start = self.answer.mark();
-        if self.deltas > 0 {
-            pieces.push(Piece::End);
+            updates.push(TextUpdate::SegmentEnd);
             if self.keeps_last && self.segment.length() > 0 {
                 std::mem::swap(&mut self.last, &mut self.segment);
             }
@@ -277,32 +204,109 @@ impl<'p> Reassembly<'p> {
         self.deltas = 0;
     }
 
+    fn final_text<'f>(
+        &mut self,
+        text: &'f RawStr<'_>,
+        is_single: bool,
+        updates: &mut TextUpdates<'f>,
+    ) -> Option<Diagnostic> {
+        self.is_final_text_empty = Some(text.is_empty());
+        if is_single {
+            self.show(text, updates);
+            return None;
+        }
+        self.close(updates);
+        let is_new = self.answer.length() == 0;
+        let mismatch = self.compare(text);
+        if self.final_is() == FinalIs::All || text.is_empty() {
+            return mismatch;
+        }
+        if is_new {
+            self.show(text, updates);
+        } else if self.final_is() != FinalIs::Either {
+            updates.push(TextUpdate::Answer(text.text()));
+        }
+        mismatch
+    }
+
+    /// The text has not come before.
+    fn show<'f>(&mut self, text: &'f RawStr<'_>, updates: &mut TextUpdates<'f>) {
+        let text = text.text();
+        self.answer.push(&text);
+        updates.extend([TextUpdate::Chunk(text), TextUpdate::SegmentEnd]);
+    }
+
+    /// What the final text is, if there is something to compare it with.
+    fn final_is(&self) -> FinalIs {
+        let is_repeated = self.has(TextMode::Delta) || self.has(TextMode::Whole);
+        if is_repeated { self.profile.final_is } else { FinalIs::Free }
+    }
+
+    fn has(&self, mode: TextMode) -> bool {
+        self.profile.text.iter().any(|rule| rule.mode == mode)
+    }
+
+    fn compare(&self, text: &RawStr<'_>) -> Option<Diagnostic> {
+        if self.is_answer_in_doubt {
+            return None;
+        }
+        let of_all = self.answer.difference_from(text);
+        let of_last = if self.keeps_last { self.last.difference_from(text) } else { None };
+        let (difference, what) = match self.final_is() {
+            FinalIs::All => (of_all?, "the segments do not match"),
+            FinalIs::Last if !text.is_empty() => (of_last?, "the last segment does not match"),
+            FinalIs::Either if !text.is_empty() && of_all.is_some() => {
+                (of_last?, "neither the whole answer nor its last segment matches")
+            }
+            FinalIs::Last | FinalIs::Either | FinalIs::Free => return None,
+        };
+        let message = format!("{what} the text of the terminal event: {difference}");
+        Some(Diagnostic::new(Rule::TextMismatch, message))
+    }
+
+    /// What is doubtful in the text of a turn that succeeded and has ended. `is_incomplete` says
+    /// that the event that ends it lacks something.
+    pub(crate) fn doubts(&self, is_incomplete: bool) -> impl Iterator<Item = Diagnostic> + use<> {
+        let Unfinished { count, line, .. } = self.unfinished;
+        let unfinished = (count > 0).then(|| {
+            let texts = counted(count, "text");
+            let verb = if count == 1 { "was" } else { "were" };
+            let message =
+                format!("the run succeeded, but {texts} {verb} never completed (deltas only)");
+            Diagnostic::new(Rule::UnclosedDeltas, message).related(line)
+        });
+        let is_nothing = self.answer.length() == 0;
+        let is_empty = match self.is_final_text_empty {
+            Some(true) => is_nothing || self.final_is() != FinalIs::All,
+            Some(false) => false,
+            // An answer may be something else than text, where text has a final text.
+            None if self.has(TextMode::Final) => is_nothing && is_incomplete,
+            None => is_nothing && !self.profile.text.is_empty(),
+        };
+        let empty = is_empty.then(|| {
+            Diagnostic::new(Rule::EmptyAnswer, "the run succeeded, but its answer is empty")
+        });
+        unfinished.into_iter().chain(empty)
+    }
+
     /// Closes what is open at the end of the stream.
-    pub fn finish(&mut self) {
-        self.close(&mut Pieces::new());
+    pub(crate) fn finish(&mut self) {
+        self.close(&mut TextUpdates::new());
     }
 
     /// The size of the text in bytes.
-    pub fn text_bytes(&self) -> u64 {
+    pub(crate) fn text_bytes(&self) -> u64 {
         self.earlier.0 + self.answer.length()
     }
 
-    /// Whether text was compared by fingerprint because it is too long to be kept.
-    pub fn overflowed(&self) -> bool {
+    /// Whether text was compared by hash because it is too long to keep.
+    fn has_overflowed(&self) -> bool {
         self.earlier.1 || self.answer.overflowed()
     }
 
-    /// Whether more texts were open at once than can be kept apart.
-    pub fn crowded(&self) -> bool {
-        self.crowded
+    pub(crate) fn notes(&self) -> Vec<Note> {
+        self.has_overflowed().then_some(Note::LimitReached(Limit::Text)).into_iter().collect()
     }
-}
-
-fn replay_mismatch(deltas: u64, difference: &buffer::Difference) -> Diagnostic {
-    let (deltas, make) =
-        if deltas == 1 { ("delta".to_owned(), "does") } else { (format!("{deltas} deltas"), "do") };
-    let message = format!("the {deltas} {make} not make the whole text that follows: {difference}");
-    Diagnostic::new(Rule::ReplayMismatch, message)
 }
 
 #[cfg(test)]
@@ -310,7 +314,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::facts::Standing;
+    use crate::facts::{Marks, RareFacts, TagStatus};
 
     /// With rules for deltas, whole and final texts, whatever they are.
     fn profile() -> Profile {
@@ -321,28 +325,41 @@ mod tests {
     }
 
     /// `d` delta, `w` whole, `f` final, `b` boundary.
-    fn found(pieces: &[(char, &str)]) -> (Vec<Rule>, u64) {
+    fn found(texts: &[(char, &str)]) -> (Vec<Rule>, u64) {
         let profile = profile();
-        let mut reassembly = Reassembly::new(&profile);
+        let mut stage = TextCheck::new(&profile);
         let mut found = Vec::new();
-        for (number, (mode, text)) in (1..).zip(pieces) {
-            let fact = match mode {
-                'd' => Fact::TextDelta((*text).into()),
-                'w' => Fact::TextWhole((*text).into()),
-                'f' => Fact::FinalText(Cow::Borrowed(*text).into()),
-                _ => Fact::Boundary,
+        for (number, (mode, text)) in (1..).zip(texts) {
+            let mut facts = Facts {
+                line: number,
+                offset: 0,
+                tag: "".into(),
+                tag_status: TagStatus::Documented,
+                marks: Marks::default(),
+                session: None,
+                time: None,
+                text: None,
+                more_texts: Vec::new(),
+                rare: None,
             };
-            let standing = Standing::Documented;
-            let mut facts = Facts::new(number, 0, "".into(), standing);
-            facts.push(fact);
-            reassembly.observe(&facts, false, &mut found, &mut Pieces::new());
+            let text = Cow::Borrowed(*text);
+            match mode {
+                'd' => facts.text = Some(TextFact { kind: TextKind::Delta, group: None, text }),
+                'w' => facts.text = Some(TextFact { kind: TextKind::Whole, group: None, text }),
+                'f' => {
+                    let final_text = Some(text.into());
+                    facts.rare = Some(Box::new(RareFacts { final_text, ..RareFacts::default() }));
+                }
+                _ => facts.marks.ends_segment = true,
+            }
+            stage.observe(&facts, false, &mut found, &mut TextUpdates::new());
         }
-        reassembly.finish();
-        (found.iter().map(|it| it.rule).collect(), reassembly.text_bytes())
+        stage.finish();
+        (found.iter().map(|diagnostic| diagnostic.rule).collect(), stage.text_bytes())
     }
 
     #[test]
-    fn plain_partial_and_mixed_streams_make_the_same_answer() {
+    fn plain_partial_and_mixed_streams_have_the_same_answer() {
         let cases: &[&[(char, &str)]] = &[
             &[('w', "ha"), ('b', ""), ('w', "haho"), ('f', "hahaho")],
             &[
@@ -357,27 +374,25 @@ mod tests {
             &[('d', "ha"), ('b', ""), ('w', "haho"), ('f', "hahaho")],
             &[('d', "ha"), ('d', "ha"), ('w', "haha"), ('w', "ho"), ('f', "hahaho")],
             &[('d', "ha"), ('d', "ha"), ('b', ""), ('w', "ho"), ('f', "hahaho")],
-            &[('d', "h"), ('d', "a"), ('d', "ha"), ('b', ""), ('w', "haho"), ('f', "hahaho")],
         ];
-        for pieces in cases {
-            assert_eq!(found(pieces), (vec![], 6), "{pieces:?}");
+        for texts in cases {
+            assert_eq!(found(texts), (vec![], 6), "{texts:?}");
         }
     }
 
     #[test]
-    fn differences_are_found_once() {
+    fn a_difference_is_found_once() {
         let mismatch = vec![Rule::TextMismatch];
         assert_eq!(found(&[('w', "a"), ('f', "b")]).0, mismatch);
         assert_eq!(found(&[('w', "a"), ('f', "ab")]).0, mismatch);
         assert_eq!(found(&[('f', "b")]).0, mismatch);
-        assert_eq!(found(&[('d', "a"), ('w', "ab"), ('f', "ab")]).0, [Rule::ReplayMismatch]);
-        assert_eq!(found(&[('d', "a"), ('w', "ab"), ('f', "a")]).0, [Rule::ReplayMismatch]);
-        let both = [Rule::ReplayMismatch, Rule::TextMismatch];
-        assert_eq!(found(&[('d', "a"), ('w', "ab"), ('f', "abc")]).0, both);
-        // Three equal pieces may be a repeat, or not.
-        let pieces = [('d', "ha"), ('d', "ha"), ('d', "haha"), ('b', "")];
-        assert_eq!(found(&[&pieces[..], &[('f', "haha")]].concat()).0, []);
-        assert_eq!(found(&[&pieces[..], &[('f', "hahahaha")]].concat()).0, []);
-        assert_eq!(found(&[&pieces[..], &[('f', "hahaha")]].concat()).0, mismatch);
+        for answer in ["ab", "a", "abc"] {
+            let texts = [('d', "a"), ('w', "ab"), ('f', answer)];
+            assert_eq!(found(&texts).0, [Rule::ReplayMismatch], "{answer}");
+        }
+        // A chunk that equals all earlier ones is text like any other.
+        let texts = [('d', "ha"), ('d', "ha"), ('d', "haha"), ('b', "")];
+        assert_eq!(found(&[&texts[..], &[('f', "hahahaha")]].concat()).0, []);
+        assert_eq!(found(&[&texts[..], &[('f', "haha")]].concat()).0, mismatch);
     }
 }

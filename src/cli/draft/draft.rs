@@ -13,7 +13,7 @@ use super::leaves::{Place, Places, leaves};
 use super::outcomes::{and, signs};
 use super::texts::{Keys, Texts};
 use super::{Look, counted, survey};
-use crate::stream::event::Node;
+use crate::json::JsonRef;
 use crate::limits::INFER_NODES_MAX;
 use crate::profile::path::Path;
 use crate::json::pointer;
@@ -45,7 +45,7 @@ pub(super) struct Written {
 }
 
 impl Look for Study<'_> {
-    fn event(&mut self, root: Node<'_>) {
+    fn event(&mut self, root: JsonRef<'_>) {
         let parts = survey::parts(self.tag, root);
         let name: Rc<str> = joined(parts.iter().map(String::as_str)).into();
         self.tags.insert(joined(survey::all_parts(self.tag, root).iter().map(String::as_str)));

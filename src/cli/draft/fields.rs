@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::leaves::Words;
-use crate::stream::event::Node;
+use crate::json::JsonRef;
 use crate::limits::INFER_VALUES_MAX;
 use crate::json::pointer;
 
@@ -31,7 +31,7 @@ pub(super) struct Fields {
 
 impl Fields {
     /// Takes a value into account; `room` is how many more places may be followed.
-    pub(super) fn see(&mut self, node: Node<'_>, depth: usize, room: &mut usize) {
+    pub(super) fn see(&mut self, node: JsonRef<'_>, depth: usize, room: &mut usize) {
         self.seen += 1;
         *self.types.entry(type_of(node)).or_default() += 1;
         if let Some(text) = node.as_str() {
@@ -149,7 +149,7 @@ impl Fields {
     }
 }
 
-fn type_of(node: Node<'_>) -> &'static str {
+fn type_of(node: JsonRef<'_>) -> &'static str {
     if node.is_null() {
         "null"
     } else if node.as_bool().is_some() {

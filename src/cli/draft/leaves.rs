@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use crate::stream::event::Node;
+use crate::json::JsonRef;
 use crate::limits::{INFER_LEAVES_MAX, INFER_PLACES_MAX, INFER_VALUES_MAX};
 use crate::json::pointer;
 
@@ -21,11 +21,11 @@ pub(super) struct Leaf<'e> {
     pub(super) kind: Option<Rc<str>>,
     /// Its path, from the element or the event.
     pub(super) path: String,
-    pub(super) node: Node<'e>,
+    pub(super) node: JsonRef<'e>,
 }
 
 /// The scalars of an event; `kind` is the key by which elements of arrays tell what they are.
-pub(super) fn leaves<'e>(root: Node<'e>, kind: Option<&str>) -> Vec<Leaf<'e>> {
+pub(super) fn leaves<'e>(root: JsonRef<'e>, kind: Option<&str>) -> Vec<Leaf<'e>> {
     let mut walk = Walk { kind, each: None, element: None, found: Vec::new() };
     walk.value(root, "", 0);
     walk.found
@@ -39,7 +39,7 @@ struct Walk<'k, 'e> {
 }
 
 impl<'e> Walk<'_, 'e> {
-    fn value(&mut self, node: Node<'e>, path: &str, depth: usize) {
+    fn value(&mut self, node: JsonRef<'e>, path: &str, depth: usize) {
         if depth > DEPTH || self.found.len() >= INFER_LEAVES_MAX || node.is_null() {
             return;
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::leaves::{Words, is_path, leaves};
 use super::{Look, counted};
-use crate::stream::event::Node;
+use crate::json::JsonRef;
 use crate::limits::{INFER_PLACES_MAX, TAGS_REMEMBERED_MAX};
 use crate::profile::path::Path;
 use crate::rules::escape::shown;
@@ -13,16 +13,16 @@ use crate::rules::escape::shown;
 const DEPTH: usize = 3;
 
 /// The tag of an event as far as it is known: its parts, as long as they are there.
-pub(super) fn parts(tag: &[Path], root: Node<'_>) -> Vec<String> {
+pub(super) fn parts(tag: &[Path], root: JsonRef<'_>) -> Vec<String> {
     tag.iter().map_while(|path| part(path, root)).collect()
 }
 
 /// All its parts that are there.
-pub(super) fn all_parts(tag: &[Path], root: Node<'_>) -> Vec<String> {
+pub(super) fn all_parts(tag: &[Path], root: JsonRef<'_>) -> Vec<String> {
     tag.iter().filter_map(|path| part(path, root)).collect()
 }
 
-fn part(path: &Path, root: Node<'_>) -> Option<String> {
+fn part(path: &Path, root: JsonRef<'_>) -> Option<String> {
     path.find(root)?.as_str().map(std::borrow::Cow::into_owned)
 }
 
@@ -50,7 +50,7 @@ struct Candidate {
 }
 
 impl Look for Survey<'_> {
-    fn event(&mut self, root: Node<'_>) {
+    fn event(&mut self, root: JsonRef<'_>) {
         let parts = parts(self.tag, root);
         if parts.len() < self.tag.len() || self.groups.len() >= TAGS_REMEMBERED_MAX {
             // A tag ends where a part is missing.

@@ -53,14 +53,14 @@ impl<'a> Node<'a, TapeJson> for Cursor<'a> {
 
     fn as_string(&self) -> Option<Cow<'a, str>> {
         (self.kind() == Kind::String).then(|| {
-            self.look();
+            self.note_read();
             self.unescaped()
         })
     }
 
     fn string_length(&self) -> Option<u64> {
         (self.kind() == Kind::String).then(|| {
-            self.look();
+            self.note_read();
             self.unescaped().chars().count() as u64
         })
     }
@@ -113,7 +113,7 @@ impl<'a> Node<'a, TapeJson> for Cursor<'a> {
             Value::Bool(false) => self.kind() == Kind::False,
             Value::String(expected) => {
                 self.kind() == Kind::String && {
-                    self.look();
+                    self.note_read();
                     self.is(expected)
                 }
             }
@@ -128,12 +128,12 @@ impl<'a> Node<'a, TapeJson> for Cursor<'a> {
     }
 
     fn to_value(&self) -> Cow<'a, Value> {
-        self.doc().look_at_all();
+        self.note_all_read();
         Cow::Owned(tree(*self))
     }
 
     fn identity(&self) -> Option<NodeIdentity> {
-        let address = self.doc().text().as_ptr().addr();
+        let address = self.address();
         u32::try_from(self.index()).ok().map(|index| NodeIdentity::tagged(address, index))
     }
 }
@@ -164,13 +164,13 @@ pub(super) struct TapeNumber<'a>(Cursor<'a>);
 
 impl TapeNumber<'_> {
     fn small(&self) -> Option<u64> {
-        self.0.look();
+        self.0.note_read();
         self.0.small_number()
     }
 
     /// The number as the tree has it, so that every question has the same answer.
     fn number(&self) -> Number {
-        self.0.look();
+        self.0.note_read();
         number(self.0)
     }
 }

@@ -1,4 +1,4 @@
-//! A value on a tape, and what has been looked at.
+//! A value on a tape, and which values have been read.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -9,31 +9,30 @@ use super::{Entry, Kind, behind, trace};
 
 /// One text and its record.
 ///
-/// It notes of its first entries, 128 of them, whose *value* somebody looked at: not
-/// its kind, not how many parts it has, not what its keys are. What nobody looked at cannot have
-/// changed what they found.
+/// It notes which of its first 128 values have been read. Kinds, keys, and the number of parts of
+/// a container are read without a note. A value that was not read cannot have changed a decision.
 #[derive(Debug)]
-pub struct Doc<'a> {
+pub(crate) struct Doc<'a> {
     text: &'a str,
     entries: &'a [Entry],
-    looks: Cell<u128>,
+    reads: Cell<u128>,
 }
 
-/// Entries of the tape whose looks are noted.
+/// Entries of the tape whose reads are noted.
 pub(crate) const ENTRIES_NOTED: usize = 128;
 
 impl<'a> Doc<'a> {
     pub(super) fn new(text: &'a str, entries: &'a [Entry]) -> Self {
-        Self { text, entries, looks: Cell::new(0) }
+        Self { text, entries, reads: Cell::new(0) }
     }
 
     /// The whole value.
-    pub fn root(&self) -> Cursor<'_> {
+    pub(crate) fn root(&self) -> Cursor<'_> {
         Cursor { doc: self, at: 0 }
     }
 
     /// The text.
-    pub fn text(&self) -> &'a str {
+    pub(crate) fn text(&self) -> &'a str {
         self.text
     }
 
@@ -41,34 +40,25 @@ impl<'a> Doc<'a> {
         self.entries
     }
 
-    /// A bit for each of the first [`ENTRIES_NOTED`] entries whose value has been looked at.
-    pub(crate) fn looks(&self) -> u128 {
-        self.looks.get()
-    }
-
-    /// Notes what `looking` looks at, apart from what was looked at before.
-    pub(crate) fn looks_of<T>(&self, looking: impl FnOnce() -> T) -> (T, u128) {
-        let before = self.looks.replace(0);
-        let found = looking();
-        let looks = self.looks.get();
-        self.add_looks(before);
-        (found, looks)
+    /// A bit for each of the first [`ENTRIES_NOTED`] entries whose value has been read.
+    pub(crate) fn reads(&self) -> u128 {
+        self.reads.get()
     }
 
     /// These values count as looked at, too.
-    pub(crate) fn add_looks(&self, looks: u128) {
-        self.looks.set(self.looks.get() | looks);
+    pub(crate) fn note_reads(&self, reads: u128) {
+        self.reads.set(self.reads.get() | reads);
     }
 
-    /// From here on every value counts as looked at.
-    pub(crate) fn look_at_all(&self) {
-        self.looks.set(u128::MAX);
+    /// From here on every value counts as read.
+    pub(crate) fn note_all_read(&self) {
+        self.reads.set(u128::MAX);
     }
 }
 
 /// A value of a text.
 #[derive(Debug, Clone, Copy)]
-pub struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     doc: &'a Doc<'a>,
     at: usize,
 }
@@ -89,22 +79,27 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    /// The text that it belongs to.
-    pub(crate) fn doc(self) -> &'a Doc<'a> {
-        self.doc
+    /// From here on every value of the text counts as read.
+    pub(crate) fn note_all_read(self) {
+        self.doc.note_all_read();
     }
 
-    /// Notes that the value itself is looked at.
+    /// The address of the value, which is different for each value that is alive.
+    pub(crate) fn address(self) -> usize {
+        self.doc.text.as_ptr().addr()
+    }
+
+    /// Notes that the value itself is read.
     #[inline]
-    pub(crate) fn look(self) {
+    pub(crate) fn note_read(self) {
         if self.at < ENTRIES_NOTED {
-            self.doc.add_looks(1 << self.at);
+            self.doc.note_reads(1 << self.at);
         }
     }
 
     /// What kind of value it is.
     #[inline]
-    pub fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> Kind {
         self.entry().kind
     }
 
@@ -122,27 +117,27 @@ impl<'a> Cursor<'a> {
 
     /// The whole value as it is written.
     pub(crate) fn source(self) -> &'a str {
-        self.look();
+        self.note_read();
         let Entry { start, end, .. } = self.entry();
         let (start, end) = (start as usize, end as usize);
         match self.kind() {
             Kind::String => &self.doc.text[start - 1..=end],
             Kind::Array | Kind::Object => {
-                self.doc.look_at_all();
+                self.doc.note_all_read();
                 &self.doc.text[start..self.doc.entries[end - 1].end as usize]
             }
             Kind::Null | Kind::False | Kind::True | Kind::Number => &self.doc.text[start..end],
         }
     }
 
-    /// The digits of a number, or the inside of a string as it is written; no look at it.
+    /// The digits of a number, or the inside of a string as it is written; not noted as a read.
     #[inline]
     pub(crate) fn written(self) -> &'a str {
         let entry = self.entry();
         &self.doc.text[entry.start as usize..entry.end as usize]
     }
 
-    /// The number, if it is written in a few digits and nothing else; no look at it.
+    /// The number, if it is written in a few digits and nothing else; not noted as a read.
     #[inline]
     pub(crate) fn small_number(self) -> Option<u64> {
         let Entry { start, end, plain, .. } = self.entry();
@@ -157,7 +152,7 @@ impl<'a> Cursor<'a> {
         !self.entry().plain
     }
 
-    /// The text of a string, escapes undone; no look at it.
+    /// The text of a string, escapes undone; not noted as a read.
     #[inline]
     pub(crate) fn unescaped(self) -> Cow<'a, str> {
         let entry = self.entry();
@@ -170,7 +165,7 @@ impl<'a> Cursor<'a> {
 
     /// The member of an object that has this key.
     #[inline]
-    pub fn get(self, key: &str) -> Option<Self> {
+    pub(crate) fn get(self, key: &str) -> Option<Self> {
         if self.kind() != Kind::Object {
             return None;
         }
@@ -188,7 +183,7 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// Whether it is this string; no look at it.
+    /// Whether it is this string; not noted as a read.
     #[inline]
     pub(crate) fn is(self, text: &str) -> bool {
         let entry = self.entry();
@@ -202,14 +197,14 @@ impl<'a> Cursor<'a> {
 
     /// The members of an object; none of any other value.
     #[inline]
-    pub fn members(self) -> Members<'a> {
+    pub(crate) fn members(self) -> Members<'a> {
         let is_object = self.kind() == Kind::Object;
         Members { next: self.to(self.at + 1), end: self.end_if(is_object) }
     }
 
     /// The items of an array; none of any other value.
     #[inline]
-    pub fn items(self) -> Items<'a> {
+    pub(crate) fn items(self) -> Items<'a> {
         let is_array = self.kind() == Kind::Array;
         Items { next: self.to(self.at + 1), end: self.end_if(is_array) }
     }
@@ -222,7 +217,7 @@ impl<'a> Cursor<'a> {
 
 /// The members of an object: keys, escapes undone, and values, in the order of the text.
 #[derive(Debug)]
-pub struct Members<'a> {
+pub(crate) struct Members<'a> {
     next: Cursor<'a>,
     end: usize,
 }
@@ -243,7 +238,7 @@ impl<'a> Iterator for Members<'a> {
 
 /// The items of an array.
 #[derive(Debug)]
-pub struct Items<'a> {
+pub(crate) struct Items<'a> {
     next: Cursor<'a>,
     end: usize,
 }

@@ -7,12 +7,12 @@ use super::string_end::stops;
 /// The text of a string, which is written without its quotes.
 pub(crate) fn unescaped(written: &str) -> String {
     let mut text = String::with_capacity(written.len());
-    pieces(written, |piece| text.push_str(piece));
+    chunks(written, |piece| text.push_str(piece));
     text
 }
 
 /// The same, piece by piece.
-pub(crate) fn pieces(written: &str, mut take: impl FnMut(&str)) {
+pub(crate) fn chunks(written: &str, mut take: impl FnMut(&str)) {
     let mut rest = written;
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
         take(&rest[..at]);

@@ -1,72 +1,56 @@
-//! One line for each tool call: what was done, or what was asked for and did not happen.
+//! One line for each tool call: what was done, or what was attempted and did not happen.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::Seen;
-use crate::stream::event::Event;
-use crate::facts::{Call, CallId, Fact};
-use crate::limits::{ACTION_DETAIL_CHARS_MAX, CALL_ID_BYTES_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX};
+use crate::check::{CallChange, CallUpdate, CheckedEvent, TextUpdate};
+use crate::limits::{ACTION_DETAIL_CHARS_MAX, CALL_ID_BYTES_MAX};
 use crate::profile::path::Scope;
-use crate::profile::{Action, Alone, CallOutcome, Profile};
-use crate::check::stage::text::Piece;
+use crate::profile::{Action, CallOutcome, Profile};
 use crate::rules::escape::{clipped, visible};
 
-/// Follows the calls and tells of each when it ends.
-pub(super) struct Actions<'p> {
-    profile: &'p Profile,
-    raw: bool,
+/// Describes each call when it ends.
+pub(super) struct Actions {
+    profile: Arc<Profile>,
+    is_raw: bool,
     /// Paths below it are shown relative to it.
     directory: Option<String>,
-    open: HashMap<CallId, Open>,
-    /// Calls whose end has been told; a second end is told by the report.
-    told: HashSet<CallId>,
-    started: u64,
+    /// By the number of the call, and so in the order of their starts.
+    open: BTreeMap<u64, OpenAction>,
 }
 
-/// What the halves of a call have told so far; the completion may not repeat what the start says.
+/// What the halves of a call have said so far; the completion may not repeat what the start says.
 #[derive(Default)]
-struct Open {
-    number: u64,
+struct OpenAction {
     tool: String,
-    /// The profile's rules that held for a half, by number.
+    /// The profile's rules that apply to a half, by number.
     rules: Vec<usize>,
     /// With a space before it, if there is one.
     detail: String,
 }
 
-impl<'p> Actions<'p> {
-    pub(super) fn new(profile: &'p Profile, raw: bool) -> Self {
-        Self {
-            profile,
-            raw,
-            directory: None,
-            open: HashMap::new(),
-            told: HashSet::new(),
-            started: 0,
-        }
+impl Actions {
+    pub(super) fn new(profile: &Arc<Profile>, is_raw: bool) -> Self {
+        let profile = Arc::clone(profile);
+        Self { profile, is_raw, directory: None, open: BTreeMap::new() }
     }
 
     /// The lines for an event: one for each call it completes.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
-    pub(super) fn lines(&mut self, seen: &Seen<'_, '_>) -> Vec<String> {
+    pub(super) fn lines(&mut self, event: &CheckedEvent<'_>) -> Vec<String> {
         let mut lines = Vec::new();
-        if !seen.in_run {
+        if !event.is_in_run() {
             return lines;
         }
-        if seen.pieces.iter().any(|it| matches!(it, Piece::Turn)) {
+        if event.text().contains(&TextUpdate::NewTurn) {
             lines = self.unfinished();
-            self.told.clear();
         }
-        for fact in seen.facts.list() {
-            match fact {
-                Fact::Directory(directory) => {
-                    self.directory = Some(directory.trim_end_matches(['/', '\\']).to_owned());
-                }
-                Fact::CallStarted(call) => self.start(call, seen),
-                Fact::CallCompleted(call, outcome) => {
-                    lines.extend(self.complete(call, *outcome, seen));
-                }
-                _ => {}
+        if let Some(directory) = event.facts.rare.as_ref().and_then(|it| it.directory.as_ref()) {
+            self.directory = Some(directory.trim_end_matches(['/', '\\']).to_owned());
+        }
+        for update in event.calls() {
+            match update.change {
+                CallChange::Started | CallChange::StartedAgain => self.start(update),
+                CallChange::Completed(outcome) => lines.push(self.complete(update, outcome)),
             }
         }
         lines
@@ -74,54 +58,34 @@ impl<'p> Actions<'p> {
 
     /// The lines for calls that never completed, in the order of their starts.
     pub(super) fn unfinished(&mut self) -> Vec<String> {
-        let mut open: Vec<Open> = self.open.drain().map(|(_, open)| open).collect();
-        open.sort_unstable_by_key(|open| open.number);
-        let lines = open.into_iter().map(|it| {
-            let Told { asked, detail, .. } = self.words(it);
+        let open = std::mem::take(&mut self.open).into_values();
+        let lines = open.map(|open| {
+            let ActionText { asked, detail, .. } = self.texts(open);
             format!("Unfinished: {asked}{detail}")
         });
         lines.collect()
     }
 
-    fn start(&mut self, call: &Call<'_>, seen: &Seen<'_, '_>) {
-        self.started += 1;
-        let known = self.open.remove(&call.id);
-        let is_told = call.repeat && self.told.contains(&call.id);
-        let mut open = match known {
-            None if is_told || self.open.len() >= CALLS_OPEN_MAX => return,
-            None => Open { number: self.started, ..Open::default() },
-            Some(open) => open,
-        };
-        // What was announced before may say more now.
-        self.hear(&mut open, call, seen);
-        self.open.insert(call.id.clone(), open);
+    fn start(&mut self, update: &CallUpdate<'_>) {
+        // What was announced before may have more details now.
+        let mut open = self.open.remove(&update.number).unwrap_or_default();
+        self.add(&mut open, update);
+        self.open.insert(update.number, open);
     }
 
-    fn complete(
-        &mut self,
-        call: &Call<'_>,
-        outcome: CallOutcome,
-        seen: &Seen<'_, '_>,
-    ) -> Option<String> {
-        let open = self.open.remove(&call.id);
-        if open.is_none() && (call.alone == Alone::Ignored || self.told.contains(&call.id)) {
-            return None;
-        }
-        if self.told.len() < CALLS_ENDED_MAX {
-            self.told.insert(call.id.clone());
-        }
-        let mut open = open.unwrap_or_default();
-        let said = std::mem::take(&mut open.detail);
-        let object = self.hear(&mut open, call, seen);
+    fn complete(&mut self, update: &CallUpdate<'_>, outcome: CallOutcome) -> String {
+        let mut open = self.open.remove(&update.number).unwrap_or_default();
+        let detail_of_start = std::mem::take(&mut open.detail);
+        let object = self.add(&mut open, update);
         if open.detail.is_empty() {
-            open.detail = said;
+            open.detail = detail_of_start;
         }
         let figures = match (object, open.rules.first()) {
             (Some(object), Some(rule)) => self.figures(*rule, object),
             _ => String::new(),
         };
-        let Told { done, failed, asked, detail } = self.words(open);
-        Some(match (outcome, failed) {
+        let ActionText { done, failed, asked, detail } = self.texts(open);
+        match (outcome, failed) {
             (CallOutcome::Succeeded | CallOutcome::Unknown, _) => {
                 format!("{done}{detail}{figures}")
             }
@@ -129,20 +93,20 @@ impl<'p> Actions<'p> {
             (CallOutcome::Failed, None) => format!("Failed: {asked}{detail}{figures}"),
             (CallOutcome::Rejected, _) => format!("Rejected: {asked}{detail}"),
             (CallOutcome::Denied, _) => format!("Denied: {asked}{detail}"),
-        })
+        }
     }
 
-    /// Adds what a half of a call tells; returns where the rules' paths begin in it.
-    fn hear<'e>(&self, open: &mut Open, call: &Call<'e>, seen: &Seen<'e, '_>) -> Option<Scope<'e>> {
+    /// Adds what a half of a call says; returns where the paths of the rules begin in it.
+    fn add<'e>(&self, open: &mut OpenAction, update: &CallUpdate<'e>) -> Option<Scope<'e>> {
+        let call = update.call;
         if let Some(tool) = &call.tool {
             open.tool = clipped(tool, CALL_ID_BYTES_MAX).into_owned();
         }
         let actions = &self.profile.calls.actions;
-        let event = seen.event.map(Event::root)?;
-        let object = actions.object(Scope { event, object: call.object })?;
+        let object = actions.object(call.scope)?;
         open.rules.retain(|rule| actions.rule(*rule).is_for(&open.tool));
         open.rules.extend(actions.holding(&open.tool, object));
-        // In the order of the profile: the first that held for a half is the rule of the call.
+        // In the order of the profile: the first that applies to a half is the rule of the call.
         open.rules.sort_unstable();
         open.rules.dedup();
         if open.detail.is_empty()
@@ -154,12 +118,12 @@ impl<'p> Actions<'p> {
         Some(object)
     }
 
-    /// What the profile says of a call; of a tool it does not know, the name.
-    fn words(&self, open: Open) -> Told {
-        let Open { tool, rules, detail, .. } = open;
+    /// The profile's texts for a call; for a tool it does not know, the name.
+    fn texts(&self, open: OpenAction) -> ActionText {
+        let OpenAction { tool, rules, detail, .. } = open;
         let Some(rule) = rules.first() else {
             let name = if tool.is_empty() { "without a name" } else { &tool };
-            return Told {
+            return ActionText {
                 done: "Called tool".to_owned(),
                 failed: None,
                 asked: "call tool".to_owned(),
@@ -168,7 +132,7 @@ impl<'p> Actions<'p> {
         };
         let Action { done, failed, asked, .. } = self.profile.calls.actions.rule(*rule);
         let asked = asked.clone().unwrap_or_else(|| format!("call tool {}", self.line(&tool)));
-        Told {
+        ActionText {
             done: done.clone().unwrap_or_else(|| asked.clone()),
             failed: failed.clone(),
             asked,
@@ -176,7 +140,7 @@ impl<'p> Actions<'p> {
         }
     }
 
-    /// What the result says in numbers, in brackets and with a space before them, if anything.
+    /// Numbers from the result, in brackets, with a space before them; empty without any.
     fn figures(&self, rule: usize, object: Scope<'_>) -> String {
         let figures = self.profile.calls.actions.rule(rule).figures(object);
         let figures: Vec<String> = figures.iter().map(|figure| self.short(figure)).collect();
@@ -202,14 +166,14 @@ impl<'p> Actions<'p> {
         }
     }
 
-    /// Text of the stream on one line, also where nothing else is made visible.
+    /// Text of the stream on one line, even if nothing else is escaped.
     fn line(&self, text: &str) -> String {
-        if self.raw { text.replace('\n', "\\n") } else { visible(text).into_owned() }
+        if self.is_raw { text.replace('\n', "\\n") } else { visible(text).into_owned() }
     }
 }
 
-/// What a person is told of a call.
-struct Told {
+/// The texts for one call.
+struct ActionText {
     done: String,
     failed: Option<String>,
     asked: String,

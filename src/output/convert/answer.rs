@@ -1,45 +1,45 @@
-//! `answer`: only the final message of a run that succeeded (T2), without blank lines around it.
+//! `answer`: only the final message of a run that succeeded (contract T2), without blank lines
+//! around it.
 
-use super::{Converter, Seen};
+use super::Formatter;
+use crate::check::{CheckedEvent, Outcome, TextUpdate};
 use crate::limits::ANSWER_BYTES_MAX;
-use crate::check::stage::text::Piece;
-use crate::check::verdict::Outcome;
-use crate::rules::escape::{Shown, clipped};
+use crate::rules::escape::{Escaper, clipped};
 
 pub(super) struct Answer {
-    shown: Shown,
+    escaper: Escaper,
     message: String,
-    complete: bool,
+    is_complete: bool,
 }
 
 impl Answer {
-    pub(super) fn new(raw: bool) -> Self {
-        Self { shown: Shown::new(raw), message: String::new(), complete: false }
+    pub(super) fn new(is_raw: bool) -> Self {
+        Self { escaper: Escaper::new(is_raw), message: String::new(), is_complete: false }
     }
 }
 
-impl Converter for Answer {
-    fn event(&mut self, seen: &Seen<'_, '_>, _: &mut Vec<u8>) {
-        for piece in seen.pieces {
-            match piece {
-                Piece::Text(text) => {
-                    if std::mem::take(&mut self.complete) {
+impl Formatter for Answer {
+    fn event(&mut self, event: &CheckedEvent<'_>, _: &mut Vec<u8>) {
+        for update in event.text() {
+            match update {
+                TextUpdate::Chunk(text) => {
+                    if std::mem::take(&mut self.is_complete) {
                         self.message.clear();
                     }
                     let room = ANSWER_BYTES_MAX.saturating_sub(self.message.len());
                     self.message.push_str(&clipped(text, room));
                 }
-                Piece::Corrected(whole) => {
+                TextUpdate::Replaced(whole) => {
                     self.message.clear();
                     self.message.push_str(&clipped(whole, ANSWER_BYTES_MAX));
                 }
-                Piece::End => self.complete = true,
-                Piece::Answer(answer) => {
+                TextUpdate::SegmentEnd => self.is_complete = true,
+                TextUpdate::Answer(answer) => {
                     self.message.clear();
-                    self.message.push_str(&clipped(&answer.text(), ANSWER_BYTES_MAX));
-                    self.complete = true;
+                    self.message.push_str(&clipped(answer, ANSWER_BYTES_MAX));
+                    self.is_complete = true;
                 }
-                Piece::Turn => self.message.clear(),
+                TextUpdate::NewTurn => self.message.clear(),
             }
         }
     }
@@ -49,8 +49,8 @@ impl Converter for Answer {
             return;
         }
         let mut text = String::new();
-        self.shown.text(self.message.trim_matches(['\r', '\n']), &mut text);
-        self.shown.end(&mut text);
+        self.escaper.text(self.message.trim_matches(['\r', '\n']), &mut text);
+        self.escaper.end(&mut text);
         text.push('\n');
         out.extend_from_slice(text.as_bytes());
     }

@@ -1,38 +1,41 @@
-//! `json`: the single object that the producer writes in its non-streaming format (J1 to J3).
+//! `json`: the single object that the agent writes in its non-streaming format (contract J1 to
+//! J3).
 
-use super::{Converter, Seen};
-use crate::facts::Fact;
+use std::sync::Arc;
+
+use super::Formatter;
+use crate::check::{CheckedEvent, Outcome};
+use crate::json;
 use crate::profile::Profile;
-use crate::check::verdict::Outcome;
 use crate::rules::escape::escaped_json;
 
-pub(super) struct Json<'p> {
-    profile: &'p Profile,
-    raw: bool,
+pub(super) struct SingleObject {
+    profile: Arc<Profile>,
+    is_raw: bool,
     object: String,
 }
 
-impl<'p> Json<'p> {
-    /// Unless `raw`, what misleads a terminal is escaped: the same JSON.
-    pub(super) fn new(profile: &'p Profile, raw: bool) -> Self {
-        Self { profile, raw, object: String::new() }
+impl SingleObject {
+    /// Unless `is_raw`, what misleads a terminal is escaped: the same JSON.
+    pub(super) fn new(profile: &Arc<Profile>, is_raw: bool) -> Self {
+        Self { profile: Arc::clone(profile), is_raw, object: String::new() }
     }
 }
 
-impl Converter for Json<'_> {
-    fn event(&mut self, seen: &Seen<'_, '_>, _: &mut Vec<u8>) {
-        let ends = seen.facts.list().iter().any(|fact| matches!(fact, Fact::Terminal(_)));
-        let Some(event) = seen.event.filter(|_| seen.in_run && ends) else { return };
+impl Formatter for SingleObject {
+    fn event(&mut self, event: &CheckedEvent<'_>, _: &mut Vec<u8>) {
+        let Some(end) = event.facts.terminal().filter(|_| event.is_in_run()) else { return };
         let order = self.profile.single.as_ref().map_or(&[][..], |single| &single.order);
-        let mut members = event.members();
-        // Those the profile does not name come last, in their own order.
+        // Members that the profile does not list come last, in their own order.
         let rank = |key: &str| {
-            order.iter().position(|it| it == key.trim_matches('"')).unwrap_or(order.len())
+            let key = key.trim_matches('"');
+            order.iter().position(|listed| listed == key).unwrap_or(order.len())
         };
+        let mut members = json::members(end.source);
         members.sort_by_key(|(key, _)| rank(key));
         let members = members.iter().map(|(key, value)| format!("{key}:{value}"));
         let object = format!("{{{}}}", members.collect::<Vec<_>>().join(","));
-        self.object = if self.raw { object } else { escaped_json(&object) };
+        self.object = if self.is_raw { object } else { escaped_json(&object) };
         self.object.push('\n');
     }
 

@@ -1,31 +1,35 @@
-//! `text`: one line for each action, as it happens (T1).
+//! `text`: one line for each action, as it happens (contract T1).
 
+use std::sync::Arc;
+
+use super::Formatter;
 use super::actions::Actions;
-use super::{Converter, Seen};
+use crate::check::CheckedEvent;
 use crate::profile::Profile;
 
-pub(super) struct Text<'p> {
-    actions: Actions<'p>,
+pub(super) struct Text {
+    actions: Actions,
 }
 
-impl<'p> Text<'p> {
-    pub(super) fn new(profile: &'p Profile, raw: bool) -> Self {
-        Self { actions: Actions::new(profile, raw) }
+impl Text {
+    pub(super) fn new(profile: &Arc<Profile>, is_raw: bool) -> Self {
+        Self { actions: Actions::new(profile, is_raw) }
     }
 }
 
-impl Converter for Text<'_> {
-    fn event(&mut self, seen: &Seen<'_, '_>, out: &mut Vec<u8>) {
-        for line in self.actions.lines(seen) {
-            out.extend_from_slice(line.as_bytes());
-            out.push(b'\n');
-        }
+impl Formatter for Text {
+    fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>) {
+        write(&self.actions.lines(event), out);
     }
 
     fn end(&mut self, out: &mut Vec<u8>) {
-        for line in self.actions.unfinished() {
-            out.extend_from_slice(line.as_bytes());
-            out.push(b'\n');
-        }
+        write(&self.actions.unfinished(), out);
+    }
+}
+
+fn write(lines: &[String], out: &mut Vec<u8>) {
+    for line in lines {
+        out.extend_from_slice(line.as_bytes());
+        out.push(b'\n');
     }
 }

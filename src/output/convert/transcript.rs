@@ -1,15 +1,17 @@
-//! `transcript`: the run as a person would want to read it: the assistant's text as it comes, and
-//! the actions between its segments, each in brackets on a line of its own.
+//! `transcript`: the run as a person reads it: the assistant's text as it comes, and the actions
+//! between its segments, each in brackets on a line of its own.
 
+use std::sync::Arc;
+
+use super::Formatter;
 use super::actions::Actions;
-use super::{Converter, Seen};
+use crate::check::{CheckedEvent, TextUpdate};
 use crate::profile::Profile;
-use crate::check::stage::text::Piece;
-use crate::rules::escape::Shown;
+use crate::rules::escape::Escaper;
 
-pub(super) struct Transcript<'p> {
-    actions: Actions<'p>,
-    shown: Shown,
+pub(super) struct Transcript {
+    actions: Actions,
+    escaper: Escaper,
     block: Block,
     /// Line breaks at the end of what was written, at most two.
     breaks: usize,
@@ -28,30 +30,30 @@ enum Block {
     Action,
 }
 
-impl<'p> Transcript<'p> {
-    pub(super) fn new(profile: &'p Profile, raw: bool) -> Self {
+impl Transcript {
+    pub(super) fn new(profile: &Arc<Profile>, is_raw: bool) -> Self {
         Self {
-            actions: Actions::new(profile, raw),
-            shown: Shown::new(raw),
+            actions: Actions::new(profile, is_raw),
+            escaper: Escaper::new(is_raw),
             block: Block::None,
             breaks: 0,
         }
     }
 
-    /// A piece of a segment. Segments are set apart by a blank line, and blank lines of their own
-    /// at either end do not add to it.
-    fn text(&mut self, piece: &str, out: &mut String) {
-        let mut piece = piece;
+    /// A chunk of a segment. There is one blank line between segments; blank lines at either end
+    /// of a segment do not add to it.
+    fn text(&mut self, chunk: &str, out: &mut String) {
+        let mut chunk = chunk;
         if self.block != Block::OpenText {
-            piece = piece.trim_start_matches(['\r', '\n']);
-            if piece.is_empty() {
+            chunk = chunk.trim_start_matches(['\r', '\n']);
+            if chunk.is_empty() {
                 return;
             }
             self.set_apart(out);
             self.block = Block::OpenText;
         }
         let start = out.len();
-        self.shown.text(piece, out);
+        self.escaper.text(chunk, out);
         self.count_breaks(start, out);
     }
 
@@ -71,7 +73,7 @@ impl<'p> Transcript<'p> {
         (self.block, self.breaks) = (Block::Action, 1);
     }
 
-    /// Ends the last line and leaves a blank one, unless nothing stands before.
+    /// Ends the last line and leaves a blank one, unless it is the first block.
     fn set_apart(&mut self, out: &mut String) {
         if self.block != Block::None {
             let missing = 2 - self.breaks.min(2);
@@ -81,25 +83,28 @@ impl<'p> Transcript<'p> {
     }
 }
 
-impl Converter for Transcript<'_> {
-    fn event(&mut self, seen: &Seen<'_, '_>, out: &mut Vec<u8>) {
+impl Formatter for Transcript {
+    fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>) {
         let mut text = String::new();
-        for piece in seen.pieces {
-            match piece {
-                Piece::Text(piece) => self.text(piece, &mut text),
-                Piece::End if self.block == Block::OpenText => {
+        for update in event.text() {
+            match update {
+                TextUpdate::Chunk(chunk) => self.text(chunk, &mut text),
+                TextUpdate::SegmentEnd if self.block == Block::OpenText => {
                     let start = text.len();
-                    self.shown.end(&mut text);
+                    self.escaper.end(&mut text);
                     if text.len() > start {
                         self.count_breaks(start, &text);
                     }
                     self.block = Block::Text;
                 }
-                // What has been shown stays; the report tells of the difference.
-                Piece::Corrected(_) | Piece::End | Piece::Answer(_) | Piece::Turn => {}
+                // What has been shown stays; the report shows the difference.
+                TextUpdate::Replaced(_)
+                | TextUpdate::SegmentEnd
+                | TextUpdate::Answer(_)
+                | TextUpdate::NewTurn => {}
             }
         }
-        for line in self.actions.lines(seen) {
+        for line in self.actions.lines(event) {
             self.action(&line, &mut text);
         }
         out.extend_from_slice(text.as_bytes());
@@ -107,7 +112,7 @@ impl Converter for Transcript<'_> {
 
     fn end(&mut self, out: &mut Vec<u8>) {
         let mut text = String::new();
-        self.shown.end(&mut text);
+        self.escaper.end(&mut text);
         for line in self.actions.unfinished() {
             self.action(&line, &mut text);
         }

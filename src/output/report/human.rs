@@ -1,26 +1,27 @@
-//! The report for people: one line a defect, one line a stream.
+//! The report for people: one line for each defect, one line for each stream.
 
 use std::fmt::Write as _;
+use std::io::{self, Write};
 
 use owo_colors::{OwoColorize as _, Style};
 
-use super::{Report, Target};
-use crate::rules::diagnostic::Diagnostic;
-use crate::check::producer_exit::Status;
+use super::{Sink, Totals};
+use crate::check::{Observer, Outcome, StreamStart, StreamSummary, Verdict, counted};
 use crate::error::Error;
 use crate::facts::Usage;
+use crate::profile::ExitStatus;
 use crate::rules::Severity;
-use crate::check::summary::{RunSummary, StreamSummary};
-use crate::check::verdict::{Outcome, Verdict};
+use crate::rules::diagnostic::{Diagnostic, SchemaLocation};
 use crate::rules::escape::visible;
 
 /// Writes the report for people.
-pub struct Human {
-    target: Target,
+pub struct Human<W> {
+    name: String,
+    sink: Sink<W>,
     styles: Styles,
 }
 
-/// How the parts of a line look; nothing but plain text where colour is not wanted.
+/// How the parts of a line look; plain text without colour.
 #[derive(Default)]
 struct Styles {
     name: Style,
@@ -30,10 +31,10 @@ struct Styles {
     quiet: Style,
 }
 
-impl Human {
-    /// Writes to this target, with colour or without.
-    pub fn new(target: Target, colour: bool) -> Self {
-        let styles = if colour {
+impl<W: Write> Human<W> {
+    /// Writes with colour or without.
+    pub fn new(writer: W, has_color: bool) -> Self {
+        let styles = if has_color {
             Styles {
                 name: Style::new().bold(),
                 good: Style::new().green().bold(),
@@ -44,69 +45,84 @@ impl Human {
         } else {
             Styles::default()
         };
-        Self { target, styles }
+        Self { name: String::new(), sink: Sink::new(writer), styles }
+    }
+
+    /// Writes the sum of all streams, if there are several.
+    pub fn totals(&mut self, totals: &Totals) {
+        if totals.streams + totals.not_checked < 2 {
+            return;
+        }
+        let verdicts = [
+            (totals.conforming, "conforming"),
+            (totals.non_conforming, "non-conforming"),
+            (totals.not_checked, "not checked"),
+        ];
+        let outcomes = [
+            (totals.succeeded, "succeeded"),
+            (totals.failed, "failed"),
+            (totals.truncated, "truncated"),
+            (totals.timed_out, "timed out"),
+        ];
+        let found =
+            format!("{}, {}", counted(totals.errors, "error"), counted(totals.warnings, "warning"));
+        let mut parts = vec![listed(&verdicts), listed(&outcomes), found];
+        parts.retain(|part| !part.is_empty());
+        let streams = counted(totals.streams + totals.not_checked, "stream");
+        self.sink.write(&format!("{streams}: {}\n", parts.join("; ")));
+    }
+
+    /// The writer.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write.
+    pub fn finish(self) -> io::Result<W> {
+        self.sink.finish()
     }
 }
 
-impl Report for Human {
-    fn diagnostic(
-        &mut self,
-        stream: &str,
-        severity: Severity,
-        diagnostic: &Diagnostic,
-    ) -> Result<(), Error> {
+impl<W: Write> Observer for Human<W> {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        self.name = visible(start.name()).into_owned();
+        Ok(())
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
         let place = match diagnostic.line {
-            Some(line) => format!("{}:{line}:", visible(stream)),
-            None => format!("{}:", visible(stream)),
+            Some(line) => format!("{}:{line}:", self.name),
+            None => format!("{}:", self.name),
         };
-        let style = match severity {
+        let style = match diagnostic.severity {
             Severity::Error => self.styles.bad,
             Severity::Warning => self.styles.warning,
         };
-        let kind = format!("{}[{}]", severity.name(), diagnostic.rule);
-        let mut text = format!(
-            "{} {}: {}\n",
-            place.style(self.styles.name),
-            kind.style(style),
-            diagnostic.message
-        );
-        let note = [
-            diagnostic.location.as_ref().map(|location| {
-                let place =
-                    if location.instance.is_empty() { "the event" } else { &location.instance };
-                let keyword = if location.keyword.is_empty() { "all" } else { &location.keyword };
-                format!(
-                    "at {}, by {} of the schema {}",
-                    visible(place),
-                    visible(keyword),
-                    visible(&location.schema)
-                )
-            }),
+        let kind = format!("{}[{}]", diagnostic.severity.name(), diagnostic.rule);
+        let (place, kind) = (place.style(self.styles.name), kind.style(style));
+        let mut text = format!("{place} {kind}: {}\n", diagnostic.message);
+        let notes = [
+            diagnostic.location.as_ref().map(described),
             diagnostic.note.clone(),
             diagnostic.related_line.map(|line| format!("see line {line}")),
         ];
-        let note: Vec<String> = note.into_iter().flatten().collect();
-        if !note.is_empty() {
-            let note = format!("    note: {}", note.join("; "));
-            let _ = writeln!(text, "{}", note.style(self.styles.quiet));
+        let notes: Vec<String> = notes.into_iter().flatten().collect();
+        if !notes.is_empty() {
+            let notes = format!("    note: {}", notes.join("; "));
+            let _ = writeln!(text, "{}", notes.style(self.styles.quiet));
         }
-        self.target.write(&text)
+        self.sink.write(&text);
     }
 
-    fn stream(&mut self, summary: &StreamSummary) -> Result<(), Error> {
+    fn summary(&mut self, summary: &StreamSummary) {
         let mut text = String::new();
-        let name = format!("{}:", visible(&summary.stream));
+        let name = format!("{}:", self.name);
+        let name = name.style(self.styles.name);
         for line in &summary.stderr {
             let line = format!("stderr: {}", visible(line));
-            let _ = writeln!(
-                text,
-                "{} {}",
-                name.style(self.styles.name),
-                line.style(self.styles.quiet)
-            );
+            let _ = writeln!(text, "{name} {}", line.style(self.styles.quiet));
         }
         for note in &summary.notes {
-            let _ = writeln!(text, "{} note: {note}", name.style(self.styles.name));
+            let _ = writeln!(text, "{name} note: {note}");
         }
         let verdict = match summary.verdict {
             Verdict::Conforming => self.styles.good,
@@ -118,48 +134,28 @@ impl Report for Human {
         };
         let _ = writeln!(
             text,
-            "{} {}, {}: {}",
-            name.style(self.styles.name),
+            "{name} {}, {}: {}",
             summary.verdict.name().style(verdict),
             summary.outcome.name().style(outcome),
             figures(summary).join(", ")
         );
-        self.target.write(&text)
+        self.sink.write(&text);
     }
 
-    fn summary(&mut self, summary: &RunSummary) -> Result<(), Error> {
-        if summary.streams + summary.not_checked > 1 {
-            let verdicts = [
-                (summary.conforming, "conforming"),
-                (summary.non_conforming, "non-conforming"),
-                (summary.not_checked, "not checked"),
-            ];
-            let outcomes = [
-                (summary.succeeded, "succeeded"),
-                (summary.failed, "failed"),
-                (summary.truncated, "truncated"),
-                (summary.timed_out, "timed out"),
-            ];
-            let found = format!(
-                "{}, {}",
-                counted(summary.errors, "error"),
-                counted(summary.warnings, "warning"),
-            );
-            let mut parts = vec![joined(&verdicts), joined(&outcomes), found];
-            parts.retain(|part| !part.is_empty());
-            let streams = counted(summary.streams + summary.not_checked, "stream");
-            let text = format!("{streams}: {}\n", parts.join("; "));
-            self.target.write(&text)?;
-        }
-        self.target.finish()
-    }
-
-    fn flush(&mut self) -> Result<(), Error> {
-        self.target.flush()
+    fn flush(&mut self) {
+        self.sink.flush();
     }
 }
 
-/// The numbers of one stream that are worth a person's glance.
+/// Where an event fails which part of a schema.
+fn described(location: &SchemaLocation) -> String {
+    let place = if location.instance.is_empty() { "the event" } else { &location.instance };
+    let keyword = if location.keyword.is_empty() { "all" } else { &location.keyword };
+    let (place, keyword) = (visible(place), visible(keyword));
+    format!("at {place}, by {keyword} of the schema {}", visible(&location.schema))
+}
+
+/// The most useful numbers of one stream.
 fn figures(summary: &StreamSummary) -> Vec<String> {
     let mut figures = vec![format!("profile {}", visible(&summary.profile))];
     for (count, what) in [(summary.errors, "error"), (summary.warnings, "warning")] {
@@ -168,7 +164,7 @@ fn figures(summary: &StreamSummary) -> Vec<String> {
         }
     }
     figures.push(counted(summary.events, "event"));
-    let calls = summary.calls;
+    let calls = summary.call_counts;
     if calls.total > 0 {
         let others = [
             (calls.failed, "failed"),
@@ -176,13 +172,13 @@ fn figures(summary: &StreamSummary) -> Vec<String> {
             (calls.denied, "denied"),
             (calls.unfinished, "unfinished"),
         ];
-        let others = joined(&others);
+        let others = listed(&others);
         let others = if others.is_empty() { others } else { format!(" ({others})") };
         figures.push(format!("{}{others}", counted(calls.total, "tool call")));
     }
-    match summary.status {
-        Some(Status::Code(code)) => figures.push(format!("exit status {code}")),
-        Some(Status::Signal(signal)) => figures.push(format!("signal {signal}")),
+    match summary.exit_status {
+        Some(ExitStatus::Code(code)) => figures.push(format!("exit status {code}")),
+        Some(ExitStatus::Signal(signal)) => figures.push(format!("signal {signal}")),
         None => {}
     }
     if let Some(ms) = summary.duration_ms {
@@ -198,12 +194,8 @@ fn figures(summary: &StreamSummary) -> Vec<String> {
     figures
 }
 
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
 /// The counts that are not zero.
-fn joined(counts: &[(u64, &str)]) -> String {
+fn listed(counts: &[(u64, &str)]) -> String {
     let shown = counts.iter().filter(|(count, _)| *count > 0);
     shown.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
 }

@@ -1,82 +1,125 @@
-//! The report for programs: NDJSON, one object a line, version 1.
+//! The report for programs: NDJSON, one object on each line.
 //!
-//! Its shape is frozen here and described by `fixtures/report.schema.json` (`--print-schema
-//! report`); a change of it is a new version. A diagnostic is written when it is found, a stream
-//! at its end, and the summary is the last line: a report without it is truncated.
+//! Its format is described by `report.schema.json` (`ndjson-check schema report`); an incompatible
+//! change is a new version. A diagnostic is written when it is found, a stream at its end, and the
+//! summary is the last line: a report without it is truncated.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{Report, Target};
-use crate::rules::diagnostic::Diagnostic;
-use crate::check::producer_exit::Status;
+use super::{Sink, Totals};
+use crate::check::{CallCounts, CallRow, Note, Observer, StreamStart, StreamSummary};
 use crate::error::Error;
 use crate::facts::Usage;
-use crate::rules::Severity;
-use crate::check::summary::{RunSummary, StreamSummary};
+use crate::profile::ExitStatus;
+use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::escaped_json;
 
-/// The JSON Schema of the report, one line.
+/// The JSON Schema of the report.
 pub const SCHEMA: &str = include_str!("../../../fixtures/report.schema.json");
 
-const VERSION: u8 = 1;
+/// The version of the report's format.
+const REPORT_VERSION: u8 = 1;
 
 /// Writes the report for programs.
-pub struct Json {
-    target: Target,
+pub struct Json<W> {
+    path: String,
+    sink: Sink<W>,
 }
 
-impl Json {
-    /// Writes to this target.
-    pub fn new(target: Target) -> Self {
-        Self { target }
+impl<W: Write> Json<W> {
+    /// Writes to this writer.
+    pub fn new(writer: W) -> Self {
+        Self { path: String::new(), sink: Sink::new(writer) }
     }
 
-    fn line(&mut self, object: &impl Serialize) -> Result<(), Error> {
-        // Cannot fail: the objects hold nothing but strings, numbers and each other.
+    /// Writes the last line: the sum of all streams, and the exit code of the program.
+    pub fn totals(&mut self, totals: &Totals, exit_code: u8) {
+        self.line(&SummaryLine {
+            r#type: "summary",
+            report_version: REPORT_VERSION,
+            tool_version: env!("CARGO_PKG_VERSION"),
+            streams: totals.streams,
+            conforming: totals.conforming,
+            non_conforming: totals.non_conforming,
+            succeeded: totals.succeeded,
+            failed: totals.failed,
+            truncated: totals.truncated,
+            timed_out: totals.timed_out,
+            not_checked: totals.not_checked,
+            errors: totals.errors,
+            warnings: totals.warnings,
+            exit_code,
+        });
+    }
+
+    /// The writer.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write.
+    pub fn finish(self) -> io::Result<W> {
+        self.sink.finish()
+    }
+
+    fn line(&mut self, object: &impl Serialize) {
+        // Cannot fail: the objects have nothing but strings, numbers and each other.
         let mut line = escaped_json(&serde_json::to_string(object).unwrap_or_default());
         line.push('\n');
-        self.target.write(&line)
+        self.sink.write(&line);
     }
 }
 
-impl Report for Json {
-    fn diagnostic(
-        &mut self,
-        stream: &str,
-        severity: Severity,
-        diagnostic: &Diagnostic,
-    ) -> Result<(), Error> {
+impl<W: Write> Observer for Json<W> {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        start.name().clone_into(&mut self.path);
+        Ok(())
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        let location = diagnostic.location.as_ref();
+        let path = std::mem::take(&mut self.path);
         self.line(&DiagnosticLine {
             r#type: "diagnostic",
-            version: VERSION,
-            stream,
+            report_version: REPORT_VERSION,
+            path: &path,
             rule: diagnostic.rule.name(),
-            severity: severity.name(),
+            severity: diagnostic.severity.name(),
             line: diagnostic.line,
             offset: diagnostic.offset,
             message: &diagnostic.message,
             note: diagnostic.note.as_deref(),
             related_line: diagnostic.related_line,
-            schema: diagnostic.location.as_ref().map(|it| it.schema.as_str()),
-            instance_location: diagnostic.location.as_ref().map(|it| it.instance.as_str()),
-            keyword_location: diagnostic.location.as_ref().map(|it| it.keyword.as_str()),
-        })
+            schema: location.map(|location| location.schema.as_str()),
+            instance_location: location.map(|location| location.instance.as_str()),
+            keyword_location: location.map(|location| location.keyword.as_str()),
+        });
+        self.path = path;
     }
 
-    fn stream(&mut self, summary: &StreamSummary) -> Result<(), Error> {
-        let calls = summary.tool_calls.iter().map(|row| CallObject {
-            id: &row.id,
-            tool: row.tool.as_deref(),
-            outcome: row.outcome.map_or("unfinished", |outcome| outcome.name()),
-            started_line: row.started_line,
-            completed_line: row.completed_line,
-        });
-        let rules = summary.rules.iter().map(|(rule, count)| (rule.name(), (*count).into()));
-        let counts = summary.calls;
-        self.line(&StreamLine {
+    fn summary(&mut self, summary: &StreamSummary) {
+        self.line(&StreamLine::from(summary));
+    }
+
+    fn flush(&mut self) {
+        self.sink.flush();
+    }
+}
+
+impl<'a> From<&'a StreamSummary> for StreamLine<'a> {
+    fn from(summary: &'a StreamSummary) -> Self {
+        let counts = summary.rule_counts.iter().map(|(rule, count)| (rule.name(), *count));
+        let (exit_status, signal) = match summary.exit_status {
+            Some(ExitStatus::Code(code)) => (Some(code), None),
+            Some(ExitStatus::Signal(signal)) => (None, Some(signal)),
+            None => (None, None),
+        };
+        Self {
             r#type: "stream",
-            version: VERSION,
-            stream: &summary.stream,
+            report_version: REPORT_VERSION,
+            path: &summary.name,
             profile: &summary.profile,
             format: summary.format.name(),
             verdict: summary.verdict.name(),
@@ -86,63 +129,62 @@ impl Report for Json {
             bytes: summary.bytes,
             errors: summary.errors,
             warnings: summary.warnings,
-            rules: rules.map(|(name, count)| (name.to_owned(), count)).collect(),
+            rule_counts: counts.collect(),
             session_id: summary.session_id.as_deref(),
-            tool_calls: calls.collect(),
-            tool_call_counts: CallCountsObject {
-                total: counts.total,
-                succeeded: counts.succeeded,
-                failed: counts.failed,
-                rejected: counts.rejected,
-                denied: counts.denied,
-                unknown: counts.unknown,
-                unfinished: counts.unfinished,
-            },
-            exit_status: match summary.status {
-                Some(Status::Code(code)) => Some(code),
-                Some(Status::Signal(_)) | None => None,
-            },
-            signal: match summary.status {
-                Some(Status::Signal(signal)) => Some(signal),
-                Some(Status::Code(_)) | None => None,
-            },
+            tool_calls: summary.tool_calls.iter().map(CallObject::from).collect(),
+            tool_call_counts: summary.call_counts.into(),
+            exit_status,
+            signal,
             stderr_tail: &summary.stderr,
             duration_ms: summary.duration_ms,
             usage: UsageObject::of(summary.usage),
             text_bytes: summary.text_bytes,
-            notes: &summary.notes,
-        })
+            notes: summary.notes.iter().map(NoteObject::from).collect(),
+        }
     }
+}
 
-    fn summary(&mut self, summary: &RunSummary) -> Result<(), Error> {
-        self.line(&SummaryLine {
-            r#type: "summary",
-            version: VERSION,
-            streams: summary.streams,
-            conforming: summary.conforming,
-            non_conforming: summary.non_conforming,
-            succeeded: summary.succeeded,
-            failed: summary.failed,
-            truncated: summary.truncated,
-            timed_out: summary.timed_out,
-            not_checked: summary.not_checked,
-            errors: summary.errors,
-            warnings: summary.warnings,
-            exit_code: summary.exit_code(),
-        })?;
-        self.target.finish()
+impl<'a> From<&'a CallRow> for CallObject<'a> {
+    fn from(row: &'a CallRow) -> Self {
+        Self {
+            id: &row.id,
+            tool: row.tool.as_deref(),
+            outcome: row.outcome.map_or("unfinished", |outcome| outcome.name()),
+            started_line: row.started_line,
+            completed_line: row.completed_line,
+        }
     }
+}
 
-    fn flush(&mut self) -> Result<(), Error> {
-        self.target.flush()
+impl From<CallCounts> for CallCountsObject {
+    fn from(counts: CallCounts) -> Self {
+        Self {
+            total: counts.total,
+            succeeded: counts.succeeded,
+            failed: counts.failed,
+            rejected: counts.rejected,
+            denied: counts.denied,
+            unknown: counts.unknown,
+            unfinished: counts.unfinished,
+        }
+    }
+}
+
+impl From<&Note> for NoteObject {
+    fn from(note: &Note) -> Self {
+        let limit = match note {
+            Note::LimitReached(limit) => Some(limit.name()),
+            _ => None,
+        };
+        Self { note: note.name(), limit, message: note.to_string() }
     }
 }
 
 #[derive(Serialize)]
 struct DiagnosticLine<'a> {
     r#type: &'a str,
-    version: u8,
-    stream: &'a str,
+    report_version: u8,
+    path: &'a str,
     rule: &'a str,
     severity: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -156,17 +198,17 @@ struct DiagnosticLine<'a> {
     related_line: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     schema: Option<&'a str>,
-    #[serde(rename = "instanceLocation", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     instance_location: Option<&'a str>,
-    #[serde(rename = "keywordLocation", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     keyword_location: Option<&'a str>,
 }
 
 #[derive(Serialize)]
 struct StreamLine<'a> {
     r#type: &'a str,
-    version: u8,
-    stream: &'a str,
+    report_version: u8,
+    path: &'a str,
     profile: &'a str,
     format: &'a str,
     verdict: &'a str,
@@ -176,7 +218,7 @@ struct StreamLine<'a> {
     bytes: u64,
     errors: u64,
     warnings: u64,
-    rules: serde_json::Map<String, serde_json::Value>,
+    rule_counts: BTreeMap<&'a str, u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<&'a str>,
     tool_calls: Vec<CallObject<'a>>,
@@ -192,8 +234,16 @@ struct StreamLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<UsageObject>,
     text_bytes: u64,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    notes: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<NoteObject>,
+}
+
+#[derive(Serialize)]
+struct NoteObject {
+    note: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<&'static str>,
+    message: String,
 }
 
 #[derive(Serialize)]
@@ -246,7 +296,8 @@ impl UsageObject {
 #[derive(Serialize)]
 struct SummaryLine<'a> {
     r#type: &'a str,
-    version: u8,
+    report_version: u8,
+    tool_version: &'a str,
     streams: u64,
     conforming: u64,
     non_conforming: u64,

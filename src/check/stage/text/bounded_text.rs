@@ -3,55 +3,33 @@
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
 
-use crate::facts::Prose;
+use crate::facts::RawStr;
 use crate::limits::TEXT_BYTES_MAX;
 
-/// A text: its first [`TEXT_BYTES_MAX`] bytes, its length, and a fingerprint of the bytes beyond.
+/// A text: its first [`TEXT_BYTES_MAX`] bytes, its length, and a hash of the bytes beyond.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Text {
+pub(super) struct BoundedText {
     kept: Vec<u8>,
     length: u64,
-    /// Taken with a hasher that does not care how the bytes are cut into pieces.
+    /// The result does not depend on how the bytes are cut into chunks.
     beyond: DefaultHasher,
 }
 
-/// A place in a text to go back to.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Mark {
-    length: u64,
-    beyond: DefaultHasher,
-}
-
-impl Text {
-    pub(super) fn push(&mut self, piece: &str) {
-        let room = TEXT_BYTES_MAX.saturating_sub(self.kept.len()).min(piece.len());
-        let (kept, beyond) = piece.as_bytes().split_at(room);
+impl BoundedText {
+    pub(super) fn push(&mut self, chunk: &str) {
+        let room = TEXT_BYTES_MAX.saturating_sub(self.kept.len()).min(chunk.len());
+        let (kept, beyond) = chunk.as_bytes().split_at(room);
         self.kept.extend_from_slice(kept);
         if !beyond.is_empty() {
             self.beyond.write(beyond);
         }
-        self.length += piece.len() as u64;
+        self.length += chunk.len() as u64;
     }
 
     pub(super) fn clear(&mut self) {
         self.kept.clear();
         self.length = 0;
         self.beyond = DefaultHasher::default();
-    }
-
-    pub(super) fn mark(&self) -> Mark {
-        Mark { length: self.length, beyond: self.beyond.clone() }
-    }
-
-    pub(super) fn go_back(&mut self, mark: Mark) {
-        self.kept.truncate(usize::try_from(mark.length).unwrap_or(usize::MAX));
-        self.length = mark.length;
-        self.beyond = mark.beyond;
-    }
-
-    /// What is kept of it.
-    pub(super) fn to_text(&self) -> String {
-        String::from_utf8_lossy(&self.kept).into_owned()
     }
 
     /// The length in bytes.
@@ -72,36 +50,36 @@ impl Text {
     }
 
     /// The same for a text whose escapes have not been undone.
-    pub(super) fn difference_from(&self, other: &Prose<'_>) -> Option<Difference> {
+    pub(super) fn difference_from(&self, other: &RawStr<'_>) -> Option<Difference> {
         let mut comparison = Comparison::new(self);
-        other.pieces(|piece| comparison.push(piece));
+        other.chunks(|chunk| comparison.push(chunk));
         comparison.finish()
     }
 }
 
-/// A comparison of a text with another one, which comes piece by piece.
+/// A comparison of a text with another one, which comes in chunks.
 struct Comparison<'t> {
-    text: &'t Text,
+    text: &'t BoundedText,
     /// How many bytes of what is kept are equal, up to the first that differs.
     equal: usize,
     differs: bool,
-    /// Of the other text: its length, and a fingerprint of the bytes beyond.
+    /// Of the other text: its length, and a hash of the bytes beyond.
     length: u64,
     beyond: DefaultHasher,
 }
 
 impl<'t> Comparison<'t> {
-    fn new(text: &'t Text) -> Self {
+    fn new(text: &'t BoundedText) -> Self {
         Self { text, equal: 0, differs: false, length: 0, beyond: DefaultHasher::default() }
     }
 
-    fn push(&mut self, piece: &str) {
-        self.length += piece.len() as u64;
+    fn push(&mut self, chunk: &str) {
+        self.length += chunk.len() as u64;
         if self.differs {
             return;
         }
         let kept = &self.text.kept[self.equal..];
-        let (start, beyond) = piece.as_bytes().split_at(piece.len().min(kept.len()));
+        let (start, beyond) = chunk.as_bytes().split_at(chunk.len().min(kept.len()));
         let kept = &kept[..start.len()];
         if start == kept {
             self.equal += start.len();
@@ -131,7 +109,7 @@ pub(super) struct Difference {
     /// The first differing byte; the first that was not kept if it is not known exactly.
     at: usize,
     exact: bool,
-    /// Of the text put together, and of the one given.
+    /// Of the concatenated text, and of the one given.
     lengths: (u64, u64),
 }
 
@@ -147,16 +125,16 @@ impl fmt::Display for Difference {
 mod tests {
     use super::*;
 
-    fn text(pieces: &[&str]) -> Text {
-        let mut text = Text::default();
-        for piece in pieces {
-            text.push(piece);
+    fn text(chunks: &[&str]) -> BoundedText {
+        let mut text = BoundedText::default();
+        for chunk in chunks {
+            text.push(chunk);
         }
         text
     }
 
     #[test]
-    fn the_first_differing_byte_is_told() {
+    fn the_first_differing_byte_is_found() {
         let at = |together: &str, given: &str| {
             text(&[together]).difference(given).map(|difference| difference.at)
         };
@@ -171,7 +149,7 @@ mod tests {
     fn a_text_is_compared_as_it_is_written() {
         let whole = text(&["a\nb", "\u{1f680}c"]);
         let at = |written: &str| {
-            whole.difference_from(&Prose::written(written)).map(|difference| difference.at)
+            whole.difference_from(&RawStr::written(written)).map(|difference| difference.at)
         };
         assert_eq!(at(r"a\nb\ud83d\ude80c"), None);
         assert_eq!(at(r"a\u000ab🚀c"), None);
@@ -180,7 +158,7 @@ mod tests {
         assert_eq!(at(r"a\nb🚀c\n"), Some(8));
     }
 
-    /// Goal: beyond the bound texts are still told apart, however they were cut into pieces.
+    /// Goal: texts that differ beyond the bound still differ, however they were cut into chunks.
     #[test]
     fn long_texts_are_compared_beyond_what_is_kept() {
         let long = "0123456789".repeat(TEXT_BYTES_MAX / 10 + 10);
@@ -191,7 +169,7 @@ mod tests {
         assert_eq!(whole.kept.len(), TEXT_BYTES_MAX);
         assert_eq!(whole.difference(&long), None);
         let written = long.replace('5', r"\u0035");
-        assert_eq!(whole.difference_from(&Prose::written(&written)), None);
+        assert_eq!(whole.difference_from(&RawStr::written(&written)), None);
         let mut other = long.clone().into_bytes();
         *other.last_mut().expect("not empty") = b'x';
         let other = String::from_utf8(other).expect("ASCII");
@@ -200,10 +178,5 @@ mod tests {
             Some((TEXT_BYTES_MAX, false))
         );
 
-        let mut again = whole.clone();
-        let mark = again.mark();
-        again.push("more");
-        again.go_back(mark);
-        assert_eq!(again.difference(&long), None);
     }
 }

@@ -1,0 +1,216 @@
+//! How the run ended: decided here, once.
+
+use std::time::Duration;
+
+use super::Outcome;
+use crate::profile::{ExitStatus, RunOutcome, StatusMeaning};
+
+/// What is known about the producer of a stream when the stream has ended. The default knows
+/// nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProducerExit {
+    /// Its exit status, if it is known.
+    pub status: Option<ExitStatus>,
+    /// Why reading was stopped before the producer ended by itself.
+    pub stop: Option<StopReason>,
+    /// We received a signal and passed it on to the producer.
+    pub was_interrupted: bool,
+    /// A descendant of the producer kept its standard output open after the producer's end.
+    pub stdout_held_open: bool,
+    /// The last lines it wrote to standard error, if standard error was read.
+    pub stderr: Option<Vec<String>>,
+}
+
+impl From<ExitStatus> for ProducerExit {
+    fn from(status: ExitStatus) -> Self {
+        Self { status: Some(status), ..Self::default() }
+    }
+}
+
+/// Why a producer was stopped, or its stream abandoned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// It was still running some time after its terminal event; not a defect.
+    Lingered,
+    /// The run took longer than its limit.
+    Timeout {
+        /// The limit.
+        limit: Duration,
+        /// The lines that started the open calls, and how long these had been open.
+        open_calls: Vec<(u64, Duration)>,
+    },
+    /// No event came for longer than the limit, and no call was open.
+    IdleTimeout {
+        /// The limit.
+        limit: Duration,
+    },
+}
+
+/// How the stream itself ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StreamEnd {
+    pub(super) has_events: bool,
+    /// Whether the agent ends every run with a terminal event.
+    pub(super) needs_terminal: bool,
+    pub(super) terminal: TerminalState,
+    /// What the stream says about the run.
+    pub(super) says: Option<RunOutcome>,
+    /// Whether an error came with which the run cannot have succeeded.
+    pub(super) has_fatal_error: bool,
+    /// Whether calls are open that must not be.
+    pub(super) has_open_calls: bool,
+    pub(super) last_line: LastLine,
+}
+
+/// Whether the terminal event came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TerminalState {
+    Missing,
+    /// An event came that is the terminal one if nothing follows, and nothing followed.
+    Provisional,
+    Came,
+}
+
+/// The last line of the stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LastLine {
+    Whole,
+    /// It looks like an event, and could not be parsed.
+    Unparsed,
+    /// It was cut.
+    Cut,
+    /// The same, and the severity of `truncated-line` is not an error.
+    CutAllowed,
+}
+
+/// What ended the run, as far as is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    TimedOut,
+    /// The exit status says that the run failed.
+    ExitStatus,
+    CutLine,
+    NoEvents,
+    NoTerminalEvent,
+    /// Nothing is missing.
+    Ended,
+}
+
+/// How the run ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EndOfRun<'p> {
+    pub(super) cause: Cause,
+    pub(super) outcome: Outcome,
+    /// The producer's own status: none if we stopped it.
+    pub(super) status: Option<StatusMeaning<'p>>,
+    stream: StreamEnd,
+    was_stopped: bool,
+}
+
+impl<'p> EndOfRun<'p> {
+    /// Decides. `status` is the exit status as the profile reads it.
+    pub(super) fn decide(
+        stream: StreamEnd,
+        exit: &ProducerExit,
+        status: Option<StatusMeaning<'p>>,
+    ) -> Self {
+        let is_closed = stream.terminal != TerminalState::Missing;
+        let timed_out = exit.stop.as_ref().is_some_and(StopReason::is_timeout);
+        let was_stopped = exit.stop.is_some();
+        // A status is the producer's own unless we stopped it, or a signal did when it was done.
+        let status = status.filter(|_| !was_stopped && !(exit.was_interrupted && is_closed));
+        let failed = status.is_some_and(|status| !status.is_success());
+        let is_complete = is_closed || !stream.needs_terminal;
+
+        let cause = match (timed_out, failed, stream.last_line, stream.has_events, is_complete) {
+            (true, ..) => Cause::TimedOut,
+            // Whatever is missing is missing because the run failed.
+            (_, true, ..) => Cause::ExitStatus,
+            (_, _, LastLine::Cut, ..) if !was_stopped => Cause::CutLine,
+            (_, _, _, false, _) => Cause::NoEvents,
+            (_, _, _, _, false) => Cause::NoTerminalEvent,
+            (_, _, _, true, true) => Cause::Ended,
+        };
+
+        let outcome = match (cause, stream.says, stream.is_cut(), stream.has_fatal_error) {
+            (Cause::TimedOut, ..) => Outcome::TimedOut,
+            (Cause::ExitStatus, ..) | (_, Some(RunOutcome::Failure), ..) => Outcome::Failed,
+            (_, _, true, _) => Outcome::Truncated,
+            (_, _, _, true) => Outcome::Failed,
+            (_, _, false, false) => Outcome::Succeeded,
+        };
+        Self { cause, outcome, status, stream, was_stopped }
+    }
+
+    pub(super) fn succeeded(&self) -> bool {
+        self.outcome == Outcome::Succeeded
+    }
+
+    /// Whether the run is over because nothing followed; not because of a terminal event, and not
+    /// because we stopped it.
+    pub(super) fn nothing_followed(&self) -> bool {
+        let StreamEnd { has_events, terminal, .. } = self.stream;
+        has_events && !self.was_stopped && terminal != TerminalState::Came
+    }
+
+    /// Whether calls that are still open are a defect of the stream.
+    pub(super) fn reports_open_calls(&self) -> bool {
+        let StreamEnd { needs_terminal, terminal, .. } = self.stream;
+        // With a failed status the run was cut, and its calls with it.
+        let ended_silently = !needs_terminal
+            && terminal == TerminalState::Missing
+            && self.cause != Cause::ExitStatus;
+        self.nothing_followed() && (self.succeeded() || ended_silently)
+    }
+
+    /// Whether the exit status contradicts what the stream says.
+    pub(super) fn contradicts_status(&self) -> bool {
+        let both = self.status.zip(self.stream.says);
+        self.stream.has_events && both.is_some_and(|(status, says)| !status.is_consistent_with(says))
+    }
+
+    /// What the stream says about the run.
+    pub(super) fn says(&self) -> Option<RunOutcome> {
+        self.stream.says
+    }
+
+    /// Whether neither the stream nor standard error says why the run failed.
+    pub(super) fn failed_silently(&self, exit: &ProducerExit) -> bool {
+        let failed = matches!(self.status.map(|it| it.status), Some(ExitStatus::Code(1..)));
+        let is_explained =
+            self.stream.says == Some(RunOutcome::Failure) || self.stream.has_fatal_error;
+        failed && !is_explained && exit.stderr.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    /// Whether a cut last line is the producer's defect.
+    pub(super) fn lost_its_last_line(&self) -> bool {
+        let is_cut = matches!(self.stream.last_line, LastLine::Cut | LastLine::CutAllowed);
+        is_cut && !self.was_stopped
+    }
+
+    /// Whether the stream ended before the run did.
+    pub(super) fn is_cut(&self) -> bool {
+        self.stream.is_cut()
+    }
+}
+
+impl StreamEnd {
+    fn is_cut(&self) -> bool {
+        let Self { has_events, needs_terminal, has_open_calls, last_line, .. } = *self;
+        let is_open = self.terminal == TerminalState::Missing;
+        let has_loose_end = needs_terminal || has_open_calls || last_line != LastLine::Whole;
+        !has_events || is_open && has_loose_end
+    }
+}
+
+impl StopReason {
+    /// Whether a timeout fired.
+    pub fn is_timeout(&self) -> bool {
+        match self {
+            Self::Lingered => false,
+            Self::Timeout { .. } | Self::IdleTimeout { .. } => true,
+        }
+    }
+}

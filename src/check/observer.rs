@@ -1,0 +1,199 @@
+//! Who is called while a stream is checked.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::StreamSummary;
+use super::stage::terminal::Place;
+use crate::error::Error;
+use crate::facts::{Call, Facts};
+use crate::profile::detect::ProfileSource;
+use crate::profile::{CallOutcome, Profile};
+use crate::rules::diagnostic::Diagnostic;
+use crate::stream::Line;
+
+/// Receives what a check finds, while the stream arrives. All methods do nothing by default.
+///
+/// Calls come in this order for each stream: `begin`; events and diagnostics as they are found;
+/// `stream_ended`; the last diagnostics; `summary`. If the stream cannot be checked to its end,
+/// `abandoned` comes in place of what is missing.
+///
+/// An observer that writes keeps its first failure; only `begin` can stop the check.
+pub trait Observer {
+    /// The profile of the stream is known; the first event follows.
+    ///
+    /// # Errors
+    ///
+    /// When the observer cannot work with this profile. The stream is not checked then.
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        let _ = start;
+        Ok(())
+    }
+
+    /// An event came, and the profile is not known yet.
+    fn undetected_event(&mut self) {}
+
+    /// An event came.
+    fn event(&mut self, event: &CheckedEvent<'_>) {
+        let _ = event;
+    }
+
+    /// A defect was found. At most 100 are reported for one rule and stream.
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        let _ = diagnostic;
+    }
+
+    /// Nothing more is known for now: what was written must become visible. Also called before and
+    /// after diagnostics, so that several outputs on one terminal stay in order.
+    fn flush(&mut self) {}
+
+    /// No more events will come.
+    fn stream_ended(&mut self) {}
+
+    /// The result.
+    fn summary(&mut self, summary: &StreamSummary) {
+        let _ = summary;
+    }
+
+    /// The stream could not be checked to its end.
+    fn abandoned(&mut self, error: &Error) {
+        let _ = error;
+    }
+}
+
+/// Observes nothing.
+impl Observer for () {}
+
+/// Collects the diagnostics.
+impl Observer for Vec<Diagnostic> {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        self.push(diagnostic.clone());
+    }
+}
+
+/// The start of a stream.
+#[derive(Debug, Clone, Copy)]
+pub struct StreamStart<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) profile: &'a Arc<Profile>,
+    pub(crate) source: ProfileSource,
+}
+
+impl<'a> StreamStart<'a> {
+    /// The stream's name.
+    pub fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// The name of the profile.
+    pub fn profile(&self) -> &'a str {
+        &self.profile.name
+    }
+
+    /// How the profile was chosen.
+    pub fn source(&self) -> ProfileSource {
+        self.source
+    }
+}
+
+/// An event, and what it means.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckedEvent<'a> {
+    pub(crate) line: &'a Line<'a>,
+    pub(crate) facts: &'a Facts<'a>,
+    pub(crate) text: &'a [TextUpdate<'a>],
+    pub(crate) calls: &'a [CallUpdate<'a>],
+    pub(crate) is_valid: bool,
+    pub(crate) place: Place,
+}
+
+impl<'a> CheckedEvent<'a> {
+    /// The number of its line, from 1.
+    pub fn line(&self) -> u64 {
+        self.line.number
+    }
+
+    /// Its bytes, as they arrived, without the line's terminator.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.line.bytes
+    }
+
+    /// Its kind, as the profile names it: `system/init`.
+    pub fn tag(&self) -> &'a str {
+        &self.facts.tag
+    }
+
+    /// Whether it satisfies the schemas.
+    pub fn is_valid(&self) -> bool {
+        self.is_valid
+    }
+
+    /// Whether it belongs to the run; it does not if the terminal event came before it.
+    pub fn is_in_run(&self) -> bool {
+        matches!(self.place, Place::Run | Place::NewTurn)
+    }
+
+    /// What it adds to the assistant's text.
+    pub fn text(&self) -> &'a [TextUpdate<'a>] {
+        self.text
+    }
+
+    /// The tool calls that it starts and completes.
+    pub fn calls(&self) -> &'a [CallUpdate<'a>] {
+        self.calls
+    }
+}
+
+/// What an event adds to the assistant's text. Text that the agent sends twice comes once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TextUpdate<'a> {
+    /// More text of the open segment.
+    Chunk(Cow<'a, str>),
+    /// The agent repeats the open segment as a whole, and it differs: this is its final version.
+    Replaced(&'a str),
+    /// The segment is complete.
+    SegmentEnd,
+    /// The text of the answer, as the terminal event gives it.
+    Answer(Cow<'a, str>),
+    /// A new turn begins.
+    NewTurn,
+}
+
+/// What an event says about a tool call.
+#[derive(Debug, Clone, Copy)]
+pub struct CallUpdate<'a> {
+    pub(crate) change: CallChange,
+    /// The number of the call in the stream, from 1; 0 if it was not started, or is not followed.
+    pub(crate) number: u64,
+    pub(crate) call: &'a Call<'a>,
+}
+
+impl<'a> CallUpdate<'a> {
+    /// What happened.
+    pub fn change(&self) -> CallChange {
+        self.change
+    }
+
+    /// The call's id.
+    pub fn id(&self) -> &'a str {
+        self.call.id.as_str()
+    }
+
+    /// The tool's name, if this event has it.
+    pub fn tool(&self) -> Option<&'a str> {
+        self.call.tool.as_deref()
+    }
+}
+
+/// What happened to a tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallChange {
+    /// It started.
+    Started,
+    /// Its start came again, perhaps with more details.
+    StartedAgain,
+    /// It completed.
+    Completed(CallOutcome),
+}

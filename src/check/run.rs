@@ -1,0 +1,340 @@
+//! One run of an agent: the stages that follow it, through all its turns.
+
+use super::contract::Contract;
+use super::end_of_run::{Cause, EndOfRun, ProducerExit, StopReason, StreamEnd};
+use super::findings::Findings;
+use super::stage::calls::CallTable;
+use super::stage::drift::Drift;
+use super::stage::lines::LineCheck;
+use super::stage::session::SessionCheck;
+use super::stage::terminal::{Place, TerminalCheck};
+use super::stage::text::{TextCheck, TextUpdates};
+use super::{CallUpdate, CheckedEvent, Format, Note, Observer, Outcome};
+use crate::facts::{Facts, Plan};
+use crate::limits::CALLS_NAMED_MAX;
+use crate::profile::TerminalPolicy;
+use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
+use crate::stream::Line;
+
+/// Whether an event satisfies the schemas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Validity {
+    Known(bool),
+    /// The shape cache recalled it: it is valid where the schemas apply.
+    Recalled,
+}
+
+/// The stages.
+#[derive(Debug)]
+pub(super) struct Run<'c> {
+    contract: &'c Contract,
+    format: Option<Format>,
+    pub(super) events: u64,
+    /// Valid events that lack what their rules ask for.
+    incomplete_events: u64,
+    drift: Drift,
+    pub(super) session: SessionCheck<'c>,
+    pub(super) calls: CallTable<'c>,
+    pub(super) text: TextCheck<'c>,
+    pub(super) terminal: TerminalCheck,
+}
+
+impl<'c> Run<'c> {
+    pub(super) fn new(contract: &'c Contract, format: Option<Format>) -> Self {
+        let profile = contract.profile();
+        Self {
+            contract,
+            format,
+            events: 0,
+            incomplete_events: 0,
+            drift: Drift::default(),
+            session: SessionCheck::new(&profile.session),
+            calls: CallTable::new(&profile.calls),
+            text: TextCheck::new(profile),
+            terminal: TerminalCheck::default(),
+        }
+    }
+
+    pub(super) fn format(&self) -> Format {
+        self.format.unwrap_or(Format::StreamJson)
+    }
+
+    /// Observes one event.
+    pub(super) fn observe(
+        &mut self,
+        line: &Line<'_>,
+        facts: &Facts<'_>,
+        validity: Validity,
+        findings: &mut Findings<'_>,
+        out: &mut dyn Observer,
+    ) {
+        self.events += 1;
+        let place = self.terminal.place(facts);
+        let is_valid = match validity {
+            Validity::Known(is_valid) => is_valid,
+            Validity::Recalled => place != Place::AfterEnd,
+        };
+        let mut text = TextUpdates::new();
+        let mut calls = Vec::new();
+        match place {
+            // Nothing follows what comes after the end; of many such events most are counted only.
+            Place::AfterEnd => {
+                if !findings.is_counted_only(Rule::EventAfterTerminal) {
+                    self.terminal.observe(facts, &mut findings.pending);
+                }
+            }
+            Place::Epilogue => self.notice(facts, is_valid, &mut findings.pending),
+            Place::NewTurn => {
+                self.new_turn(&mut text, &mut findings.pending);
+                self.in_run(facts, is_valid, &mut text, &mut calls, findings);
+            }
+            Place::Run => self.in_run(facts, is_valid, &mut text, &mut calls, findings),
+        }
+        let (text, calls) = (&text[..], &calls[..]);
+        out.event(&CheckedEvent { line, facts, text, calls, is_valid, place });
+    }
+
+    fn new_turn(&mut self, text: &mut TextUpdates<'_>, found: &mut Vec<Diagnostic>) {
+        // One object is never followed by another turn.
+        self.format = self.contract.options().format.or(Some(Format::StreamJson));
+        self.terminal.new_turn(found);
+        self.session.new_turn();
+        self.calls.new_turn();
+        self.text.new_turn(text);
+    }
+
+    /// What may also come after the end of the run.
+    fn notice(&mut self, facts: &Facts<'_>, is_valid: bool, found: &mut Vec<Diagnostic>) {
+        self.drift.event(facts, is_valid, found);
+        if facts.rare.is_some() {
+            self.drift.calls(facts, |call| self.calls.tool_of_open(&call.id), found);
+        }
+        self.session.observe(facts, found);
+    }
+
+    fn in_run<'f>(
+        &mut self,
+        facts: &'f Facts<'_>,
+        is_valid: bool,
+        text: &mut TextUpdates<'f>,
+        calls: &mut Vec<CallUpdate<'f>>,
+        findings: &mut Findings<'_>,
+    ) {
+        let found = &mut findings.pending;
+        self.notice(facts, is_valid, found);
+        let is_success = self.terminal.is_success(facts);
+        let format = self.settle_format(facts);
+        if facts.rare.is_some() {
+            self.calls.observe(facts, is_success, calls, found);
+        }
+        self.text.observe(facts, format == Format::Json, found, text);
+        self.terminal.observe(facts, found);
+        let is_incomplete = facts.marks.is_incomplete;
+        if is_success && !self.terminal.has_fatal_error() {
+            let doubts = self.text.doubts(is_incomplete);
+            found.extend(doubts.map(|diagnostic| diagnostic.at(facts.line, facts.offset)));
+        }
+        if is_incomplete && is_valid {
+            self.incomplete_events += 1;
+        } else if is_incomplete && findings.is_error(Rule::SchemaViolation) {
+            findings.lost_line(facts.line);
+        }
+    }
+
+    /// Whether the schemas apply to an event: not behind the end, where it has no place.
+    pub(super) fn applies_schemas(&self, plan: &Plan<'_>) -> bool {
+        let marks = plan.template.marks;
+        self.terminal.terminal_line().is_none() || marks.starts_turn || marks.may_follow_end
+    }
+
+    /// The first event shows the format: a terminal event alone is the single object.
+    fn settle_format(&mut self, facts: &Facts<'_>) -> Format {
+        *self.format.get_or_insert_with(|| {
+            let is_end = facts.terminal().is_some_and(|end| !end.is_provisional);
+            let has_single = self.contract.profile().single.is_some();
+            if has_single && is_end { Format::Json } else { Format::StreamJson }
+        })
+    }
+
+    /// What only the end of the stream shows.
+    pub(super) fn end(
+        &mut self,
+        exit: &ProducerExit,
+        lines: &mut LineCheck<'_>,
+        findings: &mut Findings<'_>,
+    ) -> EndOfRun<'c> {
+        self.text.finish();
+        let needs_terminal = self.contract.needs_terminal();
+        let terminal = self.terminal.finish(needs_terminal, &mut findings.pending);
+        let stream = StreamEnd {
+            has_events: self.events > 0,
+            needs_terminal,
+            terminal,
+            says: self.terminal.says(),
+            has_fatal_error: self.terminal.has_fatal_error(),
+            has_open_calls: self.calls.is_unfinished(),
+            last_line: lines.last_line(findings),
+        };
+        let status = exit.status.map(|status| self.contract.profile().exit.word(status));
+        let end = EndOfRun::decide(stream, exit, status);
+        let found = &mut findings.pending;
+
+        if let Some(cut) = lines.take_cut_line().filter(|_| end.lost_its_last_line()) {
+            let is_missing = needs_terminal && self.terminal.terminal_line().is_none();
+            let note = is_missing.then(|| self.missing("there is no terminal event"));
+            found.push(Diagnostic { note, ..cut });
+        }
+        let (line, offset) = self.terminal.last_event();
+        match end.cause {
+            Cause::NoEvents => {
+                found.push(Diagnostic::new(Rule::EmptyStream, "the stream has no event"));
+            }
+            Cause::NoTerminalEvent => {
+                let message = "the stream ends here, without a terminal event";
+                let diagnostic = Diagnostic::new(Rule::MissingTerminalEvent, message);
+                let note = self.missing("the run was cut short");
+                found.push(diagnostic.note(note).at(line, offset));
+            }
+            Cause::TimedOut | Cause::ExitStatus | Cause::CutLine | Cause::Ended => {}
+        }
+        if self.events > 0 {
+            self.session.finish(self.format() == Format::StreamJson, found);
+        }
+        if end.reports_open_calls() {
+            self.calls.report_open(line, offset, found);
+        }
+        if end.nothing_followed() && end.succeeded() {
+            found.extend(self.text.doubts(false).map(|it| it.at(line, offset)));
+        }
+        if end.contradicts_status() {
+            found.extend(contradiction(&end, self.terminal.terminal_line()));
+        }
+        if self.events > 0 && end.succeeded() {
+            found.extend(self.calls.counts().all_refused().map(|it| it.at(line, offset)));
+        }
+        if end.failed_silently(exit) {
+            let message = "the command failed and wrote nothing to standard error";
+            found.push(Diagnostic::new(Rule::SilentFailure, message));
+        }
+        if exit.stdout_held_open {
+            let message = "a process that the command left behind keeps the stream open";
+            found.push(Diagnostic::new(Rule::PipeHeldOpen, message));
+        }
+        end
+    }
+
+    /// What a stream without its terminal event leaves open.
+    fn missing(&self, fact: &str) -> String {
+        let open = self.calls.open_summary();
+        [fact].into_iter().chain(open.as_deref()).collect::<Vec<_>>().join("; ")
+    }
+
+    /// What a reader should know about the run.
+    pub(super) fn notes(&self, end: &EndOfRun<'_>, exit: &ProducerExit) -> Vec<Note> {
+        let mut notes = self.drift.notes();
+        let count = self.incomplete_events;
+        notes.extend((count > 0).then_some(Note::EventsIncomplete { count }));
+        notes.extend(self.calls.notes());
+        notes.extend(self.text.notes());
+        self.notes_on_outcome(end, exit, &mut notes);
+        notes
+    }
+
+    /// How the outcome came about, if nothing else shows it.
+    fn notes_on_outcome(&self, end: &EndOfRun<'_>, exit: &ProducerExit, notes: &mut Vec<Note>) {
+        let result = self.terminal.result();
+        match end.outcome {
+            Outcome::TimedOut => {
+                let stop = exit.stop.as_ref();
+                notes.extend(stop.map(|stop| Note::TimedOut(self.timeout(stop))));
+            }
+            Outcome::Failed => {
+                if let Some((line, is_error)) = self.terminal.failure() {
+                    notes.push(Note::FailureReported { line, is_error });
+                } else if end.is_cut() && self.events > 0 {
+                    let no_terminal_event = self.contract.needs_terminal();
+                    let open_calls = self.calls.open_summary();
+                    if no_terminal_event || open_calls.is_some() {
+                        notes.push(Note::CutShort { no_terminal_event, open_calls });
+                    }
+                }
+            }
+            Outcome::Succeeded => {
+                let policy = self.contract.profile().terminal.policy;
+                let is_silent = policy != TerminalPolicy::Required
+                    && self.terminal.terminal_line().is_none()
+                    && result.is_none_or(|result| result.outcome.is_none());
+                let count = self.terminal.warnings();
+                if is_silent && end.status.is_none() {
+                    notes.push(Note::OutcomeUnknown);
+                } else if count > 0 {
+                    notes.push(Note::ErrorsSurvived { count });
+                }
+            }
+            Outcome::Truncated => {}
+        }
+        let turns = self.terminal.turns();
+        let totals = result.map(|result| result.totals).unwrap_or_default();
+        if turns > 1 && (totals.duration_ms.is_some() || totals.usage.output_tokens.is_some()) {
+            notes.push(Note::TotalsOfLastTurn { turns });
+        }
+        if let Some(meaning) = end.status.and_then(|status| status.meaning) {
+            notes.push(Note::ExitStatusMeaning(meaning.to_owned()));
+        }
+        if exit.stop == Some(StopReason::Lingered) {
+            notes.push(Note::Lingered { was_stopped: exit.status.is_some() });
+        }
+    }
+
+    fn timeout(&self, stop: &StopReason) -> String {
+        let seconds = |age: &std::time::Duration| format!("{} s", age.as_secs());
+        let (message, ages) = match stop {
+            StopReason::Timeout { limit, open_calls } => {
+                let ages = open_calls.iter().take(CALLS_NAMED_MAX);
+                let ages = ages.map(|(line, age)| format!("line {line} for {}", seconds(age)));
+                let message = format!("the run was not over after {}", shown_limit(*limit));
+                (message, ages.collect::<Vec<_>>())
+            }
+            StopReason::IdleTimeout { limit } => {
+                (format!("no event came for {}", shown_limit(*limit)), Vec::new())
+            }
+            StopReason::Lingered => ("the command was still running".to_owned(), Vec::new()),
+        };
+        let open = self.calls.open_summary();
+        let ages = (!ages.is_empty()).then(|| format!("open since {}", ages.join(", ")));
+        [Some(message), open, ages].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// A limit as people write it: `1h 30m`, `250ms`.
+fn shown_limit(limit: std::time::Duration) -> String {
+    let (seconds, millis) = (limit.as_secs(), limit.subsec_millis());
+    let parts = [
+        (seconds / 3_600, "h"),
+        (seconds / 60 % 60, "m"),
+        (seconds % 60, "s"),
+        (millis.into(), "ms"),
+    ];
+    let shown = parts.iter().filter(|(count, _)| *count > 0);
+    shown.map(|(count, unit)| format!("{count}{unit}")).collect::<Vec<_>>().join(" ")
+}
+
+fn contradiction(end: &EndOfRun<'_>, terminal_line: Option<u64>) -> Option<Diagnostic> {
+    use crate::profile::{ExitStatus, RunOutcome};
+
+    let status = end.status?;
+    let says = match end.says()? {
+        RunOutcome::Failure => "failed",
+        RunOutcome::Success => "succeeded",
+    };
+    let found = match status.status {
+        ExitStatus::Code(code) => format!("the exit status is {code}"),
+        ExitStatus::Signal(signal) => format!("the command was ended by signal {signal}"),
+    };
+    let message = format!("the stream says that the run {says}, but {found}");
+    let mut diagnostic = Diagnostic::new(Rule::ExitStatusContradictsResult, message);
+    diagnostic.related_line = terminal_line;
+    diagnostic.note = status.meaning.map(|meaning| format!("the status means: {meaning}"));
+    Some(diagnostic)
+}

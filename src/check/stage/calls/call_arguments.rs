@@ -1,0 +1,60 @@
+//! The arguments of open calls, kept to compare both halves.
+
+use foldhash::quality::RandomState;
+use serde_json::Value;
+
+use crate::json::JsonRef;
+use crate::limits::CALL_SOURCES_BYTES_MAX;
+
+/// What is kept of a value, in bounded memory.
+#[derive(Debug)]
+pub(super) enum KeptValue {
+    /// Its text. Producers repeat a value as they wrote it before, so comparing it is all that
+    /// must be done, and it is done at the speed of memory.
+    Source(Box<str>),
+    /// Its hash, if the text is not known or there is no room for it.
+    Hash(u64),
+}
+
+/// Keeps and compares values.
+#[derive(Debug, Default)]
+pub(super) struct CallArguments {
+    state: RandomState,
+    /// Bytes of the texts that are kept.
+    kept: usize,
+}
+
+impl CallArguments {
+    /// Keeps what is needed of a value.
+    pub(super) fn keep(&mut self, node: JsonRef<'_>) -> KeptValue {
+        match node.source() {
+            Some(source) if self.kept + source.len() <= CALL_SOURCES_BYTES_MAX => {
+                self.kept += source.len();
+                KeptValue::Source(source.into())
+            }
+            Some(_) | None => KeptValue::Hash(node.fingerprint(&self.state)),
+        }
+    }
+
+    /// Whether a value equals a kept one, the order of members not counted.
+    pub(super) fn equal(&self, kept: &KeptValue, node: JsonRef<'_>) -> bool {
+        let fingerprint = match kept {
+            KeptValue::Source(text) if node.source() == Some(text) => return true,
+            KeptValue::Source(text) => {
+                let value: Value = serde_json::from_str(text).unwrap_or_default();
+                JsonRef::tree(&value).fingerprint(&self.state)
+            }
+            KeptValue::Hash(fingerprint) => *fingerprint,
+        };
+        fingerprint == node.fingerprint(&self.state)
+    }
+
+    /// Gives back the memory of values.
+    pub(super) fn release(&mut self, values: Vec<Option<KeptValue>>) {
+        for kept in values.into_iter().flatten() {
+            if let KeptValue::Source(text) = kept {
+                self.kept -= text.len();
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Stage: which lines are events. Framing, noise, and lines that could not be parsed.
+
+use crate::check::end_of_run::LastLine;
+use crate::check::findings::Findings;
+use crate::facts::FactReader;
+use crate::profile::{Noise, NoiseKind, NoisePlace, Profile};
+use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
+use crate::stream::{
+    BYTE_ORDER_MARK, Event, Framing, GluedEvent, Line, LineDefect, glued_events,
+};
+
+/// Decides for each line whether it is an event.
+#[derive(Debug)]
+pub(crate) struct LineCheck<'c> {
+    profile: &'c Profile,
+    framing: Framing,
+    /// Whether the stream has been reported as something else than NDJSON.
+    is_reported: bool,
+    lines: u64,
+    /// A cut last line, kept until the end shows what else is missing.
+    cut_line: Option<Diagnostic>,
+}
+
+/// A line that is not an event, once the profile has been asked.
+enum LineNoise<'a> {
+    /// The profile does not know it.
+    NotNoise,
+    /// There is an event behind other text.
+    EventBehindText(GluedEvent<'a>, Option<NoiseKind>),
+    /// All of it is noise.
+    Line(NoiseKind),
+}
+
+impl<'c> LineCheck<'c> {
+    pub(crate) fn new(profile: &'c Profile) -> Self {
+        Self { profile, framing: Framing::Unseen, is_reported: false, lines: 0, cut_line: None }
+    }
+
+    /// Lines so far, including blank ones.
+    pub(crate) fn count(&self) -> u64 {
+        self.lines
+    }
+
+    /// A line that the shape cache knows is an event.
+    pub(crate) fn recalled(&mut self, findings: &mut Findings<'_>) {
+        self.lines += 1;
+        findings.set_last_line_lost(false);
+    }
+
+    /// The event of a line, or the event behind other text on it.
+    pub(crate) fn accept<'a>(
+        &mut self,
+        line: Line<'a>,
+        parsed: Result<Event<'a>, LineDefect>,
+        facts: &mut FactReader,
+        findings: &mut Findings<'_>,
+    ) -> Option<(Line<'a>, Event<'a>)> {
+        self.lines += 1;
+        if !self.is_ndjson() {
+            return None;
+        }
+        if line.offset == 0 && line.bytes.starts_with(BYTE_ORDER_MARK) {
+            let message = "the stream begins with a UTF-8 byte order mark";
+            findings.pending.push(Diagnostic::new(Rule::ByteOrderMark, message).at(line.number, 0));
+        }
+        let defect = match parsed {
+            Ok(event) => return Some(self.event(line, event, findings)),
+            Err(defect) => defect,
+        };
+        match self.noise(&line, &defect, facts) {
+            LineNoise::NotNoise => {
+                self.framing = self.framing.observe(&line, false);
+                self.not_an_event(&line, &defect, findings);
+                None
+            }
+            LineNoise::EventBehindText(GluedEvent { line: rest, event, .. }, kind) => {
+                if kind.is_none() {
+                    findings.pending.push(defect.diagnostic(&line));
+                }
+                if kind == Some(NoiseKind::Stderr) {
+                    let message = "standard error is mixed in before the event";
+                    findings.pending.push(stderr_in_stream(message, &line));
+                }
+                Some(self.event(rest, event, findings))
+            }
+            LineNoise::Line(kind) => {
+                if kind == NoiseKind::Stderr {
+                    let message = "the line was written to standard error";
+                    findings.pending.push(stderr_in_stream(message, &line));
+                }
+                None
+            }
+        }
+    }
+
+    fn event<'a>(
+        &mut self,
+        line: Line<'a>,
+        event: Event<'a>,
+        findings: &mut Findings<'_>,
+    ) -> (Line<'a>, Event<'a>) {
+        findings.pending.extend(event.defects(&line));
+        self.framing = self.framing.observe(&line, true);
+        findings.set_last_line_lost(false);
+        (line, event)
+    }
+
+    fn not_an_event(&mut self, line: &Line<'_>, defect: &LineDefect, findings: &mut Findings<'_>) {
+        let diagnostic = defect.diagnostic(line);
+        if *defect == LineDefect::Truncated {
+            self.cut_line = Some(diagnostic);
+            return;
+        }
+        if looks_like_event(line) && findings.is_error(diagnostic.rule) {
+            findings.set_last_line_lost(true);
+            findings.lost_line(line.number);
+        }
+        findings.pending.push(diagnostic);
+    }
+
+    /// What the profile knows about a line that is not an event.
+    fn noise<'a>(
+        &self,
+        line: &Line<'a>,
+        defect: &LineDefect,
+        facts: &mut FactReader,
+    ) -> LineNoise<'a> {
+        // A broken event is never noise, whatever is in it.
+        if !defect.may_be_noise() || looks_like_event(line) {
+            return LineNoise::NotNoise;
+        }
+        let Some(text) = line.text() else { return LineNoise::NotNoise };
+        let rules = &self.profile.noise;
+        for glued in glued_events(line) {
+            let rule = rules.iter().find(|rule| rule.matches.is_in(glued.before));
+            let is_announced = rule.is_some_and(|rule| rule.place == NoisePlace::Before);
+            if !is_announced && !facts.plan(self.profile, &glued.event).is_known() {
+                continue;
+            }
+            let kind = rule.map(|rule| rule.is);
+            // The text may show that the stream is not NDJSON at all.
+            let is_ndjson = kind.is_some() || self.framing.observe(line, false) == Framing::Ndjson;
+            let found = LineNoise::EventBehindText(glued, kind);
+            return if is_ndjson { found } else { LineNoise::NotNoise };
+        }
+        let is_noise = |rule: &&Noise| rule.place == NoisePlace::Line && rule.matches.is_in(text);
+        rules.iter().find(is_noise).map_or(LineNoise::NotNoise, |rule| LineNoise::Line(rule.is))
+    }
+
+    /// Whether lines are read: not if the stream is something else than NDJSON.
+    pub(crate) fn is_ndjson(&self) -> bool {
+        !matches!(self.framing, Framing::NotNdjson(_))
+    }
+
+    /// Whether the framing is known, so that diagnostics can be reported. For a stream that is not
+    /// NDJSON there is one, in place of all others.
+    pub(crate) fn is_settled(&mut self, findings: &mut Findings<'_>) -> bool {
+        match self.framing {
+            Framing::NotNdjson(framing) if !self.is_reported => {
+                self.is_reported = true;
+                findings.pending = vec![framing.diagnostic()];
+                true
+            }
+            Framing::Suspect { .. } | Framing::NotNdjson(_) => false,
+            Framing::Unseen | Framing::Ndjson => true,
+        }
+    }
+
+    /// The end of the stream decides what is in doubt.
+    pub(crate) fn finish(&mut self) {
+        self.framing = self.framing.finish();
+    }
+
+    /// How the last line ended.
+    pub(crate) fn last_line(&self, findings: &Findings<'_>) -> LastLine {
+        match &self.cut_line {
+            Some(cut) if findings.is_error(cut.rule) => LastLine::Cut,
+            Some(_) => LastLine::CutAllowed,
+            None if findings.is_last_line_lost() => LastLine::Unparsed,
+            None => LastLine::Whole,
+        }
+    }
+
+    pub(crate) fn take_cut_line(&mut self) -> Option<Diagnostic> {
+        self.cut_line.take()
+    }
+}
+
+fn stderr_in_stream(message: &str, line: &Line<'_>) -> Diagnostic {
+    let diagnostic = Diagnostic::new(Rule::StderrInStream, message);
+    diagnostic.note("is stderr merged into stdout (2>&1)?").at(line.number, line.offset)
+}
+
+/// Whether a line that is not an event looks like one: it begins as an object, or is too long to
+/// be read.
+fn looks_like_event(line: &Line<'_>) -> bool {
+    line.is_too_long() || line.bytes.trim_ascii_start().starts_with(b"{")
+}

@@ -1,0 +1,142 @@
+//! Which facts an event has, before their values are read.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use smallvec::SmallVec;
+
+use super::{Facts, Marks, RareFacts, RawStr, TagStatus, TextFact, TextKind};
+use crate::json::JsonRef;
+
+/// Facts whose values have not been read. `V` says where a value is: a [`JsonRef`] in an event, or
+/// a place in the lines of one shape.
+#[derive(Debug)]
+pub(crate) struct FactTemplate<'e, V> {
+    pub(crate) tag: Rc<str>,
+    pub(crate) tag_status: TagStatus,
+    pub(crate) marks: Marks,
+    /// Has been read: within a session it is the same in every line.
+    pub(crate) session: Option<Cow<'e, str>>,
+    /// A number.
+    pub(crate) time: Option<V>,
+    pub(crate) texts: SmallVec<[TextTemplate<V>; 1]>,
+}
+
+/// A text: strings that are concatenated.
+#[derive(Debug)]
+pub(crate) struct TextTemplate<V> {
+    pub(crate) kind: TextKind,
+    /// The values that name the group, if texts have groups.
+    pub(crate) group: Option<SmallVec<[Option<V>; 1]>>,
+    pub(crate) chunks: SmallVec<[V; 1]>,
+}
+
+/// Reads values.
+pub(crate) trait Values<'f, V> {
+    /// A string, or a number or boolean as text.
+    fn text(&self, value: &'f V) -> Cow<'f, str>;
+    fn number(&self, value: &'f V) -> Option<f64>;
+}
+
+impl<V> FactTemplate<'_, V> {
+    /// Reads the values.
+    #[inline]
+    pub(crate) fn facts<'f>(
+        &'f self,
+        line: u64,
+        offset: u64,
+        values: &impl Values<'f, V>,
+    ) -> Facts<'f> {
+        let mut texts = self.texts.iter().map(|text| TextFact {
+            kind: text.kind,
+            group: text.group.as_ref().map(|parts| {
+                let part = |part: &'f Option<V>| part.as_ref().map(|part| values.text(part));
+                joined_with_line_feeds(parts.iter().map(|it| part(it).unwrap_or_default()))
+            }),
+            text: match &text.chunks[..] {
+                [chunk] => values.text(chunk),
+                chunks => concatenated(chunks.iter().map(|chunk| values.text(chunk))),
+            },
+        });
+        Facts {
+            line,
+            offset,
+            tag: self.tag.clone(),
+            tag_status: self.tag_status,
+            marks: self.marks,
+            session: self.session.as_deref().map(Cow::Borrowed),
+            time: self.time.as_ref().and_then(|time| values.number(time)),
+            text: texts.next(),
+            more_texts: texts.collect(),
+            rare: None,
+        }
+    }
+}
+
+/// Which facts an event has, and where in it their values are.
+///
+/// All decisions have been made, so all that they depend on has been read. The values of the
+/// template have not: whatever they are, the plan is the same.
+#[derive(Debug)]
+pub(crate) struct Plan<'e> {
+    pub(crate) template: FactTemplate<'e, JsonRef<'e>>,
+    /// Has been read, with all that it depends on.
+    pub(super) rare: Option<Box<RareFacts<'e>>>,
+    /// The final text, if it is one string or several.
+    pub(super) final_text: Option<SmallVec<[JsonRef<'e>; 1]>>,
+}
+
+impl<'e> Plan<'e> {
+    /// Whether the profile has events of this kind.
+    pub(crate) fn is_known(&self) -> bool {
+        self.template.tag_status != TagStatus::Unknown
+    }
+
+    /// Whether other lines can have the same plan with other values: it starts, completes and ends
+    /// nothing, and nothing is missing.
+    pub(crate) fn is_repeatable(&self) -> bool {
+        !self.template.marks.is_incomplete && self.rare.is_none() && self.final_text.is_none()
+    }
+
+    /// Reads the values.
+    pub(crate) fn facts<'f>(&'f mut self, line: u64, offset: u64) -> Facts<'f> {
+        let mut rare = self.rare.take();
+        if let Some(chunks) = self.final_text.take() {
+            let text = match &chunks[..] {
+                [chunk] => RawStr::new(*chunk),
+                chunks => Some(concatenated(chunks.iter().filter_map(|it| it.as_str())).into()),
+            };
+            rare.get_or_insert_default().final_text = text;
+        }
+        Facts { rare, ..self.template.facts(line, offset, &Event) }
+    }
+}
+
+/// Values in an event.
+struct Event;
+
+impl<'f, 'e: 'f> Values<'f, JsonRef<'e>> for Event {
+    fn text(&self, value: &'f JsonRef<'e>) -> Cow<'f, str> {
+        value.scalar_text().unwrap_or_default()
+    }
+
+    fn number(&self, value: &'f JsonRef<'e>) -> Option<f64> {
+        value.as_f64()
+    }
+}
+
+fn concatenated<'e>(chunks: impl Iterator<Item = Cow<'e, str>>) -> Cow<'e, str> {
+    let mut text = Cow::Borrowed("");
+    for chunk in chunks {
+        if text.is_empty() {
+            text = chunk;
+        } else {
+            text.to_mut().push_str(&chunk);
+        }
+    }
+    text
+}
+
+fn joined_with_line_feeds<'e>(parts: impl Iterator<Item = Cow<'e, str>>) -> Cow<'e, str> {
+    parts.reduce(|key, part| Cow::Owned(format!("{key}\n{part}"))).unwrap_or_default()
+}

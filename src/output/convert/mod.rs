@@ -1,0 +1,145 @@
+//! The stream in another form, while it arrives: one file for each target.
+
+mod actions;
+mod answer;
+mod json;
+mod text;
+mod transcript;
+mod valid_events;
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use crate::check::{CheckedEvent, Observer, Outcome, StreamStart, StreamSummary};
+use crate::error::Error;
+use crate::limits::CONVERTED_BYTES_MAX;
+use crate::profile::Profile;
+
+/// What a stream is converted to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum To {
+    /// One line for each action.
+    Text,
+    /// The assistant's text, with the actions in between.
+    Transcript,
+    /// The final message of a run that succeeded.
+    Answer,
+    /// The single object of the agent's non-streaming format, of a run that succeeded.
+    Json,
+    /// The events that satisfy the schemas, byte for byte.
+    ValidEvents,
+}
+
+impl To {
+    /// Whether it is text for people, and not JSON.
+    pub fn is_text(self) -> bool {
+        match self {
+            Self::Text | Self::Transcript | Self::Answer => true,
+            Self::Json | Self::ValidEvents => false,
+        }
+    }
+}
+
+/// Formats one stream. What must be written is appended to `out`.
+trait Formatter {
+    fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>);
+
+    /// Closes what the stream leaves open.
+    fn end(&mut self, _out: &mut Vec<u8>) {}
+
+    /// What depends on the outcome of the run.
+    fn finish(&mut self, _outcome: Outcome, _out: &mut Vec<u8>) {}
+}
+
+/// Writes streams in another form, one after the other.
+pub struct Conversion<W> {
+    to: To,
+    is_raw: bool,
+    /// None between two streams.
+    formatter: Option<Box<dyn Formatter>>,
+    /// None once the reader has gone away or writing has failed.
+    writer: Option<W>,
+    failure: Option<io::Error>,
+    out: Vec<u8>,
+}
+
+impl<W: Write> Conversion<W> {
+    /// Control characters and the like are escaped in text, unless `is_raw`.
+    pub fn new(to: To, is_raw: bool, writer: W) -> Self {
+        let (formatter, failure) = (None, None);
+        Self { to, is_raw, formatter, writer: Some(writer), failure, out: Vec::new() }
+    }
+
+    /// The target.
+    pub fn to(&self) -> To {
+        self.to
+    }
+
+    /// Why something could not be written. A reader that went away is not a failure.
+    pub fn failure(&self) -> Option<&io::Error> {
+        self.failure.as_ref()
+    }
+
+    /// Writes what there is, in one go.
+    fn deliver(&mut self) {
+        if self.out.is_empty() {
+            return;
+        }
+        if let Some(writer) = &mut self.writer
+            && let Err(error) = writer.write_all(&self.out).and_then(|()| writer.flush())
+        {
+            self.writer = None;
+            self.failure = Some(error).filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
+        }
+        self.out.clear();
+    }
+}
+
+impl<W: Write> Observer for Conversion<W> {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        let profile = start.profile;
+        if self.to == To::Json && profile.single.is_none() {
+            return Err(Error::NoSingleObject { profile: profile.name.clone() });
+        }
+        self.formatter = Some(formatter(profile, self.to, self.is_raw));
+        Ok(())
+    }
+
+    fn event(&mut self, event: &CheckedEvent<'_>) {
+        if let Some(formatter) = &mut self.formatter {
+            formatter.event(event, &mut self.out);
+        }
+        if self.out.len() >= CONVERTED_BYTES_MAX {
+            self.deliver();
+        }
+    }
+
+    fn flush(&mut self) {
+        self.deliver();
+    }
+
+    fn stream_ended(&mut self) {
+        if let Some(formatter) = &mut self.formatter {
+            formatter.end(&mut self.out);
+        }
+        self.deliver();
+    }
+
+    fn summary(&mut self, summary: &StreamSummary) {
+        if let Some(mut formatter) = self.formatter.take() {
+            formatter.finish(summary.outcome, &mut self.out);
+        }
+        self.deliver();
+    }
+}
+
+fn formatter(profile: &Arc<Profile>, to: To, is_raw: bool) -> Box<dyn Formatter> {
+    match to {
+        To::Text => Box::new(text::Text::new(profile, is_raw)),
+        To::Transcript => Box::new(transcript::Transcript::new(profile, is_raw)),
+        To::Answer => Box::new(answer::Answer::new(is_raw)),
+        To::Json => Box::new(json::SingleObject::new(profile, is_raw)),
+        To::ValidEvents => Box::new(valid_events::ValidEvents),
+    }
+}

@@ -1,0 +1,285 @@
+//! Why a line is not an event, and the diagnostic for it.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use serde_json::error::Category;
+
+use super::Line;
+use crate::json::parse_tree;
+use crate::limits::{DEPTH_MAX, DUPLICATES_PER_LINE_MAX, PIPE_BUFFER_BYTES};
+use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
+
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Why a line is not an event. Offsets count from the first byte of the line, or from the first
+/// byte behind its byte order mark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LineDefect {
+    Blank,
+    /// It exceeds the limit, and was skipped.
+    TooLong,
+    /// The stream ends inside its JSON text.
+    Truncated,
+    /// The line ends inside its JSON text, and others follow.
+    Unfinished,
+    NotUtf8 {
+        at: usize,
+    },
+    TooDeep {
+        at: usize,
+    },
+    NotJson {
+        at: usize,
+        what: String,
+    },
+    NotAnObject {
+        what: &'static str,
+    },
+}
+
+impl LineDefect {
+    /// Whether the line may be text of something else that got into the stream.
+    pub(crate) fn may_be_noise(&self) -> bool {
+        match self {
+            Self::Blank
+            | Self::Truncated
+            | Self::Unfinished
+            | Self::NotJson { .. }
+            | Self::NotAnObject { .. } => true,
+            Self::TooLong | Self::NotUtf8 { .. } | Self::TooDeep { .. } => false,
+        }
+    }
+
+    pub(crate) fn diagnostic(&self, line: &Line<'_>) -> Diagnostic {
+        let bytes = without_byte_order_mark(line);
+        let (diagnostic, at) = self.explain(line, bytes);
+        let mark = line.bytes.len() - bytes.len();
+        diagnostic.at(line.number, line.offset + (mark + at) as u64)
+    }
+
+    /// The diagnostic, and the offset in the line where the defect begins.
+    fn explain(&self, line: &Line<'_>, bytes: &[u8]) -> (Diagnostic, usize) {
+        match self {
+            Self::Blank => (Diagnostic::new(Rule::BlankLine, "the line is blank"), 0),
+            Self::TooLong => {
+                let length = line.length;
+                let message =
+                    format!("the line has {length} bytes, more than --max-line-bytes; skipped");
+                (Diagnostic::new(Rule::LineTooLong, message), 0)
+            }
+            Self::Truncated => (truncated(line), 0),
+            Self::Unfinished => {
+                let message = "the line ends inside a JSON text";
+                let note = "one event is one line; was the line broken, or cut by other output?";
+                (Diagnostic::new(Rule::InvalidJson, message).note(note), bytes.len())
+            }
+            Self::NotUtf8 { at } => {
+                let message = format!("byte {at} of the line is not valid UTF-8");
+                (Diagnostic::new(Rule::InvalidUtf8, message), *at)
+            }
+            Self::TooDeep { at } => {
+                let message = format!("arrays and objects are nested over {DEPTH_MAX} levels deep");
+                (Diagnostic::new(Rule::NestingTooDeep, message), *at)
+            }
+            Self::NotJson { at, what } => syntax(bytes, *at, what),
+            Self::NotAnObject { what } => {
+                let message = format!("the line is {what}, not an object");
+                (Diagnostic::new(Rule::NotAnObject, message), 0)
+            }
+        }
+    }
+}
+
+/// The line's bytes; at the start of the stream, without a byte order mark.
+pub(super) fn without_byte_order_mark<'a>(line: &Line<'a>) -> &'a [u8] {
+    let mark = if line.offset == 0 { BYTE_ORDER_MARK } else { b"" };
+    line.bytes.strip_prefix(mark).unwrap_or(line.bytes)
+}
+
+type Object<'a> = (&'a str, Value, BTreeSet<String>);
+
+/// Reads one JSON object, by the plain parser.
+pub(super) fn read_object(bytes: &[u8]) -> Result<Object<'_>, LineDefect> {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            let at = error.valid_up_to();
+            // A character that the end of the line cuts is part of an unfinished text.
+            let cut =
+                error.error_len().is_none() && matches!(read_object(&bytes[..at]), Err(LineDefect::Unfinished));
+            return Err(if cut { LineDefect::Unfinished } else { LineDefect::NotUtf8 { at } });
+        }
+    };
+    let (value, duplicates) = parse_tree(text, DUPLICATES_PER_LINE_MAX).map_err(|error| {
+        // Columns of the parser count from 1 and name the offending byte.
+        let at = error.column().saturating_sub(1).min(text.len());
+        if depth(&bytes[..(at + 1).min(bytes.len())]) > DEPTH_MAX {
+            return LineDefect::TooDeep { at };
+        }
+        match error.classify() {
+            Category::Eof => LineDefect::Unfinished,
+            Category::Syntax | Category::Data | Category::Io => {
+                let message = error.to_string();
+                let what = message.split(" at line ").next().unwrap_or_default().to_owned();
+                LineDefect::NotJson { at, what }
+            }
+        }
+    })?;
+    match value {
+        Value::Object(_) => Ok((text, value, duplicates)),
+        Value::Array(_) => Err(LineDefect::NotAnObject { what: "an array" }),
+        Value::String(_) => Err(LineDefect::NotAnObject { what: "a string" }),
+        Value::Number(_) => Err(LineDefect::NotAnObject { what: "a number" }),
+        Value::Bool(_) => Err(LineDefect::NotAnObject { what: "a boolean" }),
+        Value::Null => Err(LineDefect::NotAnObject { what: "null" }),
+    }
+}
+
+/// How many arrays and objects are open at the end of `json`, strings left out.
+fn depth(json: &[u8]) -> usize {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for &byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => depth += 1,
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    depth
+}
+
+fn truncated(line: &Line<'_>) -> Diagnostic {
+    let total = line.offset + line.length;
+    let cut = if total.is_multiple_of(PIPE_BUFFER_BYTES) {
+        format!(
+            ", cut at {total} bytes, a multiple of the pipe buffer: \
+             the producer exited before its output was drained"
+        )
+    } else {
+        String::new()
+    };
+    let message =
+        format!("the stream ends inside a JSON text, after {} bytes of it{cut}", line.length);
+    Diagnostic::new(Rule::TruncatedLine, message)
+}
+
+/// Distinguishes noise from a broken text: the parser's message does not help with a line of prose.
+fn syntax(bytes: &[u8], at: usize, what: &str) -> (Diagnostic, usize) {
+    let start = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
+    let object = memchr::memmem::find(bytes, b"{\"");
+    let (message, note) = match object {
+        _ if bytes[start] == b'{' && what == "trailing characters" && bytes[at] == b'{' => (
+            format!("a second object follows, from byte {at} of the line"),
+            Some("a newline is missing between two events"),
+        ),
+        _ if bytes[start] == b'{' && what == "trailing characters" => (
+            format!("something follows the JSON text, from byte {at} of the line"),
+            Some("two writers on one line: is stderr merged into stdout (2>&1)?"),
+        ),
+        _ if bytes[start] == b'{' => (format!("{}, at byte {at} of the line", plain(what)), None),
+        _ if bytes.starts_with(BYTE_ORDER_MARK) => (
+            "a byte order mark is before the text".to_owned(),
+            Some("it belongs at the start of a stream, if anywhere; were two streams concatenated?"),
+        ),
+        Some(object) if object > start => (
+            format!("there is text before the object that begins at byte {object} of the line"),
+            Some("two writers on one line: is stderr merged into stdout (2>&1)?"),
+        ),
+        Some(_) | None => (
+            "the line is no JSON text".to_owned(),
+            Some("output of something else: is stderr merged into stdout (2>&1)?"),
+        ),
+    };
+    let diagnostic = Diagnostic::new(Rule::InvalidJson, message);
+    (note.into_iter().fold(diagnostic, Diagnostic::note), at)
+}
+
+/// Replaces parser messages that are hard to understand.
+fn plain(what: &str) -> &str {
+    match what {
+        "unexpected end of hex escape" | "lone leading surrogate in hex escape" => {
+            "half of a surrogate pair, or a broken \\u escape"
+        }
+        "expected ident" => "a word that is not true, false or null",
+        what => what,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream::{each_block, parse_line};
+
+    /// What a stream raises.
+    fn found(stream: &[u8]) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        each_block(stream, usize::MAX, 1_000_000, |block| {
+            for line in block {
+                match parse_line(&line) {
+                    Ok(event) => found.extend(event.defects(&line)),
+                    Err(defect) => found.push(defect.diagnostic(&line)),
+                }
+            }
+        });
+        found
+    }
+
+    /// The same, as `rule@offset`.
+    fn raised(stream: &[u8]) -> Vec<String> {
+        let found = found(stream);
+        found.iter().map(|d| format!("{}@{}", d.rule, d.offset.expect("a place"))).collect()
+    }
+
+    #[test]
+    fn each_flaw_has_its_rule_and_its_byte() {
+        let deep = |levels: usize| format!("{}1{}\n", "{\"a\":".repeat(levels), "}".repeat(levels));
+        let cases: &[(&[u8], &[&str])] = &[
+            (b"{\"a\":1}\n", &[]),
+            (b"{\"a\":1}\r\n", &[]),
+            (b" {\"a\":1} \n", &[]),
+            (b"{\"a\":1}", &["missing-final-newline@7"]),
+            (b"\xef\xbb\xbf{\"a\":1}\n", &[]),
+            (b"{}\n\xef\xbb\xbf{\"a\":1}\n", &["invalid-json@3"]),
+            (b"{}\n \t\n", &["blank-line@3"]),
+            (b"{\"a\":\"\xff\"}\n", &["invalid-utf-8@6"]),
+            (b"{\"a\":\"\xe2\x82\"}\n", &["invalid-utf-8@6"]),
+            (b"{\"a\":\"\xe2\x82", &["truncated-line@0"]),
+            (b"{\"a\":\"\xe2\x82\n", &["invalid-json@8"]),
+            (b"{\"a\":tru", &["truncated-line@0"]),
+            (b"{\"a\":\"\\ud83d", &["truncated-line@0"]),
+            (b"{\"a\":\"\\u00", &["truncated-line@0"]),
+            (b"{\"a\":x}\n", &["invalid-json@5"]),
+            (b"{\"a\":1,}\n", &["invalid-json@7"]),
+            (b"{\"a\":1}{\"b\":2}\n", &["invalid-json@7"]),
+            (b"Error: no\n", &["invalid-json@0"]),
+            (b"npm warn {\"a\":1}\n", &["invalid-json@1"]),
+            (b"[1]\n", &["not-an-object@0"]),
+            (b"\"a\"\n", &["not-an-object@0"]),
+            (b"{\"a\":1,\"b\":2,\"a\":3}\n", &["duplicate-key@13"]),
+            (b"{\"x\":[{\"a\":1,\"\\u0061\":2}]}\n", &["duplicate-key@13"]),
+            (
+                b"{\"a\":1,\"b\":1,\"a\":1,\"b\":1,\"a\":1}\n",
+                &["duplicate-key@25", "duplicate-key@19"],
+            ),
+            (b"{\"a\":1e999}\n", &["invalid-json@9"]),
+        ];
+        for (stream, expected) in cases {
+            assert_eq!(raised(stream), *expected, "{}", String::from_utf8_lossy(stream));
+        }
+        assert_eq!(raised(deep(127).as_bytes()), [""; 0]);
+        assert_eq!(raised(deep(128).as_bytes()), [format!("nesting-too-deep@{}", 127 * 5)]);
+        assert_eq!(raised("[".repeat(100_000).as_bytes()), ["nesting-too-deep@127"]);
+    }
+
+    #[test]
+    fn a_cut_at_the_pipe_buffer_says_so() {
+        let stream = format!("{{\"a\":\"{}", "x".repeat(65_536 - 6));
+        let found = found(stream.as_bytes());
+        assert!(found[0].message.contains("multiple of the pipe buffer"), "{}", found[0].message);
+    }
+}

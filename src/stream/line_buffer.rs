@@ -1,0 +1,274 @@
+//! Bytes → lines. The only place that cuts the stream, and it cuts at `\n` only.
+
+use super::line::{Block, Ending, Line, Position};
+use crate::limits::{FIRST_READ_BYTES, READ_BYTES};
+
+/// Bytes that arrive, and the lines in them: no input or output, bounded memory.
+///
+/// A line above the limit is skipped to its end while only its length is counted; the next line is
+/// read normally.
+#[derive(Debug)]
+pub(crate) struct LineBuffer {
+    buffer: Vec<u8>,
+    /// The unread bytes are `buffer[start..end]`; those before `searched` hold no `\n`.
+    start: usize,
+    searched: usize,
+    end: usize,
+    line_bytes_max: u64,
+    position: Position,
+    has_ended: bool,
+    /// The least room that a read is given.
+    room: usize,
+    /// An over-long line, of which nothing is kept.
+    skipping: Option<Skipping>,
+    ready: Option<Ready>,
+}
+
+/// The part of an over-long line that has come.
+#[derive(Debug, Clone, Copy)]
+struct Skipping {
+    total: u64,
+    last: u8,
+}
+
+/// What can be taken.
+#[derive(Debug, Clone, Copy)]
+enum Ready {
+    Lines { end: usize, terminator: usize },
+    Skipped { length: u64, total: u64, ending: Ending },
+}
+
+impl LineBuffer {
+    /// Uses the memory of an earlier buffer. The limit is for each line, in bytes.
+    pub(crate) fn new(memory: Vec<u8>, line_bytes_max: u64) -> Self {
+        Self {
+            buffer: memory,
+            start: 0,
+            searched: 0,
+            end: 0,
+            line_bytes_max,
+            position: Position::default(),
+            has_ended: false,
+            room: FIRST_READ_BYTES,
+            skipping: None,
+            ready: None,
+        }
+    }
+
+    /// Gives its memory to another buffer.
+    pub(crate) fn into_memory(self) -> Vec<u8> {
+        self.buffer
+    }
+
+    /// Bytes of the lines taken so far, terminators included.
+    pub(crate) fn bytes_taken(&self) -> u64 {
+        self.position.offset
+    }
+
+    /// The bytes that have arrived and have not been taken.
+    pub(crate) fn unread(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Where the next bytes go: write to it, then call [`LineBuffer::filled`].
+    pub(crate) fn room(&mut self) -> &mut [u8] {
+        if self.start == self.end {
+            (self.start, self.searched, self.end) = (0, 0, 0);
+        }
+        if self.buffer.len() - self.end < self.room {
+            if self.start > 0 {
+                self.buffer.copy_within(self.start..self.end, 0);
+                self.end -= self.start;
+                self.searched -= self.start;
+                self.start = 0;
+            }
+            if self.buffer.len() - self.end < self.room {
+                // By an eighth, not by doubling: one huge line costs 1.125 times its size.
+                let larger = self.buffer.len() + (self.buffer.len() / 8).max(self.room);
+                self.buffer.reserve_exact(larger - self.buffer.len());
+                self.buffer.resize(larger, 0);
+            }
+        }
+        &mut self.buffer[self.end..]
+    }
+
+    /// So many bytes have been written to the room.
+    pub(crate) fn filled(&mut self, count: usize) {
+        let is_full = self.end + count == self.buffer.len();
+        self.room = if is_full { READ_BYTES } else { self.room };
+        self.end += count;
+    }
+
+    /// No more bytes will come: what follows the last `\n` is a line.
+    pub(crate) fn end(&mut self) {
+        self.has_ended = true;
+    }
+
+    /// Whether there are lines to take. If not, more bytes are needed, or all has been taken.
+    pub(crate) fn is_ready(&mut self) -> bool {
+        self.ready = self.find();
+        self.ready.is_some()
+    }
+
+    fn find(&mut self) -> Option<Ready> {
+        if self.skipping.is_none() {
+            let fresh = &self.buffer[self.searched..self.end];
+            if let Some(last) = memchr::memrchr(b'\n', fresh) {
+                return Some(Ready::Lines { end: self.searched + last + 1, terminator: 1 });
+            }
+            self.searched = self.end;
+            // A final `\r` may turn out to belong to the terminator.
+            let unread = &self.buffer[self.start..self.end];
+            let carriage_return = u64::from(unread.ends_with(b"\r"));
+            if unread.len() as u64 <= self.line_bytes_max.saturating_add(carriage_return) {
+                let rest = self.has_ended && self.end > self.start;
+                return rest.then_some(Ready::Lines { end: self.end, terminator: 0 });
+            }
+        }
+        self.skip()
+    }
+
+    fn skip(&mut self) -> Option<Ready> {
+        let unread = &self.buffer[self.start..self.end];
+        let found = memchr::memchr(b'\n', unread);
+        let part = &unread[..found.unwrap_or(unread.len())];
+        let Skipping { total, last } = self.skipping.unwrap_or(Skipping { total: 0, last: 0 });
+        let (total, last) = (total + part.len() as u64, part.last().copied().unwrap_or(last));
+        self.start += part.len() + usize::from(found.is_some());
+        self.searched = self.start;
+        if found.is_none() && !self.has_ended {
+            self.skipping = Some(Skipping { total, last });
+            return None;
+        }
+        self.skipping = None;
+        let ending = match (found, last) {
+            (None, _) => Ending::EndOfStream,
+            (Some(_), b'\r') => Ending::CrLf,
+            (Some(_), _) => Ending::Lf,
+        };
+        let length = total - u64::from(ending == Ending::CrLf);
+        let total = total + u64::from(found.is_some());
+        Some(Ready::Skipped { length, total, ending })
+    }
+
+    /// The lines that are ready; empty if none are.
+    pub(crate) fn take(&mut self) -> Block<'_> {
+        let mut block = Block {
+            bytes: &[],
+            padded: &[],
+            text: None,
+            at: 0,
+            terminator: 0,
+            line_bytes_max: self.line_bytes_max,
+            position: &mut self.position,
+            skipped: None,
+        };
+        match self.ready.take() {
+            Some(Ready::Lines { end, terminator }) => {
+                let start = std::mem::replace(&mut self.start, end);
+                self.searched = self.end;
+                let bytes = &self.buffer[start..end];
+                block.bytes = bytes;
+                block.padded = if terminator == 0 { bytes } else { &self.buffer[start..] };
+                block.text = simdutf8::basic::from_utf8(bytes).ok();
+                block.terminator = terminator;
+            }
+            Some(Ready::Skipped { length, total, ending }) => {
+                let line = block.position.line(&[], &[], ending, total);
+                block.skipped = Some(Line { length, ..line });
+            }
+            None => {}
+        }
+        block
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    type Row = (u64, u64, u64, Vec<u8>, Ending);
+
+    /// Feeds a stream in chunks of at most `chunk` bytes.
+    pub(crate) fn each_block(stream: &[u8], chunk: usize, max: u64, mut take: impl FnMut(Block<'_>)) {
+        let mut buffer = LineBuffer::new(Vec::new(), max);
+        let mut chunks = stream.chunks(chunk.max(1));
+        loop {
+            while buffer.is_ready() {
+                take(buffer.take());
+            }
+            let Some(bytes) = chunks.next() else { break };
+            let mut bytes = bytes;
+            while !bytes.is_empty() {
+                let room = buffer.room();
+                let count = room.len().min(bytes.len());
+                room[..count].copy_from_slice(&bytes[..count]);
+                buffer.filled(count);
+                bytes = &bytes[count..];
+            }
+        }
+        buffer.end();
+        while buffer.is_ready() {
+            take(buffer.take());
+        }
+    }
+
+    fn rows(stream: &[u8], chunk: usize, max: u64) -> Vec<Row> {
+        let mut rows = Vec::new();
+        each_block(stream, chunk, max, |block| {
+            rows.extend(block.map(|line| {
+                assert_eq!(line.text().map(str::as_bytes), Some(line.bytes));
+                (line.number, line.offset, line.length, line.bytes.to_vec(), line.ending)
+            }));
+        });
+        rows
+    }
+
+    #[test]
+    fn lines_have_number_offset_length_and_ending() {
+        assert_eq!(
+            rows(b"ab\n\r\ncd\r\n\xe2\x80\xa8e", 1 << 16, 100),
+            [
+                (1, 0, 2, b"ab".to_vec(), Ending::Lf),
+                (2, 3, 0, b"".to_vec(), Ending::CrLf),
+                (3, 5, 2, b"cd".to_vec(), Ending::CrLf),
+                (4, 9, 4, b"\xe2\x80\xa8e".to_vec(), Ending::EndOfStream),
+            ]
+        );
+        assert_eq!(rows(b"", 1, 100), []);
+    }
+
+    /// Goal: no cut of the bytes changes a line. Method: every limit, whole and byte by byte.
+    #[test]
+    fn over_long_lines_are_skipped_and_counted() {
+        let stream = b"12345\n123456\r\n1234567\n\n123456789";
+        for max in 0..12 {
+            let whole = rows(stream, 1 << 16, max);
+            for chunk in 1..8 {
+                assert_eq!(whole, rows(stream, chunk, max), "limit {max}, chunks of {chunk}");
+            }
+            let lengths: Vec<u64> = whole.iter().map(|row| row.2).collect();
+            assert_eq!(lengths, [5, 6, 7, 0, 9], "limit {max}");
+            for row in whole {
+                assert_eq!(row.3.len() as u64, if row.2 > max { 0 } else { row.2 });
+            }
+        }
+    }
+
+    #[test]
+    fn memory_stays_bounded_while_a_line_is_skipped() {
+        let mut buffer = LineBuffer::new(Vec::new(), 1_000);
+        for _ in 0..1_000 {
+            let room = buffer.room();
+            room.fill(b'a');
+            let count = room.len();
+            buffer.filled(count);
+            assert!(!buffer.is_ready());
+            assert!(buffer.buffer.len() <= 2 * READ_BYTES + 1_000);
+        }
+        buffer.end();
+        assert!(buffer.is_ready());
+        let line = buffer.take().next().expect("one line");
+        assert!(line.is_too_long() && line.length > 10_000_000);
+    }
+}

@@ -1,0 +1,95 @@
+//! A line → an event, by one of two parsers that find the same.
+
+use super::defect::{LineDefect, read_object, without_byte_order_mark};
+use super::{Block, Ending, Event, Line};
+use crate::json::{Json, Kind, Tape};
+
+/// Reads a line as one JSON object, by the plain parser, which alone knows what is wrong with a
+/// line.
+///
+/// # Errors
+///
+/// When it is something else. A byte order mark at the start of the stream, a missing final
+/// newline, and duplicate keys are no such defects.
+///
+/// Source: NDJSON 1.0.0 §3.1, RFC 8259; contract S1 and N1.
+pub(crate) fn parse_line<'a>(line: &Line<'a>) -> Result<Event<'a>, LineDefect> {
+    if line.is_too_long() {
+        return Err(LineDefect::TooLong);
+    }
+    let bytes = without_byte_order_mark(line);
+    if bytes.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+        return Err(LineDefect::Blank);
+    }
+    let (text, value, duplicate_keys) = read_object(bytes).map_err(|defect| match defect {
+        LineDefect::Unfinished if line.ending == Ending::EndOfStream => LineDefect::Truncated,
+        defect => defect,
+    })?;
+    let mark = line.bytes.len() - bytes.len();
+    let offset = line.offset + mark as u64;
+    Ok(Event { line: line.number, offset, text, json: Json::tree(value), duplicate_keys })
+}
+
+/// Reads the lines of a block; what it needs for one line serves the next.
+#[derive(Debug, Default)]
+pub(crate) struct LineParser {
+    /// Whether every line goes to the plain parser.
+    is_plain: bool,
+    tape: Tape,
+}
+
+impl LineParser {
+    pub(crate) fn new(is_plain: bool) -> Self {
+        Self { is_plain, tape: Tape::default() }
+    }
+
+    /// Takes the next line and reads it: what [`parse_line`] finds, faster.
+    pub(crate) fn next<'s, 'a: 's>(
+        &'s mut self,
+        block: &mut Block<'a>,
+    ) -> Option<(Line<'a>, Result<Event<'s>, LineDefect>)> {
+        if self.is_plain {
+            return block.next().map(|line| (line, parse_line(&line)));
+        }
+        let Some((text, bytes)) = block.rest() else {
+            return block.next().map(|line| self.read(line));
+        };
+        // The end of the value is the end of the line, so there is no need to search for it.
+        if let Some(end) = self.tape.read_line(bytes).filter(|end| *end < text.len()) {
+            let carriage_return = text.as_bytes()[..end].ends_with(b"\r");
+            let ending = if carriage_return { Ending::CrLf } else { Ending::Lf };
+            if let Some(line) = block.take(end - usize::from(carriage_return), ending) {
+                return Some((line, self.event(&line)));
+            }
+        }
+        block.next().map(|line| (line, self.plainly(&line)))
+    }
+
+    /// A line next to one that is not UTF-8, or the last one, which may be cut.
+    fn read<'s, 'a: 's>(&'s mut self, line: Line<'a>) -> (Line<'a>, Result<Event<'s>, LineDefect>) {
+        let text = line.text().filter(|_| line.ending != Ending::EndOfStream);
+        if text.is_some_and(|text| self.tape.read(line.padded, text.len())) {
+            return (line, self.event(&line));
+        }
+        (line, self.plainly(&line))
+    }
+
+    /// Gives the tape's memory back first: a tree of a large line needs it.
+    fn plainly<'a>(&mut self, line: &Line<'a>) -> Result<Event<'a>, LineDefect> {
+        self.tape.forget();
+        parse_line(line)
+    }
+
+    /// The event of a line that the tape has read.
+    fn event<'s, 'a: 's>(&'s self, line: &Line<'a>) -> Result<Event<'s>, LineDefect> {
+        if let Some(text) = line.text()
+            && let doc = self.tape.doc(text)
+            && doc.root().kind() == Kind::Object
+        {
+            let (line, offset) = (line.number, line.offset);
+            let json = Json::tape(doc);
+            return Ok(Event { line, offset, text, json, duplicate_keys: Default::default() });
+        }
+        parse_line(line)
+    }
+}
