@@ -1,4 +1,5 @@
 //! Checks the NDJSON event stream of AI coding agents.
+
 pub mod error;
 pub mod limits;
 
@@ -18,9 +19,6 @@ pub mod check;
 
 pub mod output;
 
-// pub mod cli;
-
-/// The README's example is compiled and run.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-pub struct Readme;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;

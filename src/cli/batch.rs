@@ -3,240 +3,215 @@
 use std::any::Any;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use super::choice::{Checkers, Chosen, Contracts};
+use super::conclude;
+use super::inputs::Input;
 use super::outputs::Outputs;
-use super::relay::{Listener, Relay, Told};
-use super::{complain, conclude};
-use crate::output::convert::Convert;
-use crate::rules::diagnostic::Diagnostic;
+use super::progress::Progress;
+use super::tee::Tee;
+use crate::check::{Checker, Observer, ProducerExit, StreamStart, StreamSummary};
 use crate::error::Error;
-use crate::cli::inputs::Input;
-use crate::limits::KEPT_BYTES_MAX;
-use crate::cli::progress::Progress;
-use crate::output::report::Report;
-use crate::rules::Severity;
-use crate::check::summary::{RunSummary, StreamSummary};
-use crate::cli::tee::Tee;
+use crate::limits::{STREAM_MESSAGES_MAX, STREAMS_AHEAD_MAX};
+use crate::output::report::Totals;
+use crate::profile::Profile;
+use crate::profile::detect::ProfileSource;
+use crate::rules::diagnostic::Diagnostic;
 
 type Inputs<'i> = &'i [Result<Input, Error>];
 
-/// Checks all of them; the exit code.
-pub(super) fn check_inputs<'c>(
+/// Checks all inputs; the exit code. `exit` is what is known about the producer, of one stream.
+pub(super) fn check_inputs(
     inputs: Inputs<'_>,
-    contracts: &'c Contracts<'c>,
+    checker: &mut Checker,
+    exit: &ProducerExit,
     jobs: Option<NonZeroUsize>,
-    outputs: &mut Outputs<'c>,
+    outputs: &mut Outputs,
 ) -> u8 {
-    let mut total = RunSummary::default();
-    let progress = outputs.progress.clone();
-    // What is converted or copied leaves as it arrives, and is not kept until it is its turn.
-    let live = outputs.conversion.is_some() || !outputs.copies.is_empty();
-    let jobs = if live || inputs.len() < 2 { 1 } else { workers(jobs).min(inputs.len()) };
-    if jobs == 1 || !in_parallel(inputs, contracts, jobs, outputs, &mut total) {
-        one_by_one(inputs, contracts, outputs, &mut total);
+    let mut totals = Totals::default();
+    // What is converted or copied is written as it arrives.
+    let jobs = if outputs.are_live() { 1 } else { threads(jobs).min(inputs.len()) };
+    if jobs < 2 || !in_parallel(inputs, checker, jobs, outputs, &mut totals) {
+        for input in inputs {
+            let result = check_input(input, checker, exit, outputs);
+            add(&mut totals, result, outputs);
+        }
     }
-    progress.finish();
-    conclude(total, outputs)
+    outputs.progress.finish();
+    conclude(totals, None, outputs)
 }
 
-fn workers(jobs: Option<NonZeroUsize>) -> usize {
+fn threads(jobs: Option<NonZeroUsize>) -> usize {
     jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
 }
 
-fn one_by_one<'c>(
-    inputs: Inputs<'_>,
-    contracts: &'c Contracts<'c>,
-    outputs: &mut Outputs<'c>,
-    total: &mut RunSummary,
-) {
-    let mut checkers = Checkers::new(contracts);
-    for input in inputs {
-        let result = match input {
-            Ok(input) => check_input(input, &mut checkers, outputs),
-            Err(error) => Err(error.to_string()),
-        };
-        add(total, result, outputs);
-    }
+fn check_input(
+    input: &Result<Input, Error>,
+    checker: &mut Checker,
+    exit: &ProducerExit,
+    outputs: &mut Outputs,
+) -> Result<StreamSummary, Error> {
+    let input = input.as_ref().map_err(Error::again)?;
+    let source = outputs.progress.reading(input.open()?);
+    let mut copies = std::mem::take(&mut outputs.copies);
+    let mut stream = checker.stream(&input.name());
+    let read = stream.read(Tee::new(source, &mut copies), outputs);
+    outputs.copies = copies;
+    read?;
+    stream.finish(exit, outputs)
 }
 
-fn check_input<'c>(
-    input: &Input,
-    checkers: &mut Checkers<'c>,
-    outputs: &mut Outputs<'c>,
-) -> Result<StreamSummary, String> {
-    let Outputs { reports, conversion, copies, progress } = outputs;
-    let stream = input.open().map_err(|it| it.to_string())?;
-    let stream = Tee::new(progress.reading(stream), copies);
-    let name = input.name();
-    let Chosen { stream, checker } = checkers.choose(stream, &name, conversion.as_mut(), || {})?;
-    let conversion: &mut dyn Convert = match conversion {
-        Some(conversion) => conversion,
-        None => &mut (),
-    };
-    checker.check(stream, &name, reports, conversion).map_err(|it| it.to_string())
-}
-
-fn add(total: &mut RunSummary, result: Result<StreamSummary, String>, outputs: &mut Outputs<'_>) {
+fn add(totals: &mut Totals, result: Result<StreamSummary, Error>, outputs: &mut Outputs) {
     match result {
-        Ok(summary) => total.add(&summary),
-        Err(message) => {
-            total.not_checked += 1;
-            outputs.progress.beside(|| complain(&message));
+        Ok(summary) => totals.add(&summary),
+        Err(error) => {
+            totals.not_checked += 1;
+            outputs.report_error(&error.into());
         }
     }
     outputs.progress.file_done();
 }
 
-/// What a worker tells of a stream: what its report is told, and at last what came of it.
-enum Word {
-    Diagnostic(Severity, Box<Diagnostic>),
-    Checked(Result<Box<StreamSummary>, String>),
+/// What a worker sends about one stream.
+enum Message {
+    Begin(Arc<Profile>, ProfileSource),
+    Diagnostic(Box<Diagnostic>),
+    Done(Box<Result<StreamSummary, Error>>),
     Panicked(Box<dyn Any + Send>),
 }
 
-/// Checks the inputs on so many threads and reports here what they find, in the order of the
-/// inputs; false, and nothing is done, if no thread can be had.
+type Messages = Receiver<Vec<Message>>;
+
+/// Checks the inputs on several threads and reports what they find, in the order of the inputs;
+/// false, and nothing is done, if no thread can be started.
+///
+/// Workers take the inputs in their order and send the channel of each stream before they check
+/// it, so this thread can read the channels in the order of the inputs. A worker waits when its
+/// channel is full, and when too many streams are waiting to be reported.
 fn in_parallel(
     inputs: Inputs<'_>,
-    contracts: &Contracts<'_>,
+    checker: &Checker,
     jobs: usize,
-    outputs: &mut Outputs<'_>,
-    total: &mut RunSummary,
+    outputs: &mut Outputs,
+    totals: &mut Totals,
 ) -> bool {
-    let relay = Relay::new(inputs.len(), KEPT_BYTES_MAX);
+    let (sender, streams) = sync_channel(STREAMS_AHEAD_MAX);
+    let queue = Mutex::new((inputs.iter(), sender));
     let progress = outputs.progress.clone();
     thread::scope(|scope| {
-        let listener = Listener(&relay);
-        let worker = || work(inputs, contracts, &relay, &progress);
-        let start = |_| thread::Builder::new().spawn_scoped(scope, worker).ok();
+        let start = |_| {
+            let (mut checker, queue, progress) = (checker.clone(), &queue, &progress);
+            let work = move || while work(&mut checker, queue, progress) {};
+            thread::Builder::new().spawn_scoped(scope, work).ok()
+        };
         if (0..jobs).map_while(start).count() == 0 {
             return false;
         }
         for input in inputs {
-            let result = listen(input, &relay, outputs);
-            add(total, result, outputs);
-            relay.turn();
+            let name = input.as_ref().map(Input::name).unwrap_or_default();
+            let Ok(messages) = streams.recv() else { break };
+            let result = relay(&name, &messages, outputs);
+            add(totals, result, outputs);
         }
-        drop(listener);
         true
     })
 }
 
-fn work(inputs: Inputs<'_>, contracts: &Contracts<'_>, relay: &Relay<Word>, progress: &Progress) {
-    let mut checkers = Checkers::new(contracts);
-    while let Some(piece) = relay.begin() {
-        let mut notes = Notes { relay, piece, words: Vec::new() };
-        let check = || {
-            let input = inputs[piece].as_ref().map_err(ToString::to_string)?;
-            let stream = input.open().map_err(|it| it.to_string())?;
-            let (stream, name) = (progress.reading(stream), input.name());
-            let Chosen { stream, checker } = checkers.choose(stream, &name, None, || {})?;
-            let summary = checker.check(stream, &name, &mut notes, &mut ());
-            summary.map(Box::new).map_err(|it| it.to_string())
-        };
-        // The listener is to hear of it, and to hear it in turn.
-        match catch_unwind(AssertUnwindSafe(check)) {
-            Ok(result) => notes.last(Word::Checked(result)),
-            Err(panic) => return notes.last(Word::Panicked(panic)),
+/// Checks the next input; false if there is none.
+fn work<'i>(
+    checker: &mut Checker,
+    queue: &Mutex<(impl Iterator<Item = &'i Result<Input, Error>>, SyncSender<Messages>)>,
+    progress: &Progress,
+) -> bool {
+    let (input, sender) = {
+        let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(input) = queue.0.next() else { return false };
+        let (sender, messages) = sync_channel(STREAM_MESSAGES_MAX);
+        // Fails if nobody reads any more: another worker has panicked.
+        if queue.1.send(messages).is_err() {
+            return false;
         }
-    }
+        (input, sender)
+    };
+    let mut observer = Sender { sender, pending: Vec::new() };
+    let check = || {
+        let input = input.as_ref().map_err(Error::again)?;
+        let source = progress.reading(input.open()?);
+        checker.check(&input.name(), source, &mut observer)
+    };
+    // Reported by the main thread, when it is this stream's turn.
+    let (last, goes_on) = match catch_unwind(AssertUnwindSafe(check)) {
+        Ok(result) => (Message::Done(Box::new(result)), true),
+        Err(panic) => (Message::Panicked(panic), false),
+    };
+    observer.pending.push(last);
+    observer.send();
+    goes_on
 }
 
-/// Passes on to the reports what is told of the stream in turn, until it ends.
-fn listen(
-    input: &Result<Input, Error>,
-    relay: &Relay<Word>,
-    outputs: &mut Outputs<'_>,
-) -> Result<StreamSummary, String> {
-    let name = input.as_ref().map(Input::name).unwrap_or_default();
-    let reports = &mut outputs.reports;
+/// Passes on what a worker sends about one stream.
+fn relay(
+    name: &str,
+    messages: &Messages,
+    outputs: &mut Outputs,
+) -> Result<StreamSummary, Error> {
     loop {
-        // Reports never fail: they remember. What was reported is visible while we wait.
-        let told = relay.hear(|| drop(reports.flush()));
-        for Told { what, .. } in told {
-            match what {
-                Word::Diagnostic(severity, diagnostic) => {
-                    drop(reports.diagnostic(&name, severity, &diagnostic));
+        let batch = match messages.try_recv() {
+            Ok(batch) => batch,
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => {
+                // What was reported must be visible while we wait.
+                outputs.flush();
+                messages.recv().unwrap_or_default()
+            }
+        };
+        for message in batch {
+            match message {
+                Message::Begin(profile, source) => {
+                    outputs.begin(&StreamStart { name, profile: &profile, source })?;
                 }
-                Word::Checked(Ok(summary)) => {
-                    drop(reports.stream(&summary));
-                    return Ok(*summary);
+                Message::Diagnostic(diagnostic) => outputs.diagnostic(&diagnostic),
+                Message::Done(result) => {
+                    match &*result {
+                        Ok(summary) => outputs.summary(summary),
+                        Err(_) => outputs.flush(),
+                    }
+                    return *result;
                 }
-                Word::Checked(Err(message)) => {
-                    // Where both go to the same place they are in order.
-                    drop(reports.flush());
-                    return Err(message);
-                }
-                Word::Panicked(panic) => resume_unwind(panic),
+                Message::Panicked(panic) => resume_unwind(panic),
             }
         }
     }
 }
 
-/// The report of a worker: passes on what it is told of one stream.
-struct Notes<'r> {
-    relay: &'r Relay<Word>,
-    piece: usize,
-    words: Vec<Told<Word>>,
+/// The observer of a worker: sends what it observes.
+struct Sender {
+    sender: SyncSender<Vec<Message>>,
+    pending: Vec<Message>,
 }
 
-impl Notes<'_> {
-    fn last(mut self, word: Word) {
-        self.words.push(Told { bytes: size(&word), what: word });
-        self.relay.tell(self.piece, self.words);
-    }
-}
-
-impl Report for Notes<'_> {
-    fn diagnostic(
-        &mut self,
-        _: &str,
-        severity: Severity,
-        diagnostic: &Diagnostic,
-    ) -> Result<(), Error> {
-        let word = Word::Diagnostic(severity, Box::new(diagnostic.clone()));
-        self.words.push(Told { bytes: size(&word), what: word });
-        Ok(())
-    }
-
-    /// Whoever checks has it, and tells it when the check is done.
-    fn stream(&mut self, _: &StreamSummary) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn summary(&mut self, _: &RunSummary) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<(), Error> {
-        if !self.words.is_empty() {
-            self.relay.tell(self.piece, std::mem::take(&mut self.words));
-        }
-        Ok(())
+impl Sender {
+    fn send(&mut self) {
+        // Fails if nobody reads any more; the worker ends with its next stream.
+        let _ = self.sender.send(std::mem::take(&mut self.pending));
     }
 }
 
-/// What it takes to keep a word, in bytes, within a factor of two.
-fn size(word: &Word) -> usize {
-    let texts = match word {
-        Word::Diagnostic(_, diagnostic) => {
-            let location = diagnostic.location.as_ref();
-            size_of::<Diagnostic>()
-                + diagnostic.message.len()
-                + diagnostic.note.as_ref().map_or(0, String::len)
-                + location.map_or(0, |it| it.schema.len() + it.instance.len() + it.keyword.len())
+impl Observer for Sender {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        self.pending.push(Message::Begin(Arc::clone(start.profile), start.source));
+        Ok(())
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        self.pending.push(Message::Diagnostic(Box::new(diagnostic.clone())));
+    }
+
+    fn flush(&mut self) {
+        // The start of a stream alone is no news.
+        if matches!(self.pending.last(), Some(Message::Diagnostic(_))) {
+            self.send();
         }
-        Word::Checked(Ok(summary)) => {
-            let calls = summary.tool_calls.iter();
-            size_of::<StreamSummary>()
-                + summary.stream.len()
-                + summary.notes.iter().map(String::len).sum::<usize>()
-                + calls.map(|it| size_of_val(it) + it.id.len()).sum::<usize>()
-        }
-        Word::Checked(Err(message)) => message.len(),
-        Word::Panicked(_) => 0,
-    };
-    size_of::<Told<Word>>() + texts
+    }
 }

@@ -1,34 +1,51 @@
-//! Where a report goes: standard output, or a file that appears whole.
+//! A report in a file, which appears when it is complete.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::error::Error;
 use crate::output::github_actions::{Guard, is_watched};
+use crate::output::report::Sink;
 
-/// Where a report goes.
+/// A file that a report is written to.
 ///
-/// A regular file is written under a temporary name beside it and takes its own name only when
-/// the report is complete, so that nobody reads half of one. What exists and is no regular file (a
-/// device, a named pipe) is written as it is.
-pub struct Target {
-    name: String,
-    writer: BufWriter<Writer>,
-}
-
-enum Writer {
-    Stream(Box<dyn Write>),
+/// A regular file is written under a temporary name in the same directory and is renamed when the
+/// report is complete, so that no reader sees half of one. What exists and is no regular file (a
+/// device, a named pipe) is written directly.
+pub(super) enum ReportFile {
     Special(Box<dyn Write>),
     Regular(NamedTempFile, PathBuf),
 }
 
-impl Write for Writer {
+impl ReportFile {
+    /// Opens the file.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be created.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        // A symbolic link is followed, not replaced.
+        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            return Ok(Self::Special(guarded(OpenOptions::new().write(true).open(path)?)));
+        }
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let directory = directory.unwrap_or(Path::new("."));
+        // Asked first: the error would name the temporary file.
+        directory.metadata()?;
+        let mut temporary = tempfile::Builder::new();
+        temporary.prefix(".ndjson-check-");
+        #[cfg(unix)]
+        temporary.permissions(permissions(path));
+        Ok(Self::Regular(temporary.tempfile_in(directory)?, path.clone()))
+    }
+}
+
+impl Write for ReportFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Stream(stream) => stream.write(bytes),
             Self::Special(file) => file.write(bytes),
             Self::Regular(file, _) => file.write(bytes),
         }
@@ -36,87 +53,20 @@ impl Write for Writer {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Stream(stream) => stream.flush(),
             Self::Special(file) => file.flush(),
             Self::Regular(file, _) => file.flush(),
         }
     }
 }
 
-impl Target {
-    /// A stream that is open already; `name` is for errors.
-    pub fn stream(name: &str, stream: impl Write + 'static) -> Self {
-        let writer = BufWriter::new(Writer::Stream(Box::new(stream)));
-        Self { name: name.to_owned(), writer }
-    }
-
-    /// A file.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be created.
-    pub fn file(path: &Path) -> Result<Self, Error> {
-        let name = path.display().to_string();
-        // Through a symbolic link, not in its place.
-        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let special = path.metadata().is_ok_and(|it| !it.is_file());
-        let opened = if special {
-            let file = OpenOptions::new().write(true).open(path);
-            file.map(|file| Writer::Special(guarded(file)))
-        } else {
-            let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
-            let directory = directory.unwrap_or(Path::new("."));
-            // Asked first: the error would name the temporary file.
-            directory.metadata().and_then(|_| {
-                let mut temporary = tempfile::Builder::new();
-                temporary.prefix(".ndjson-check-");
-                #[cfg(unix)]
-                temporary.permissions(permissions(path));
-                let file = temporary.tempfile_in(directory)?;
-                Ok(Writer::Regular(file, path.to_owned()))
-            })
-        };
-        match opened {
-            Ok(writer) => Ok(Self { name, writer: BufWriter::new(writer) }),
-            Err(source) => Err(Error::WriteReport { target: name, source }),
+impl Sink for ReportFile {
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        match *self {
+            Self::Special(_) => Ok(()),
+            Self::Regular(file, path) => {
+                file.persist(path).map(drop).map_err(|error| error.error)
+            }
         }
-    }
-
-    /// Writes some text.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be written.
-    pub fn write(&mut self, text: &str) -> Result<(), Error> {
-        self.writer.write_all(text.as_bytes()).map_err(|source| self.failed(source))
-    }
-
-    /// Makes visible what was written.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be written.
-    pub fn flush(&mut self) -> Result<(), Error> {
-        self.writer.flush().map_err(|source| self.failed(source))
-    }
-
-    /// The report is complete: a regular file takes its name.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be written or named.
-    pub fn finish(&mut self) -> Result<(), Error> {
-        self.flush()?;
-        let done = BufWriter::new(Writer::Stream(Box::new(io::sink())));
-        let (writer, _) = std::mem::replace(&mut self.writer, done).into_parts();
-        if let Writer::Regular(file, path) = writer {
-            file.persist(path).map_err(|error| self.failed(error.error))?;
-        }
-        Ok(())
-    }
-
-    fn failed(&self, source: io::Error) -> Error {
-        Error::WriteReport { target: self.name.clone(), source }
     }
 }
 
@@ -125,10 +75,10 @@ fn guarded(file: File) -> Box<dyn Write> {
     if is_watched() { Box::new(Guard::new(file)) } else { Box::new(file) }
 }
 
-/// A report is no secret: it is as open as the file it replaces, or as any new one.
+/// A report is no secret: it is as open as the file that it replaces, or as any new one.
 #[cfg(unix)]
 fn permissions(path: &Path) -> std::fs::Permissions {
     use std::os::unix::fs::PermissionsExt as _;
-    let existing = path.metadata().map(|it| it.permissions());
+    let existing = path.metadata().map(|metadata| metadata.permissions());
     existing.unwrap_or_else(|_| std::fs::Permissions::from_mode(0o666))
 }
