@@ -160,6 +160,19 @@ pub const LAST_WORD_WAIT: Duration = Duration::from_secs(1);
 /// How long the stream is read on when the command has ended and a descendant holds it open.
 pub const DRAIN_WAIT: Duration = Duration::from_secs(2);
 
+/// How often the supervisor checks in that time whether our output blocks us.
+pub const DRAIN_TICK: Duration = Duration::from_millis(50);
+
+/// A write of our output that takes less than this does not count as blocked.
+pub const BLOCKED_MIN: Duration = Duration::from_millis(1);
+
+/// How long we may take to write the report after a timeout or a signal, when no command is left
+/// to wait for. It is longer than the wait for a descendant that holds the stream open.
+pub const FINISH_WAIT: Duration = Duration::from_secs(3);
+
+/// How long the last message of a process that ends itself may take.
+pub const LAST_MESSAGE_WAIT: Duration = Duration::from_millis(100);
+
 /// How long a command that was asked to end may take before it is killed.
 pub const KILL_WAIT: Duration = Duration::from_secs(5);
 

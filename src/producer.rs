@@ -133,8 +133,9 @@ impl Producer {
         Ok((Self { watch: it, tail: None, supervisor: supervisor.start()? }, stream))
     }
 
-    /// What tells the supervisor of events; it wraps a conversion.
-    pub fn watched<'c>(&self, inner: &'c mut dyn crate::convert::Convert) -> Watched<'c> {
+    /// Wraps an output, so that the supervisor knows when it blocks us; of a conversion also the
+    /// events.
+    pub fn watched<T>(&self, inner: T) -> Watched<T> {
         Watched::new(self.watch.clone(), inner)
     }
 

@@ -27,13 +27,18 @@ impl Stream {
         if !stopped {
             return self.pipe.read(buffer);
         }
-        let room = if ready { self.left_after_stop.min(buffer.len()) } else { 0 };
-        if room == 0 {
-            return Ok(0);
+        let room = self.left_after_stop.min(buffer.len());
+        if ready && room > 0 {
+            let count = self.pipe.read(&mut buffer[..room])?;
+            self.left_after_stop -= count;
+            return Ok(count);
         }
-        let count = self.pipe.read(&mut buffer[..room])?;
-        self.left_after_stop -= count;
-        Ok(count)
+        // A pipe that can be read may be at its end.
+        let open = !ready || self.pipe.read(&mut [0])? > 0;
+        if let Some(watch) = self.watch.as_ref().filter(|_| open) {
+            watch.state().cut = true;
+        }
+        Ok(0)
     }
 }
 

@@ -1,14 +1,19 @@
 //! What the check tells the supervisor: when events came, which calls are open, what has ended.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Write as _};
+use std::io::{self, Read, Write as _};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::convert::{Convert, Seen};
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
 use crate::facts::{CallId, Fact};
-use crate::limits::CALLS_OPEN_MAX;
+use crate::limits::{BLOCKED_MIN, CALLS_OPEN_MAX};
+use crate::report::Report;
+use crate::rule::Severity;
+use crate::summary::{RunSummary, StreamSummary};
 use crate::verdict::Outcome;
 
 /// The state of the run, shared by the check and the supervisor.
@@ -31,6 +36,12 @@ pub(super) struct State {
     pub(super) stream_end: Option<Instant>,
     /// Whether the check waits for more; otherwise it, or our reader, is what takes time.
     pub(super) waiting: bool,
+    /// Whether we stopped reading the stream before its end.
+    pub(super) cut: bool,
+    /// When the current write of our own output began.
+    writing: Option<Instant>,
+    /// How long earlier writes blocked.
+    blocked: Duration,
     open: HashMap<CallId, (u64, Instant)>,
     /// Calls that ended: what is told of them again is no new call.
     ended: HashSet<CallId>,
@@ -50,11 +61,18 @@ impl State {
         open
     }
 
+    /// How long our own output has blocked us until now.
+    pub(super) fn blocked(&self, now: Instant) -> Duration {
+        let current = self.writing.map(|since| now.saturating_duration_since(since));
+        self.blocked + current.filter(|it| *it >= BLOCKED_MIN).unwrap_or_default()
+    }
+
     /// Leaves a pause out of every measure: the terminal stopped us all.
     pub(super) fn shift(&mut self, pause: Duration) {
         self.started += pause;
         self.last_event += pause;
-        for time in [&mut self.terminal, &mut self.stream_end].into_iter().flatten() {
+        let times = [&mut self.terminal, &mut self.stream_end, &mut self.writing];
+        for time in times.into_iter().flatten() {
             *time += pause;
         }
         self.open.values_mut().for_each(|(_, since)| *since += pause);
@@ -74,6 +92,9 @@ impl Watch {
             terminal: None,
             stream_end: None,
             waiting: false,
+            cut: false,
+            writing: None,
+            blocked: Duration::ZERO,
             open: HashMap::new(),
             ended: HashSet::new(),
         };
@@ -89,9 +110,22 @@ impl Watch {
         let _ = (&*self.wake).write(&[1]);
     }
 
-    /// The check waits for more, or has something to do.
+    /// The check waits for more, or has something to do: first of all to write the copies of what
+    /// it read.
     pub(super) fn waits(&self, waiting: bool) {
-        self.state().waiting = waiting;
+        let mut state = self.state();
+        state.waiting = waiting;
+        state.writing = (!waiting).then(Instant::now);
+    }
+
+    /// Does something that writes our own output, and measures how long that blocks.
+    fn writes<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.state().writing = Some(Instant::now());
+        let written = write();
+        let mut state = self.state();
+        state.blocked = state.blocked(Instant::now());
+        state.writing = None;
+        written
     }
 
     /// No more events will come.
@@ -151,26 +185,35 @@ impl Watch {
     }
 }
 
-/// A conversion whose events the supervisor hears of.
-pub struct Watched<'c> {
+/// An output whose writes the supervisor hears of: a conversion, of whose events it hears as well,
+/// a report, or a stream that is copied as it is read.
+pub struct Watched<T> {
     watch: Watch,
-    inner: &'c mut dyn Convert,
+    inner: T,
 }
 
-impl<'c> Watched<'c> {
-    pub(super) fn new(watch: Watch, inner: &'c mut dyn Convert) -> Self {
+impl<T> Watched<T> {
+    pub(super) fn new(watch: Watch, inner: T) -> Self {
         Self { watch, inner }
     }
 }
 
-impl Convert for Watched<'_> {
+/// The outermost reader of a [`super::Stream`]: what it does beyond reading that is to write
+/// copies.
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.watch.writes(|| self.inner.read(buffer))
+    }
+}
+
+impl Convert for Watched<&mut dyn Convert> {
     fn event(&mut self, seen: &Seen<'_, '_>) {
         self.watch.event(seen);
-        self.inner.event(seen);
+        self.watch.writes(|| self.inner.event(seen));
     }
 
     fn flush(&mut self) {
-        self.inner.flush();
+        self.watch.writes(|| self.inner.flush());
     }
 
     fn end(&mut self) {
@@ -183,5 +226,28 @@ impl Convert for Watched<'_> {
 
     fn abandon(&mut self) {
         self.inner.abandon();
+    }
+}
+
+impl Report for Watched<&mut dyn Report> {
+    fn diagnostic(
+        &mut self,
+        stream: &str,
+        severity: Severity,
+        diagnostic: &Diagnostic,
+    ) -> Result<(), Error> {
+        self.watch.writes(|| self.inner.diagnostic(stream, severity, diagnostic))
+    }
+
+    fn stream(&mut self, summary: &StreamSummary) -> Result<(), Error> {
+        self.inner.stream(summary)
+    }
+
+    fn summary(&mut self, summary: &RunSummary) -> Result<(), Error> {
+        self.inner.summary(summary)
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.watch.writes(|| self.inner.flush())
     }
 }

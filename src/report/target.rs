@@ -1,19 +1,17 @@
 //! Where a report goes: standard output, or a file that appears whole.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek as _, Write};
 use std::path::{Path, PathBuf};
-
-use tempfile::NamedTempFile;
 
 use crate::error::Error;
 use crate::workflow::{Guard, is_watched};
 
 /// Where a report goes.
 ///
-/// A regular file is written under a temporary name beside it and takes its own name only when
-/// the report is complete, so that nobody reads half of one. What exists and is no regular file (a
-/// device, a named pipe) is written as it is.
+/// A regular file appears only when the report is complete, so that nobody reads half of one.
+/// Until then the report is in a file without a name, which the system deletes however we end.
+/// What exists and is no regular file (a device, a named pipe) is written as it is.
 pub struct Target {
     name: String,
     writer: BufWriter<Writer>,
@@ -22,7 +20,7 @@ pub struct Target {
 enum Writer {
     Stream(Box<dyn Write>),
     Special(Box<dyn Write>),
-    Regular(NamedTempFile, PathBuf),
+    Regular(File, PathBuf),
 }
 
 impl Write for Writer {
@@ -64,16 +62,10 @@ impl Target {
             let file = OpenOptions::new().write(true).open(path);
             file.map(|file| Writer::Special(guarded(file)))
         } else {
-            let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
-            let directory = directory.unwrap_or(Path::new("."));
+            let directory = folder(path);
             // Asked first: the error would name the temporary file.
             directory.metadata().and_then(|_| {
-                let mut temporary = tempfile::Builder::new();
-                temporary.prefix(".ndjson-check-");
-                #[cfg(unix)]
-                temporary.permissions(permissions(path));
-                let file = temporary.tempfile_in(directory)?;
-                Ok(Writer::Regular(file, path.to_owned()))
+                Ok(Writer::Regular(tempfile::tempfile_in(directory)?, path.to_owned()))
             })
         };
         match opened {
@@ -109,15 +101,33 @@ impl Target {
         self.flush()?;
         let done = BufWriter::new(Writer::Stream(Box::new(io::sink())));
         let (writer, _) = std::mem::replace(&mut self.writer, done).into_parts();
-        if let Writer::Regular(file, path) = writer {
-            file.persist(path).map_err(|error| self.failed(error.error))?;
+        match writer {
+            Writer::Regular(file, path) => put(file, &path).map_err(|error| self.failed(error)),
+            Writer::Stream(_) | Writer::Special(_) => Ok(()),
         }
-        Ok(())
     }
 
     fn failed(&self, source: io::Error) -> Error {
         Error::WriteReport { target: self.name.clone(), source }
     }
+}
+
+/// Gives the contents of a file a name, in one step.
+fn put(mut file: File, path: &Path) -> io::Result<()> {
+    let mut named = tempfile::Builder::new();
+    named.prefix(".ndjson-check-");
+    #[cfg(unix)]
+    named.permissions(permissions(path));
+    let mut named = named.tempfile_in(folder(path))?;
+    file.rewind()?;
+    io::copy(&mut file, named.as_file_mut())?;
+    named.persist(path)?;
+    Ok(())
+}
+
+/// Where a file is.
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// It may be the log of a workflow.

@@ -12,6 +12,7 @@ use crate::convert::Convert;
 use crate::end::Status;
 use crate::input::Input;
 use crate::producer::{Producer, Timers};
+use crate::report::Report;
 use crate::summary::RunSummary;
 use crate::tee::Tee;
 
@@ -56,7 +57,7 @@ pub(super) fn check_producer<'c>(
         end
     };
     let Outputs { reports, conversion, copies, .. } = outputs;
-    let stream = Tee::new(stream, copies);
+    let stream = producer.watched(Tee::new(stream, copies));
     let mut checkers = Checkers::new(contracts);
     let chosen = checkers.choose(stream, &name, conversion.as_mut(), || producer.heard());
     let checked = match chosen {
@@ -65,9 +66,10 @@ pub(super) fn check_producer<'c>(
                 Some(conversion) => conversion,
                 None => &mut (),
             };
-            let mut watched = producer.watched(conversion);
+            let mut conversion = producer.watched(conversion);
+            let mut report = producer.watched::<&mut dyn Report>(reports);
             let end = || end(producer);
-            let checked = checker.check_until(stream, &name, reports, &mut watched, end);
+            let checked = checker.check_until(stream, &name, &mut report, &mut conversion, end);
             checked.map_err(|error| error.to_string())
         }
         Err(message) => {
