@@ -340,8 +340,7 @@ fn a_slow_reader_of_our_output_does_not_cut_the_stream() {
     child.stdout.take().unwrap().read_to_end(&mut passed).unwrap();
     child.wait().unwrap();
     assert_eq!(passed.len(), fs::read(&stream).unwrap().len());
-    let report = fs::read_to_string(&report).unwrap();
-    assert!(!report.contains("pipe-held-open"), "{report}");
+    assert!(!fs::read_to_string(&report).unwrap().contains("pipe-held-open"));
 }
 
 /// Goal: a code that we caused is not the command's own.
