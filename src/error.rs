@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-/// Why a stream could not be checked: files, schemas, profiles, output.
+/// Why a stream could not be checked: input, schemas, profiles.
 ///
 /// Each variant names its object; the text is a fragment in lower case, as in "failed to …".
 #[derive(Debug)]
@@ -13,13 +13,6 @@ pub enum Error {
     Read {
         /// The stream's name: a path, or `-`.
         stream: String,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A report could not be written.
-    WriteReport {
-        /// Its target: a path, or `standard output`.
-        target: String,
         /// What the system said.
         source: io::Error,
     },
@@ -62,9 +55,6 @@ impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read { stream, source } => write!(out, "failed to read {stream}: {source}"),
-            Self::WriteReport { target, source } => {
-                write!(out, "failed to write the report to {target}: {source}")
-            }
             Self::Schema { origin, message } => {
                 write!(out, "failed to use the schema {origin}: {message}")
             }
@@ -88,7 +78,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Read { source, .. } | Self::WriteReport { source, .. } => Some(source),
+            Self::Read { source, .. } => Some(source),
             Self::Schema { .. }
             | Self::Profile { .. }
             | Self::AmbiguousStream { .. }

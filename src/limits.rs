@@ -22,15 +22,11 @@ pub const FIRST_READ_BYTES: usize = 16 * 1024;
 /// Objects in a line that is no event that are tried for one that is glued to a text.
 pub const GLUED_OBJECTS_MAX: usize = 4;
 
-/// What is kept of the streams that are checked ahead of the one whose turn it is to be reported,
-/// in bytes, before those who check them wait: some thousand reports of good streams.
-pub const KEPT_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Streams that are checked ahead of the one that is being reported.
+pub const STREAMS_AHEAD_MAX: usize = 64;
 
-/// Most files that are checked at the same time, for each core.
-pub const JOBS_PER_CORE_MAX: NonZeroUsize = NonZeroUsize::new(4).unwrap();
-
-/// How long what is told of one of several streams may wait for more to be reported with it.
-pub const GATHER_WAIT: Duration = Duration::from_micros(200);
+/// Messages of one such stream that wait: at most some MiB in all.
+pub const STREAM_MESSAGES_MAX: usize = 16;
 
 /// Shortest work of which the progress is shown.
 pub const PROGRESS_AFTER: Duration = Duration::from_millis(500);
@@ -40,10 +36,6 @@ pub const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// Smallest single file of which it is shown, in bytes: any smaller one is done before.
 pub const PROGRESS_BYTES_MIN: u64 = 8 * 1024 * 1024;
-
-/// Bytes that are read the plain way before the fast engine is made ready: making its validator
-/// takes half a millisecond, as checking so much does.
-pub const WARM_UP_BYTES: u64 = 96 * 1024;
 
 /// How many profiles may extend one another in a row: more is a circle.
 pub const EXTENDS_MAX: usize = 8;
@@ -59,12 +51,6 @@ pub const SLOTS_MAX: usize = 8;
 
 /// Longest line whose shape is remembered, in bytes.
 pub const SHAPE_BYTES_MAX: usize = 2_048;
-
-/// Values that are remembered as valid, for each schema.
-pub const PRECEDENTS_MAX: usize = 32;
-
-/// Most that is remembered of one of them: its keys, and what the validator looked at, in bytes.
-pub const PRECEDENT_BYTES_MAX: usize = 4_096;
 
 /// Things that are remembered without any being of use, before that becomes rare.
 pub const LEARNED_MAX: u32 = 64;
@@ -106,9 +92,6 @@ pub const CALL_ID_BYTES_MAX: usize = 256;
 /// Assistant text that is kept to be compared byte by byte, in bytes, once for the open segment
 /// and once for the whole answer. What lies beyond is compared by length and fingerprint.
 pub const TEXT_BYTES_MAX: usize = 1024 * 1024;
-
-/// Texts that may be open at once where the deltas of several are mixed; an older one ends then.
-pub const TEXT_GROUPS_MAX: usize = 16;
 
 /// Tags of which is remembered what a profile says of them, about 500 bytes each; very long ones
 /// are not.
@@ -163,6 +146,19 @@ pub const LAST_WORD_WAIT: Duration = Duration::from_secs(1);
 
 /// How long the stream is read on when the command has ended and a descendant holds it open.
 pub const DRAIN_WAIT: Duration = Duration::from_secs(2);
+
+/// How often the supervisor checks in that time whether our output blocks us.
+pub const DRAIN_TICK: Duration = Duration::from_millis(50);
+
+/// A write of our output that takes less than this does not count as blocked.
+pub const BLOCKED_MIN: Duration = Duration::from_millis(1);
+
+/// How long we may take to write the report after a timeout or a signal, when no command is left
+/// to wait for. It is longer than the wait for a descendant that holds the stream open.
+pub const FINISH_WAIT: Duration = Duration::from_secs(3);
+
+/// How long the last message of a process that ends itself may take.
+pub const LAST_MESSAGE_WAIT: Duration = Duration::from_millis(100);
 
 /// How long a command that was asked to end may take before it is killed.
 pub const KILL_WAIT: Duration = Duration::from_secs(5);

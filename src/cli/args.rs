@@ -258,7 +258,7 @@ pub(crate) struct Cli {
     /// Write the stream in this form; the report goes to stderr
     #[arg(long, value_enum, value_name = "FORM", help_heading = "Convert")]
     #[arg(hide_possible_values = true)]
-    pub(crate) to: Option<To>,
+    pub(crate) to: Option<Target>,
 
     /// With `--to stream-json`: write only valid events
     #[arg(long, help_heading = "Convert")]
@@ -330,7 +330,7 @@ impl Cli {
 
 /// What a stream is converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum To {
+pub(crate) enum Target {
     /// One line for each action, as it happens.
     #[value(help = None)]
     Text,

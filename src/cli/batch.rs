@@ -20,11 +20,11 @@ use crate::profile::Profile;
 use crate::profile::detect::ProfileSource;
 use crate::rules::diagnostic::Diagnostic;
 
-type Inputs<'i> = &'i [Result<Input, Error>];
+type Inputs = Vec<Result<Input, Error>>;
 
 /// Checks all inputs; the exit code. `exit` is what is known about the producer, of one stream.
 pub(super) fn check_inputs(
-    inputs: Inputs<'_>,
+    inputs: Inputs,
     checker: &mut Checker,
     exit: &ProducerExit,
     jobs: Option<NonZeroUsize>,
@@ -33,11 +33,13 @@ pub(super) fn check_inputs(
     let mut totals = Totals::default();
     // What is converted or copied is written as it arrives.
     let jobs = if outputs.are_live() { 1 } else { threads(jobs).min(inputs.len()) };
-    if jobs < 2 || !in_parallel(inputs, checker, jobs, outputs, &mut totals) {
-        for input in inputs {
-            let result = check_input(input, checker, exit, outputs);
-            add(&mut totals, result, outputs);
-        }
+    let left = match jobs {
+        0 | 1 => inputs,
+        _ => in_parallel(inputs, checker, jobs, outputs, &mut totals),
+    };
+    for input in left {
+        let result = check_input(input, checker, exit, outputs);
+        add(&mut totals, result, outputs);
     }
     outputs.progress.finish();
     conclude(totals, None, outputs)
@@ -48,12 +50,12 @@ fn threads(jobs: Option<NonZeroUsize>) -> usize {
 }
 
 fn check_input(
-    input: &Result<Input, Error>,
+    input: Result<Input, Error>,
     checker: &mut Checker,
     exit: &ProducerExit,
     outputs: &mut Outputs,
 ) -> Result<StreamSummary, Error> {
-    let input = input.as_ref().map_err(Error::again)?;
+    let input = input?;
     let source = outputs.progress.reading(input.open()?);
     let mut copies = std::mem::take(&mut outputs.copies);
     let mut stream = checker.stream(&input.name());
@@ -76,7 +78,7 @@ fn add(totals: &mut Totals, result: Result<StreamSummary, Error>, outputs: &mut 
 
 /// What a worker sends about one stream.
 enum Message {
-    Begin(Arc<Profile>, ProfileSource),
+    Begin(String, Arc<Profile>, ProfileSource),
     Diagnostic(Box<Diagnostic>),
     Done(Box<Result<StreamSummary, Error>>),
     Panicked(Box<dyn Any + Send>),
@@ -84,60 +86,60 @@ enum Message {
 
 type Messages = Receiver<Vec<Message>>;
 
-/// Checks the inputs on several threads and reports what they find, in the order of the inputs;
-/// false, and nothing is done, if no thread can be started.
+/// The inputs that are left, and where the channel of each goes.
+struct Queue {
+    inputs: std::vec::IntoIter<Result<Input, Error>>,
+    channels: SyncSender<Messages>,
+}
+
+/// Checks the inputs on several threads and reports what they find, in the order of the inputs.
+/// Returns those that are left: all of them, if no thread can be started.
 ///
 /// Workers take the inputs in their order and send the channel of each stream before they check
-/// it, so this thread can read the channels in the order of the inputs. A worker waits when its
+/// it, so this thread reads the channels in the order of the inputs. A worker waits when its
 /// channel is full, and when too many streams are waiting to be reported.
 fn in_parallel(
-    inputs: Inputs<'_>,
+    inputs: Inputs,
     checker: &Checker,
     jobs: usize,
     outputs: &mut Outputs,
     totals: &mut Totals,
-) -> bool {
-    let (sender, streams) = sync_channel(STREAMS_AHEAD_MAX);
-    let queue = Mutex::new((inputs.iter(), sender));
+) -> Inputs {
+    let count = inputs.len();
+    let (channels, streams) = sync_channel(STREAMS_AHEAD_MAX);
+    let queue = Mutex::new(Queue { inputs: inputs.into_iter(), channels });
     let progress = outputs.progress.clone();
     thread::scope(|scope| {
         let start = |_| {
-            let (mut checker, queue, progress) = (checker.clone(), &queue, &progress);
-            let work = move || while work(&mut checker, queue, progress) {};
+            let (mut checker, queue, progress) = (checker.clone(), &queue, progress.clone());
+            let work = move || while work(&mut checker, queue, &progress) {};
             thread::Builder::new().spawn_scoped(scope, work).ok()
         };
-        if (0..jobs).map_while(start).count() == 0 {
-            return false;
-        }
-        for input in inputs {
-            let name = input.as_ref().map(Input::name).unwrap_or_default();
+        let has_threads = (0..jobs).map_while(start).count() > 0;
+        for _ in 0..if has_threads { count } else { 0 } {
             let Ok(messages) = streams.recv() else { break };
-            let result = relay(&name, &messages, outputs);
+            let result = relay(&messages, outputs);
             add(totals, result, outputs);
         }
-        true
-    })
+    });
+    queue.into_inner().unwrap_or_else(PoisonError::into_inner).inputs.collect()
 }
 
 /// Checks the next input; false if there is none.
-fn work<'i>(
-    checker: &mut Checker,
-    queue: &Mutex<(impl Iterator<Item = &'i Result<Input, Error>>, SyncSender<Messages>)>,
-    progress: &Progress,
-) -> bool {
+fn work(checker: &mut Checker, queue: &Mutex<Queue>, progress: &Progress) -> bool {
     let (input, sender) = {
         let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(input) = queue.0.next() else { return false };
+        let Some(input) = queue.inputs.next() else { return false };
         let (sender, messages) = sync_channel(STREAM_MESSAGES_MAX);
         // Fails if nobody reads any more: another worker has panicked.
-        if queue.1.send(messages).is_err() {
+        if queue.channels.send(messages).is_err() {
             return false;
         }
         (input, sender)
     };
     let mut observer = Sender { sender, pending: Vec::new() };
     let check = || {
-        let input = input.as_ref().map_err(Error::again)?;
+        let input = input?;
         let source = progress.reading(input.open()?);
         checker.check(&input.name(), source, &mut observer)
     };
@@ -152,11 +154,7 @@ fn work<'i>(
 }
 
 /// Passes on what a worker sends about one stream.
-fn relay(
-    name: &str,
-    messages: &Messages,
-    outputs: &mut Outputs,
-) -> Result<StreamSummary, Error> {
+fn relay(messages: &Messages, outputs: &mut Outputs) -> Result<StreamSummary, Error> {
     loop {
         let batch = match messages.try_recv() {
             Ok(batch) => batch,
@@ -168,8 +166,8 @@ fn relay(
         };
         for message in batch {
             match message {
-                Message::Begin(profile, source) => {
-                    outputs.begin(&StreamStart { name, profile: &profile, source })?;
+                Message::Begin(name, profile, source) => {
+                    outputs.begin(&StreamStart { name: &name, profile: &profile, source })?;
                 }
                 Message::Diagnostic(diagnostic) => outputs.diagnostic(&diagnostic),
                 Message::Done(result) => {
@@ -200,7 +198,8 @@ impl Sender {
 
 impl Observer for Sender {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
-        self.pending.push(Message::Begin(Arc::clone(start.profile), start.source));
+        let name = start.name.to_owned();
+        self.pending.push(Message::Begin(name, Arc::clone(start.profile), start.source));
         Ok(())
     }
 

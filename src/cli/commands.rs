@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use super::args::{SchemaOf, Subcommand};
 use super::draft::infer;
 use super::error::CliError;
-use super::{print, print_json, say};
+use super::{print, print_json, print_stderr};
 use crate::error::Error;
-use crate::output::report::json;
+use crate::output::report;
 use crate::profile::{self, Profile};
 use crate::rules::{Rule, Severity};
 
@@ -52,7 +52,7 @@ fn schema(of: SchemaOf, profile: Option<&str>) -> Result<String, CliError> {
     match (of, profile) {
         (SchemaOf::Events, _) => Ok(events_schema(profile.unwrap_or(profile::DEFAULT))?),
         (_, Some(_)) => Err(CliError::usage("--profile works with `schema events` only")),
-        (SchemaOf::Report, None) => Ok(json::SCHEMA.to_owned()),
+        (SchemaOf::Report, None) => Ok(report::SCHEMA.to_owned()),
         (SchemaOf::Profile, None) => Ok(profile::LANGUAGE.to_owned()),
     }
 }
@@ -67,7 +67,7 @@ fn events_schema(name: &str) -> Result<String, Error> {
 fn print_draft(recordings: &[PathBuf]) -> Result<(), CliError> {
     let draft = infer(recordings)?;
     for reason in &draft.evidence {
-        say(reason);
+        print_stderr(reason);
     }
     print_json(&draft.profile())
 }

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use crate::output::report::Totals;
+
 /// Every stream conforms and every run succeeded.
 pub(crate) const SUCCEEDED: u8 = 0;
 /// At least one stream does not conform.
@@ -36,6 +38,19 @@ pub(crate) fn table() -> String {
         let _ = writeln!(table, "{code:>5}  {meaning}");
     }
     table + "If several apply, the first of 2, 1, 4, 3, 0 is used."
+}
+
+/// The exit code for the sum of all streams. `is_unwritten` says that an output failed.
+pub(crate) fn code(totals: &Totals, is_unwritten: bool) -> u8 {
+    match totals {
+        Totals { not_checked: 1.., .. } | Totals { streams: 0, .. } => NOT_CHECKED,
+        _ if is_unwritten => NOT_CHECKED,
+        Totals { non_conforming: 1.., .. } => NON_CONFORMING,
+        Totals { timed_out: 1.., .. } => TIMED_OUT,
+        // A rule may be turned off, but that does not make the run a success.
+        Totals { failed: 1.., .. } | Totals { truncated: 1.., .. } => RUN_FAILED,
+        _ => SUCCEEDED,
+    }
 }
 
 /// How a run of the program ends.

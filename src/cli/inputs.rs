@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::cli::stdio::{self, Patient};
+use crate::cli::stdio::{self, BlockingFile};
 use crate::error::Error;
 use crate::limits::STREAM_NAME_BYTES_MAX;
 use crate::rules::escape::clipped;
@@ -40,7 +40,7 @@ impl Input {
     /// # Errors
     ///
     /// When it cannot be opened, or standard input is closed.
-    pub(crate) fn open(&self) -> Result<Patient, Error> {
+    pub(crate) fn open(&self) -> Result<BlockingFile, Error> {
         let opened = match self {
             Self::Stdin if stdio::stdin_is_closed() => {
                 return Err(Error::NothingToCheck {
@@ -49,7 +49,7 @@ impl Input {
                 });
             }
             Self::Stdin => stdio::stdin(),
-            Self::Path(path) => File::open(path).map(Patient::from),
+            Self::Path(path) => File::open(path).map(BlockingFile::from),
         };
         opened.map_err(|error| self.failed(error))
     }

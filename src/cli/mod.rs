@@ -2,20 +2,18 @@
 
 mod args;
 mod batch;
-mod choice;
-#[cfg_attr(not(unix), path = "no_command.rs")]
-mod command;
 mod commands;
-pub mod draft;
+mod draft;
 mod error;
 mod exit;
 mod inputs;
 mod outputs;
 #[cfg(unix)]
-pub mod producer;
+mod producer;
 mod progress;
-mod relay;
 mod report_file;
+#[cfg_attr(not(unix), path = "command_unsupported.rs")]
+mod run_command;
 mod setup;
 mod stdio;
 mod tee;
@@ -27,39 +25,24 @@ use std::mem::ManuallyDrop;
 use std::panic;
 use std::process::ExitCode;
 
-use crate::check::contract::Contract;
-use crate::check::summary::RunSummary;
+use crate::check::ProducerExit;
 use crate::limits::MESSAGE_BYTES_MAX;
 use crate::output::github_actions::{Guard, is_watched};
-use crate::output::report::Report as _;
+use crate::output::report::Totals;
+use crate::profile::ExitStatus;
 use crate::rules::escape::{clipped, visible};
 
 use args::{Cli, Invocation};
-use choice::Contracts;
 use error::CliError;
 use exit::Exit;
 use inputs::Input;
 use outputs::Outputs;
-use setup::contract_of;
 
 /// The program.
 pub fn main() -> ExitCode {
     // A panic would end with 101, which means nothing to the caller.
     let exit = panic::catch_unwind(|| run(&env::args_os().collect::<Vec<_>>()));
     exit.unwrap_or(Exit::from(exit::NOT_CHECKED)).end()
-}
-
-/// What streams are checked against with these arguments; for tests.
-///
-/// # Errors
-///
-/// When the arguments cannot be used; the message is one line.
-pub fn contract(arguments: &[OsString]) -> Result<Contract, String> {
-    match Invocation::parse(arguments) {
-        Ok(Invocation::Check(cli)) => setup::contract(&cli).map_err(|error| error.to_string()),
-        Ok(Invocation::Subcommand(_)) => Err("a subcommand checks nothing".to_owned()),
-        Err(error) => Err(args::one_line(&error)),
-    }
 }
 
 fn run(arguments: &[OsString]) -> Exit {
@@ -96,28 +79,23 @@ fn check(cli: &Cli) -> Result<Exit, CliError> {
     let inputs = if runs { Vec::new() } else { setup::streams(cli)? };
     setup::consistent(cli, &inputs)?;
     // Leaked on purpose: to drop compiled schemas right before the exit only costs time.
-    let contracts = ManuallyDrop::new(Contracts::new(cli)?);
+    let mut checker = ManuallyDrop::new(setup::checker(cli)?);
     outputs::distinct(cli, &inputs)?;
     let progress = outputs::progress(cli, &inputs);
-    let mut outputs = Outputs::open(cli, contracts.first().profile(), progress)?;
+    let mut outputs = Outputs::open(cli, progress)?;
     // So that a signal does not leave half of a report behind.
     let leaves_files = cli.report.iter().any(|report| report.file.is_some());
     if runs || cli.is_timed() || (leaves_files && matches!(inputs[..], [Ok(Input::Stdin)])) {
-        return command::check_producer(cli, &contracts, &mut outputs);
+        return run_command::check_producer(cli, &mut checker, &mut outputs);
     }
-    Ok(batch::check_inputs(&inputs, &contracts, cli.jobs, &mut outputs).into())
+    let exit = cli.exit_status.map(|code| ProducerExit::from(ExitStatus::Code(code)));
+    let exit = exit.unwrap_or_default();
+    Ok(batch::check_inputs(inputs, &mut checker, &exit, cli.jobs, &mut outputs).into())
 }
 
-/// Gives the sum of all streams to the reports; the exit code.
-fn conclude(mut total: RunSummary, outputs: &mut Outputs<'_>) -> u8 {
-    // Every stream's report has been flushed: what failed until here is in the summary.
-    total.unwritten = outputs.failure().is_some();
-    // Reports never fail: they keep the first error.
-    let _ = outputs.reports.summary(&total);
-    match outputs.failure() {
-        None => total.exit_code(),
-        Some(error) => fail(&error),
-    }
+/// Completes the outputs; the exit code.
+fn conclude(totals: Totals, own_code: Option<u8>, outputs: &mut Outputs) -> u8 {
+    outputs.finish(&totals, own_code).unwrap_or_else(|error| fail(&error))
 }
 
 /// Prints to standard output.
@@ -144,19 +122,13 @@ fn unprinted(error: io::Error) -> CliError {
 /// Prints an error, unless the user knows of it; its exit code.
 fn fail(error: &CliError) -> u8 {
     if !matches!(error, CliError::ReaderClosed) {
-        say(&format!("ndjson-check: {error}"));
+        print_stderr(&format!("ndjson-check: {error}"));
     }
     error.exit_code()
 }
 
-/// Prints why a stream could not be checked; the exit code for this.
-fn complain(message: &str) -> u8 {
-    say(&format!("ndjson-check: {message}"));
-    exit::NOT_CHECKED
-}
-
 /// One line on standard error.
-fn say(message: &str) {
+fn print_stderr(message: &str) {
     let line = format!("{}\n", clipped(&visible(message), MESSAGE_BYTES_MAX));
     // If standard error is closed, there is nowhere to report it.
     let _ = if is_watched() {

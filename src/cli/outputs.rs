@@ -2,67 +2,80 @@
 
 use std::env;
 use std::fs::{File, Metadata};
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
 use same_file::Handle;
 
+use super::args::{Cli, Color, ReportFormat, Target};
 use super::error::CliError;
+use super::inputs::Input;
+use super::progress::{Progress, Work};
 use super::report_file::ReportFile;
-use crate::cli::args::{Cli, Color, ReportFormat, To};
-use crate::output::convert::{Conversion, Form};
-use crate::cli::stdio::{self, Patient};
+use super::stdio::{self, BlockingFile};
+use super::tee::TeeTarget;
+use super::{exit, print_stderr};
+use crate::check::{CheckedEvent, Observer, StreamStart, StreamSummary};
 use crate::error::Error;
-use crate::cli::inputs::Input;
 use crate::limits::PROGRESS_BYTES_MIN;
-use crate::profile::Profile;
-use crate::cli::progress::{Progress, Work};
-use crate::output::report::human::Human;
-use crate::output::report::json::Json;
-use crate::output::report::{Reports, Target};
-use crate::cli::tee::Copy;
+use crate::output::convert::{Conversion, To};
 use crate::output::github_actions::{Guard, Muted, can_be_muted, is_watched};
+use crate::output::report::{Human, Json, Totals};
+use crate::rules::diagnostic::Diagnostic;
 
 pub(super) const STDOUT: &str = "standard output";
 const STDERR: &str = "standard error";
 
 /// Everything a run writes to.
-pub(super) struct Outputs<'p> {
-    pub(super) reports: Reports,
-    pub(super) conversion: Option<Conversion<'p>>,
-    pub(super) copies: Vec<Copy>,
+pub(super) struct Outputs {
+    reports: Vec<Report>,
+    conversion: Option<Conversion<Box<dyn Write>>>,
+    pub(super) copies: Vec<TeeTarget>,
     pub(super) progress: Progress,
 }
 
-impl<'p> Outputs<'p> {
-    /// Opens what the command line asks for; what goes to the terminal makes room for the progress.
+/// A report, and the name of its target.
+struct Report {
+    name: String,
+    format: Format,
+}
+
+enum Format {
+    Human(Human<BufWriter<ReportTarget>>),
+    Json(Json<BufWriter<ReportTarget>>),
+}
+
+/// Where a report goes.
+enum ReportTarget {
+    Stream(Box<dyn Write>),
+    File(ReportFile),
+}
+
+impl Outputs {
+    /// Opens what the command line asks for. What goes to the terminal makes room for the progress.
     ///
     /// # Errors
     ///
-    /// When they cannot be opened, or contradict each other.
-    pub(super) fn open(
-        cli: &Cli,
-        profile: &'p Profile,
-        progress: Progress,
-    ) -> Result<Self, CliError> {
+    /// When an output cannot be opened, or the arguments contradict each other.
+    pub(super) fn open(cli: &Cli, progress: Progress) -> Result<Self, CliError> {
         if cli.raw && io::stdout().is_terminal() {
             return Err(CliError::usage("--raw would send control characters to a terminal"));
         }
-        if cli.only_valid && cli.to != Some(To::StreamJson) {
+        if cli.only_valid && cli.to != Some(Target::StreamJson) {
             return Err(CliError::usage("--only-valid requires --to stream-json"));
         }
-        if cli.to == Some(To::StreamJson) && io::stdout().is_terminal() {
+        if cli.to == Some(Target::StreamJson) && io::stdout().is_terminal() {
             let message = "--to stream-json would send control characters to a terminal";
             return Err(CliError::usage(message));
         }
         let reports = reports(cli, &progress)?;
         let mut copies = Vec::new();
         let conversion = match cli.to {
-            Some(To::StreamJson) if !cli.only_valid => {
-                copies.push(Copy::new(STDOUT, guarded(stdout()?)));
+            Some(Target::StreamJson) if !cli.only_valid => {
+                copies.push(TeeTarget::new(STDOUT, guarded(stdout()?)));
                 None
             }
-            Some(to) => Some(conversion(to, cli.raw, profile)?),
+            Some(target) => Some(conversion(target, cli.raw)?),
             None => None,
         };
         // Last: it empties the file.
@@ -70,43 +83,176 @@ impl<'p> Outputs<'p> {
             let name = path.display().to_string();
             let file = File::create(path).map_err(|error| CliError::output(&name, error))?;
             copies.push(if is_watched() && !path.is_file() {
-                Copy::new(&name, Guard::new(file))
+                TeeTarget::new(&name, Guard::new(file))
             } else {
-                Copy::new(&name, file)
+                TeeTarget::new(&name, file)
             });
         }
         Ok(Self { reports, conversion, copies, progress })
     }
 
+    /// Whether something is written while a stream arrives, so that streams cannot be checked at
+    /// the same time.
+    pub(super) fn are_live(&self) -> bool {
+        self.conversion.is_some() || !self.copies.is_empty()
+    }
+
+    /// Prints why a stream could not be checked, next to the progress.
+    pub(super) fn report_error(&mut self, error: &CliError) {
+        self.flush();
+        self.progress.beside(|| print_stderr(&format!("ndjson-check: {error}")));
+    }
+
     /// What could not be written, if anything.
-    pub(super) fn failure(&self) -> Option<CliError> {
-        let told = |name: &str, error: &io::Error| Some(CliError::output(name, again(error)));
+    fn failure(&self) -> Option<CliError> {
+        let failed = |name: &str, error: &io::Error| CliError::output(name, again(error));
         for copy in &self.copies {
             match copy.failure() {
-                // Whoever reads the stream may stop when they like: the check goes on.
+                // The reader of the stream may stop when it likes: the check goes on.
                 Some((STDOUT, error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
-                Some((name, error)) => return told(name, error),
+                Some((name, error)) => return Some(failed(name, error)),
                 None => {}
             }
         }
         if let Some(error) = self.conversion.as_ref().and_then(Conversion::failure) {
-            return told(STDOUT, error);
+            return Some(failed(STDOUT, error));
         }
-        let error = self.reports.failure()?;
-        match error {
-            Error::WriteReport { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
-                Some(CliError::ReaderClosed)
+        self.reports.iter().find_map(|report| {
+            let error = match &report.format {
+                Format::Human(human) => human.failure(),
+                Format::Json(json) => json.failure(),
+            };
+            error.map(|error| report.failed(again(error)))
+        })
+    }
+
+    /// Completes the reports with the sum of all streams; the exit code. `own_code` replaces ours
+    /// unless an output failed.
+    ///
+    /// # Errors
+    ///
+    /// When something could not be written.
+    pub(super) fn finish(
+        &mut self,
+        totals: &Totals,
+        own_code: Option<u8>,
+    ) -> Result<u8, CliError> {
+        let failure = self.failure();
+        let code = match own_code.filter(|_| failure.is_none()) {
+            Some(code) => code,
+            None => exit::code(totals, failure.is_some()),
+        };
+        let results: Vec<Result<(), CliError>> =
+            self.reports.drain(..).map(|report| report.finish(totals, code)).collect();
+        match failure {
+            Some(error) => Err(error),
+            None => results.into_iter().collect::<Result<(), _>>().map(|()| code),
+        }
+    }
+
+    fn each(&mut self, mut observe: impl FnMut(&mut dyn Observer)) {
+        for report in &mut self.reports {
+            match &mut report.format {
+                Format::Human(human) => observe(human),
+                Format::Json(json) => observe(json),
             }
-            Error::WriteReport { target, source } => told(target, source),
-            other => told("a report", &io::Error::other(other.to_string())),
+        }
+    }
+}
+
+impl Observer for Outputs {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        if let Some(conversion) = &mut self.conversion {
+            conversion.begin(start)?;
+        }
+        // Reports accept any profile.
+        self.each(|report| drop(report.begin(start)));
+        Ok(())
+    }
+
+    fn event(&mut self, event: &CheckedEvent<'_>) {
+        if let Some(conversion) = &mut self.conversion {
+            conversion.event(event);
+        }
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        self.each(|report| report.diagnostic(diagnostic));
+    }
+
+    fn flush(&mut self) {
+        if let Some(conversion) = &mut self.conversion {
+            conversion.flush();
+        }
+        self.each(|report| report.flush());
+    }
+
+    fn stream_ended(&mut self) {
+        if let Some(conversion) = &mut self.conversion {
+            conversion.stream_ended();
+        }
+    }
+
+    fn summary(&mut self, summary: &StreamSummary) {
+        if let Some(conversion) = &mut self.conversion {
+            conversion.summary(summary);
+        }
+        self.each(|report| report.summary(summary));
+    }
+}
+
+impl Report {
+    fn failed(&self, error: io::Error) -> CliError {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => CliError::ReaderClosed,
+            _ => CliError::output(&self.name, error),
+        }
+    }
+
+    fn finish(self, totals: &Totals, code: u8) -> Result<(), CliError> {
+        let Self { name, format } = self;
+        let writer = match format {
+            Format::Human(mut human) => {
+                human.totals(totals);
+                human.finish()
+            }
+            Format::Json(mut json) => {
+                json.totals(totals, code);
+                json.finish()
+            }
+        };
+        let written = writer.and_then(|writer| writer.into_inner().map_err(io::Error::from));
+        let put = written.and_then(|target| match target {
+            ReportTarget::Stream(_) => Ok(()),
+            ReportTarget::File(file) => file.finish(),
+        });
+        put.map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => CliError::ReaderClosed,
+            _ => CliError::output(name, error),
+        })
+    }
+}
+
+impl Write for ReportTarget {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stream(stream) => stream.write(bytes),
+            Self::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stream(stream) => stream.flush(),
+            Self::File(file) => file.flush(),
         }
     }
 }
 
 /// The same error once more: the writer keeps its own.
 fn again(error: &io::Error) -> io::Error {
-    let own = || io::Error::new(error.kind(), error.to_string());
-    error.raw_os_error().map_or_else(own, io::Error::from_raw_os_error)
+    let copy = || io::Error::new(error.kind(), error.to_string());
+    error.raw_os_error().map_or_else(copy, io::Error::from_raw_os_error)
 }
 
 /// The progress of the check, where somebody watches and nothing of ours or of another program's
@@ -194,102 +340,85 @@ fn regular(path: &Path) -> Option<Handle> {
     path.metadata().is_ok_and(|it| it.is_file()).then(|| Handle::from_path(path).ok())?
 }
 
-/// The next stream that is converted has events of this profile.
-///
-/// # Errors
-///
-/// When it cannot be converted so.
-pub(super) fn convert_next<'p>(
-    conversion: &mut Conversion<'p>,
-    profile: &'p Profile,
-) -> Result<(), CliError> {
-    convertible(conversion.form(), profile)?;
-    conversion.follow(profile);
-    Ok(())
-}
-
-fn convertible(form: Form, profile: &Profile) -> Result<(), CliError> {
-    if form == Form::Json && profile.single.is_none() {
-        let message = format!("the profile {} has no single object to convert to", profile.name);
-        return Err(CliError::Usage(message));
-    }
-    Ok(())
-}
-
-fn conversion(to: To, raw: bool, profile: &Profile) -> Result<Conversion<'_>, CliError> {
-    let form = match to {
-        To::Text => Form::Text,
-        To::Transcript => Form::Transcript,
-        To::Answer => Form::Answer,
-        To::Json => Form::Json,
-        To::StreamJson => Form::Valid,
+fn conversion(target: Target, is_raw: bool) -> Result<Conversion<Box<dyn Write>>, CliError> {
+    let to = match target {
+        Target::Text => To::Text,
+        Target::Transcript => To::Transcript,
+        Target::Answer => To::Answer,
+        Target::Json => To::Json,
+        Target::StreamJson => To::ValidEvents,
     };
-    convertible(form, profile)?;
-    let raw = if form.is_text() { raw } else { !io::stdout().is_terminal() };
-    if form.is_text() && is_watched() && can_be_muted() {
-        return Ok(Conversion::new(profile, form, raw, Muted::new(stdout()?)));
-    }
-    Ok(Conversion::new(profile, form, raw, guarded(stdout()?)))
+    let is_raw = if to.is_text() { is_raw } else { !io::stdout().is_terminal() };
+    let writer = if to.is_text() && is_watched() && can_be_muted() {
+        Box::new(Muted::new(stdout()?))
+    } else {
+        guarded(stdout()?)
+    };
+    Ok(Conversion::new(to, is_raw, writer))
 }
 
-/// The reports: to standard output, or to standard error where that has something else to carry.
-fn reports(cli: &Cli, progress: &Progress) -> Result<Reports, CliError> {
-    let mut reports = Reports::default();
+/// The reports: to standard output, or to standard error if standard output has the conversion.
+fn reports(cli: &Cli, progress: &Progress) -> Result<Vec<Report>, CliError> {
     let unnamed = cli.report.iter().filter(|report| report.file.is_none()).count();
     if unnamed > 1 {
         return Err(CliError::usage("only one report can go to standard output; name a file"));
     }
-    let converting = cli.to.is_some();
-    let on_terminal =
-        if converting { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
-    let open = || -> Result<Target, CliError> {
-        if converting {
-            let stderr = stdio::stderr().map_err(|error| CliError::output(STDERR, error))?;
-            Ok(Target::stream(STDERR, progress.aside(guarded(stderr))))
-        } else if on_terminal {
-            Ok(Target::stream(STDOUT, progress.aside(guarded(stdout()?))))
+    let converts = cli.to.is_some();
+    let on_terminal = if converts { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
+    let open = || -> Result<(String, ReportTarget), CliError> {
+        let (name, writer) = if converts {
+            (STDERR, stdio::stderr().map_err(|error| CliError::output(STDERR, error))?)
         } else {
-            Ok(Target::stream(STDOUT, guarded(stdout()?)))
-        }
+            (STDOUT, stdout()?)
+        };
+        let writer = guarded(writer);
+        let shares_terminal = converts || on_terminal;
+        let writer = if shares_terminal { Box::new(progress.aside(writer)) } else { writer };
+        Ok((name.to_owned(), ReportTarget::Stream(writer)))
     };
+    let report = |format: ReportFormat, (name, target): (String, ReportTarget), is_colored| {
+        let writer = BufWriter::new(target);
+        let format = match format {
+            ReportFormat::Human => Format::Human(Human::new(writer, is_colored)),
+            ReportFormat::Json => Format::Json(Json::new(writer)),
+        };
+        Report { name, format }
+    };
+    let mut reports = Vec::new();
     if cli.report.is_empty() && !cli.quiet {
-        reports.add(Human::new(open()?, coloured(cli.color, on_terminal)));
+        let is_colored = has_color(cli.color, on_terminal);
+        reports.push(report(ReportFormat::Human, open()?, is_colored));
     }
-    for report in &cli.report {
-        let target = match &report.file {
-            Some(file) => file_target(file)?,
+    for asked in &cli.report {
+        let target = match &asked.file {
+            Some(path) => file_target(path)?,
             None if cli.quiet => continue,
             None => open()?,
         };
-        let on_terminal = on_terminal && report.file.is_none();
-        match report.format {
-            ReportFormat::Human => {
-                reports.add(Human::new(target, coloured(cli.color, on_terminal)));
-            }
-            ReportFormat::Json => reports.add(Json::new(target)),
-        }
+        let is_colored = has_color(cli.color, on_terminal && asked.file.is_none());
+        reports.push(report(asked.format, target, is_colored));
     }
     Ok(reports)
 }
 
-fn file_target(path: &Path) -> Result<Target, CliError> {
+fn file_target(path: &Path) -> Result<(String, ReportTarget), CliError> {
     let name = path.display().to_string();
     let file = ReportFile::open(path).map_err(|error| CliError::output(&name, error))?;
-    Ok(Target::new(&name, file))
+    Ok((name, ReportTarget::File(file)))
 }
 
-fn stdout() -> Result<Patient, CliError> {
+fn stdout() -> Result<BlockingFile, CliError> {
     stdio::stdout().map_err(|error| CliError::output(STDOUT, error))
 }
 
 /// The same writer; in the log of a GitHub workflow, without a command in what it writes.
-fn guarded(writer: Patient) -> Box<dyn Write> {
+fn guarded(writer: BlockingFile) -> Box<dyn Write> {
     if is_watched() { Box::new(Guard::new(writer)) } else { Box::new(writer) }
 }
 
-/// Whether the human report is coloured: the flag, then `NO_COLOR`, then `FORCE_COLOR` and
+/// Whether the human report has colour: the flag, then `NO_COLOR`, then `FORCE_COLOR` and
 /// `CLICOLOR_FORCE`, then what the target is.
-fn coloured(color: Color, on_terminal: bool) -> bool {
+fn has_color(color: Color, on_terminal: bool) -> bool {
     let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
     let forced = |name| set(name) && env::var_os(name).is_some_and(|value| value != "0");
     match color {

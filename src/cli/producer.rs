@@ -2,7 +2,7 @@
 //!
 //! Two threads beside the check: one passes standard error on, one supervises: it waits for the
 //! command, the timers and the signals, and ends the command's process group where it must. The
-//! check reads a [`Stream`]; what it learns of the run goes to the supervisor through [`Watched`].
+//! check reads a [`ProducerStream`]; what it learns of the run goes to the supervisor through [`Watched`].
 
 mod group;
 mod stderr;
@@ -20,55 +20,55 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::cli::stdio::Patient;
-use crate::check::producer_exit::End;
+use crate::cli::stdio::BlockingFile;
+use crate::check::ProducerExit;
 use group::Group;
-use stderr::{Shared, Tail};
+use stderr::{SharedTail, StderrTail};
 use supervisor::{Signals, Supervisor};
 use watch::Watch;
 
-pub use stream::Stream;
-pub use watch::Watched;
+pub(crate) use stream::ProducerStream;
+pub(crate) use watch::Watched;
 
 /// How long things may take.
 #[derive(Debug, Clone, Copy)]
-pub struct Timers {
+pub(crate) struct Timers {
     /// The whole run.
-    pub timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     /// Between two events, while no call is open.
-    pub idle: Option<Duration>,
+    pub(crate) idle: Option<Duration>,
     /// Between the terminal event and the command's end.
-    pub grace: Duration,
+    pub(crate) grace: Duration,
 }
 
 /// Something that writes a stream and is watched: a command, or whoever writes to our input.
 #[derive(Debug)]
-pub struct Producer {
+pub(crate) struct Producer {
     watch: Watch,
-    tail: Option<Arc<Shared>>,
-    supervisor: JoinHandle<Outcome>,
+    tail: Option<Arc<SharedTail>>,
+    supervisor: JoinHandle<Supervised>,
 }
 
 /// What the supervisor saw.
 #[derive(Debug)]
-struct Outcome {
-    end: End,
+struct Supervised {
+    end: ProducerExit,
     /// The signal that was to end us, and was passed on instead.
     interrupted: Option<Interrupt>,
 }
 
 /// A signal that was to end us; we die of it when all is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Interrupt {
+pub(crate) struct Interrupt {
     /// Its number.
-    pub signal: i32,
+    pub(crate) signal: i32,
     /// It came from the terminal, which the command owned: our own group did not get it.
-    pub from_terminal: bool,
+    pub(crate) from_terminal: bool,
 }
 
 impl Interrupt {
     /// Ends us by the signal, as it would any command.
-    pub fn die(self) {
+    pub(crate) fn die(self) {
         if self.from_terminal
             && let Ok(signal) = nix::sys::signal::Signal::try_from(self.signal)
         {
@@ -86,11 +86,11 @@ impl Producer {
     /// # Errors
     ///
     /// When it cannot be started.
-    pub fn start(
+    pub(crate) fn start(
         command: &[OsString],
         no_stdin: bool,
         timers: Timers,
-    ) -> io::Result<(Self, Stream)> {
+    ) -> io::Result<(Self, ProducerStream)> {
         let Some((program, arguments)) = command.split_first() else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
@@ -111,8 +111,8 @@ impl Producer {
         let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
-        let stream = Stream::new(file(stdout), stop_out, Some(watch.0.clone()));
-        let tail = Tail::pass_on(Stream::new(file(stderr), stop_err, None))?;
+        let stream = ProducerStream::new(file(stdout), stop_out, Some(watch.0.clone()));
+        let tail = StderrTail::pass_on(ProducerStream::new(file(stderr), stop_err, None))?;
         let it = watch.0.clone();
         let supervisor = Supervisor::new(Some(group), timers, watch, signals, stop);
         Ok((Self { watch: it, tail: Some(tail), supervisor: supervisor.start()? }, stream))
@@ -124,39 +124,35 @@ impl Producer {
     /// # Errors
     ///
     /// When the process is out of descriptors.
-    pub fn of_input(input: Patient, timers: Timers) -> io::Result<(Self, Stream)> {
+    pub(crate) fn of_input(input: BlockingFile, timers: Timers) -> io::Result<(Self, ProducerStream)> {
         let (stop_out, _unused, stop) = stop_pipes()?;
         let watch = Watch::new()?;
         let it = watch.0.clone();
-        let stream = Stream::new(input, stop_out, Some(it.clone()));
+        let stream = ProducerStream::new(input, stop_out, Some(it.clone()));
         let supervisor = Supervisor::new(None, timers, watch, Signals::of_a_reader()?, stop);
         Ok((Self { watch: it, tail: None, supervisor: supervisor.start()? }, stream))
     }
 
-    /// What tells the supervisor of events; it wraps a conversion.
-    pub fn watched<'c>(&self, inner: &'c mut dyn crate::output::convert::Convert) -> Watched<'c> {
+    /// Wraps an output, so that the supervisor knows when it blocks us; of a conversion also the
+    /// events.
+    pub(crate) fn watched<T>(&self, inner: T) -> Watched<T> {
         Watched::new(self.watch.clone(), inner)
     }
 
-    /// An event came that the check has not seen yet.
-    pub fn heard(&self) {
-        self.watch.heard();
-    }
-
     /// Waits for the end, and tells it; also the signal that we are to die of, if one came.
-    pub fn finish(self) -> (End, Option<Interrupt>) {
+    pub(crate) fn finish(self) -> (ProducerExit, Option<Interrupt>) {
         self.watch.stream_ended();
         let outcome = self.supervisor.join();
         // A bug there is a bug here: nothing may be concluded from it.
-        let Outcome { mut end, interrupted } =
+        let Supervised { mut end, interrupted } =
             outcome.unwrap_or_else(|bug| std::panic::resume_unwind(bug));
-        end.stderr = self.tail.map(|tail| Tail::last_lines(&tail));
+        end.stderr = self.tail.map(|tail| StderrTail::last_lines(&tail));
         (end, interrupted)
     }
 }
 
-fn file(pipe: impl Into<OwnedFd>) -> Patient {
-    Patient::from(File::from(pipe.into()))
+fn file(pipe: impl Into<OwnedFd>) -> BlockingFile {
+    BlockingFile::from(File::from(pipe.into()))
 }
 
 /// Two read ends that become readable when the write ends are dropped, and these.

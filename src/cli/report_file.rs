@@ -1,22 +1,19 @@
 //! A report in a file, which appears when it is complete.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
-
 use crate::output::github_actions::{Guard, is_watched};
-use crate::output::report::Sink;
 
 /// A file that a report is written to.
 ///
-/// A regular file is written under a temporary name in the same directory and is renamed when the
-/// report is complete, so that no reader sees half of one. What exists and is no regular file (a
-/// device, a named pipe) is written directly.
+/// A regular file appears when the report is complete, so that no reader sees half of one. Until
+/// then the report is in a file without a name, which the system deletes however we end. What
+/// exists and is not a regular file (a device, a named pipe) is written directly.
 pub(super) enum ReportFile {
     Special(Box<dyn Write>),
-    Regular(NamedTempFile, PathBuf),
+    Regular(File, PathBuf),
 }
 
 impl ReportFile {
@@ -27,20 +24,36 @@ impl ReportFile {
     /// When it cannot be created.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         // A symbolic link is followed, not replaced.
-        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             return Ok(Self::Special(guarded(OpenOptions::new().write(true).open(path)?)));
         }
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let directory = directory.unwrap_or(Path::new("."));
         // Asked first: the error would name the temporary file.
-        directory.metadata()?;
-        let mut temporary = tempfile::Builder::new();
-        temporary.prefix(".ndjson-check-");
-        #[cfg(unix)]
-        temporary.permissions(permissions(path));
-        Ok(Self::Regular(temporary.tempfile_in(directory)?, path.clone()))
+        folder(&path).metadata()?;
+        Ok(Self::Regular(tempfile::tempfile_in(folder(&path))?, path))
     }
+
+    /// The report is complete: it gets its name, in one step.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written or named.
+    pub(super) fn finish(self) -> io::Result<()> {
+        let Self::Regular(mut file, path) = self else { return Ok(()) };
+        let mut named = tempfile::Builder::new();
+        named.prefix(".ndjson-check-");
+        #[cfg(unix)]
+        named.permissions(permissions(&path));
+        let mut named = named.tempfile_in(folder(&path))?;
+        file.rewind()?;
+        io::copy(&mut file, named.as_file_mut())?;
+        named.persist(path)?;
+        Ok(())
+    }
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 impl Write for ReportFile {
@@ -55,17 +68,6 @@ impl Write for ReportFile {
         match self {
             Self::Special(file) => file.flush(),
             Self::Regular(file, _) => file.flush(),
-        }
-    }
-}
-
-impl Sink for ReportFile {
-    fn finish(self: Box<Self>) -> io::Result<()> {
-        match *self {
-            Self::Special(_) => Ok(()),
-            Self::Regular(file, path) => {
-                file.persist(path).map(drop).map_err(|error| error.error)
-            }
         }
     }
 }

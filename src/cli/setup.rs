@@ -1,61 +1,36 @@
 //! From the arguments to the options of a check.
 
-use std::path::Path;
-
 use super::args::{Cli, EngineName, InputFormat};
 use super::error::CliError;
 use super::inputs::list::{self, Separator};
 use super::inputs::{Input, STDIN, inputs};
-use crate::check::contract::{Contract, Engine};
-use crate::check::verdict::Format;
+use crate::check::{Checker, CheckerBuilder, Format};
 use crate::error::Error;
-use crate::profile::detect::AUTO;
-use crate::profile::{self, Profile};
-use crate::rules::{Rule, Severities, Severity};
+use crate::rules::{Rule, Severity};
 
-/// What streams are checked against. With `--profile auto` this is the contract for streams whose
-/// profile cannot be detected.
+/// The checker, by the arguments.
 ///
 /// # Errors
 ///
 /// When the profile, the schema or the severities cannot be used.
-pub(super) fn contract(cli: &Cli) -> Result<Contract, CliError> {
-    let profile = if cli.profile == AUTO { profile::DEFAULT } else { &cli.profile };
-    contract_of(cli, profile)
-}
-
-/// As [`contract`], for this profile.
-pub(super) fn contract_of(cli: &Cli, profile: &str) -> Result<Contract, CliError> {
-    let (profile, schema) = Profile::load(profile)?;
-    let mut contract = Contract::new(profile, schema)?;
+pub(crate) fn checker(cli: &Cli) -> Result<Checker, CliError> {
+    let mut builder = Checker::builder()
+        .profile(&cli.profile)
+        .strict(cli.strict)
+        .max_line_bytes(cli.max_line_bytes.0)
+        .plain(cli.engine == EngineName::Reference);
     if let Some(file) = &cli.schema {
-        add_schema(&mut contract, file)?;
+        builder = builder.schema_file(file)?;
     }
-    contract.severities = severities(cli)?;
-    contract.format = match cli.input_format {
-        InputFormat::Auto => None,
-        InputFormat::StreamJson => Some(Format::StreamJson),
-        InputFormat::Json => Some(Format::Json),
+    builder = match cli.input_format {
+        InputFormat::Auto => builder,
+        InputFormat::StreamJson => builder.format(Format::StreamJson),
+        InputFormat::Json => builder.format(Format::Json),
     };
-    contract.line_bytes_max = cli.max_line_bytes.0;
-    contract.exit_status = cli.exit_status;
-    contract.engine = match cli.engine {
-        EngineName::Fast => Engine::Fast,
-        EngineName::Reference => Engine::Reference,
-    };
-    Ok(contract)
+    Ok(severities(cli, builder)?.build()?)
 }
 
-fn add_schema(contract: &mut Contract, file: &Path) -> Result<(), Error> {
-    let origin = file.display().to_string();
-    match profile::read_json(file) {
-        Ok(schema) => contract.add_schema(&origin, &schema),
-        Err(message) => Err(Error::Schema { origin, message }),
-    }
-}
-
-fn severities(cli: &Cli) -> Result<Severities, CliError> {
-    let mut severities = Severities::new(cli.strict);
+fn severities(cli: &Cli, mut builder: CheckerBuilder) -> Result<CheckerBuilder, CliError> {
     let mut named: Vec<Rule> = Vec::new();
     let flags = [
         (&cli.deny, Some(Severity::Error)),
@@ -68,10 +43,10 @@ fn severities(cli: &Cli) -> Result<Severities, CliError> {
                 return Err(CliError::Usage(format!("{rule} has more than one severity")));
             }
             named.push(rule);
-            severities.set(rule, severity);
+            builder = builder.severity(rule, severity);
         }
     }
-    Ok(severities)
+    Ok(builder)
 }
 
 /// The streams that the arguments name, then those in the list.

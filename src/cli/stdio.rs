@@ -17,19 +17,19 @@ pub(crate) use platform::{wait_for_any, wait_for_either};
 /// A pipe that is seen full is made larger, where the system can do that: fewer switches between
 /// the two ends, and a producer that does not wait for its reader.
 #[derive(Debug)]
-pub struct Patient {
+pub struct BlockingFile {
     file: File,
     /// Whether making it larger has been tried.
     enlarged: bool,
 }
 
-impl From<File> for Patient {
+impl From<File> for BlockingFile {
     fn from(file: File) -> Self {
         Self { file, enlarged: false }
     }
 }
 
-impl Read for Patient {
+impl Read for BlockingFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             match self.file.read(buffer) {
@@ -51,7 +51,7 @@ impl Read for Patient {
     }
 }
 
-impl Write for Patient {
+impl Write for BlockingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             match self.file.write(bytes) {
@@ -79,7 +79,7 @@ mod platform {
     use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat, stat};
     use rustix::io::Errno;
 
-    use super::Patient;
+    use super::BlockingFile;
 
     pub(super) const READABLE: PollFlags = PollFlags::IN;
     pub(super) const WRITABLE: PollFlags = PollFlags::OUT;
@@ -89,8 +89,8 @@ mod platform {
     /// # Errors
     ///
     /// When the process is out of descriptors.
-    pub(crate) fn stdin() -> io::Result<Patient> {
-        Ok(Patient::from(File::from(io::stdin().as_fd().try_clone_to_owned()?)))
+    pub(crate) fn stdin() -> io::Result<BlockingFile> {
+        Ok(BlockingFile::from(File::from(io::stdin().as_fd().try_clone_to_owned()?)))
     }
 
     /// Standard output: what is written leaves at once.
@@ -98,8 +98,8 @@ mod platform {
     /// # Errors
     ///
     /// When the process is out of descriptors.
-    pub(crate) fn stdout() -> io::Result<Patient> {
-        Ok(Patient::from(File::from(io::stdout().as_fd().try_clone_to_owned()?)))
+    pub(crate) fn stdout() -> io::Result<BlockingFile> {
+        Ok(BlockingFile::from(File::from(io::stdout().as_fd().try_clone_to_owned()?)))
     }
 
     /// Standard error: what is written leaves at once.
@@ -107,8 +107,8 @@ mod platform {
     /// # Errors
     ///
     /// When the process is out of descriptors.
-    pub(crate) fn stderr() -> io::Result<Patient> {
-        Ok(Patient::from(File::from(io::stderr().as_fd().try_clone_to_owned()?)))
+    pub(crate) fn stderr() -> io::Result<BlockingFile> {
+        Ok(BlockingFile::from(File::from(io::stderr().as_fd().try_clone_to_owned()?)))
     }
 
     /// Whether the program was started without a standard input.
@@ -133,7 +133,7 @@ mod platform {
         })
     }
 
-    impl AsFd for Patient {
+    impl AsFd for BlockingFile {
         fn as_fd(&self) -> BorrowedFd<'_> {
             self.file.as_fd()
         }
@@ -200,7 +200,7 @@ mod platform {
     use std::io::{self, IsTerminal as _};
     use std::os::windows::io::AsHandle;
 
-    use super::Patient;
+    use super::BlockingFile;
 
     pub(super) const READABLE: () = ();
     pub(super) const WRITABLE: () = ();
@@ -210,8 +210,8 @@ mod platform {
     /// # Errors
     ///
     /// When the process is out of handles.
-    pub(crate) fn stdin() -> io::Result<Patient> {
-        Ok(Patient::from(File::from(io::stdin().as_handle().try_clone_to_owned()?)))
+    pub(crate) fn stdin() -> io::Result<BlockingFile> {
+        Ok(BlockingFile::from(File::from(io::stdin().as_handle().try_clone_to_owned()?)))
     }
 
     /// Standard output: what is written leaves at once.
@@ -219,8 +219,8 @@ mod platform {
     /// # Errors
     ///
     /// When the process is out of handles.
-    pub(crate) fn stdout() -> io::Result<Patient> {
-        Ok(Patient::from(File::from(io::stdout().as_handle().try_clone_to_owned()?)))
+    pub(crate) fn stdout() -> io::Result<BlockingFile> {
+        Ok(BlockingFile::from(File::from(io::stdout().as_handle().try_clone_to_owned()?)))
     }
 
     /// Standard error: what is written leaves at once.
@@ -228,8 +228,8 @@ mod platform {
     /// # Errors
     ///
     /// When the process is out of handles.
-    pub(crate) fn stderr() -> io::Result<Patient> {
-        Ok(Patient::from(File::from(io::stderr().as_handle().try_clone_to_owned()?)))
+    pub(crate) fn stderr() -> io::Result<BlockingFile> {
+        Ok(BlockingFile::from(File::from(io::stderr().as_handle().try_clone_to_owned()?)))
     }
 
     /// Cannot be told on Windows: a missing standard input reads as an empty stream.

@@ -6,11 +6,11 @@ use std::io::{self, Read, Write};
 /// there on; the stream is read to its end all the same.
 pub(crate) struct Tee<'c, R> {
     source: R,
-    copies: &'c mut [Copy],
+    copies: &'c mut [TeeTarget],
 }
 
 /// Where a copy goes.
-pub(crate) struct Copy {
+pub(crate) struct TeeTarget {
     name: String,
     writer: Option<Box<dyn Write>>,
     failure: Option<io::Error>,
@@ -18,7 +18,7 @@ pub(crate) struct Copy {
 
 impl<'c, R: Read> Tee<'c, R> {
     /// Reads `source`, copying.
-    pub(crate) fn new(source: R, copies: &'c mut [Copy]) -> Self {
+    pub(crate) fn new(source: R, copies: &'c mut [TeeTarget]) -> Self {
         Self { source, copies }
     }
 }
@@ -33,7 +33,7 @@ impl<R: Read> Read for Tee<'_, R> {
     }
 }
 
-impl Copy {
+impl TeeTarget {
     /// A copy to this writer; `name` is for errors.
     pub(crate) fn new(name: &str, writer: impl Write + 'static) -> Self {
         Self { name: name.to_owned(), writer: Some(Box::new(writer)), failure: None }

@@ -306,6 +306,43 @@ fn floods_do_not_outrun_the_timers() {
     assert_ne!(output.status.code(), Some(137));
 }
 
+/// Goal: two seconds after the command's end reading stops, also while a descendant never stops
+/// writing. Method: a flood of blank lines, and one of events.
+#[test]
+fn a_flood_from_a_descendant_is_given_two_seconds() {
+    let floods = ["", "{\"type\":\"user\"}"].map(|line| {
+        let script = format!("cat {GOOD}; yes '{line}' &");
+        let mut command = Command::new("timeout");
+        command.args(["-s", "KILL", "12", PROGRAM, "--timeout", "60s", "--", "sh", "-c", &script]);
+        let child = command.current_dir(root()).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+        child.unwrap()
+    });
+    for flood in floods {
+        let output = flood.wait_with_output().unwrap();
+        let report = text(&output.stdout);
+        assert!(report.contains("pipe-held-open"), "{:?}: {report}", output.status);
+    }
+}
+
+/// Goal: the time in which our own reader takes nothing is not the descendant's.
+#[test]
+fn a_slow_reader_of_our_output_does_not_cut_the_stream() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stream, report) = (folder.path().join("stream"), folder.path().join("report"));
+    // Few and long lines, which take the check no time.
+    fs::write(&stream, format!("{{\"type\":\"{}\"}}\n", "x".repeat(200_000)).repeat(24)).unwrap();
+    let (flag, script) = (format!("--report=human={}", report.display()), "cat \"$0\" &");
+    let mut command = program();
+    command.args(["--to", "stream-json", &flag, "--", "sh", "-c", script]).arg(&stream);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    let mut passed = Vec::new();
+    child.stdout.take().unwrap().read_to_end(&mut passed).unwrap();
+    child.wait().unwrap();
+    assert_eq!(passed.len(), fs::read(&stream).unwrap().len());
+    assert!(!fs::read_to_string(&report).unwrap().contains("pipe-held-open"));
+}
+
 /// Goal: a code that we caused is not the command's own.
 #[test]
 fn what_we_ended_is_not_propagated_and_contradicts_nothing() {

@@ -3,7 +3,7 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::cli::producer::{AGENT, GOOD, is_alive, pid_in};
+use crate::producer::{AGENT, GOOD, is_alive, is_gone, pid_in};
 use crate::streams::{PROGRAM, contract, judge, program, root, text};
 
 /// Starts a run, and waits until its agent, which tells its id in `pid`, has become a sleep.
@@ -113,4 +113,76 @@ fn a_second_signal_ends_everything_at_once() {
     }
     assert_eq!(child.wait().unwrap().signal(), Some(15));
     assert!(!is_alive(pid_in(&pid)));
+}
+
+/// Goal: a timer and a signal end us also where nobody reads what we write, with all that we
+/// started. Method: a reader that never reads, of our output and of our standard error.
+#[test]
+fn a_reader_that_does_not_read_holds_up_neither_timer_nor_signal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let stream = path("stream");
+    fs::write(&stream, "{\"type\":\"user\"}\n".repeat(300_000)).unwrap();
+    let report = format!("--report=json={}", path("report"));
+    let run = |timeout: &str, script: &str, to: &[&str], pid: &str| {
+        let mut command = program();
+        command.args(["-q", "--timeout", timeout, &report]).args(to);
+        if !script.is_empty() {
+            command.args(["--", "bash", "-c", script, &stream, pid]);
+        }
+        command.stdin(fs::File::open(&stream).unwrap());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let to = ["--to", "stream-json"];
+    // The command has ended, and what it left behind ignores TERM.
+    let left = "trap '' TERM; cat $0 & echo $! >$1";
+    let (writes, floods) = ("echo $$ >$1; exec cat $0", "echo $$ >$1; exec cat $0 >&2");
+    let pids = [path("first"), path("second"), path("third")];
+    let mut timed = [
+        run("300ms", "", &to, ""),
+        run("300ms", left, &to, &pids[0]),
+        run("300ms", floods, &[], &pids[1]),
+    ];
+    let mut signalled = [run("60s", "", &to, ""), run("60s", writes, &to, &pids[2])];
+    std::thread::sleep(Duration::from_millis(600));
+    for child in &signalled {
+        kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).unwrap();
+    }
+    let begun = Instant::now();
+    let ended = |child: &mut Child| loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        if begun.elapsed() > Duration::from_secs(20) {
+            child.kill().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    let codes = timed.each_mut().map(|child| ended(child).code());
+    assert_eq!(codes, [Some(2); 3]);
+    let signals = signalled.each_mut().map(|child| ended(child).signal());
+    assert_eq!(signals, [Some(15); 2]);
+    assert!(pids.iter().all(|pid| is_gone(pid_in(Path::new(pid)))));
+    let mut said = String::new();
+    timed[0].stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(said, "ndjson-check: timed out: the output could not be written in time\n");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "no temporary file is left");
+}
+
+/// Goal: a signal that ends the check of files leaves nothing behind.
+#[test]
+fn a_signal_while_files_are_checked_leaves_no_temporary_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, report) = (folder.path().join("input"), folder.path().join("report.json"));
+    assert!(Command::new("mkfifo").arg(&input).status().unwrap().success());
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        let flag = format!("--report=json={}", report.display());
+        let mut child = program().arg(&flag).arg(&input).spawn().unwrap();
+        // Opened when the other end is: the check has begun.
+        let pipe = fs::File::options().write(true).open(&input).unwrap();
+        kill(Pid::from_raw(child.id().cast_signed()), signal).unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(signal as i32));
+        drop(pipe);
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }

@@ -9,7 +9,7 @@ use nix::sys::wait::waitpid;
 use nix::unistd::{Pid, getpgrp, getsid, tcgetpgrp, tcsetpgrp};
 use rustix::process::{Pid as RawPid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
-use crate::check::producer_exit::Status;
+use crate::profile::ExitStatus;
 
 /// A process group and its leader, the command. Dropping it kills what is left of it.
 #[derive(Debug)]
@@ -65,8 +65,8 @@ impl Group {
         };
         let byte = |number: i32| u8::try_from(number & 0xff).unwrap_or(u8::MAX);
         if let Some(ended) = look(WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
-            let code = ended.exit_status().map(|code| Status::Code(byte(code)));
-            let signal = ended.terminating_signal().map(|signal| Status::Signal(byte(signal)));
+            let code = ended.exit_status().map(|code| ExitStatus::Code(byte(code)));
+            let signal = ended.terminating_signal().map(|signal| ExitStatus::Signal(byte(signal)));
             return code.or(signal).map_or(Change::Nothing, Change::Ended);
         }
         match look(WaitIdOptions::STOPPED).and_then(|it| it.stopping_signal()) {

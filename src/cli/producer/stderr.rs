@@ -5,25 +5,25 @@ use std::io::{self, Read as _, Write as _};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
-use super::stream::Stream;
+use super::stream::ProducerStream;
 use crate::cli::stdio;
 use crate::limits::{STDERR_BYTES_MAX, STDERR_LINES_MAX};
 
 /// A tail that a thread fills, and the news that it is complete.
-pub(super) type Shared = (Mutex<Tail>, Condvar);
+pub(super) type SharedTail = (Mutex<StderrTail>, Condvar);
 
 /// The end of what was written to standard error.
 #[derive(Debug, Default)]
-pub(super) struct Tail {
+pub(super) struct StderrTail {
     bytes: VecDeque<u8>,
     ended: bool,
 }
 
-impl Tail {
+impl StderrTail {
     /// Passes a pipe on to our own standard error, in a thread of its own: neither a flood there
     /// nor a reader that is slow holds up the stream.
-    pub(super) fn pass_on(mut pipe: Stream) -> io::Result<Arc<Shared>> {
-        let tail = Arc::new(Shared::default());
+    pub(super) fn pass_on(mut pipe: ProducerStream) -> io::Result<Arc<SharedTail>> {
+        let tail = Arc::new(SharedTail::default());
         let shared = Arc::clone(&tail);
         thread::Builder::new().spawn(move || {
             let lock = || shared.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -46,7 +46,7 @@ impl Tail {
     }
 
     /// Waits until all of it is passed on, and tells the last lines.
-    pub(super) fn last_lines(shared: &Shared) -> Vec<String> {
+    pub(super) fn last_lines(shared: &SharedTail) -> Vec<String> {
         let tail = shared.0.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = shared.1.wait_while(tail, |tail| !tail.ended);
         waited.unwrap_or_else(PoisonError::into_inner).lines()

@@ -3,13 +3,13 @@
 use std::io::{self, PipeReader, Read};
 
 use super::watch::Watch;
-use crate::cli::stdio::{Patient, wait_for_either};
+use crate::cli::stdio::{BlockingFile, wait_for_either};
 use crate::limits::AFTER_STOP_BYTES_MAX;
 
 /// The stream of a producer.
 #[derive(Debug)]
-pub struct Stream {
-    pipe: Patient,
+pub(crate) struct ProducerStream {
+    pipe: BlockingFile,
     /// Readable, by its end, once the stream is not to be waited for.
     stop: PipeReader,
     /// What may still be read then: as much as was under way, never all that may come.
@@ -17,8 +17,8 @@ pub struct Stream {
     watch: Option<Watch>,
 }
 
-impl Stream {
-    pub(super) fn new(pipe: Patient, stop: PipeReader, watch: Option<Watch>) -> Self {
+impl ProducerStream {
+    pub(super) fn new(pipe: BlockingFile, stop: PipeReader, watch: Option<Watch>) -> Self {
         Self { pipe, stop, left_after_stop: AFTER_STOP_BYTES_MAX, watch }
     }
 
@@ -27,17 +27,22 @@ impl Stream {
         if !stopped {
             return self.pipe.read(buffer);
         }
-        let room = if ready { self.left_after_stop.min(buffer.len()) } else { 0 };
-        if room == 0 {
-            return Ok(0);
+        let room = self.left_after_stop.min(buffer.len());
+        if ready && room > 0 {
+            let count = self.pipe.read(&mut buffer[..room])?;
+            self.left_after_stop -= count;
+            return Ok(count);
         }
-        let count = self.pipe.read(&mut buffer[..room])?;
-        self.left_after_stop -= count;
-        Ok(count)
+        // A pipe that can be read may be at its end.
+        let open = !ready || self.pipe.read(&mut [0])? > 0;
+        if let Some(watch) = self.watch.as_ref().filter(|_| open) {
+            watch.state().cut = true;
+        }
+        Ok(0)
     }
 }
 
-impl Read for Stream {
+impl Read for ProducerStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(watch) = self.watch.clone() else { return self.read_on(buffer) };
         watch.waits(true);

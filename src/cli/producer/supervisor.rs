@@ -1,8 +1,9 @@
 //! Waits for the command, the timers and the signals, and ends what must end.
 
-use std::io::{self, PipeWriter, Read as _};
+use std::io::{self, PipeWriter, Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -12,14 +13,18 @@ use nix::sys::signal::Signal;
 use signal_hook::SigId;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::flag::register_conditional_default;
-use signal_hook::low_level::{emulate_default_handler, pipe, unregister};
+use signal_hook::low_level::{pipe, unregister};
 
 use super::group::{Change, Group};
-use super::watch::Watch;
-use super::{Interrupt, Outcome, Timers};
+use super::watch::{RunState, Watch};
+use super::{Interrupt, Supervised, Timers};
 use crate::cli::stdio::wait_for_any;
-use crate::check::producer_exit::{End, Status, Stop};
-use crate::limits::{DRAIN_WAIT, KILL_WAIT, LAST_WORD_WAIT, SIGNAL_ONCE, TIMER_MAX};
+use crate::check::{ProducerExit, StopReason};
+use crate::profile::ExitStatus;
+use crate::limits::{
+    DRAIN_TICK, DRAIN_WAIT, FINISH_WAIT, KILL_WAIT, LAST_MESSAGE_WAIT, LAST_WORD_WAIT, SIGNAL_ONCE,
+    TIMER_MAX,
+};
 
 /// The signals that are waited for, each with a socket that becomes readable when it comes.
 pub(super) struct Signals {
@@ -90,11 +95,15 @@ pub(super) struct Supervisor {
     signals: Signals,
     /// Dropped when nobody is to wait for the pipes any longer.
     stop: Option<[PipeWriter; 2]>,
-    end: End,
-    /// When the command ended, or when it was last seen that the check has not read all of it.
-    ended: Option<Instant>,
+    end: ProducerExit,
+    /// When the command ended, and how long our own output had blocked us until then.
+    ended: Option<(Instant, Duration)>,
     /// When the group is killed that was asked to end.
     kill: Option<Instant>,
+    /// Whether the time for the whole run is over.
+    timed_out: bool,
+    /// When we end ourselves, whatever blocks the check.
+    leave: Option<Instant>,
     /// The first signal that was meant for us, and when it came.
     interrupted: Option<(i32, Instant)>,
     terminal_given: bool,
@@ -118,9 +127,11 @@ impl Supervisor {
             wake,
             signals,
             stop: Some(stop),
-            end: End::default(),
+            end: ProducerExit::default(),
             ended: None,
             kill: None,
+            timed_out: false,
+            leave: None,
             interrupted: None,
             terminal_given,
             from_terminal: false,
@@ -128,12 +139,13 @@ impl Supervisor {
     }
 
     /// Runs in a thread of its own.
-    pub(super) fn start(self) -> io::Result<JoinHandle<Outcome>> {
+    pub(super) fn start(self) -> io::Result<JoinHandle<Supervised>> {
         thread::Builder::new().spawn(|| self.run())
     }
 
-    /// Runs until the command has ended and its stream is read, or until it is given up.
-    fn run(mut self) -> Outcome {
+    /// Runs until the command has ended and its stream is read, or until it is given up. Where a
+    /// timer or a signal ends us, that holds also for what the check writes after that.
+    fn run(mut self) -> Supervised {
         while !self.is_over() {
             self.wait();
             for signal in self.signals.take() {
@@ -142,49 +154,70 @@ impl Supervisor {
             self.reap();
             self.expire(Instant::now());
         }
+        self.end.stdout_held_open = self.group.is_some() && self.watch.state().cut;
         // Nothing of the group outlives us.
         drop(self.group.take());
         drop(self.stop.take());
-        self.end.interrupted = self.interrupted.is_some();
+        self.end.was_interrupted = self.interrupted.is_some();
         let interrupted = self
             .interrupted
             .map(|(signal, _)| Interrupt { signal, from_terminal: self.from_terminal });
-        Outcome { end: self.end, interrupted }
+        let total = self.total(&self.watch.state());
+        if let Some(at) = self.leave.or_else(|| after(total?, FINISH_WAIT)) {
+            thread::spawn(move || leave(at, interrupted));
+        }
+        Supervised { end: self.end, interrupted }
     }
 
     fn is_over(&self) -> bool {
         let stream_ended = self.watch.state().stream_end.is_some();
-        match (&self.group, self.ended) {
-            (Some(_), Some(_)) => stream_ended || self.end.pipe_held,
-            (Some(_), None) => false,
-            (None, _) => stream_ended || self.end.stopped.is_some() || self.interrupted.is_some(),
-        }
+        let given_up = match self.group {
+            Some(_) => self.leave.is_some_and(|at| Instant::now() >= at),
+            None => self.end.stop.is_some() || self.interrupted.is_some(),
+        };
+        given_up || stream_ended && self.is_gone()
+    }
+
+    /// Whether there is no command, or no longer.
+    fn is_gone(&self) -> bool {
+        self.group.is_none() || self.ended.is_some()
     }
 
     /// Waits for the next thing to happen: a signal, news from the check, or a deadline.
     fn wait(&mut self) {
-        let timeout = self.next_deadline().map(|at| at.saturating_duration_since(Instant::now()));
+        let now = Instant::now();
+        let timeout = self.next_deadline(now).map(|at| at.saturating_duration_since(now));
         let signals = self.signals.waited.iter().map(|(.., reader)| reader.as_fd());
         let waited: Vec<BorrowedFd<'_>> = signals.chain([self.wake.as_fd()]).collect();
         wait_for_any(&waited, timeout);
         let _ = self.wake.read(&mut [0; 64]);
     }
 
-    fn next_deadline(&self) -> Option<Instant> {
-        if let Some(ended) = self.ended {
-            return after(ended, DRAIN_WAIT);
-        }
-        if self.kill.is_some() {
-            return self.kill;
-        }
+    fn next_deadline(&self, now: Instant) -> Option<Instant> {
         let state = self.watch.state();
-        let total = self.timers.timeout.and_then(|limit| after(state.started, limit));
+        let total = self.total(&state).filter(|_| !self.timed_out);
+        // It moves while our output blocks us.
+        let drain = self.drain_end(&state, now).filter(|_| self.stop.is_some());
+        let drain = drain.map(|at| at.max(now + DRAIN_TICK));
         let next = match state.terminal {
+            _ if self.ended.is_some() || self.end.stop.is_some() => None,
             Some(terminal) => self.group.as_ref().and_then(|_| after(terminal, self.timers.grace)),
             None if state.has_open_calls() => None,
             None => self.timers.idle.and_then(|limit| after(state.last_event, limit)),
         };
-        [total, next].into_iter().flatten().min()
+        [total, next, drain, self.kill, self.leave].into_iter().flatten().min()
+    }
+
+    /// When the time for the whole run is over.
+    fn total(&self, state: &RunState) -> Option<Instant> {
+        self.timers.timeout.and_then(|limit| after(state.started, limit))
+    }
+
+    /// When the stream is given up that a descendant of the command holds open. Time in which our
+    /// own output blocks us does not count: a slow reader there is not the descendant's fault.
+    fn drain_end(&self, state: &RunState, now: Instant) -> Option<Instant> {
+        let (ended, blocked) = self.ended?;
+        after(ended, DRAIN_WAIT + state.blocked(now).saturating_sub(blocked))
     }
 
     fn signal(&mut self, signal: i32) {
@@ -215,10 +248,8 @@ impl Supervisor {
             (_, Some(_)) => {
                 // Somebody is in a hurry: what is known is reported, if that goes at once.
                 group.signal(Signal::SIGKILL);
-                thread::spawn(move || {
-                    thread::sleep(LAST_WORD_WAIT);
-                    let _ = emulate_default_handler(signal);
-                });
+                let soon = after(now, LAST_WORD_WAIT);
+                self.leave = self.leave.min(soon).or(soon);
             }
         }
     }
@@ -230,9 +261,9 @@ impl Supervisor {
         group.stop_ourselves();
         let pause = begun.elapsed();
         self.watch.state().shift(pause);
-        for time in [&mut self.ended, &mut self.kill].into_iter().flatten() {
-            *time += pause;
-        }
+        let ended = self.ended.as_mut().map(|(time, _)| time);
+        let times = [ended, self.kill.as_mut(), self.leave.as_mut()];
+        times.into_iter().flatten().for_each(|time| *time += pause);
         self.terminal_given |= group.give_terminal_to_reader();
         group.signal(Signal::SIGCONT);
     }
@@ -242,9 +273,9 @@ impl Supervisor {
         match group.change() {
             Change::Ended(status) => {
                 let now = Instant::now();
-                self.ended = Some(now);
+                self.ended = Some((now, self.watch.state().blocked(now)));
                 self.end.status = Some(status);
-                let interrupted = [Status::Signal(2), Status::Code(130)].contains(&status);
+                let interrupted = [ExitStatus::Signal(2), ExitStatus::Code(130)].contains(&status);
                 // The terminal sent its signal to the command alone.
                 if self.terminal_given && interrupted && self.interrupted.is_none() {
                     self.interrupted = Some((SIGINT, now));
@@ -261,48 +292,47 @@ impl Supervisor {
 
     /// Does what is due.
     fn expire(&mut self, now: Instant) {
-        if let Some(ended) = self.ended {
-            if now >= ended + DRAIN_WAIT {
-                let state = self.watch.state();
-                let waits = state.waiting && state.stream_end.is_none();
-                drop(state);
-                // Where our own reader takes its time nobody holds anything.
-                self.end.pipe_held = waits;
-                self.ended = Some(now);
+        let drained = self.drain_end(&self.watch.state(), now).is_some_and(|at| now >= at);
+        if drained {
+            // What is in the pipe already is still read. If that is all, nobody holds it.
+            self.stop = None;
+        }
+        self.timed_out |= self.total(&self.watch.state()).is_some_and(|at| now >= at);
+        if self.ended.is_none()
+            && self.end.stop.is_none()
+            && let Some(stop) = self.stop_reason(now)
+        {
+            self.end.stop = Some(stop);
+            if let Some(group) = &self.group {
+                group.signal(Signal::SIGTERM);
+                group.signal(Signal::SIGCONT);
+                self.kill = self.kill.or(after(now, KILL_WAIT));
             }
-            return;
         }
         if let Some(group) = &self.group
             && self.kill.is_some_and(|at| now >= at)
         {
             group.signal(Signal::SIGKILL);
             self.kill = after(now, KILL_WAIT);
-            return;
         }
-        if self.end.stopped.is_some() {
-            return;
-        }
-        if let Some(stop) = self.stop_reason(now) {
-            self.end.stopped = Some(stop);
-            if let Some(group) = &self.group {
-                group.signal(Signal::SIGTERM);
-                group.signal(Signal::SIGCONT);
-                self.kill = after(now, KILL_WAIT);
-            }
+        let stopped = self.end.stop.as_ref().is_some_and(StopReason::is_timeout);
+        let asked = self.timed_out || stopped || self.interrupted.is_some();
+        if asked && self.is_gone() && self.leave.is_none() {
+            self.leave = after(now, FINISH_WAIT);
         }
     }
 
-    fn stop_reason(&self, now: Instant) -> Option<Stop> {
+    fn stop_reason(&self, now: Instant) -> Option<StopReason> {
         let due = |since: Instant, limit: Duration| after(since, limit).is_some_and(|at| now >= at);
         let mut state = self.watch.state();
-        let total = self.timers.timeout.filter(|limit| due(state.started, *limit));
+        let total = self.timers.timeout.filter(|_| self.timed_out);
         if let Some(terminal) = state.terminal {
             // All has been said: whoever lives on is ended, or no longer listened to.
             let lingers = self.group.is_some() && due(terminal, self.timers.grace);
-            return (lingers || total.is_some()).then_some(Stop::Lingered);
+            return (lingers || total.is_some()).then_some(StopReason::Lingered);
         }
         if let Some(limit) = total {
-            return Some(Stop::Timeout { limit, open: state.open_calls(now) });
+            return Some(StopReason::Timeout { limit, open_calls: state.open_calls(now) });
         }
         let idle = self.timers.idle.filter(|_| !state.has_open_calls());
         let limit = idle.filter(|limit| due(state.last_event, *limit))?;
@@ -311,8 +341,26 @@ impl Supervisor {
             state.last_event = now;
             return None;
         }
-        Some(Stop::Idle { limit })
+        Some(StopReason::IdleTimeout { limit })
     }
+}
+
+/// Waits until then and ends us, if we still live: somebody does not read our output.
+///
+/// A signal that was meant for us is what we die of. After a timeout the code is not 4, which
+/// promises a report: the check is still at work on its output, so that could not be written.
+#[expect(clippy::exit, reason = "the thread of the check is blocked and cannot return")]
+fn leave(at: Instant, interrupted: Option<Interrupt>) {
+    thread::sleep(at.saturating_duration_since(Instant::now()));
+    if let Some(interrupt) = interrupted {
+        interrupt.die();
+    }
+    // Standard error may be what blocks.
+    thread::spawn(|| {
+        writeln!(io::stderr(), "ndjson-check: timed out: the output could not be written in time")
+    });
+    thread::sleep(LAST_MESSAGE_WAIT);
+    process::exit(2);
 }
 
 /// A time after another; none if it is too far away to matter.

@@ -1,27 +1,27 @@
 //! What the check tells the supervisor: when events came, which calls are open, what has ended.
 
-use std::collections::{HashMap, HashSet};
-use std::io::{self, Write as _};
+use std::collections::HashMap;
+use std::io::{self, Read, Write as _};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::output::convert::{Convert, Seen};
-use crate::facts::{CallId, Fact};
-use crate::limits::CALLS_OPEN_MAX;
-use crate::check::verdict::Outcome;
+use crate::check::{CallChange, CheckedEvent, Observer, StreamStart, StreamSummary};
+use crate::error::Error;
+use crate::limits::BLOCKED_MIN;
+use crate::rules::diagnostic::Diagnostic;
 
 /// The state of the run, shared by the check and the supervisor.
 #[derive(Debug, Clone)]
 pub(super) struct Watch {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<RunState>>,
     /// A byte written here wakes the supervisor; it never blocks.
     wake: Arc<UnixStream>,
 }
 
 /// What is known of the run.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct RunState {
     pub(super) started: Instant,
     /// When the latest whole event came, or the latest call ended.
     pub(super) last_event: Instant,
@@ -31,12 +31,17 @@ pub(super) struct State {
     pub(super) stream_end: Option<Instant>,
     /// Whether the check waits for more; otherwise it, or our reader, is what takes time.
     pub(super) waiting: bool,
-    open: HashMap<CallId, (u64, Instant)>,
-    /// Calls that ended: what is told of them again is no new call.
-    ended: HashSet<CallId>,
+    /// Whether we stopped reading the stream before its end.
+    pub(super) cut: bool,
+    /// When the current write of our own output began.
+    writing: Option<Instant>,
+    /// How long earlier writes blocked.
+    blocked: Duration,
+    /// The lines that started the open calls, by the number of the call.
+    open: HashMap<u64, (u64, Instant)>,
 }
 
-impl State {
+impl RunState {
     pub(super) fn has_open_calls(&self) -> bool {
         !self.open.is_empty()
     }
@@ -50,11 +55,18 @@ impl State {
         open
     }
 
+    /// How long our own output has blocked us until now.
+    pub(super) fn blocked(&self, now: Instant) -> Duration {
+        let current = self.writing.map(|since| now.saturating_duration_since(since));
+        self.blocked + current.filter(|it| *it >= BLOCKED_MIN).unwrap_or_default()
+    }
+
     /// Leaves a pause out of every measure: the terminal stopped us all.
     pub(super) fn shift(&mut self, pause: Duration) {
         self.started += pause;
         self.last_event += pause;
-        for time in [&mut self.terminal, &mut self.stream_end].into_iter().flatten() {
+        let times = [&mut self.terminal, &mut self.stream_end, &mut self.writing];
+        for time in times.into_iter().flatten() {
             *time += pause;
         }
         self.open.values_mut().for_each(|(_, since)| *since += pause);
@@ -68,19 +80,21 @@ impl Watch {
         reader.set_nonblocking(true)?;
         writer.set_nonblocking(true)?;
         let now = Instant::now();
-        let state = State {
+        let state = RunState {
             started: now,
             last_event: now,
             terminal: None,
             stream_end: None,
             waiting: false,
+            cut: false,
+            writing: None,
+            blocked: Duration::ZERO,
             open: HashMap::new(),
-            ended: HashSet::new(),
         };
         Ok((Self { state: Arc::new(Mutex::new(state)), wake: Arc::new(writer) }, reader))
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, RunState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -89,9 +103,22 @@ impl Watch {
         let _ = (&*self.wake).write(&[1]);
     }
 
-    /// The check waits for more, or has something to do.
+    /// The check waits for more, or has something to do: first of all to write the copies of what
+    /// it read.
     pub(super) fn waits(&self, waiting: bool) {
-        self.state().waiting = waiting;
+        let mut state = self.state();
+        state.waiting = waiting;
+        state.writing = (!waiting).then(Instant::now);
+    }
+
+    /// Does something that writes our own output, and measures how long that blocks.
+    fn writes<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.state().writing = Some(Instant::now());
+        let written = write();
+        let mut state = self.state();
+        state.blocked = state.blocked(Instant::now());
+        state.writing = None;
+        written
     }
 
     /// No more events will come.
@@ -107,42 +134,36 @@ impl Watch {
         }
     }
 
-    /// Something came; what it means is told later.
-    pub(super) fn heard(&self) {
+    /// An event came whose profile is not known yet.
+    fn undetected_event(&self) {
         self.state().last_event = Instant::now();
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the other facts are for others")]
-    fn event(&self, seen: &Seen<'_, '_>) {
+    fn event(&self, event: &CheckedEvent<'_>) {
         let now = Instant::now();
         let mut state = self.state();
         state.last_event = now;
         let mut wakes = false;
-        if seen.in_run && state.terminal.take().is_some() {
+        if event.is_in_run() && state.terminal.take().is_some() {
             // A new turn.
             state.open.clear();
-            state.ended.clear();
         }
-        for fact in seen.facts.list() {
-            match fact {
-                Fact::CallStarted(call) if call.repeat && state.ended.contains(&call.id) => {}
-                Fact::CallStarted(call) if state.open.len() < CALLS_OPEN_MAX => {
-                    let opened = (seen.facts.line, now);
-                    state.open.entry(call.id.clone()).or_insert(opened);
+        for update in event.calls() {
+            match update.change {
+                CallChange::Started => {
+                    state.open.insert(update.number, (event.line(), now));
                 }
-                Fact::CallCompleted(call, _) => {
-                    // The timer of silence begins when the last call ends.
-                    wakes |= state.open.remove(&call.id).is_some() && state.open.is_empty();
-                    if state.ended.len() < CALLS_OPEN_MAX {
-                        state.ended.insert(call.id.clone());
-                    }
+                CallChange::StartedAgain => {}
+                CallChange::Completed(_) => {
+                    let was_open = state.open.remove(&update.number).is_some();
+                    // The idle timer starts when the last call ends.
+                    wakes |= was_open && state.open.is_empty();
                 }
-                Fact::Terminal(last) if !last.suspect => {
-                    wakes |= state.terminal.is_none();
-                    state.terminal.get_or_insert(now);
-                }
-                _ => {}
             }
+        }
+        if event.facts.terminal().is_some_and(|end| !end.is_provisional) {
+            wakes |= state.terminal.is_none();
+            state.terminal.get_or_insert(now);
         }
         drop(state);
         if wakes {
@@ -151,37 +172,57 @@ impl Watch {
     }
 }
 
-/// A conversion whose events the supervisor hears of.
-pub struct Watched<'c> {
+/// An output whose writes the supervisor knows of; from an observer it also learns the events.
+pub(crate) struct Watched<T> {
     watch: Watch,
-    inner: &'c mut dyn Convert,
+    inner: T,
 }
 
-impl<'c> Watched<'c> {
-    pub(super) fn new(watch: Watch, inner: &'c mut dyn Convert) -> Self {
+impl<T> Watched<T> {
+    pub(super) fn new(watch: Watch, inner: T) -> Self {
         Self { watch, inner }
     }
 }
 
-impl Convert for Watched<'_> {
-    fn event(&mut self, seen: &Seen<'_, '_>) {
-        self.watch.event(seen);
-        self.inner.event(seen);
+/// The outermost reader of a [`super::ProducerStream`]: besides reading, it writes copies.
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.watch.writes(|| self.inner.read(buffer))
+    }
+}
+
+impl<O: Observer> Observer for Watched<&mut O> {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        self.inner.begin(start)
+    }
+
+    fn undetected_event(&mut self) {
+        self.watch.undetected_event();
+        self.inner.undetected_event();
+    }
+
+    fn event(&mut self, event: &CheckedEvent<'_>) {
+        self.watch.event(event);
+        self.watch.writes(|| self.inner.event(event));
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        self.watch.writes(|| self.inner.diagnostic(diagnostic));
     }
 
     fn flush(&mut self) {
-        self.inner.flush();
+        self.watch.writes(|| self.inner.flush());
     }
 
-    fn end(&mut self) {
-        self.inner.end();
+    fn stream_ended(&mut self) {
+        self.inner.stream_ended();
     }
 
-    fn finish(&mut self, outcome: Outcome) {
-        self.inner.finish(outcome);
+    fn summary(&mut self, summary: &StreamSummary) {
+        self.inner.summary(summary);
     }
 
-    fn abandon(&mut self) {
-        self.inner.abandon();
+    fn abandoned(&mut self, error: &Error) {
+        self.inner.abandoned(error);
     }
 }

@@ -72,6 +72,11 @@ impl<W: Write> Human<W> {
         self.sink.write(&format!("{streams}: {}\n", parts.join("; ")));
     }
 
+    /// The first failure to write.
+    pub fn failure(&self) -> Option<&io::Error> {
+        self.sink.failure.as_ref()
+    }
+
     /// The writer.
     ///
     /// # Errors

@@ -55,6 +55,11 @@ impl<W: Write> Json<W> {
         });
     }
 
+    /// The first failure to write.
+    pub fn failure(&self) -> Option<&io::Error> {
+        self.sink.failure.as_ref()
+    }
+
     /// The writer.
     ///
     /// # Errors
