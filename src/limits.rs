@@ -187,23 +187,26 @@ pub const VIOLATION_DETAIL_BYTES_MAX: usize = 128 * 1024;
 /// NDJSON all the same, because nothing but blank lines came.
 pub const FRAMING_BLANKS_MAX: usize = 100;
 
-/// Rounds in which tag paths are looked for in recordings, and so the longest tag of a draft.
-pub const INFER_TAG_PARTS_MAX: usize = 3;
+/// Different values at one place that are kept for a draft, where all are short names.
+pub const DRAFT_VALUES_MAX: usize = 64;
 
-/// Different values of something that may still be a tag, or a closed set.
-pub const INFER_VALUES_MAX: usize = 64;
+/// Tags, and paths in the events of each tag, that are counted for a draft.
+pub const DRAFT_PATHS_MAX: usize = 4_096;
 
-/// Places in events (a tag and a path) of which is counted what stands there.
-pub const INFER_PLACES_MAX: usize = 4_096;
+/// Longest tag, path or key of which a draft takes notice, in bytes.
+pub const DRAFT_PATH_BYTES_MAX: usize = 1_024;
 
-/// Values of one event that are looked at, beside its schema.
-pub const INFER_LEAVES_MAX: usize = 2_000;
+/// Scalars of one event that a draft counts; its schema describes others, too.
+pub const DRAFT_LEAVES_MAX: usize = 2_000;
 
 /// Nodes of all schemas of a draft together.
-pub const INFER_NODES_MAX: usize = 20_000;
+pub const DRAFT_NODES_MAX: usize = 20_000;
 
-/// Different strings of one recording that are remembered as ids.
-pub const INFER_IDS_MAX: usize = 50_000;
+/// Different strings of one recording that a draft remembers as ids.
+pub const DRAFT_IDS_MAX: usize = 50_000;
 
-/// Text of one recording that is kept to be put together, in bytes, for all places together.
-pub const INFER_TEXT_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Text of one recording that a draft keeps, to find out what it is concatenated to, in bytes.
+pub const DRAFT_TEXT_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// What a draft keeps of the keys of events that contain text, in bytes.
+pub const DRAFT_KEY_BYTES_MAX: usize = 1024 * 1024;

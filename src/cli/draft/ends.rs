@@ -1,196 +1,225 @@
-//! What is the same in all events of a recording, what grows, and how recordings begin and end.
+//! The events that recordings end with, and what distinguishes them from others of their tag.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::hash::{BuildHasher, RandomState};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::last::{End, How, Word, Words};
-use super::leaves::Leaf;
-use crate::limits::{INFER_PLACES_MAX, INFER_VALUES_MAX};
+use serde_json::{Map, Value, json};
 
-/// The earliest and the latest time in milliseconds that is taken for one: 2001 and 2286.
-const TIMES: std::ops::Range<f64> = 1e12..1e13;
+use super::failure_markers::{is_marker, names_failure};
+use super::leaves::{Leaf, is_name, is_path};
+use super::recording_stats::{RecordingStats, TagCounts};
+use super::{depth, last_token};
+use crate::limits::DRAFT_VALUES_MAX;
+use crate::rules::escape::shown;
 
-/// First and last events, sessions and times.
-#[derive(Debug, Default)]
-pub(super) struct Ends {
-    pub(super) recordings: u64,
-    tags: BTreeMap<Rc<str>, Tag>,
-    first: Option<Rc<str>>,
-    last: Option<Rc<str>>,
-    /// What the last event says that may tell whether it is the end.
-    words: Vec<(String, Word)>,
-    /// Events of this recording, and different places of such words.
-    here: u64,
-    telling: usize,
-    constants: BTreeMap<String, Constant>,
-    times: BTreeMap<String, Time>,
-    state: RandomState,
+/// Parts of the keys of values that may distinguish the last event.
+const MARKER_KEYS: [&str; 9] =
+    ["reason", "status", "state", "type", "kind", "final", "last", "done", "retry"];
+
+/// Deepest of them, in tokens of its path.
+const DEPTH: usize = 3;
+
+/// A value that may distinguish the last event.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum MarkerValue {
+    Flag(bool),
+    Text(String),
+    /// Anything else, which is not compared.
+    Other,
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Tag {
-    pub(super) events: u64,
-    /// Recordings that begin with it, and that end with it.
-    pub(super) first: u64,
-    pub(super) last: u64,
-    /// Recordings that have nothing else.
-    pub(super) alone: u64,
-    /// How often the event that began the recording follows it.
-    pub(super) again: u64,
-    pub(super) words: BTreeMap<String, Words>,
-}
-
-#[derive(Debug, Default)]
-struct Constant {
-    seen: u64,
-    tags: BTreeSet<Rc<str>>,
-    now: Option<String>,
-    changes: bool,
-    /// Its values in different recordings, by fingerprint.
-    values: HashSet<u64>,
-    digits: bool,
-}
-
-#[derive(Debug, Default)]
-struct Time {
-    seen: u64,
-    now: Option<f64>,
-    grows: bool,
-    wrong: bool,
-}
-
-impl Ends {
-    pub(super) fn event(&mut self, tag: &Rc<str>) {
-        if let Some(last) = self.last.take() {
-            let again = self.first.as_ref() == Some(tag);
-            self.tags.entry(last.clone()).or_default().again += u64::from(again);
-            self.say(&last, false);
+impl MarkerValue {
+    /// The value at a leaf, if its key is that of a marker.
+    pub(super) fn of(leaf: &Leaf<'_>) -> Option<Self> {
+        let key = last_token(&leaf.path).to_ascii_lowercase();
+        let is_marker = MARKER_KEYS.iter().any(|part| key.contains(part));
+        if !is_marker || depth(&leaf.path) > DEPTH || !is_path(&leaf.path) {
+            return None;
         }
-        self.tags.entry(tag.clone()).or_default().events += 1;
-        self.here += 1;
-        self.first.get_or_insert(tag.clone());
-        self.last = Some(tag.clone());
+        if let Some(flag) = leaf.node.as_bool() {
+            return Some(Self::Flag(flag));
+        }
+        let name = leaf.node.as_str().filter(|text| is_name(text));
+        Some(name.map_or(Self::Other, |text| Self::Text(text.into_owned())))
     }
 
-    /// Keeps what an event has said, once it is known whether it is the last.
-    fn say(&mut self, tag: &Rc<str>, is_last: bool) {
-        let words = &mut self.tags.entry(tag.clone()).or_default().words;
-        for (path, word) in self.words.drain(..) {
-            if words.contains_key(&path) || self.telling < INFER_PLACES_MAX {
-                self.telling += usize::from(!words.contains_key(&path));
-                words.entry(path).or_default().add(word, is_last);
-            }
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Self::Text(text) => shown(text),
+            Self::Flag(_) | Self::Other => self.json().to_string(),
         }
     }
 
-    pub(super) fn leaf(&mut self, tag: &Rc<str>, leaf: &Leaf<'_>) {
-        if leaf.each.is_some() {
-            return;
+    fn json(&self) -> Value {
+        match self {
+            Self::Flag(flag) => json!(flag),
+            Self::Text(text) => json!(text),
+            Self::Other => Value::Null,
         }
-        self.words.extend(Word::of(leaf).map(|it| (leaf.path.clone(), it)));
-        if let Some(text) = leaf.node.as_str() {
-            if self.constants.len() >= INFER_PLACES_MAX && !self.constants.contains_key(&leaf.path)
-            {
-                return;
-            }
-            let state = &self.state;
-            let it = self.constants.entry(leaf.path.clone()).or_default();
-            it.seen += 1;
-            it.changes |= text.len() < 4 || it.now.as_ref().is_some_and(|now| *now != text);
-            if it.changes {
-                return;
-            }
-            it.tags.insert(tag.clone());
-            if it.now.is_none() {
-                it.digits |= text.contains(|it: char| it.is_ascii_digit());
-                if it.values.len() < INFER_VALUES_MAX {
-                    it.values.insert(state.hash_one(&*text));
-                }
-                it.now = Some(text.into_owned());
-            }
-        } else if let Some(number) = leaf.node.as_f64() {
-            if self.times.len() >= INFER_PLACES_MAX && !self.times.contains_key(&leaf.path) {
-                return;
-            }
-            let it = self.times.entry(leaf.path.clone()).or_default();
-            it.seen += 1;
-            it.wrong |= !TIMES.contains(&number) || it.now.is_some_and(|now| number < now);
-            it.grows |= it.now.is_some_and(|now| number > now);
-            it.now = Some(number);
+    }
+}
+
+/// The markers at one path: in events that are the last, and in others.
+#[derive(Debug, Default)]
+pub(super) struct EndMarkers {
+    last: MarkerCounts,
+    others: MarkerCounts,
+}
+
+#[derive(Debug, Default)]
+struct MarkerCounts {
+    count: u64,
+    values: BTreeSet<MarkerValue>,
+}
+
+impl EndMarkers {
+    pub(super) fn add(&mut self, value: MarkerValue, is_last: bool) {
+        let counts = if is_last { &mut self.last } else { &mut self.others };
+        counts.count += 1;
+        if counts.values.len() < DRAFT_VALUES_MAX {
+            counts.values.insert(value);
         }
     }
 
-    pub(super) fn end(&mut self) {
-        let (Some(first), Some(last)) = (self.first.take(), self.last.take()) else { return };
-        self.recordings += 1;
-        self.say(&last, true);
-        self.tags.entry(first).or_default().first += 1;
-        let tag = self.tags.entry(last).or_default();
-        tag.last += 1;
-        tag.alone += u64::from(self.here == 1);
-        self.here = 0;
-        self.constants.values_mut().for_each(|it| it.now = None);
-        self.times.values_mut().for_each(|it| it.now = None);
+    /// The condition that holds for all last events of the tag and no other, if there is one.
+    fn condition(&self, path: &str, tag: &TagCounts) -> Option<Value> {
+        let (last, others) = (&self.last, &self.others);
+        let is_incomparable = last.values.contains(&MarkerValue::Other)
+            || others.values.contains(&MarkerValue::Other);
+        // The failure of an earlier turn does not show that this event is the last.
+        let is_failure =
+            |value: &MarkerValue| matches!(value, MarkerValue::Text(text) if names_failure(text));
+        if is_marker(path) || is_incomparable || others.values.iter().any(is_failure) {
+            return None;
+        }
+        if last.count == 0 && others.count == tag.events - tag.last {
+            return Some(json!({ "exists": false }));
+        }
+        if last.count != tag.last || !last.values.is_disjoint(&others.values) {
+            return None;
+        }
+        let mut values: Vec<Value> = last.values.iter().map(MarkerValue::json).collect();
+        if values.len() == 1 { values.pop() } else { Some(json!(values)) }
     }
 
-    pub(super) fn events(&self) -> u64 {
-        self.tags.values().map(|tag| tag.events).sum()
+    /// The values of last events, if there are several.
+    pub(super) fn different(&self) -> Option<&BTreeSet<MarkerValue>> {
+        let values = &self.last.values;
+        (values.len() > 1 && !values.contains(&MarkerValue::Other)).then_some(values)
+    }
+}
+
+/// A tag that recordings end with.
+pub(super) struct EndCandidate<'e> {
+    pub(super) tag: &'e Rc<str>,
+    pub(super) counts: &'e TagCounts,
+    pub(super) kind: EndKind,
+}
+
+pub(super) enum EndKind {
+    /// It occurs nowhere else.
+    Only,
+    /// It ends a turn, and another turn may begin after it.
+    Turn,
+    /// It is the end if nothing follows, and if this condition holds, which holds for no other
+    /// event of its tag; the condition may be empty.
+    Provisional(Map<String, Value>),
+}
+
+impl EndCandidate<'_> {
+    pub(super) fn is_provisional(&self) -> bool {
+        matches!(self.kind, EndKind::Provisional(_))
     }
 
-    /// All tags, with what was counted of each.
-    pub(super) fn tags(&self) -> impl Iterator<Item = (&Rc<str>, &Tag)> {
-        self.tags.iter()
+    fn has_no_condition(&self) -> bool {
+        matches!(&self.kind, EndKind::Provisional(when) if when.is_empty())
     }
 
-    /// The events of a tag.
-    pub(super) fn events_of(&self, tag: &Rc<str>) -> u64 {
-        self.tags.get(tag).map_or(0, |it| it.events)
+    /// How often its tag is not at the end.
+    pub(super) fn elsewhere(&self) -> u64 {
+        self.counts.events - self.counts.last
+    }
+}
+
+impl RecordingStats {
+    /// The tags that recordings end with. One that also occurs elsewhere, without a condition for
+    /// the last, counts only if most recordings end with it.
+    pub(super) fn terminals(&self) -> Vec<EndCandidate<'_>> {
+        // A recording of the start alone was cut.
+        let is_cut = |tag: &TagCounts| tag.alone == tag.last && tag.first > tag.alone;
+        let last = self.tags().filter(|(_, counts)| counts.last > 0 && !is_cut(counts));
+        let ends = last.map(|(tag, counts)| EndCandidate {
+            tag,
+            counts,
+            kind: self.end_kind(tag, counts),
+        });
+        ends.filter(|end| !end.has_no_condition() || end.counts.last * 2 > self.recordings)
+            .collect()
     }
 
-    /// Whether all events of a tag begin a recording or a turn, or end one.
-    pub(super) fn is_edge(&self, tag: &Rc<str>) -> bool {
-        let is_turn = || self.has_turns() && self.start().is_some_and(|(start, _)| start == tag);
-        let ends = |it: &End<'_>| it.tag == tag && !it.is_suspect();
-        let begins = self.tags.get(tag).is_some_and(|it| it.first == it.events);
-        begins || self.terminals().iter().any(ends) || is_turn()
+    fn end_kind(&self, tag: &Rc<str>, counts: &TagCounts) -> EndKind {
+        let elsewhere = counts.events - counts.last;
+        if elsewhere == 0 {
+            return EndKind::Only;
+        }
+        let conditions = counts
+            .markers
+            .iter()
+            .filter_map(|(path, markers)| Some((path, markers.condition(path, counts)?)));
+        let best = conditions.min_by_key(|(path, condition)| (condition.is_object(), depth(path)));
+        if best.is_none() && counts.before_start == elsewhere && self.precedes_turns(tag) {
+            return EndKind::Turn;
+        }
+        let best = best.map(|(path, condition)| (path.clone(), condition));
+        EndKind::Provisional(best.into_iter().collect())
     }
 
-    /// Whether recordings have several turns.
-    pub(super) fn has_turns(&self) -> bool {
-        self.terminals().iter().any(|it| matches!(it.how, How::Turn))
+    /// Whether the start occurs again after the ends of turns, of which this is one, and only
+    /// there.
+    fn precedes_turns(&self, tag: &Rc<str>) -> bool {
+        let ends = self.tags().filter(|(_, counts)| counts.last > 0);
+        let restarts = ends.map(|(_, counts)| counts.before_start).sum::<u64>();
+        self.start()
+            .is_some_and(|(start, counts)| start != tag && counts.events - counts.first == restarts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{EndMarkers, MarkerValue, TagCounts};
+
+    fn markers(last: &[&str], others: &[&str]) -> EndMarkers {
+        let mut markers = EndMarkers::default();
+        for (values, is_last) in [(last, true), (others, false)] {
+            for value in values {
+                markers.add(MarkerValue::Text((*value).to_owned()), is_last);
+            }
+        }
+        markers
     }
 
-    /// The tag that all recordings begin with.
-    pub(super) fn start(&self) -> Option<(&Rc<str>, &Tag)> {
-        self.tags().find(|(_, it)| it.first == self.recordings)
+    #[test]
+    fn a_condition_separates_last_events_from_others() {
+        let tag = TagCounts { events: 4, last: 2, ..TagCounts::default() };
+        let condition =
+            |last: &[&str], others: &[&str]| markers(last, others).condition("/reason", &tag);
+        assert_eq!(condition(&["over", "over"], &["work", "work"]), Some(json!("over")));
+        assert_eq!(condition(&["a", "b"], &["work"]), Some(json!(["a", "b"])));
+        assert_eq!(condition(&[], &["work", "work"]), Some(json!({ "exists": false })));
+        assert_eq!(condition(&["over", "work"], &["work"]), None);
+        assert_eq!(condition(&["over"], &["work"]), None);
+        assert_eq!(condition(&["over", "over"], &["error"]), None);
+        assert_eq!(markers(&["a", "a"], &["b"]).condition("/is_error", &tag), None);
+        let mut incomparable = markers(&["a", "a"], &["b"]);
+        incomparable.add(MarkerValue::Other, false);
+        assert_eq!(incomparable.condition("/reason", &tag), None);
     }
 
-    /// The path that names the session, if something may: its path, events, and recordings that
-    /// have another than the others.
-    pub(super) fn session(&self) -> Option<(&str, u64, usize)> {
-        let tags = self.tags.len();
-        let named = |path: &str| path.to_ascii_lowercase().contains("session");
-        let fits = |path: &str, it: &Constant| {
-            let wide = it.tags.len() * 2 > tags && it.seen * 2 > self.events();
-            !it.changes && (named(path) || wide && it.digits)
-        };
-        let candidates = self.constants.iter().filter(|(path, it)| fits(path, it));
-        let (path, it) = candidates.max_by_key(|(p, it)| {
-            (it.tags.len(), it.values.len(), named(p), usize::MAX - p.len())
-        })?;
-        Some((path, it.seen, it.values.len()))
-    }
-
-    /// Whether the same string stands there in events of several tags.
-    pub(super) fn is_constant(&self, path: &str) -> bool {
-        self.constants.get(path).is_some_and(|it| !it.changes && it.tags.len() > 1)
-    }
-
-    /// The path of a time in milliseconds, and in how many events it stands.
-    pub(super) fn time(&self) -> Option<(&str, u64)> {
-        let candidates = self.times.iter().filter(|(_, it)| it.grows && !it.wrong);
-        let (path, it) = candidates.max_by_key(|(p, it)| (it.seen, usize::MAX - p.len()))?;
-        Some((path, it.seen))
+    #[test]
+    fn different_values_of_last_events_are_reported() {
+        assert_eq!(markers(&["a", "b"], &[]).different().map(|values| values.len()), Some(2));
+        assert!(markers(&["a", "a"], &["b"]).different().is_none());
     }
 }
