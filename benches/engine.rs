@@ -12,9 +12,9 @@ use std::time::Instant;
 
 use ndjson_check::check::Checker;
 use ndjson_check::check::contract::{Contract, Engine};
-use ndjson_check::profile::Profile;
-use ndjson_check::output::report::Reports;
 use ndjson_check::check::verdict::{Outcome, Verdict};
+use ndjson_check::output::report::Reports;
+use ndjson_check::profile::Profile;
 
 const BYTES: usize = 64 << 20;
 

@@ -25,6 +25,9 @@ pub const GLUED_OBJECTS_MAX: usize = 4;
 /// Streams that are checked ahead of the one that is being reported.
 pub const STREAMS_AHEAD_MAX: usize = 64;
 
+/// Most files that are checked at the same time, for each core.
+pub const JOBS_PER_CORE_MAX: NonZeroUsize = NonZeroUsize::new(4).unwrap();
+
 /// Messages of one such stream that wait: at most some MiB in all.
 pub const STREAM_MESSAGES_MAX: usize = 16;
 

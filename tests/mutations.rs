@@ -22,9 +22,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
+use ndjson_check::check::summary::StreamSummary;
 use ndjson_check::output::convert::Form;
 use ndjson_check::rules::Rule;
-use ndjson_check::check::summary::StreamSummary;
 
 use contracts::{Subject, agents, subjects};
 use differential::{Batch, Engines};

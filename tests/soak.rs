@@ -11,10 +11,10 @@ use std::time::Duration;
 use ndjson_check::check::Checker;
 use ndjson_check::check::contract::Contract;
 use ndjson_check::check::producer_exit::Status;
-use ndjson_check::cli::producer::{Producer, Timers};
-use ndjson_check::profile::Profile;
-use ndjson_check::output::report::Reports;
 use ndjson_check::check::verdict::Outcome;
+use ndjson_check::cli::producer::{Producer, Timers};
+use ndjson_check::output::report::Reports;
+use ndjson_check::profile::Profile;
 
 fn descriptors() -> usize {
     fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)

@@ -168,7 +168,8 @@ impl<'p> EndOfRun<'p> {
     /// Whether the exit status contradicts what the stream says.
     pub(super) fn contradicts_status(&self) -> bool {
         let both = self.status.zip(self.stream.says);
-        self.stream.has_events && both.is_some_and(|(status, says)| !status.is_consistent_with(says))
+        self.stream.has_events
+            && both.is_some_and(|(status, says)| !status.is_consistent_with(says))
     }
 
     /// What the stream says about the run.

@@ -5,9 +5,7 @@ use std::fmt;
 
 use super::stage::calls::{CallCounts, CallRow};
 use crate::facts::Usage;
-use crate::limits::{
-    CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, NAMES_MAX, TEXT_BYTES_MAX,
-};
+use crate::limits::{CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, NAMES_MAX, TEXT_BYTES_MAX};
 use crate::profile::ExitStatus;
 use crate::rules::Rule;
 use crate::rules::escape::shown;

@@ -56,7 +56,8 @@ fn check_input(
     outputs: &mut Outputs,
 ) -> Result<StreamSummary, Error> {
     let input = input?;
-    let source = outputs.progress.reading(input.open()?);
+    let progress = outputs.progress.clone();
+    let source = progress.reading(input.open()?);
     let mut copies = std::mem::take(&mut outputs.copies);
     let mut stream = checker.stream(&input.name());
     let read = stream.read(Tee::new(source, &mut copies), outputs);

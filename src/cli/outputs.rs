@@ -132,11 +132,7 @@ impl Outputs {
     /// # Errors
     ///
     /// When something could not be written.
-    pub(super) fn finish(
-        &mut self,
-        totals: &Totals,
-        own_code: Option<u8>,
-    ) -> Result<u8, CliError> {
+    pub(super) fn finish(&mut self, totals: &Totals, own_code: Option<u8>) -> Result<u8, CliError> {
         let failure = self.failure();
         let code = match own_code.filter(|_| failure.is_none()) {
             Some(code) => code,
@@ -364,7 +360,8 @@ fn reports(cli: &Cli, progress: &Progress) -> Result<Vec<Report>, CliError> {
         return Err(CliError::usage("only one report can go to standard output; name a file"));
     }
     let converts = cli.to.is_some();
-    let on_terminal = if converts { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
+    let on_terminal =
+        if converts { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
     let open = || -> Result<(String, ReportTarget), CliError> {
         let (name, writer) = if converts {
             (STDERR, stdio::stderr().map_err(|error| CliError::output(STDERR, error))?)

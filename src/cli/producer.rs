@@ -20,8 +20,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::cli::stdio::BlockingFile;
 use crate::check::ProducerExit;
+use crate::cli::stdio::BlockingFile;
 use group::Group;
 use stderr::{SharedTail, StderrTail};
 use supervisor::{Signals, Supervisor};
@@ -124,7 +124,10 @@ impl Producer {
     /// # Errors
     ///
     /// When the process is out of descriptors.
-    pub(crate) fn of_input(input: BlockingFile, timers: Timers) -> io::Result<(Self, ProducerStream)> {
+    pub(crate) fn of_input(
+        input: BlockingFile,
+        timers: Timers,
+    ) -> io::Result<(Self, ProducerStream)> {
         let (stop_out, _unused, stop) = stop_pipes()?;
         let watch = Watch::new()?;
         let it = watch.0.clone();

@@ -63,7 +63,8 @@ pub(super) fn check_producer(
         }
     }
     let own_code = exit::code(&totals, false);
-    let propagated = cli.propagate_exit_code && [exit::SUCCEEDED, exit::RUN_FAILED].contains(&own_code);
+    let propagated =
+        cli.propagate_exit_code && [exit::SUCCEEDED, exit::RUN_FAILED].contains(&own_code);
     let code = if propagated { failed_code(&exit) } else { None };
     Ok(Exit { code: conclude(totals, code, outputs), interrupt })
 }

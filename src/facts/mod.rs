@@ -5,14 +5,14 @@
 //! values that only the second step reads may differ between two lines of one shape.
 
 mod bounded_id;
-mod reader;
 mod raw_str;
+mod reader;
 mod tag_rules;
 mod template;
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::json::JsonRef;
 use crate::limits::CALL_ID_BYTES_MAX;
@@ -34,7 +34,7 @@ pub(crate) struct Facts<'e> {
     /// The offset of its first byte in the stream, from 0.
     pub(crate) offset: u64,
     /// Its tag, the parts joined by `/`; empty if it has none.
-    pub(crate) tag: Rc<str>,
+    pub(crate) tag: Arc<str>,
     pub(crate) tag_status: TagStatus,
     pub(crate) marks: Marks,
     pub(crate) session: Option<Cow<'e, str>>,

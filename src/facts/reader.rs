@@ -12,8 +12,8 @@ use super::{
 use crate::json::JsonRef;
 use crate::profile::path::{Finder, Path, Scope};
 use crate::profile::{
-    Alone, CallCompletion, CallOutcome, ErrorSeverity, Profile, TerminalOutcome, TerminalPolicy,
-    RunOutcome, TextMode, TextRule, ToolName,
+    Alone, CallCompletion, CallOutcome, ErrorSeverity, Profile, RunOutcome, TerminalOutcome,
+    TerminalPolicy, TextMode, TextRule, ToolName,
 };
 use crate::stream::Event;
 
@@ -70,12 +70,7 @@ fn directory<'e>(profile: &Profile, root: JsonRef<'e>, rare: &mut Rare<'e>) {
 }
 
 /// False if the event is half of a call and has no id.
-fn calls<'e>(
-    profile: &Profile,
-    rules: &TagRules,
-    root: JsonRef<'e>,
-    rare: &mut Rare<'e>,
-) -> bool {
+fn calls<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut Rare<'e>) -> bool {
     let mut is_complete = true;
     for open in rules.call_start.iter().filter(|open| open.when.hold(root)) {
         let rule = &profile.calls.start[open.rule];

@@ -3,7 +3,7 @@
 //! Most conditions ask for the tag, and most events have one of few tags, so those conditions are
 //! answered once for each tag.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -24,7 +24,7 @@ pub(super) struct OpenRule {
 #[derive(Debug)]
 pub(super) struct TagRules {
     parts: Vec<Known>,
-    pub(super) tag: Rc<str>,
+    pub(super) tag: Arc<str>,
     pub(super) status: TagStatus,
     pub(super) session_start: Vec<OpenRule>,
     pub(super) call_start: Vec<OpenRule>,

@@ -1,7 +1,7 @@
 //! Which facts an event has, before their values are read.
 
 use std::borrow::Cow;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -12,7 +12,7 @@ use crate::json::JsonRef;
 /// a place in the lines of one shape.
 #[derive(Debug)]
 pub(crate) struct FactTemplate<'e, V> {
-    pub(crate) tag: Rc<str>,
+    pub(crate) tag: Arc<str>,
     pub(crate) tag_status: TagStatus,
     pub(crate) marks: Marks,
     /// Has been read: within a session it is the same in every line.

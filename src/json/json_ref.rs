@@ -292,7 +292,10 @@ mod tests {
     use crate::json::tape::Tape;
 
     /// What `question` answers for a value on a tape and for the same in a tree.
-    fn asked<T: PartialEq + std::fmt::Debug>(value: &Value, question: impl Fn(JsonRef<'_>) -> T) -> T {
+    fn asked<T: PartialEq + std::fmt::Debug>(
+        value: &Value,
+        question: impl Fn(JsonRef<'_>) -> T,
+    ) -> T {
         let text = value.to_string();
         let mut tape = Tape::default();
         assert!(tape.read(text.as_bytes(), text.len()), "{text}");

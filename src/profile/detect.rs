@@ -14,6 +14,9 @@ use crate::limits::{DETECTION_BYTES_MAX, DETECTION_EVENTS_MAX};
 use crate::profile::EventRule;
 use crate::stream::{Ending, Line, glued_events, parse_line};
 
+/// The name that stands for the profile that the stream itself shows.
+pub(crate) const AUTO: &str = "auto";
+
 /// How the profile of a stream was chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]

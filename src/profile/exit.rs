@@ -148,9 +148,13 @@ mod tests {
         let said = |text: &str, status| {
             let exit = exit(text);
             let word = exit.word(status);
-            (word.is_consistent_with(RunOutcome::Success), word.is_consistent_with(RunOutcome::Failure))
+            (
+                word.is_consistent_with(RunOutcome::Success),
+                word.is_consistent_with(RunOutcome::Failure),
+            )
         };
-        let (zero, one, killed) = (ExitStatus::Code(0), ExitStatus::Code(1), ExitStatus::Signal(15));
+        let (zero, one, killed) =
+            (ExitStatus::Code(0), ExitStatus::Code(1), ExitStatus::Signal(15));
         assert_eq!(said("{}", zero), (true, false));
         assert_eq!(said("{}", one), (false, true));
         assert_eq!(said("{}", killed), (false, true));

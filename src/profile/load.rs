@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::builtin::{BUILT_IN, Row};
 use super::{Profile, validate as language};
 use crate::error::Error;
-use crate::limits::EXTENDS_MAX;
-use crate::rules::suggest::nearest;
 use crate::json::pointer;
 use crate::json::{self, Schema};
+use crate::limits::EXTENDS_MAX;
+use crate::rules::suggest::nearest;
 
 /// How many faults of a profile one message names.
 const FAULTS_TOLD_MAX: usize = 3;

@@ -25,16 +25,16 @@ mod text;
 mod validate;
 mod versions;
 
-pub use template::{Action, Actions, Figure};
 pub use builtin::DEFAULT;
 pub use calls::{
     Alone, CallCompletion, CallOutcome, CallOutcomeRule, CallStart, Calls, OpenAtEnd, ToolName,
 };
-pub use tags::{EventRule, Objects, Single, Tags};
 pub use exit::{ErrorRule, ErrorSeverity, Exit, ExitStatus, FailureCodes, StatusMeaning};
 pub use load::read_json;
 pub use noise::{Noise, NoiseKind, NoisePlace};
 pub use session::{Repeats, Session};
+pub use tags::{EventRule, Objects, Single, Tags};
+pub use template::{Action, Actions, Figure};
 pub use terminal::{
     RunOutcome, Terminal, TerminalOutcome, TerminalPolicy, TerminalRule, UsagePaths, VerdictRule,
 };

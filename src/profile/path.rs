@@ -1,6 +1,5 @@
 //! How a profile points into an event: paths, and conditions on what stands there.
 
-
 use std::borrow::Cow;
 use std::fmt;
 

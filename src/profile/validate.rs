@@ -4,16 +4,18 @@ use serde_json::Value;
 
 use super::versions::is_below;
 use super::{Figure, LANGUAGE};
-use crate::profile::pattern::Pattern;
 use crate::json::pointer;
 use crate::json::{Json, Schema};
+use crate::profile::pattern::Pattern;
 
 /// What is wrong with a profile, each fault with the JSON Pointer of its place.
 pub(super) fn faults(profile: &Value) -> Vec<String> {
     let language = serde_json::from_str(LANGUAGE).map_err(|it| it.to_string());
     let violations = language.and_then(|language| {
         let language = Schema::compile("the profile language", &language);
-        language.and_then(|it| it.violations(&Json::tree(profile.clone()))).map_err(|it| it.to_string())
+        language
+            .and_then(|it| it.violations(&Json::tree(profile.clone())))
+            .map_err(|it| it.to_string())
     });
     let violations = match violations {
         Ok(violations) => violations,

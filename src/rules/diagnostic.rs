@@ -1,8 +1,8 @@
 //! A defect of a stream, as plain data.
 
-use crate::limits::MESSAGE_BYTES_MAX;
-use super::{Rule, Severity};
 use super::escape::clipped;
+use super::{Rule, Severity};
+use crate::limits::MESSAGE_BYTES_MAX;
 
 /// One defect found in a stream.
 ///

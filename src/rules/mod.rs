@@ -88,24 +88,24 @@ rules! {
     UnknownTool "unknown-tool" OFF, WARNING;
     MissingSessionStart "missing-session-start" ERROR, ERROR;
     LateSessionStart "late-session-start" ERROR, ERROR;
-    RepeatedSessionStart "repeated-session-start" ERROR, ERROR;
-    SessionChanged "session-changed" ERROR, ERROR;
-    TimeWentBack "time-went-back" WARNING, ERROR;
-    RepeatedCallStart "repeated-call-start" ERROR, ERROR;
+    DuplicateSessionStart "duplicate-session-start" ERROR, ERROR;
+    SessionIdChanged "session-id-changed" ERROR, ERROR;
+    TimestampWentBackwards "timestamp-went-backwards" WARNING, ERROR;
+    DuplicateCallStart "duplicate-call-start" ERROR, ERROR;
     CompletionWithoutStart "completion-without-start" ERROR, ERROR;
     RejectedWithoutStart "rejected-without-start" WARNING, ERROR;
-    RepeatedCompletion "repeated-completion" ERROR, ERROR;
+    DuplicateCompletion "duplicate-completion" ERROR, ERROR;
     CallMismatch "call-mismatch" ERROR, ERROR;
     ContradictoryCompletion "contradictory-completion" WARNING, ERROR;
     UnfinishedCall "unfinished-call" ERROR, ERROR;
-    ReplayMismatch "replay-mismatch" ERROR, ERROR;
-    UnclosedDeltas "unclosed-deltas" WARNING, ERROR;
-    TextMismatch "text-mismatch" ERROR, ERROR;
+    DeltaMismatch "delta-mismatch" ERROR, ERROR;
+    UnfinishedText "unfinished-text" WARNING, ERROR;
+    FinalTextMismatch "final-text-mismatch" ERROR, ERROR;
     EmptyAnswer "empty-answer" WARNING, ERROR;
-    RefusedCalls "refused-calls" WARNING, ERROR;
+    AllCallsRefused "all-calls-refused" WARNING, ERROR;
     MissingTerminalEvent "missing-terminal-event" ERROR, ERROR;
     EventAfterTerminal "event-after-terminal" ERROR, ERROR;
-    ErrorResult "error-result" OFF, ERROR;
+    RunFailed "run-failed" OFF, ERROR;
     SuccessAfterFatalError "success-after-fatal-error" ERROR, ERROR;
     EmptyStream "empty-stream" ERROR, ERROR;
     ExitStatusContradictsResult "exit-status-contradicts-result" ERROR, ERROR;
@@ -123,11 +123,11 @@ impl Rule {
                 | Self::CompletionWithoutStart
                 | Self::RejectedWithoutStart
                 | Self::UnfinishedCall
-                | Self::ReplayMismatch
-                | Self::UnclosedDeltas
-                | Self::TextMismatch
+                | Self::DeltaMismatch
+                | Self::UnfinishedText
+                | Self::FinalTextMismatch
                 | Self::EmptyAnswer
-                | Self::RefusedCalls
+                | Self::AllCallsRefused
         )
     }
 

@@ -107,8 +107,8 @@ pub(super) fn read_object(bytes: &[u8]) -> Result<Object<'_>, LineDefect> {
         Err(error) => {
             let at = error.valid_up_to();
             // A character that the end of the line cuts is part of an unfinished text.
-            let cut =
-                error.error_len().is_none() && matches!(read_object(&bytes[..at]), Err(LineDefect::Unfinished));
+            let cut = error.error_len().is_none()
+                && matches!(read_object(&bytes[..at]), Err(LineDefect::Unfinished));
             return Err(if cut { LineDefect::Unfinished } else { LineDefect::NotUtf8 { at } });
         }
     };
@@ -184,7 +184,9 @@ fn syntax(bytes: &[u8], at: usize, what: &str) -> (Diagnostic, usize) {
         _ if bytes[start] == b'{' => (format!("{}, at byte {at} of the line", plain(what)), None),
         _ if bytes.starts_with(BYTE_ORDER_MARK) => (
             "a byte order mark is before the text".to_owned(),
-            Some("it belongs at the start of a stream, if anywhere; were two streams concatenated?"),
+            Some(
+                "it belongs at the start of a stream, if anywhere; were two streams concatenated?",
+            ),
         ),
         Some(object) if object > start => (
             format!("there is text before the object that begins at byte {object} of the line"),

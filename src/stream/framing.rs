@@ -1,9 +1,9 @@
 //! Notices input that is no NDJSON at all, so that it gets one diagnosis instead of thousands.
 
-use crate::rules::diagnostic::Diagnostic;
-use crate::limits::{FRAMING_BLANKS_MAX, FRAMING_LINES_MAX};
 use super::{Ending, Line};
+use crate::limits::{FRAMING_BLANKS_MAX, FRAMING_LINES_MAX};
 use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
 
 /// What is known of the stream's framing so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

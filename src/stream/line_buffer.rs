@@ -190,7 +190,12 @@ pub(crate) mod tests {
     type Row = (u64, u64, u64, Vec<u8>, Ending);
 
     /// Feeds a stream in chunks of at most `chunk` bytes.
-    pub(crate) fn each_block(stream: &[u8], chunk: usize, max: u64, mut take: impl FnMut(Block<'_>)) {
+    pub(crate) fn each_block(
+        stream: &[u8],
+        chunk: usize,
+        max: u64,
+        mut take: impl FnMut(Block<'_>),
+    ) {
         let mut buffer = LineBuffer::new(Vec::new(), max);
         let mut chunks = stream.chunks(chunk.max(1));
         loop {

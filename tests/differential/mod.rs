@@ -14,12 +14,12 @@ use std::rc::Rc;
 
 use ndjson_check::check::Checker;
 use ndjson_check::check::contract::{Contract, Engine};
-use ndjson_check::output::convert::{Conversion, Convert, Form};
-use ndjson_check::rules::diagnostic::Diagnostic;
+use ndjson_check::check::summary::{RunSummary, StreamSummary};
 use ndjson_check::error::Error;
+use ndjson_check::output::convert::{Conversion, Convert, Form};
 use ndjson_check::output::report::Report;
 use ndjson_check::rules::Severity;
-use ndjson_check::check::summary::{RunSummary, StreamSummary};
+use ndjson_check::rules::diagnostic::Diagnostic;
 
 /// The plain engine first: the others are held against it.
 const ENGINES: [Engine; 3] = [Engine::Reference, Engine::Uncached, Engine::Fast];

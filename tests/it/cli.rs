@@ -298,7 +298,8 @@ mod unix {
     /// A closed output cannot be told from `/dev/null`; the exit code is right all the same.
     #[test]
     fn a_closed_standard_output_changes_no_verdict() {
-        let command = format!("$P {GOOD} >&-; echo $?; $P fixtures/session-changed >&-; echo $?");
+        let command =
+            format!("$P {GOOD} >&-; echo $?; $P fixtures/session-id-changed >&-; echo $?");
         assert_eq!(text(&shell(&command).stdout), "0\n1\n");
         let command = format!("$P {GOOD} 2>&-; $P no/such/file 2>&-; echo $?");
         assert!(text(&shell(&command).stdout).ends_with("\n2\n"));

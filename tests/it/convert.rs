@@ -252,7 +252,7 @@ fn a_copy_that_cannot_be_written_is_two_and_the_check_ends() {
 #[cfg(unix)]
 #[test]
 fn a_reader_that_leaves_changes_no_verdict() {
-    for (path, expected) in [("session-changed", 1), ("conforming/parallel-calls.ndjson", 0)] {
+    for (path, expected) in [("session-id-changed", 1), ("conforming/parallel-calls.ndjson", 0)] {
         for form in FORMS.iter().chain(&["stream-json"]) {
             let script = format!(
                 "cat $(find fixtures/{path} -name '*.ndjson' | head -1) \

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use ndjson_check::check::contract::Contract;
+use ndjson_check::check::summary::StreamSummary;
+use ndjson_check::check::verdict::Format;
+use ndjson_check::json::schema::Schema;
 use ndjson_check::output::convert::Form;
 use ndjson_check::profile::Profile;
 use ndjson_check::rules::Rule;
-use ndjson_check::json::schema::Schema;
-use ndjson_check::check::summary::StreamSummary;
-use ndjson_check::check::verdict::Format;
 use serde_json::{Value, json};
 
 use crate::contracts::{agents, contract as own_contract, subjects};

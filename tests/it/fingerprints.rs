@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::{env, fs};
 
-use ndjson_check::profile::detect::{Fingerprints, Likeness, Onlooker};
 use ndjson_check::profile::Profile;
+use ndjson_check::profile::detect::{Fingerprints, Likeness, Onlooker};
 use serde_json::Value;
 
 use crate::streams::{cases, files, program, root, run_on, shared, text};

@@ -144,7 +144,7 @@ fn a_draft_accepts_its_recordings_and_misses_what_is_missing() {
     for (wrong, rule) in [
         (r#""step":"words""#, "missing-terminal-event"),
         (r#""step":"up""#, "missing-session-start"),
-        ("There are three carts.\"}", "text-mismatch"),
+        ("There are three carts.\"}", "final-text-mismatch"),
     ] {
         let report = draft.check(&[without(wrong)], 1);
         assert!(report.contains(rule), "{report}");

@@ -1,10 +1,10 @@
 //! What the profile language says is what is found.
 
 use ndjson_check::check::contract::Contract;
-use ndjson_check::profile::Profile;
-use ndjson_check::rules::Rule;
 use ndjson_check::check::summary::StreamSummary;
 use ndjson_check::check::verdict::Outcome;
+use ndjson_check::profile::Profile;
+use ndjson_check::rules::Rule;
 use serde_json::{Value, json};
 
 use crate::differential::{Batch, Engines};
@@ -141,8 +141,8 @@ fn sessions_may_begin_as_the_profile_allows() {
     for (key, value, events, rule) in [
         ("required", false, json!([a, z]), Rule::MissingSessionStart),
         ("first", false, json!([a, s, z]), Rule::LateSessionStart),
-        ("repeats", true, json!([s, a, s, z]), Rule::RepeatedSessionStart),
-        ("constant", false, json!([s, b, a, z]), Rule::SessionChanged),
+        ("repeats", true, json!([s, a, s, z]), Rule::DuplicateSessionStart),
+        ("constant", false, json!([s, b, a, z]), Rule::SessionIdChanged),
     ] {
         let session = json!({"start": start, "id": ["/nowhere", "/s"]});
         let found = raised(&json!({"session": session}), &events);
@@ -165,14 +165,14 @@ fn calls_may_go_as_the_profile_allows() {
     let (other, z) = (json!({"t": "b", "i": 1, "n": "write"}), json!({"t": "z"}));
     let wrong = json!({"t": "b", "i": 1, "x": true});
     for (place, value, events, rules) in [
-        ("/start/0/repeat", json!(true), json!([a, a, b, a, z]), vec![Rule::RepeatedCallStart]),
-        ("/completion/0/repeat", json!(true), json!([a, b, b, z]), vec![Rule::RepeatedCompletion]),
+        ("/start/0/repeat", json!(true), json!([a, a, b, a, z]), vec![Rule::DuplicateCallStart]),
+        ("/completion/0/repeat", json!(true), json!([a, b, b, z]), vec![Rule::DuplicateCompletion]),
         ("/completion/0/alone", json!(true), json!([b, z]), vec![Rule::CompletionWithoutStart]),
         (
             "/completion/0/alone",
             json!("ignored"),
             json!([b, b, z]),
-            vec![Rule::CompletionWithoutStart, Rule::RepeatedCompletion],
+            vec![Rule::CompletionWithoutStart, Rule::DuplicateCompletion],
         ),
         ("/completion/0/tool", json!([]), json!([a, other, z]), vec![Rule::CallMismatch]),
         (

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use ndjson_check::json::JsonRef;
+use ndjson_check::check::verdict::{Outcome, Verdict};
 use ndjson_check::facts::Reader;
+use ndjson_check::json::JsonRef;
+use ndjson_check::json::schema::Schema;
 use ndjson_check::profile::{LANGUAGE, Profile};
 use ndjson_check::rules::Rule;
-use ndjson_check::json::schema::Schema;
-use ndjson_check::check::verdict::{Outcome, Verdict};
 use serde_json::{Value, json};
 
 use crate::streams::{cases, contract, files, judge, program, root, run_on, text};

@@ -47,8 +47,9 @@ fn exit_codes_are_in_the_readme_and_the_help() {
 #[test]
 fn the_table_of_agents_is_true() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let rows =
-        readme.lines().filter(|line| line.contains("](src/profile/builtin/") && line.starts_with('|'));
+    let rows = readme
+        .lines()
+        .filter(|line| line.contains("](src/profile/builtin/") && line.starts_with('|'));
     let mut told: Vec<(String, String)> = rows
         .map(|row| {
             let cells: Vec<&str> = row.split('|').map(str::trim).collect();

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use ndjson_check::rules::Rule;
 use ndjson_check::check::verdict::{Format, Outcome, Verdict};
+use ndjson_check::rules::Rule;
 
 use crate::bytes::Pieces;
 use crate::streams::{contract, json_report, judge, run_on, shared, text};
@@ -19,9 +19,9 @@ fn expected(name: &str) -> &'static [Rule] {
             &[Rule::BlankLine, Rule::SchemaViolation, Rule::LateSessionStart]
         }
         // A web search was rejected before it started.
-        "hcn-2026.09.10-probe-15" => &[Rule::RejectedWithoutStart, Rule::RefusedCalls],
+        "hcn-2026.09.10-probe-15" => &[Rule::RejectedWithoutStart, Rule::AllCallsRefused],
         // All its calls were rejected.
-        "hcn-2026.09.10-probe-20" | "hcn-2026.09.15-probe-15s" => &[Rule::RefusedCalls],
+        "hcn-2026.09.10-probe-20" | "hcn-2026.09.15-probe-15s" => &[Rule::AllCallsRefused],
         _ => &[],
     }
 }
@@ -80,7 +80,7 @@ fn damaged_text_in_a_recording_is_noticed() {
             let mut lines: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
             lines[index] = line.replacen(r#""text":""#, r#""text":"~"#, 1);
             let (_, rules) = judge(lines.join("\n").as_bytes(), &contract);
-            let noticed = [Rule::ReplayMismatch, Rule::TextMismatch];
+            let noticed = [Rule::DeltaMismatch, Rule::FinalTextMismatch];
             assert!(rules.iter().any(|it| noticed.contains(it)), "{name}:{}: {rules:?}", index + 1);
             damaged += 1;
         }

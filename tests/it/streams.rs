@@ -10,15 +10,15 @@ use std::rc::Rc;
 
 use clap::Parser as _;
 use ndjson_check::check::check;
-use ndjson_check::cli::args::Cli;
 use ndjson_check::check::contract::Contract;
-use ndjson_check::rules::diagnostic::Diagnostic;
+use ndjson_check::check::summary::{RunSummary, StreamSummary};
+use ndjson_check::cli;
+use ndjson_check::cli::args::Cli;
 use ndjson_check::error::Error;
 use ndjson_check::output::report::json::Json;
 use ndjson_check::output::report::{Report, Target};
+use ndjson_check::rules::diagnostic::Diagnostic;
 use ndjson_check::rules::{Rule, Severity};
-use ndjson_check::cli;
-use ndjson_check::check::summary::{RunSummary, StreamSummary};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_ndjson-check");
 

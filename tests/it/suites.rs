@@ -2,10 +2,10 @@
 
 use std::fs;
 
+use ndjson_check::json::schema::Schema;
+use ndjson_check::rules::Rule;
 use ndjson_check::stream::event;
 use ndjson_check::stream::line::{Ending, Line};
-use ndjson_check::rules::Rule;
-use ndjson_check::json::schema::Schema;
 use serde_json::Value;
 
 use crate::streams::{files, shared};

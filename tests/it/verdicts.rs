@@ -1,8 +1,8 @@
 //! What follows from what: one defect is one diagnostic, and nothing hides another.
 
+use ndjson_check::check::verdict::{Outcome, Verdict};
 use ndjson_check::limits::{CALLS_ENDED_MAX, CALLS_OPEN_MAX};
 use ndjson_check::rules::Rule;
-use ndjson_check::check::verdict::{Outcome, Verdict};
 use serde_json::json;
 
 use crate::streams::{contract, judge, run_on, text};
@@ -61,13 +61,19 @@ fn what_may_have_stood_in_a_lost_line_is_not_missed() {
     // Nor does a rule that was turned down stand in for another.
     let lines = [&init, &broken(&said), &result].map(String::as_str).concat();
     let (summary, rules) = judge(lines.as_bytes(), &contract(["--allow", "invalid-json"]));
-    assert_eq!((summary.verdict, &rules[..]), (Verdict::NonConforming, &[Rule::TextMismatch][..]));
+    assert_eq!(
+        (summary.verdict, &rules[..]),
+        (Verdict::NonConforming, &[Rule::FinalTextMismatch][..])
+    );
     let silent = said.replace("\"text\":\"a\"", "\"text\":5");
     assert_ne!(silent, said);
     let lines = [&init, &silent, &result].map(String::as_str).concat();
     assert_eq!(raised(&lines), [Rule::SchemaViolation]);
     let (summary, rules) = judge(lines.as_bytes(), &contract(["--allow", "schema-violation"]));
-    assert_eq!((summary.verdict, &rules[..]), (Verdict::NonConforming, &[Rule::TextMismatch][..]));
+    assert_eq!(
+        (summary.verdict, &rules[..]),
+        (Verdict::NonConforming, &[Rule::FinalTextMismatch][..])
+    );
     let cut = &init[..init.len() - 3];
     let (summary, _) = judge(cut.as_bytes(), &contract(["--warn", "truncated-line"]));
     assert_eq!(summary.verdict, Verdict::NonConforming);
@@ -122,10 +128,10 @@ fn calls_out_of_order_are_one_defect() {
         raised(&[&init(), &lines.concat(), &answered()].map(String::as_str).concat())
     };
     assert_eq!(of(&[&end, &start]), [Rule::CompletionWithoutStart]);
-    assert_eq!(of(&[&start, &start, &end]), [Rule::RepeatedCallStart]);
-    assert_eq!(of(&[&start, &start, &end, &end]), [Rule::RepeatedCallStart]);
-    assert_eq!(of(&[&start, &end, &end]), [Rule::RepeatedCompletion]);
-    assert_eq!(of(&[&start, &end, &start, &end]), [Rule::RepeatedCallStart]);
+    assert_eq!(of(&[&start, &start, &end]), [Rule::DuplicateCallStart]);
+    assert_eq!(of(&[&start, &start, &end, &end]), [Rule::DuplicateCallStart]);
+    assert_eq!(of(&[&start, &end, &end]), [Rule::DuplicateCompletion]);
+    assert_eq!(of(&[&start, &end, &start, &end]), [Rule::DuplicateCallStart]);
     assert_eq!(of(&[&start]), [Rule::UnfinishedCall]);
 }
 
@@ -165,7 +171,7 @@ fn an_empty_whole_text_closes_its_segment() {
     let empty = said("x").replace(r#"[{"text":"x","type":"text"}]"#, "[]");
     assert!(empty.contains("[]"), "{empty}");
     let stream = [init(), delta, empty, said("b"), result("ab")].concat();
-    assert_eq!(raised(&stream), [Rule::ReplayMismatch]);
+    assert_eq!(raised(&stream), [Rule::DeltaMismatch]);
 }
 
 /// Goal: which schema, and where, is told in the order of the document.

@@ -71,9 +71,10 @@ impl CallCounts {
     pub(crate) fn all_refused(self) -> Option<Diagnostic> {
         let all = self.total > 0 && self.total == self.rejected + self.denied;
         all.then(|| {
-            let calls = if self.total == 1 { "its tool call was" } else { "all its tool calls were" };
+            let calls =
+                if self.total == 1 { "its tool call was" } else { "all its tool calls were" };
             let message = format!("the run succeeded although {calls} refused");
-            Diagnostic::new(Rule::RefusedCalls, message)
+            Diagnostic::new(Rule::AllCallsRefused, message)
         })
     }
 }
@@ -200,7 +201,7 @@ impl<'p> CallTable<'p> {
             }
             open.repeats = open.repeats.saturating_add(1);
             let message = format!("{} is started again while it is open", name(call, None));
-            let diagnostic = Diagnostic::new(Rule::RepeatedCallStart, message).related(open.line);
+            let diagnostic = Diagnostic::new(Rule::DuplicateCallStart, message).related(open.line);
             return (again, Some(diagnostic));
         }
         if call.may_repeat && self.ended.get(&key).is_some_and(|ended| ended.is_started()) {
@@ -217,7 +218,7 @@ impl<'p> CallTable<'p> {
         self.counts.unfinished += 1;
         let diagnostic = ended.map(|ended| {
             let message = format!("{} is started again after its completion", name(call, None));
-            Diagnostic::new(Rule::RepeatedCallStart, message).related(ended.line())
+            Diagnostic::new(Rule::DuplicateCallStart, message).related(ended.line())
         });
         if self.open.len() >= CALLS_OPEN_MAX {
             self.has_overflowed = true;
@@ -254,13 +255,7 @@ impl<'p> CallTable<'p> {
         })
     }
 
-    fn complete(
-        &mut self,
-        key: u64,
-        call: &Call<'_>,
-        outcome: CallOutcome,
-        line: u64,
-    ) -> Change {
+    fn complete(&mut self, key: u64, call: &Call<'_>, outcome: CallOutcome, line: u64) -> Change {
         let Some(open) = self.open.remove(&key) else {
             return self.complete_unopened(key, call, outcome, line);
         };
@@ -301,7 +296,7 @@ impl<'p> CallTable<'p> {
                 return (None, None);
             }
             let message = format!("{} is completed a second time", name(call, None));
-            let diagnostic = Diagnostic::new(Rule::RepeatedCompletion, message);
+            let diagnostic = Diagnostic::new(Rule::DuplicateCompletion, message);
             return (None, Some(diagnostic.related(ended.line())));
         }
         if call.without_start == Alone::Ignored {

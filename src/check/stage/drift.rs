@@ -1,7 +1,7 @@
 //! Stage: events and tools that the profile does not know, each name once, counted.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::check::{Limit, Note};
 use crate::facts::{Call, Facts, TagStatus};
@@ -17,18 +17,13 @@ pub(crate) struct Drift {
     undocumented: BTreeMap<String, u64>,
     tools: BTreeMap<String, u64>,
     /// The undocumented tag that was counted last.
-    latest: Option<Rc<str>>,
+    latest: Option<Arc<str>>,
     has_overflowed: bool,
 }
 
 impl Drift {
     /// The event itself. One that fails the schema has been reported already.
-    pub(crate) fn event(
-        &mut self,
-        facts: &Facts<'_>,
-        is_valid: bool,
-        found: &mut Vec<Diagnostic>,
-    ) {
+    pub(crate) fn event(&mut self, facts: &Facts<'_>, is_valid: bool, found: &mut Vec<Diagnostic>) {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
         match facts.tag_status {
             TagStatus::Unknown
@@ -38,7 +33,7 @@ impl Drift {
                 found.push(at(Diagnostic::new(Rule::UnknownEvent, message)));
             }
             TagStatus::Observed
-                if self.latest.as_ref().is_some_and(|tag| Rc::ptr_eq(tag, &facts.tag)) => {}
+                if self.latest.as_ref().is_some_and(|tag| Arc::ptr_eq(tag, &facts.tag)) => {}
             TagStatus::Observed if self.is_new(&facts.tag) => {
                 let message = format!("the event {} is not documented", facts.name());
                 found.push(at(Diagnostic::new(Rule::UndocumentedEvent, message)));
@@ -57,9 +52,10 @@ impl Drift {
     ) {
         let started = facts.started().iter().map(|call| (call, None));
         // A completion that names its tool needs no start.
-        let completed = facts.completed().iter().map(|(call, _)| {
-            (call, if call.tool.is_none() { started_tool(call) } else { None })
-        });
+        let completed = facts
+            .completed()
+            .iter()
+            .map(|(call, _)| (call, if call.tool.is_none() { started_tool(call) } else { None }));
         for (call, start) in started.chain(completed) {
             if let Some(unknown) = unknown(call, start)
                 && count(&mut self.tools, &unknown, &mut self.has_overflowed)
@@ -72,7 +68,7 @@ impl Drift {
     }
 
     /// Whether an undocumented tag comes for the first time.
-    fn is_new(&mut self, tag: &Rc<str>) -> bool {
+    fn is_new(&mut self, tag: &Arc<str>) -> bool {
         self.latest = Some(tag.clone());
         count(&mut self.undocumented, tag, &mut self.has_overflowed)
     }

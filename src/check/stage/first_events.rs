@@ -2,13 +2,13 @@
 //! of the agent wrote the stream.
 
 use crate::check::Note;
+use crate::json::JsonRef;
 use crate::limits::{DETECTION_EVENTS_MAX, MESSAGE_BYTES_MAX};
 use crate::profile::Profile;
 use crate::profile::detect::{self, DetectRules, ProfileSource};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
-use crate::json::JsonRef;
 use crate::stream::Event;
 
 /// Reads the first events of a stream.

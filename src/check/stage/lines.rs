@@ -6,9 +6,7 @@ use crate::facts::FactReader;
 use crate::profile::{Noise, NoiseKind, NoisePlace, Profile};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
-use crate::stream::{
-    BYTE_ORDER_MARK, Event, Framing, GluedEvent, Line, LineDefect, glued_events,
-};
+use crate::stream::{BYTE_ORDER_MARK, Event, Framing, GluedEvent, Line, LineDefect, glued_events};
 
 /// Decides for each line whether it is an event.
 #[derive(Debug)]

@@ -25,7 +25,7 @@ pub(crate) struct SessionCheck<'p> {
 }
 
 impl<'p> SessionCheck<'p> {
-        pub(crate) fn new(rules: &'p SessionRules) -> Self {
+    pub(crate) fn new(rules: &'p SessionRules) -> Self {
         Self {
             rules,
             first_event: None,
@@ -50,7 +50,8 @@ impl<'p> SessionCheck<'p> {
             self.time(ms, facts, found);
         }
         self.first_event.get_or_insert((facts.line, facts.offset));
-        let is_late = || self.rules.first || self.rules.before.iter().any(|tag| **tag == *facts.tag);
+        let is_late =
+            || self.rules.first || self.rules.before.iter().any(|tag| **tag == *facts.tag);
         if self.start_line.is_none() && self.early.is_none() && is_late() {
             self.early = Some(facts.line);
         }
@@ -70,7 +71,7 @@ impl<'p> SessionCheck<'p> {
                 Repeats::EveryTurn if is_of_new_turn => return,
                 Repeats::EveryTurn | Repeats::Never => {}
             }
-            Diagnostic::new(Rule::RepeatedSessionStart, "the session starts a second time")
+            Diagnostic::new(Rule::DuplicateSessionStart, "the session starts a second time")
                 .related(line)
         } else {
             (self.start_line, self.in_turn) = (Some(facts.line), true);
@@ -92,7 +93,7 @@ impl<'p> SessionCheck<'p> {
                 return;
             }
             let message = "the event belongs to another session than the event before it";
-            let diagnostic = Diagnostic::new(Rule::SessionChanged, message).related(before_line);
+            let diagnostic = Diagnostic::new(Rule::SessionIdChanged, message).related(before_line);
             found.push(diagnostic.at(facts.line, facts.offset));
             return;
         }
@@ -105,7 +106,7 @@ impl<'p> SessionCheck<'p> {
             && ms < before
         {
             let message = format!("the time is {} ms before that of an earlier event", before - ms);
-            let diagnostic = Diagnostic::new(Rule::TimeWentBack, message).related(line);
+            let diagnostic = Diagnostic::new(Rule::TimestampWentBackwards, message).related(line);
             found.push(diagnostic.at(facts.line, facts.offset));
         }
         self.time = Some((facts.line, ms));

@@ -151,7 +151,7 @@ impl TerminalCheck {
         let diagnostic = match end.outcome {
             RunOutcome::Failure => {
                 let message = "the terminal event says that the run failed";
-                Some(Diagnostic::new(Rule::ErrorResult, message))
+                Some(Diagnostic::new(Rule::RunFailed, message))
             }
             RunOutcome::Success => self.success_after_fatal_error(),
         };
@@ -200,7 +200,8 @@ impl TerminalCheck {
 
     /// What the stream said at the end, if anything.
     pub(crate) fn result(&self) -> Option<RunResult> {
-        let result = |end: TerminalEvent| RunResult { outcome: Some(end.outcome), totals: end.totals };
+        let result =
+            |end: TerminalEvent| RunResult { outcome: Some(end.outcome), totals: end.totals };
         self.terminal.map(result).or(self.running)
     }
 

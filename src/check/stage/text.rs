@@ -164,7 +164,7 @@ impl<'p> TextCheck<'p> {
             };
             let message =
                 format!("the {deltas} {verb} not match the whole text that follows: {difference}");
-            Diagnostic::new(Rule::ReplayMismatch, message).related(line)
+            Diagnostic::new(Rule::DeltaMismatch, message).related(line)
         })
     }
 
@@ -261,7 +261,7 @@ impl<'p> TextCheck<'p> {
             FinalIs::Last | FinalIs::Either | FinalIs::Free => return None,
         };
         let message = format!("{what} the text of the terminal event: {difference}");
-        Some(Diagnostic::new(Rule::TextMismatch, message))
+        Some(Diagnostic::new(Rule::FinalTextMismatch, message))
     }
 
     /// What is doubtful in the text of a turn that succeeded and has ended. `is_incomplete` says
@@ -273,7 +273,7 @@ impl<'p> TextCheck<'p> {
             let verb = if count == 1 { "was" } else { "were" };
             let message =
                 format!("the run succeeded, but {texts} {verb} never completed (deltas only)");
-            Diagnostic::new(Rule::UnclosedDeltas, message).related(line)
+            Diagnostic::new(Rule::UnfinishedText, message).related(line)
         });
         let is_nothing = self.answer.length() == 0;
         let is_empty = match self.is_final_text_empty {
@@ -382,13 +382,13 @@ mod tests {
 
     #[test]
     fn a_difference_is_found_once() {
-        let mismatch = vec![Rule::TextMismatch];
+        let mismatch = vec![Rule::FinalTextMismatch];
         assert_eq!(found(&[('w', "a"), ('f', "b")]).0, mismatch);
         assert_eq!(found(&[('w', "a"), ('f', "ab")]).0, mismatch);
         assert_eq!(found(&[('f', "b")]).0, mismatch);
         for answer in ["ab", "a", "abc"] {
             let texts = [('d', "a"), ('w', "ab"), ('f', answer)];
-            assert_eq!(found(&texts).0, [Rule::ReplayMismatch], "{answer}");
+            assert_eq!(found(&texts).0, [Rule::DeltaMismatch], "{answer}");
         }
         // A chunk that equals all earlier ones is text like any other.
         let texts = [('d', "ha"), ('d', "ha"), ('d', "haha"), ('b', "")];

@@ -249,8 +249,8 @@ mod tests {
     use super::super::leaves::{LeafTable, leaves};
     use super::super::recording_stats::RecordingStats;
     use super::{CallPair, IdIndex, is_id, is_text};
+    use crate::json::JsonRef;
     use crate::limits::DRAFT_IDS_MAX;
-    use crate::stream::event::Node;
 
     /// The pairs of one recording of these events, as `start -> completion`.
     fn pairs(events: &[Value]) -> Vec<String> {
@@ -259,7 +259,7 @@ mod tests {
         for event in events {
             let tag: Rc<str> = event["t"].as_str().unwrap().into();
             stats.event(&tag);
-            for leaf in leaves(Node::Tree(event), None).iter().filter(|leaf| leaf.path != "/t") {
+            for leaf in leaves(JsonRef::tree(event), None).iter().filter(|leaf| leaf.path != "/t") {
                 let number = table.count(&tag, leaf).unwrap();
                 index.add(number, &leaf.node.as_str().unwrap(), &table);
             }
@@ -295,7 +295,7 @@ mod tests {
     fn the_values_of_a_recording_are_bounded() {
         let (mut index, mut table) = (IdIndex::default(), LeafTable::default());
         let event = json!({"id": "x"});
-        let number = table.count(&"t".into(), &leaves(Node::Tree(&event), None)[0]).unwrap();
+        let number = table.count(&"t".into(), &leaves(JsonRef::tree(&event), None)[0]).unwrap();
         for value in 0..DRAFT_IDS_MAX + 10 {
             index.add(number, &format!("id-{value}"), &table);
         }

@@ -94,7 +94,7 @@ mod tests {
 
     use super::super::leaves::{LeafPath, LeafTable, leaves};
     use super::{failure_markers, is_marker, names_failure};
-    use crate::stream::event::Node;
+    use crate::json::JsonRef;
 
     #[test]
     fn markers_are_flags_and_values_with_telling_names() {
@@ -103,7 +103,7 @@ mod tests {
         for status in ["ok", "errored", "aborted"] {
             let event = json!({"is_error": false, "success": true, "more": true, "status": status,
                 "list": [{"failed": true}]});
-            for leaf in leaves(Node::Tree(&event), None) {
+            for leaf in leaves(JsonRef::tree(&event), None) {
                 table.count(&tag, &leaf);
             }
         }

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::leaves::FewValues;
+use crate::json::JsonRef;
 use crate::json::pointer;
 use crate::limits::{DRAFT_PATH_BYTES_MAX, DRAFT_VALUES_MAX};
-use crate::stream::event::Node;
 
 /// Deepest value that the schema describes.
 const DEPTH: usize = 16;
@@ -32,7 +32,7 @@ pub(super) struct FieldStats {
 
 impl FieldStats {
     /// Counts a value; `nodes_left` is how many more members may be described.
-    pub(super) fn add(&mut self, node: Node<'_>, depth: usize, nodes_left: &mut usize) {
+    pub(super) fn add(&mut self, node: JsonRef<'_>, depth: usize, nodes_left: &mut usize) {
         self.seen += 1;
         *self.types.entry(type_of(node)).or_default() += 1;
         if let Some(text) = node.as_str() {
@@ -152,7 +152,7 @@ impl FieldStats {
     }
 }
 
-fn type_of(node: Node<'_>) -> &'static str {
+fn type_of(node: JsonRef<'_>) -> &'static str {
     if node.is_null() {
         "null"
     } else if node.as_bool().is_some() {
@@ -174,12 +174,12 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::FieldStats;
+    use crate::json::JsonRef;
     use crate::limits::DRAFT_PATH_BYTES_MAX;
-    use crate::stream::event::Node;
 
     fn stats(values: &[Value]) -> FieldStats {
         let mut stats = FieldStats::default();
-        values.iter().for_each(|value| stats.add(Node::Tree(value), 0, &mut 100));
+        values.iter().for_each(|value| stats.add(JsonRef::tree(value), 0, &mut 100));
         stats
     }
 

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::depth;
+use crate::json::JsonRef;
 use crate::json::pointer;
 use crate::limits::{DRAFT_LEAVES_MAX, DRAFT_PATH_BYTES_MAX, DRAFT_PATHS_MAX, DRAFT_VALUES_MAX};
-use crate::stream::event::Node;
 
 /// Deepest value that is read, in tokens of its pointer.
 const DEPTH: usize = 6;
@@ -22,11 +22,11 @@ pub(super) struct Leaf<'e> {
     pub(super) kind: Option<Rc<str>>,
     /// Its path, from the element or the event.
     pub(super) path: String,
-    pub(super) node: Node<'e>,
+    pub(super) node: JsonRef<'e>,
 }
 
 /// The scalars of an event; elements of arrays name their kind under the key `kind`.
-pub(super) fn leaves<'e>(root: Node<'e>, kind: Option<&str>) -> Vec<Leaf<'e>> {
+pub(super) fn leaves<'e>(root: JsonRef<'e>, kind: Option<&str>) -> Vec<Leaf<'e>> {
     let mut walk = LeafWalk { kind, each: None, element: None, found: Vec::new() };
     walk.value(root, "", 0);
     walk.found
@@ -40,7 +40,7 @@ struct LeafWalk<'k, 'e> {
 }
 
 impl<'e> LeafWalk<'_, 'e> {
-    fn value(&mut self, node: Node<'e>, path: &str, depth: usize) {
+    fn value(&mut self, node: JsonRef<'e>, path: &str, depth: usize) {
         let is_full = self.found.len() >= DRAFT_LEAVES_MAX;
         if depth > DEPTH || is_full || path.len() > DRAFT_PATH_BYTES_MAX || node.is_null() {
             return;
@@ -190,13 +190,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{FewValues, LeafTable, is_name, is_path, leaves};
+    use crate::json::JsonRef;
     use crate::limits::{DRAFT_LEAVES_MAX, DRAFT_PATH_BYTES_MAX, DRAFT_VALUES_MAX};
-    use crate::stream::event::Node;
 
     fn paths(event: &Value, kind: Option<&str>) -> Vec<String> {
         let text =
             |part: Option<std::rc::Rc<str>>| part.map_or(String::new(), |part| part.to_string());
-        let found = leaves(Node::Tree(event), kind).into_iter();
+        let found = leaves(JsonRef::tree(event), kind).into_iter();
         found.map(|leaf| format!("{}[{}]{}", text(leaf.each), text(leaf.kind), leaf.path)).collect()
     }
 
@@ -239,7 +239,7 @@ mod tests {
         let event = json!({"a": "x", "f": true});
         let mut table = LeafTable::default();
         for tag in ["t", "u", "t"] {
-            for leaf in leaves(Node::Tree(&event), None) {
+            for leaf in leaves(JsonRef::tree(&event), None) {
                 table.count(&tag.into(), &leaf);
             }
         }

@@ -17,16 +17,18 @@ mod text_rules;
 mod text_search;
 
 use std::fmt::Write as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::check::counted;
 use crate::cli::inputs::{Input, STDIN, inputs};
 use crate::error::Error;
+use crate::json::JsonRef;
 use crate::limits::LINE_BYTES_MAX;
 use crate::rules::escape::{escaped_json, shown};
-use crate::stream::event::{self, Node};
-use crate::stream::line::LineReader;
+use crate::stream::{LineBuffer, parse_line};
 
 use statistics::Statistics;
 use tag_search::TagSearch;
@@ -90,7 +92,7 @@ pub fn infer(arguments: &[PathBuf]) -> Result<Draft, Error> {
 
 /// Receives the events of all recordings, in order.
 trait Visitor {
-    fn event(&mut self, root: Node<'_>);
+    fn event(&mut self, root: JsonRef<'_>);
 
     fn end_of_recording(&mut self);
 }
@@ -130,20 +132,32 @@ struct SkippedLines {
 impl SkippedLines {
     fn visit(&mut self, path: &Path, visitor: &mut dyn Visitor) -> Result<(), Error> {
         let input = Input::Path(path.to_owned());
-        let mut lines = LineReader::new(input.open()?, LINE_BYTES_MAX);
-        let mut found = Vec::new();
-        while let Some(block) = lines.next_lines().map_err(|error| input.failed(error))? {
-            for line in block {
-                if let Some(event) = event::parse(&line, &mut found) {
-                    visitor.event(event.root());
-                } else {
-                    self.count += 1;
-                    self.first.get_or_insert((path.to_owned(), line.number));
+        let mut source = input.open()?;
+        let mut lines = LineBuffer::new(Vec::new(), LINE_BYTES_MAX);
+        loop {
+            let count = match source.read(lines.room()) {
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(input.failed(error)),
+            };
+            lines.filled(count);
+            if count == 0 {
+                lines.end();
+            }
+            while lines.is_ready() {
+                for line in lines.take() {
+                    if let Ok(event) = parse_line(&line) {
+                        visitor.event(event.root());
+                    } else {
+                        self.count += 1;
+                        self.first.get_or_insert((path.to_owned(), line.number));
+                    }
                 }
-                found.clear();
+            }
+            if count == 0 {
+                return Ok(());
             }
         }
-        Ok(())
     }
 
     fn evidence(&self, recordings: usize, events: u64) -> String {
@@ -157,12 +171,6 @@ impl SkippedLines {
         }
         evidence
     }
-}
-
-/// A count with its noun, such as `2 events`.
-fn counted(count: u64, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
 }
 
 /// The last token of a pointer, as it is written there.

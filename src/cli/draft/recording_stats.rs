@@ -218,7 +218,7 @@ mod tests {
 
     use super::super::leaves::leaves;
     use super::RecordingStats;
-    use crate::stream::event::Node;
+    use crate::json::JsonRef;
 
     #[test]
     fn recordings_have_a_start_a_session_and_a_time() {
@@ -229,7 +229,7 @@ mod tests {
                 let at = 1_800_000_000_000 + at;
                 let event: Value = json!({"run": session, "at": at, "note": "same"});
                 stats.event(&tag);
-                leaves(Node::Tree(&event), None).iter().for_each(|leaf| stats.leaf(&tag, leaf));
+                leaves(JsonRef::tree(&event), None).iter().for_each(|leaf| stats.leaf(&tag, leaf));
             }
             stats.end_of_recording();
         }

@@ -13,11 +13,11 @@ use super::leaves::{LeafPath, LeafTable, leaves};
 use super::recording_stats::RecordingStats;
 use super::text_search::TextSearch;
 use super::{Draft, Visitor, counted, last_token, tag_search};
+use crate::json::JsonRef;
 use crate::json::pointer;
 use crate::limits::{DRAFT_NODES_MAX, DRAFT_PATH_BYTES_MAX, DRAFT_PATHS_MAX};
 use crate::profile::path::Path;
 use crate::rules::escape::shown;
-use crate::stream::event::Node;
 
 pub(super) struct Statistics<'t> {
     tag: &'t [Path],
@@ -39,7 +39,7 @@ pub(super) struct Statistics<'t> {
 }
 
 impl Visitor for Statistics<'_> {
-    fn event(&mut self, root: Node<'_>) {
+    fn event(&mut self, root: JsonRef<'_>) {
         let parts = tag_search::parts(self.tag, root);
         let name: Rc<str> = joined(&parts).into();
         let observed = joined(&tag_search::all_parts(self.tag, root));
@@ -353,8 +353,8 @@ mod tests {
 
     use super::super::Visitor as _;
     use super::{LeafPath, Path, Statistics, joined, schema_at, shown_path};
+    use crate::json::JsonRef;
     use crate::limits::DRAFT_PATHS_MAX;
-    use crate::stream::event::Node;
 
     fn tag() -> Vec<Path> {
         ["/t", "/s"].map(|path| Path::try_from(path.to_owned()).unwrap()).into()
@@ -365,7 +365,7 @@ mod tests {
         let tag = tag();
         let mut statistics = Statistics::new(&tag);
         for event in [json!({"t": "a"}), json!({"t": "a", "s": "x"}), json!({"t": "b"})] {
-            statistics.event(Node::Tree(&event));
+            statistics.event(JsonRef::tree(&event));
         }
         let when = |tag: &str| Value::from(statistics.when(tag));
         assert_eq!(when("a"), json!({"/t": "a", "/s": {"exists": false}}));
@@ -378,9 +378,9 @@ mod tests {
         let tag = tag();
         let mut statistics = Statistics::new(&tag);
         for number in 0..DRAFT_PATHS_MAX + 10 {
-            statistics.event(Node::Tree(&json!({"t": "a", "s": number.to_string()})));
+            statistics.event(JsonRef::tree(&json!({"t": "a", "s": number.to_string()})));
         }
-        statistics.event(Node::Tree(&json!({"t": "a", "s": "0"})));
+        statistics.event(JsonRef::tree(&json!({"t": "a", "s": "0"})));
         assert_eq!(statistics.parts.len(), DRAFT_PATHS_MAX);
         assert_eq!(statistics.events(), DRAFT_PATHS_MAX as u64 + 1);
         let evidence = statistics.draft().evidence;

@@ -5,25 +5,25 @@ use std::collections::BTreeMap;
 
 use super::leaves::{FewValues, is_path, leaves};
 use super::{Visitor, counted, depth, last_token};
+use crate::json::JsonRef;
 use crate::limits::{DRAFT_PATH_BYTES_MAX, DRAFT_PATHS_MAX, TAGS_REMEMBERED_MAX};
 use crate::profile::path::Path;
 use crate::rules::escape::shown;
-use crate::stream::event::Node;
 
 /// Deepest part of a tag, in tokens of its pointer.
 const DEPTH: usize = 3;
 
 /// The parts of an event's tag, up to the first that is missing.
-pub(super) fn parts(tag: &[Path], root: Node<'_>) -> Vec<String> {
+pub(super) fn parts(tag: &[Path], root: JsonRef<'_>) -> Vec<String> {
     tag.iter().map_while(|path| part(path, root)).collect()
 }
 
 /// All parts of an event's tag that are present.
-pub(super) fn all_parts(tag: &[Path], root: Node<'_>) -> Vec<String> {
+pub(super) fn all_parts(tag: &[Path], root: JsonRef<'_>) -> Vec<String> {
     tag.iter().filter_map(|path| part(path, root)).collect()
 }
 
-fn part(path: &Path, root: Node<'_>) -> Option<String> {
+fn part(path: &Path, root: JsonRef<'_>) -> Option<String> {
     path.find(root)?.as_str().map(Cow::into_owned)
 }
 
@@ -53,7 +53,7 @@ struct TagCandidate {
 }
 
 impl Visitor for TagSearch<'_> {
-    fn event(&mut self, root: Node<'_>) {
+    fn event(&mut self, root: JsonRef<'_>) {
         let parts = parts(self.tag, root);
         let is_long = parts.iter().map(String::len).sum::<usize>() > DRAFT_PATH_BYTES_MAX;
         let is_full = self.groups.len() >= TAGS_REMEMBERED_MAX;
@@ -186,12 +186,12 @@ mod tests {
 
     use super::super::Visitor as _;
     use super::{Path, TagSearch};
+    use crate::json::JsonRef;
     use crate::limits::DRAFT_PATHS_MAX;
-    use crate::stream::event::Node;
 
     fn choice(tag: &[Path], events: &[Value]) -> Option<String> {
         let mut search = TagSearch::new(tag);
-        events.iter().for_each(|event| search.event(Node::Tree(event)));
+        events.iter().for_each(|event| search.event(JsonRef::tree(event)));
         search.end_of_recording();
         search.choice().map(|(path, _)| path.to_string())
     }
@@ -217,7 +217,7 @@ mod tests {
             let members = (0..500).map(|member| (format!("m{member}"), json!("x")));
             let tag = ("type".to_owned(), json!(number.to_string()));
             let event: Value = members.chain([tag]).collect();
-            search.event(Node::Tree(&event));
+            search.event(JsonRef::tree(&event));
         }
         assert_eq!(
             search.groups.values().map(|group| group.paths.len()).sum::<usize>(),

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::leaves::LeafTable;
+use crate::json::JsonRef;
 use crate::limits::{DRAFT_KEY_BYTES_MAX, DRAFT_PATHS_MAX, DRAFT_TEXT_BYTES_MAX};
-use crate::stream::event::Node;
 
 /// Shortest string that is compared with others, in bytes: shorter ones are equal by chance.
 const TEXT_BYTES_MIN: usize = 8;
@@ -27,7 +27,7 @@ struct KeySets {
 
 impl KeySets {
     /// The number of an event's key set, unless it does not fit.
-    fn number(&mut self, root: Node<'_>) -> Option<usize> {
+    fn number(&mut self, root: JsonRef<'_>) -> Option<usize> {
         let mut keys = KeySet::new();
         let mut bytes = 0;
         for (key, _) in root.members() {
@@ -112,7 +112,7 @@ impl TextSearch {
     /// Adds the next event, with its strings by the numbers of their paths.
     pub(super) fn event(
         &mut self,
-        root: Node<'_>,
+        root: JsonRef<'_>,
         strings: &BTreeMap<usize, String>,
         leaves: &LeafTable,
     ) {
@@ -233,14 +233,14 @@ mod tests {
 
     use super::super::leaves::{LeafTable, leaves};
     use super::{KEY_COST, KeySet, KeySets, TextSearch, distinguishing_keys};
+    use crate::json::JsonRef;
     use crate::limits::DRAFT_KEY_BYTES_MAX;
-    use crate::stream::event::Node;
 
     /// A search that has seen these events, tagged by `t`.
     fn search(events: &[Value]) -> TextSearch {
         let (mut search, mut table) = (TextSearch::default(), LeafTable::default());
         for event in events {
-            let root = Node::Tree(event);
+            let root = JsonRef::tree(event);
             let tag: Rc<str> = event["t"].as_str().unwrap_or_default().into();
             let mut strings = std::collections::BTreeMap::new();
             for leaf in leaves(root, None) {
@@ -287,12 +287,12 @@ mod tests {
         let mut sets = KeySets::default();
         let event = |number: usize| json!({ format!("{number}{}", "k".repeat(1_000)): 1 });
         let numbers: Vec<_> =
-            (0..2_000).map(|number| sets.number(Node::Tree(&event(number)))).collect();
+            (0..2_000).map(|number| sets.number(JsonRef::tree(&event(number)))).collect();
         assert!(sets.bytes <= DRAFT_KEY_BYTES_MAX && numbers[1_999].is_none());
-        assert_eq!(sets.number(Node::Tree(&event(3))), Some(3));
+        assert_eq!(sets.number(JsonRef::tree(&event(3))), Some(3));
         assert_eq!(sets.numbers.len(), numbers.iter().flatten().count());
         let wide: Value =
             (0..=DRAFT_KEY_BYTES_MAX / KEY_COST).map(|key| (key.to_string(), json!(1))).collect();
-        assert_eq!(KeySets::default().number(Node::Tree(&wide)), None);
+        assert_eq!(KeySets::default().number(JsonRef::tree(&wide)), None);
     }
 }

@@ -32,7 +32,7 @@ impl Drop for Group {
 
 /// What happened to the leader.
 pub(super) enum Change {
-    Ended(Status),
+    Ended(ExitStatus),
     /// It was stopped; by the terminal because it reads or writes there in the background, or by
     /// somebody.
     Stopped {

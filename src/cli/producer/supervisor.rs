@@ -18,13 +18,13 @@ use signal_hook::low_level::{pipe, unregister};
 use super::group::{Change, Group};
 use super::watch::{RunState, Watch};
 use super::{Interrupt, Supervised, Timers};
-use crate::cli::stdio::wait_for_any;
 use crate::check::{ProducerExit, StopReason};
-use crate::profile::ExitStatus;
+use crate::cli::stdio::wait_for_any;
 use crate::limits::{
     DRAIN_TICK, DRAIN_WAIT, FINISH_WAIT, KILL_WAIT, LAST_MESSAGE_WAIT, LAST_WORD_WAIT, SIGNAL_ONCE,
     TIMER_MAX,
 };
+use crate::profile::ExitStatus;
 
 /// The signals that are waited for, each with a socket that becomes readable when it comes.
 pub(super) struct Signals {

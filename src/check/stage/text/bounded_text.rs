@@ -177,6 +177,5 @@ mod tests {
             whole.difference(&other).map(|it| (it.at, it.exact)),
             Some((TEXT_BYTES_MAX, false))
         );
-
     }
 }
