@@ -1,6 +1,6 @@
 //! The report for programs: NDJSON, one object a line, version 1.
 //!
-//! Its shape is frozen here and described by `fixtures/report.schema.json` (`--print-schema
+//! Its shape is frozen here and described by `src/report.schema.json` (`--print-schema
 //! report`); a change of it is a new version. A diagnostic is written when it is found, a stream
 //! at its end, and the summary is the last line: a report without it is truncated.
 
@@ -16,7 +16,7 @@ use crate::summary::{RunSummary, StreamSummary};
 use crate::visible::escaped_json;
 
 /// The JSON Schema of the report, one line.
-pub const SCHEMA: &str = include_str!("../../fixtures/report.schema.json");
+pub const SCHEMA: &str = include_str!("../report.schema.json");
 
 const VERSION: u8 = 1;
 
