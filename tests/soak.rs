@@ -33,7 +33,7 @@ fn two_hundred_runs_leave_no_process_and_no_descriptor() {
     }
     let (profile, schema) = Profile::load("cursor").unwrap();
     let contract = Contract::new(profile, schema).unwrap();
-    let stream = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/conforming/plain.ndjson");
+    let stream = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/agents/cursor/plain.ndjson");
     let folder = tempfile::tempdir().unwrap();
     let pids = folder.path().join("pids");
     let left = format!("sleep 90 >/dev/null 2>&1 & echo $! >>{}", pids.display());

@@ -25,7 +25,7 @@ fn root() -> &'static Path {
 pub(crate) fn subjects() -> Vec<Subject> {
     let go = root().join("fixtures/profiles/go-test");
     let report = root().join("fixtures/profiles/report/profile.json");
-    let sessions = || Corpus::new(streams(&root().join("fixtures"), "ndjson"), true);
+    let sessions = || Corpus::new(cursors(), true);
     let of_cursor = |name: &str, make: &dyn Fn() -> Contract| Subject {
         name: name.to_owned(),
         engines: Engines::new(make),
@@ -38,7 +38,7 @@ pub(crate) fn subjects() -> Vec<Subject> {
     };
     let of_folder = |name, folder: &str| {
         let folder = root().join(folder);
-        let corpus = Corpus::new(streams(&folder, "ndjson"), false);
+        let corpus = Corpus::new(streams(&folder), false);
         of_file(name, &folder.join("profile.json"), corpus)
     };
     vec![
@@ -60,10 +60,10 @@ pub(crate) fn subjects() -> Vec<Subject> {
         }),
         of_cursor("curious", &curious),
         of_cursor("punctual", &punctual),
-        of_file("go test", &go.join("profile.json"), Corpus::new(streams(&go, "ndjson"), false)),
+        of_file("go test", &go.join("profile.json"), Corpus::new(streams(&go), false)),
         of_folder("turns", "fixtures/profiles/turns"),
         of_folder("mixed", "fixtures/profiles/mixed"),
-        of_file("report", &report, Corpus::new(streams(&root().join("fixtures"), "json"), false)),
+        of_file("report", &report, Corpus::new(reports(), false)),
     ]
 }
 
@@ -80,12 +80,29 @@ fn agent_subject(agent: &str, has_schema: bool) -> Subject {
         Contract::new(profile, schema.filter(|_| has_schema)).unwrap()
     };
     let name = if has_schema { agent.to_owned() } else { format!("{agent} without its schema") };
-    let corpus = Corpus::new(streams(&root().join("fixtures/agents").join(agent), "ndjson"), false);
+    let corpus = Corpus::new(streams(&root().join("fixtures/agents").join(agent)), false);
     Subject { name, engines: Engines::new(make), corpus }
 }
 
-/// The streams of a folder; of the fixtures' own, without those of other profiles.
-fn streams(folder: &Path, extension: &str) -> Vec<Vec<u8>> {
+/// Every stream of Cursor's.
+fn cursors() -> Vec<Vec<u8>> {
+    let folders = ["fixtures/agents/cursor", "fixtures/rules"];
+    folders.iter().flat_map(|folder| streams(&root().join(folder))).collect()
+}
+
+/// Reports of our own, one object a line, as they were before their goldens were folded.
+fn reports() -> Vec<Vec<u8>> {
+    let texts = read(&root().join("fixtures/report"), "json").into_iter();
+    texts.map(|text| String::from_utf8(text).unwrap().replace("\n ", "").into_bytes()).collect()
+}
+
+/// The streams of a folder.
+fn streams(folder: &Path) -> Vec<Vec<u8>> {
+    read(folder, "ndjson")
+}
+
+/// The files below a folder with this extension, in the order of their paths.
+fn read(folder: &Path, extension: &str) -> Vec<Vec<u8>> {
     let mut paths = Vec::new();
     collect(folder, extension, &mut paths);
     paths.sort();
@@ -95,19 +112,12 @@ fn streams(folder: &Path, extension: &str) -> Vec<Vec<u8>> {
 fn collect(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        let of_others =
-            ["fixtures/agents", "fixtures/profiles"].iter().any(|it| path.ends_with(it));
-        if path.is_dir() && !of_others {
+        if path.is_dir() {
             collect(&path, extension, found);
-        // Not a schema or a profile, which are files of many lines at the top of their folders.
-        } else if path.extension().is_some_and(|it| it == extension) && is_stream(&path) {
+        } else if path.extension().is_some_and(|it| it == extension) {
             found.push(path);
         }
     }
-}
-
-fn is_stream(path: &Path) -> bool {
-    !["schema", "profile"].iter().any(|it| path.to_str().unwrap().ends_with(&format!("{it}.json")))
 }
 
 pub(crate) fn contract(profile: &str) -> Contract {

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use crate::streams::{PROGRAM, program, run_on, text};
 
-const GOOD: &str = "fixtures/conforming/plain.ndjson";
-const FAILED: &str = "fixtures/failed/is-error.ndjson";
+const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";
+const FAILED: &str = "fixtures/agents/cursor/is-error.ndjson";
 
 fn bytes(path: &str) -> Vec<u8> {
     fs::read(crate::streams::root().join(path)).unwrap()
@@ -69,7 +69,7 @@ fn the_exit_code_follows_the_table() {
 
 #[test]
 fn several_streams_have_one_verdict_each_and_one_summary() {
-    let output = run(&[GOOD, FAILED, "fixtures/blank-line"]);
+    let output = run(&[GOOD, FAILED, "fixtures/rules/blank-line"]);
     let report = text(&output.stdout);
     assert_eq!(code(&output), 3, "{report}");
     assert!(report.contains(&format!("{GOOD}: conforming, succeeded")));
@@ -77,7 +77,8 @@ fn several_streams_have_one_verdict_each_and_one_summary() {
     assert!(report.lines().last().unwrap().contains("streams: "), "{report}");
 
     // What cannot be read is told, the others are checked all the same, and 2 wins.
-    let output = run(&["no/such.ndjson", GOOD, "fixtures/missing-terminal-event", "src/rules"]);
+    let output =
+        run(&["no/such.ndjson", GOOD, "fixtures/rules/missing-terminal-event", "src/rules"]);
     assert_eq!(code(&output), 2);
     let errors = text(&output.stderr);
     assert!(errors.contains("failed to read no/such.ndjson: "), "{errors}");
@@ -127,14 +128,15 @@ fn bad_usage_is_one_line_and_two() {
 
 #[test]
 fn severities_can_be_set_and_win_over_strict() {
-    let blank = "fixtures/blank-line";
+    let blank = "fixtures/rules/blank-line";
     assert_eq!(code(&run(&[blank])), 0);
     assert_eq!(code(&run(&["--error", "blank-line", blank])), 1);
     assert_eq!(code(&run(&["--strict", blank])), 1);
     let allowed =
         run(&["--strict", "--allow", "blank-line", "--allow", "undocumented-event", blank]);
     assert_eq!(code(&allowed), 0, "{}", text(&allowed.stdout));
-    let warned = run(&["--warn", "missing-terminal-event", "fixtures/missing-terminal-event"]);
+    let warned =
+        run(&["--warn", "missing-terminal-event", "fixtures/rules/missing-terminal-event"]);
     // It conforms then, but the run has not succeeded.
     assert_eq!(code(&warned), 3, "{}", text(&warned.stdout));
 }
@@ -174,7 +176,7 @@ fn bad_schemas_are_refused_before_anything_is_read() {
 
 #[test]
 fn input_json_wants_the_single_object() {
-    let single = "fixtures/conforming/json.ndjson";
+    let single = "fixtures/agents/cursor/json.ndjson";
     assert_eq!(code(&run(&["--input", "json", single])), 0);
     let output = run(&["--input", "json", GOOD]);
     assert_eq!(code(&output), 1, "{}", text(&output.stdout));
@@ -192,9 +194,9 @@ fn reports_go_where_they_are_sent() {
         "--report=human".to_owned(),
     ];
     let output =
-        program().args(&flags).args(["fixtures/call-mismatch", "--quiet"]).output().unwrap();
+        program().args(&flags).args(["fixtures/rules/call-mismatch", "--quiet"]).output().unwrap();
     assert_eq!((code(&output), text(&output.stdout).as_str()), (1, ""));
-    let output = program().args(&flags).arg("fixtures/call-mismatch").output().unwrap();
+    let output = program().args(&flags).arg("fixtures/rules/call-mismatch").output().unwrap();
     assert_eq!(fs::read(&human).unwrap(), output.stdout);
     assert!(fs::read_to_string(&json).unwrap().lines().all(|it| it.starts_with("{\"type\":")));
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
@@ -250,7 +252,7 @@ fn control_characters_of_the_stream_are_shown_not_sent() {
         assert!(report.contains("duplicate-key") && report.contains("unknown-event"), "{report}");
         let raw: Vec<char> = report
             .chars()
-            .filter(|&it| it != '\n' && ndjson_check::rules::escape::misleads(it))
+            .filter(|&it| it != '\n' && ndjson_check::visible::misleads(it))
             .collect();
         assert_eq!(raw, [], "{report}");
     }
@@ -299,7 +301,7 @@ mod unix {
     #[test]
     fn a_closed_standard_output_changes_no_verdict() {
         let command =
-            format!("$P {GOOD} >&-; echo $?; $P fixtures/session-id-changed >&-; echo $?");
+            format!("$P {GOOD} >&-; echo $?; $P fixtures/rules/session-changed >&-; echo $?");
         assert_eq!(text(&shell(&command).stdout), "0\n1\n");
         let command = format!("$P {GOOD} 2>&-; $P no/such/file 2>&-; echo $?");
         assert!(text(&shell(&command).stdout).ends_with("\n2\n"));
@@ -331,7 +333,7 @@ mod unix {
     #[test]
     fn a_broken_pipe_is_silent_and_two_and_the_input_is_drained() {
         let command = format!(
-            "(for i in $(seq 300); do cat fixtures/blank-line/*.ndjson; done; echo drained >&2) \
+            "(for i in $(seq 300); do cat fixtures/rules/blank-line/*.ndjson; done; echo drained >&2) \
              | $P | true; echo ${{PIPESTATUS[*]}}; $P {GOOD} | wc -l; echo ${{PIPESTATUS[0]}}"
         );
         let output = shell(&command);

@@ -1,6 +1,5 @@
 //! The stream in other forms.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::process::{Output, Stdio};
 
@@ -18,34 +17,6 @@ fn converted(flags: &[String], form: &str, stream: &[u8]) -> Output {
 /// Whether the producer has a format that is a single object.
 fn has_object(case: &Case) -> bool {
     case.contract().profile().single.is_some()
-}
-
-/// All forms of a stream, one below the other.
-fn forms(case: &Case) -> String {
-    let mut all = String::new();
-    let has_object = has_object(case);
-    for form in FORMS.iter().filter(|form| has_object || **form != "json") {
-        let output = converted(&case.flags, form, &case.bytes());
-        let shown = text(&output.stdout);
-        let _ = write!(all, "== {form}\n{shown}");
-    }
-    all
-}
-
-/// Goal: a change of any conversion is seen and reviewed.
-/// Method: compare all forms of each fixture with `<case>.to`; `UPDATE_GOLDEN=1` rewrites them.
-#[test]
-fn forms_are_as_written() {
-    let mut wrong = Vec::new();
-    for case in cases() {
-        let (golden, forms) = (root().join(&case.path).with_extension("to"), forms(&case));
-        if std::env::var_os("UPDATE_GOLDEN").is_some() {
-            fs::write(&golden, &forms).unwrap();
-        } else if fs::read_to_string(&golden).ok().as_ref() != Some(&forms) {
-            wrong.push(format!("{}:\n{forms}", golden.display()));
-        }
-    }
-    assert!(wrong.is_empty(), "differ from what is printed now:\n{}", wrong.join("\n"));
 }
 
 /// Goal: converting changes neither verdict nor report; a filter passes every byte.
@@ -113,34 +84,6 @@ fn recordings_convert_to_their_own_result_and_last_message() {
     assert!(converted_count > 15, "only {converted_count}");
 }
 
-/// Goal: a change of how real runs look is seen, though the runs are not kept here.
-/// Method: the size and a fingerprint of every form of every recording, in `recordings.tsv`;
-/// `UPDATE_GOLDEN=1` rewrites it.
-#[test]
-fn forms_of_recordings_are_as_they_were() {
-    let Some(folder) = shared("captures") else { return };
-    let mut table = String::new();
-    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|it| it == "ndjson"));
-    paths.sort();
-    for path in paths {
-        let name = path.file_stem().unwrap().to_str().unwrap();
-        for form in FORMS {
-            let output = converted(&[], form, &fs::read(&path).unwrap()).stdout;
-            let fingerprint = output.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3) // FNV-1a
-            });
-            let length = output.len();
-            let _ = writeln!(table, "{name}\t{form}\t{length}\t{fingerprint:016x}");
-        }
-    }
-    let golden = root().join("tests/it/recordings.tsv");
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        fs::write(&golden, &table).unwrap();
-    }
-    assert_eq!(fs::read_to_string(&golden).unwrap_or_default(), table);
-}
-
 /// Goal: a delta that looked like a repeat is shown when the final text has it; what the producer
 /// stands by is the answer; a call told twice is told once.
 #[test]
@@ -177,8 +120,9 @@ fn texts_in_doubt_are_shown_as_the_end_tells() {
 #[cfg(unix)]
 #[test]
 fn the_report_begins_on_a_line_of_its_own() {
-    for folder in ["conforming", "truncated-line", "missing-terminal-event"] {
-        for case in cases().into_iter().filter(|case| case.folder() == folder) {
+    for folder in ["agents/cursor", "rules/truncated-line", "rules/missing-terminal-event"] {
+        let folder = format!("fixtures/{folder}");
+        for case in cases().into_iter().filter(|case| case.path.starts_with(&folder)) {
             let script = format!("exec {PROGRAM} --to transcript {} 2>&1", case.path.display());
             let mut shell = std::process::Command::new("sh");
             let output = shell.args(["-c", &script]).current_dir(root()).output().unwrap();
@@ -196,21 +140,23 @@ fn the_report_begins_on_a_line_of_its_own() {
 #[test]
 fn failed_and_cut_runs_have_no_answer_and_no_object() {
     let mut checked = 0;
-    for folder in ["failed", "missing-terminal-event", "truncated-line"] {
-        for case in cases().into_iter().filter(|case| case.folder() == folder) {
-            for form in ["answer", "json"] {
-                let output = converted(&case.flags, form, &case.bytes());
-                assert_eq!(text(&output.stdout), "", "{form}, {}", case.path.display());
-            }
-            checked += 1;
+    let failed =
+        ["agents/cursor/is-error.ndjson", "rules/missing-terminal-event", "rules/truncated-line"];
+    let failed = failed.map(|it| format!("fixtures/{it}"));
+    for case in cases().into_iter().filter(|it| failed.iter().any(|path| it.path.starts_with(path)))
+    {
+        for form in ["answer", "json"] {
+            let output = converted(&case.flags, form, &case.bytes());
+            assert_eq!(text(&output.stdout), "", "{form}, {}", case.path.display());
         }
+        checked += 1;
     }
     assert!(checked > 5, "only {checked}");
 }
 
 #[test]
 fn only_valid_events_pass_when_asked() {
-    let good = fs::read(root().join("fixtures/conforming/plain.ndjson")).unwrap();
+    let good = fs::read(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();
     let mut stream = b"noise\n{\"type\":\"user\"}\n\n".to_vec();
     stream.extend_from_slice(&good);
     let output = run_on(&["--to", "stream-json", "--only-valid"], &stream);
@@ -234,7 +180,7 @@ fn a_copy_holds_every_byte() {
 #[cfg(unix)]
 #[test]
 fn a_copy_that_cannot_be_written_is_two_and_the_check_ends() {
-    let good = fs::read(root().join("fixtures/conforming/plain.ndjson")).unwrap();
+    let good = fs::read(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();
     let output = run_on(&["--tee", "/dev/full"], &good);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("failed to write to /dev/full: "));
@@ -242,7 +188,7 @@ fn a_copy_that_cannot_be_written_is_two_and_the_check_ends() {
     let output = run_on(&["--tee", "/no/such/folder/copy"], &good);
     assert_eq!(output.status.code(), Some(2));
     let mut full = program();
-    full.args(["--to", "text", "fixtures/conforming/plain.ndjson"]);
+    full.args(["--to", "text", "fixtures/agents/cursor/plain.ndjson"]);
     let device = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = full.stdout(device).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
@@ -252,7 +198,9 @@ fn a_copy_that_cannot_be_written_is_two_and_the_check_ends() {
 #[cfg(unix)]
 #[test]
 fn a_reader_that_leaves_changes_no_verdict() {
-    for (path, expected) in [("session-id-changed", 1), ("conforming/parallel-calls.ndjson", 0)] {
+    for (path, expected) in
+        [("rules/session-changed", 1), ("agents/cursor/parallel-calls.ndjson", 0)]
+    {
         for form in FORMS.iter().chain(&["stream-json"]) {
             let script = format!(
                 "cat $(find fixtures/{path} -name '*.ndjson' | head -1) \
@@ -272,7 +220,9 @@ fn flags_that_do_not_go_together_are_refused() {
         let output = run_on(flags, b"");
         assert_eq!(output.status.code(), Some(2), "{flags:?}");
     }
-    let two = program().args(["--tee", "x", "fixtures/failed", "fixtures/conforming"]).output();
+    let two = program()
+        .args(["--tee", "x", "fixtures/rules/blank-line", "fixtures/agents/cursor"])
+        .output();
     assert_eq!(two.unwrap().status.code(), Some(2));
 }
 

@@ -1,14 +1,11 @@
 //! Whose stream it is, is told by the stream.
 
-use std::collections::BTreeMap;
+use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::Stdio;
-use std::{env, fs};
 
-use ndjson_check::profile::Profile;
-use ndjson_check::profile::detect::{Fingerprints, Likeness, Onlooker};
-use serde_json::Value;
+use ndjson_check::fingerprint::{Fingerprints, Likeness, Onlooker};
 
 use crate::streams::{cases, files, program, root, run_on, shared, text};
 
@@ -84,7 +81,7 @@ fn no_fixture_is_taken_for_another_agents() {
         let folder = case.path.parent().unwrap();
         let agent = folder.strip_prefix("fixtures/agents").ok();
         let own = agent.and_then(|it| it.iter().next()?.to_str()).unwrap_or("cursor");
-        let on_purpose = ["fixtures/profiles", "fixtures/wrong-profile"];
+        let on_purpose = ["fixtures/profiles", "fixtures/rules/wrong-profile"];
         if on_purpose.iter().any(|it| folder.starts_with(it)) {
             continue;
         }
@@ -93,32 +90,6 @@ fn no_fixture_is_taken_for_another_agents() {
             found => assert_eq!(found, Likeness::One(own), "{}", case.path.display()),
         }
     }
-}
-
-/// Goal: what is known of all agents in one small file is what their profiles say.
-/// Method: compare; `UPDATE_GOLDEN=1` rewrites it.
-#[test]
-fn the_fingerprints_are_those_written_in_the_profiles() {
-    let path = root().join("src/profile/builtin/fingerprints.json");
-    let mut rows: BTreeMap<String, Vec<Value>> =
-        serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    let written = rows.clone();
-    for name in Profile::names() {
-        let profile: Value = serde_json::from_str(Profile::text(name).unwrap()).unwrap();
-        let own = profile["fingerprint"].as_array();
-        rows.insert(name.to_owned(), own.unwrap_or_else(|| panic!("{name} has none")).clone());
-    }
-    if env::var_os("UPDATE_GOLDEN").is_some() {
-        let rows: Vec<String> = rows.iter().map(|(name, rules)| row(name, rules)).collect();
-        fs::write(&path, format!("{{\n{}\n}}\n", rows.join(",\n"))).unwrap();
-    } else {
-        assert_eq!(written, rows);
-    }
-}
-
-fn row(name: &str, rules: &[Value]) -> String {
-    let rules: Vec<String> = rules.iter().map(|rule| format!("    {rule}")).collect();
-    format!("  \"{name}\": [\n{}\n  ]", rules.join(",\n"))
 }
 
 /// A stream that may be of two agents.
@@ -138,7 +109,7 @@ fn a_stream_that_may_be_of_two_is_not_guessed() {
     let file = folder.path().join("of-two.ndjson");
     fs::write(&file, OF_TWO).unwrap();
     for jobs in ["1", "2"] {
-        let good = "fixtures/conforming/plain.ndjson";
+        let good = "fixtures/agents/cursor/plain.ndjson";
         let output = program().args(["--jobs", jobs]).arg(&file).arg(good).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stdout).contains("plain.ndjson: conforming, succeeded: profile"));
@@ -176,7 +147,7 @@ fn a_stream_of_nobody_known_is_said_to_be_checked_by_default() {
 #[cfg(unix)]
 #[test]
 fn the_first_event_of_a_known_agent_leaves_at_once() {
-    let stream = fs::read_to_string(root().join("fixtures/conforming/partial.ndjson")).unwrap();
+    let stream = fs::read_to_string(root().join("fixtures/agents/cursor/partial.ndjson")).unwrap();
     let mut child = program()
         .args(["--quiet", "--to", "stream-json", "--only-valid"])
         .stdin(Stdio::piped())

@@ -290,7 +290,7 @@ fn a_draft_of_anything_accepts_it() {
 fn a_draft_from_fixtures_accepts_them() {
     let names = ["plain", "partial", "parallel-calls", "thinking", "tools-shell", "tools-files"];
     let read = |name: &&str| {
-        fs::read_to_string(root().join(format!("fixtures/conforming/{name}.ndjson"))).unwrap()
+        fs::read_to_string(root().join(format!("fixtures/agents/cursor/{name}.ndjson"))).unwrap()
     };
     let recordings: Vec<String> = names.iter().map(read).collect();
     let draft = drafted(&recordings);

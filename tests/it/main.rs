@@ -15,7 +15,6 @@ mod differential;
 mod engines;
 mod fingerprints;
 mod forms;
-mod golden;
 mod hostile;
 mod infer;
 mod injection;
@@ -33,6 +32,8 @@ mod recordings;
 mod signals;
 mod streams;
 mod suites;
+#[path = "../support/mod.rs"]
+mod support;
 mod tidy;
 mod turns;
 mod usage;

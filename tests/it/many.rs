@@ -10,8 +10,8 @@ use tempfile::TempDir;
 
 use crate::streams::{cases, program, root, run_on, text};
 
-const GOOD: &str = "fixtures/conforming/plain.ndjson";
-const FAILED: &str = "fixtures/failed/is-error.ndjson";
+const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";
+const FAILED: &str = "fixtures/agents/cursor/is-error.ndjson";
 
 fn code(output: &Output) -> i32 {
     output.status.code().unwrap()
@@ -96,7 +96,8 @@ fn the_fixtures_are_told_alike() {
 #[test]
 fn standard_input_may_be_one_of_many() {
     let stdin = fs::read(root().join(FAILED)).unwrap();
-    for flags in [&[GOOD, "-", "fixtures/call-mismatch", "-"][..], &["--to=text", GOOD, "-"]] {
+    for flags in [&[GOOD, "-", "fixtures/rules/call-mismatch", "-"][..], &["--to=text", GOOD, "-"]]
+    {
         let [one, many] =
             ["--jobs=1", "--jobs=4"].map(|it| run_on(&[&[it], flags].concat(), &stdin));
         assert_eq!(one, many, "{flags:?}");
@@ -142,9 +143,9 @@ fn names_come_from_lists() {
         let lines = report.lines().filter(|line| line.contains(": conforming, "));
         lines.map(|line| line.split(": ").next().unwrap().to_owned()).collect()
     };
-    let json = "fixtures/conforming/json.ndjson";
+    let json = "fixtures/agents/cursor/json.ndjson";
     // After the arguments, in order, twice if named twice; a folder is walked.
-    let lines = format!("{GOOD}\n\nfixtures/failed\n{GOOD}");
+    let lines = format!("{GOOD}\n\n{FAILED}\n{GOOD}");
     for end in ["", "\n"] {
         let lines = format!("{lines}{end}");
         fs::write(&file, &lines).unwrap();

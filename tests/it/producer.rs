@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use crate::streams::{PROGRAM, contract, judge, program, root, text};
 
-pub(crate) const GOOD: &str = "fixtures/conforming/plain.ndjson";
-const FAILED: &str = "fixtures/failed/is-error.ndjson";
+pub(crate) const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";
+const FAILED: &str = "fixtures/agents/cursor/is-error.ndjson";
 pub(crate) const AGENT: &str = "tests/fake-agent";
 
 /// Runs the program on a fake agent; a hang ends after 30 seconds, with code 137.
@@ -131,7 +131,7 @@ fn the_commands_own_code_is_propagated_where_nothing_is_worse() {
 
 #[test]
 fn timeouts_end_the_command_and_name_the_open_calls() {
-    let open = "fixtures/missing-terminal-event/open-calls.ndjson";
+    let open = "fixtures/rules/missing-terminal-event/open-calls.ndjson";
     let rows: [(&[&str], &[&str], &str); 4] = [
         (
             &["--idle-timeout", "300ms"],

@@ -4,7 +4,7 @@ use std::process::Output;
 
 use crate::streams::{program, text};
 
-const GOOD: &str = "fixtures/conforming/plain.ndjson";
+const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";
 
 fn run(arguments: &[&str]) -> Output {
     program().args(arguments).output().unwrap()

@@ -1,0 +1,434 @@
+//! What the program prints for the fixtures, compared with the goldens next to them.
+//!
+//! ```console
+//! UPDATE_GOLDENS=1 cargo test --test goldens
+//! ```
+//!
+//! rewrites every golden. `fixtures/README.md` describes the files.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::{env, fs, thread};
+
+use ndjson_check::profile::Profile;
+use ndjson_check::rule::Rule;
+use ndjson_check::verdict::Outcome;
+use serde_json::Value;
+
+use support::{
+    Case, cases, contract, files, judge, own_flags, program, root, run_on, shared, text,
+};
+
+/// What the program printed for one case.
+struct Printed {
+    case: Case,
+    exit_code: i32,
+    human: String,
+    json: String,
+    transcript: String,
+}
+
+/// What the program prints for each case, in the order of their paths.
+fn printed() -> &'static [Printed] {
+    static PRINTED: OnceLock<Vec<Printed>> = OnceLock::new();
+    PRINTED.get_or_init(|| {
+        let mut rest = cases();
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let count = rest.len().div_ceil(threads);
+        thread::scope(|scope| {
+            let mut workers = Vec::new();
+            while !rest.is_empty() {
+                let part: Vec<Case> = rest.drain(..count.min(rest.len())).collect();
+                workers.push(scope.spawn(|| part.into_iter().map(print).collect::<Vec<_>>()));
+            }
+            workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+        })
+    })
+}
+
+fn print(case: Case) -> Printed {
+    let flags: Vec<&str> = case.flags.iter().map(String::as_str).collect();
+    let page = run_on(&[&flags[..], &["--to", "transcript"]].concat(), &case.bytes());
+    let report = run_on(&[&flags[..], &["--report", "json"]].concat(), &case.bytes());
+    assert_eq!(report.status, page.status, "{}", case.path.display());
+    assert_eq!(text(&report.stderr), "", "{}", case.path.display());
+    Printed {
+        exit_code: page.status.code().unwrap(),
+        human: text(&page.stderr),
+        json: text(&report.stdout),
+        transcript: text(&page.stdout),
+        case,
+    }
+}
+
+impl Printed {
+    /// The page that shows the case, without its extension, and the name of the case there.
+    fn place(&self) -> (PathBuf, String) {
+        let path = self.case.path.with_extension("");
+        let folders = if path.starts_with("fixtures/rules") { 2 } else { 3 };
+        let page: PathBuf = path.iter().take(folders).collect();
+        let name = path.strip_prefix(&page).unwrap().to_str().unwrap().to_owned();
+        (page, name)
+    }
+
+    /// The part of the page about this case.
+    fn section(&self) -> String {
+        let heading = [vec!["#".to_owned(), self.place().1], own_flags(&self.case.path)].concat();
+        let mut section = format!("{}\nexit {}\n", heading.join(" "), self.exit_code);
+        section += &indented(&self.human);
+        if !self.transcript.is_empty() {
+            section += "--- transcript\n";
+            section += &indented(&self.transcript);
+        }
+        section
+    }
+
+    /// The lines of the json report.
+    fn lines(&self) -> impl Iterator<Item = Value> {
+        self.json.lines().map(|line| serde_json::from_str(line).unwrap())
+    }
+
+    /// The rules that were raised.
+    fn raised(&self) -> BTreeSet<String> {
+        let diagnostics = self.lines().filter(|line| line["type"] == "diagnostic");
+        diagnostics.map(|line| line["rule"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+/// Indented, so that no line is taken for a heading; an empty line stays empty.
+fn indented(text: &str) -> String {
+    assert!(text.is_empty() || text.ends_with('\n'), "an incomplete line: {text:?}");
+    let indent = |line: &str| if line == "\n" { line.to_owned() } else { format!("  {line}") };
+    text.split_inclusive('\n').map(indent).collect()
+}
+
+fn updating() -> bool {
+    env::var_os("UPDATE_GOLDENS").is_some()
+}
+
+/// Compares goldens with what they should hold, or writes them; shows the first line that differs.
+fn compare(goldens: impl IntoIterator<Item = (PathBuf, String)>) {
+    let mut wrong = Vec::new();
+    for (path, expected) in goldens {
+        let written = fs::read_to_string(root().join(&path)).unwrap_or_default();
+        if written == expected {
+            continue;
+        }
+        if updating() {
+            fs::write(root().join(&path), expected).unwrap();
+            continue;
+        }
+        let (mut old, mut new) = (written.split('\n'), expected.split('\n'));
+        let mut pairs = (1..).map(|number| (number, old.next(), new.next()));
+        let (number, old, new) = pairs.find(|(_, old, new)| old != new).unwrap();
+        let (old, new) = (old.unwrap_or("(the end)"), new.unwrap_or("(the end)"));
+        wrong.push(format!("{}:{number}\n  - {old}\n  + {new}", path.display()));
+    }
+    assert!(
+        wrong.is_empty(),
+        "goldens (-) differ from what is printed now (+):\n{}\n\
+         To accept: UPDATE_GOLDENS=1 cargo test --test goldens",
+        wrong.join("\n")
+    );
+}
+
+/// Goal: a change of any human report or transcript is seen and reviewed.
+#[test]
+fn pages_are_as_written() {
+    let mut pages: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
+    for it in printed() {
+        let (mut page, _) = it.place();
+        page.as_mut_os_string().push(".golden");
+        pages.entry(page).or_default().push(it.section());
+    }
+    compare(pages.into_iter().map(|(page, sections)| (page, sections.join("\n"))));
+}
+
+/// The cases that have a golden in this folder, with the path of the golden.
+fn chosen(folder: &str, extension: &str) -> Vec<(PathBuf, &'static Printed)> {
+    let folder = Path::new("fixtures").join(folder);
+    let goldens = files(&root().join(&folder), extension).into_iter();
+    goldens
+        .map(|golden| {
+            let golden = golden.strip_prefix(root()).unwrap().to_owned();
+            let below = golden.strip_prefix(&folder).unwrap().with_extension("ndjson");
+            let stream = Path::new("fixtures").join(below);
+            let found = printed().iter().find(|it| it.case.path == stream);
+            let found = found.unwrap_or_else(|| panic!("{} has no stream", golden.display()));
+            (golden, found)
+        })
+        .collect()
+}
+
+/// Goal: a change of the json report is seen and reviewed.
+/// Method: compare the reports of the chosen cases, byte for byte but for the added line breaks.
+#[test]
+fn chosen_json_reports_are_as_written() {
+    let goldens = chosen("report", "json").into_iter();
+    compare(goldens.map(|(golden, it)| (golden, it.json.lines().map(one_member_a_line).collect())));
+}
+
+/// A line break before each member of an object but the first; what is nested keeps its line.
+fn one_member_a_line(object: &str) -> String {
+    let (mut lines, mut depth, mut in_string, mut escaped) = (String::new(), 0, false, false);
+    for character in object.chars() {
+        lines.push(character);
+        match character {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => in_string = !in_string,
+            _ if in_string => {}
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth -= 1,
+            ',' if depth == 1 => lines.push_str("\n "),
+            _ => {}
+        }
+    }
+    lines + "\n"
+}
+
+/// Members and values that only a command or a time limit brings into a report.
+const NOT_OF_FILES: [&str; 3] = ["stream/outcome=timed-out", "stream/signal", "stream/stderr_tail"];
+
+/// Goal: the chosen reports show all that a report can hold.
+/// Method: collect every member and every named value of the report's schema, and of the reports.
+#[test]
+fn chosen_json_reports_show_every_member() {
+    let schema = fs::read(root().join("src/report.schema.json")).unwrap();
+    let schema: Value = serde_json::from_slice(&schema).unwrap();
+    let mut possible = BTreeSet::new();
+    for kind in schema["properties"]["type"]["enum"].as_array().unwrap() {
+        let kind = kind.as_str().unwrap();
+        promised(&schema, &schema["$defs"][kind], kind, &mut possible);
+    }
+    let mut shown = BTreeSet::new();
+    for (_, it) in chosen("report", "json") {
+        for line in it.lines() {
+            seen(&line, line["type"].as_str().unwrap(), &mut shown);
+        }
+    }
+    let missing: Vec<&String> = possible.difference(&shown).collect();
+    assert_eq!(missing, NOT_OF_FILES);
+}
+
+/// Adds the path of each member that a schema describes, and `path=value` of each named value.
+fn promised(document: &Value, schema: &Value, path: &str, found: &mut BTreeSet<String>) {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let target = document.pointer(reference.trim_start_matches('#')).unwrap();
+        promised(document, target, path, found);
+    }
+    for value in schema["enum"].as_array().into_iter().flatten() {
+        found.insert(format!("{path}={}", value.as_str().unwrap()));
+    }
+    for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+        let path = format!("{path}/{name}");
+        promised(document, member, &path, found);
+        found.insert(path);
+    }
+    if let Some(items) = schema.get("items") {
+        promised(document, items, path, found);
+    }
+}
+
+/// Adds the path of each member of a value, and `path=value` of each string.
+fn seen(value: &Value, path: &str, found: &mut BTreeSet<String>) {
+    for (name, member) in value.as_object().into_iter().flatten() {
+        let path = format!("{path}/{name}");
+        seen(member, &path, found);
+        found.insert(path);
+    }
+    for item in value.as_array().into_iter().flatten() {
+        seen(item, path, found);
+    }
+    if let Some(text) = value.as_str() {
+        found.insert(format!("{path}={text}"));
+    }
+}
+
+/// The conversions that the pages do not show.
+const FORMS: [&str; 3] = ["text", "answer", "json"];
+
+/// Goal: a change of the other conversions is seen and reviewed.
+#[test]
+fn chosen_conversions_are_as_written() {
+    let mut shown = BTreeSet::new();
+    let goldens = chosen("conversions", "golden").into_iter().map(|(golden, it)| {
+        let mut all = String::new();
+        for form in FORMS {
+            let output = converted(&it.case, form);
+            if !output.is_empty() {
+                let _ = write!(all, "--- {form}\n{}", indented(&output));
+                shown.insert(form);
+            }
+        }
+        assert!(!all.is_empty(), "{} shows nothing", golden.display());
+        (golden, all)
+    });
+    compare(goldens.collect::<Vec<_>>());
+    assert_eq!(shown.len(), FORMS.len(), "only {shown:?}");
+}
+
+/// A case in another form; nothing where its profile has no such form.
+fn converted(case: &Case, form: &str) -> String {
+    let flags: Vec<&str> = case.flags.iter().map(String::as_str).collect();
+    if form == "json" && contract(flags.iter().copied()).profile().single.is_none() {
+        return String::new();
+    }
+    text(&run_on(&[&flags[..], &["--to", form]].concat(), &case.bytes()).stdout)
+}
+
+/// Goal: the two reports say the same, and so does the exit code.
+#[test]
+fn json_reports_say_what_human_ones_say() {
+    for it in printed() {
+        let (mut heads, mut end) = (Vec::new(), String::new());
+        for line in it.lines() {
+            let said = |name: &str| line[name].as_str().unwrap();
+            match said("type") {
+                "diagnostic" => {
+                    let number = line["line"].as_u64().map(|it| format!("{it}:"));
+                    let kind = format!("{}[{}]", said("severity"), said("rule"));
+                    let number = number.unwrap_or_default();
+                    heads.push(format!("-:{number} {kind}: {}", said("message")));
+                }
+                "stream" => {
+                    for note in line["notes"].as_array().into_iter().flatten() {
+                        heads.push(format!("-: note: {}", note.as_str().unwrap()));
+                    }
+                    let verdicts = format!("{}, {}", said("verdict"), said("outcome"));
+                    end = format!("-: {verdicts}: profile {}, ", said("profile"));
+                }
+                _ => assert_eq!(line["exit_code"], it.exit_code, "{}", it.case.path.display()),
+            }
+        }
+        let mut lines: Vec<&str> =
+            it.human.lines().filter(|line| !line.starts_with("    note: ")).collect();
+        let last = lines.pop().unwrap();
+        assert!(last.starts_with(&end), "{}: {last}", it.case.path.display());
+        assert_eq!(lines, heads, "{}", it.case.path.display());
+    }
+}
+
+/// Goal: our own report keeps the contract that we ask of others.
+/// Method: the json report of every fixture, checked by ourselves with its profile and schema.
+#[test]
+fn our_report_conforms() {
+    let contract = contract(["--profile", "fixtures/profiles/report/profile.json"]);
+    for it in printed() {
+        let (summary, rules) = judge(it.json.as_bytes(), &contract);
+        assert_eq!(rules, [], "{}", it.case.path.display());
+        let expected = if it.exit_code == 0 { Outcome::Succeeded } else { Outcome::Failed };
+        assert_eq!(summary.outcome, expected, "{}", it.case.path.display());
+        // A report without its last line is truncated, and we say so.
+        let cut = it.json.trim_end().rfind('\n').unwrap();
+        let (_, rules) = judge(&it.json.as_bytes()[..=cut], &contract);
+        assert_eq!(rules, [Rule::MissingTerminalEvent]);
+    }
+    let output = program().args(["--report", "json", "fixtures"]).output().unwrap();
+    assert_eq!(judge(&output.stdout[..], &contract).1, []);
+}
+
+/// Goal: a name says what the streams raise: one rule and nothing else, or nothing.
+#[test]
+fn each_folder_raises_what_it_is_named_after() {
+    let mut named = BTreeSet::new();
+    for it in printed() {
+        let (path, raised) = (&it.case.path, it.raised());
+        let rule = |name: &Path| name.file_name()?.to_str()?.parse::<Rule>().ok();
+        if path.starts_with("fixtures/agents") && !path.starts_with("fixtures/agents/cursor") {
+            // Named after what it shows, in a folder named after the agent.
+            let shown = rule(&path.with_extension("")).is_none_or(|it| raised.contains(it.name()));
+            assert!(shown, "{}: {raised:?}", path.display());
+            continue;
+        }
+        let of_folder = rule(path.parent().unwrap());
+        let expected = of_folder.iter().map(|rule| rule.name().to_owned()).collect();
+        assert_eq!(raised, expected, "{}", path.display());
+        assert!(of_folder.is_some() || !path.starts_with("fixtures/rules"), "{}", path.display());
+        named.extend(of_folder);
+    }
+    // Those of run mode need a command; their pages' examples are run instead.
+    let of_commands = [Rule::SilentFailure, Rule::PipeHeldOpen, Rule::Stalled];
+    named.extend(of_commands);
+    let missing: Vec<&Rule> = Rule::ALL.iter().filter(|rule| !named.contains(rule)).collect();
+    assert!(missing.is_empty(), "rules without a fixture: {missing:?}");
+}
+
+/// Goal: no file is left behind when its stream goes.
+#[test]
+fn every_file_belongs_to_a_stream() {
+    let fixtures = root().join("fixtures");
+    let pages: BTreeSet<PathBuf> = printed().iter().map(|it| it.place().0).collect();
+    for args in files(&fixtures, "args") {
+        assert!(args.with_extension("ndjson").exists(), "{}", args.display());
+    }
+    for golden in files(&fixtures, "golden") {
+        let path = golden.strip_prefix(root()).unwrap();
+        let is_page = pages.contains(&path.with_extension(""));
+        assert!(is_page || path.starts_with("fixtures/conversions"), "{}", path.display());
+    }
+    for json in files(&fixtures, "json") {
+        let path = json.strip_prefix(&fixtures).unwrap();
+        let (folder, name) = (path.iter().next().unwrap(), path.file_name().unwrap());
+        // A profile in the making: the page on the language is read next to it.
+        let of_profile = name == "profile.json"
+            || name == "schema.json"
+            || name.to_str().unwrap().starts_with("step-");
+        let expected = folder == "report" || folder == "profiles" && of_profile;
+        assert!(expected, "{}", path.display());
+    }
+}
+
+/// Goal: what is known of all agents in one small file is what their profiles say.
+#[test]
+fn the_fingerprints_are_those_written_in_the_profiles() {
+    let path = PathBuf::from("src/profiles/fingerprints.json");
+    let mut rows: BTreeMap<String, Vec<Value>> =
+        serde_json::from_slice(&fs::read(root().join(&path)).unwrap()).unwrap();
+    let written = rows.clone();
+    for name in Profile::names() {
+        let profile: Value = serde_json::from_str(Profile::text(name).unwrap()).unwrap();
+        let own = profile["fingerprint"].as_array();
+        rows.insert(name.to_owned(), own.unwrap_or_else(|| panic!("{name} has none")).clone());
+    }
+    if updating() {
+        let rows: Vec<String> = rows.iter().map(|(name, rules)| row(name, rules)).collect();
+        compare([(path, format!("{{\n{}\n}}\n", rows.join(",\n")))]);
+    } else {
+        assert_eq!(written, rows);
+    }
+}
+
+fn row(name: &str, rules: &[Value]) -> String {
+    let rules: Vec<String> = rules.iter().map(|rule| format!("    {rule}")).collect();
+    format!("  \"{name}\": [\n{}\n  ]", rules.join(",\n"))
+}
+
+/// Goal: a change of how real runs look is seen, though the runs are not kept here.
+/// Method: the size and a fingerprint of every form of every recording, in `recordings.tsv`.
+#[test]
+fn forms_of_recordings_are_as_they_were() {
+    let Some(folder) = shared("captures") else { return };
+    let mut table = String::new();
+    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|it| it == "ndjson"));
+    paths.sort();
+    for path in paths {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        for form in ["text", "transcript", "answer", "json"] {
+            let output = run_on(&["--to", form], &fs::read(&path).unwrap()).stdout;
+            let fingerprint = output.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3) // FNV-1a
+            });
+            let length = output.len();
+            let _ = writeln!(table, "{name}\t{form}\t{length}\t{fingerprint:016x}");
+        }
+    }
+    compare([(PathBuf::from("fixtures/recordings.tsv"), table)]);
+}

@@ -1,0 +1,168 @@
+//! What all tests share: the fixtures, and ways to check a stream.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Read, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use clap::Parser as _;
+use ndjson_check::check::check;
+use ndjson_check::cli::Cli;
+use ndjson_check::contract::Contract;
+use ndjson_check::diagnostic::Diagnostic;
+use ndjson_check::error::Error;
+use ndjson_check::report::Report;
+use ndjson_check::rule::{Rule, Severity};
+use ndjson_check::run;
+use ndjson_check::summary::{RunSummary, StreamSummary};
+
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_ndjson-check");
+
+/// The repository.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Test data next to the repository. Where it is absent, CI fails, and any other run says so on the
+/// real standard error.
+pub(crate) fn shared(path: &str) -> Option<PathBuf> {
+    let found = root().join("../shared").join(path);
+    if found.exists() {
+        return Some(found);
+    }
+    assert!(std::env::var_os("CI").is_none(), "../shared/{path} is absent");
+    // Not `eprintln!`, which the test harness keeps to itself.
+    let _ = writeln!(io::stderr(), "\nNOT CHECKED: ../shared/{path} is absent");
+    None
+}
+
+/// Every file below `folder` with this extension, sorted.
+pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path, extension));
+        } else if path.extension() == Some(OsStr::new(extension)) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// One fixture: a stream and the flags it is checked with.
+pub(crate) struct Case {
+    /// Relative to the repository.
+    pub(crate) path: PathBuf,
+    /// All flags: the profile of the folder, then those of `<case>.args`.
+    pub(crate) flags: Vec<String>,
+}
+
+impl Case {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        fs::read(root().join(&self.path)).unwrap()
+    }
+}
+
+pub(crate) fn cases() -> Vec<Case> {
+    let paths = files(&root().join("fixtures"), "ndjson").into_iter();
+    let cases: Vec<Case> = paths
+        .map(|path| {
+            let path = path.strip_prefix(root()).unwrap().to_owned();
+            let profile = profile(&path).into_iter();
+            let mut flags: Vec<String> =
+                profile.flat_map(|name| ["--profile".to_owned(), name]).collect();
+            flags.extend(own_flags(&path));
+            Case { path, flags }
+        })
+        .collect();
+    assert!(cases.len() > 100, "the fixtures are gone");
+    cases
+}
+
+/// The profile that a case's folder names. Cursor's streams are checked without one.
+fn profile(path: &Path) -> Option<String> {
+    let names: Vec<&str> = path.iter().map(|it| it.to_str().unwrap()).collect();
+    match names[1..] {
+        ["agents", "cursor", ..] | ["rules", ..] => None,
+        ["agents", agent, ..] => Some(agent.to_owned()),
+        ["profiles", name, ..] => Some(format!("fixtures/profiles/{name}/profile.json")),
+        _ => panic!("no folder for fixtures: {}", path.display()),
+    }
+}
+
+/// The flags of `<case>.args`, if there is one.
+pub(crate) fn own_flags(path: &Path) -> Vec<String> {
+    let flags = fs::read_to_string(root().join(path).with_extension("args")).unwrap_or_default();
+    flags.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The contract that these flags make.
+pub(crate) fn contract<'a>(flags: impl IntoIterator<Item = &'a str>) -> Contract {
+    let arguments = ["ndjson-check"].into_iter().chain(flags);
+    run::contract(&Cli::try_parse_from(arguments).unwrap()).unwrap()
+}
+
+/// A report that only collects.
+#[derive(Default)]
+pub(crate) struct Collected(pub(crate) Vec<(Rule, Option<u64>, String)>);
+
+impl Report for Collected {
+    fn diagnostic(&mut self, _: &str, _: Severity, it: &Diagnostic) -> Result<(), Error> {
+        self.0.push((it.rule, it.line, it.message.clone()));
+        Ok(())
+    }
+
+    fn stream(&mut self, _: &StreamSummary) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn summary(&mut self, _: &RunSummary) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// The summary of a stream, and the rules it raises, each once, in the order of the catalogue.
+pub(crate) fn judge(stream: impl Read, contract: &Contract) -> (StreamSummary, Vec<Rule>) {
+    let summary = check(stream, "-", contract, &mut Collected::default(), &mut ()).unwrap();
+    let rules = summary.rules.keys().copied().collect();
+    (summary, rules)
+}
+
+/// The program, at the repository's root, with nothing in the environment that changes it.
+pub(crate) fn program() -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.current_dir(root());
+    for name in ["NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "TERM"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Runs the program with these flags on this input.
+pub(crate) fn run_on(flags: &[&str], stdin: &[u8]) -> Output {
+    let mut child = program()
+        .args(flags)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let stdin = stdin.to_vec();
+    // It may end without reading, which is not what is tested here.
+    let writer = std::thread::spawn(move || drop(pipe.write_all(&stdin)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
