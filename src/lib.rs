@@ -95,6 +95,8 @@ pub mod check;
 
 pub mod output;
 
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod cli;
 
 /// The README's example is compiled and run.

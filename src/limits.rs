@@ -3,6 +3,7 @@
 //! A stream is untrusted and may be endless: whatever is kept between two lines has a bound here,
 //! and reaching one is said in the report (a note of the stream), never passed over.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 /// Longest line that is checked, in bytes; `--max-line-bytes` changes it.
@@ -24,6 +25,9 @@ pub const GLUED_OBJECTS_MAX: usize = 4;
 /// What is kept of the streams that are checked ahead of the one whose turn it is to be reported,
 /// in bytes, before those who check them wait: some thousand reports of good streams.
 pub const KEPT_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Most files that are checked at the same time, for each core.
+pub const JOBS_PER_CORE_MAX: NonZeroUsize = NonZeroUsize::new(4).unwrap();
 
 /// How long what is told of one of several streams may wait for more to be reported with it.
 pub const GATHER_WAIT: Duration = Duration::from_micros(200);
@@ -165,6 +169,9 @@ pub const KILL_WAIT: Duration = Duration::from_secs(5);
 
 /// Longest message of a diagnostic, in bytes.
 pub const MESSAGE_BYTES_MAX: usize = 2_048;
+
+/// Longest name of a stream inside an error, in bytes: the reason after it fits the message.
+pub const STREAM_NAME_BYTES_MAX: usize = 1_024;
 
 /// Longest name (tag, tool, call id, property) inside a message, in characters.
 pub const NAME_CHARS_MAX: usize = 60;

@@ -1,271 +1,404 @@
-//! The command line: what can be typed. What it means is in `run`.
+//! The command line: what can be typed. `setup` and `commands` say what it means.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::thread;
 use std::time::Duration;
 
-use clap::{ArgAction, Parser, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 
+use super::exit;
+use crate::limits::{JOBS_PER_CORE_MAX, LINE_BYTES_MAX, TIMER_MAX};
+use crate::profile::DEFAULT;
 use crate::profile::detect::AUTO;
-use crate::limits::{LINE_BYTES_MAX, TIMER_MAX};
 use crate::rules::suggest::nearest;
 use crate::rules::{Rule, UnknownRule};
 
-const EXIT_CODES: &str = "\
-Exit codes:
-  0  every stream conforms and every run succeeded
-  1  a stream does not conform; a missing terminal event is this
-  2  could not be checked: usage, input or output, bad schema or profile,
-     nothing to check
-  3  every stream conforms, and a run failed as its contract allows,
-     or was cut short
-  4  timed out
-When several apply: 2, 1, 4, 3, 0. Of run mode: 126 the command cannot be
-executed, 127 it is not found. A signal that ends us ends us as it would any
-command.
+const USAGE: &str = "\
+agent --print --output-format stream-json | ndjson-check [OPTIONS]
+       ndjson-check [OPTIONS] [FILE]...
+       ndjson-check [OPTIONS] -- COMMAND [ARG]...";
 
-Limits: lines of 64 MiB (--max-line-bytes), 127 levels of nesting, 20000 tool
-calls open at once, 1 MiB of text compared byte by byte. A longer line is
-skipped and reported; what is beyond the others is said in the report.";
+const FORMS: &str = "\
+Forms of --to:
+  text         one line per action, as it happens
+  transcript   the assistant's text, with the actions in between
+  answer       only the final message of a run that succeeded
+  json         the agent's single object, if the run succeeded
+  stream-json  the input's own bytes";
+
+const NOTES: &str = "\
+If killed by a signal, the exit status is 128+N.
+
+A file that is named like a subcommand is given as ./rules, for example.";
+
+/// The options that `-h` shows; `--help` shows them all.
+const MOST_USED: [&str; 8] = [
+    "profile",
+    "strict",
+    "exit_status",
+    "to",
+    "timeout",
+    "idle_timeout",
+    "report",
+    "quiet",
+];
+
+const SHORT_NOTES: &str = "\
+Exit codes: 0 success, 1 not conforming, 2 not checked, 3 failed, 4 timed out";
+
+/// What was typed.
+#[derive(Debug)]
+pub(crate) enum Invocation {
+    /// A check.
+    Check(Box<Cli>),
+    /// Something that checks nothing.
+    Subcommand(Subcommand),
+}
+
+impl Invocation {
+    /// Reads the arguments; the first is the name of the program.
+    ///
+    /// # Errors
+    ///
+    /// When they are wrong, or ask for help or the version.
+    pub(crate) fn parse(arguments: &[OsString]) -> Result<Self, clap::Error> {
+        let short_help = arguments.iter().any(|argument| argument == "-h");
+        let mut command = if short_help { short(CommandLine::command()) } else { long() };
+        let matches = command.try_get_matches_from_mut(arguments)?;
+        let CommandLine { subcommand, check } = CommandLine::from_arg_matches(&matches)?;
+        Ok(match subcommand {
+            Some(subcommand) => Self::Subcommand(subcommand),
+            None => Self::Check(Box::new(check)),
+        })
+    }
+}
+
+/// The usage, for a terminal without arguments.
+pub(crate) fn usage() -> String {
+    CommandLine::command().render_usage().to_string()
+}
+
+/// The parser's message without its usage, on one line.
+pub(crate) fn one_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let mut paragraphs = text.split("\n\n").map(str::trim);
+    let message = paragraphs.next().unwrap_or_default();
+    let message = message.strip_prefix("error: ").unwrap_or(message);
+    // Of the parser's tips only those about spelling fit.
+    let tip = paragraphs.flat_map(str::lines).map(str::trim).find_map(|line| {
+        line.strip_prefix("tip: ")
+            .filter(|tip| tip.starts_with("a similar") || tip.starts_with("some similar"))
+    });
+    let tip = tip.map_or(String::new(), |tip| format!("; {tip}"));
+    let words: Vec<&str> = message.split_whitespace().collect();
+    format!("{}{tip} (see --help)", words.join(" "))
+}
+
+/// The command line with the help of `--help`.
+fn long() -> clap::Command {
+    CommandLine::command().after_help(format!("{FORMS}\n\n{}\n{NOTES}", exit::table()))
+}
+
+/// The command line with the help of `-h`: the most used options, on one screen.
+fn short(command: clap::Command) -> clap::Command {
+    let command = command.after_help(SHORT_NOTES).mut_args(|arg| {
+        if MOST_USED.contains(&arg.get_id().as_str()) {
+            arg.help_heading(None)
+        } else {
+            arg.hide(true)
+        }
+    });
+    command.mut_arg("to", |arg| arg.help("Convert the stream to text, answer, ... (see --help)"))
+}
 
 /// Checks the NDJSON event stream of an AI coding agent.
-///
-/// Reads the stream, validates every event, correlates tool calls, puts the text together and
-/// looks for the terminal event; says what is wrong, where, and whether the run succeeded.
 #[derive(Debug, Parser)]
-#[command(name = "ndjson-check", version, after_help = EXIT_CODES, max_term_width = 80)]
-#[command(override_usage = "agent --print --output-format stream-json | ndjson-check [OPTIONS]
-       ndjson-check [OPTIONS] [FILE]...
-       ndjson-check [OPTIONS] -- COMMAND [ARG]...")]
+#[command(name = "ndjson-check", version, max_term_width = 80, override_usage = USAGE)]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+#[command(subcommand_help_heading = "Subcommands")]
+struct CommandLine {
+    #[command(subcommand)]
+    subcommand: Option<Subcommand>,
+
+    #[command(flatten)]
+    check: Cli,
+}
+
+/// The subcommands: they check nothing.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Subcommand {
+    /// List the rules, or explain one
+    Rules {
+        /// Print the page of this rule
+        #[arg(value_name = "NAME", value_parser = rule)]
+        name: Option<Rule>,
+    },
+    /// List the built-in profiles, print one, or draft a new one
+    #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+    #[command(subcommand_help_heading = "Subcommands", override_usage = "\
+ndjson-check profiles [NAME]
+       ndjson-check profiles draft <FILE>...")]
+    Profiles {
+        /// Print this built-in profile with its schema, as a starting point
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+
+        #[command(subcommand)]
+        draft: Option<ProfileDraft>,
+    },
+    /// Print a JSON Schema: of events, of the json report, or of profiles
+    Schema {
+        /// What the schema describes
+        #[arg(value_enum, value_name = "WHAT", default_value = "events")]
+        of: SchemaOf,
+
+        /// For events: a built-in profile or a profile file
+        #[arg(long, value_name = "NAME|FILE", help = format!(
+            "For events: a built-in profile or a profile file [default: {DEFAULT}]"
+        ))]
+        profile: Option<String>,
+    },
+}
+
+/// `profiles draft`.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum ProfileDraft {
+    /// Draft a profile with its schema from recordings; reasons go to stderr
+    Draft {
+        /// Recordings: files, or directories of *.ndjson and *.jsonl
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+    },
+}
+
+impl ProfileDraft {
+    /// The recordings.
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        let Self::Draft { files } = self;
+        files
+    }
+}
+
+/// What a printed schema describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaOf {
+    /// The events of an agent.
+    #[value(help = None)]
+    Events,
+    /// The lines of the json report.
+    #[value(help = None)]
+    Report,
+    /// The files that `--profile` takes.
+    #[value(help = None)]
+    Profile,
+}
+
+/// The arguments of a check.
+#[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct Cli {
-    /// Streams: files, or directories of *.ndjson and *.jsonl; none, or -, is standard input
+pub(crate) struct Cli {
+    /// Files, or directories of *.ndjson and *.jsonl [default: stdin]
     #[arg(value_name = "FILE")]
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 
-    /// Run this command and check its output, its exit status and its standard error
+    /// Run this command; check its output, exit status and stderr
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "files")]
-    pub command: Vec<OsString>,
+    pub(crate) command: Vec<OsString>,
 
-    /// What the events mean: a built-in profile, a profile file, or auto: the one they show
-    #[arg(long, value_name = "NAME|FILE", default_value = AUTO)]
+    /// Agent profile: built-in name, profile file, or `auto` to detect it
+    #[arg(long, value_name = "NAME|FILE", default_value = AUTO, hide_default_value = true)]
     #[arg(help_heading = "Check")]
-    pub profile: String,
+    pub(crate) profile: String,
 
-    /// A JSON Schema that every event must satisfy as well
-    #[arg(long, value_name = "FILE", help_heading = "Check")]
-    pub schema: Option<PathBuf>,
-
-    /// Give every rule its strict severity
+    /// Use the strict severity of every rule
     #[arg(long, help_heading = "Check")]
-    pub strict: bool,
+    pub(crate) strict: bool,
 
-    /// The format the agent was asked for; json is its single object
-    #[arg(long, value_enum, value_name = "FORMAT", default_value = "auto")]
+    /// Make this rule an error
+    #[arg(long, value_name = "RULE", value_parser = rule, action = ArgAction::Append)]
     #[arg(help_heading = "Check")]
-    pub input: InputFormat,
+    pub(crate) deny: Vec<Rule>,
 
-    /// The exit status of the agent, to be held against its stream
+    /// Make this rule a warning
+    #[arg(long, value_name = "RULE", value_parser = rule, action = ArgAction::Append)]
+    #[arg(help_heading = "Check")]
+    pub(crate) warn: Vec<Rule>,
+
+    /// Turn this rule off
+    #[arg(long, value_name = "RULE", value_parser = rule, action = ArgAction::Append)]
+    #[arg(help_heading = "Check")]
+    pub(crate) allow: Vec<Rule>,
+
+    /// Also check every event against this JSON Schema
+    #[arg(long, value_name = "FILE", help_heading = "Check")]
+    pub(crate) schema: Option<PathBuf>,
+
+    /// Compare the stream with this exit status
     #[arg(long, value_name = "N", help_heading = "Check")]
-    pub exit_status: Option<u8>,
+    pub(crate) exit_status: Option<u8>,
 
-    /// Longest line that is checked, in bytes or with a unit: 512KiB, 64MiB
+    /// Format of the stream
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "auto")]
+    #[arg(hide_default_value = true, help_heading = "Check")]
+    pub(crate) input_format: InputFormat,
+
+    /// Longest line, such as 512KiB
     #[arg(long, value_name = "SIZE", default_value_t = Size(LINE_BYTES_MAX))]
     #[arg(help_heading = "Check")]
-    pub max_line_bytes: Size,
+    pub(crate) max_line_bytes: Size,
 
-    /// How events are read; all find the same, and reference is slow: for reporting a difference
-    #[arg(long, value_enum, value_name = "ENGINE", default_value = "fast")]
+    /// Parsing engine, for debugging; all give the same result
+    #[arg(long, value_enum, value_name = "ENGINE", default_value = "fast", hide = true)]
     #[arg(help_heading = "Check")]
-    pub engine: EngineName,
+    pub(crate) engine: EngineName,
 
-    /// Make a rule an error
-    #[arg(long, value_name = "RULE", value_parser = rule, action = ArgAction::Append)]
-    #[arg(help_heading = "Check")]
-    pub error: Vec<Rule>,
+    /// Write the stream in this form; the report goes to stderr
+    #[arg(long, value_enum, value_name = "FORM", help_heading = "Convert")]
+    #[arg(hide_possible_values = true)]
+    pub(crate) to: Option<To>,
 
-    /// Make a rule a warning
-    #[arg(long, value_name = "RULE", value_parser = rule, action = ArgAction::Append)]
-    #[arg(help_heading = "Check")]
-    pub warn: Vec<Rule>,
+    /// With `--to stream-json`: write only valid events
+    #[arg(long, help_heading = "Convert")]
+    pub(crate) only_valid: bool,
 
-    /// Turn a rule off
-    #[arg(long, value_name = "RULE", value_parser = rule, action = ArgAction::Append)]
-    #[arg(help_heading = "Check")]
-    pub allow: Vec<Rule>,
-
-    /// Files that are checked at the same time [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = jobs, help_heading = "Many")]
-    pub jobs: Option<NonZeroUsize>,
-
-    /// Check what this list names, one name a line, as well; - is standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "files0_from"])]
-    #[arg(help_heading = "Many")]
-    pub files_from: Option<PathBuf>,
-
-    /// The same of a list whose names end with a NUL byte, as of find -print0
-    #[arg(long, value_name = "FILE", conflicts_with = "command", help_heading = "Many")]
-    pub files0_from: Option<PathBuf>,
-
-    /// Write the stream to standard output in another form; the report goes to standard error
-    #[arg(long, value_enum, value_name = "TARGET", help_heading = "Convert")]
-    pub to: Option<To>,
+    /// With `--to`: do not escape control characters
+    #[arg(long, requires = "to", help_heading = "Convert")]
+    pub(crate) raw: bool,
 
     /// Keep a copy of every byte received
     #[arg(long, value_name = "FILE", help_heading = "Convert")]
-    pub tee: Option<PathBuf>,
+    pub(crate) tee: Option<PathBuf>,
 
-    /// With --to stream-json: only the events that satisfy the schemas
-    #[arg(long, help_heading = "Convert")]
-    pub only_valid: bool,
+    /// Longest run, such as 10m or 1h30m; also for stdin
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Run")]
+    pub(crate) timeout: Option<Duration>,
 
-    /// Leave control characters in texts as they are; refused on a terminal
-    #[arg(long, requires = "to", help_heading = "Convert")]
-    pub raw: bool,
+    /// Longest wait for an event while no call is open
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Run")]
+    pub(crate) idle_timeout: Option<Duration>,
 
-    /// Longest time the run may take: 30s, 10m, 1h30m; also for standard input
-    #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Run")]
-    pub timeout: Option<Duration>,
-
-    /// Longest time without an event while no tool call is open; also for standard input
-    #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Run")]
-    pub idle_timeout: Option<Duration>,
-
-    /// Time the command has to end after its terminal event
-    #[arg(long, value_name = "DURATION", value_parser = duration_or_none)]
+    /// Time to exit after terminal event
+    #[arg(long, value_name = "TIME", value_parser = duration_or_none)]
     #[arg(default_value = "10s", help_heading = "Run")]
-    pub result_grace: Duration,
+    pub(crate) exit_grace: Duration,
 
-    /// Give the command an empty standard input instead of ours
+    /// Give the command an empty standard input
     #[arg(long, requires = "command", help_heading = "Run")]
-    pub no_stdin: bool,
+    pub(crate) no_stdin: bool,
 
-    /// End with the command's own exit code where ours would be 0 or 3
+    /// Exit with the command's own code instead of 0 or 3
     #[arg(long, requires = "command", help_heading = "Run")]
-    pub propagate: bool,
+    pub(crate) propagate_exit_code: bool,
 
-    /// human or json, to standard output or to a file; may be given several times
+    /// Check N files at a time, at most 4 per core [default: one per core]
+    #[arg(long, value_name = "N", value_parser = jobs, help_heading = "Files")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+
+    /// Also check the files listed in FILE, one per line; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "files0_from"])]
+    #[arg(help_heading = "Files")]
+    pub(crate) files_from: Option<PathBuf>,
+
+    /// Same, NUL-separated, as written by `find -print0`
+    #[arg(long, value_name = "FILE", conflicts_with = "command", help_heading = "Files")]
+    pub(crate) files0_from: Option<PathBuf>,
+
+    /// Write a human or json report; can be repeated
     #[arg(long, value_name = "FORMAT[=FILE]", action = ArgAction::Append)]
     #[arg(help_heading = "Report")]
-    pub report: Vec<ReportTo>,
+    pub(crate) report: Vec<ReportTo>,
 
-    /// When the human report is coloured
+    /// Colour of the human report [auto, always, never]
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
-    #[arg(help_heading = "Report")]
-    pub color: Color,
+    #[arg(hide_default_value = true, hide_possible_values = true, help_heading = "Report")]
+    pub(crate) color: Color,
 
-    /// No report on standard output: only the exit code, and reports to files
+    /// Write no report to standard output
     #[arg(short, long, help_heading = "Report")]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
+}
 
-    /// Print the page of a rule
-    #[arg(long, value_name = "RULE", value_parser = rule, exclusive = true)]
-    #[arg(help_heading = "Rules")]
-    pub explain: Option<Rule>,
-
-    /// Print every rule with its severity, default and strict
-    #[arg(long, exclusive = true, help_heading = "Rules")]
-    pub list_rules: bool,
-
-    /// Print every profile built in, with the versions whose streams were seen
-    #[arg(long, exclusive = true, help_heading = "Profiles")]
-    pub list_profiles: bool,
-
-    /// Print a profile that is built in, its schema in it, to be adapted
-    #[arg(long, value_name = "NAME", exclusive = true, help_heading = "Profiles")]
-    pub print_profile: Option<String>,
-
-    /// Print a JSON Schema: of the profile's events, the json report, or profile files
-    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1)]
-    #[arg(default_missing_value = "profile", help_heading = "Profiles")]
-    #[arg(conflicts_with_all = ["files", "schema", "strict", "exit_status", "error", "warn"])]
-    #[arg(conflicts_with_all = ["allow", "report", "quiet", "to", "tee", "files_from"])]
-    #[arg(conflicts_with = "files0_from")]
-    pub print_schema: Option<PrintSchema>,
-
-    /// Draft a profile, its schema in it, from recordings of an unknown agent; why, on stderr
-    #[arg(long, requires = "files", help_heading = "Profiles")]
-    #[arg(conflicts_with_all = ["profile", "schema", "strict", "exit_status", "error", "warn"])]
-    #[arg(conflicts_with_all = ["allow", "report", "quiet", "to", "tee", "files_from"])]
-    #[arg(conflicts_with_all = ["files0_from", "timeout", "idle_timeout", "print_schema"])]
-    #[arg(conflicts_with_all = ["input", "max_line_bytes", "engine", "jobs", "only_valid"])]
-    #[arg(conflicts_with_all = ["raw", "result_grace", "color"])]
-    pub infer: bool,
+impl Cli {
+    /// Whether a timeout is set.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.timeout.is_some() || self.idle_timeout.is_some()
+    }
 }
 
 /// What a stream is converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum To {
+pub(crate) enum To {
     /// One line for each action, as it happens.
+    #[value(help = None)]
     Text,
     /// The assistant's text, with the actions between.
+    #[value(help = None)]
     Transcript,
     /// Only the final message of a run that succeeded.
+    #[value(help = None)]
     Answer,
     /// The single object of a run that succeeded.
+    #[value(help = None)]
     Json,
     /// The input's own bytes.
+    #[value(help = None)]
     StreamJson,
 }
 
 /// The format the producer was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum InputFormat {
+pub(crate) enum InputFormat {
     /// Told from the first event.
+    #[value(help = None)]
     Auto,
     /// One event a line.
+    #[value(help = None)]
     StreamJson,
     /// The single object.
+    #[value(help = None)]
     Json,
 }
 
 /// How events are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EngineName {
+pub(crate) enum EngineName {
     /// A tape for each line, and a memory of the shapes of lines.
+    #[value(help = None)]
     Fast,
-    /// A tape for each line.
-    Uncached,
     /// A tree for each line.
+    #[value(help = None)]
     Reference,
 }
 
 /// When the human report is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Color {
+pub(crate) enum Color {
     /// On a terminal, unless the environment says otherwise.
+    #[value(help = None)]
     Auto,
     /// Always.
+    #[value(help = None)]
     Always,
     /// Never.
+    #[value(help = None)]
     Never,
-}
-
-/// Which schema to print.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PrintSchema {
-    /// Of the events of the chosen profile.
-    Profile,
-    /// Of the lines of the json report.
-    Report,
-    /// Of the files that --profile takes.
-    ProfileFile,
 }
 
 /// A report and where it goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReportTo {
+pub(crate) struct ReportTo {
     /// Its format.
-    pub format: ReportFormat,
+    pub(crate) format: ReportFormat,
     /// Its file; none is standard output.
-    pub file: Option<PathBuf>,
+    pub(crate) file: Option<PathBuf>,
 }
 
 /// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReportFormat {
+pub(crate) enum ReportFormat {
     /// For people.
     Human,
     /// For programs.
@@ -277,7 +410,7 @@ impl FromStr for ReportTo {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (format, file) = match text.split_once('=') {
-            Some((_, "")) => return Err("the file has no name".to_owned()),
+            Some((_, "")) => return Err("the file name is empty".to_owned()),
             Some((format, "-")) => (format, None),
             Some((format, file)) => (format, Some(PathBuf::from(file))),
             None => (text, None),
@@ -293,7 +426,7 @@ impl FromStr for ReportTo {
 
 /// A number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size(pub u64);
+pub(crate) struct Size(pub(crate) u64);
 
 impl std::fmt::Display for Size {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -310,19 +443,23 @@ impl std::fmt::Display for Size {
 fn rule(name: &str) -> Result<Rule, String> {
     name.parse().map_err(|unknown: UnknownRule| {
         let near = nearest(name, Rule::ALL.iter().map(|rule| rule.name()));
-        near.map_or(unknown.to_string(), |near| format!("{unknown}; a similar one is {near}"))
+        let near = near.map_or(String::new(), |near| format!("; a similar one is {near}"));
+        format!("{unknown}; `ndjson-check rules` lists them all{near}")
     })
 }
 
-/// A number of files to check at the same time.
+/// A number of files to check at the same time. A larger number is lowered to what helps: the
+/// check keeps a core busy, and many threads only wait for each other.
 fn jobs(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| "a whole number above 0 is needed".to_owned())
+    let number: NonZeroUsize = text.parse().map_err(|_| "must be a whole number above 0")?;
+    let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    Ok(number.min(cores.saturating_mul(JOBS_PER_CORE_MAX)))
 }
 
 /// A duration as people write it.
 fn duration(text: &str) -> Result<Duration, String> {
     match duration_or_none(text)? {
-        Duration::ZERO => Err("a limit is longer than nothing".to_owned()),
+        Duration::ZERO => Err("must be greater than zero".to_owned()),
         duration => Ok(duration),
     }
 }
@@ -330,8 +467,8 @@ fn duration(text: &str) -> Result<Duration, String> {
 fn duration_or_none(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(duration) if duration <= TIMER_MAX => Ok(duration),
-        Ok(_) => Err("more than a year is no limit".to_owned()),
-        Err(_) => Err("a duration reads like 30s, 10m or 1h30m".to_owned()),
+        Ok(_) => Err("must be at most one year".to_owned()),
+        Err(_) => Err("must be a duration such as 30s, 10m or 1h30m".to_owned()),
     }
 }
 
@@ -348,7 +485,7 @@ impl FromStr for Size {
             "g" | "gib" => 30,
             _ => return Err("the units are KiB, MiB and GiB".to_owned()),
         };
-        let number: u64 = number.parse().map_err(|_| "a size is a number of bytes".to_owned())?;
+        let number: u64 = number.parse().map_err(|_| "must be a number of bytes".to_owned())?;
         let size = number.checked_mul(1 << shift).filter(|size| *size > 0);
         size.map(Self).ok_or_else(|| "the size is out of range".to_owned())
     }
@@ -356,13 +493,28 @@ impl FromStr for Size {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
     fn the_command_line_is_well_formed() {
-        Cli::command().debug_assert();
+        long().debug_assert();
+        short(CommandLine::command()).debug_assert();
+    }
+
+    #[test]
+    fn the_short_help_names_options_that_exist() {
+        let command = CommandLine::command();
+        for id in MOST_USED {
+            assert!(command.get_arguments().any(|arg| arg.get_id() == id), "{id}");
+        }
+    }
+
+    #[test]
+    fn jobs_are_capped() {
+        let cores = thread::available_parallelism().expect("the system knows its cores");
+        assert_eq!(jobs("1"), Ok(NonZeroUsize::MIN));
+        assert_eq!(jobs("100000").map(NonZeroUsize::get), Ok(cores.get() * 4));
+        assert!(jobs("0").is_err() && jobs("-1").is_err() && jobs("many").is_err());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::sync::OnceLock;
 
 use super::contract_of;
+use super::error::CliError;
 use super::outputs::convert_next;
 use crate::check::Checker;
 use crate::cli::args::Cli;
@@ -26,9 +27,9 @@ impl<'c> Contracts<'c> {
     ///
     /// # Errors
     ///
-    /// As [`super::contract`].
-    pub(super) fn new(cli: &'c Cli) -> Result<Self, String> {
-        let first = super::contract(cli)?;
+    /// As [`super::setup::contract`].
+    pub(super) fn new(cli: &'c Cli) -> Result<Self, CliError> {
+        let first = super::setup::contract(cli)?;
         let others = Profile::names().filter(|name| *name != profile::DEFAULT);
         Ok(Self { cli, first, others: others.map(|name| (name, OnceLock::new())).collect() })
     }
@@ -56,7 +57,7 @@ impl<'c> Contracts<'c> {
         if let Some(contract) = made.get() {
             return Ok(contract);
         }
-        let contract = contract_of(self.cli, name)?;
+        let contract = contract_of(self.cli, name).map_err(|error| error.to_string())?;
         Ok(made.get_or_init(|| contract))
     }
 }
@@ -107,7 +108,8 @@ impl<'c> Checkers<'c> {
             (Ok((&contracts.first, Choice::Named)), Again::unread(stream))
         };
         let chosen = chosen.and_then(|(contract, choice)| {
-            conversion.map_or(Ok(()), |it| convert_next(it, contract.profile()))?;
+            let converted = conversion.map_or(Ok(()), |it| convert_next(it, contract.profile()));
+            converted.map_err(|error| error.to_string())?;
             Ok((contract, choice))
         });
         match chosen {

@@ -1,12 +1,12 @@
 //! Run mode, and streams on standard input that are timed.
 
 use std::cell::Cell;
-use std::io;
 use std::path::Path;
 
 use super::choice::{Checkers, Chosen, Contracts};
 use super::outputs::Outputs;
-use super::{Exit, complain, conclude};
+use super::error::CliError;
+use super::{Exit, complain, conclude, fail};
 use crate::cli::args::Cli;
 use crate::output::convert::Convert;
 use crate::check::producer_exit::Status;
@@ -15,32 +15,30 @@ use crate::cli::producer::{Producer, Timers};
 use crate::check::summary::RunSummary;
 use crate::cli::tee::Tee;
 
-const CANNOT_EXECUTE: u8 = 126;
-const NOT_FOUND: u8 = 127;
-
 /// Checks the stream of a command, or of standard input, under the timers.
 ///
 /// # Errors
 ///
-/// One line for the user.
+/// When standard input cannot be read.
 pub(super) fn check_producer<'c>(
     cli: &Cli,
     contracts: &'c Contracts<'c>,
     outputs: &mut Outputs<'c>,
-) -> Result<Exit, String> {
-    let timers = Timers { timeout: cli.timeout, idle: cli.idle_timeout, grace: cli.result_grace };
+) -> Result<Exit, CliError> {
+    let timers = Timers { timeout: cli.timeout, idle: cli.idle_timeout, grace: cli.exit_grace };
     let (started, name) = if let Some(program) = cli.command.first() {
         let name = Path::new(program).file_name().unwrap_or(program);
         let started = Producer::start(&cli.command, cli.no_stdin, timers);
         (started, name.to_string_lossy().into_owned())
     } else {
-        let input = Input::Stdin.open().map_err(|error| error.to_string())?;
+        let input = Input::Stdin.open()?;
         (Producer::of_input(input, timers), Input::Stdin.name())
     };
     let (producer, stream) = match started {
         Ok(started) => started,
-        Err(error) => {
-            let code = cannot_start(cli, &error);
+        Err(source) => {
+            let program = cli.command.first().map_or("-".into(), |it| it.to_string_lossy());
+            let code = fail(&CliError::Start { program: program.into_owned(), source });
             let total =
                 RunSummary { not_checked: 1, own_code: Some(code), ..RunSummary::default() };
             return Ok(conclude(total, outputs).into());
@@ -83,14 +81,8 @@ pub(super) fn check_producer<'c>(
             complain(message);
         }
     }
-    if cli.propagate && [0, 3].contains(&total.exit_code()) {
+    if cli.propagate_exit_code && [0, 3].contains(&total.exit_code()) {
         total.own_code = own.get();
     }
     Ok(Exit { code: conclude(total, outputs), interrupt: interrupt.get() })
-}
-
-fn cannot_start(cli: &Cli, error: &io::Error) -> u8 {
-    let program = cli.command.first().map_or("-".into(), |it| it.to_string_lossy());
-    complain(&format!("failed to start {program}: {error}"));
-    if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { CANNOT_EXECUTE }
 }

@@ -1,6 +1,6 @@
 //! Where streams come from: standard input, files, directories, lists of them.
 
-pub mod list;
+pub(crate) mod list;
 
 use std::fs::File;
 use std::io;
@@ -8,16 +8,18 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::stdio::{self, Patient};
 use crate::error::Error;
+use crate::limits::STREAM_NAME_BYTES_MAX;
+use crate::rules::escape::clipped;
 
 /// The name of standard input, in arguments and reports.
-pub const STDIN: &str = "-";
+pub(crate) const STDIN: &str = "-";
 
 /// The endings that make a file in a directory a stream.
 const EXTENSIONS: [&str; 2] = ["ndjson", "jsonl"];
 
 /// One stream to check, not yet opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Input {
+pub(crate) enum Input {
     /// Standard input.
     Stdin,
     /// A file, a pipe, or a device.
@@ -26,7 +28,7 @@ pub enum Input {
 
 impl Input {
     /// The stream's name in reports: its path as it was given or found, or `-`.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdin => STDIN.to_owned(),
             Self::Path(path) => path.to_string_lossy().into_owned(),
@@ -38,7 +40,7 @@ impl Input {
     /// # Errors
     ///
     /// When it cannot be opened, or standard input is closed.
-    pub fn open(&self) -> Result<Patient, Error> {
+    pub(crate) fn open(&self) -> Result<Patient, Error> {
         let opened = match self {
             Self::Stdin if stdio::stdin_is_closed() => {
                 return Err(Error::NothingToCheck {
@@ -53,8 +55,9 @@ impl Input {
     }
 
     /// The error for a stream that failed to read.
-    pub fn failed(&self, source: io::Error) -> Error {
-        Error::Read { stream: self.name(), source }
+    pub(crate) fn failed(&self, source: io::Error) -> Error {
+        let name = self.name();
+        Error::Read { stream: clipped(&name, STREAM_NAME_BYTES_MAX).into_owned(), source }
     }
 }
 
@@ -62,7 +65,7 @@ impl Input {
 /// and `*.jsonl` files below it, sorted by name. No argument means standard input.
 ///
 /// What cannot be listed is an error in the place of its stream, so that the others are checked.
-pub fn inputs(arguments: Vec<PathBuf>) -> Vec<Result<Input, Error>> {
+pub(crate) fn inputs(arguments: Vec<PathBuf>) -> Vec<Result<Input, Error>> {
     if arguments.is_empty() {
         return vec![Ok(Input::Stdin)];
     }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use same_file::Handle;
 
+use super::error::CliError;
+use super::report_file::ReportFile;
 use crate::cli::args::{Cli, Color, ReportFormat, To};
 use crate::output::convert::{Conversion, Form};
 use crate::cli::stdio::{self, Patient};
@@ -19,9 +21,10 @@ use crate::output::report::human::Human;
 use crate::output::report::json::Json;
 use crate::output::report::{Reports, Target};
 use crate::cli::tee::Copy;
-use crate::output::github_actions::{Guard, Muted, is_watched};
+use crate::output::github_actions::{Guard, Muted, can_be_muted, is_watched};
 
-const STDOUT: &str = "standard output";
+pub(super) const STDOUT: &str = "standard output";
+const STDERR: &str = "standard error";
 
 /// Everything a run writes to.
 pub(super) struct Outputs<'p> {
@@ -31,34 +34,26 @@ pub(super) struct Outputs<'p> {
     pub(super) progress: Progress,
 }
 
-/// Something could not be written.
-pub(super) enum Failure {
-    /// The reader of the report went away, and knows.
-    Silent,
-    /// One line for the user.
-    Told(String),
-}
-
 impl<'p> Outputs<'p> {
     /// Opens what the command line asks for; what goes to the terminal makes room for the progress.
     ///
     /// # Errors
     ///
-    /// One line for the user.
+    /// When they cannot be opened, or contradict each other.
     pub(super) fn open(
         cli: &Cli,
         profile: &'p Profile,
         progress: Progress,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, CliError> {
         if cli.raw && io::stdout().is_terminal() {
-            return Err("--raw would send the stream's control characters to a terminal".to_owned());
+            return Err(CliError::usage("--raw would send control characters to a terminal"));
         }
         if cli.only_valid && cli.to != Some(To::StreamJson) {
-            return Err("--only-valid goes with --to stream-json".to_owned());
+            return Err(CliError::usage("--only-valid requires --to stream-json"));
         }
         if cli.to == Some(To::StreamJson) && io::stdout().is_terminal() {
             let message = "--to stream-json would send control characters to a terminal";
-            return Err(message.to_owned());
+            return Err(CliError::usage(message));
         }
         let reports = reports(cli, &progress)?;
         let mut copies = Vec::new();
@@ -73,7 +68,7 @@ impl<'p> Outputs<'p> {
         // Last: it empties the file.
         if let Some(path) = &cli.tee {
             let name = path.display().to_string();
-            let file = File::create(path).map_err(|it| format!("failed to open {name}: {it}"))?;
+            let file = File::create(path).map_err(|error| CliError::output(&name, error))?;
             copies.push(if is_watched() && !path.is_file() {
                 Copy::new(&name, Guard::new(file))
             } else {
@@ -84,10 +79,8 @@ impl<'p> Outputs<'p> {
     }
 
     /// What could not be written, if anything.
-    pub(super) fn failure(&self) -> Option<Failure> {
-        let told = |name: &str, error: &io::Error| {
-            Some(Failure::Told(format!("failed to write to {name}: {error}")))
-        };
+    pub(super) fn failure(&self) -> Option<CliError> {
+        let told = |name: &str, error: &io::Error| Some(CliError::output(name, again(error)));
         for copy in &self.copies {
             match copy.failure() {
                 // Whoever reads the stream may stop when they like: the check goes on.
@@ -100,13 +93,20 @@ impl<'p> Outputs<'p> {
             return told(STDOUT, error);
         }
         let error = self.reports.failure()?;
-        if let Error::WriteReport { source, .. } = error
-            && source.kind() == io::ErrorKind::BrokenPipe
-        {
-            return Some(Failure::Silent);
+        match error {
+            Error::WriteReport { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+                Some(CliError::ReaderClosed)
+            }
+            Error::WriteReport { target, source } => told(target, source),
+            other => told("a report", &io::Error::other(other.to_string())),
         }
-        Some(Failure::Told(error.to_string()))
     }
+}
+
+/// The same error once more: the writer keeps its own.
+fn again(error: &io::Error) -> io::Error {
+    let own = || io::Error::new(error.kind(), error.to_string());
+    error.raw_os_error().map_or_else(own, io::Error::from_raw_os_error)
 }
 
 /// The progress of the check, where somebody watches and nothing of ours or of another program's
@@ -134,8 +134,8 @@ pub(super) fn progress(cli: &Cli, inputs: &[Result<Input, Error>]) -> Progress {
 ///
 /// # Errors
 ///
-/// One line for the user.
-pub(super) fn distinct(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(), String> {
+/// When the arguments ask for it.
+pub(super) fn distinct(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(), CliError> {
     let reports = cli.report.iter().filter_map(|report| report.file.as_ref());
     let written: Vec<Place> = reports.chain(&cli.tee).map(|path| Place::of(path)).collect();
     let lists = cli.files_from.iter().chain(&cli.files0_from);
@@ -143,7 +143,7 @@ pub(super) fn distinct(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(),
     for (index, place) in written.iter().enumerate() {
         let shown = place.path.display();
         if written[..index].iter().any(|other| place.is(other.path)) {
-            return Err(format!("{shown} would be written twice"));
+            return Err(CliError::Usage(format!("{shown} would be written twice")));
         }
         let mut read = inputs.iter().flatten().filter_map(|input| match input {
             Input::Path(path) => Some(path),
@@ -151,10 +151,10 @@ pub(super) fn distinct(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(),
         });
         let is_stdin = stdin && Handle::stdin().is_ok_and(|it| place.regular == Some(it));
         if is_stdin || read.any(|path| place.is(path)) || lists.clone().any(|it| place.is(it)) {
-            return Err(format!("{shown} would replace its own input"));
+            return Err(CliError::Usage(format!("{shown} would replace its own input")));
         }
         if Handle::stdout().is_ok_and(|it| place.regular == Some(it)) {
-            return Err(format!("{shown} is standard output already"));
+            return Err(CliError::Usage(format!("{shown} is standard output already")));
         }
     }
     Ok(())
@@ -198,24 +198,25 @@ fn regular(path: &Path) -> Option<Handle> {
 ///
 /// # Errors
 ///
-/// When it cannot be converted so; one line for the user.
+/// When it cannot be converted so.
 pub(super) fn convert_next<'p>(
     conversion: &mut Conversion<'p>,
     profile: &'p Profile,
-) -> Result<(), String> {
+) -> Result<(), CliError> {
     convertible(conversion.form(), profile)?;
     conversion.follow(profile);
     Ok(())
 }
 
-fn convertible(form: Form, profile: &Profile) -> Result<(), String> {
+fn convertible(form: Form, profile: &Profile) -> Result<(), CliError> {
     if form == Form::Json && profile.single.is_none() {
-        return Err(format!("the profile {} has no single object to convert to", profile.name));
+        let message = format!("the profile {} has no single object to convert to", profile.name);
+        return Err(CliError::Usage(message));
     }
     Ok(())
 }
 
-fn conversion(to: To, raw: bool, profile: &Profile) -> Result<Conversion<'_>, String> {
+fn conversion(to: To, raw: bool, profile: &Profile) -> Result<Conversion<'_>, CliError> {
     let form = match to {
         To::Text => Form::Text,
         To::Transcript => Form::Transcript,
@@ -224,30 +225,27 @@ fn conversion(to: To, raw: bool, profile: &Profile) -> Result<Conversion<'_>, St
         To::StreamJson => Form::Valid,
     };
     convertible(form, profile)?;
-    Ok(match (form.is_text(), is_watched()) {
-        (true, true) => Conversion::new(profile, form, raw, Muted::new(stdout()?)),
-        (true, false) => Conversion::new(profile, form, raw, stdout()?),
-        (false, _) => {
-            let raw = !io::stdout().is_terminal();
-            Conversion::new(profile, form, raw, guarded(stdout()?))
-        }
-    })
+    let raw = if form.is_text() { raw } else { !io::stdout().is_terminal() };
+    if form.is_text() && is_watched() && can_be_muted() {
+        return Ok(Conversion::new(profile, form, raw, Muted::new(stdout()?)));
+    }
+    Ok(Conversion::new(profile, form, raw, guarded(stdout()?)))
 }
 
 /// The reports: to standard output, or to standard error where that has something else to carry.
-fn reports(cli: &Cli, progress: &Progress) -> Result<Reports, String> {
+fn reports(cli: &Cli, progress: &Progress) -> Result<Reports, CliError> {
     let mut reports = Reports::default();
     let unnamed = cli.report.iter().filter(|report| report.file.is_none()).count();
     if unnamed > 1 {
-        return Err("only one report can go without a file; give the others one".to_owned());
+        return Err(CliError::usage("only one report can go to standard output; name a file"));
     }
     let converting = cli.to.is_some();
     let on_terminal =
         if converting { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
-    let open = || -> Result<Target, String> {
+    let open = || -> Result<Target, CliError> {
         if converting {
-            let stderr = stdio::stderr().map_err(|it| it.to_string())?;
-            Ok(Target::stream("standard error", progress.aside(guarded(stderr))))
+            let stderr = stdio::stderr().map_err(|error| CliError::output(STDERR, error))?;
+            Ok(Target::stream(STDERR, progress.aside(guarded(stderr))))
         } else if on_terminal {
             Ok(Target::stream(STDOUT, progress.aside(guarded(stdout()?))))
         } else {
@@ -259,7 +257,7 @@ fn reports(cli: &Cli, progress: &Progress) -> Result<Reports, String> {
     }
     for report in &cli.report {
         let target = match &report.file {
-            Some(file) => Target::file(file).map_err(|error| error.to_string())?,
+            Some(file) => file_target(file)?,
             None if cli.quiet => continue,
             None => open()?,
         };
@@ -274,8 +272,14 @@ fn reports(cli: &Cli, progress: &Progress) -> Result<Reports, String> {
     Ok(reports)
 }
 
-fn stdout() -> Result<Patient, String> {
-    stdio::stdout().map_err(|error| format!("failed to open {STDOUT}: {error}"))
+fn file_target(path: &Path) -> Result<Target, CliError> {
+    let name = path.display().to_string();
+    let file = ReportFile::open(path).map_err(|error| CliError::output(&name, error))?;
+    Ok(Target::new(&name, file))
+}
+
+fn stdout() -> Result<Patient, CliError> {
+    stdio::stdout().map_err(|error| CliError::output(STDOUT, error))
 }
 
 /// The same writer; in the log of a GitHub workflow, without a command in what it writes.

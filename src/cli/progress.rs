@@ -15,11 +15,11 @@ use crate::limits::{PROGRESS_AFTER, PROGRESS_EVERY};
 
 /// Tells how far the work is; by default nobody. Clones tell of the same work.
 #[derive(Debug, Clone, Default)]
-pub struct Progress(Option<Arc<Shown>>);
+pub(crate) struct Progress(Option<Arc<Shown>>);
 
 /// How much work there is.
 #[derive(Debug, Clone, Copy)]
-pub enum Work {
+pub(crate) enum Work {
     /// That many files.
     Files(u64),
     /// That many bytes.
@@ -48,7 +48,7 @@ struct LastLine {
 
 impl Progress {
     /// Shows the progress of this work, from now on.
-    pub fn of(work: Work) -> Self {
+    pub(crate) fn of(work: Work) -> Self {
         let shown = Arc::new(Shown {
             work,
             began: Instant::now(),
@@ -63,25 +63,25 @@ impl Progress {
     }
 
     /// Counts what is read from this stream.
-    pub fn reading<R: Read>(&self, source: R) -> Counted<'_, R> {
+    pub(crate) fn reading<R: Read>(&self, source: R) -> Counted<'_, R> {
         Counted { source, bytes: self.0.as_deref().map(|it| &it.bytes) }
     }
 
     /// Counts a file that is done.
-    pub fn file_done(&self) {
+    pub(crate) fn file_done(&self) {
         if let Some(shown) = &self.0 {
             shown.files.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     /// A writer to the same terminal, which the progress makes room for.
-    pub fn aside<W: Write>(&self, writer: W) -> Aside<W> {
+    pub(crate) fn aside<W: Write>(&self, writer: W) -> Aside<W> {
         Aside { progress: self.clone(), writer }
     }
 
     /// Does something that writes whole lines to the same terminal, which the progress makes room
     /// for.
-    pub fn beside<T>(&self, write: impl FnOnce() -> T) -> T {
+    pub(crate) fn beside<T>(&self, write: impl FnOnce() -> T) -> T {
         let Some(shown) = &self.0 else { return write() };
         let mut line = shown.line();
         line.bar = None;
@@ -89,7 +89,7 @@ impl Progress {
     }
 
     /// The work is done: nothing is left of its progress.
-    pub fn finish(&self) {
+    pub(crate) fn finish(&self) {
         if let Some(shown) = &self.0 {
             let mut line = shown.line();
             line.done = true;
@@ -139,7 +139,7 @@ fn draw(shown: &Weak<Shown>) {
 
 /// A stream whose bytes are counted as they are read.
 #[derive(Debug)]
-pub struct Counted<'p, R> {
+pub(crate) struct Counted<'p, R> {
     source: R,
     bytes: Option<&'p AtomicU64>,
 }
@@ -156,7 +156,7 @@ impl<R: Read> Read for Counted<'_, R> {
 
 /// A writer to the terminal on which the progress is shown.
 #[derive(Debug)]
-pub struct Aside<W> {
+pub(crate) struct Aside<W> {
     progress: Progress,
     writer: W,
 }

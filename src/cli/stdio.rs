@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use crate::limits::PIPE_BUFFER_BYTES;
 
-pub use platform::{stderr, stdin, stdin_is_closed, stdout, stdout_is_pipe};
+pub(crate) use platform::{stderr, stdin, stdin_is_closed, stdout, stdout_is_pipe};
 #[cfg(unix)]
 pub(crate) use platform::{wait_for_any, wait_for_either};
 
@@ -89,7 +89,7 @@ mod platform {
     /// # Errors
     ///
     /// When the process is out of descriptors.
-    pub fn stdin() -> io::Result<Patient> {
+    pub(crate) fn stdin() -> io::Result<Patient> {
         Ok(Patient::from(File::from(io::stdin().as_fd().try_clone_to_owned()?)))
     }
 
@@ -98,7 +98,7 @@ mod platform {
     /// # Errors
     ///
     /// When the process is out of descriptors.
-    pub fn stdout() -> io::Result<Patient> {
+    pub(crate) fn stdout() -> io::Result<Patient> {
         Ok(Patient::from(File::from(io::stdout().as_fd().try_clone_to_owned()?)))
     }
 
@@ -107,7 +107,7 @@ mod platform {
     /// # Errors
     ///
     /// When the process is out of descriptors.
-    pub fn stderr() -> io::Result<Patient> {
+    pub(crate) fn stderr() -> io::Result<Patient> {
         Ok(Patient::from(File::from(io::stderr().as_fd().try_clone_to_owned()?)))
     }
 
@@ -116,7 +116,7 @@ mod platform {
     /// Rust's runtime opens a closed descriptor 0 as `/dev/null`, for reading and writing, before
     /// `main`; a shell's `< /dev/null` opens it for reading only and is an empty stream. A parent
     /// that opens `/dev/null` both ways itself looks the same: there is nothing to check either.
-    pub fn stdin_is_closed() -> bool {
+    pub(crate) fn stdin_is_closed() -> bool {
         let stdin = rustix::stdio::stdin();
         let both_ways = fcntl_getfl(stdin).is_ok_and(|flags| flags.contains(OFlags::RDWR));
         let files = (fstat(stdin), stat("/dev/null"));
@@ -126,7 +126,7 @@ mod platform {
     }
 
     /// Whether another program reads standard output.
-    pub fn stdout_is_pipe() -> bool {
+    pub(crate) fn stdout_is_pipe() -> bool {
         fstat(rustix::stdio::stdout()).is_ok_and(|it| {
             let kind = FileType::from_raw_mode(it.st_mode);
             matches!(kind, FileType::Fifo | FileType::Socket)
@@ -210,7 +210,7 @@ mod platform {
     /// # Errors
     ///
     /// When the process is out of handles.
-    pub fn stdin() -> io::Result<Patient> {
+    pub(crate) fn stdin() -> io::Result<Patient> {
         Ok(Patient::from(File::from(io::stdin().as_handle().try_clone_to_owned()?)))
     }
 
@@ -219,7 +219,7 @@ mod platform {
     /// # Errors
     ///
     /// When the process is out of handles.
-    pub fn stdout() -> io::Result<Patient> {
+    pub(crate) fn stdout() -> io::Result<Patient> {
         Ok(Patient::from(File::from(io::stdout().as_handle().try_clone_to_owned()?)))
     }
 
@@ -228,17 +228,17 @@ mod platform {
     /// # Errors
     ///
     /// When the process is out of handles.
-    pub fn stderr() -> io::Result<Patient> {
+    pub(crate) fn stderr() -> io::Result<Patient> {
         Ok(Patient::from(File::from(io::stderr().as_handle().try_clone_to_owned()?)))
     }
 
     /// Cannot be told on Windows: a missing standard input reads as an empty stream.
-    pub fn stdin_is_closed() -> bool {
+    pub(crate) fn stdin_is_closed() -> bool {
         false
     }
 
     /// Whether another program may read standard output: pipes and files are not told apart.
-    pub fn stdout_is_pipe() -> bool {
+    pub(crate) fn stdout_is_pipe() -> bool {
         !io::stdout().is_terminal()
     }
 

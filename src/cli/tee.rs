@@ -4,13 +4,13 @@ use std::io::{self, Read, Write};
 
 /// Reads a stream and writes what it reads to some copies. A copy that fails is left out from
 /// there on; the stream is read to its end all the same.
-pub struct Tee<'c, R> {
+pub(crate) struct Tee<'c, R> {
     source: R,
     copies: &'c mut [Copy],
 }
 
 /// Where a copy goes.
-pub struct Copy {
+pub(crate) struct Copy {
     name: String,
     writer: Option<Box<dyn Write>>,
     failure: Option<io::Error>,
@@ -18,7 +18,7 @@ pub struct Copy {
 
 impl<'c, R: Read> Tee<'c, R> {
     /// Reads `source`, copying.
-    pub fn new(source: R, copies: &'c mut [Copy]) -> Self {
+    pub(crate) fn new(source: R, copies: &'c mut [Copy]) -> Self {
         Self { source, copies }
     }
 }
@@ -35,12 +35,12 @@ impl<R: Read> Read for Tee<'_, R> {
 
 impl Copy {
     /// A copy to this writer; `name` is for errors.
-    pub fn new(name: &str, writer: impl Write + 'static) -> Self {
+    pub(crate) fn new(name: &str, writer: impl Write + 'static) -> Self {
         Self { name: name.to_owned(), writer: Some(Box::new(writer)), failure: None }
     }
 
     /// Writes once more.
-    pub fn write(&mut self, bytes: &[u8]) {
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
         let Some(writer) = &mut self.writer else { return };
         if let Err(error) = writer.write_all(bytes).and_then(|()| writer.flush()) {
             self.writer = None;
@@ -49,7 +49,7 @@ impl Copy {
     }
 
     /// Where it goes, and why not all of it got there.
-    pub fn failure(&self) -> Option<(&str, &io::Error)> {
+    pub(crate) fn failure(&self) -> Option<(&str, &io::Error)> {
         self.failure.as_ref().map(|error| (self.name.as_str(), error))
     }
 }

@@ -1,14 +1,27 @@
-//! GitHub's runner executes commands that stand in a job's log. None may come from an agent.
+//! The runners of GitHub and Azure execute commands in a job's log. None may come from an agent.
 //!
-//! It obeys a line that begins with `::`, white space before it ignored, and `##[` anywhere.
+//! GitHub's obeys a line that begins with `::`, white space before it ignored, and `##[` anywhere.
+//! Azure's obeys `##[` and `##vso[`. Gitea's sets the same variable as GitHub's.
 
 use std::env;
+use std::ffi::OsStr;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 
-/// Whether output goes to the log of a GitHub workflow.
+/// Whether output goes to the log of a GitHub workflow or an Azure pipeline.
 pub fn is_watched() -> bool {
-    env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true")
+    is_on("GITHUB_ACTIONS") || is_on("TF_BUILD")
+}
+
+/// Whether the runner can be asked to ignore commands for a while: Azure's cannot.
+pub fn can_be_muted() -> bool {
+    !is_on("TF_BUILD")
+}
+
+/// Whether a variable is set, and not to something that means no.
+fn is_on(variable: &str) -> bool {
+    let off = |value: &OsStr| ["", "0", "false"].iter().any(|no| value.eq_ignore_ascii_case(no));
+    env::var_os(variable).is_some_and(|value| !off(&value))
 }
 
 /// A word that nobody can guess: 128 bits from the system's random numbers, in hexadecimal.
@@ -49,7 +62,8 @@ impl<W: Write> Guard<W> {
             self.signs += 1;
             return;
         }
-        if byte == b'[' && self.signs == 2 {
+        // Of `##vso[` the first letter is enough: what is escaped needlessly is equal all the same.
+        if matches!(byte, b'[' | b'v') && self.signs == 2 {
             out.extend_from_slice(b"\\u0023\\u0023");
             self.signs = 0;
         }
@@ -177,6 +191,7 @@ mod tests {
         let cases = [
             ("{\"a\":\"x::y #[ # ## [ std::io\"}\n", "{\"a\":\"x::y #[ # ## [ std::io\"}\n"),
             ("{\"a\":\"##[error]x\"}\n", "{\"a\":\"\\u0023\\u0023[error]x\"}\n"),
+            ("a ##vso[task.x]\n", "a \\u0023\\u0023vso[task.x]\n"),
             ("###[a\n", "#\\u0023\\u0023[a\n"),
             ("####\n", "####\n"),
             ("::error::x\n", "\\u003a\\u003aerror::x\n"),
@@ -199,8 +214,8 @@ mod tests {
     /// against the runner's grammar; where the text is JSON it stays equal.
     #[test]
     fn random_texts_make_no_command() {
-        const PIECES: [&str; 12] =
-            ["#", "#", "[", ":", ":", "\n", "\r", " ", "\u{a0}", "a", "{\"", "\"}"];
+        const PIECES: [&str; 13] =
+            ["#", "#", "[", "vso[", ":", ":", "\n", "\r", " ", "\u{a0}", "a", "{\"", "\"}"];
         let mut state = 1_u64;
         let mut next = move |bound: usize| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -209,7 +224,7 @@ mod tests {
         for _ in 0..200_000 {
             let pieces: Vec<&str> = (0..next(10)).map(|_| PIECES[next(PIECES.len())]).collect();
             let safe = guarded(&pieces);
-            assert!(!safe.contains("##["), "{pieces:?}");
+            assert!(!safe.contains("##[") && !safe.contains("##vso["), "{pieces:?}");
             for line in safe.split(['\n', '\r']) {
                 assert!(!line.trim_start().starts_with("::"), "{pieces:?}");
             }

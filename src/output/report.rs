@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::rules::Severity;
 use crate::check::summary::{RunSummary, StreamSummary};
 
-pub use target::Target;
+pub use target::{Sink, Target};
 
 /// Somebody who wants to know. Calls come in this order: the diagnostics of a stream as they are
 /// found, its summary, the next stream, and at last the summary of all.

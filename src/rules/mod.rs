@@ -30,11 +30,11 @@ impl Severity {
 /// and under `--strict` (`None` is off).
 macro_rules! rules {
     ($($variant:ident $name:literal $default:expr, $strict:expr;)+) => {
-        /// A kind of defect. Each has a page, which `--explain` prints.
+        /// A kind of defect. Each has a page, which `ndjson-check rules NAME` prints.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Rule {
-            $(#[doc = concat!("`", $name, "`; `--explain` prints its page.")] $variant,)+
+            $(#[doc = concat!("`", $name, "`; `ndjson-check rules NAME` prints its page.")] $variant,)+
         }
 
         impl Rule {
@@ -133,7 +133,7 @@ pub struct UnknownRule;
 
 impl fmt::Display for UnknownRule {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("no such rule; --list-rules names them all")
+        out.write_str("no such rule")
     }
 }
 

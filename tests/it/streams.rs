@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::rc::Rc;
 
-use clap::Parser as _;
 use ndjson_check::check::check;
-use ndjson_check::cli::args::Cli;
 use ndjson_check::check::contract::Contract;
 use ndjson_check::rules::diagnostic::Diagnostic;
 use ndjson_check::error::Error;
@@ -91,7 +89,7 @@ pub(crate) fn cases() -> Vec<Case> {
 /// The contract that these flags make.
 pub(crate) fn contract<'a>(flags: impl IntoIterator<Item = &'a str>) -> Contract {
     let arguments = ["ndjson-check"].into_iter().chain(flags);
-    run::contract(&Cli::try_parse_from(arguments).unwrap()).unwrap()
+    cli::contract(&arguments.map(Into::into).collect::<Vec<_>>()).unwrap()
 }
 
 /// A report that only collects.

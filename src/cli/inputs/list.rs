@@ -10,7 +10,7 @@ use crate::error::Error;
 
 /// What stands between two names of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Separator {
+pub(crate) enum Separator {
     /// The end of a line.
     Newline,
     /// The byte 0, which no name has in it: `find -print0`.
@@ -32,7 +32,7 @@ impl Separator {
 /// # Errors
 ///
 /// When the list cannot be read, or a name in it is none on this system.
-pub fn names(list: &Path, separator: Separator) -> Result<Vec<PathBuf>, Error> {
+pub(crate) fn names(list: &Path, separator: Separator) -> Result<Vec<PathBuf>, Error> {
     let stdin = list.as_os_str() == STDIN;
     let mut bytes = Vec::new();
     let read = if stdin {

@@ -1,7 +1,7 @@
 //! The report for programs: NDJSON, one object a line, version 1.
 //!
-//! Its shape is frozen here and described by `fixtures/report.schema.json` (`--print-schema
-//! report`); a change of it is a new version. A diagnostic is written when it is found, a stream
+//! Its shape is frozen here and described by `fixtures/report.schema.json` (`ndjson-check
+//! schema report`); a change of it is a new version. A diagnostic is written when it is found, a stream
 //! at its end, and the summary is the last line: a report without it is truncated.
 
 use serde::Serialize;

@@ -1,85 +1,53 @@
-//! Where a report goes: standard output, or a file that appears whole.
+//! Where a report goes.
 
-use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
-
-use tempfile::NamedTempFile;
 
 use crate::error::Error;
-use crate::output::github_actions::{Guard, is_watched};
 
-/// Where a report goes.
-///
-/// A regular file is written under a temporary name beside it and takes its own name only when
-/// the report is complete, so that nobody reads half of one. What exists and is no regular file (a
-/// device, a named pipe) is written as it is.
-pub struct Target {
-    name: String,
-    writer: BufWriter<Writer>,
+/// A writer that does something when the report is complete: a file may take its name then.
+pub trait Sink: Write {
+    /// The report is complete, and everything is flushed.
+    ///
+    /// # Errors
+    ///
+    /// When the report cannot be kept.
+    fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
-enum Writer {
-    Stream(Box<dyn Write>),
-    Special(Box<dyn Write>),
-    Regular(NamedTempFile, PathBuf),
-}
+/// A plain stream: nothing is left to do at the end.
+struct Stream<W>(W);
 
-impl Write for Writer {
+impl<W: Write> Write for Stream<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Stream(stream) => stream.write(bytes),
-            Self::Special(file) => file.write(bytes),
-            Self::Regular(file, _) => file.write(bytes),
-        }
+        self.0.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Stream(stream) => stream.flush(),
-            Self::Special(file) => file.flush(),
-            Self::Regular(file, _) => file.flush(),
-        }
+        self.0.flush()
     }
+}
+
+impl<W: Write> Sink for Stream<W> {
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Where a report goes; it is buffered until a flush.
+pub struct Target {
+    name: String,
+    writer: BufWriter<Box<dyn Sink>>,
 }
 
 impl Target {
     /// A stream that is open already; `name` is for errors.
     pub fn stream(name: &str, stream: impl Write + 'static) -> Self {
-        let writer = BufWriter::new(Writer::Stream(Box::new(stream)));
-        Self { name: name.to_owned(), writer }
+        Self::new(name, Stream(stream))
     }
 
-    /// A file.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be created.
-    pub fn file(path: &Path) -> Result<Self, Error> {
-        let name = path.display().to_string();
-        // Through a symbolic link, not in its place.
-        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let special = path.metadata().is_ok_and(|it| !it.is_file());
-        let opened = if special {
-            let file = OpenOptions::new().write(true).open(path);
-            file.map(|file| Writer::Special(guarded(file)))
-        } else {
-            let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
-            let directory = directory.unwrap_or(Path::new("."));
-            // Asked first: the error would name the temporary file.
-            directory.metadata().and_then(|_| {
-                let mut temporary = tempfile::Builder::new();
-                temporary.prefix(".ndjson-check-");
-                #[cfg(unix)]
-                temporary.permissions(permissions(path));
-                let file = temporary.tempfile_in(directory)?;
-                Ok(Writer::Regular(file, path.to_owned()))
-            })
-        };
-        match opened {
-            Ok(writer) => Ok(Self { name, writer: BufWriter::new(writer) }),
-            Err(source) => Err(Error::WriteReport { target: name, source }),
-        }
+    /// A writer that is told when the report is complete; `name` is for errors.
+    pub fn new(name: &str, sink: impl Sink + 'static) -> Self {
+        Self { name: name.to_owned(), writer: BufWriter::new(Box::new(sink)) }
     }
 
     /// Writes some text.
@@ -100,35 +68,19 @@ impl Target {
         self.writer.flush().map_err(|source| self.failed(source))
     }
 
-    /// The report is complete: a regular file takes its name.
+    /// The report is complete.
     ///
     /// # Errors
     ///
-    /// When it cannot be written or named.
+    /// When it cannot be written or kept.
     pub fn finish(&mut self) -> Result<(), Error> {
         self.flush()?;
-        let done = BufWriter::new(Writer::Stream(Box::new(io::sink())));
-        let (writer, _) = std::mem::replace(&mut self.writer, done).into_parts();
-        if let Writer::Regular(file, path) = writer {
-            file.persist(path).map_err(|error| self.failed(error.error))?;
-        }
-        Ok(())
+        let done = BufWriter::new(Box::new(Stream(io::sink())) as Box<dyn Sink>);
+        let (sink, _) = std::mem::replace(&mut self.writer, done).into_parts();
+        sink.finish().map_err(|source| self.failed(source))
     }
 
     fn failed(&self, source: io::Error) -> Error {
         Error::WriteReport { target: self.name.clone(), source }
     }
-}
-
-/// It may be the log of a workflow.
-fn guarded(file: File) -> Box<dyn Write> {
-    if is_watched() { Box::new(Guard::new(file)) } else { Box::new(file) }
-}
-
-/// A report is no secret: it is as open as the file it replaces, or as any new one.
-#[cfg(unix)]
-fn permissions(path: &Path) -> std::fs::Permissions {
-    use std::os::unix::fs::PermissionsExt as _;
-    let existing = path.metadata().map(|it| it.permissions());
-    existing.unwrap_or_else(|_| std::fs::Permissions::from_mode(0o666))
 }

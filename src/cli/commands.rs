@@ -1,0 +1,73 @@
+//! The subcommands, which check nothing: `rules`, `profiles` and `schema`.
+
+use std::path::PathBuf;
+
+use super::args::{SchemaOf, Subcommand};
+use super::draft::infer;
+use super::error::CliError;
+use super::{print, print_json, say};
+use crate::error::Error;
+use crate::output::report::json;
+use crate::profile::{self, Profile};
+use crate::rules::{Rule, Severity};
+
+/// Runs a subcommand.
+///
+/// # Errors
+///
+/// When what it is asked for does not exist, or cannot be printed.
+pub(super) fn run(subcommand: &Subcommand) -> Result<(), CliError> {
+    match subcommand {
+        Subcommand::Rules { name: None } => print(&rule_list()),
+        Subcommand::Rules { name: Some(rule) } => print(rule.page()),
+        Subcommand::Profiles { draft: Some(draft), .. } => print_draft(draft.files()),
+        Subcommand::Profiles { name: None, .. } => print(&profile_list()?),
+        Subcommand::Profiles { name: Some(name), .. } => print(&Profile::whole_text(name)?),
+        Subcommand::Schema { of, profile } => print(&schema(*of, profile.as_deref())?),
+    }
+}
+
+fn rule_list() -> String {
+    let name = |severity: Option<Severity>| severity.map_or("off", Severity::name);
+    let rows = Rule::ALL.iter().map(|rule| {
+        let (default, strict) = (name(rule.severity()), name(rule.strict_severity()));
+        format!("{:<31} {default:<8} {strict:<8} {}\n", rule.name(), rule.summary())
+    });
+    let head = format!("{:<31} {:<8} {:<8} MEANING\n", "RULE", "DEFAULT", "STRICT");
+    std::iter::once(head).chain(rows).collect()
+}
+
+fn profile_list() -> Result<String, Error> {
+    let mut text = format!("{:<13} AGENT, AND THE VERSIONS SEEN\n", "PROFILE");
+    for name in Profile::names() {
+        let (profile, _) = Profile::load(name)?;
+        let seen = profile.versions.seen.join(", ");
+        let seen = if seen.is_empty() { seen } else { format!("\n{:13} {seen}", "") };
+        text.extend([format!("{name:<13} {}{seen}\n", profile.title)]);
+    }
+    Ok(text)
+}
+
+fn schema(of: SchemaOf, profile: Option<&str>) -> Result<String, CliError> {
+    match (of, profile) {
+        (SchemaOf::Events, _) => Ok(events_schema(profile.unwrap_or(profile::DEFAULT))?),
+        (_, Some(_)) => Err(CliError::usage("--profile works with `schema events` only")),
+        (SchemaOf::Report, None) => Ok(json::SCHEMA.to_owned()),
+        (SchemaOf::Profile, None) => Ok(profile::LANGUAGE.to_owned()),
+    }
+}
+
+fn events_schema(name: &str) -> Result<String, Error> {
+    let (_, schema) = Profile::load(name)?;
+    let none = || Error::Profile { origin: name.to_owned(), message: "it has no schema".to_owned() };
+    schema.map(|schema| format!("{:#}\n", schema.document())).ok_or_else(none)
+}
+
+/// Prints the draft of a profile, and the reasons for it on standard error. Both quote recordings.
+fn print_draft(recordings: &[PathBuf]) -> Result<(), CliError> {
+    let draft = infer(recordings)?;
+    for reason in &draft.evidence {
+        say(reason);
+    }
+    print_json(&draft.profile())
+}

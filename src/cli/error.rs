@@ -1,0 +1,111 @@
+//! Why the command line could not do what it was asked.
+
+use std::fmt;
+use std::io;
+
+use super::exit;
+use crate::error::Error;
+
+/// A failure that ends the program or the check of one stream; its text is one line.
+#[derive(Debug)]
+pub(crate) enum CliError {
+    /// The arguments are wrong, alone or together.
+    Usage(String),
+    /// The library could not check.
+    Check(Error),
+    /// An output could not be opened or written.
+    Output {
+        /// A path, or `standard output`.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The reader of our output closed it. It knows: nothing is printed.
+    ReaderClosed,
+    /// The command could not be started.
+    Start {
+        /// Its name, as it was given.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl CliError {
+    /// The exit code of a program that ends with this error.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage(_) | Self::Check(_) | Self::Output { .. } | Self::ReaderClosed => {
+                exit::NOT_CHECKED
+            }
+            Self::Start { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                exit::NOT_FOUND
+            }
+            Self::Start { .. } => exit::CANNOT_EXECUTE,
+        }
+    }
+
+    /// An error about the arguments.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
+    }
+
+    /// An output that could not be opened or written.
+    pub(crate) fn output(name: impl Into<String>, source: io::Error) -> Self {
+        Self::Output { name: name.into(), source }
+    }
+}
+
+impl From<Error> for CliError {
+    fn from(error: Error) -> Self {
+        Self::Check(error)
+    }
+}
+
+impl fmt::Display for CliError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(message) => out.write_str(message),
+            Self::Check(error) => error.fmt(out),
+            Self::Output { name, source } => write!(out, "failed to write to {name}: {source}"),
+            Self::ReaderClosed => out.write_str("the reader closed the output"),
+            Self::Start { program, source } => write!(out, "failed to start {program}: {source}"),
+        }
+    }
+}
+
+impl std::error::Error for CliError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Check(error) => Some(error),
+            Self::Output { source, .. } | Self::Start { source, .. } => Some(source),
+            Self::Usage(_) | Self::ReaderClosed => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_has_its_exit_code() {
+        let start = |kind: io::ErrorKind| CliError::Start {
+            program: "agent".to_owned(),
+            source: kind.into(),
+        };
+        let nothing = Error::NothingToCheck { origin: "-".to_owned(), message: "it is".to_owned() };
+        let rows = [
+            (CliError::usage("wrong"), 2),
+            (CliError::from(nothing), 2),
+            (CliError::output("report.json", io::ErrorKind::StorageFull.into()), 2),
+            (CliError::ReaderClosed, 2),
+            (start(io::ErrorKind::NotFound), 127),
+            (start(io::ErrorKind::PermissionDenied), 126),
+        ];
+        for (error, code) in rows {
+            assert_eq!(error.exit_code(), code, "{error}");
+            assert_eq!(error.to_string().lines().count(), 1, "{error}");
+        }
+    }
+}

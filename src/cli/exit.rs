@@ -1,0 +1,70 @@
+//! The exit codes, and how the program ends.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+/// Every stream conforms and every run succeeded.
+pub(crate) const SUCCEEDED: u8 = 0;
+/// At least one stream does not conform.
+pub(crate) const NON_CONFORMING: u8 = 1;
+/// Could not be checked. A bug ends with this code too: it must not look like a verdict.
+pub(crate) const NOT_CHECKED: u8 = 2;
+/// Every stream conforms, but a run failed or was cut short.
+pub(crate) const RUN_FAILED: u8 = 3;
+/// Timed out.
+pub(crate) const TIMED_OUT: u8 = 4;
+/// The command cannot be executed: the shell's code for this.
+pub(crate) const CANNOT_EXECUTE: u8 = 126;
+/// The command was not found: the shell's code for this.
+pub(crate) const NOT_FOUND: u8 = 127;
+
+/// Every exit code with its meaning, as `--help` shows them.
+const MEANINGS: [(u8, &str); 7] = [
+    (SUCCEEDED, "every stream conforms and every run succeeded"),
+    (NON_CONFORMING, "a stream does not conform (no terminal event, for example)"),
+    (NOT_CHECKED, "could not check: usage, input, output, schema, profile, no input"),
+    (RUN_FAILED, "every stream conforms, but a run failed or was cut short"),
+    (TIMED_OUT, "timed out"),
+    (CANNOT_EXECUTE, "the command cannot be executed"),
+    (NOT_FOUND, "the command was not found"),
+];
+
+/// The table of exit codes for `--help`.
+pub(crate) fn table() -> String {
+    let mut table = "Exit codes:\n".to_owned();
+    for (code, meaning) in MEANINGS {
+        let _ = writeln!(table, "{code:>5}  {meaning}");
+    }
+    table + "If several apply, the first of 2, 1, 4, 3, 0 is used."
+}
+
+/// How a run of the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Exit {
+    /// The exit code.
+    pub(crate) code: u8,
+    /// The signal that asked us to end before the work was done: we end with it, not with the code.
+    #[cfg(unix)]
+    pub(crate) interrupt: Option<super::producer::Interrupt>,
+}
+
+impl From<u8> for Exit {
+    fn from(code: u8) -> Self {
+        Self {
+            code,
+            #[cfg(unix)]
+            interrupt: None,
+        }
+    }
+}
+
+impl Exit {
+    /// Ends by the signal, if there is one, so that the parent process sees which it was.
+    pub(crate) fn end(self) -> ExitCode {
+        #[cfg(unix)]
+        if let Some(interrupt) = self.interrupt {
+            interrupt.die();
+        }
+        ExitCode::from(self.code)
+    }
+}
