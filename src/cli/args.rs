@@ -35,16 +35,8 @@ If killed by a signal, the exit status is 128+N.
 A file that is named like a subcommand is given as ./rules, for example.";
 
 /// The options that `-h` shows; `--help` shows them all.
-const MOST_USED: [&str; 8] = [
-    "profile",
-    "strict",
-    "exit_status",
-    "to",
-    "timeout",
-    "idle_timeout",
-    "report",
-    "quiet",
-];
+const MOST_USED: [&str; 8] =
+    ["profile", "strict", "exit_status", "to", "timeout", "idle_timeout", "report", "quiet"];
 
 const SHORT_NOTES: &str = "\
 Exit codes: 0 success, 1 not conforming, 2 not checked, 3 failed, 4 timed out";
@@ -138,9 +130,12 @@ pub(crate) enum Subcommand {
     },
     /// List the built-in profiles, print one, or draft a new one
     #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
-    #[command(subcommand_help_heading = "Subcommands", override_usage = "\
+    #[command(
+        subcommand_help_heading = "Subcommands",
+        override_usage = "\
 ndjson-check profiles [NAME]
-       ndjson-check profiles draft <FILE>...")]
+       ndjson-check profiles draft <FILE>..."
+    )]
     Profiles {
         /// Print this built-in profile with its schema, as a starting point
         #[arg(value_name = "NAME")]

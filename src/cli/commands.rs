@@ -59,7 +59,8 @@ fn schema(of: SchemaOf, profile: Option<&str>) -> Result<String, CliError> {
 
 fn events_schema(name: &str) -> Result<String, Error> {
     let (_, schema) = Profile::load(name)?;
-    let none = || Error::Profile { origin: name.to_owned(), message: "it has no schema".to_owned() };
+    let none =
+        || Error::Profile { origin: name.to_owned(), message: "it has no schema".to_owned() };
     schema.map(|schema| format!("{:#}\n", schema.document())).ok_or_else(none)
 }
 

@@ -63,9 +63,7 @@ impl Sink for ReportFile {
     fn finish(self: Box<Self>) -> io::Result<()> {
         match *self {
             Self::Special(_) => Ok(()),
-            Self::Regular(file, path) => {
-                file.persist(path).map(drop).map_err(|error| error.error)
-            }
+            Self::Regular(file, path) => file.persist(path).map(drop).map_err(|error| error.error),
         }
     }
 }

@@ -155,7 +155,15 @@ pub(crate) fn json_report(stream: impl Read, contract: &Contract) -> String {
 pub(crate) fn program() -> Command {
     let mut command = Command::new(PROGRAM);
     command.current_dir(root());
-    for name in ["NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "TERM"] {
+    for name in [
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "CLICOLOR_FORCE",
+        "CLICOLOR",
+        "TERM",
+        "GITHUB_ACTIONS",
+        "TF_BUILD",
+    ] {
         command.env_remove(name);
     }
     command
