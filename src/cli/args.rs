@@ -1,45 +1,25 @@
 //! The command line: what can be typed. `setup` and `commands` say what it means.
 
+mod help;
+mod values;
+
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::str::FromStr;
-use std::thread;
 use std::time::Duration;
 
 use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 
-use super::exit;
-use crate::limits::{JOBS_PER_CORE_MAX, LINE_BYTES_MAX, TIMER_MAX};
+use crate::limits::LINE_BYTES_MAX;
 use crate::profile::DEFAULT;
 use crate::profile::detect::AUTO;
-use crate::rules::suggest::nearest;
-use crate::rules::{Rule, UnknownRule};
+use crate::rules::Rule;
 
-const USAGE: &str = "\
-agent --print --output-format stream-json | ndjson-check [OPTIONS]
-       ndjson-check [OPTIONS] [FILE]...
-       ndjson-check [OPTIONS] -- COMMAND [ARG]...";
+use help::{USAGE, long, short};
+use values::{duration, duration_or_none, jobs, rule};
 
-const FORMS: &str = "\
-Forms of --to:
-  text         one line per action, as it happens
-  transcript   the assistant's text, with the actions in between
-  answer       only the final message of a run that succeeded
-  json         the agent's single object, if the run succeeded
-  stream-json  the input's own bytes";
-
-const NOTES: &str = "\
-If killed by a signal, the exit status is 128+N.
-
-A file that is named like a subcommand is given as ./rules, for example.";
-
-/// The options that `-h` shows; `--help` shows them all.
-const MOST_USED: [&str; 8] =
-    ["profile", "strict", "exit_status", "to", "timeout", "idle_timeout", "report", "quiet"];
-
-const SHORT_NOTES: &str = "\
-Exit codes: 0 success, 1 not conforming, 2 not checked, 3 failed, 4 timed out";
+pub(crate) use help::{one_line, usage};
+pub(crate) use values::{ReportFormat, ReportTo, Size};
 
 /// What was typed.
 #[derive(Debug)]
@@ -58,7 +38,8 @@ impl Invocation {
     /// When they are wrong, or ask for help or the version.
     pub(crate) fn parse(arguments: &[OsString]) -> Result<Self, clap::Error> {
         let short_help = arguments.iter().any(|argument| argument == "-h");
-        let mut command = if short_help { short(CommandLine::command()) } else { long() };
+        let command = CommandLine::command();
+        let mut command = if short_help { short(command) } else { long(command) };
         let matches = command.try_get_matches_from_mut(arguments)?;
         let CommandLine { subcommand, check } = CommandLine::from_arg_matches(&matches)?;
         Ok(match subcommand {
@@ -66,44 +47,6 @@ impl Invocation {
             None => Self::Check(Box::new(check)),
         })
     }
-}
-
-/// The usage, for a terminal without arguments.
-pub(crate) fn usage() -> String {
-    CommandLine::command().render_usage().to_string()
-}
-
-/// The parser's message without its usage, on one line.
-pub(crate) fn one_line(error: &clap::Error) -> String {
-    let text = error.to_string();
-    let mut paragraphs = text.split("\n\n").map(str::trim);
-    let message = paragraphs.next().unwrap_or_default();
-    let message = message.strip_prefix("error: ").unwrap_or(message);
-    // Of the parser's tips only those about spelling fit.
-    let tip = paragraphs.flat_map(str::lines).map(str::trim).find_map(|line| {
-        line.strip_prefix("tip: ")
-            .filter(|tip| tip.starts_with("a similar") || tip.starts_with("some similar"))
-    });
-    let tip = tip.map_or(String::new(), |tip| format!("; {tip}"));
-    let words: Vec<&str> = message.split_whitespace().collect();
-    format!("{}{tip} (see --help)", words.join(" "))
-}
-
-/// The command line with the help of `--help`.
-fn long() -> clap::Command {
-    CommandLine::command().after_help(format!("{FORMS}\n\n{}\n{NOTES}", exit::table()))
-}
-
-/// The command line with the help of `-h`: the most used options, on one screen.
-fn short(command: clap::Command) -> clap::Command {
-    let command = command.after_help(SHORT_NOTES).mut_args(|arg| {
-        if MOST_USED.contains(&arg.get_id().as_str()) {
-            arg.help_heading(None)
-        } else {
-            arg.hide(true)
-        }
-    });
-    command.mut_arg("to", |arg| arg.help("Convert the stream to text, answer, ... (see --help)"))
 }
 
 /// Checks the NDJSON event stream of an AI coding agent.
@@ -382,146 +325,21 @@ pub(crate) enum Color {
     Never,
 }
 
-/// A report and where it goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ReportTo {
-    /// Its format.
-    pub(crate) format: ReportFormat,
-    /// Its file; none is standard output.
-    pub(crate) file: Option<PathBuf>,
-}
-
-/// The format of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReportFormat {
-    /// For people.
-    Human,
-    /// For programs.
-    Json,
-}
-
-impl FromStr for ReportTo {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (format, file) = match text.split_once('=') {
-            Some((_, "")) => return Err("the file name is empty".to_owned()),
-            Some((format, "-")) => (format, None),
-            Some((format, file)) => (format, Some(PathBuf::from(file))),
-            None => (text, None),
-        };
-        let format = match format {
-            "human" => ReportFormat::Human,
-            "json" => ReportFormat::Json,
-            _ => return Err("the formats are human and json".to_owned()),
-        };
-        Ok(Self { format, file })
-    }
-}
-
-/// A number of bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Size(pub(crate) u64);
-
-impl std::fmt::Display for Size {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            bytes if bytes > 0 && bytes.is_multiple_of(1 << 20) => {
-                write!(out, "{}MiB", bytes >> 20)
-            }
-            bytes => write!(out, "{bytes}"),
-        }
-    }
-}
-
-/// A rule by its name.
-fn rule(name: &str) -> Result<Rule, String> {
-    name.parse().map_err(|unknown: UnknownRule| {
-        let near = nearest(name, Rule::ALL.iter().map(|rule| rule.name()));
-        let near = near.map_or(String::new(), |near| format!("; a similar one is {near}"));
-        format!("{unknown}; `ndjson-check rules` lists them all{near}")
-    })
-}
-
-/// A number of files to check at the same time. A larger number is lowered to what helps: the
-/// check keeps a core busy, and many threads only wait for each other.
-fn jobs(text: &str) -> Result<NonZeroUsize, String> {
-    let number: NonZeroUsize = text.parse().map_err(|_| "must be a whole number above 0")?;
-    let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    Ok(number.min(cores.saturating_mul(JOBS_PER_CORE_MAX)))
-}
-
-/// A duration as people write it.
-fn duration(text: &str) -> Result<Duration, String> {
-    match duration_or_none(text)? {
-        Duration::ZERO => Err("must be greater than zero".to_owned()),
-        duration => Ok(duration),
-    }
-}
-
-fn duration_or_none(text: &str) -> Result<Duration, String> {
-    match humantime::parse_duration(text) {
-        Ok(duration) if duration <= TIMER_MAX => Ok(duration),
-        Ok(_) => Err("must be at most one year".to_owned()),
-        Err(_) => Err("must be a duration such as 30s, 10m or 1h30m".to_owned()),
-    }
-}
-
-impl FromStr for Size {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let end = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
-        let (number, unit) = text.split_at(end);
-        let shift = match unit.to_ascii_lowercase().as_str() {
-            "" | "b" => 0,
-            "k" | "kib" => 10,
-            "m" | "mib" => 20,
-            "g" | "gib" => 30,
-            _ => return Err("the units are KiB, MiB and GiB".to_owned()),
-        };
-        let number: u64 = number.parse().map_err(|_| "must be a number of bytes".to_owned())?;
-        let size = number.checked_mul(1 << shift).filter(|size| *size > 0);
-        size.map(Self).ok_or_else(|| "the size is out of range".to_owned())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_command_line_is_well_formed() {
-        long().debug_assert();
+        long(CommandLine::command()).debug_assert();
         short(CommandLine::command()).debug_assert();
     }
 
     #[test]
     fn the_short_help_names_options_that_exist() {
         let command = CommandLine::command();
-        for id in MOST_USED {
+        for id in help::MOST_USED {
             assert!(command.get_arguments().any(|arg| arg.get_id() == id), "{id}");
         }
-    }
-
-    #[test]
-    fn jobs_are_capped() {
-        let cores = thread::available_parallelism().expect("the system knows its cores");
-        assert_eq!(jobs("1"), Ok(NonZeroUsize::MIN));
-        assert_eq!(jobs("100000").map(NonZeroUsize::get), Ok(cores.get() * 4));
-        assert!(jobs("0").is_err() && jobs("-1").is_err() && jobs("many").is_err());
-    }
-
-    #[test]
-    fn sizes_have_units() {
-        let of = |text: &str| text.parse::<Size>().ok().map(|size| size.0);
-        assert_eq!(of("100"), Some(100));
-        assert_eq!(of("64MiB"), Some(64 << 20));
-        assert_eq!(of("2k"), Some(2048));
-        assert_eq!(of("1G"), Some(1 << 30));
-        for wrong in ["", "0", "x", "-1", "1.5M", "1TB", "99999999999999999999", "99999999999G"] {
-            assert_eq!(of(wrong), None, "{wrong}");
-        }
-        assert_eq!(Size(LINE_BYTES_MAX).to_string(), "64MiB");
     }
 }

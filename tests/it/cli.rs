@@ -97,13 +97,11 @@ fn standard_input_is_a_stream_named_dash() {
 
 #[test]
 fn bad_usage_is_one_line_and_two() {
-    let wrong: [&[&str]; 17] = [
+    let wrong: [&[&str]; 15] = [
         &["--nonsense"],
-        &["--error", "no-such-rule"],
-        &["--explain", "no-such-rule"],
-        &["--explain"],
-        &["--list-rules", GOOD],
-        &["--input", "xml"],
+        &["--deny", "no-such-rule"],
+        &["--input-format", "xml"],
+        &["--engine", "uncached"],
         &["--exit-status", "many"],
         &["--exit-status", "1", GOOD, FAILED],
         &["--max-line-bytes", "0"],
@@ -111,7 +109,7 @@ fn bad_usage_is_one_line_and_two() {
         &["--report", "xml"],
         &["--report", "json="],
         &["--report", "json", "--report", "human"],
-        &["--warn", "blank-line", "--error", "blank-line"],
+        &["--warn", "blank-line", "--deny", "blank-line"],
         &["--profile", "nobody"],
         &["--schema", "no/such/schema.json"],
         &["--no-stdin"],
@@ -130,7 +128,7 @@ fn bad_usage_is_one_line_and_two() {
 fn severities_can_be_set_and_win_over_strict() {
     let blank = "fixtures/rules/blank-line";
     assert_eq!(code(&run(&[blank])), 0);
-    assert_eq!(code(&run(&["--error", "blank-line", blank])), 1);
+    assert_eq!(code(&run(&["--deny", "blank-line", blank])), 1);
     assert_eq!(code(&run(&["--strict", blank])), 1);
     let allowed =
         run(&["--strict", "--allow", "blank-line", "--allow", "undocumented-event", blank]);
@@ -177,10 +175,10 @@ fn bad_schemas_are_refused_before_anything_is_read() {
 #[test]
 fn input_json_wants_the_single_object() {
     let single = "fixtures/agents/cursor/json.ndjson";
-    assert_eq!(code(&run(&["--input", "json", single])), 0);
-    let output = run(&["--input", "json", GOOD]);
+    assert_eq!(code(&run(&["--input-format", "json", single])), 0);
+    let output = run(&["--input-format", "json", GOOD]);
     assert_eq!(code(&output), 1, "{}", text(&output.stdout));
-    let output = run(&["--input", "stream-json", single]);
+    let output = run(&["--input-format", "stream-json", single]);
     assert!(text(&output.stdout).contains("missing-session-start"), "{}", text(&output.stdout));
 }
 
@@ -218,23 +216,6 @@ fn colour_follows_flag_environment_and_terminal() {
     assert!(!coloured("--color=auto", &[("FORCE_COLOR", "1"), ("NO_COLOR", "1")]));
     assert!(coloured("--color=auto", &[("FORCE_COLOR", "1"), ("NO_COLOR", "")]));
     assert!(!coloured("--color=auto", &[("FORCE_COLOR", "0")]));
-}
-
-#[test]
-fn rules_and_schemas_are_printed() {
-    let page = run(&["--explain", "truncated-line"]);
-    assert!(text(&page.stdout).starts_with("# truncated-line\n"));
-    let list = text(&run(&["--list-rules"]).stdout);
-    assert!(list.contains("unknown-tool                    off      warning"), "{list}");
-    for what in [
-        &["--print-schema"][..],
-        &["--print-schema", "report"],
-        &["--print-schema", "profile-file"],
-    ] {
-        let printed = run(what);
-        assert_eq!(code(&printed), 0);
-        serde_json::from_slice::<serde_json::Value>(&printed.stdout).unwrap();
-    }
 }
 
 /// Goal: nothing from a stream reaches a terminal as a command to it.
@@ -316,9 +297,10 @@ mod unix {
             format!("$P --report human=/no/such/folder/report {GOOD}"),
             "$P --help >/dev/full".to_owned(),
             "$P --version >/dev/full".to_owned(),
-            "$P --list-rules >/dev/full".to_owned(),
-            "$P --explain blank-line >/dev/full".to_owned(),
-            "$P --print-schema >/dev/full".to_owned(),
+            "$P rules >/dev/full".to_owned(),
+            "$P rules blank-line >/dev/full".to_owned(),
+            "$P schema >/dev/full".to_owned(),
+            "$P profiles >/dev/full".to_owned(),
         ];
         for command in outputs {
             let output = shell(&command);

@@ -121,7 +121,7 @@ fn a_stream_that_may_be_of_two_is_not_guessed() {
     #[cfg(unix)]
     {
         let script = format!("cat {}; sleep 0.1; echo {{}}; echo done >&2; exit 7", file.display());
-        let output = program().args(["--propagate", "--", "sh", "-c", &script]).output().unwrap();
+        let output = program().args(["--propagate-exit-code", "--", "sh", "-c", &script]).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stderr).starts_with("done\n"), "{}", text(&output.stderr));
     }

@@ -70,7 +70,7 @@ fn drafted(recordings: &[String]) -> Drafted {
     for (number, recording) in recordings.iter().enumerate() {
         fs::write(folder.path().join(format!("{number}.ndjson")), recording).unwrap();
     }
-    let output = program().arg("--infer").arg(folder.path()).output().unwrap();
+    let output = program().args(["profiles", "draft"]).arg(folder.path()).output().unwrap();
     let evidence = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{evidence}");
     let file = folder.path().join("profile.json");
@@ -309,7 +309,7 @@ fn what_is_no_recording_is_refused() {
     fs::write(&noise, "hello\n[1]\n").unwrap();
     let (noise, nowhere) = (noise.to_str().unwrap(), "/no/such/file");
     for files in [&["-"][..], &[nowhere], &[noise], &[], &[noise, "--to", "text"]] {
-        let output = program().arg("--infer").args(files).output().unwrap();
+        let output = program().args(["profiles", "draft"]).args(files).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{files:?}");
         assert_eq!(
             (text(&output.stdout), text(&output.stderr).lines().count()),

@@ -5,13 +5,14 @@ use std::process::Stdio;
 use ndjson_check::rules::escape::misleads;
 use serde_json::Value;
 
-use crate::output::convert::FORMS;
+use crate::convert::FORMS;
 use crate::streams::{program, run_on, text};
 
 /// Streams in which every text is made of what hurts.
 fn nasty_streams(rounds: u64) -> impl Iterator<Item = Vec<u8>> {
-    const PIECES: [&str; 24] = [
+    const PIECES: [&str; 25] = [
         "::error::x",
+        "##vso[task.setvariable variable=A]b",
         "##[add-mask]",
         "##",
         "[",
@@ -68,14 +69,14 @@ fn nasty_streams(rounds: u64) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// What GitHub's runner takes for a command, as far as it reads a line: `::name`, after white
-/// space, with an end; `##[name]` anywhere.
+/// What a runner takes for a command, as far as it reads a line. GitHub's: `::name`, after white
+/// space, with an end; `##[name]` anywhere. Azure's: `##vso[name]` too.
 fn commands(log: &str) -> Vec<String> {
     let lines = log.split(['\n', '\r']);
     lines
         .filter(|line| {
             let first = line.trim_start().strip_prefix("::").is_some_and(|it| it.contains("::"));
-            first || line.contains("##[")
+            first || line.contains("##[") || line.contains("##vso[")
         })
         .map(str::to_owned)
         .collect()
@@ -106,16 +107,22 @@ fn nothing_of_the_agent_is_obeyed() {
     let mut checked = 0;
     for stream in nasty_streams(60) {
         for form in FORMS.iter().chain(&["stream-json"]) {
-            for report in ["human", "json"] {
+            for (report, runner) in [
+                ("human", ("GITHUB_ACTIONS", "true")),
+                ("json", ("GITHUB_ACTIONS", "1")),
+                ("human", ("TF_BUILD", "True")),
+                ("json", ("TF_BUILD", "True")),
+            ] {
                 let mut command = program();
                 command.args(["--to", form, "--report", report, "--strict"]);
-                command.env("GITHUB_ACTIONS", "true");
+                command.env(runner.0, runner.1);
                 command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
                 let mut child = command.spawn().unwrap();
                 std::io::Write::write_all(&mut child.stdin.take().unwrap(), &stream).unwrap();
                 let output = child.wait_with_output().unwrap();
                 let (out, report) = (text(&output.stdout), text(&output.stderr));
-                assert_eq!(obeyed(&out), [""; 0], "{form}: {out:?}");
+                let reader = if runner.0 == "TF_BUILD" { commands } else { obeyed };
+                assert_eq!(reader(&out), [""; 0], "{form}: {out:?}");
                 assert_eq!(commands(&report), [""; 0], "{report:?}");
                 if *form != "stream-json" && *form != "json" {
                     let raw = |it: &char| misleads(*it) && !['\n', '\t'].contains(it);
@@ -132,7 +139,30 @@ fn nothing_of_the_agent_is_obeyed() {
             }
         }
     }
-    assert_eq!(checked, 600);
+    assert_eq!(checked, 1_200);
+}
+
+/// Goal: a variable that says no is not taken for a runner.
+#[test]
+fn outside_of_a_workflow_nothing_is_escaped() {
+    let stream = b"{\"type\":\"user\",\"text\":\"##[group]\"}\n";
+    for (variable, value, watched) in [
+        ("GITHUB_ACTIONS", "", false),
+        ("GITHUB_ACTIONS", "0", false),
+        ("GITHUB_ACTIONS", "false", false),
+        ("TF_BUILD", "False", false),
+        ("GITHUB_ACTIONS", "true", true),
+        ("GITHUB_ACTIONS", "yes", true),
+        ("TF_BUILD", "True", true),
+    ] {
+        let mut command = program();
+        command.args(["--to", "stream-json"]).env(variable, value);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), stream).unwrap();
+        let same = child.wait_with_output().unwrap().stdout == stream;
+        assert_eq!(!same, watched, "{variable}={value}");
+    }
 }
 
 /// Goal: texts that are shown raw are so only on request, and never to a terminal.

@@ -75,7 +75,7 @@ fn exit_codes_mean_what_the_profile_says() {
 
 #[test]
 fn profiles_are_listed_and_printed() {
-    let listed = text(&program().arg("--list-profiles").output().unwrap().stdout);
+    let listed = text(&program().arg("profiles").output().unwrap().stdout);
     let names: Vec<&str> = listed
         .lines()
         .skip(1)
@@ -83,7 +83,7 @@ fn profiles_are_listed_and_printed() {
         .collect();
     assert_eq!(names, Profile::names().collect::<Vec<_>>());
     assert!(listed.contains("\n              2026.09.10, 2026.09.15\n"), "{listed}");
-    let none = program().args(["--print-profile", "nobody"]).output().unwrap();
+    let none = program().args(["profiles", "nobody"]).output().unwrap();
     assert_eq!(none.status.code(), Some(2));
     assert!(text(&none.stderr).contains("no such profile; built in: cursor"));
 }
@@ -95,7 +95,7 @@ fn a_printed_profile_stands_alone() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("p.json");
     for name in Profile::names() {
-        let printed = program().args(["--print-profile", name]).output().unwrap().stdout;
+        let printed = program().args(["profiles", name]).output().unwrap().stdout;
         fs::write(&file, &printed).unwrap();
         let (_, own) = Profile::load(name).unwrap();
         let (profile, schema) = Profile::load(file.to_str().unwrap()).unwrap();
@@ -110,7 +110,7 @@ fn a_printed_profile_stands_alone() {
         let printed = text(&printed);
         assert!(of_own.into_iter().all(|line| printed.contains(&format!("{line}\n"))), "{name}");
     }
-    let printed = program().args(["--print-profile", "cursor"]).output().unwrap().stdout;
+    let printed = program().args(["profiles", "cursor"]).output().unwrap().stdout;
     fs::write(&file, printed).unwrap();
     let file = file.to_str().unwrap();
     let output = program().args(["--profile", file, "fixtures/agents/cursor"]).output().unwrap();

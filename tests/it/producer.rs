@@ -122,7 +122,7 @@ fn a_command_that_cannot_start_is_126_or_127() {
 
 #[test]
 fn the_commands_own_code_is_propagated_where_nothing_is_worse() {
-    let propagated = |agent: &[&str]| code(&run(&["--propagate"], agent));
+    let propagated = |agent: &[&str]| code(&run(&["--propagate-exit-code"], agent));
     assert_eq!(propagated(&["stderr", "no", "exit", "41"]), 41);
     assert_eq!(propagated(&["head", "2", GOOD, "kill", "KILL"]), 137);
     assert_eq!(propagated(&["emit", GOOD]), 0);
@@ -192,7 +192,7 @@ fn a_command_that_lingers_is_ended_quietly() {
     let rows: [&[&str]; 2] =
         [&["emit", GOOD, "sleep", "60"], &["emit", GOOD, "close-stdout", "sleep", "60"]];
     for agent in rows {
-        let output = run(&["--result-grace", "300ms"], agent);
+        let output = run(&["--exit-grace", "300ms"], agent);
         let report = text(&output.stdout);
         assert_eq!(code(&output), 0, "{report}");
         assert!(report.contains("note: the command lived on"), "{report}");
@@ -258,7 +258,7 @@ fn conversions_copies_and_reports_work_as_in_a_pipe() {
         (&[], &["head", "2", GOOD, "stderr", "no", "exit", "1"]),
         (&[], &["head", "2", GOOD, "kill", "KILL"]),
         (&["--idle-timeout", "200ms"], &["sleep", "60"]),
-        (&["--result-grace", "200ms"], &["emit", GOOD, "sleep", "60"]),
+        (&["--exit-grace", "200ms"], &["emit", GOOD, "sleep", "60"]),
     ];
     for (flags, agent) in ways {
         let report = folder.path().join("report.json");
@@ -347,15 +347,15 @@ fn a_slow_reader_of_our_output_does_not_cut_the_stream() {
 #[test]
 fn what_we_ended_is_not_propagated_and_contradicts_nothing() {
     let output =
-        run(&["--propagate", "--result-grace", "200ms"], &["emit", GOOD, "become-sleep", "60"]);
+        run(&["--propagate-exit-code", "--exit-grace", "200ms"], &["emit", GOOD, "become-sleep", "60"]);
     assert_eq!(code(&output), 0, "{}", text(&output.stdout));
     let begun = Instant::now();
-    let flags = ["--timeout", "300ms", "--result-grace", "20s"];
+    let flags = ["--timeout", "300ms", "--exit-grace", "20s"];
     let output = run(&flags, &["emit", GOOD, "become-sleep", "60"]);
     assert_eq!(code(&output), 0, "{}", text(&output.stdout));
     assert!(begun.elapsed() < Duration::from_secs(15), "the whole run has a limit");
     // Without a terminal event nothing is over when the output is closed.
-    let flags = ["--idle-timeout", "300ms", "--result-grace", "100ms"];
+    let flags = ["--idle-timeout", "300ms", "--exit-grace", "100ms"];
     let output = run(&flags, &["head", "3", GOOD, "close-stdout", "become-sleep", "60"]);
     assert_eq!(code(&output), 4, "{}", text(&output.stdout));
 }
@@ -374,7 +374,7 @@ fn the_report_tells_the_exit_code() {
     };
     let output = program().args([&flag, "--", "no-such-command-anywhere"]).output().unwrap();
     assert_eq!((code(&output), told()["exit_code"].as_u64()), (127, Some(127)));
-    let output = run(&[&flag, "--propagate"], &["stderr", "no", "exit", "41"]);
+    let output = run(&[&flag, "--propagate-exit-code"], &["stderr", "no", "exit", "41"]);
     assert_eq!((code(&output), told()["exit_code"].as_u64()), (41, Some(41)));
 }
 
@@ -382,8 +382,8 @@ fn the_report_tells_the_exit_code() {
 fn flags_of_run_mode_need_a_command() {
     let wrong: [&[&str]; 6] = [
         &["--no-stdin"],
-        &["--propagate"],
-        &["--propagate", GOOD],
+        &["--propagate-exit-code"],
+        &["--propagate-exit-code", GOOD],
         &["--timeout", "soon"],
         &["--timeout", "0s"],
         &["--timeout", "18446744073709551615s"],

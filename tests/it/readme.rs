@@ -37,9 +37,9 @@ fn console_blocks_print_what_they_show() {
 fn exit_codes_are_in_the_readme_and_the_help() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let help = String::from_utf8(program().arg("--help").output().unwrap().stdout).unwrap();
-    for code in [0, 1, 2, 3, 4] {
+    for code in [0, 1, 2, 3, 4, 126, 127] {
         assert!(readme.contains(&format!("| {code} |")), "README, {code}");
-        assert!(help.contains(&format!("\n  {code}  ")), "--help, {code}");
+        assert!(help.contains(&format!("\n{code:>5}  ")), "--help, {code}");
     }
 }
 

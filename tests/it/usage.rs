@@ -1,35 +1,76 @@
-//! What is typed wrongly, and the help for it.
+//! What is typed wrongly, the help for it, and the subcommands.
 
-use std::process::Output;
+use std::fs;
+use std::process::{Output, Stdio};
 
-use crate::streams::{program, text};
+use ndjson_check::profile::{LANGUAGE, Profile};
+use serde_json::Value;
+
+use crate::streams::{program, root, text};
 
 const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";
 
 fn run(arguments: &[&str]) -> Output {
-    program().args(arguments).output().unwrap()
+    program().args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
 fn code(output: &Output) -> i32 {
     output.status.code().unwrap()
 }
 
+/// What a successful command prints.
+fn printed(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert_eq!((code(&output), text(&output.stderr).as_str()), (0, ""), "{arguments:?}");
+    text(&output.stdout)
+}
+
+/// The one line of a command that is refused.
+fn refused(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    let error = text(&output.stderr);
+    assert_eq!((code(&output), text(&output.stdout).as_str()), (2, ""), "{arguments:?}: {error}");
+    assert_eq!(error.lines().count(), 1, "{arguments:?}: {error}");
+    assert!(error.starts_with("ndjson-check: ") && error.len() < 400, "{arguments:?}: {error}");
+    error
+}
+
 #[test]
-fn slips_of_the_pen_are_told_on_one_plain_line() {
-    for (arguments, told) in [
+fn misspellings_are_reported_on_one_plain_line() {
+    for (arguments, expected) in [
         (
             ["--profle", "x"],
             "unexpected argument '--profle' found; a similar argument exists: \
             '--profile' (see --help)",
         ),
         (["--profile", "claud"], "no such profile; a similar one is claude; built in: cursor, "),
-        (["--print-profile", "codx"], "no such profile; a similar one is codex; built in: "),
-        (["--explain", "truncated"], "names them all; a similar one is truncated-line (see "),
-        (["--warn", "blankline"], "names them all; a similar one is blank-line (see --help)"),
+        (["profiles", "codx"], "no such profile; a similar one is codex; built in: "),
+        (["rules", "truncated"], "lists them all; a similar one is truncated-line (see --help)"),
+        (["--warn", "blankline"], "lists them all; a similar one is blank-line (see --help)"),
     ] {
-        let error = text(&run(&arguments).stderr);
-        assert!(error.contains(told) && !error.contains('\\'), "{error}");
-        assert_eq!(error.lines().count(), 1, "{error}");
+        let error = refused(&arguments);
+        assert!(error.contains(expected) && !error.contains('\\'), "{error}");
+    }
+}
+
+#[test]
+fn subcommands_refuse_what_they_do_not_know() {
+    let wrong: [&[&str]; 12] = [
+        &["rules", "no-such-rule"],
+        &["rules", "blank-line", "invalid-json"],
+        &["rules", "--strict"],
+        &["profiles", "no-such-profile"],
+        &["profiles", "--profile", "cursor"],
+        &["profiles", "draft"],
+        &["profiles", "draft", "no/such/file"],
+        &["schema", "no-such-schema"],
+        &["schema", "events", GOOD],
+        &["schema", "--profile", "no-such-profile"],
+        &["schema", "report", "--profile", "cursor"],
+        &["schema", "profile", "--profile", "cursor"],
+    ];
+    for arguments in wrong {
+        refused(arguments);
     }
 }
 
@@ -37,26 +78,131 @@ fn slips_of_the_pen_are_told_on_one_plain_line() {
 fn a_draft_takes_no_flag_of_a_check() {
     for flags in [
         &["--max-line-bytes", "1k"][..],
-        &["--input", "json"],
+        &["--input-format", "json"],
         &["--engine", "fast"],
         &["--jobs", "2"],
-        &["--to", "text", "--raw"],
-        &["--only-valid"],
-        &["--result-grace", "1s"],
+        &["--to", "text"],
+        &["--exit-grace", "1s"],
     ] {
-        let output = run(&[flags, &["--infer", GOOD]].concat());
-        assert_eq!((code(&output), text(&output.stdout).as_str()), (2, ""), "{flags:?}");
-        assert!(text(&output.stderr).contains("cannot be used with"), "{flags:?}");
+        let error = refused(&[&["profiles", "draft", GOOD], flags].concat());
+        assert!(error.contains("unexpected argument '--"), "{flags:?}: {error}");
+    }
+}
+
+/// Goal: flags that became subcommands or have another name are not silently something else.
+#[test]
+fn former_flags_are_refused() {
+    let former: [&[&str]; 11] = [
+        &["--explain", "blank-line"],
+        &["--list-rules"],
+        &["--list-profiles"],
+        &["--print-profile", "cursor"],
+        &["--print-schema"],
+        &["--infer", GOOD],
+        &["--propagate", "--", "true"],
+        &["--result-grace", "1s", "--", "true"],
+        &["--input", "json", GOOD],
+        &["--error", "blank-line", GOOD],
+        &["--engine", "uncached", GOOD],
+    ];
+    for arguments in former {
+        refused(arguments);
     }
 }
 
 #[test]
-fn the_help_fits_a_terminal() {
-    for flag in ["-h", "--help"] {
-        let help = text(&run(&[flag]).stdout);
-        let wide: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
-        assert_eq!(wide, [""; 0], "{flag}");
-        // Nothing that we broke ourselves is broken once more.
-        assert!(help.contains("\n  4  timed out\nWhen several apply: 2, 1, 4, 3, 0. "), "{help}");
+fn rules_are_listed_and_explained() {
+    let list = printed(&["rules"]);
+    assert!(list.starts_with("RULE "), "{list}");
+    assert!(list.contains("\nunknown-tool                    off      warning"), "{list}");
+    for row in list.lines().skip(1) {
+        let name = row.split(' ').next().unwrap();
+        assert!(printed(&["rules", name]).starts_with(&format!("# {name}\n")), "{name}");
     }
+}
+
+#[test]
+fn schemas_are_printed() {
+    let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let events = |name: &str| Profile::load(name).unwrap().1.unwrap().document().clone();
+    assert_eq!(json(&printed(&["schema"])), events("cursor"));
+    assert_eq!(json(&printed(&["schema", "events"])), events("cursor"));
+    assert_eq!(json(&printed(&["schema", "--profile", "claude"])), events("claude"));
+    assert_eq!(json(&printed(&["schema", "events", "--profile", "codex"])), events("codex"));
+    assert_eq!(printed(&["schema", "profile"]), LANGUAGE);
+    let report = fs::read_to_string(root().join("fixtures/report.schema.json")).unwrap();
+    assert_eq!(printed(&["schema", "report"]), report);
+}
+
+/// Goal: a subcommand hides no file: `./rules` is always one, and so is `rules` after an option.
+#[test]
+fn a_file_may_be_named_like_a_subcommand() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = fs::read(root().join(GOOD)).unwrap();
+    for name in ["rules", "profiles", "schema", "draft", "help", "rulez"] {
+        fs::write(folder.path().join(name), &good).unwrap();
+        let dotted = format!("./{name}");
+        let mut spellings: Vec<Vec<&str>> = vec![vec![&dotted], vec!["--strict", name]];
+        if ["draft", "help", "rulez"].contains(&name) {
+            spellings.push(vec![name]);
+        }
+        for arguments in spellings {
+            let mut program = program();
+            let output = program.args(&arguments).current_dir(folder.path()).output().unwrap();
+            let report = text(&output.stdout);
+            assert!(report.contains(&format!("{name}: conforming, succeeded")), "{arguments:?}");
+        }
+    }
+    assert!(refused(&["no-such-subcommand"]).contains("failed to read no-such-subcommand: "));
+}
+
+/// Goal: a list that is no list is reported with the reason, and not printed whole.
+#[test]
+fn a_very_long_name_is_cut_before_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("list");
+    fs::write(&list, "x".repeat(3 << 20)).unwrap();
+    let output = run(&["--files-from", list.to_str().unwrap()]);
+    let error = text(&output.stderr);
+    assert_eq!((code(&output), error.lines().count()), (2, 1));
+    assert!(error.len() < 2_048 && error.contains("xxx…: "), "{error}");
+}
+
+#[test]
+fn the_help_fits_a_terminal() {
+    for (arguments, lines) in [
+        (&["-h"][..], 24),
+        (&["--help"], 76),
+        (&["rules", "-h"], 24),
+        (&["profiles", "--help"], 24),
+        (&["profiles", "draft", "--help"], 24),
+        (&["schema", "-h"], 24),
+    ] {
+        let help = printed(arguments);
+        let wide: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
+        assert_eq!(wide, [""; 0], "{arguments:?}");
+        assert!(help.lines().count() <= lines, "{arguments:?}: {}", help.lines().count());
+        assert!(help.lines().count() > 5, "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_help_shows_what_it_should() {
+    let (short, long) = (printed(&["-h"]), printed(&["--help"]));
+    for subcommand in ["rules", "profiles", "schema"] {
+        assert!(short.contains(&format!("\n  {subcommand} ")), "{short}");
+        assert!(long.contains(&format!("\n  {subcommand} ")), "{long}");
+    }
+    for heading in ["Check", "Convert", "Run", "Files", "Report", "Exit codes"] {
+        assert!(long.contains(&format!("\n{heading}:\n")), "{heading}: {long}");
+    }
+    for flag in ["--profile", "--strict", "--to", "--timeout", "--report", "--quiet"] {
+        assert!(short.contains(flag) && long.contains(flag), "{flag}");
+    }
+    for flag in ["--deny", "--files-from", "--propagate-exit-code", "--exit-grace"] {
+        assert!(!short.contains(flag) && long.contains(flag), "{flag}");
+    }
+    assert!(!long.contains("--engine"), "{long}");
+    // The parser breaks no line of the table once more.
+    assert!(long.contains("\n    4  timed out\n  126  the command cannot be executed\n"), "{long}");
 }

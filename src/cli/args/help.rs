@@ -1,0 +1,68 @@
+//! The help: `-h` is one screen, `--help` is everything.
+
+use clap::CommandFactory as _;
+
+use crate::cli::exit;
+
+pub(super) const USAGE: &str = "\
+agent --print --output-format stream-json | ndjson-check [OPTIONS]
+       ndjson-check [OPTIONS] [FILE]...
+       ndjson-check [OPTIONS] -- COMMAND [ARG]...";
+
+const FORMS: &str = "\
+Forms of --to:
+  text         one line per action, as it happens
+  transcript   the assistant's text, with the actions in between
+  answer       only the final message of a run that succeeded
+  json         the agent's single object, if the run succeeded
+  stream-json  the input's own bytes";
+
+const NOTES: &str = "\
+If killed by a signal, the exit status is 128+N.
+
+A file that is named like a subcommand is given as ./rules, for example.";
+
+/// The options that `-h` shows; `--help` shows them all.
+pub(super) const MOST_USED: [&str; 8] =
+    ["profile", "strict", "exit_status", "to", "timeout", "idle_timeout", "report", "quiet"];
+
+const SHORT_NOTES: &str = "\
+Exit codes: 0 success, 1 not conforming, 2 not checked, 3 failed, 4 timed out";
+
+/// The usage, for a terminal without arguments.
+pub(crate) fn usage() -> String {
+    super::CommandLine::command().render_usage().to_string()
+}
+
+/// The parser's message without its usage, on one line.
+pub(crate) fn one_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let mut paragraphs = text.split("\n\n").map(str::trim);
+    let message = paragraphs.next().unwrap_or_default();
+    let message = message.strip_prefix("error: ").unwrap_or(message);
+    // Of the parser's tips only those about spelling fit.
+    let tip = paragraphs.flat_map(str::lines).map(str::trim).find_map(|line| {
+        line.strip_prefix("tip: ")
+            .filter(|tip| tip.starts_with("a similar") || tip.starts_with("some similar"))
+    });
+    let tip = tip.map_or(String::new(), |tip| format!("; {tip}"));
+    let words: Vec<&str> = message.split_whitespace().collect();
+    format!("{}{tip} (see --help)", words.join(" "))
+}
+
+/// The command line with the help of `--help`.
+pub(super) fn long(command: clap::Command) -> clap::Command {
+    command.after_help(format!("{FORMS}\n\n{}\n{NOTES}", exit::table()))
+}
+
+/// The command line with the help of `-h`: the most used options, on one screen.
+pub(super) fn short(command: clap::Command) -> clap::Command {
+    let command = command.after_help(SHORT_NOTES).mut_args(|arg| {
+        if MOST_USED.contains(&arg.get_id().as_str()) {
+            arg.help_heading(None)
+        } else {
+            arg.hide(true)
+        }
+    });
+    command.mut_arg("to", |arg| arg.help("Convert the stream to text, answer, ... (see --help)"))
+}

@@ -1,0 +1,143 @@
+//! The values of options: how they are written.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::thread;
+use std::time::Duration;
+
+use crate::limits::{JOBS_PER_CORE_MAX, TIMER_MAX};
+use crate::rules::suggest::nearest;
+use crate::rules::{Rule, UnknownRule};
+
+/// A report and where it goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ReportTo {
+    /// Its format.
+    pub(crate) format: ReportFormat,
+    /// Its file; none is standard output.
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// The format of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReportFormat {
+    /// For people.
+    Human,
+    /// For programs.
+    Json,
+}
+
+impl FromStr for ReportTo {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (format, file) = match text.split_once('=') {
+            Some((_, "")) => return Err("the file name is empty".to_owned()),
+            Some((format, "-")) => (format, None),
+            Some((format, file)) => (format, Some(PathBuf::from(file))),
+            None => (text, None),
+        };
+        let format = match format {
+            "human" => ReportFormat::Human,
+            "json" => ReportFormat::Json,
+            _ => return Err("the formats are human and json".to_owned()),
+        };
+        Ok(Self { format, file })
+    }
+}
+
+/// A number of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size(pub(crate) u64);
+
+impl std::fmt::Display for Size {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            bytes if bytes > 0 && bytes.is_multiple_of(1 << 20) => {
+                write!(out, "{}MiB", bytes >> 20)
+            }
+            bytes => write!(out, "{bytes}"),
+        }
+    }
+}
+
+/// A rule by its name.
+pub(super) fn rule(name: &str) -> Result<Rule, String> {
+    name.parse().map_err(|unknown: UnknownRule| {
+        let near = nearest(name, Rule::ALL.iter().map(|rule| rule.name()));
+        let near = near.map_or(String::new(), |near| format!("; a similar one is {near}"));
+        format!("{unknown}; `ndjson-check rules` lists them all{near}")
+    })
+}
+
+/// A number of files to check at the same time. A larger number is lowered to what helps: the
+/// check keeps a core busy, and many threads only wait for each other.
+pub(super) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
+    let number: NonZeroUsize = text.parse().map_err(|_| "must be a whole number above 0")?;
+    let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    Ok(number.min(cores.saturating_mul(JOBS_PER_CORE_MAX)))
+}
+
+/// A duration as people write it.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    match duration_or_none(text)? {
+        Duration::ZERO => Err("must be greater than zero".to_owned()),
+        duration => Ok(duration),
+    }
+}
+
+/// A duration, or none at all: `0s`.
+pub(super) fn duration_or_none(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Ok(duration) if duration <= TIMER_MAX => Ok(duration),
+        Ok(_) => Err("must be at most one year".to_owned()),
+        Err(_) => Err("must be a duration such as 30s, 10m or 1h30m".to_owned()),
+    }
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let end = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
+        let (number, unit) = text.split_at(end);
+        let shift = match unit.to_ascii_lowercase().as_str() {
+            "" | "b" => 0,
+            "k" | "kib" => 10,
+            "m" | "mib" => 20,
+            "g" | "gib" => 30,
+            _ => return Err("the units are KiB, MiB and GiB".to_owned()),
+        };
+        let number: u64 = number.parse().map_err(|_| "must be a number of bytes".to_owned())?;
+        let size = number.checked_mul(1 << shift).filter(|size| *size > 0);
+        size.map(Self).ok_or_else(|| "the size is out of range".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::LINE_BYTES_MAX;
+
+    #[test]
+    fn jobs_are_capped() {
+        let cores = thread::available_parallelism().expect("the system knows its cores");
+        assert_eq!(jobs("1"), Ok(NonZeroUsize::MIN));
+        assert_eq!(jobs("100000").map(NonZeroUsize::get), Ok(cores.get() * 4));
+        assert!(jobs("0").is_err() && jobs("-1").is_err() && jobs("many").is_err());
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        let of = |text: &str| text.parse::<Size>().ok().map(|size| size.0);
+        assert_eq!(of("100"), Some(100));
+        assert_eq!(of("64MiB"), Some(64 << 20));
+        assert_eq!(of("2k"), Some(2048));
+        assert_eq!(of("1G"), Some(1 << 30));
+        for wrong in ["", "0", "x", "-1", "1.5M", "1TB", "99999999999999999999", "99999999999G"] {
+            assert_eq!(of(wrong), None, "{wrong}");
+        }
+        assert_eq!(Size(LINE_BYTES_MAX).to_string(), "64MiB");
+    }
+}
