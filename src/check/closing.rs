@@ -2,7 +2,7 @@
 
 use super::stream::Check;
 use crate::check::producer_exit::{End, Stop};
-use crate::profile::detect::Choice;
+use crate::profile::detect::ProfileSource;
 use crate::limits::{
     CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, NAMES_MAX, PRINTED_PER_RULE_MAX,
     STDERR_LINE_BYTES_MAX, TEXT_BYTES_MAX, TEXT_GROUPS_MAX,
@@ -80,7 +80,7 @@ impl Check<'_> {
     fn notes_on_outcome(&self, end: &End) -> Vec<String> {
         let mut notes = Vec::new();
         let judged = self.judged(end);
-        let (policy, turns) = (self.contract.profile().terminal.policy, self.terminal.turns());
+        let (policy, turns) = (self.contract.profile().end.policy, self.terminal.turns());
         let (warnings, last) = (self.terminal.warnings(), self.terminal.end());
         let untold = policy != TerminalPolicy::Required
             && !self.terminal.is_closed()
@@ -118,7 +118,7 @@ impl Check<'_> {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        if self.choice == Choice::Default && self.is_looking() {
+        if self.choice == ProfileSource::Fallback && self.is_looking() {
             let name = &self.contract.profile().name;
             let why = if self.events > 0 {
                 "the stream looks like no known agent's"

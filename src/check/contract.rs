@@ -108,13 +108,13 @@ impl Contract {
 
     /// Whether the producer ends its stream with a terminal event.
     pub(crate) fn needs_terminal(&self) -> bool {
-        self.profile.terminal.policy == TerminalPolicy::Required
+        self.profile.end.policy == TerminalPolicy::Required
     }
 }
 
 /// The schema of the single object, if the producer has a format that is one.
 fn single(schema: Option<&Schema>, profile: &Profile) -> Result<Option<Schema>, Error> {
-    match (schema, &profile.single) {
+    match (schema, &profile.single_object) {
         (Some(schema), Some(single)) => schema.part(&single.schema).map(Some).map_err(|error| {
             let message = format!("/single/schema: {error}");
             Error::Profile { origin: profile.name.clone(), message }

@@ -6,7 +6,7 @@ use crate::rules::diagnostic::Diagnostic;
 use crate::check::producer_exit::{End, Status, Stop};
 use crate::limits::CALLS_NAMED_MAX;
 use crate::stream::line::Line;
-use crate::profile::Word;
+use crate::profile::StatusMeaning;
 use crate::rules::Rule;
 
 /// A timeout fired; `open` names the open calls.
@@ -31,7 +31,7 @@ pub(super) fn stalled(stop: &Stop, open: Option<String>) -> Diagnostic {
 /// What happened around a command's stream; `told` says that the stream tells of the failure.
 pub(super) fn around(
     end: &End,
-    judged: Option<Word<'_>>,
+    judged: Option<StatusMeaning<'_>>,
     told: bool,
 ) -> impl Iterator<Item = Diagnostic> {
     let failed = matches!(judged.map(|it| it.status), Some(Status::Code(1..)));

@@ -20,7 +20,7 @@ use crate::check::producer_exit::{End, Status};
 use crate::error::Error;
 use crate::stream::event;
 use crate::facts::{Reader, Recipe};
-use crate::profile::detect::Choice;
+use crate::profile::detect::ProfileSource;
 use crate::stream::line::{LineReader, Lines};
 use crate::output::report::Report;
 use crate::json::schema::{Judge, Schema};
@@ -50,7 +50,7 @@ pub fn check(
 pub struct Checker<'c> {
     contract: &'c Contract,
     /// How the profile of the next stream was chosen, which is said in its summary.
-    pub choice: Choice,
+    pub choice: ProfileSource,
     reader: Reader<'c>,
     engine: event::Engine,
     memory: Memory<'c>,
@@ -82,7 +82,7 @@ impl<'c> Checker<'c> {
     pub fn new(contract: &'c Contract) -> Self {
         Self {
             contract,
-            choice: Choice::default(),
+            choice: ProfileSource::default(),
             reader: Reader::new(contract.profile()),
             engine: event::Engine::default(),
             memory: Memory::default(),

@@ -4,7 +4,7 @@
 use crate::check::contract::Contract;
 use crate::rules::diagnostic::Diagnostic;
 use crate::stream::event::{Event, Node};
-use crate::profile::detect::{Choice, Fingerprints, bears};
+use crate::profile::detect::{DetectRules, ProfileSource, matches};
 use crate::limits::{MESSAGE_BYTES_MAX, OPENING_EVENTS_MAX};
 use crate::profile::Profile;
 use crate::rules::Rule;
@@ -20,10 +20,10 @@ pub(super) struct Opening<'c> {
 }
 
 impl<'c> Opening<'c> {
-    pub(super) fn new(contract: &'c Contract, choice: Choice) -> Self {
+    pub(super) fn new(contract: &'c Contract, choice: ProfileSource) -> Self {
         let profile = contract.profile();
-        // A profile without a fingerprint may be of anybody.
-        let is_doubtful = choice == Choice::Named && !profile.fingerprint.is_empty();
+        // A profile without rules for detection may be for any producer.
+        let is_doubtful = choice == ProfileSource::Named && !profile.detect.is_empty();
         Self { profile, is_doubtful, version: None, events: 0 }
     }
 
@@ -50,9 +50,9 @@ impl<'c> Opening<'c> {
     /// Whether an event is another profile's.
     fn doubt(&mut self, event: Node<'_>) -> Option<Diagnostic> {
         let name = self.profile.name.as_str();
-        let borne = Fingerprints::built_in().borne_by(event);
-        let others: Vec<&str> = borne.filter(|other| *other != name).collect();
-        if bears(event, &self.profile.fingerprint) {
+        let matching = DetectRules::built_in().matching_profiles(event);
+        let others: Vec<&str> = matching.filter(|other| *other != name).collect();
+        if matches(event, &self.profile.detect) {
             // What two producers write alike leaves it open.
             self.is_doubtful = !others.is_empty();
             return None;
@@ -70,7 +70,7 @@ impl<'c> Opening<'c> {
     /// What the version is worth telling.
     pub(super) fn note(&self) -> Option<String> {
         let version = self.version.as_deref()?;
-        let range = self.profile.versions.left_by(version)?;
+        let range = self.profile.versions.range_excluding(version)?;
         let (version, name) = (shown(version), &self.profile.name);
         Some(format!(
             "the version is {version}, and the profile {name} is written for those {range}"

@@ -11,11 +11,11 @@ use crate::check::producer_exit::End;
 use crate::error::Error;
 use crate::stream::event::Event;
 use crate::facts::{CallId, Facts, Plan, Recipe, Subject};
-use crate::profile::detect::Choice;
+use crate::profile::detect::ProfileSource;
 use crate::stream::framing::Framing;
 use crate::limits::PRINTED_PER_RULE_MAX;
 use crate::stream::line::Line;
-use crate::profile::{RunOutcome, Word};
+use crate::profile::{RunOutcome, StatusMeaning};
 use crate::check::stage::text::{Pieces, Reassembly};
 use crate::output::report::Report;
 use crate::rules::{Rule, Severity};
@@ -29,7 +29,7 @@ use crate::check::stage::drift::{Started, Vocabulary};
 pub(super) struct Check<'c> {
     pub(super) name: String,
     pub(super) contract: &'c Contract,
-    pub(super) choice: Choice,
+    pub(super) choice: ProfileSource,
     pub(super) opening: Opening<'c>,
     pub(super) framing: Framing,
     pub(super) format: Option<Format>,
@@ -58,7 +58,7 @@ pub(super) struct Check<'c> {
 }
 
 impl<'c> Check<'c> {
-    pub(super) fn new(name: &str, contract: &'c Contract, choice: Choice) -> Self {
+    pub(super) fn new(name: &str, contract: &'c Contract, choice: ProfileSource) -> Self {
         let profile = contract.profile();
         Self {
             name: name.to_owned(),
@@ -208,7 +208,7 @@ impl<'c> Check<'c> {
         let ending = self.terminal.ending(facts);
         let succeeds = ending == Some(Ending::Sure(RunOutcome::Success));
         // Nothing but a terminal event: the single object of the other format.
-        let has_single = self.contract.profile().single.is_some();
+        let has_single = self.contract.profile().single_object.is_some();
         let alone = has_single && matches!(ending, Some(Ending::Sure(_)));
         let guess = if alone { Format::Json } else { Format::StreamJson };
         let format = *self.format.get_or_insert(guess);
@@ -340,10 +340,10 @@ impl<'c> Check<'c> {
 
     /// The exit status, if it is the producer's own word: not if we ended it, and not if somebody
     /// did when the run was over.
-    pub(super) fn judged(&self, end: &End) -> Option<Word<'c>> {
+    pub(super) fn judged(&self, end: &End) -> Option<StatusMeaning<'c>> {
         let ended = end.stopped.is_some() || end.interrupted && self.terminal.is_closed();
         let status = end.status.filter(|_| !ended)?;
-        Some(self.contract.profile().exit.word(status))
+        Some(self.contract.profile().end.exit.interpret(status))
     }
 
     fn is_error(&self, diagnostic: Option<&Diagnostic>) -> bool {

@@ -10,7 +10,7 @@ use crate::check::Checker;
 use crate::cli::args::Cli;
 use crate::check::contract::Contract;
 use crate::output::convert::Conversion;
-use crate::profile::detect::{AUTO, Again, Choice, Fingerprints, Likeness, Onlooker};
+use crate::profile::detect::{AUTO, DetectRules, Detection, ProfileDetector, ProfileSource, Replay};
 use crate::profile::{self, Profile};
 
 /// What streams are held against, each profile's made when it is first needed and then shared.
@@ -39,11 +39,11 @@ impl<'c> Contracts<'c> {
     }
 
     /// The contract of a stream that is like these profiles.
-    fn of(&self, name: &str, likeness: Likeness<'_>) -> Result<(&Contract, Choice), String> {
+    fn of(&self, name: &str, likeness: Detection<'_>) -> Result<(&Contract, ProfileSource), String> {
         match likeness {
-            Likeness::One(profile) => Ok((self.of_profile(profile)?, Choice::Recognised)),
-            Likeness::None => Ok((&self.first, Choice::Default)),
-            Likeness::Several(profiles) => {
+            Detection::One(profile) => Ok((self.of_profile(profile)?, ProfileSource::Detected)),
+            Detection::None => Ok((&self.first, ProfileSource::Fallback)),
+            Detection::Several(profiles) => {
                 let profiles = profiles.join(" or ");
                 Err(format!("{name}: the stream may be of {profiles}: say which with --profile"))
             }
@@ -64,7 +64,7 @@ impl<'c> Contracts<'c> {
 /// Checks streams, one after the other, each by the contract of its profile.
 pub(super) struct Checkers<'c> {
     contracts: &'c Contracts<'c>,
-    onlooker: Onlooker,
+    onlooker: ProfileDetector,
     /// By the name of the profile.
     made: BTreeMap<&'c str, Checker<'c>>,
     /// The one that was used last: it has the buffer, which all share.
@@ -73,13 +73,13 @@ pub(super) struct Checkers<'c> {
 
 /// A stream, and who is to check it.
 pub(super) struct Chosen<'k, 'c, R> {
-    pub(super) stream: Again<R>,
+    pub(super) stream: Replay<R>,
     pub(super) checker: &'k mut Checker<'c>,
 }
 
 impl<'c> Checkers<'c> {
     pub(super) fn new(contracts: &'c Contracts<'c>) -> Self {
-        Self { contracts, onlooker: Onlooker::default(), made: BTreeMap::new(), latest: None }
+        Self { contracts, onlooker: ProfileDetector::default(), made: BTreeMap::new(), latest: None }
     }
 
     /// Chooses the profile of a stream, for its conversion as well; `heard` is told of the events
@@ -101,10 +101,10 @@ impl<'c> Checkers<'c> {
             self.onlooker.lend_buffer(latest.take_buffer());
         }
         let (chosen, mut stream) = if contracts.cli.profile == AUTO {
-            let (likeness, stream) = self.onlooker.look(stream, Fingerprints::built_in(), heard);
+            let (likeness, stream) = self.onlooker.detect(stream, DetectRules::built_in(), heard);
             (contracts.of(name, likeness), stream)
         } else {
-            (Ok((&contracts.first, Choice::Named)), Again::unread(stream))
+            (Ok((&contracts.first, ProfileSource::Named)), Replay::new(stream))
         };
         let chosen = chosen.and_then(|(contract, choice)| {
             conversion.map_or(Ok(()), |it| convert_next(it, contract.profile()))?;

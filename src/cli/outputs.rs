@@ -209,7 +209,7 @@ pub(super) fn convert_next<'p>(
 }
 
 fn convertible(form: Form, profile: &Profile) -> Result<(), String> {
-    if form == Form::Json && profile.single.is_none() {
+    if form == Form::Json && profile.single_object.is_none() {
         return Err(format!("the profile {} has no single object to convert to", profile.name));
     }
     Ok(())

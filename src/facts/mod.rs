@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use crate::stream::event::Node;
 use crate::limits::CALL_ID_BYTES_MAX;
-use crate::profile::{Alone, CallOutcome, RunOutcome};
+use crate::profile::{CallOutcome, RunOutcome, WithoutStart};
 use crate::rules::escape::{clipped, shown};
 
 pub use plan::Plan;
@@ -184,7 +184,7 @@ pub struct Call<'e> {
     /// Whether this half may come again.
     pub repeat: bool,
     /// What a completion is if there was no start.
-    pub alone: Alone,
+    pub alone: WithoutStart,
     /// Whether a completion says two things at once.
     pub contradicts: bool,
     /// The half itself: the event, or an element of an array in it.

@@ -10,8 +10,8 @@ use super::{Call, CallId, Fact, Last, Standing, Usage};
 use crate::stream::event::Node;
 use crate::profile::path::{Finder, Path, Scope};
 use crate::profile::{
-    Alone, CallCompletion, CallOutcome, Calls, ErrorSeverity, Objects, Profile, RunOutcome,
-    Session, Terminal, TerminalOutcome, TerminalPolicy, TextMode, ToolName,
+    CallCompletion, CallOutcome, CallRules, EndRules, ErrorSeverity, Objects, Profile, RunOutcome,
+    SessionRules, TerminalOutcome, TerminalPolicy, TextMode, ToolName, WithoutStart,
 };
 
 /// Reads facts out of events, as one profile says.
@@ -26,7 +26,7 @@ pub struct Reader<'p> {
 impl<'p> Reader<'p> {
     /// Reads by this profile.
     pub fn new(profile: &'p Profile) -> Self {
-        let grouped = profile.text.iter().any(|rule| !rule.group.is_empty());
+        let grouped = profile.text.rules.iter().any(|rule| !rule.group.is_empty());
         Self { profile, memory: Memory::new(profile), grouped }
     }
 
@@ -36,17 +36,17 @@ impl<'p> Reader<'p> {
         let rules = self.memory.candidates(root);
         let mut steps = Steps::new();
         let session = session(&profile.session, rules, root, &mut steps);
-        let time = profile.time.as_ref().and_then(|path| path.find(root));
+        let time = profile.session.time.as_ref().and_then(|path| path.find(root));
         let calls = calls(&profile.calls, rules, root, &mut steps);
         let complete = calls & text(rules, self.grouped, root, &mut steps);
         if rules.boundaries.iter().any(|when| when.hold(root)) {
             steps.push(Step::Boundary);
         }
         course(rules, root, &mut steps);
-        let end = end(&profile.terminal, rules, root);
+        let end = end(&profile.end, rules, root);
         let standing = if end.is_some() { Standing::Documented } else { rules.standing };
         steps.extend(end.map(|end| {
-            Step::Ready(match profile.terminal.policy {
+            Step::Ready(match profile.end.policy {
                 TerminalPolicy::Required | TerminalPolicy::Optional => {
                     Fact::Terminal(Box::new(end))
                 }
@@ -66,7 +66,7 @@ impl<'p> Reader<'p> {
 
 /// The session's id, if the event names it.
 fn session<'e>(
-    session: &Session,
+    session: &SessionRules,
     rules: &Candidates<'_>,
     root: Node<'e>,
     steps: &mut Steps<'e>,
@@ -80,14 +80,14 @@ fn session<'e>(
 }
 
 /// False if the event is half of a call and has no id.
-fn calls<'e>(calls: &Calls, rules: &Candidates<'_>, root: Node<'e>, steps: &mut Steps<'e>) -> bool {
+fn calls<'e>(calls: &CallRules, rules: &Candidates<'_>, root: Node<'e>, steps: &mut Steps<'e>) -> bool {
     let mut complete = true;
     for Candidate { rule, .. } in rules.call_start.iter().filter(|it| it.when.hold(root)) {
         for object in rule.of.objects(root) {
             let tool = rule.tool.as_ref().unwrap_or(&calls.tool);
             let call = call(calls, object, &rule.id, tool);
             complete &= call.is_some();
-            let call = call.map(|it| Box::new(Call { repeat: rule.repeat, ..it }));
+            let call = call.map(|it| Box::new(Call { repeat: rule.may_repeat, ..it }));
             steps.extend(call.map(|it| Step::Ready(Fact::CallStarted(it))));
         }
     }
@@ -101,22 +101,22 @@ fn calls<'e>(calls: &Calls, rules: &Candidates<'_>, root: Node<'e>, steps: &mut 
     complete
 }
 
-fn completed<'e>(calls: &Calls, scope: Scope<'e>, rule: &CallCompletion) -> Option<Fact<'e>> {
+fn completed<'e>(calls: &CallRules, scope: Scope<'e>, rule: &CallCompletion) -> Option<Fact<'e>> {
     let mut finder = Finder::new(scope);
     let outcome = rule.outcomes.iter().find(|rule| rule.when.hold_by(&mut finder));
     let tool = rule.tool.as_ref().unwrap_or(&calls.tool);
     let call = Call {
         result_known: outcome.is_some(),
-        repeat: rule.repeat,
-        alone: rule.alone,
-        contradicts: outcome.is_some_and(|rule| rule.contradicts),
+        repeat: rule.may_repeat,
+        alone: rule.without_start,
+        contradicts: outcome.is_some_and(|rule| rule.is_contradictory),
         ..call(calls, scope, &rule.id, tool)?
     };
     let outcome = outcome.map_or(CallOutcome::Unknown, |rule| rule.outcome);
     Some(Fact::CallCompleted(Box::new(call), outcome))
 }
 
-fn call<'e>(calls: &Calls, scope: Scope<'e>, id: &[Path], names: &[ToolName]) -> Option<Call<'e>> {
+fn call<'e>(calls: &CallRules, scope: Scope<'e>, id: &[Path], names: &[ToolName]) -> Option<Call<'e>> {
     let (tool, known) = tool(names, scope).unzip();
     let mut finder = Finder::new(scope);
     Some(Call {
@@ -125,10 +125,10 @@ fn call<'e>(calls: &Calls, scope: Scope<'e>, id: &[Path], names: &[ToolName]) ->
         tool_known: known.unwrap_or(names.is_empty()),
         result_known: true,
         repeat: false,
-        alone: Alone::Never,
+        alone: WithoutStart::Error,
         contradicts: false,
         object: scope.object,
-        same: calls.same.iter().map(|path| finder.find(path)).collect(),
+        same: calls.must_match.iter().map(|path| finder.find(path)).collect(),
     })
 }
 
@@ -187,16 +187,16 @@ fn key<'e>(group: &[Path], scope: Scope<'e>) -> Parts<'e> {
     group.iter().map(|path| path.find(scope).filter(is_name)).collect()
 }
 
-fn end(terminal: &Terminal, rules: &Candidates<'_>, root: Node<'_>) -> Option<Last> {
+fn end(terminal: &EndRules, rules: &Candidates<'_>, root: Node<'_>) -> Option<Last> {
     let rule = rules.terminal.iter().find(|it| it.when.hold(root))?.rule;
     let number = |path: &Option<Path>| path.as_ref()?.find(root)?.as_u64();
     Some(Last {
         outcome: match rule.outcome {
             TerminalOutcome::Failure => Some(RunOutcome::Failure),
-            TerminalOutcome::Success | TerminalOutcome::Suspect => Some(RunOutcome::Success),
+            TerminalOutcome::Success => Some(RunOutcome::Success),
             TerminalOutcome::Neutral => None,
         },
-        suspect: rule.suspect || rule.outcome == TerminalOutcome::Suspect,
+        suspect: rule.suspect,
         duration_ms: number(&terminal.duration_ms),
         usage: Usage {
             input_tokens: number(&terminal.usage.input_tokens),

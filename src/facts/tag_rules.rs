@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::Standing;
 use crate::stream::event::Node;
 use crate::limits::{CALL_ID_BYTES_MAX, TAGS_REMEMBERED_MAX};
-use crate::profile::path::{Conditions, Known, Path};
+use crate::profile::path::{Conditions, KnownValue, Path};
 use crate::profile::{
     CallCompletion, CallStart, ErrorRule, EventRule, Profile, Tags, TerminalRule, TextRule,
     VerdictRule,
@@ -26,7 +26,7 @@ pub(super) struct Candidate<'p, R> {
 /// The rules that may hold for events of one tag, in the order of the profile.
 #[derive(Debug)]
 pub(super) struct Candidates<'p> {
-    parts: Vec<Known>,
+    parts: Vec<KnownValue>,
     pub(super) tag: Rc<str>,
     pub(super) standing: Standing,
     pub(super) session_start: Vec<Conditions>,
@@ -57,7 +57,7 @@ impl<'p> Memory<'p> {
 
     /// The rules that may hold for this event.
     pub(super) fn candidates(&mut self, root: Node<'_>) -> &Candidates<'p> {
-        let parts: Parts<'_> = self.profile.tag.iter().map(|path| path.find(root)).collect();
+        let parts: Parts<'_> = self.profile.tags.at.iter().map(|path| path.find(root)).collect();
         if !self.known.get(self.latest).is_some_and(|it| it.are_of(&parts)) {
             let index = self.known.iter().position(|it| it.are_of(&parts));
             self.latest = index.unwrap_or_else(|| self.learn(&parts));
@@ -80,45 +80,45 @@ impl<'p> Memory<'p> {
 type Parts<'e> = SmallVec<[Option<Node<'e>>; 2]>;
 
 /// What is known of one of them: nothing, if it is no string.
-fn known(part: Option<Node<'_>>) -> Known {
+fn known(part: Option<Node<'_>>) -> KnownValue {
     match part {
-        None => Known::Absent,
-        Some(node) => node.as_str().map_or(Known::Unknown, |it| Known::Text(it.into_owned())),
+        None => KnownValue::Absent,
+        Some(node) => node.as_str().map_or(KnownValue::Unknown, |it| KnownValue::Text(it.into_owned())),
     }
 }
 
 impl<'p> Candidates<'p> {
     fn new(profile: &'p Profile, parts: &Parts<'_>) -> Self {
-        let parts: Vec<Known> = parts.iter().map(|it| known(*it)).collect();
+        let parts: Vec<KnownValue> = parts.iter().map(|it| known(*it)).collect();
         let known = |path: &Path| {
-            let index = profile.tag.iter().position(|it| it == path);
-            index.map_or(Known::Unknown, |index| parts[index].clone())
+            let index = profile.tags.at.iter().position(|it| it == path);
+            index.map_or(KnownValue::Unknown, |index| parts[index].clone())
         };
-        let left = |when: &Conditions| when.given(known);
+        let left = |when: &Conditions| when.specialize(known);
         let all_left = |rules: &[EventRule]| rules.iter().filter_map(|it| left(&it.when)).collect();
         let tag = tag(&parts);
         Self {
-            standing: standing(&profile.events, &tag),
+            standing: standing(&profile.tags, &tag),
             tag: tag.into(),
             session_start: all_left(&profile.session.start),
             call_start: candidates(&profile.calls.start, |it| left(&it.when)),
             completion: candidates(&profile.calls.completion, |it| left(&it.when)),
-            text: candidates(&profile.text, |it| left(&it.when)),
-            boundaries: all_left(&profile.boundaries),
-            errors: candidates(&profile.errors, |it| left(&it.when)),
-            verdict: candidates(&profile.terminal.verdict, |it| left(&it.when)),
-            reopen: all_left(&profile.terminal.reopen),
-            after: all_left(&profile.terminal.after),
-            terminal: candidates(&profile.terminal.rules, |it| left(&it.when)),
+            text: candidates(&profile.text.rules, |it| left(&it.when)),
+            boundaries: all_left(&profile.text.ends_at),
+            errors: candidates(&profile.end.errors, |it| left(&it.when)),
+            verdict: candidates(&profile.end.verdict, |it| left(&it.when)),
+            reopen: all_left(&profile.end.reopen),
+            after: all_left(&profile.end.after),
+            terminal: candidates(&profile.end.rules, |it| left(&it.when)),
             parts,
         }
     }
 
     fn are_of(&self, parts: &Parts<'_>) -> bool {
         parts.iter().zip(&self.parts).all(|(part, known)| match (part, known) {
-            (None, Known::Absent) => true,
-            (Some(node), Known::Text(text)) => node.is(text),
-            (Some(node), Known::Unknown) => !node.is_string(),
+            (None, KnownValue::Absent) => true,
+            (Some(node), KnownValue::Text(text)) => node.is(text),
+            (Some(node), KnownValue::Unknown) => !node.is_string(),
             _ => false,
         })
     }
@@ -130,12 +130,12 @@ fn candidates<R>(rules: &[R], left: impl Fn(&R) -> Option<Conditions>) -> Vec<Ca
 
 /// The parts that are there, with a slash between them; what follows one that is no string is
 /// left out.
-fn tag(parts: &[Known]) -> String {
-    let texts = parts.iter().take_while(|part| **part != Known::Unknown);
+fn tag(parts: &[KnownValue]) -> String {
+    let texts = parts.iter().take_while(|part| **part != KnownValue::Unknown);
     let texts = texts.filter_map(|part| match part {
         // A slash in a part is told from those between parts.
-        Known::Text(text) => Some(text.replace('~', "~0").replace('/', "~1")),
-        Known::Absent | Known::Unknown => None,
+        KnownValue::Text(text) => Some(text.replace('~', "~0").replace('/', "~1")),
+        KnownValue::Absent | KnownValue::Unknown => None,
     });
     texts.collect::<Vec<_>>().join("/")
 }

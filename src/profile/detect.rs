@@ -1,10 +1,10 @@
-//! Whose stream it is, told by its first events.
+//! Whose stream it is, detected from its first events.
 //!
-//! A fingerprint is what the events of one producer have and those of no other: a key, or a value
-//! that it alone writes. Those of the profiles built in stand in one small file, so that nothing
-//! else has to be read before a stream is begun.
+//! The `detect` rules of a profile name what the events of one producer have and those of no other:
+//! a key, or a value that it alone writes. `build.rs` collects those of the built-in profiles in one
+//! small file, so that no profile is parsed before the stream begins.
 
-mod again;
+mod replay;
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -16,37 +16,37 @@ use crate::stream::event::{self, Event, Node};
 use crate::limits::{OPENING_BYTES_MAX, OPENING_EVENTS_MAX};
 use crate::stream::line::{Line, LineReader};
 use crate::profile::EventRule;
+use crate::profile::builtin::DETECT;
 
-pub use again::Again;
-use again::Recorder;
+pub use replay::Replay;
+use replay::Recorder;
 
-/// What stands for the profile that the stream itself shows.
+/// The name that asks for detection.
 pub const AUTO: &str = "auto";
 
-/// How the profile came to be chosen that a stream is held against.
+/// Why a stream is checked with this profile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Choice {
-    /// Somebody named it.
+pub enum ProfileSource {
+    /// The user named it.
     #[default]
     Named,
     /// The stream's first events are of this producer and of no other.
-    Recognised,
-    /// They are of none that is known, and this profile is the one used then.
-    Default,
+    Detected,
+    /// They are of no known producer, and this profile is the one used then.
+    Fallback,
 }
 
-/// The fingerprints of some profiles.
+/// The `detect` rules of some profiles.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct Fingerprints(BTreeMap<String, Vec<EventRule>>);
+pub struct DetectRules(BTreeMap<String, Vec<EventRule>>);
 
-impl Fingerprints {
-    /// Those of the profiles built in.
+impl DetectRules {
+    /// Those of the built-in profiles.
     pub fn built_in() -> &'static Self {
-        static BUILT_IN: OnceLock<Fingerprints> = OnceLock::new();
+        static BUILT_IN: OnceLock<DetectRules> = OnceLock::new();
         BUILT_IN.get_or_init(|| {
-            let rows = include_str!("builtin/fingerprints.json");
-            // It is well-formed, a test holds.
-            serde_json::from_str(rows).unwrap_or_default()
+            // It is well-formed, as a test shows.
+            serde_json::from_str(DETECT).unwrap_or_default()
         })
     }
 
@@ -55,85 +55,85 @@ impl Fingerprints {
         self.0.keys().map(String::as_str)
     }
 
-    /// The fingerprint of a profile.
+    /// The rules of a profile.
     pub fn of(&self, name: &str) -> Option<&[EventRule]> {
         self.0.get(name).map(Vec::as_slice)
     }
 
-    /// The profiles whose fingerprint an event bears.
-    pub fn borne_by(&self, event: Node<'_>) -> impl Iterator<Item = &str> {
-        let rows = self.0.iter().filter(move |(_, rules)| bears(event, rules));
+    /// The profiles with a rule that holds for an event.
+    pub fn matching_profiles(&self, event: Node<'_>) -> impl Iterator<Item = &str> {
+        let rows = self.0.iter().filter(move |(_, rules)| matches(event, rules));
         rows.map(|(name, _)| name.as_str())
     }
 }
 
-/// Whether an event bears a fingerprint.
-pub fn bears(event: Node<'_>, fingerprint: &[EventRule]) -> bool {
-    fingerprint.iter().any(|rule| rule.when.hold(event))
+/// Whether one of these rules holds for an event.
+pub fn matches(event: Node<'_>, rules: &[EventRule]) -> bool {
+    rules.iter().any(|rule| rule.when.hold(event))
 }
 
 /// Whose stream it may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Likeness<'f> {
+pub enum Detection<'f> {
     /// No profile's.
     None,
     /// This one's, and no other's.
     One(&'f str),
-    /// One of these, and nothing tells which.
+    /// One of these, and nothing shows which.
     Several(Vec<&'f str>),
 }
 
-impl<'f> Likeness<'f> {
-    /// Takes an event into account. One that is like none of those that are left tells nothing.
-    fn observe(self, event: Node<'_>, fingerprints: &'f Fingerprints) -> Self {
-        let mut borne: Vec<&str> = fingerprints.borne_by(event).collect();
+impl<'f> Detection<'f> {
+    /// Takes an event into account. One that is like none of those that are left says nothing.
+    fn observe(self, event: Node<'_>, rules: &'f DetectRules) -> Self {
+        let mut names: Vec<&str> = rules.matching_profiles(event).collect();
         if let Self::Several(left) = &self {
-            borne.retain(|name| left.contains(name));
+            names.retain(|name| left.contains(name));
         }
-        match borne[..] {
+        match names[..] {
             [] => self,
             [name] => Self::One(name),
-            [_, _, ..] => Self::Several(borne),
+            [_, _, ..] => Self::Several(names),
         }
     }
 }
 
-/// Looks at the first events of streams, one after the other.
+/// Reads the first events of streams, one after the other.
 #[derive(Debug, Default)]
-pub struct Onlooker {
+pub struct ProfileDetector {
     buffer: Vec<u8>,
 }
 
-impl Onlooker {
-    /// Whose stream it is, as soon as its events show it, and the stream from its start. `heard`
-    /// is told of every event: who looks may have to wait for it.
+impl ProfileDetector {
+    /// Whose stream it is, as soon as its events show it, and the stream from its start. Calls
+    /// `on_event` for every event: the caller may have to wait for it.
     ///
-    /// What cannot be read is met again by whoever reads the stream from its start.
-    pub fn look<'f, R: Read>(
+    /// A failure to read comes again when the stream is read from its start.
+    pub fn detect<'f, R: Read>(
         &mut self,
         stream: R,
-        fingerprints: &'f Fingerprints,
-        mut heard: impl FnMut(),
-    ) -> (Likeness<'f>, Again<R>) {
+        rules: &'f DetectRules,
+        mut on_event: impl FnMut(),
+    ) -> (Detection<'f>, Replay<R>) {
         let mut recorder = Recorder::new(stream);
         let buffer = std::mem::take(&mut self.buffer);
         let mut reader = LineReader::reusing(buffer, &mut recorder, OPENING_BYTES_MAX as u64);
-        let (mut likeness, mut events) = (Likeness::None, 0);
+        let (mut detection, mut events) = (Detection::None, 0);
         // The recorder knows no error.
-        'looking: while let Ok(Some(lines)) = reader.next_lines() {
+        'reading: while let Ok(Some(lines)) = reader.next_lines() {
             for line in lines {
                 let event = event::parse(&line, &mut Vec::new()).or_else(|| behind_text(&line));
                 let Some(event) = event else { continue };
-                heard();
+                on_event();
                 events += 1;
-                likeness = likeness.observe(event.root(), fingerprints);
-                if matches!(likeness, Likeness::One(_)) || events == OPENING_EVENTS_MAX {
-                    break 'looking;
+                detection = detection.observe(event.root(), rules);
+                if matches!(detection, Detection::One(_)) || events == OPENING_EVENTS_MAX {
+                    break 'reading;
                 }
             }
         }
         self.buffer = reader.into_buffer();
-        (likeness, recorder.into_stream())
+        (detection, recorder.into_stream())
     }
 
     /// Gives it memory that has served another reader.
@@ -141,7 +141,7 @@ impl Onlooker {
         self.buffer = buffer;
     }
 
-    /// The memory that looking took, for another reader.
+    /// The memory that detection took, for another reader.
     pub fn take_buffer(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.buffer)
     }
@@ -160,7 +160,7 @@ mod tests {
 
     use super::*;
 
-    fn fingerprints() -> Fingerprints {
+    fn rules() -> DetectRules {
         serde_json::from_str(
             r#"{
                 "a": [{ "when": { "/a": { "exists": true } } }, { "when": { "/t": "x" } }],
@@ -171,17 +171,17 @@ mod tests {
         .expect("rows are well-formed")
     }
 
-    fn look(stream: &[u8]) -> (String, Vec<u8>, usize) {
-        let fingerprints = fingerprints();
-        let mut heard = 0;
-        let (likeness, mut again) = Onlooker::default().look(stream, &fingerprints, || heard += 1);
+    fn detect(stream: &[u8]) -> (String, Vec<u8>, usize) {
+        let rules = rules();
+        let mut events = 0;
+        let (detection, mut replay) = ProfileDetector::default().detect(stream, &rules, || events += 1);
         let mut bytes = Vec::new();
-        again.read_to_end(&mut bytes).expect("memory reads");
-        (format!("{likeness:?}"), bytes, heard)
+        replay.read_to_end(&mut bytes).expect("memory reads");
+        (format!("{detection:?}"), bytes, events)
     }
 
     #[test]
-    fn the_first_event_that_only_one_bears_decides() {
+    fn the_first_event_of_only_one_profile_decides() {
         let cases: [(&[u8], &str, usize); 9] = [
             (b"", "None", 0),
             (b"{\"a\":1}\n{\"b\":1}\n", "One(\"a\")", 1),
@@ -195,7 +195,7 @@ mod tests {
         ];
         for (stream, expected, events) in cases {
             let shown = String::from_utf8_lossy(stream);
-            assert_eq!(look(stream), (expected.to_owned(), stream.to_vec(), events), "{shown}");
+            assert_eq!(detect(stream), (expected.to_owned(), stream.to_vec(), events), "{shown}");
         }
     }
 
@@ -203,9 +203,9 @@ mod tests {
     fn no_more_is_read_than_has_to_be() {
         let many = b"{\"t\":\"z\"}\n".repeat(OPENING_EVENTS_MAX + 1);
         let stream = [&many[..], b"{\"a\":1}\n"].concat();
-        assert_eq!(look(&stream), ("None".to_owned(), stream, OPENING_EVENTS_MAX));
+        assert_eq!(detect(&stream), ("None".to_owned(), stream, OPENING_EVENTS_MAX));
         let long = b"no JSON at all\n".repeat(OPENING_BYTES_MAX / 10);
-        assert_eq!(look(&long), ("None".to_owned(), long, 0));
+        assert_eq!(detect(&long), ("None".to_owned(), long, 0));
     }
 
     /// A source that fails in its middle, once.
@@ -224,12 +224,12 @@ mod tests {
 
     #[test]
     fn a_failure_is_met_again_where_it_was() {
-        let fingerprints = fingerprints();
+        let rules = rules();
         let source = Failing(b"{\"t\":\"z\"}\n{\"a\"", false);
-        let (likeness, mut again) = Onlooker::default().look(source, &fingerprints, || {});
-        assert_eq!(likeness, Likeness::None);
+        let (detection, mut replay) = ProfileDetector::default().detect(source, &rules, || {});
+        assert_eq!(detection, Detection::None);
         let mut bytes = Vec::new();
-        let error = again.read_to_end(&mut bytes).expect_err("it failed");
+        let error = replay.read_to_end(&mut bytes).expect_err("it failed");
         assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
         assert_eq!(bytes, b"{\"t\":\"z\"}\n{\"a\"");
     }

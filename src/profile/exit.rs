@@ -8,7 +8,7 @@ use super::{Objects, RunOutcome};
 use crate::check::producer_exit::Status;
 use crate::profile::path::Conditions;
 
-/// An event, or part of one, that tells of an error.
+/// An event, or part of one, that reports an error.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ErrorRule {
     /// What the error means for the run.
@@ -33,7 +33,7 @@ pub enum ErrorSeverity {
 /// What the producer's exit codes mean.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Exit {
+pub struct ExitCodes {
     /// The codes of a run that succeeded.
     #[serde(default = "zero")]
     pub success: Vec<i32>,
@@ -60,15 +60,15 @@ fn zero() -> Vec<i32> {
     vec![0]
 }
 
-impl Default for Exit {
+impl Default for ExitCodes {
     fn default() -> Self {
         Self { success: zero(), failure: None, meaning: BTreeMap::new() }
     }
 }
 
-impl Exit {
-    /// What the producer says with an exit status.
-    pub fn word(&self, status: Status) -> Word<'_> {
+impl ExitCodes {
+    /// What an exit status means.
+    pub fn interpret(&self, status: Status) -> StatusMeaning<'_> {
         let code = i32::from(status.shell_code());
         let success = self.success.contains(&code);
         let (failure, unlisted) = match &self.failure {
@@ -80,13 +80,13 @@ impl Exit {
             }
         };
         let meaning = self.meaning.get(&code).map(String::as_str);
-        Word { status, meaning, success, failure, unlisted }
+        StatusMeaning { status, meaning, success, failure, unlisted }
     }
 }
 
-/// What a producer says with its exit status.
+/// What an exit status means, as the profile says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Word<'p> {
+pub struct StatusMeaning<'p> {
     /// The status.
     pub status: Status,
     /// What it means, where the profile knows.
@@ -97,15 +97,15 @@ pub struct Word<'p> {
     unlisted: bool,
 }
 
-impl Word<'_> {
-    /// Whether it is that of a run that succeeded. One of which nobody knows what it means is not.
+impl StatusMeaning<'_> {
+    /// Whether it is that of a run that succeeded. One that the profile does not list is not.
     pub fn is_success(&self) -> bool {
         self.success
     }
 
-    /// Whether it can be that of a run with this outcome. One of which nobody knows what it means
+    /// Whether it can be that of a run with this outcome. One that the profile does not list
     /// contradicts none.
-    pub fn agrees(&self, outcome: RunOutcome) -> bool {
+    pub fn is_consistent_with(&self, outcome: RunOutcome) -> bool {
         let listed = match outcome {
             RunOutcome::Success => self.success,
             RunOutcome::Failure => self.failure,
@@ -120,11 +120,11 @@ mod tests {
 
     #[test]
     fn an_exit_status_says_what_the_profile_knows() {
-        let exit = |text: &str| serde_json::from_str::<Exit>(text).expect("it is well-formed");
+        let exit = |text: &str| serde_json::from_str::<ExitCodes>(text).expect("it is well-formed");
         let said = |text: &str, status| {
             let exit = exit(text);
-            let word = exit.word(status);
-            (word.agrees(RunOutcome::Success), word.agrees(RunOutcome::Failure))
+            let meaning = exit.interpret(status);
+            (meaning.is_consistent_with(RunOutcome::Success), meaning.is_consistent_with(RunOutcome::Failure))
         };
         let (zero, one, killed) = (Status::Code(0), Status::Code(1), Status::Signal(15));
         assert_eq!(said("{}", zero), (true, false));
@@ -137,9 +137,9 @@ mod tests {
         assert_eq!(said(r#"{"failure": [41]}"#, one), (true, true));
         assert_eq!(said(r#"{"success": [0, 143]}"#, killed), (true, false));
         let unlisted = exit(r#"{"failure": [41]}"#);
-        assert!(!unlisted.word(one).is_success() && unlisted.word(zero).is_success());
+        assert!(!unlisted.interpret(one).is_success() && unlisted.interpret(zero).is_success());
         let exit = exit(r#"{"meaning": {"143": "ended by SIGTERM"}}"#);
-        assert_eq!(exit.word(killed).meaning, Some("ended by SIGTERM"));
-        assert_eq!(exit.word(one).meaning, None);
+        assert_eq!(exit.interpret(killed).meaning, Some("ended by SIGTERM"));
+        assert_eq!(exit.interpret(one).meaning, None);
     }
 }

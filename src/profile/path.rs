@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::stream::event::Node;
 use crate::json::pointer;
 
-pub use super::condition::{Conditions, Known};
+pub use super::condition::{Conditions, KnownValue};
 
 /// A JSON Pointer (RFC 6901) of which a token may be `*suffix`: the member whose key ends in
 /// `suffix` and is longer, the smallest in byte order if there are several. `*` alone matches any

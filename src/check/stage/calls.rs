@@ -13,7 +13,7 @@ use crate::facts::{Call, CallId, Fact, Facts};
 use crate::limits::{
     CALL_ID_BYTES_MAX, CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_NAMED_MAX, CALLS_OPEN_MAX,
 };
-use crate::profile::{Alone, CallOutcome, Calls, OpenAtEnd};
+use crate::profile::{CallOutcome, CallRules, OpenAtEnd, WithoutStart};
 use crate::rules::Rule;
 use crate::rules::escape::{clipped, shown};
 
@@ -23,7 +23,7 @@ use likeness::{Likeness, Likenesses};
 /// Pairs the halves of tool calls.
 #[derive(Debug)]
 pub struct Correlation<'p> {
-    profile: &'p Calls,
+    profile: &'p CallRules,
     /// Those that are open, by the fingerprint of their id.
     open: HashMap<u64, Open, OfFingerprints>,
     /// Those that were completed, the same way.
@@ -72,7 +72,7 @@ impl Ended {
 
 impl<'p> Correlation<'p> {
     /// Pairs calls as a profile says.
-    pub fn new(profile: &'p Calls) -> Self {
+    pub fn new(profile: &'p CallRules) -> Self {
         Self {
             profile,
             open: HashMap::default(),
@@ -163,7 +163,7 @@ impl<'p> Correlation<'p> {
     /// Whether a completion says two things at once.
     fn contradiction(&self, key: u64, call: &Call<'_>) -> Option<Diagnostic> {
         let open = self.open.get(&key);
-        if !call.contradicts || call.alone == Alone::Ignored && open.is_none() {
+        if !call.contradicts || call.alone == WithoutStart::Ignore && open.is_none() {
             return None;
         }
         let tool = call.tool.as_deref().or_else(|| open?.tool.as_deref());
@@ -227,7 +227,7 @@ impl<'p> Correlation<'p> {
             let message = format!("{} is completed a second time", name());
             return Some(Diagnostic::new(Rule::RepeatedCompletion, message).related(ended.line()));
         }
-        if call.alone == Alone::Ignored {
+        if call.alone == WithoutStart::Ignore {
             return None;
         }
         if self.unfollowed() > 0 {
@@ -238,7 +238,7 @@ impl<'p> Correlation<'p> {
         }
         self.counts.total += 1;
         self.counts.add(outcome);
-        let whole = call.alone == Alone::Call;
+        let whole = call.alone == WithoutStart::Call;
         self.remember(key, Ended::new(line, whole));
         if let Some(row) = self.row(call, None) {
             self.rows[row].outcome = Some(outcome);
@@ -266,7 +266,7 @@ impl<'p> Correlation<'p> {
             }
             _ => None,
         };
-        let halves = open.same.iter().zip(&call.same).zip(&self.profile.same);
+        let halves = open.same.iter().zip(&call.same).zip(&self.profile.must_match);
         let values = halves.filter_map(|((a, b), path)| match (a, b) {
             (Some(a), Some(b)) if !self.likenesses.equal(a, *b) => Some(shown(&path.to_string())),
             _ => None,

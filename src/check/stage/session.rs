@@ -5,14 +5,14 @@ use std::hash::{BuildHasher, RandomState};
 use crate::rules::diagnostic::Diagnostic;
 use crate::facts::{Fact, Facts, Subject};
 use crate::limits::CALL_ID_BYTES_MAX;
-use crate::profile::{self, Repeats};
+use crate::profile::{Repeats, SessionRules};
 use crate::rules::Rule;
 use crate::rules::escape::clipped;
 
 /// Follows the session through the stream.
 #[derive(Debug)]
 pub struct Sequence<'p> {
-    rules: &'p profile::Session,
+    rules: &'p SessionRules,
     first_event: Option<(u64, u64)>,
     /// The first event that the start had to come before.
     early: Option<u64>,
@@ -54,7 +54,7 @@ impl Session {
 
 impl<'p> Sequence<'p> {
     /// Follows it by these rules.
-    pub fn new(rules: &'p profile::Session) -> Self {
+    pub fn new(rules: &'p SessionRules) -> Self {
         Self {
             rules,
             first_event: None,
@@ -81,7 +81,7 @@ impl<'p> Sequence<'p> {
             self.time(ms, facts, found);
         }
         self.first_event.get_or_insert((facts.line, facts.offset));
-        let is_late = || self.rules.first || self.rules.before.iter().any(|it| **it == *facts.tag);
+        let is_late = || self.rules.must_be_first.precedes(&facts.tag);
         if self.start_line.is_none() && self.early.is_none() && is_late() {
             self.early = Some(facts.line);
         }
@@ -98,8 +98,8 @@ impl<'p> Sequence<'p> {
             self.start_line = Some(facts.line);
             match self.rules.repeats {
                 Repeats::Always => return,
-                Repeats::EveryTurn if is_of_new_turn => return,
-                Repeats::EveryTurn | Repeats::Never => {}
+                Repeats::EachTurn if is_of_new_turn => return,
+                Repeats::EachTurn | Repeats::Never => {}
             }
             Diagnostic::new(Rule::RepeatedSessionStart, "the session starts a second time")
                 .related(line)
@@ -119,7 +119,7 @@ impl<'p> Sequence<'p> {
                 return;
             }
             *before = Session::new(id, &self.state);
-            if !self.rules.constant {
+            if !self.rules.id_is_constant {
                 return;
             }
             let message = "the event belongs to another session than the one before it";

@@ -3,7 +3,7 @@
 use crate::rules::diagnostic::Diagnostic;
 use crate::check::producer_exit::Status;
 use crate::facts::{Fact, Facts, Last, Subject};
-use crate::profile::{RunOutcome, Word};
+use crate::profile::{RunOutcome, StatusMeaning};
 use crate::rules::Rule;
 use crate::check::verdict::Outcome;
 
@@ -256,9 +256,9 @@ impl Terminal {
     }
 
     /// Holds what the stream said against the exit status of the producer, where it is known.
-    pub fn contradiction(&self, word: Option<Word<'_>>) -> Option<Diagnostic> {
+    pub fn contradiction(&self, word: Option<StatusMeaning<'_>>) -> Option<Diagnostic> {
         let (word, says) = (word?, self.says()?);
-        if word.agrees(says) {
+        if word.is_consistent_with(says) {
             return None;
         }
         let said = match says {
@@ -281,7 +281,7 @@ impl Terminal {
     }
 
     /// The outcome of the run. `cut` says that the stream ended before the run did.
-    pub fn outcome(&self, cut: bool, word: Option<Word<'_>>) -> Outcome {
+    pub fn outcome(&self, cut: bool, word: Option<StatusMeaning<'_>>) -> Outcome {
         let says_failed = self.says() == Some(RunOutcome::Failure);
         if says_failed || word.is_some_and(|word| !word.is_success()) {
             Outcome::Failed

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use crate::rules::diagnostic::Diagnostic;
 use crate::facts::{Fact, Facts, Prose};
-use crate::profile::{FinalIs, Profile, TextDeltas, TextGroups, TextMode};
+use crate::profile::{FinalText, Profile, TextDeltas, TextMode};
 use crate::rules::Rule;
 
 use answer::Unclosed;
@@ -88,19 +88,18 @@ pub enum Piece<'f> {
 impl<'p> Reassembly<'p> {
     /// Puts text together as this profile says.
     pub fn new(profile: &'p Profile) -> Self {
-        let has = |mode| profile.text.iter().any(|rule| rule.mode == mode);
-        let closed = profile.text_deltas == Some(TextDeltas::Closed);
-        let grouped = profile.text.iter().any(|rule| !rule.group.is_empty());
-        let parallel = profile.text_groups == TextGroups::Parallel;
+        let has = |mode| profile.text.rules.iter().any(|rule| rule.mode == mode);
+        let closed = profile.text.deltas == Some(TextDeltas::Closed);
+        let grouped = profile.text.rules.iter().any(|rule| !rule.group.is_empty());
         Self {
             profile,
             repeats: has(TextMode::Delta) && has(TextMode::Whole) && !closed && !grouped,
-            keeps_last: closed || profile.final_is != FinalIs::All,
+            keeps_last: closed || profile.text.final_text != FinalText::All,
             segment: Text::default(),
             deltas: 0,
             first_delta_line: 0,
             key: None,
-            groups: parallel.then(Groups::default),
+            groups: None,
             repeat: None,
             answer: Text::default(),
             segment_start: Mark::default(),
@@ -142,7 +141,7 @@ impl<'p> Reassembly<'p> {
                     found.extend(self.final_text(text, single, pieces).map(at));
                 }
                 Fact::CallStarted(_) | Fact::CallCompleted(..)
-                    if !self.profile.calls_end_text || self.groups.is_some() => {}
+                    if !self.profile.text.ends_at_calls || self.groups.is_some() => {}
                 // If something follows, it was not the end.
                 Fact::Terminal(last) if last.suspect => {}
                 Fact::CallStarted(_)

@@ -103,10 +103,7 @@ impl<'t> Study<'t> {
         let title = format!("A draft from {recordings}, to be edited");
         written.members.push(("name", json!("draft")));
         written.members.push(("title", json!(title)));
-        let tag: Vec<String> = self.tag.iter().map(Path::to_string).collect();
-        // A profile names something: without a tag all events have the same, the empty one.
-        written.members.push(("tag", if tag.is_empty() { json!([""]) } else { json!(tag) }));
-        self.events_section(&mut written);
+        self.tags(&mut written);
         self.session(&mut written);
         self.calls(&mut written);
         self.text(&mut written);
@@ -115,10 +112,13 @@ impl<'t> Study<'t> {
         written
     }
 
-    fn events_section(&self, written: &mut Written) {
+    fn tags(&self, written: &mut Written) {
+        let at: Vec<String> = self.tag.iter().map(Path::to_string).collect();
+        // A profile names something: without a tag all events have the same, the empty one.
+        let at = if at.is_empty() { json!([""]) } else { json!(at) };
         let observed: Vec<&str> =
             self.tags.iter().map(|it| &**it).filter(|it| !it.is_empty()).collect();
-        written.members.push(("events", json!({ "observed": observed })));
+        written.members.push(("tags", json!({ "at": at, "observed": observed })));
         let counts = self.ends.tags().map(|(tag, it)| format!("{} {}", named(tag), it.events));
         written.evidence.push(format!("events: {}", counts.collect::<Vec<_>>().join(", ")));
     }
@@ -142,13 +142,13 @@ impl<'t> Study<'t> {
                 session.insert("start".to_owned(), json!([{ "when": self.when(tag) }]));
             }
             if turns {
-                session.insert("repeats".to_owned(), "turn".into());
+                session.insert("repeats".to_owned(), "each_turn".into());
             }
         } else {
             written.evidence.push("start: recordings begin with different events".to_owned());
         }
         if let Some((path, seen, values)) = self.ends.session() {
-            session.insert("id".to_owned(), json!(path));
+            session.insert("id".to_owned(), json!([path]));
             written.evidence.push(format!(
                 "session: {} is in {seen} of {} events, one in each recording, {} in all",
                 shown(path),
@@ -158,12 +158,12 @@ impl<'t> Study<'t> {
         } else {
             written.evidence.push("session: no string is the same in all events".to_owned());
         }
-        written.members.push(("session", session.into()));
         if let Some((path, seen)) = self.ends.time() {
-            written.members.push(("time", json!(path)));
+            session.insert("time".to_owned(), json!(path));
             let path = shown(path);
             written.evidence.push(format!("time: {path} grows, in {}", counted(seen, "event")));
         }
+        written.members.push(("session", session.into()));
     }
 
     fn calls(&self, written: &mut Written) {

@@ -21,7 +21,7 @@ impl Study<'_> {
             let told = "end: recordings end with different events that stand elsewhere, too, so \
                 any event may be the last";
             written.evidence.push(told.to_owned());
-            written.members.push(("terminal", json!({ "policy": "none" })));
+            written.members.push(("end", json!({ "policy": "none" })));
             return;
         }
         let rules: Vec<Value> = ends.iter().flat_map(|it| self.end_rules(it)).collect();
@@ -32,13 +32,13 @@ impl Study<'_> {
             written.evidence.push(format!("end: {others} without one of these: taken for cut"));
         }
         written.evidence.push(failures_told(&rules, &ends));
-        let mut terminal = Map::new();
-        terminal.insert("policy".to_owned(), json!("required"));
-        terminal.insert("rules".to_owned(), rules.into());
+        let mut end = Map::new();
+        end.insert("policy".to_owned(), json!("required"));
+        end.insert("rules".to_owned(), rules.into());
         if let Some((start, _)) = self.ends.start().filter(|_| self.ends.has_turns()) {
-            terminal.insert("reopen".to_owned(), json!([{ "when": self.when(start) }]));
+            end.insert("reopen".to_owned(), json!([{ "when": self.when(start) }]));
         }
-        written.members.push(("terminal", terminal.into()));
+        written.members.push(("end", end.into()));
     }
 
     /// What says that it failed by its own word is a failure, and all else a success.

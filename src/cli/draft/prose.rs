@@ -44,18 +44,21 @@ impl Study<'_> {
             written.evidence.push(told.to_owned());
             return;
         }
-        written.members.push(("text", rules.into()));
+        let mut text = json!({ "rules": rules });
         written.evidence.extend(self.told(&prose));
         if let Some((number, made)) = last {
             let count = self.texts.kinds[&number].count;
             let is = match made {
-                Made { all, .. } if all == count => return,
-                Made { last, .. } if last == count => "last",
-                Made { either, .. } if either == count => "either",
-                _ => "free",
+                Made { all, .. } if all == count => None,
+                Made { last, .. } if last == count => Some("last"),
+                Made { either, .. } if either == count => Some("either"),
+                _ => Some("free"),
             };
-            written.members.push(("final_is", json!(is)));
+            if let Some(is) = is {
+                text["final"] = is.into();
+            }
         }
+        written.members.push(("text", text));
     }
 
     fn prose(&self) -> Prose {

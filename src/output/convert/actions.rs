@@ -7,7 +7,7 @@ use crate::stream::event::Event;
 use crate::facts::{Call, CallId, Fact};
 use crate::limits::{ACTION_DETAIL_CHARS_MAX, CALL_ID_BYTES_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX};
 use crate::profile::path::Scope;
-use crate::profile::{Action, Alone, CallOutcome, Profile};
+use crate::profile::{ActionRule, CallOutcome, Profile, WithoutStart};
 use crate::check::stage::text::Piece;
 use crate::rules::escape::{clipped, visible};
 
@@ -104,7 +104,7 @@ impl<'p> Actions<'p> {
         seen: &Seen<'_, '_>,
     ) -> Option<String> {
         let open = self.open.remove(&call.id);
-        if open.is_none() && (call.alone == Alone::Ignored || self.told.contains(&call.id)) {
+        if open.is_none() && (call.alone == WithoutStart::Ignore || self.told.contains(&call.id)) {
             return None;
         }
         if self.told.len() < CALLS_ENDED_MAX {
@@ -166,8 +166,8 @@ impl<'p> Actions<'p> {
                 detail: self.detail(name, false),
             };
         };
-        let Action { done, failed, asked, .. } = self.profile.calls.actions.rule(*rule);
-        let asked = asked.clone().unwrap_or_else(|| format!("call tool {}", self.line(&tool)));
+        let ActionRule { done, failed, attempt, .. } = self.profile.calls.actions.rule(*rule);
+        let asked = attempt.clone().unwrap_or_else(|| format!("call tool {}", self.line(&tool)));
         Told {
             done: done.clone().unwrap_or_else(|| asked.clone()),
             failed: failed.clone(),
@@ -178,7 +178,7 @@ impl<'p> Actions<'p> {
 
     /// What the result says in numbers, in brackets and with a space before them, if anything.
     fn figures(&self, rule: usize, object: Scope<'_>) -> String {
-        let figures = self.profile.calls.actions.rule(rule).figures(object);
+        let figures = self.profile.calls.actions.rule(rule).suffixes(object);
         let figures: Vec<String> = figures.iter().map(|figure| self.short(figure)).collect();
         let figures = figures.join(", ");
         if figures.is_empty() { figures } else { format!(" ({figures})") }

@@ -23,7 +23,7 @@ impl Converter for Json<'_> {
     fn event(&mut self, seen: &Seen<'_, '_>, _: &mut Vec<u8>) {
         let ends = seen.facts.list().iter().any(|fact| matches!(fact, Fact::Terminal(_)));
         let Some(event) = seen.event.filter(|_| seen.in_run && ends) else { return };
-        let order = self.profile.single.as_ref().map_or(&[][..], |single| &single.order);
+        let order = self.profile.single_object.as_ref().map_or(&[][..], |single| &single.order);
         let mut members = event.members();
         // Those the profile does not name come last, in their own order.
         let rank = |key: &str| {

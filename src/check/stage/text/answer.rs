@@ -4,7 +4,7 @@ use super::buffer::Text;
 use super::{Piece, Pieces, Reassembly};
 use crate::rules::diagnostic::Diagnostic;
 use crate::facts::Prose;
-use crate::profile::{FinalIs, TextDeltas, TextMode};
+use crate::profile::{FinalText, TextDeltas, TextMode};
 use crate::rules::Rule;
 
 /// Segments of deltas that no whole text closed.
@@ -28,7 +28,7 @@ impl Reassembly<'_> {
 
     /// Deltas from this line on were closed by no whole text.
     pub(super) fn note_unclosed(&mut self, line: u64) {
-        if self.profile.text_deltas == Some(TextDeltas::Closed) {
+        if self.profile.text.deltas == Some(TextDeltas::Closed) {
             let first = if self.unclosed.count == 0 { line } else { self.unclosed.line };
             let count = self.unclosed.count + 1;
             self.unclosed = Unclosed { count, line: first, waiting: self.groups.is_none() };
@@ -53,12 +53,12 @@ impl Reassembly<'_> {
         self.close(pieces);
         let is_new = self.answer.length() == 0;
         let mismatch = self.compare(text);
-        if self.final_is() == FinalIs::All || text.is_empty() {
+        if self.final_is() == FinalText::All || text.is_empty() {
             return mismatch;
         }
         if is_new {
             self.show(text, pieces);
-        } else if self.final_is() != FinalIs::Either {
+        } else if self.final_is() != FinalText::Either {
             pieces.push(Piece::Answer(text));
         }
         mismatch
@@ -72,16 +72,16 @@ impl Reassembly<'_> {
     }
 
     /// What the final text is, where there is something to compare it with.
-    fn final_is(&self) -> FinalIs {
+    fn final_is(&self) -> FinalText {
         if self.has(TextMode::Delta) || self.has(TextMode::Whole) {
-            self.profile.final_is
+            self.profile.text.final_text
         } else {
-            FinalIs::Free
+            FinalText::Free
         }
     }
 
     fn has(&self, mode: TextMode) -> bool {
-        self.profile.text.iter().any(|rule| rule.mode == mode)
+        self.profile.text.rules.iter().any(|rule| rule.mode == mode)
     }
 
     fn compare(&mut self, text: &Prose<'_>) -> Option<Diagnostic> {
@@ -93,12 +93,12 @@ impl Reassembly<'_> {
         let is_all = of_all.is_none() || self.other.as_ref().is_some_and(is_other);
         let of_last = if self.keeps_last { self.last.difference_from(text) } else { None };
         let (difference, what) = match self.final_is() {
-            FinalIs::All if !is_all => (of_all?, "the segments do not make"),
-            FinalIs::Last if !text.is_empty() => (of_last?, "the last segment is not"),
-            FinalIs::Either if !text.is_empty() && !is_all => {
+            FinalText::All if !is_all => (of_all?, "the segments do not make"),
+            FinalText::Last if !text.is_empty() => (of_last?, "the last segment is not"),
+            FinalText::Either if !text.is_empty() && !is_all => {
                 (of_last?, "neither all segments nor the last one make")
             }
-            FinalIs::All | FinalIs::Last | FinalIs::Either | FinalIs::Free => return None,
+            FinalText::All | FinalText::Last | FinalText::Either | FinalText::Free => return None,
         };
         let message = format!("{what} the text of the terminal event: {difference}");
         Some(Diagnostic::new(Rule::TextMismatch, message))
@@ -115,11 +115,11 @@ impl Reassembly<'_> {
         });
         let nothing = self.answer.length() == 0;
         let empty = match self.final_text {
-            Some(true) => nothing || self.final_is() != FinalIs::All,
+            Some(true) => nothing || self.final_is() != FinalText::All,
             Some(false) => false,
             // There are answers that are no text, where final texts come for those that are.
             None if self.has(TextMode::Final) => nothing && incomplete,
-            None => nothing && !self.profile.text.is_empty(),
+            None => nothing && !self.profile.text.rules.is_empty(),
         };
         let empty = empty.then(|| {
             let message = "the run succeeded, and its answer is empty";

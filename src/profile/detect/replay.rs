@@ -1,4 +1,4 @@
-//! A stream that has been looked into, from its start.
+//! A stream of which the beginning has been read, from its start.
 
 use std::io::{self, Read};
 
@@ -18,9 +18,9 @@ impl<R> Recorder<R> {
         Self { source, kept: Vec::new(), ended: false, failure: None }
     }
 
-    pub(super) fn into_stream(self) -> Again<R> {
+    pub(super) fn into_stream(self) -> Replay<R> {
         let Self { source, kept, ended, failure } = self;
-        Again { source, kept, at: 0, ended, failure }
+        Replay { source, kept, at: 0, ended, failure }
     }
 }
 
@@ -46,10 +46,10 @@ impl<R: Read> Read for Recorder<R> {
     }
 }
 
-/// A stream from its start, of which some has been read: that comes first, then what came of it
-/// there (its end, or a failure), or the rest.
+/// A stream from its start, of which some has been read: that comes first, then its end or failure
+/// if these have come, or else the rest.
 #[derive(Debug)]
-pub struct Again<R> {
+pub struct Replay<R> {
     source: R,
     kept: Vec<u8>,
     at: usize,
@@ -57,14 +57,14 @@ pub struct Again<R> {
     failure: Option<io::Error>,
 }
 
-impl<R> Again<R> {
+impl<R> Replay<R> {
     /// A stream of which nothing has been read.
-    pub fn unread(source: R) -> Self {
+    pub fn new(source: R) -> Self {
         Recorder::new(source).into_stream()
     }
 }
 
-impl<R: Read> Read for Again<R> {
+impl<R: Read> Read for Replay<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.at < self.kept.len() {
             let count = (&self.kept[self.at..]).read(buffer)?;
