@@ -29,10 +29,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut profile: Value =
             serde_json::from_slice(&text).map_err(|error| format!("{path}: {error}"))?;
         detect.insert(name.clone(), profile["detect"].take());
-        let file = |name: &str| format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {name:?}))");
+        let file =
+            |name: &str| format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {name:?}))");
         let profile = file(&format!("/{FOLDER}/{name}/profile.json"));
         let schema = file(&format!("/{FOLDER}/{name}/schema.json"));
-        writeln!(table, "BuiltInProfile {{ name: {name:?}, profile: {profile}, schema: {schema} }},")?;
+        writeln!(
+            table,
+            "BuiltInProfile {{ name: {name:?}, profile: {profile}, schema: {schema} }},"
+        )?;
     }
     table.push(']');
     let out = env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?;

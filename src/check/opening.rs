@@ -2,13 +2,13 @@
 //! of the producer wrote them.
 
 use crate::check::contract::Contract;
-use crate::rules::diagnostic::Diagnostic;
-use crate::stream::event::{Event, Node};
-use crate::profile::detect::{DetectRules, ProfileSource, matches};
 use crate::limits::{MESSAGE_BYTES_MAX, OPENING_EVENTS_MAX};
 use crate::profile::Profile;
+use crate::profile::detect::{DetectRules, ProfileSource, matches};
 use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::{clipped, shown};
+use crate::stream::event::{Event, Node};
 
 /// Looks at the first events of a stream.
 pub(super) struct Opening<'c> {

@@ -7,10 +7,12 @@ use std::sync::OnceLock;
 use super::contract_of;
 use super::outputs::convert_next;
 use crate::check::Checker;
-use crate::cli::args::Cli;
 use crate::check::contract::Contract;
+use crate::cli::args::Cli;
 use crate::output::convert::Conversion;
-use crate::profile::detect::{AUTO, DetectRules, Detection, ProfileDetector, ProfileSource, Replay};
+use crate::profile::detect::{
+    AUTO, DetectRules, Detection, ProfileDetector, ProfileSource, Replay,
+};
 use crate::profile::{self, Profile};
 
 /// What streams are held against, each profile's made when it is first needed and then shared.
@@ -39,8 +41,12 @@ impl<'c> Contracts<'c> {
     }
 
     /// The contract of a stream that is like these profiles.
-    fn of(&self, name: &str, likeness: Detection<'_>) -> Result<(&Contract, ProfileSource), String> {
-        match likeness {
+    fn of(
+        &self,
+        name: &str,
+        detection: Detection<'_>,
+    ) -> Result<(&Contract, ProfileSource), String> {
+        match detection {
             Detection::One(profile) => Ok((self.of_profile(profile)?, ProfileSource::Detected)),
             Detection::None => Ok((&self.first, ProfileSource::Fallback)),
             Detection::Several(profiles) => {
@@ -64,7 +70,7 @@ impl<'c> Contracts<'c> {
 /// Checks streams, one after the other, each by the contract of its profile.
 pub(super) struct Checkers<'c> {
     contracts: &'c Contracts<'c>,
-    onlooker: ProfileDetector,
+    detector: ProfileDetector,
     /// By the name of the profile.
     made: BTreeMap<&'c str, Checker<'c>>,
     /// The one that was used last: it has the buffer, which all share.
@@ -79,7 +85,12 @@ pub(super) struct Chosen<'k, 'c, R> {
 
 impl<'c> Checkers<'c> {
     pub(super) fn new(contracts: &'c Contracts<'c>) -> Self {
-        Self { contracts, onlooker: ProfileDetector::default(), made: BTreeMap::new(), latest: None }
+        Self {
+            contracts,
+            detector: ProfileDetector::default(),
+            made: BTreeMap::new(),
+            latest: None,
+        }
     }
 
     /// Chooses the profile of a stream, for its conversion as well; `heard` is told of the events
@@ -98,11 +109,11 @@ impl<'c> Checkers<'c> {
     ) -> Result<Chosen<'_, 'c, R>, String> {
         let contracts = self.contracts;
         if let Some(latest) = self.latest.take().and_then(|name| self.made.get_mut(name)) {
-            self.onlooker.lend_buffer(latest.take_buffer());
+            self.detector.lend_buffer(latest.take_buffer());
         }
         let (chosen, mut stream) = if contracts.cli.profile == AUTO {
-            let (likeness, stream) = self.onlooker.detect(stream, DetectRules::built_in(), heard);
-            (contracts.of(name, likeness), stream)
+            let (detection, stream) = self.detector.detect(stream, DetectRules::built_in(), heard);
+            (contracts.of(name, detection), stream)
         } else {
             (Ok((&contracts.first, ProfileSource::Named)), Replay::new(stream))
         };
@@ -116,7 +127,7 @@ impl<'c> Checkers<'c> {
                 let made = self.made.entry(name);
                 let checker = made.or_insert_with(|| Checker::new(contract));
                 self.latest = Some(name);
-                checker.lend_buffer(self.onlooker.take_buffer());
+                checker.lend_buffer(self.detector.take_buffer());
                 checker.choice = choice;
                 Ok(Chosen { stream, checker })
             }

@@ -4,15 +4,15 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use super::tag_rules::{Candidate, Candidates, Memory};
 use super::plan::{Nodes, Parts, Plan, Step, Steps};
+use super::tag_rules::{Candidate, Candidates, Memory};
 use super::{Call, CallId, Fact, Last, Standing, Usage};
-use crate::stream::event::Node;
 use crate::profile::path::{Finder, Path, Scope};
 use crate::profile::{
     CallCompletion, CallOutcome, CallRules, EndRules, ErrorSeverity, Objects, Profile, RunOutcome,
     SessionRules, TerminalOutcome, TerminalPolicy, TextMode, ToolName, WithoutStart,
 };
+use crate::stream::event::Node;
 
 /// Reads facts out of events, as one profile says.
 #[derive(Debug)]
@@ -80,7 +80,12 @@ fn session<'e>(
 }
 
 /// False if the event is half of a call and has no id.
-fn calls<'e>(calls: &CallRules, rules: &Candidates<'_>, root: Node<'e>, steps: &mut Steps<'e>) -> bool {
+fn calls<'e>(
+    calls: &CallRules,
+    rules: &Candidates<'_>,
+    root: Node<'e>,
+    steps: &mut Steps<'e>,
+) -> bool {
     let mut complete = true;
     for Candidate { rule, .. } in rules.call_start.iter().filter(|it| it.when.hold(root)) {
         for object in rule.of.objects(root) {
@@ -116,7 +121,12 @@ fn completed<'e>(calls: &CallRules, scope: Scope<'e>, rule: &CallCompletion) -> 
     Some(Fact::CallCompleted(Box::new(call), outcome))
 }
 
-fn call<'e>(calls: &CallRules, scope: Scope<'e>, id: &[Path], names: &[ToolName]) -> Option<Call<'e>> {
+fn call<'e>(
+    calls: &CallRules,
+    scope: Scope<'e>,
+    id: &[Path],
+    names: &[ToolName],
+) -> Option<Call<'e>> {
     let (tool, known) = tool(names, scope).unzip();
     let mut finder = Finder::new(scope);
     Some(Call {

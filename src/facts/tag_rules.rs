@@ -8,13 +8,13 @@ use std::rc::Rc;
 use smallvec::SmallVec;
 
 use super::Standing;
-use crate::stream::event::Node;
 use crate::limits::{CALL_ID_BYTES_MAX, TAGS_REMEMBERED_MAX};
 use crate::profile::path::{Conditions, KnownValue, Path};
 use crate::profile::{
     CallCompletion, CallStart, ErrorRule, EventRule, Profile, Tags, TerminalRule, TextRule,
     VerdictRule,
 };
+use crate::stream::event::Node;
 
 /// A rule, and which of its conditions are still to be asked.
 #[derive(Debug)]
@@ -83,7 +83,9 @@ type Parts<'e> = SmallVec<[Option<Node<'e>>; 2]>;
 fn known(part: Option<Node<'_>>) -> KnownValue {
     match part {
         None => KnownValue::Absent,
-        Some(node) => node.as_str().map_or(KnownValue::Unknown, |it| KnownValue::Text(it.into_owned())),
+        Some(node) => {
+            node.as_str().map_or(KnownValue::Unknown, |it| KnownValue::Text(it.into_owned()))
+        }
     }
 }
 

@@ -12,14 +12,14 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use crate::stream::event::{self, Event, Node};
 use crate::limits::{OPENING_BYTES_MAX, OPENING_EVENTS_MAX};
-use crate::stream::line::{Line, LineReader};
 use crate::profile::EventRule;
 use crate::profile::builtin::DETECT;
+use crate::stream::event::{self, Event, Node};
+use crate::stream::line::{Line, LineReader};
 
-pub use replay::Replay;
 use replay::Recorder;
+pub use replay::Replay;
 
 /// The name that asks for detection.
 pub const AUTO: &str = "auto";
@@ -174,7 +174,8 @@ mod tests {
     fn detect(stream: &[u8]) -> (String, Vec<u8>, usize) {
         let rules = rules();
         let mut events = 0;
-        let (detection, mut replay) = ProfileDetector::default().detect(stream, &rules, || events += 1);
+        let (detection, mut replay) =
+            ProfileDetector::default().detect(stream, &rules, || events += 1);
         let mut bytes = Vec::new();
         replay.read_to_end(&mut bytes).expect("memory reads");
         (format!("{detection:?}"), bytes, events)

@@ -124,7 +124,10 @@ mod tests {
         let said = |text: &str, status| {
             let exit = exit(text);
             let meaning = exit.interpret(status);
-            (meaning.is_consistent_with(RunOutcome::Success), meaning.is_consistent_with(RunOutcome::Failure))
+            (
+                meaning.is_consistent_with(RunOutcome::Success),
+                meaning.is_consistent_with(RunOutcome::Failure),
+            )
         };
         let (zero, one, killed) = (Status::Code(0), Status::Code(1), Status::Signal(15));
         assert_eq!(said("{}", zero), (true, false));

@@ -1,14 +1,13 @@
 //! How a profile points into an event: paths, and conditions on what stands there.
 
-
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
 use smallvec::SmallVec;
 
-use crate::stream::event::Node;
 use crate::json::pointer;
+use crate::stream::event::Node;
 
 pub use super::condition::{Conditions, KnownValue};
 

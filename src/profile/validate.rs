@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::versions::is_below;
 use super::{LANGUAGE, Template};
 use crate::json::pointer;
-use crate::json::schema::Schema;
+use crate::json::schema::{Schema, Violation};
 use crate::profile::pattern::LazyRegex;
+use crate::rules::suggest::nearest;
 
 /// What is wrong with a profile.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,17 +34,10 @@ impl fmt::Display for Fault {
 
 /// What is wrong with a profile.
 pub(super) fn faults(profile: &Value) -> Vec<Fault> {
-    let language = serde_json::from_str(LANGUAGE).map_err(|it| it.to_string());
-    let violations = language.and_then(|language| {
-        let language = Schema::compile("the profile language", &language);
-        language.and_then(|it| it.violations(profile)).map_err(|it| it.to_string())
-    });
-    let violations = match violations {
-        Ok(violations) => violations,
+    let mut faults = match violations(profile) {
+        Ok(faults) => faults,
         Err(message) => return vec![Fault::new("", message)],
     };
-    let mut faults: Vec<Fault> =
-        violations.into_iter().map(|it| Fault::new(it.instance, it.message)).collect();
     if faults.is_empty() {
         let members = profile.as_object().into_iter().flatten();
         for (key, value) in members.filter(|(key, _)| !["schema", "tags"].contains(&key.as_str())) {
@@ -52,6 +46,40 @@ pub(super) fn faults(profile: &Value) -> Vec<Fault> {
         find_ineffective_keys(profile, &mut faults);
     }
     faults
+}
+
+/// What the schema of the language refuses.
+fn violations(profile: &Value) -> Result<Vec<Fault>, String> {
+    let language: Value = serde_json::from_str(LANGUAGE).map_err(|it| it.to_string())?;
+    let schema = Schema::compile("the profile language", &language);
+    let violations = schema.and_then(|it| it.violations(profile)).map_err(|it| it.to_string())?;
+    let fault = |it: Violation| {
+        let message = match similar_key(&language, &it) {
+            Some(key) => format!("{}; a similar one is {key}", it.message),
+            None => it.message,
+        };
+        Fault::new(it.instance, message)
+    };
+    Ok(violations.into_iter().map(fault).collect())
+}
+
+/// Of a key that the language does not know, the one most like it that could be there.
+fn similar_key<'l>(language: &'l Value, violation: &Violation) -> Option<&'l str> {
+    let object = violation.keyword.strip_suffix("/additionalProperties")?;
+    let schema = pointer::tokens(object).try_fold(language, |schema, token| {
+        let next = match schema {
+            Value::Array(items) => items.get(token.parse::<usize>().ok()?)?,
+            _ => schema.get(&token)?,
+        };
+        if token == "$ref" {
+            language.pointer(next.as_str()?.strip_prefix('#')?)
+        } else {
+            Some(next)
+        }
+    })?;
+    let known = schema["properties"].as_object()?;
+    let name = pointer::tokens(&violation.instance).last()?;
+    nearest(&name, known.keys().map(String::as_str))
 }
 
 /// Texts with a syntax of their own, which the schema does not know: regular expressions and

@@ -9,7 +9,7 @@ use ndjson_check::check::contract::Contract;
 use ndjson_check::output::convert::{Conversion, Convert as _, Form};
 use ndjson_check::stream::event::Node;
 use ndjson_check::facts::{Fact, Reader};
-use ndjson_check::profile::detect::Fingerprints;
+use ndjson_check::profile::detect::DetectRules;
 use ndjson_check::profile::{DEFAULT, Profile};
 use ndjson_check::rules::Rule;
 use ndjson_check::check::verdict::{Outcome, Verdict};
@@ -293,6 +293,6 @@ fn profiles_folders_pages_and_fingerprints_are_the_same() {
     assert_eq!(folders.iter().map(|it| name(it)).collect::<BTreeSet<_>>(), names);
     assert_eq!(with("profile.json"), names);
     assert_eq!(with("page.md"), names);
-    let marked: BTreeSet<String> = Fingerprints::built_in().names().map(str::to_owned).collect();
+    let marked: BTreeSet<String> = DetectRules::built_in().names().map(str::to_owned).collect();
     assert_eq!(marked, names);
 }

@@ -1,20 +1,18 @@
 //! Whose stream it is, is told by the stream.
 
-use std::collections::BTreeMap;
+use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::Stdio;
-use std::{env, fs};
 
-use ndjson_check::profile::detect::{Fingerprints, Likeness, Onlooker};
-use ndjson_check::profile::Profile;
-use serde_json::Value;
+use ndjson_check::profile::detect::{DetectRules, Detection, ProfileDetector};
+use ndjson_check::profile::{DEFAULT, Profile};
 
 use crate::streams::{cases, files, program, root, run_on, shared, text};
 
-/// What a stream is like.
-fn likeness(stream: &[u8]) -> Likeness<'static> {
-    Onlooker::default().look(stream, Fingerprints::built_in(), || {}).0
+/// Whose a stream is.
+fn detection(stream: &[u8]) -> Detection<'static> {
+    ProfileDetector::default().detect(stream, DetectRules::built_in(), || {}).0
 }
 
 /// The profile that a recording's name stands for.
@@ -49,8 +47,8 @@ fn every_recording_is_recognised() {
     let recordings = files(&folder, "ndjson");
     assert!(recordings.len() >= 50, "only {} recordings", recordings.len());
     for path in recordings {
-        let found = likeness(&fs::read(&path).unwrap());
-        assert_eq!(found, Likeness::One(profile_of(&path)), "{}", path.display());
+        let found = detection(&fs::read(&path).unwrap());
+        assert_eq!(found, Detection::One(profile_of(&path)), "{}", path.display());
     }
 }
 
@@ -63,13 +61,13 @@ fn no_line_of_a_recording_is_taken_for_another_agents() {
     for path in files(&folder, "ndjson") {
         let own = profile_of(&path);
         for (line, number) in fs::read(&path).unwrap().split_inclusive(|it| *it == b'\n').zip(1..) {
-            match likeness(line) {
-                Likeness::One(name) => assert_eq!(name, own, "{}:{number}", path.display()),
-                Likeness::Several(names) => {
+            match detection(line) {
+                Detection::One(name) => assert_eq!(name, own, "{}:{number}", path.display()),
+                Detection::Several(names) => {
                     assert!(names.contains(&own), "{}:{number}: {names:?}", path.display());
                     continue;
                 }
-                Likeness::None => continue,
+                Detection::None => continue,
             }
             decided += 1;
         }
@@ -88,37 +86,27 @@ fn no_fixture_is_taken_for_another_agents() {
         if on_purpose.iter().any(|it| folder.starts_with(it)) {
             continue;
         }
-        match likeness(&case.bytes()) {
-            Likeness::None => {}
-            found => assert_eq!(found, Likeness::One(own), "{}", case.path.display()),
+        match detection(&case.bytes()) {
+            Detection::None => {}
+            found => assert_eq!(found, Detection::One(own), "{}", case.path.display()),
         }
     }
 }
 
-/// Goal: what is known of all agents in one small file is what their profiles say.
-/// Method: compare; `UPDATE_GOLDEN=1` rewrites it.
+/// Goal: the table that the build derives has what the profiles say.
 #[test]
-fn the_fingerprints_are_those_written_in_the_profiles() {
-    let path = root().join("src/profile/builtin/fingerprints.json");
-    let mut rows: BTreeMap<String, Vec<Value>> =
-        serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    let written = rows.clone();
-    for name in Profile::names() {
-        let profile: Value = serde_json::from_str(Profile::text(name).unwrap()).unwrap();
-        let own = profile["fingerprint"].as_array();
-        rows.insert(name.to_owned(), own.unwrap_or_else(|| panic!("{name} has none")).clone());
+fn every_profile_has_rules_for_detection_and_they_are_used() {
+    let mut names: Vec<&str> = Profile::names().collect();
+    assert_eq!(names[0], DEFAULT);
+    assert!(names[1..].is_sorted());
+    names.sort_unstable();
+    assert_eq!(DetectRules::built_in().names().collect::<Vec<_>>(), names);
+    for name in names {
+        let own = Profile::load(name).unwrap().0.detect;
+        let used = DetectRules::built_in().of(name).unwrap();
+        assert!(!own.is_empty(), "{name}");
+        assert_eq!(format!("{own:?}"), format!("{used:?}"), "{name}");
     }
-    if env::var_os("UPDATE_GOLDEN").is_some() {
-        let rows: Vec<String> = rows.iter().map(|(name, rules)| row(name, rules)).collect();
-        fs::write(&path, format!("{{\n{}\n}}\n", rows.join(",\n"))).unwrap();
-    } else {
-        assert_eq!(written, rows);
-    }
-}
-
-fn row(name: &str, rules: &[Value]) -> String {
-    let rules: Vec<String> = rules.iter().map(|rule| format!("    {rule}")).collect();
-    format!("  \"{name}\": [\n{}\n  ]", rules.join(",\n"))
 }
 
 /// A stream that may be of two agents.
