@@ -261,7 +261,7 @@ fn agents_without_a_single_object_have_one_usage_error() {
     for name in Profile::names() {
         let output = run_on(&["--profile", name, "--to", "json"], b"");
         let said = text(&output.stderr);
-        if Profile::load(name).unwrap().0.single.is_some() {
+        if Profile::load(name).unwrap().0.single_object.is_some() {
             assert!(!said.contains("single object"), "{name}: {said}");
             with.push(name);
             continue;

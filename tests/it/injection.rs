@@ -5,7 +5,7 @@ use std::process::Stdio;
 use ndjson_check::rules::escape::misleads;
 use serde_json::Value;
 
-use crate::output::convert::FORMS;
+use crate::convert::FORMS;
 use crate::streams::{program, run_on, text};
 
 /// Streams in which every text is made of what hurts.

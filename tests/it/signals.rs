@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::cli::producer::{AGENT, GOOD, is_alive, pid_in};
+use crate::producer::{AGENT, GOOD, is_alive, pid_in};
 use crate::streams::{PROGRAM, contract, judge, program, root, text};
 
 /// Starts a run, and waits until its agent, which tells its id in `pid`, has become a sleep.

@@ -91,7 +91,7 @@ pub(crate) fn cases() -> Vec<Case> {
 /// The contract that these flags make.
 pub(crate) fn contract<'a>(flags: impl IntoIterator<Item = &'a str>) -> Contract {
     let arguments = ["ndjson-check"].into_iter().chain(flags);
-    run::contract(&Cli::try_parse_from(arguments).unwrap()).unwrap()
+    cli::contract(&Cli::try_parse_from(arguments).unwrap()).unwrap()
 }
 
 /// A report that only collects.
