@@ -161,6 +161,20 @@ fn what_would_have_no_effect_is_refused_with_its_place() {
             none("rules", json!([{"outcome": "failure", "suspect": true, "when": {}}])),
             "/end/rules/0: with the policy none",
         ),
+        (
+            json!({"detect": [{"when": [{}, {"/a": {"matches": "("}}]}]}),
+            "/detect/0/when/1/~1a/matches: unclosed group",
+        ),
+        (
+            json!({"calls": {"completion": [{"when": {}, "each": "/e", "id": ["/i"],
+                "outcomes": [{"outcome": "failed", "when": {"^/a": {"matches": "(?!a)"}}}]}]}}),
+            "/calls/completion/0/outcomes/0/when/^~1a/matches: look-around",
+        ),
+        (
+            json!({"end": {"errors": [{"severity": "fatal", "when": {}, "each": "/e",
+                "where": {"/a": {"matches": "*"}}}]}}),
+            "/end/errors/0/where/~1a/matches: repetition operator missing",
+        ),
         (json!({"versions": {"from": "2", "before": "1.9"}}), "/versions/before: no version is"),
         (json!({"versions": {"from": "1", "before": "1.0"}}), "/versions/before: no version is"),
         (json!({"versions": {"from": "1.9999999999999999999"}}), "/versions/from: "),
