@@ -37,13 +37,13 @@ impl Contract {
             }),
             None => Ok(None),
         };
-        let single = match &profile.single {
-            Some(single) => part("/single/schema", &single.schema)?,
+        let single = match &profile.single_object {
+            Some(single) => part("/single_object/schema", &single.schema)?,
             None => None,
         };
         let mut by_tag = HashMap::new();
-        for (tag, reference) in &profile.events.schemas {
-            let schema = part("/events/schemas", reference)?;
+        for (tag, reference) in &profile.tags.schemas {
+            let schema = part("/tags/schemas", reference)?;
             by_tag.extend(schema.map(|schema| (tag.clone(), schema)));
         }
         let (options, user_schema) = (Arc::clone(&shared.options), shared.user_schema.clone());
@@ -73,7 +73,7 @@ impl Contract {
 
     /// Whether the agent ends every run with a terminal event.
     pub(crate) fn needs_terminal(&self) -> bool {
-        self.profile.terminal.policy == TerminalPolicy::Required
+        self.profile.end.policy == TerminalPolicy::Required
     }
 }
 

@@ -152,7 +152,7 @@ impl<'c> Run<'c> {
     fn settle_format(&mut self, facts: &Facts<'_>) -> Format {
         *self.format.get_or_insert_with(|| {
             let is_end = facts.terminal().is_some_and(|end| !end.is_provisional);
-            let has_single = self.contract.profile().single.is_some();
+            let has_single = self.contract.profile().single_object.is_some();
             if has_single && is_end { Format::Json } else { Format::StreamJson }
         })
     }
@@ -176,7 +176,7 @@ impl<'c> Run<'c> {
             has_open_calls: self.calls.is_unfinished(),
             last_line: lines.last_line(findings),
         };
-        let status = exit.status.map(|status| self.contract.profile().exit.word(status));
+        let status = exit.status.map(|status| self.contract.profile().end.exit.interpret(status));
         let end = EndOfRun::decide(stream, exit, status);
         let found = &mut findings.pending;
 
@@ -261,7 +261,7 @@ impl<'c> Run<'c> {
                 }
             }
             Outcome::Succeeded => {
-                let policy = self.contract.profile().terminal.policy;
+                let policy = self.contract.profile().end.policy;
                 let is_silent = policy != TerminalPolicy::Required
                     && self.terminal.terminal_line().is_none()
                     && result.is_none_or(|result| result.outcome.is_none());

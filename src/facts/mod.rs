@@ -17,7 +17,7 @@ use std::sync::Arc;
 use crate::json::JsonRef;
 use crate::limits::CALL_ID_BYTES_MAX;
 use crate::profile::path::Scope;
-use crate::profile::{Alone, CallOutcome, RunOutcome};
+use crate::profile::{WithoutStart, CallOutcome, RunOutcome};
 use crate::rules::escape::{clipped, shown};
 
 pub(crate) use bounded_id::BoundedId;
@@ -118,7 +118,7 @@ pub(crate) struct Call<'e> {
     /// Whether this half may come again.
     pub(crate) may_repeat: bool,
     /// What a completion is if there was no start.
-    pub(crate) without_start: Alone,
+    pub(crate) without_start: WithoutStart,
     /// Whether a completion says two things at once.
     pub(crate) is_contradictory: bool,
     /// The half itself: the event, or an element of an array in it.

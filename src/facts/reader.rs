@@ -12,7 +12,7 @@ use super::{
 use crate::json::JsonRef;
 use crate::profile::path::{Finder, Path, Scope};
 use crate::profile::{
-    Alone, CallCompletion, CallOutcome, ErrorSeverity, Profile, RunOutcome, TerminalOutcome,
+    WithoutStart, CallCompletion, CallOutcome, ErrorSeverity, Profile, RunOutcome, TerminalOutcome,
     TerminalPolicy, TextMode, TextRule, ToolName,
 };
 use crate::stream::Event;
@@ -40,7 +40,7 @@ impl FactReader {
         }
         let session = profile.session.id.iter().find_map(|path| path.find(root));
         let session = session.and_then(JsonRef::as_str);
-        let time = profile.time.as_ref().and_then(|path| path.find(root));
+        let time = profile.session.time.as_ref().and_then(|path| path.find(root));
         let has_ids = calls(profile, rules, root, &mut rare);
         let (texts, final_text, has_text) = texts(profile, rules, root);
         let ends_segment = applies(&rules.boundaries);
@@ -78,7 +78,7 @@ fn calls<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut 
         for scope in rule.of.objects(root) {
             match call(profile, scope, &rule.id, tool) {
                 Some(call) => {
-                    let call = Call { may_repeat: rule.repeat, ..call };
+                    let call = Call { may_repeat: rule.may_repeat, ..call };
                     rare.get_or_insert_default().started.push(call);
                 }
                 None => is_complete = false,
@@ -107,9 +107,9 @@ fn completed<'e>(
     let tool = rule.tool.as_ref().unwrap_or(&profile.calls.tool);
     let call = Call {
         is_result_known: outcome.is_some(),
-        may_repeat: rule.repeat,
-        without_start: rule.alone,
-        is_contradictory: outcome.is_some_and(|rule| rule.contradicts),
+        may_repeat: rule.may_repeat,
+        without_start: rule.without_start,
+        is_contradictory: outcome.is_some_and(|rule| rule.is_contradictory),
         ..call(profile, scope, &rule.id, tool)?
     };
     Some((call, outcome.map_or(CallOutcome::Unknown, |rule| rule.outcome)))
@@ -129,10 +129,10 @@ fn call<'e>(
         is_tool_known: is_known.unwrap_or(names.is_empty()),
         is_result_known: true,
         may_repeat: false,
-        without_start: Alone::Never,
+        without_start: WithoutStart::Error,
         is_contradictory: false,
         scope,
-        must_match: profile.calls.same.iter().map(|path| finder.find(path)).collect(),
+        must_match: profile.calls.must_match.iter().map(|path| finder.find(path)).collect(),
     })
 }
 
@@ -158,17 +158,17 @@ fn call_id(scope: Scope<'_>, paths: &[Path]) -> Option<CallId> {
 /// What the event says about the course of the run.
 fn course<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut Rare<'e>) {
     let error = rules.errors.iter().find(|open| {
-        open.when.hold(root) && profile.errors[open.rule].of.objects(root).next().is_some()
+        open.when.hold(root) && profile.end.errors[open.rule].of.objects(root).next().is_some()
     });
     if let Some(open) = error {
-        let fact = match profile.errors[open.rule].severity {
+        let fact = match profile.end.errors[open.rule].severity {
             ErrorSeverity::Fatal => ErrorFact::Fatal,
             ErrorSeverity::Warning => ErrorFact::Warning,
         };
         rare.get_or_insert_default().error = Some(fact);
     }
     if let Some(open) = rules.progress.iter().find(|open| open.when.hold(root)) {
-        let progress = profile.terminal.verdict[open.rule].outcome;
+        let progress = profile.end.progress[open.rule].outcome;
         rare.get_or_insert_default().progress = Some(progress);
     }
 }
@@ -183,7 +183,7 @@ fn texts<'e>(
     let Some(open) = rules.text.iter().find(|open| open.when.hold(root)) else {
         return (texts, None, true);
     };
-    let rule = &profile.text[open.rule];
+    let rule = &profile.text.rules[open.rule];
     let kind = match rule.mode {
         TextMode::Delta => Some(TextKind::Delta),
         TextMode::Whole => Some(TextKind::Whole),
@@ -210,7 +210,7 @@ fn texts<'e>(
         None => (texts, Some(chunks), is_complete),
         Some(_) if has_groups_in_it => (texts, None, is_complete),
         Some(kind) => {
-            let has_groups = profile.text.iter().any(|rule| !rule.group.is_empty());
+            let has_groups = profile.text.rules.iter().any(|rule| !rule.group.is_empty());
             let group = has_groups.then(|| group(rule, root.into()));
             texts.push(TextTemplate { kind, group, chunks });
             (texts, None, is_complete)
@@ -225,16 +225,16 @@ fn group<'e>(rule: &TextRule, scope: Scope<'e>) -> SmallVec<[Option<JsonRef<'e>>
 }
 
 fn end<'e>(profile: &Profile, rules: &TagRules, event: &'e Event<'_>) -> Option<RunEnd<'e>> {
-    let (root, terminal) = (event.root(), &profile.terminal);
+    let (root, terminal) = (event.root(), &profile.end);
     let open = rules.terminal.iter().find(|open| open.when.hold(root))?;
     let rule = &terminal.rules[open.rule];
     let number = |path: &Option<Path>| path.as_ref()?.find(root)?.as_u64();
     Some(RunEnd {
         is_terminal: terminal.policy != TerminalPolicy::None,
-        is_provisional: rule.suspect || rule.outcome == TerminalOutcome::Suspect,
+        is_provisional: rule.provisional,
         outcome: match rule.outcome {
             TerminalOutcome::Failure => Some(RunOutcome::Failure),
-            TerminalOutcome::Success | TerminalOutcome::Suspect => Some(RunOutcome::Success),
+            TerminalOutcome::Success => Some(RunOutcome::Success),
             TerminalOutcome::Neutral => None,
         },
         totals: RunTotals {

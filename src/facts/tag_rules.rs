@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::TagStatus;
 use crate::json::JsonRef;
 use crate::limits::{CALL_ID_BYTES_MAX, TAGS_REMEMBERED_MAX};
-use crate::profile::path::{Conditions, Known, Path};
+use crate::profile::path::{Conditions, KnownValue, Path};
 use crate::profile::{EventRule, Profile, Tags};
 
 /// A rule, by its number in the profile, and which of its conditions the tag leaves open.
@@ -23,7 +23,7 @@ pub(super) struct OpenRule {
 /// The rules that may apply to events of one tag, in the order of the profile.
 #[derive(Debug)]
 pub(super) struct TagRules {
-    parts: Vec<Known>,
+    parts: Vec<KnownValue>,
     pub(super) tag: Arc<str>,
     pub(super) status: TagStatus,
     pub(super) session_start: Vec<OpenRule>,
@@ -49,7 +49,7 @@ pub(super) struct TagCache {
 impl TagCache {
     /// The rules that may apply to this event.
     pub(super) fn rules(&mut self, profile: &Profile, root: JsonRef<'_>) -> &TagRules {
-        let parts: Parts<'_> = profile.tag.iter().map(|path| path.find(root)).collect();
+        let parts: Parts<'_> = profile.tags.at.iter().map(|path| path.find(root)).collect();
         if !self.known.get(self.latest).is_some_and(|rules| rules.are_for(&parts)) {
             let index = self.known.iter().position(|rules| rules.are_for(&parts));
             self.latest = index.unwrap_or_else(|| self.add(profile, &parts));
@@ -72,44 +72,44 @@ impl TagCache {
 type Parts<'e> = SmallVec<[Option<JsonRef<'e>>; 2]>;
 
 /// What is known of a part: nothing, if it is not a string.
-fn known(part: Option<JsonRef<'_>>) -> Known {
+fn known(part: Option<JsonRef<'_>>) -> KnownValue {
     match part {
-        None => Known::Absent,
-        Some(node) => node.as_str().map_or(Known::Unknown, |text| Known::Text(text.into_owned())),
+        None => KnownValue::Absent,
+        Some(node) => node.as_str().map_or(KnownValue::Unknown, |text| KnownValue::Text(text.into_owned())),
     }
 }
 
 impl TagRules {
     fn new(profile: &Profile, parts: &Parts<'_>) -> Self {
-        let parts: Vec<Known> = parts.iter().map(|part| known(*part)).collect();
+        let parts: Vec<KnownValue> = parts.iter().map(|part| known(*part)).collect();
         let known = |path: &Path| {
-            let index = profile.tag.iter().position(|tag_path| tag_path == path);
-            index.map_or(Known::Unknown, |index| parts[index].clone())
+            let index = profile.tags.at.iter().position(|tag_path| tag_path == path);
+            index.map_or(KnownValue::Unknown, |index| parts[index].clone())
         };
-        let event_rules = |rules: &[EventRule]| open_rules(rules, |rule| rule.when.given(known));
+        let event_rules = |rules: &[EventRule]| open_rules(rules, |rule| rule.when.specialize(known));
         let tag = tag(&parts);
         Self {
-            status: status(&profile.events, &tag),
+            status: status(&profile.tags, &tag),
             tag: tag.into(),
             session_start: event_rules(&profile.session.start),
-            call_start: open_rules(&profile.calls.start, |rule| rule.when.given(known)),
-            completion: open_rules(&profile.calls.completion, |rule| rule.when.given(known)),
-            text: open_rules(&profile.text, |rule| rule.when.given(known)),
-            boundaries: event_rules(&profile.boundaries),
-            errors: open_rules(&profile.errors, |rule| rule.when.given(known)),
-            progress: open_rules(&profile.terminal.verdict, |rule| rule.when.given(known)),
-            reopen: event_rules(&profile.terminal.reopen),
-            after: event_rules(&profile.terminal.after),
-            terminal: open_rules(&profile.terminal.rules, |rule| rule.when.given(known)),
+            call_start: open_rules(&profile.calls.start, |rule| rule.when.specialize(known)),
+            completion: open_rules(&profile.calls.completion, |rule| rule.when.specialize(known)),
+            text: open_rules(&profile.text.rules, |rule| rule.when.specialize(known)),
+            boundaries: event_rules(&profile.text.ends_at),
+            errors: open_rules(&profile.end.errors, |rule| rule.when.specialize(known)),
+            progress: open_rules(&profile.end.progress, |rule| rule.when.specialize(known)),
+            reopen: event_rules(&profile.end.reopen),
+            after: event_rules(&profile.end.after),
+            terminal: open_rules(&profile.end.rules, |rule| rule.when.specialize(known)),
             parts,
         }
     }
 
     fn are_for(&self, parts: &Parts<'_>) -> bool {
         parts.iter().zip(&self.parts).all(|(part, known)| match (part, known) {
-            (None, Known::Absent) => true,
-            (Some(node), Known::Text(text)) => node.is(text),
-            (Some(node), Known::Unknown) => !node.is_string(),
+            (None, KnownValue::Absent) => true,
+            (Some(node), KnownValue::Text(text)) => node.is(text),
+            (Some(node), KnownValue::Unknown) => !node.is_string(),
             _ => false,
         })
     }
@@ -121,12 +121,12 @@ fn open_rules<R>(rules: &[R], open: impl Fn(&R) -> Option<Conditions>) -> Vec<Op
 }
 
 /// The parts that are there, with a slash between them, up to one that is not a string.
-fn tag(parts: &[Known]) -> String {
-    let texts = parts.iter().take_while(|part| **part != Known::Unknown);
+fn tag(parts: &[KnownValue]) -> String {
+    let texts = parts.iter().take_while(|part| **part != KnownValue::Unknown);
     let texts = texts.filter_map(|part| match part {
         // A slash in a part differs from those between parts.
-        Known::Text(text) => Some(text.replace('~', "~0").replace('/', "~1")),
-        Known::Absent | Known::Unknown => None,
+        KnownValue::Text(text) => Some(text.replace('~', "~0").replace('/', "~1")),
+        KnownValue::Absent | KnownValue::Unknown => None,
     });
     texts.collect::<Vec<_>>().join("/")
 }

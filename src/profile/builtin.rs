@@ -1,51 +1,33 @@
-//! The profiles that are part of the program.
+//! The built-in profiles: one folder of `src/profile/builtin` each. `build.rs` lists them.
 
-/// The profile used when none is named.
+/// The profile used where no other is named or detected.
 pub const DEFAULT: &str = "cursor";
 
-/// A profile that is part of the program.
-pub(super) struct Row {
+/// A built-in profile.
+pub(super) struct BuiltInProfile {
     pub(super) name: &'static str,
+    /// Its text.
     pub(super) profile: &'static str,
-    /// The schema of its events; none if it is that of the profile which it extends.
-    pub(super) schema: Option<&'static str>,
+    /// The text of the schema of its events.
+    pub(super) schema: &'static str,
 }
 
-/// The row of a profile: its files are in the folder of its name.
-macro_rules! row {
-    ($name:literal) => {
-        Row {
-            name: $name,
-            profile: include_str!(concat!("builtin/", $name, "/profile.json")),
-            schema: Some(include_str!(concat!("builtin/", $name, "/schema.json"))),
-        }
-    };
-}
+/// All of them, by name.
+static BUILT_IN: &[BuiltInProfile] = include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
 
-/// All of them: the one that is taken where nothing else is known, then by name.
-pub(super) const BUILT_IN: [Row; 24] = [
-    row!("cursor"),
-    row!("acp"),
-    row!("amp"),
-    row!("antigravity"),
-    row!("claude"),
-    row!("cline"),
-    row!("codex"),
-    row!("codex-old"),
-    row!("command-code"),
-    row!("copilot"),
-    row!("droid"),
-    row!("gemini"),
-    row!("goose"),
-    row!("grok"),
-    row!("grok-messages"),
-    row!("kimi"),
-    row!("kimi-code"),
-    row!("muse"),
-    row!("opencode"),
-    row!("openhands"),
-    row!("pi"),
-    row!("qwen"),
-    row!("vibe"),
-    row!("vibe-old"),
-];
+/// What each of them has in `detect`, as one JSON object.
+pub(super) const DETECT: &str = include_str!(concat!(env!("OUT_DIR"), "/detect.json"));
+
+impl BuiltInProfile {
+    /// All of them: the default one, then by name.
+    pub(super) fn all() -> impl Iterator<Item = &'static Self> {
+        let (default, others): (Vec<_>, Vec<_>) =
+            BUILT_IN.iter().partition(|it| it.name == DEFAULT);
+        default.into_iter().chain(others)
+    }
+
+    /// The one of this name.
+    pub(super) fn find(name: &str) -> Option<&'static Self> {
+        BUILT_IN.iter().find(|it| it.name == name)
+    }
+}

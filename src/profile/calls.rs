@@ -1,33 +1,32 @@
 //! How tool calls start and complete.
 
 use serde::Deserialize;
-use serde_json::Value;
 
-use super::{Actions, Objects};
+use super::{ActionRules, Objects};
 use crate::profile::path::{Conditions, Path};
 
 /// How tool calls start and complete.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Calls {
+pub struct CallRules {
     /// Events that start calls: all rules that hold.
     #[serde(default)]
     pub start: Vec<CallStart>,
     /// Events that complete calls: all rules that hold, after those for starts.
     #[serde(default)]
     pub completion: Vec<CallCompletion>,
-    /// Where the tool's name stands; the first that is there.
+    /// Where the tool's name is; the first that is there.
     #[serde(default)]
     pub tool: Vec<ToolName>,
     /// What must be the same in both halves of a call, where both have it.
     #[serde(default)]
-    pub same: Vec<Path>,
+    pub must_match: Vec<Path>,
     /// Whether a call may be open where the run ends.
     #[serde(default)]
     pub open_at_end: OpenAtEnd,
-    /// What a person is told of a call.
+    /// How the conversions for people show a call.
     #[serde(default)]
-    pub actions: Actions,
+    pub actions: ActionRules,
 }
 
 /// Whether a call may be open where the run ends.
@@ -51,11 +50,11 @@ pub struct CallStart {
     pub of: Objects,
     /// The parts of the call's id, from there, as all other paths of the call.
     pub id: Vec<Path>,
-    /// Where the tool's name stands, in the place of what is said for all calls.
+    /// Where the tool's name is, instead of what holds for all calls.
     pub tool: Option<Vec<ToolName>>,
     /// Whether a call may be announced again.
     #[serde(default)]
-    pub repeat: bool,
+    pub may_repeat: bool,
 }
 
 /// An event that completes a call.
@@ -68,41 +67,30 @@ pub struct CallCompletion {
     pub of: Objects,
     /// The parts of the call's id, from there, as all other paths of the call.
     pub id: Vec<Path>,
-    /// Where the tool's name stands, in the place of what is said for all calls.
+    /// Where the tool's name is, instead of what holds for all calls.
     pub tool: Option<Vec<ToolName>>,
     /// How the call ended: the first rule that holds.
     #[serde(default)]
     pub outcomes: Vec<CallOutcomeRule>,
-    /// Whether there may be no start before it.
+    /// What it is where no start came before it.
     #[serde(default)]
-    pub alone: Alone,
+    pub without_start: WithoutStart,
     /// Whether it may come again.
     #[serde(default)]
-    pub repeat: bool,
+    pub may_repeat: bool,
 }
 
 /// What a completion without a start is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Value")]
-pub enum Alone {
-    /// A defect.
+#[serde(rename_all = "snake_case")]
+pub enum WithoutStart {
+    /// An error.
     #[default]
-    Never,
+    Error,
     /// A whole call.
     Call,
-    /// No call at all.
-    Ignored,
-}
-
-impl TryFrom<Value> for Alone {
-    type Error = &'static str;
-
-    fn try_from(value: Value) -> Result<Self, Self::Error> {
-        let known = [(false.into(), Self::Never), (true.into(), Self::Call)];
-        let mut known = known.into_iter().chain([("ignored".into(), Self::Ignored)]);
-        let found: Option<(Value, Self)> = known.find(|(written, _)| *written == value);
-        found.map(|(_, alone)| alone).ok_or("alone is true, false or \"ignored\"")
-    }
+    /// Nothing: no call at all.
+    Ignore,
 }
 
 /// How a call ended, if these conditions hold.
@@ -113,9 +101,9 @@ pub struct CallOutcomeRule {
     pub outcome: CallOutcome,
     /// These hold for the half.
     pub when: Conditions,
-    /// Whether a completion for which they hold says two things at once.
+    /// Whether such a completion says two things that cannot both be true.
     #[serde(default)]
-    pub contradicts: bool,
+    pub is_contradictory: bool,
 }
 
 /// How a tool call ended.
@@ -147,7 +135,7 @@ impl CallOutcome {
     }
 }
 
-/// Where a tool's name stands.
+/// Where a tool's name is.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolName {

@@ -1,26 +1,43 @@
 //! What a profile asks of the values of an event.
 
-mod written;
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::path::{Finder, Path, Scope};
+use crate::profile::pattern::LazyRegex;
 use crate::json::JsonRef;
-use crate::profile::pattern::Pattern;
 
 /// Conditions on values of an event: one of these groups holds, and all that is in it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Conditions(Vec<Group>);
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "OneOrMany<AllOf>")]
+pub struct Conditions(Vec<AllOf>);
+
+impl From<OneOrMany<AllOf>> for Conditions {
+    fn from(groups: OneOrMany<AllOf>) -> Self {
+        Self(groups.into())
+    }
+}
 
 /// A conjunction; an empty one always holds.
-#[derive(Debug, Clone, Default, PartialEq)]
-struct Group(Vec<(Path, Test)>);
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(from = "BTreeMap<Path, Test>")]
+struct AllOf(Vec<(Path, Test)>);
+
+impl From<BTreeMap<Path, Test>> for AllOf {
+    fn from(tests: BTreeMap<Path, Test>) -> Self {
+        let mut tests: Vec<_> = tests.into_iter().collect();
+        // A pattern is compiled when it is first needed: where another test fails, it never is.
+        tests.sort_by_key(|(_, test)| test.has_pattern());
+        Self(tests)
+    }
+}
 
 impl Default for Conditions {
     /// Those that always hold.
     fn default() -> Self {
-        Self(vec![Group::default()])
+        Self(vec![AllOf::default()])
     }
 }
 
@@ -34,13 +51,13 @@ impl Conditions {
     /// The same, on the way to other values.
     pub fn hold_by<'p>(&'p self, finder: &mut Finder<'p, '_>) -> bool {
         let mut holds =
-            |group: &'p Group| group.0.iter().all(|(path, test)| test.holds(finder.find(path)));
+            |group: &'p AllOf| group.0.iter().all(|(path, test)| test.holds(finder.find(path)));
         self.0.iter().any(&mut holds)
     }
 
     /// What is left to ask where some values are known beforehand; `None` where they fail.
-    pub fn given(&self, known: impl Fn(&Path) -> Known) -> Option<Self> {
-        let left: Vec<Group> = self.0.iter().filter_map(|group| group.given(&known)).collect();
+    pub fn specialize(&self, known: impl Fn(&Path) -> KnownValue) -> Option<Self> {
+        let left: Vec<AllOf> = self.0.iter().filter_map(|group| group.specialize(&known)).collect();
         if left.iter().any(|group| group.0.is_empty()) {
             return Some(Self::default());
         }
@@ -48,17 +65,17 @@ impl Conditions {
     }
 }
 
-impl Group {
-    fn given(&self, known: &impl Fn(&Path) -> Known) -> Option<Self> {
+impl AllOf {
+    fn specialize(&self, known: &impl Fn(&Path) -> KnownValue) -> Option<Self> {
         let mut left = Vec::new();
         for (path, test) in &self.0 {
             let value = match known(path) {
-                Known::Unknown => {
+                KnownValue::Unknown => {
                     left.push((path.clone(), test.clone()));
                     continue;
                 }
-                Known::Absent => None,
-                Known::Text(text) => Some(Value::String(text)),
+                KnownValue::Absent => None,
+                KnownValue::Text(text) => Some(Value::String(text)),
             };
             if !test.holds(value.as_ref().map(JsonRef::tree)) {
                 return None;
@@ -70,7 +87,7 @@ impl Group {
 
 /// What is known of a value before it is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Known {
+pub enum KnownValue {
     /// Nothing.
     Unknown,
     /// It is not there.
@@ -80,41 +97,50 @@ pub enum Known {
 }
 
 /// What is asked of one value.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
 enum Test {
-    /// `{"exists": true}`, which most are.
-    Exists(bool),
-    /// `{"not": 0}`, or several of its like, which all must hold.
-    Check(Box<Check>),
     /// `["a", "b"]`: equal to one of them.
     In(Vec<Value>),
+    /// `{"exists": true}`, or several of its like, which all must hold.
+    All(Box<ValueTest>),
     /// `"a"`: equal to it.
     Equals(Value),
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Check {
+struct ValueTest {
     /// It is there.
     exists: Option<bool>,
     /// It is none of these.
-    not: Option<OneOrMany>,
+    not: Option<OneOrMany<Value>>,
     /// It is a string in which this finds something.
-    matches: Option<Pattern>,
+    matches: Option<LazyRegex>,
     /// It is not there, or there is nothing in it.
     empty: Option<bool>,
 }
 
+/// One of them without brackets, or an array.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
-enum OneOrMany {
-    Many(Vec<Value>),
-    One(Value),
+enum OneOrMany<T> {
+    Many(Vec<T>),
+    One(T),
+}
+
+impl<T> From<OneOrMany<T>> for Vec<T> {
+    fn from(values: OneOrMany<T>) -> Self {
+        match values {
+            OneOrMany::Many(values) => values,
+            OneOrMany::One(value) => vec![value],
+        }
+    }
 }
 
 impl Test {
     fn has_pattern(&self) -> bool {
-        matches!(self, Self::Check(check) if check.matches.is_some())
+        matches!(self, Self::All(test) if test.matches.is_some())
     }
 
     fn holds(&self, found: Option<JsonRef<'_>>) -> bool {
@@ -122,16 +148,15 @@ impl Test {
         match self {
             Self::Equals(scalar) => equals(scalar),
             Self::In(scalars) => scalars.iter().any(equals),
-            Self::Exists(exists) => *exists == found.is_some(),
-            Self::Check(check) => check.holds(found),
+            Self::All(test) => test.holds(found),
         }
     }
 }
 
-impl Check {
+impl ValueTest {
     fn holds(&self, found: Option<JsonRef<'_>>) -> bool {
         let equals = |scalar: &Value| found.is_some_and(|node| node.equals(scalar));
-        let matches = |pattern: &Pattern| {
+        let matches = |pattern: &LazyRegex| {
             found.and_then(JsonRef::as_str).is_some_and(|text| pattern.is_in(&text))
         };
         self.exists.is_none_or(|exists| exists == found.is_some())

@@ -1,7 +1,7 @@
 //! Which agent wrote a stream, by its first events.
 //!
 //! The detection rules of a profile match what its agent writes and no other does: a key, or a
-//! value. Those of all built-in profiles are in one small file, so that nothing else has to be
+//! value. `build.rs` collects those of the built-in profiles in one small file, so that nothing else has to be
 //! parsed before a stream can be checked.
 
 use std::collections::BTreeMap;
@@ -12,6 +12,7 @@ use serde::Deserialize;
 use crate::json::JsonRef;
 use crate::limits::{DETECTION_BYTES_MAX, DETECTION_EVENTS_MAX};
 use crate::profile::EventRule;
+use crate::profile::builtin::DETECT;
 use crate::stream::{Ending, Line, glued_events, parse_line};
 
 /// The name that stands for the profile that the stream itself shows.
@@ -39,8 +40,7 @@ impl DetectRules {
     pub(crate) fn built_in() -> &'static Self {
         static BUILT_IN: OnceLock<DetectRules> = OnceLock::new();
         BUILT_IN.get_or_init(|| {
-            let rules = include_str!("builtin/fingerprints.json");
-            serde_json::from_str(rules).expect("a test parses the built-in rules")
+            serde_json::from_str(DETECT).expect("a test parses the built-in rules")
         })
     }
 

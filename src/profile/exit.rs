@@ -57,7 +57,7 @@ pub enum ErrorSeverity {
 /// What the producer's exit codes mean.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Exit {
+pub struct ExitCodes {
     /// The codes of a run that succeeded.
     #[serde(default = "zero")]
     pub success: Vec<i32>,
@@ -84,15 +84,15 @@ fn zero() -> Vec<i32> {
     vec![0]
 }
 
-impl Default for Exit {
+impl Default for ExitCodes {
     fn default() -> Self {
         Self { success: zero(), failure: None, meaning: BTreeMap::new() }
     }
 }
 
-impl Exit {
-    /// What the producer says with an exit status.
-    pub fn word(&self, status: ExitStatus) -> StatusMeaning<'_> {
+impl ExitCodes {
+    /// What an exit status means.
+    pub fn interpret(&self, status: ExitStatus) -> StatusMeaning<'_> {
         let code = i32::from(status.shell_code());
         let success = self.success.contains(&code);
         let (failure, unlisted) = match &self.failure {
@@ -108,7 +108,7 @@ impl Exit {
     }
 }
 
-/// What a producer says with its exit status.
+/// What an exit status means, as the profile says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusMeaning<'p> {
     /// The status.
@@ -122,12 +122,12 @@ pub struct StatusMeaning<'p> {
 }
 
 impl StatusMeaning<'_> {
-    /// Whether it is that of a run that succeeded. One of which nobody knows what it means is not.
+    /// Whether it is that of a run that succeeded. One that the profile does not list is not.
     pub fn is_success(&self) -> bool {
         self.success
     }
 
-    /// Whether it can be that of a run with this outcome. One of which nobody knows what it means
+    /// Whether it can be that of a run with this outcome. One that the profile does not list
     /// contradicts none.
     pub fn is_consistent_with(&self, outcome: RunOutcome) -> bool {
         let listed = match outcome {
@@ -144,17 +144,16 @@ mod tests {
 
     #[test]
     fn an_exit_status_says_what_the_profile_knows() {
-        let exit = |text: &str| serde_json::from_str::<Exit>(text).expect("it is well-formed");
+        let exit = |text: &str| serde_json::from_str::<ExitCodes>(text).expect("it is well-formed");
         let said = |text: &str, status| {
             let exit = exit(text);
-            let word = exit.word(status);
+            let meaning = exit.interpret(status);
             (
-                word.is_consistent_with(RunOutcome::Success),
-                word.is_consistent_with(RunOutcome::Failure),
+                meaning.is_consistent_with(RunOutcome::Success),
+                meaning.is_consistent_with(RunOutcome::Failure),
             )
         };
-        let (zero, one, killed) =
-            (ExitStatus::Code(0), ExitStatus::Code(1), ExitStatus::Signal(15));
+        let (zero, one, killed) = (ExitStatus::Code(0), ExitStatus::Code(1), ExitStatus::Signal(15));
         assert_eq!(said("{}", zero), (true, false));
         assert_eq!(said("{}", one), (false, true));
         assert_eq!(said("{}", killed), (false, true));
@@ -165,9 +164,9 @@ mod tests {
         assert_eq!(said(r#"{"failure": [41]}"#, one), (true, true));
         assert_eq!(said(r#"{"success": [0, 143]}"#, killed), (true, false));
         let unlisted = exit(r#"{"failure": [41]}"#);
-        assert!(!unlisted.word(one).is_success() && unlisted.word(zero).is_success());
+        assert!(!unlisted.interpret(one).is_success() && unlisted.interpret(zero).is_success());
         let exit = exit(r#"{"meaning": {"143": "ended by SIGTERM"}}"#);
-        assert_eq!(exit.word(killed).meaning, Some("ended by SIGTERM"));
-        assert_eq!(exit.word(one).meaning, None);
+        assert_eq!(exit.interpret(killed).meaning, Some("ended by SIGTERM"));
+        assert_eq!(exit.interpret(one).meaning, None);
     }
 }

@@ -4,8 +4,9 @@ use std::path::{Path as File, PathBuf};
 
 use serde_json::Value;
 
-use super::builtin::{BUILT_IN, Row};
-use super::{Profile, validate as language};
+use super::Profile;
+use super::builtin::BuiltInProfile;
+use super::validate::{Fault, faults};
 use crate::error::Error;
 use crate::json::pointer;
 use crate::json::{self, Schema};
@@ -13,18 +14,18 @@ use crate::limits::EXTENDS_MAX;
 use crate::rules::suggest::nearest;
 
 /// How many faults of a profile one message names.
-const FAULTS_TOLD_MAX: usize = 3;
+const FAULTS_SHOWN_MAX: usize = 3;
 
 /// A profile as JSON, with nothing left to inherit.
-struct Whole {
+struct ResolvedProfile {
     profile: Value,
-    events: Events,
-    /// What it extends, each whole and with its name, the farthest first.
+    schema: SchemaSource,
+    /// What it extends, each resolved and with its name, the farthest first.
     bases: Vec<(String, Value)>,
 }
 
-/// Where the schema of a profile's events stands.
-enum Events {
+/// Where the schema of a profile's events is.
+enum SchemaSource {
     /// There is none.
     Nowhere,
     /// In the program.
@@ -44,29 +45,30 @@ enum Events {
 }
 
 impl Profile {
-    /// The names of the profiles built in.
+    /// The names of the built-in profiles.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        BUILT_IN.iter().map(|row| row.name)
+        BuiltInProfile::all().map(|it| it.name)
     }
 
-    /// The text of a profile that is built in.
+    /// The text of a built-in profile.
     ///
     /// # Errors
     ///
     /// When there is none of this name.
     pub fn text(name: &str) -> Result<&'static str, Error> {
-        Ok(row(name)?.profile)
+        Ok(built_in(name)?.profile)
     }
 
-    /// The text of a profile that is built in, with its schema in it: a file that stands alone.
+    /// The text of a built-in profile, with its schema in it: one complete file.
     ///
     /// # Errors
     ///
     /// When there is none of this name.
     pub fn whole_text(name: &str) -> Result<String, Error> {
-        let row = row(name)?;
-        let mut text = row.profile.to_owned();
-        if let (Some(schema), Some(place)) = (row.schema, json::member(&text, "schema")) {
+        let built_in = built_in(name)?;
+        let mut text = built_in.profile.to_owned();
+        if let Some(place) = json::member(&text, "schema") {
+            let schema = built_in.schema;
             text.replace_range(place, &schema.trim_end().replace('\n', "\n  "));
         }
         Ok(text)
@@ -80,26 +82,27 @@ impl Profile {
     /// When there is no such profile or file, when it is not written in the profile language (with
     /// the JSON Pointer of the first bad place), or when its schema cannot be read.
     pub fn load(name_or_file: &str) -> Result<(Self, Option<Schema>), Error> {
-        // Most of ours extend no other: they are read at once.
-        if let Some(row) = BUILT_IN.iter().find(|row| row.name == name_or_file)
-            && let Ok(profile) = serde_json::from_str(row.profile)
+        let built_in = BuiltInProfile::find(name_or_file);
+        // Most built-in profiles extend no other: they need no merging.
+        if let Some(it) = built_in
+            && let Ok(profile) = serde_json::from_str(it.profile)
         {
-            return Ok((profile, row.schema.map(|it| Schema::built_in(row.name, it))));
+            return Ok((profile, Some(Schema::built_in(it.name, it.schema))));
         }
-        let Whole { profile, events, bases } = whole(name_or_file, 0)?;
-        if !Self::names().any(|name| name == name_or_file) {
-            hold(&profile, &bases).map_err(|message| refused(name_or_file, message))?;
+        let ResolvedProfile { profile, schema, bases } = resolve(name_or_file, 0)?;
+        if built_in.is_none() {
+            validate(&profile, &bases).map_err(|message| refused(name_or_file, message))?;
         }
         let profile: Self = serde_json::from_value(profile)
             .map_err(|error| refused(name_or_file, error.to_string()))?;
-        let schema = events.schema(&profile.name)?;
+        let schema = schema.load(&profile.name)?;
         Ok((profile, schema))
     }
 }
 
-impl Events {
+impl SchemaSource {
     /// The schema, of a profile of this name.
-    fn schema(self, name: &str) -> Result<Option<Schema>, Error> {
+    fn load(self, name: &str) -> Result<Option<Schema>, Error> {
         let compiled = |place: String, of: &str, schema: Result<Value, String>| {
             let schema = schema.and_then(|schema| match Schema::compile(name, &schema) {
                 Err(Error::Schema { message, .. }) => Err(message),
@@ -118,10 +121,10 @@ impl Events {
     }
 }
 
-/// The row of a profile that is built in.
-fn row(name: &str) -> Result<&'static Row, Error> {
-    let row = BUILT_IN.iter().find(|row| row.name == name);
-    row.ok_or_else(|| refused(name, format!("no such profile; {}", known_besides(name))))
+/// The built-in profile of this name.
+fn built_in(name: &str) -> Result<&'static BuiltInProfile, Error> {
+    let found = BuiltInProfile::find(name);
+    found.ok_or_else(|| refused(name, format!("no such profile; {}", known_besides(name))))
 }
 
 /// The profiles that there are, the nearest to one that is not first.
@@ -135,53 +138,62 @@ fn refused(origin: &str, message: String) -> Error {
     Error::Profile { origin: origin.to_owned(), message }
 }
 
-/// Holds a profile against the language; of a fault that comes from a base, names the base.
-fn hold(profile: &Value, bases: &[(String, Value)]) -> Result<(), String> {
-    let faults = language::faults(profile);
-    let told = faults.iter().take(FAULTS_TOLD_MAX).map(|fault| {
-        let base = bases.iter().find(|(_, base)| language::faults(base).contains(fault));
-        base.map_or(fault.clone(), |(name, _)| format!("{fault}, inherited from {name}"))
+/// Checks a profile against the language; of a fault that comes from a base, names the base.
+fn validate(profile: &Value, bases: &[(String, Value)]) -> Result<(), String> {
+    let faults_of_bases: Vec<(&str, Vec<Fault>)> =
+        bases.iter().map(|(name, base)| (name.as_str(), faults(base))).collect();
+    let messages = faults(profile).into_iter().take(FAULTS_SHOWN_MAX).map(|fault| {
+        let base = faults_of_bases.iter().find(|(_, faults)| faults.contains(&fault));
+        base.map_or(fault.to_string(), |(name, _)| format!("{fault}, inherited from {name}"))
     });
-    if faults.is_empty() { Ok(()) } else { Err(told.collect::<Vec<_>>().join("; ")) }
+    let messages: Vec<String> = messages.collect();
+    if messages.is_empty() { Ok(()) } else { Err(messages.join("; ")) }
 }
 
 /// A profile with what it inherits from others. `depth` is how many extend it.
-fn whole(name_or_file: &str, depth: usize) -> Result<Whole, Error> {
+fn resolve(name_or_file: &str, depth: usize) -> Result<ResolvedProfile, Error> {
     let refused = |message: String| refused(name_or_file, message);
     if depth > EXTENDS_MAX {
         return Err(refused(format!("more than {EXTENDS_MAX} profiles extend one another")));
     }
-    let (mut profile, events) = own(name_or_file).map_err(refused)?;
+    let (mut profile, schema) = read_own(name_or_file).map_err(refused)?;
     let base = profile.as_object_mut().and_then(|it| it.remove("extends"));
     let Some(base) = base else {
-        let events = events.unwrap_or(Events::Nowhere);
-        return Ok(Whole { profile, events, bases: Vec::new() });
+        let schema = schema.unwrap_or(SchemaSource::Nowhere);
+        return Ok(ResolvedProfile { profile, schema, bases: Vec::new() });
     };
     let Value::String(base) = base else {
         return Err(refused("/extends: a name or a file is a string".to_owned()));
     };
-    let is_ours = Profile::names().any(|name| name == base);
+    let is_built_in = BuiltInProfile::find(&base).is_some();
     let beside = File::new(name_or_file).with_file_name(&base);
-    if !is_ours && !beside.exists() {
+    if !is_built_in && !beside.exists() {
         let known = known_besides(&base);
         let message = format!("no file {}, and no such profile; {known}", beside.display());
         return Err(refused(format!("/extends: {message}")));
     }
-    let base = if is_ours { base.into() } else { beside.to_string_lossy() };
-    let Whole { profile: inherited, events: of_base, mut bases } = whole(&base, depth + 1)?;
+    let base = if is_built_in { base.into() } else { beside.to_string_lossy() };
+    let base_profile = resolve(&base, depth + 1)?;
+    let ResolvedProfile { profile: inherited, schema: base_schema, mut bases } = base_profile;
     let mut merged = inherited.clone();
+    if profile.get("schema").is_some()
+        && let Some(tags) = merged.get_mut("tags").and_then(Value::as_object_mut)
+    {
+        // They point into the schema that is replaced.
+        tags.remove("schemas");
+    }
     merge(&mut merged, profile, "").map_err(|place| {
-        refused(format!("{place}: null takes away what {base} has, and it has no such key"))
+        refused(format!("{place}: null removes a key that {base} does not have"))
     })?;
     bases.push((base.into_owned(), inherited));
-    Ok(Whole { profile: merged, events: events.unwrap_or(of_base), bases })
+    Ok(ResolvedProfile { profile: merged, schema: schema.unwrap_or(base_schema), bases })
 }
 
 /// What a profile says itself: its JSON, and its schema if it has one of its own.
-fn own(name_or_file: &str) -> Result<(Value, Option<Events>), String> {
-    if let Some(row) = BUILT_IN.iter().find(|row| row.name == name_or_file) {
-        let profile = serde_json::from_str(row.profile).map_err(|it| it.to_string())?;
-        return Ok((profile, row.schema.map(|schema| Events::BuiltIn(row.name, schema))));
+fn read_own(name_or_file: &str) -> Result<(Value, Option<SchemaSource>), String> {
+    if let Some(it) = BuiltInProfile::find(name_or_file) {
+        let profile = serde_json::from_str(it.profile).map_err(|error| error.to_string())?;
+        return Ok((profile, Some(SchemaSource::BuiltIn(it.name, it.schema))));
     }
     let file = File::new(name_or_file);
     if !file.exists() && file.extension().is_none() {
@@ -190,14 +202,14 @@ fn own(name_or_file: &str) -> Result<(Value, Option<Events>), String> {
     }
     let profile = read_json(file)?;
     let of = name_or_file.to_owned();
-    let events = profile.get("schema").map(|schema| match schema {
-        Value::Null => Events::Nowhere,
-        Value::String(beside) => Events::File { file: file.with_file_name(beside), of },
+    let schema = profile.get("schema").map(|schema| match schema {
+        Value::Null => SchemaSource::Nowhere,
+        Value::String(beside) => SchemaSource::File { file: file.with_file_name(beside), of },
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            Events::Given { schema: schema.clone(), of }
+            SchemaSource::Given { schema: schema.clone(), of }
         }
     });
-    Ok((profile, events))
+    Ok((profile, schema))
 }
 
 /// Applies a patch, as RFC 7396 says: objects are merged, everything else is replaced, and `null`
@@ -228,8 +240,8 @@ fn merge(target: &mut Value, patch: Value, place: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads a file that holds one JSON text. Of a key that occurs twice one value would be lost
-/// without a word.
+/// Reads a file that holds one JSON text. Refuses a key that occurs twice: one of its values would
+/// be lost.
 ///
 /// # Errors
 ///
@@ -238,10 +250,10 @@ pub fn read_json(file: &File) -> Result<Value, String> {
     let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
     let text = std::str::from_utf8(&bytes).map_err(|error| format!("no JSON: {error}"))?;
     let (value, duplicates) =
-        json::parse_tree(text, FAULTS_TOLD_MAX).map_err(|error| format!("no JSON: {error}"))?;
+        json::parse_tree(text, FAULTS_SHOWN_MAX).map_err(|error| format!("no JSON: {error}"))?;
     if duplicates.is_empty() {
         return Ok(value);
     }
-    let told = duplicates.iter().map(|place| format!("{place}: the key occurs more than once"));
-    Err(told.collect::<Vec<_>>().join("; "))
+    let messages = duplicates.iter().map(|place| format!("{place}: the key occurs more than once"));
+    Err(messages.collect::<Vec<_>>().join("; "))
 }

@@ -2,17 +2,17 @@
 
 use serde::Deserialize;
 
-use crate::profile::pattern::Pattern;
+use crate::profile::pattern::LazyRegex;
 
 /// A line, or the start of one, that is no JSON object and is known.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Noise {
     /// What is found in it.
-    pub matches: Pattern,
+    pub matches: LazyRegex,
     /// What it is.
     pub is: NoiseKind,
-    /// Where it stands.
+    /// Where it is.
     #[serde(rename = "where", default)]
     pub place: NoisePlace,
 }
@@ -27,7 +27,7 @@ pub enum NoiseKind {
     Stderr,
 }
 
-/// Where noise stands.
+/// Where noise is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoisePlace {

@@ -6,10 +6,10 @@ use std::fmt;
 use serde::Deserialize;
 use smallvec::SmallVec;
 
-use crate::json::JsonRef;
 use crate::json::pointer;
+use crate::json::JsonRef;
 
-pub use super::condition::{Conditions, Known};
+pub use super::condition::{Conditions, KnownValue};
 
 /// A JSON Pointer (RFC 6901) of which a token may be `*suffix`: the member whose key ends in
 /// `suffix` and is longer, the smallest in byte order if there are several. `*` alone matches any

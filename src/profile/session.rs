@@ -1,43 +1,67 @@
 //! How a session begins, and what identifies it.
 
 use serde::Deserialize;
-use serde_json::Value;
 
-use super::{EventRule, always, one_or_many};
+use super::{EventRule, always};
 use crate::profile::path::Path;
 
 /// How a session begins and what identifies it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Session {
+pub struct SessionRules {
     /// The event that begins it; none if the producer writes no such event.
     #[serde(default)]
     pub start: Vec<EventRule>,
     /// Where an event names its session; the first that is there.
-    #[serde(default, deserialize_with = "one_or_many")]
+    #[serde(default)]
     pub id: Vec<Path>,
     /// Where the start names the directory the agent works in.
     pub directory: Option<Path>,
     /// Whether there must be a start, where there are rules for one.
     #[serde(default = "always")]
     pub required: bool,
-    /// Whether nothing comes before the start.
-    #[serde(default = "always")]
-    pub first: bool,
-    /// Tags of the events that come after the start, where others may come before it.
+    /// Which events the start must precede.
     #[serde(default)]
-    pub before: Vec<String>,
+    pub must_be_first: MustBeFirst,
     /// Whether the start may come again.
     #[serde(default)]
     pub repeats: Repeats,
     /// Whether the id stays the same.
     #[serde(default = "always")]
-    pub constant: bool,
+    pub id_is_constant: bool,
+    /// Where an event's time in milliseconds is; it never goes back.
+    pub time: Option<Path>,
+}
+
+/// Which events the start must precede.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum MustBeFirst {
+    /// All, or none.
+    OfAll(bool),
+    /// Those with one of these tags.
+    Of(Vec<String>),
+}
+
+impl MustBeFirst {
+    /// Whether the start must precede an event with this tag.
+    pub fn precedes(&self, tag: &str) -> bool {
+        match self {
+            Self::OfAll(all) => *all,
+            Self::Of(tags) => tags.iter().any(|it| it == tag),
+        }
+    }
+}
+
+impl Default for MustBeFirst {
+    fn default() -> Self {
+        Self::OfAll(true)
+    }
 }
 
 /// Whether a start may come again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Value")]
+#[serde(rename_all = "snake_case")]
 pub enum Repeats {
     /// No.
     #[default]
@@ -45,33 +69,20 @@ pub enum Repeats {
     /// At any time.
     Always,
     /// Once in every turn.
-    EveryTurn,
+    EachTurn,
 }
 
-impl TryFrom<Value> for Repeats {
-    type Error = &'static str;
-
-    fn try_from(value: Value) -> Result<Self, Self::Error> {
-        match (value.as_bool(), value.as_str()) {
-            (Some(false), _) => Ok(Self::Never),
-            (Some(true), _) => Ok(Self::Always),
-            (_, Some("turn")) => Ok(Self::EveryTurn),
-            _ => Err("a start repeats: true, false or \"turn\""),
-        }
-    }
-}
-
-impl Default for Session {
+impl Default for SessionRules {
     fn default() -> Self {
         Self {
             start: Vec::new(),
             id: Vec::new(),
             directory: None,
             required: true,
-            first: true,
-            before: Vec::new(),
+            must_be_first: MustBeFirst::default(),
             repeats: Repeats::Never,
-            constant: true,
+            id_is_constant: true,
+            time: None,
         }
     }
 }

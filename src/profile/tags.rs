@@ -1,29 +1,34 @@
 //! Rules about whole events, and about objects in them.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
-use crate::json::JsonRef;
 use crate::profile::path::{Conditions, Path, Scope};
+use crate::json::JsonRef;
 
-/// The tags a profile knows; the parts of a tag are joined by `/`.
+/// What kind of event an event is: its tag, and the tags a profile knows. The parts of a tag are
+/// joined by `/`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tags {
+    /// Where the parts of an event's tag are.
+    pub at: Vec<Path>,
     /// Promised by the producer's documentation.
     #[serde(default)]
     pub documented: Vec<String>,
     /// Seen in real streams only.
     #[serde(default)]
     pub observed: Vec<String>,
-    /// The definitions of the schema that decide for the events of one tag.
+    /// The definition in the event schema that an event with this tag must satisfy.
     #[serde(default)]
-    pub schemas: std::collections::BTreeMap<String, String>,
+    pub schemas: BTreeMap<String, String>,
 }
 
 /// The single object of a producer's non-streaming format: a terminal event on its own.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Single {
+pub struct SingleObject {
     /// The part of the event schema that it must satisfy, such as `#/$defs/result`.
     pub schema: String,
     /// Its members in the order in which the producer writes them.
@@ -50,7 +55,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Whether the array is there, where there is to be one.
+    /// Whether the array is there, where there must be one.
     pub fn is_there(&self, root: JsonRef<'_>) -> bool {
         self.each.as_ref().is_none_or(|path| path.find(root).is_some_and(JsonRef::is_array))
     }

@@ -1,66 +1,66 @@
-//! What a person is told of a tool call: verb, detail and figures, as data.
+//! How the conversions for people show a tool call: verb, detail and suffix, as data.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::json::JsonRef;
 use crate::profile::path::{Conditions, Path, Scope};
+use crate::json::JsonRef;
 
-/// What a person is told of tool calls.
+/// How the conversions for people show tool calls.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Actions {
-    /// Where the call's object stands, from its half; the paths of the rules begin there. Without
+pub struct ActionRules {
+    /// Where the call's object is, from its half; the paths of the rules begin there. Without
     /// it they begin at the half: the event, or the element of an array in it.
     of: Option<Path>,
     /// For each call the first rule of its tool whose conditions hold for one of its halves.
     #[serde(default)]
-    rules: Vec<Action>,
+    rules: Vec<ActionRule>,
 }
 
-/// What a person is told of one kind of call.
+/// How one kind of call is shown.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Action {
+pub struct ActionRule {
     /// The tool; `*` is any, also one without a name.
     tool: String,
     #[serde(default)]
     when: Conditions,
-    /// Said of a call that succeeded: `Read file`.
+    /// Shown for a call that succeeded: `Read file`.
     pub done: Option<String>,
-    /// Said of one that failed but did what was asked: `Ran terminal command`.
+    /// Shown for one that failed but did what was asked: `Ran terminal command`.
     pub failed: Option<String>,
-    /// What was asked for, said of a call that was not carried out: `read file`.
-    pub asked: Option<String>,
+    /// What was tried, shown for a call that was not carried out: `read file`.
+    pub attempt: Option<String>,
     /// Whether the detail is a path, to be shown relative to the agent's directory.
     #[serde(default)]
     pub path: bool,
     #[serde(default)]
-    detail: Vec<Figure>,
+    detail: Vec<Template>,
     #[serde(default)]
-    figures: Vec<Figure>,
+    suffix: Vec<Template>,
 }
 
 /// A text with values of the event in it: `exit {/result/success/exitCode}`. Of a string that is
 /// JSON itself, a value in it: `{/function/arguments#/path}`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Figure {
+pub struct Template {
     /// Text, and the value that follows it.
-    parts: Vec<(String, Place)>,
+    parts: Vec<(String, ValuePath)>,
     rest: String,
 }
 
-/// Where a value stands: in the event, and in the JSON that a string of it holds.
+/// Where a value is: in the event, and in the JSON that a string of it holds.
 #[derive(Debug, Clone)]
-struct Place {
+struct ValuePath {
     path: Path,
     inner: Option<Path>,
 }
 
-impl TryFrom<String> for Figure {
+impl TryFrom<String> for Template {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -71,14 +71,14 @@ impl TryFrom<String> for Figure {
         };
         while let Some((before, after)) = rest.split_once('{') {
             let (path, after) = after.split_once('}').ok_or("a brace is not closed")?;
-            parts.push((alone(before)?, Place::try_from(path)?));
+            parts.push((alone(before)?, ValuePath::try_from(path)?));
             rest = after;
         }
         Ok(Self { rest: alone(rest)?, parts })
     }
 }
 
-impl Figure {
+impl Template {
     /// The text with its values; nothing if one of them is absent or empty.
     fn filled(&self, call: Scope<'_>) -> Option<String> {
         let mut text = String::new();
@@ -95,7 +95,7 @@ impl Figure {
     }
 }
 
-impl TryFrom<&str> for Place {
+impl TryFrom<&str> for ValuePath {
     type Error = String;
 
     fn try_from(text: &str) -> Result<Self, String> {
@@ -110,7 +110,7 @@ impl TryFrom<&str> for Place {
     }
 }
 
-impl Place {
+impl ValuePath {
     /// The value as text, if it is one.
     fn text<'e>(&self, call: Scope<'e>) -> Option<Cow<'e, str>> {
         let text = self.path.find(call)?.scalar_text()?;
@@ -121,7 +121,7 @@ impl Place {
     }
 }
 
-impl Actions {
+impl ActionRules {
     /// Where the rules' paths begin in this half of a call.
     pub fn object<'e>(&self, half: Scope<'e>) -> Option<Scope<'e>> {
         let Some(of) = &self.of else { return Some(half) };
@@ -131,29 +131,29 @@ impl Actions {
     /// The rules for a tool that hold for this object, by number.
     pub fn holding(&self, tool: &str, object: Scope<'_>) -> impl Iterator<Item = usize> {
         let rules = self.rules.iter().enumerate();
-        let fits = move |rule: &Action| rule.is_for(tool) && rule.when.hold(object);
+        let fits = move |rule: &ActionRule| rule.is_for(tool) && rule.when.hold(object);
         rules.filter(move |(_, rule)| fits(rule)).map(|(number, _)| number)
     }
 
     /// A rule by its number.
-    pub fn rule(&self, number: usize) -> &Action {
+    pub fn rule(&self, number: usize) -> &ActionRule {
         &self.rules[number]
     }
 }
 
-impl Action {
-    /// Whether it tells of this tool.
+impl ActionRule {
+    /// Whether it is about this tool.
     pub fn is_for(&self, tool: &str) -> bool {
         self.tool == tool || self.tool == "*"
     }
 
-    /// The one thing a person wants to know of the call, if it is there.
+    /// What the call is about, if it is there.
     pub fn detail(&self, call: Scope<'_>) -> Option<String> {
         self.detail.iter().find_map(|detail| detail.filled(call))
     }
 
-    /// What the result says in numbers.
-    pub fn figures(&self, call: Scope<'_>) -> Vec<String> {
-        self.figures.iter().filter_map(|figure| figure.filled(call)).collect()
+    /// What the result says, shown after the detail.
+    pub fn suffixes(&self, call: Scope<'_>) -> Vec<String> {
+        self.suffix.iter().filter_map(|suffix| suffix.filled(call)).collect()
     }
 }

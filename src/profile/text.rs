@@ -1,14 +1,46 @@
-//! Where the assistant's text stands, and how its pieces fit together.
+//! Where the assistant's text is, and how its chunks fit together.
 
 use serde::Deserialize;
 
-use super::Objects;
+use super::{EventRule, Objects, always};
 use crate::profile::path::{Conditions, Path};
 
-/// Where a piece of the assistant's text stands.
+/// Where the assistant's text is, and how its chunks fit together.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TextRules {
+    /// Where the text is; for each event the first rule that holds.
+    #[serde(default)]
+    pub rules: Vec<TextRule>,
+    /// What becomes of deltas; nothing is promised if it is not said.
+    pub deltas: Option<TextDeltas>,
+    /// What the final text is.
+    #[serde(default, rename = "final")]
+    pub final_text: FinalText,
+    /// Events that end a segment, in addition to tool calls and the terminal event.
+    #[serde(default)]
+    pub ends_at: Vec<EventRule>,
+    /// Whether a tool call ends an open segment.
+    #[serde(default = "always")]
+    pub ends_at_calls: bool,
+}
+
+impl Default for TextRules {
+    fn default() -> Self {
+        Self {
+            rules: Vec::new(),
+            deltas: None,
+            final_text: FinalText::All,
+            ends_at: Vec::new(),
+            ends_at_calls: true,
+        }
+    }
+}
+
+/// Where a chunk of the assistant's text is.
 #[derive(Debug, Clone, Deserialize)]
 pub struct TextRule {
-    /// What the piece is to the whole.
+    /// What the chunk is to the whole.
     pub mode: TextMode,
     /// These hold for the event.
     pub when: Conditions,
@@ -18,38 +50,27 @@ pub struct TextRule {
     /// The text, from there.
     pub value: Path,
     /// The parts of the key of the group it belongs to, from there; without them there is one
-    /// group.
+    /// group. Another group ends the open segment.
     #[serde(default)]
     pub group: Vec<Path>,
 }
 
-/// What a piece of text is to the whole.
+/// What a chunk of text is to the whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TextMode {
-    /// It is appended to the open segment of its group.
+    /// It is appended to the open segment.
     Delta,
     /// It is the whole segment, and closes it.
     Whole,
-    /// It is the answer: see [`FinalIs`].
+    /// It is the answer: see [`FinalText`].
     Final,
-}
-
-/// Whether the segments of several groups are open at once.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TextGroups {
-    /// A new key closes the open segment.
-    #[default]
-    Sequential,
-    /// Each key has a segment of its own.
-    Parallel,
 }
 
 /// What the final text is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FinalIs {
+pub enum FinalText {
     /// The concatenation of all segments of the turn.
     #[default]
     All,

@@ -1,93 +1,139 @@
-//! Holding a profile against the language: what is wrong with it, and where.
+//! Checks a profile against the language: what is wrong with it, and where.
+
+use std::fmt;
 
 use serde_json::Value;
 
 use super::versions::is_below;
-use super::{Figure, LANGUAGE};
+use super::{LANGUAGE, Template};
 use crate::json::pointer;
-use crate::json::{Json, Schema};
-use crate::profile::pattern::Pattern;
+use crate::json::{Json, Schema, Violation};
+use crate::profile::pattern::LazyRegex;
+use crate::rules::suggest::nearest;
 
-/// What is wrong with a profile, each fault with the JSON Pointer of its place.
-pub(super) fn faults(profile: &Value) -> Vec<String> {
-    let language = serde_json::from_str(LANGUAGE).map_err(|it| it.to_string());
-    let violations = language.and_then(|language| {
-        let language = Schema::compile("the profile language", &language);
-        language
-            .and_then(|it| it.violations(&Json::tree(profile.clone())))
-            .map_err(|it| it.to_string())
-    });
-    let violations = match violations {
-        Ok(violations) => violations,
-        Err(message) => return vec![message],
+/// What is wrong with a profile.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// The JSON Pointer of its place.
+    pointer: String,
+    message: String,
+}
+
+impl Fault {
+    fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { pointer: pointer.into(), message: message.into() }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = if self.pointer.is_empty() { "the profile" } else { &self.pointer };
+        write!(out, "{place}: {}", self.message)
+    }
+}
+
+/// What is wrong with a profile.
+pub(super) fn faults(profile: &Value) -> Vec<Fault> {
+    let mut faults = match violations(profile) {
+        Ok(faults) => faults,
+        Err(message) => return vec![Fault::new("", message)],
     };
-    let told = violations.iter().map(|it| {
-        let place = if it.instance.is_empty() { "the profile" } else { &it.instance };
-        format!("{place}: {}", it.message)
-    });
-    let mut faults: Vec<String> = told.collect();
     if faults.is_empty() {
         let members = profile.as_object().into_iter().flatten();
-        for (key, value) in members.filter(|(key, _)| *key != "schema") {
-            misread(&pointer::joined("", key), value, &mut faults);
+        for (key, value) in members.filter(|(key, _)| !["schema", "tags"].contains(&key.as_str())) {
+            check_embedded_syntax(&pointer::joined("", key), value, &mut faults);
         }
-        idle(profile, &mut faults);
+        find_ineffective_keys(profile, &mut faults);
     }
     faults
 }
 
-/// Texts with a language of their own, which the schema does not know: regular expressions, and
-/// texts with values of the event in them.
-fn misread(place: &str, value: &Value, faults: &mut Vec<String>) {
-    let told = |place: &str, it: Option<String>| it.map(|it| format!("{place}: {it}"));
+/// What the schema of the language refuses.
+fn violations(profile: &Value) -> Result<Vec<Fault>, String> {
+    let language: Value = serde_json::from_str(LANGUAGE).map_err(|it| it.to_string())?;
+    let schema = Schema::compile("the profile language", &language);
+    let violations = schema.and_then(|it| it.violations(&Json::tree(profile.clone()))).map_err(|it| it.to_string())?;
+    let fault = |it: Violation| {
+        let message = match similar_key(&language, &it) {
+            Some(key) => format!("{}; a similar one is {key}", it.message),
+            None => it.message,
+        };
+        Fault::new(it.instance, message)
+    };
+    Ok(violations.into_iter().map(fault).collect())
+}
+
+/// Of a key that the language does not know, the one most like it that could be there.
+fn similar_key<'l>(language: &'l Value, violation: &Violation) -> Option<&'l str> {
+    let object = violation.keyword.strip_suffix("/additionalProperties")?;
+    let schema = pointer::tokens(object).try_fold(language, |schema, token| {
+        let next = match schema {
+            Value::Array(items) => items.get(token.parse::<usize>().ok()?)?,
+            _ => schema.get(&token)?,
+        };
+        if token == "$ref" {
+            language.pointer(next.as_str()?.strip_prefix('#')?)
+        } else {
+            Some(next)
+        }
+    })?;
+    let known = schema["properties"].as_object()?;
+    let name = pointer::tokens(&violation.instance).last()?;
+    nearest(&name, known.keys().map(String::as_str))
+}
+
+/// Texts with a syntax of their own, which the schema does not know: regular expressions and
+/// templates.
+fn check_embedded_syntax(place: &str, value: &Value, faults: &mut Vec<Fault>) {
     match value {
         Value::Object(members) => {
             for (key, value) in members {
                 let place = pointer::joined(place, key);
                 match (key.as_str(), value) {
                     ("matches", Value::String(text)) => {
-                        faults.extend(told(&place, Pattern::fault(text)));
+                        let error = LazyRegex::syntax_error(text);
+                        faults.extend(error.map(|it| Fault::new(place, it)));
                     }
-                    ("detail" | "figures", Value::Array(texts)) => {
+                    ("detail" | "suffix", Value::Array(texts)) => {
                         for (index, text) in texts.iter().filter_map(Value::as_str).enumerate() {
-                            let figure = Figure::try_from(text.to_owned());
-                            faults.extend(told(&format!("{place}/{index}"), figure.err()));
+                            let error = Template::try_from(text.to_owned()).err();
+                            let place = format!("{place}/{index}");
+                            faults.extend(error.map(|it| Fault::new(place, it)));
                         }
                     }
-                    _ => misread(&place, value, faults),
+                    _ => check_embedded_syntax(&place, value, faults),
                 }
             }
         }
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                misread(&format!("{place}/{index}"), item, faults);
+                check_embedded_syntax(&format!("{place}/{index}"), item, faults);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
-/// What says nothing beside the rest of the profile: whoever wrote it expects something of it.
-fn idle(profile: &Value, faults: &mut Vec<String>) {
+/// What has no effect with the rest of the profile: its author expects some.
+fn find_ineffective_keys(profile: &Value, faults: &mut Vec<Fault>) {
     let text = |place| profile.pointer(place).and_then(Value::as_str);
     let items = |place| profile.pointer(place).and_then(Value::as_array).into_iter().flatten();
-    if text("/terminal/policy") == Some("none") {
+    if text("/end/policy") == Some("none") {
         let without = "with the policy none there is no terminal event";
-        for place in ["/terminal/reopen", "/terminal/after"] {
-            faults.extend(items(place).next().map(|_| format!("{place}: {without}")));
+        for place in ["/end/reopen", "/end/after"] {
+            faults.extend(items(place).next().map(|_| Fault::new(place, without)));
         }
-        for (index, rule) in items("/terminal/rules").enumerate() {
-            if rule["suspect"] == true || rule["outcome"] == "suspect" {
-                faults.push(format!("/terminal/rules/{index}: {without} to suspect"));
+        for (index, rule) in items("/end/rules").enumerate() {
+            if rule["suspect"] == true {
+                let place = format!("/end/rules/{index}");
+                faults.push(Fault::new(place, format!("{without} to suspect")));
             }
         }
-    }
-    if items("/session/before").next().is_some() && profile["session"]["first"] != false {
-        faults.push("/session/before: nothing comes before a start that is first".to_owned());
     }
     if let (Some(from), Some(before)) = (text("/versions/from"), text("/versions/before"))
         && !is_below(from, before)
     {
-        faults.push(format!("/versions/before: no version is from {from} and before {before}"));
+        let message = format!("no version is from {from} and before {before}");
+        faults.push(Fault::new("/versions/before", message));
     }
 }

@@ -23,7 +23,7 @@ pub struct Versions {
 impl Versions {
     /// The range that the profile is written for, if a version lies outside of it. Of what is no
     /// version nothing can be said.
-    pub fn left_by(&self, version: &str) -> Option<String> {
+    pub fn range_excluding(&self, version: &str) -> Option<String> {
         let version = numbers(version)?;
         let too_old = self.from.as_deref().and_then(numbers).is_some_and(|from| version < from);
         let too_new =
@@ -80,7 +80,7 @@ mod tests {
             ("2", "3", "gpt-5 in agent-cli 2.1-beta"),
         ];
         for (from, before, version) in within {
-            assert_eq!(versions(from, before).left_by(version), None, "{version}");
+            assert_eq!(versions(from, before).range_excluding(version), None, "{version}");
         }
         let outside = [
             ("2.1", "3.0", "2.0.99", "from 2.1 and before 3.0"),
@@ -92,7 +92,7 @@ mod tests {
             ("", "2.24", "2.24.0", "before 2.24"),
         ];
         for (from, before, version, range) in outside {
-            assert_eq!(versions(from, before).left_by(version).as_deref(), Some(range));
+            assert_eq!(versions(from, before).range_excluding(version).as_deref(), Some(range));
         }
     }
 }

@@ -215,7 +215,7 @@ fn loose() -> Value {
 /// The profile with a rule that looks at times.
 fn punctual() -> Contract {
     changed_profile(|profile| {
-        profile["boundaries"] = json!([{"when": {"/timestamp_ms": {"not": 0}}}]);
+        profile["text"]["ends_at"] = json!([{"when": {"/timestamp_ms": {"not": 0}}}]);
     })
 }
 
@@ -225,12 +225,12 @@ fn curious() -> Contract {
     let first = |list: &mut Value, rule: Value| list.as_array_mut().unwrap().insert(0, rule);
     changed_profile(|profile| {
         let stop = json!({"outcome": "failure", "when": {text: "stop"}});
-        first(&mut profile["terminal"]["rules"], stop);
+        first(&mut profile["end"]["rules"], stop);
         let when = json!({"/text": ["a", "file", " the"]});
-        first(&mut profile["text"], json!({"mode": "whole", "when": when, "value": "/text"}));
+        first(&mut profile["text"]["rules"], json!({"mode": "whole", "when": when, "value": "/text"}));
         first(&mut profile["session"]["start"], json!({"when": {"/n": 1}}));
-        profile["boundaries"] = json!([{"when": {text: "b", "/more/n": {"not": 0}}}]);
-        profile["tag"] = json!(["/type", "/subtype", "/nested/deep/0/x"]);
+        profile["text"]["ends_at"] = json!([{"when": {text: "b", "/more/n": {"not": 0}}}]);
+        profile["tags"]["at"] = json!(["/type", "/subtype", "/nested/deep/0/x"]);
     })
 }
 

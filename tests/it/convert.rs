@@ -16,7 +16,7 @@ fn converted(flags: &[String], form: &str, stream: &[u8]) -> Output {
 
 /// Whether the producer has a format that is a single object.
 fn has_object(case: &Case) -> bool {
-    case.contract().profile().single.is_some()
+    case.contract().profile().single_object.is_some()
 }
 
 /// Goal: converting changes neither verdict nor report; a filter passes every byte.

@@ -5,13 +5,14 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::Stdio;
 
-use ndjson_check::fingerprint::{Fingerprints, Likeness, Onlooker};
+use ndjson_check::profile::detect::{DetectRules, Detection, ProfileDetector};
+use ndjson_check::profile::{DEFAULT, Profile};
 
 use crate::streams::{cases, files, program, root, run_on, shared, text};
 
-/// What a stream is like.
-fn likeness(stream: &[u8]) -> Likeness<'static> {
-    Onlooker::default().look(stream, Fingerprints::built_in(), || {}).0
+/// Whose a stream is.
+fn detection(stream: &[u8]) -> Detection<'static> {
+    ProfileDetector::default().detect(stream, DetectRules::built_in(), || {}).0
 }
 
 /// The profile that a recording's name stands for.
@@ -46,8 +47,8 @@ fn every_recording_is_recognised() {
     let recordings = files(&folder, "ndjson");
     assert!(recordings.len() >= 50, "only {} recordings", recordings.len());
     for path in recordings {
-        let found = likeness(&fs::read(&path).unwrap());
-        assert_eq!(found, Likeness::One(profile_of(&path)), "{}", path.display());
+        let found = detection(&fs::read(&path).unwrap());
+        assert_eq!(found, Detection::One(profile_of(&path)), "{}", path.display());
     }
 }
 
@@ -60,13 +61,13 @@ fn no_line_of_a_recording_is_taken_for_another_agents() {
     for path in files(&folder, "ndjson") {
         let own = profile_of(&path);
         for (line, number) in fs::read(&path).unwrap().split_inclusive(|it| *it == b'\n').zip(1..) {
-            match likeness(line) {
-                Likeness::One(name) => assert_eq!(name, own, "{}:{number}", path.display()),
-                Likeness::Several(names) => {
+            match detection(line) {
+                Detection::One(name) => assert_eq!(name, own, "{}:{number}", path.display()),
+                Detection::Several(names) => {
                     assert!(names.contains(&own), "{}:{number}: {names:?}", path.display());
                     continue;
                 }
-                Likeness::None => continue,
+                Detection::None => continue,
             }
             decided += 1;
         }
@@ -81,14 +82,30 @@ fn no_fixture_is_taken_for_another_agents() {
         let folder = case.path.parent().unwrap();
         let agent = folder.strip_prefix("fixtures/agents").ok();
         let own = agent.and_then(|it| it.iter().next()?.to_str()).unwrap_or("cursor");
-        let on_purpose = ["fixtures/profiles", "fixtures/rules/wrong-profile"];
+        let on_purpose = ["fixtures/profiles", "fixtures/wrong-profile"];
         if on_purpose.iter().any(|it| folder.starts_with(it)) {
             continue;
         }
-        match likeness(&case.bytes()) {
-            Likeness::None => {}
-            found => assert_eq!(found, Likeness::One(own), "{}", case.path.display()),
+        match detection(&case.bytes()) {
+            Detection::None => {}
+            found => assert_eq!(found, Detection::One(own), "{}", case.path.display()),
         }
+    }
+}
+
+/// Goal: the table that the build derives has what the profiles say.
+#[test]
+fn every_profile_has_rules_for_detection_and_they_are_used() {
+    let mut names: Vec<&str> = Profile::names().collect();
+    assert_eq!(names[0], DEFAULT);
+    assert!(names[1..].is_sorted());
+    names.sort_unstable();
+    assert_eq!(DetectRules::built_in().names().collect::<Vec<_>>(), names);
+    for name in names {
+        let own = Profile::load(name).unwrap().0.detect;
+        let used = DetectRules::built_in().of(name).unwrap();
+        assert!(!own.is_empty(), "{name}");
+        assert_eq!(format!("{own:?}"), format!("{used:?}"), "{name}");
     }
 }
 
@@ -109,7 +126,7 @@ fn a_stream_that_may_be_of_two_is_not_guessed() {
     let file = folder.path().join("of-two.ndjson");
     fs::write(&file, OF_TWO).unwrap();
     for jobs in ["1", "2"] {
-        let good = "fixtures/agents/cursor/plain.ndjson";
+        let good = "fixtures/conforming/plain.ndjson";
         let output = program().args(["--jobs", jobs]).arg(&file).arg(good).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stdout).contains("plain.ndjson: conforming, succeeded: profile"));
@@ -121,7 +138,7 @@ fn a_stream_that_may_be_of_two_is_not_guessed() {
     #[cfg(unix)]
     {
         let script = format!("cat {}; sleep 0.1; echo {{}}; echo done >&2; exit 7", file.display());
-        let output = program().args(["--propagate-exit-code", "--", "sh", "-c", &script]).output().unwrap();
+        let output = program().args(["--propagate", "--", "sh", "-c", &script]).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stderr).starts_with("done\n"), "{}", text(&output.stderr));
     }
@@ -147,7 +164,7 @@ fn a_stream_of_nobody_known_is_said_to_be_checked_by_default() {
 #[cfg(unix)]
 #[test]
 fn the_first_event_of_a_known_agent_leaves_at_once() {
-    let stream = fs::read_to_string(root().join("fixtures/agents/cursor/partial.ndjson")).unwrap();
+    let stream = fs::read_to_string(root().join("fixtures/conforming/partial.ndjson")).unwrap();
     let mut child = program()
         .args(["--quiet", "--to", "stream-json", "--only-valid"])
         .stdin(Stdio::piped())

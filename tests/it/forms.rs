@@ -11,11 +11,12 @@ use crate::streams::{run_on, text};
 fn blocks() -> Value {
     let block = |kind: &str| json!({ "/type": kind });
     json!({
-        "name": "blocks", "title": "An invented agent", "tag": ["/type", "/subtype"],
-        "events": { "observed": ["system/init", "assistant", "user", "result/success"] },
+        "name": "blocks", "title": "An invented agent",
+        "tags": { "at": ["/type", "/subtype"],
+            "observed": ["system/init", "assistant", "user", "result/success"] },
         "session": {
             "start": [{ "when": { "/type": "system" } }],
-            "id": "/session", "directory": "/folder"
+            "id": ["/session"], "directory": "/folder"
         },
         "calls": {
             "start": [{ "when": { "/type": "assistant" }, "each": "/message/content",
@@ -29,22 +30,22 @@ fn blocks() -> Value {
             "tool": [{ "value": "/name" }],
             "actions": { "rules": [
                 { "tool": "Run", "done": "Ran terminal command", "failed": "Ran terminal command",
-                  "asked": "run terminal command", "detail": ["{/input/command}"],
-                  "figures": ["exit {/exit}"] },
+                  "attempt": "run terminal command", "detail": ["{/input/command}"],
+                  "suffix": ["exit {/exit}"] },
                 { "tool": "File", "when": { "/input/mode": "look" }, "done": "Read file",
-                  "asked": "read file", "path": true, "detail": ["{/input/path}"] },
-                { "tool": "File", "done": "Edited file", "asked": "edit file", "path": true,
-                  "detail": ["{/input/path}"], "figures": ["in turn {^/turn}"] },
-                { "tool": "*", "done": "Called tool", "asked": "call tool",
+                  "attempt": "read file", "path": true, "detail": ["{/input/path}"] },
+                { "tool": "File", "done": "Edited file", "attempt": "edit file", "path": true,
+                  "detail": ["{/input/path}"], "suffix": ["in turn {^/turn}"] },
+                { "tool": "*", "done": "Called tool", "attempt": "call tool",
                   "detail": ["{/name} in {/input#/town}", "{/name}"] }
             ] }
         },
-        "text": [
+        "text": { "rules": [
             { "mode": "whole", "when": { "/type": "assistant" }, "each": "/message/content",
               "where": block("text"), "value": "/text" },
             { "mode": "final", "when": { "/type": "result" }, "value": "/result" }
-        ],
-        "terminal": { "rules": [{ "outcome": "success", "when": { "/type": "result" } }] }
+        ] },
+        "end": { "rules": [{ "outcome": "success", "when": { "/type": "result" } }] }
     })
 }
 
@@ -94,14 +95,17 @@ fn blocks_stream() -> String {
 /// Calls are objects below the event, and some come without a start.
 fn items() -> Value {
     json!({
-        "name": "items", "title": "Another", "tag": ["/type", "/item/type"],
-        "events": { "observed": ["begin", "item.started/command", "item.completed/command",
-            "item.completed/change", "item.completed/message", "end"] },
+        "name": "items", "title": "Another",
+        "tags": { "at": ["/type", "/item/type"],
+            "observed": ["begin", "item.started/command", "item.completed/command",
+                "item.completed/change", "item.completed/message", "end"] },
         "calls": {
-            "start": [{ "when": { "/type": "item.started" }, "id": ["/item/id"], "repeat": true }],
+            "start": [
+                { "when": { "/type": "item.started" }, "id": ["/item/id"], "may_repeat": true }
+            ],
             "completion": [{
                 "when": { "/type": "item.completed", "/item/type": ["command", "change"] },
-                "id": ["/item/id"], "alone": true, "repeat": true,
+                "id": ["/item/id"], "without_start": "call", "may_repeat": true,
                 "outcomes": [
                     { "outcome": "failed", "when": { "/item/exit": { "exists": true, "not": 0 } } },
                     { "outcome": "succeeded", "when": {} }
@@ -110,15 +114,17 @@ fn items() -> Value {
             "tool": [{ "value": "/item/type" }],
             "actions": { "of": "/item", "rules": [
                 { "tool": "command", "done": "Ran terminal command",
-                  "asked": "run terminal command", "failed": "Ran terminal command",
-                  "detail": ["{/command}"], "figures": ["exit {/exit}"] },
+                  "attempt": "run terminal command", "failed": "Ran terminal command",
+                  "detail": ["{/command}"], "suffix": ["exit {/exit}"] },
                 { "tool": "change", "when": { "/kind": "add" }, "done": "Created new file",
                   "detail": ["{/path}"] },
                 { "tool": "change", "done": "Changed file", "detail": ["{/path}"] }
             ] }
         },
-        "text": [{ "mode": "whole", "when": { "/item/type": "message" }, "value": "/item/text" }],
-        "terminal": { "rules": [{ "outcome": "success", "when": { "/type": "end" } }] }
+        "text": { "rules": [
+            { "mode": "whole", "when": { "/item/type": "message" }, "value": "/item/text" }
+        ] },
+        "end": { "rules": [{ "outcome": "success", "when": { "/type": "end" } }] }
     })
 }
 
@@ -215,7 +221,7 @@ fn the_single_object_is_written_where_a_profile_has_one() {
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()));
     let refused = "ndjson-check: the profile blocks has no single object to convert to\n";
     assert_eq!(text(&output.stderr), refused);
-    profile["single"] = json!({ "schema": "#", "order": ["type", "result"] });
+    profile["single_object"] = json!({ "schema": "#", "order": ["type", "result"] });
     let object = converted(&profile, "json", &blocks_stream());
     let expected = r#"{"type":"result","result":"I look first.\nAll is well.","session":"s1","#;
     assert!(object.starts_with(expected), "{object}");

@@ -100,11 +100,11 @@ fn a_draft_finds_the_parts_of_a_profile() {
     let recordings = [agent("r-81", 4, false), agent("r-82", 3, false), agent("r-83", 1, true)];
     let draft = drafted(&recordings);
     let profile = &draft.profile;
-    assert_eq!(profile["tag"], json!(["/kind", "/step"]));
+    assert_eq!(profile["tags"]["at"], json!(["/kind", "/step"]));
     let job = |step: &str| json!({ "/kind": "job", "/step": step });
     let start = json!([{ "when": { "/kind": "setting", "/step": "up" } }]);
-    assert_eq!(profile["session"], json!({ "id": "/run", "start": start }));
-    assert_eq!(profile["time"], "/at");
+    let session = json!({ "id": ["/run"], "start": start, "time": "/at" });
+    assert_eq!(profile["session"], session);
     let calls = &profile["calls"];
     assert_eq!(calls["start"], json!([{ "when": job("begun"), "id": ["/job_id"] }]));
     assert_eq!(calls["completion"][0]["when"], job("over"));
@@ -112,9 +112,9 @@ fn a_draft_finds_the_parts_of_a_profile() {
     assert_eq!(calls["tool"], json!([{ "key": "/job/*Job" }]));
     let words = json!({ "mode": "whole", "when": { "/kind": "says" }, "each": "/parts",
         "where": { "/kind": "prose" }, "value": "/words" });
-    assert_eq!(profile["text"][0], words);
-    assert_eq!(profile["text"][1]["value"], "/answer");
-    let rules = profile["terminal"]["rules"].as_array().unwrap();
+    assert_eq!(profile["text"]["rules"][0], words);
+    assert_eq!(profile["text"]["rules"][1]["value"], "/answer");
+    let rules = profile["end"]["rules"].as_array().unwrap();
     assert_eq!(rules[0]["outcome"], "failure");
     assert_eq!(rules[0]["when"]["/is_error"], true);
     assert_eq!(rules[1]["outcome"], "success");
@@ -179,10 +179,10 @@ fn a_draft_distinguishes_chunks_from_their_repeats() {
     ];
     let recordings = [stream.concat()];
     let draft = drafted(&recordings);
-    let rule = &draft.profile["text"][0];
+    let rule = &draft.profile["text"]["rules"][0];
     assert_eq!(rule["mode"], "delta", "{}", draft.profile);
     assert_eq!(rule["when"], json!({ "/kind": "says", "/partial": { "exists": true } }));
-    assert_eq!(draft.profile["text"][1]["mode"], "whole");
+    assert_eq!(draft.profile["text"]["rules"][1]["mode"], "whole");
     draft.check(&recordings, 0);
 }
 
@@ -208,7 +208,7 @@ fn a_draft_has_an_end_that_occurs_elsewhere() {
     let failed = lines(&[begins(), says(), json!({ "kind": "aborted", "run": "r-1" })]);
     for (stream, reason) in [(&distinct, Some("over")), (&vague, None)] {
         let draft = drafted(&[stream.clone(), stream.clone(), failed.clone()]);
-        let rules = draft.profile["terminal"]["rules"].as_array().unwrap();
+        let rules = draft.profile["end"]["rules"].as_array().unwrap();
         assert_eq!(rules[0]["outcome"], "failure", "{rules:?}");
         assert_eq!(rules[1]["suspect"], true, "{rules:?}");
         assert_eq!(rules[1]["when"]["/reason"].as_str(), reason);
@@ -231,8 +231,8 @@ fn a_draft_has_turns() {
     let stream = lines(&[turn("shop-1"), turn("cart-2"), turn("till-3")].concat());
     let draft = drafted(std::slice::from_ref(&stream));
     let start = json!([{ "when": { "/kind": "begins" } }]);
-    assert_eq!(draft.profile["terminal"]["reopen"], start);
-    assert_eq!(draft.profile["session"]["repeats"], "turn");
+    assert_eq!(draft.profile["end"]["reopen"], start);
+    assert_eq!(draft.profile["session"]["repeats"], "each_turn");
     assert_eq!(draft.profile["calls"], Value::Null, "{}", draft.evidence);
     draft.check(std::slice::from_ref(&stream), 0);
     draft.check(&[half(&stream)], 1);
@@ -294,10 +294,10 @@ fn a_draft_from_fixtures_accepts_them() {
     };
     let recordings: Vec<String> = names.iter().map(read).collect();
     let draft = drafted(&recordings);
-    assert_eq!(draft.profile["tag"], json!(["/type", "/subtype"]));
-    assert_eq!(draft.profile["session"]["id"], "/session_id");
+    assert_eq!(draft.profile["tags"]["at"], json!(["/type", "/subtype"]));
+    assert_eq!(draft.profile["session"]["id"], json!(["/session_id"]));
     assert_eq!(draft.profile["calls"]["start"][0]["id"], json!(["/call_id"]));
-    assert_eq!(draft.profile["text"].as_array().unwrap().len(), 3);
+    assert_eq!(draft.profile["text"]["rules"].as_array().unwrap().len(), 3);
     draft.check(&recordings, 0);
 }
 

@@ -12,15 +12,18 @@ fn report_by(says: &serde_json::Value, flags: &[&str], stream: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("profile.json");
     let mut profile = json!({
-        "name": "knowing", "title": "x", "tag": ["/t"],
-        "events": {"documented": ["a", "end"]},
-        "terminal": {"rules": [
+        "name": "knowing", "title": "x",
+        "tags": {"at": ["/t"], "documented": ["a", "end"]},
+        "end": {"rules": [
             {"outcome": "success", "when": {"/t": "end", "/ok": true}},
             {"outcome": "failure", "when": {"/t": "end"}},
         ]},
     });
-    let members = says.as_object().unwrap().clone();
-    profile.as_object_mut().unwrap().extend(members);
+    for (key, members) in says.as_object().unwrap() {
+        for (name, value) in members.as_object().unwrap() {
+            profile[key][name] = value.clone();
+        }
+    }
     fs::write(&file, profile.to_string()).unwrap();
     let flags = [&["--profile", file.to_str().unwrap()], flags].concat();
     text(&run_on(&flags, stream.as_bytes()).stdout)
@@ -47,9 +50,9 @@ fn a_version_outside_of_the_range_is_noted() {
 
 #[test]
 fn exit_codes_mean_what_the_profile_says() {
-    let says = json!({"exit": {
+    let says = json!({"end": {"exit": {
         "success": [0, 130], "failure": [0, 41], "meaning": {"41": "authentication failed"},
-    }});
+    }}});
     let failed = "{\"t\":\"end\",\"ok\":false}\n";
     let rows = [
         (END, "0", "conforming, succeeded", false),

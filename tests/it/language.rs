@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use crate::differential::{Batch, Engines};
 use crate::streams::judge;
 
-/// The contract of a profile that says this, beside a name, the tag `/t` and an end `z`.
+/// The contract of a profile that says this, in addition to a name, the tag `/t` and an end `z`.
 fn contract(profile: &Value) -> Contract {
-    let mut whole = json!({"name": "x", "title": "x", "tag": ["/t"],
-        "events": {"documented": ["a", "b", "c", "d", "s"]},
-        "terminal": {"rules": [{"outcome": "success", "when": {"/t": "z"}}]}});
+    let mut whole = json!({"name": "x", "title": "x",
+        "tags": {"at": ["/t"], "documented": ["a", "b", "c", "d", "s"]},
+        "end": {"rules": [{"outcome": "success", "when": {"/t": "z"}}]}});
     for (key, value) in profile.as_object().unwrap() {
         whole[key] = value.clone();
     }
@@ -69,7 +69,7 @@ fn conditions_say_what_they_ask() {
         ),
     ] {
         let profile = json!({
-            "terminal": {"policy": "none", "rules": [{"outcome": "failure", "when": conditions}]},
+            "end": {"policy": "none", "rules": [{"outcome": "failure", "when": conditions}]},
             "calls": {"start": [{"when": {}, "each": "/e", "where": conditions, "id": ["/id"]}],
                 "open_at_end": "allowed"}});
         let engines = Engines::new(|| contract(&profile));
@@ -100,12 +100,13 @@ fn agree(engines: &Engines, streams: Vec<Vec<u8>>) -> Vec<StreamSummary> {
 #[test]
 fn what_a_condition_asks_is_never_taken_from_an_earlier_line() {
     let profile = json!({
-        "text": [{"mode": "delta", "when": [{"/t": "b"}, {"/to": {"matches": "^user"}}],
-            "each": "/parts",
-            "where": [{"/k": "text", "^/by": {"not": ["x", "y"]}}, {"/k": {"empty": true}}],
-            "value": "^/v"}],
-        "boundaries": [{"when": {"/end": {"empty": false}}}],
-        "session": {"id": ["/s", "/u"], "constant": false}});
+        "text": {
+            "rules": [{"mode": "delta", "when": [{"/t": "b"}, {"/to": {"matches": "^user"}}],
+                "each": "/parts",
+                "where": [{"/k": "text", "^/by": {"not": ["x", "y"]}}, {"/k": {"empty": true}}],
+                "value": "^/v"}],
+            "ends_at": [{"when": {"/end": {"empty": false}}}]},
+        "session": {"id": ["/s", "/u"], "id_is_constant": false}});
     let engines = Engines::new(|| contract(&profile));
     let event = |t: &str, to: &str, by: &str, k: &str, end: &str| {
         json!({"t": t, "to": to, "by": by, "end": end, "u": by, "v": "text ",
@@ -139,18 +140,22 @@ fn sessions_may_begin_as_the_profile_allows() {
     let (a, s) = (json!({"t": "a", "s": "1"}), json!({"t": "s", "s": "1"}));
     let (b, z) = (json!({"t": "b", "s": "2"}), json!({"t": "z"}));
     for (key, value, events, rule) in [
-        ("required", false, json!([a, z]), Rule::MissingSessionStart),
-        ("first", false, json!([a, s, z]), Rule::LateSessionStart),
-        ("repeats", true, json!([s, a, s, z]), Rule::DuplicateSessionStart),
-        ("constant", false, json!([s, b, a, z]), Rule::SessionIdChanged),
+        ("required", json!(false), json!([a, z]), Rule::MissingSessionStart),
+        ("must_be_first", json!(false), json!([a, s, z]), Rule::LateSessionStart),
+        ("must_be_first", json!(["b"]), json!([a, s, z]), Rule::LateSessionStart),
+        ("repeats", json!("always"), json!([s, a, s, z]), Rule::RepeatedSessionStart),
+        ("id_is_constant", json!(false), json!([s, b, a, z]), Rule::SessionChanged),
     ] {
         let session = json!({"start": start, "id": ["/nowhere", "/s"]});
         let found = raised(&json!({"session": session}), &events);
         assert_eq!(found, [rule]);
         let mut session = session;
-        session[key] = json!(value);
+        session[key] = value;
         assert_eq!(raised(&json!({"session": session}), &events), [], "{key}");
     }
+    let session = json!({"start": start, "must_be_first": ["b", "a"]});
+    let found = raised(&json!({"session": session}), &json!([{"t": "c"}, a, s, z]));
+    assert_eq!(found, [Rule::LateSessionStart]);
 }
 
 /// Method: as above.
@@ -165,14 +170,24 @@ fn calls_may_go_as_the_profile_allows() {
     let (other, z) = (json!({"t": "b", "i": 1, "n": "write"}), json!({"t": "z"}));
     let wrong = json!({"t": "b", "i": 1, "x": true});
     for (place, value, events, rules) in [
-        ("/start/0/repeat", json!(true), json!([a, a, b, a, z]), vec![Rule::DuplicateCallStart]),
-        ("/completion/0/repeat", json!(true), json!([a, b, b, z]), vec![Rule::DuplicateCompletion]),
-        ("/completion/0/alone", json!(true), json!([b, z]), vec![Rule::CompletionWithoutStart]),
+        ("/start/0/may_repeat", json!(true), json!([a, a, b, a, z]), vec![Rule::RepeatedCallStart]),
         (
-            "/completion/0/alone",
-            json!("ignored"),
+            "/completion/0/may_repeat",
+            json!(true),
+            json!([a, b, b, z]),
+            vec![Rule::RepeatedCompletion],
+        ),
+        (
+            "/completion/0/without_start",
+            json!("call"),
+            json!([b, z]),
+            vec![Rule::CompletionWithoutStart],
+        ),
+        (
+            "/completion/0/without_start",
+            json!("ignore"),
             json!([b, b, z]),
-            vec![Rule::CompletionWithoutStart, Rule::DuplicateCompletion],
+            vec![Rule::CompletionWithoutStart, Rule::RepeatedCompletion],
         ),
         ("/completion/0/tool", json!([]), json!([a, other, z]), vec![Rule::CallMismatch]),
         (
@@ -187,7 +202,7 @@ fn calls_may_go_as_the_profile_allows() {
         let found = raised(&json!({"calls": calls}), &events);
         let found: Vec<Rule> = found
             .into_iter()
-            .filter(|it| rules.contains(it) || place != "/start/0/repeat")
+            .filter(|it| rules.contains(it) || place != "/start/0/may_repeat")
             .collect();
         assert_eq!(found, rules, "{place}");
         let mut calls = calls.clone();
@@ -196,12 +211,12 @@ fn calls_may_go_as_the_profile_allows() {
         assert_eq!(raised(&json!({"calls": calls}), &events), [], "{place}");
     }
     let mut contradicts = calls.clone();
-    contradicts["completion"][0]["outcomes"][0]["contradicts"] = json!(true);
+    contradicts["completion"][0]["outcomes"][0]["is_contradictory"] = json!(true);
     let events = json!([a, wrong, z]);
     assert_eq!(raised(&json!({"calls": calls}), &events), []);
     let rules = [Rule::ContradictoryCompletion];
     assert_eq!(raised(&json!({"calls": contradicts}), &events), rules);
-    contradicts["completion"][0]["alone"] = json!("ignored");
+    contradicts["completion"][0]["without_start"] = json!("ignore");
     let events = json!([wrong, a, b, z]);
     assert_eq!(raised(&json!({"calls": contradicts}), &events), []);
 }
@@ -227,7 +242,7 @@ fn one_half_names_the_tool_for_both() {
 #[test]
 fn an_event_without_a_tag_is_named_alike_everywhere() {
     let events = json!([{"n": 1}, {"n": 2}, {"t": "z"}]);
-    let contract = contract(&json!({"tag": ["/t"], "events": {"documented": ["z"]}}));
+    let contract = contract(&json!({"tags": {"at": ["/t"], "documented": ["z"]}}));
     let (summary, _) = judge(stream(&events).as_bytes(), &contract);
     assert_eq!(summary.notes, ["the unknown event without a tag occurs 2 times"]);
 }

@@ -15,9 +15,9 @@ fn knowing() -> ndjson_check::check::contract::Contract {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("profile.json");
     let profile = json!({
-        "name": "noisy", "title": "x", "tag": ["/t"],
-        "events": {"documented": ["a"]},
-        "terminal": {"policy": "none"},
+        "name": "noisy", "title": "x",
+        "tags": {"at": ["/t"], "documented": ["a"]},
+        "end": {"policy": "none"},
         "noise": [
             {"matches": "^Loading", "is": "banner"},
             {"matches": "^\\s*$", "is": "banner"},

@@ -9,7 +9,6 @@ use crate::streams::{run_on, text};
 /// How a producer writes its texts.
 #[derive(Debug, Clone, Copy)]
 struct Manner {
-    groups: &'static str,
     final_is: &'static str,
     deltas: bool,
     wholes: bool,
@@ -19,19 +18,17 @@ struct Manner {
 impl Manner {
     fn all() -> Vec<Self> {
         let mut all = Vec::new();
-        for groups in ["sequential", "parallel"] {
-            for final_is in ["all", "last", "either", "free"] {
-                for (deltas, wholes, finals) in [
-                    (true, false, false),
-                    (false, true, false),
-                    (false, false, true),
-                    (true, true, false),
-                    (true, false, true),
-                    (false, true, true),
-                    (true, true, true),
-                ] {
-                    all.push(Self { groups, final_is, deltas, wholes, finals });
-                }
+        for final_is in ["all", "last", "either", "free"] {
+            for (deltas, wholes, finals) in [
+                (true, false, false),
+                (false, true, false),
+                (false, false, true),
+                (true, true, false),
+                (true, false, true),
+                (false, true, true),
+                (true, true, true),
+            ] {
+                all.push(Self { final_is, deltas, wholes, finals });
             }
         }
         all
@@ -45,17 +42,16 @@ impl Manner {
         let rules = [(self.deltas, "delta"), (self.wholes, "whole"), (self.finals, "final")];
         let rules = rules.iter().filter(|it| it.0).map(|it| rule(it.1, it.1));
         json!({
-            "name": "x", "title": "x", "tag": ["/k"],
-            "events": {"documented": ["open", "delta", "whole", "call", "done", "final"]},
+            "name": "x", "title": "x",
+            "tags": {"at": ["/k"],
+                "documented": ["open", "delta", "whole", "call", "done", "final"]},
             "calls": {
                 "start": [{"when": {"/k": "call"}, "id": ["/id"]}],
                 "completion": [{"when": {"/k": "done"}, "id": ["/id"],
                     "outcomes": [{"outcome": "succeeded", "when": {}}]}]
             },
-            "text_groups": self.groups,
-            "final_is": self.final_is,
-            "text": rules.collect::<Vec<_>>(),
-            "terminal": {
+            "text": {"rules": rules.collect::<Vec<_>>(), "final": self.final_is},
+            "end": {
                 "rules": [{"outcome": "success", "when": {"/k": "final"}}],
                 "reopen": [{"when": {"/k": "open"}}]
             }

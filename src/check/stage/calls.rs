@@ -12,7 +12,7 @@ use crate::facts::{Call, CallId, Facts};
 use crate::limits::{
     CALL_ID_BYTES_MAX, CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_NAMED_MAX, CALLS_OPEN_MAX,
 };
-use crate::profile::{Alone, CallOutcome, Calls as CallRules, OpenAtEnd};
+use crate::profile::{WithoutStart, CallOutcome, CallRules, OpenAtEnd};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::{clipped, shown};
@@ -244,7 +244,7 @@ impl<'p> CallTable<'p> {
     /// Whether a completion says two things at once.
     fn contradiction(&self, key: u64, call: &Call<'_>) -> Option<Diagnostic> {
         let open = self.open.get(&key);
-        if !call.is_contradictory || call.without_start == Alone::Ignored && open.is_none() {
+        if !call.is_contradictory || call.without_start == WithoutStart::Ignore && open.is_none() {
             return None;
         }
         let message = format!("the completion of {} contradicts itself", name(call, open));
@@ -299,7 +299,7 @@ impl<'p> CallTable<'p> {
             let diagnostic = Diagnostic::new(Rule::DuplicateCompletion, message);
             return (None, Some(diagnostic.related(ended.line())));
         }
-        if call.without_start == Alone::Ignored {
+        if call.without_start == WithoutStart::Ignore {
             return (None, None);
         }
         if self.untracked() > 0 {
@@ -310,7 +310,7 @@ impl<'p> CallTable<'p> {
         }
         self.counts.total += 1;
         self.counts.add(outcome);
-        let is_whole_call = call.without_start == Alone::Call;
+        let is_whole_call = call.without_start == WithoutStart::Call;
         self.remember(key, EndedCall::new(line, is_whole_call));
         if let Some(row) = self.row(call, None) {
             self.rows[row].outcome = Some(outcome);
@@ -338,7 +338,7 @@ impl<'p> CallTable<'p> {
             }
             _ => None,
         };
-        let halves = open.must_match.iter().zip(&call.must_match).zip(&self.rules.same);
+        let halves = open.must_match.iter().zip(&call.must_match).zip(&self.rules.must_match);
         let values = halves.filter_map(|((a, b), path)| match (a, b) {
             (Some(a), Some(b)) if !self.arguments.equal(a, *b) => Some(shown(&path.to_string())),
             _ => None,

@@ -24,7 +24,7 @@ pub(crate) struct FirstEvents<'c> {
 impl<'c> FirstEvents<'c> {
     pub(crate) fn new(profile: &'c Profile, source: ProfileSource) -> Self {
         // A profile without detection rules may be anybody's.
-        let may_be_foreign = source == ProfileSource::Named && !profile.fingerprint.is_empty();
+        let may_be_foreign = source == ProfileSource::Named && !profile.detect.is_empty();
         Self { profile, may_be_foreign, version: None, events: 0 }
     }
 
@@ -54,7 +54,7 @@ impl<'c> FirstEvents<'c> {
         let name = self.profile.name.as_str();
         let matching = DetectRules::built_in().matching_profiles(event);
         let others: Vec<&str> = matching.filter(|other| *other != name).collect();
-        if detect::matches(event, &self.profile.fingerprint) {
+        if detect::matches(event, &self.profile.detect) {
             // What two agents write alike decides nothing.
             self.may_be_foreign = !others.is_empty();
             return None;
@@ -72,7 +72,7 @@ impl<'c> FirstEvents<'c> {
     /// Whether the profile is for other versions.
     pub(crate) fn note(&self) -> Option<Note> {
         let version = self.version.as_deref()?;
-        let range = self.profile.versions.left_by(version)?;
+        let range = self.profile.versions.range_excluding(version)?;
         let (version, profile) = (version.to_owned(), self.profile.name.clone());
         Some(Note::VersionOutOfRange { version, profile, range })
     }

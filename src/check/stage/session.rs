@@ -2,7 +2,7 @@
 
 use crate::facts::{BoundedId, Facts};
 use crate::limits::CALL_ID_BYTES_MAX;
-use crate::profile::{Repeats, Session as SessionRules};
+use crate::profile::{Repeats, SessionRules};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
@@ -50,9 +50,8 @@ impl<'p> SessionCheck<'p> {
             self.time(ms, facts, found);
         }
         self.first_event.get_or_insert((facts.line, facts.offset));
-        let is_late =
-            || self.rules.first || self.rules.before.iter().any(|tag| **tag == *facts.tag);
-        if self.start_line.is_none() && self.early.is_none() && is_late() {
+        let is_early = || self.rules.must_be_first.precedes(&facts.tag);
+        if self.start_line.is_none() && self.early.is_none() && is_early() {
             self.early = Some(facts.line);
         }
     }
@@ -68,8 +67,8 @@ impl<'p> SessionCheck<'p> {
             self.start_line = Some(facts.line);
             match self.rules.repeats {
                 Repeats::Always => return,
-                Repeats::EveryTurn if is_of_new_turn => return,
-                Repeats::EveryTurn | Repeats::Never => {}
+                Repeats::EachTurn if is_of_new_turn => return,
+                Repeats::EachTurn | Repeats::Never => {}
             }
             Diagnostic::new(Rule::DuplicateSessionStart, "the session starts a second time")
                 .related(line)
@@ -89,7 +88,7 @@ impl<'p> SessionCheck<'p> {
                 return;
             }
             *before = BoundedId::new(id);
-            if !self.rules.constant {
+            if !self.rules.id_is_constant {
                 return;
             }
             let message = "the event belongs to another session than the event before it";

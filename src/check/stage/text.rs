@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use crate::check::summary::counted;
 use crate::check::{Limit, Note, TextUpdate};
 use crate::facts::{BoundedId, Facts, RawStr, TextFact, TextKind};
-use crate::profile::{FinalIs, Profile, TextDeltas, TextMode};
+use crate::profile::{FinalText, Profile, TextDeltas, TextMode};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -60,10 +60,10 @@ struct Unfinished {
 
 impl<'p> TextCheck<'p> {
     pub(crate) fn new(profile: &'p Profile) -> Self {
-        let must_close = profile.text_deltas == Some(TextDeltas::Closed);
+        let must_close = profile.text.deltas == Some(TextDeltas::Closed);
         Self {
             profile,
-            keeps_last: must_close || profile.final_is != FinalIs::All,
+            keeps_last: must_close || profile.text.final_text != FinalText::All,
             segment: BoundedText::default(),
             deltas: 0,
             first_delta_line: 0,
@@ -96,7 +96,7 @@ impl<'p> TextCheck<'p> {
     ) {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
         let has_calls = !facts.started().is_empty() || !facts.completed().is_empty();
-        if has_calls && self.profile.calls_end_text {
+        if has_calls && self.profile.text.ends_at_calls {
             self.close(updates);
         }
         for TextFact { kind, group, text } in facts.texts() {
@@ -185,7 +185,7 @@ impl<'p> TextCheck<'p> {
 
     /// Closes the open segment without a whole text.
     fn close(&mut self, updates: &mut TextUpdates<'_>) {
-        if self.deltas > 0 && self.profile.text_deltas == Some(TextDeltas::Closed) {
+        if self.deltas > 0 && self.profile.text.deltas == Some(TextDeltas::Closed) {
             let Unfinished { count, line, .. } = self.unfinished;
             let line = if count == 0 { self.first_delta_line } else { line };
             self.unfinished = Unfinished { count: count + 1, line, is_waiting: true };
@@ -218,12 +218,12 @@ impl<'p> TextCheck<'p> {
         self.close(updates);
         let is_new = self.answer.length() == 0;
         let mismatch = self.compare(text);
-        if self.final_is() == FinalIs::All || text.is_empty() {
+        if self.final_is() == FinalText::All || text.is_empty() {
             return mismatch;
         }
         if is_new {
             self.show(text, updates);
-        } else if self.final_is() != FinalIs::Either {
+        } else if self.final_is() != FinalText::Either {
             updates.push(TextUpdate::Answer(text.text()));
         }
         mismatch
@@ -237,13 +237,13 @@ impl<'p> TextCheck<'p> {
     }
 
     /// What the final text is, if there is something to compare it with.
-    fn final_is(&self) -> FinalIs {
+    fn final_is(&self) -> FinalText {
         let is_repeated = self.has(TextMode::Delta) || self.has(TextMode::Whole);
-        if is_repeated { self.profile.final_is } else { FinalIs::Free }
+        if is_repeated { self.profile.text.final_text } else { FinalText::Free }
     }
 
     fn has(&self, mode: TextMode) -> bool {
-        self.profile.text.iter().any(|rule| rule.mode == mode)
+        self.profile.text.rules.iter().any(|rule| rule.mode == mode)
     }
 
     fn compare(&self, text: &RawStr<'_>) -> Option<Diagnostic> {
@@ -253,12 +253,12 @@ impl<'p> TextCheck<'p> {
         let of_all = self.answer.difference_from(text);
         let of_last = if self.keeps_last { self.last.difference_from(text) } else { None };
         let (difference, what) = match self.final_is() {
-            FinalIs::All => (of_all?, "the segments do not match"),
-            FinalIs::Last if !text.is_empty() => (of_last?, "the last segment does not match"),
-            FinalIs::Either if !text.is_empty() && of_all.is_some() => {
+            FinalText::All => (of_all?, "the segments do not match"),
+            FinalText::Last if !text.is_empty() => (of_last?, "the last segment does not match"),
+            FinalText::Either if !text.is_empty() && of_all.is_some() => {
                 (of_last?, "neither the whole answer nor its last segment matches")
             }
-            FinalIs::Last | FinalIs::Either | FinalIs::Free => return None,
+            FinalText::Last | FinalText::Either | FinalText::Free => return None,
         };
         let message = format!("{what} the text of the terminal event: {difference}");
         Some(Diagnostic::new(Rule::FinalTextMismatch, message))
@@ -277,11 +277,11 @@ impl<'p> TextCheck<'p> {
         });
         let is_nothing = self.answer.length() == 0;
         let is_empty = match self.is_final_text_empty {
-            Some(true) => is_nothing || self.final_is() != FinalIs::All,
+            Some(true) => is_nothing || self.final_is() != FinalText::All,
             Some(false) => false,
             // An answer may be something else than text, where text has a final text.
             None if self.has(TextMode::Final) => is_nothing && is_incomplete,
-            None => is_nothing && !self.profile.text.is_empty(),
+            None => is_nothing && !self.profile.text.rules.is_empty(),
         };
         let empty = is_empty.then(|| {
             Diagnostic::new(Rule::EmptyAnswer, "the run succeeded, but its answer is empty")

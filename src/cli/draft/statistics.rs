@@ -108,10 +108,7 @@ impl<'t> Statistics<'t> {
         let title = format!("A draft from {recordings}, to be edited");
         draft.members.push(("name", json!("draft")));
         draft.members.push(("title", json!(title)));
-        let tag: Vec<String> = self.tag.iter().map(Path::to_string).collect();
-        // A profile must name something: without a tag, all events have the empty one.
-        draft.members.push(("tag", if tag.is_empty() { json!([""]) } else { json!(tag) }));
-        self.add_events(&mut draft);
+        self.add_tags(&mut draft);
         self.add_session(&mut draft);
         self.add_calls(&mut draft);
         self.add_text(&mut draft);
@@ -120,9 +117,12 @@ impl<'t> Statistics<'t> {
         draft
     }
 
-    fn add_events(&self, draft: &mut Draft) {
+    fn add_tags(&self, draft: &mut Draft) {
         let observed: Vec<&String> = self.tags.iter().filter(|tag| !tag.is_empty()).collect();
-        draft.members.push(("events", json!({ "observed": observed })));
+        let at: Vec<String> = self.tag.iter().map(Path::to_string).collect();
+        // A profile must name something: without a tag, all events have the empty one.
+        let at = if at.is_empty() { json!([""]) } else { json!(at) };
+        draft.members.push(("tags", json!({ "at": at, "observed": observed })));
         let tags = self.recordings.tags();
         let counts: Vec<String> =
             tags.map(|(tag, counts)| format!("{} {}", shown_tag(tag), counts.events)).collect();
@@ -156,13 +156,13 @@ impl<'t> Statistics<'t> {
                 session.insert("start".to_owned(), json!([{ "when": self.when(tag) }]));
             }
             if has_turns {
-                session.insert("repeats".to_owned(), "turn".into());
+                session.insert("repeats".to_owned(), "each_turn".into());
             }
         } else {
             draft.evidence.push("start: the recordings begin with different events".to_owned());
         }
         if let Some((path, events, values)) = self.recordings.session() {
-            session.insert("id".to_owned(), json!(path));
+            session.insert("id".to_owned(), json!([path]));
             draft.evidence.push(format!(
                 "session: {} is in {events} of {} events, with one value in each \
                  recording and {} in total",
@@ -173,12 +173,12 @@ impl<'t> Statistics<'t> {
         } else {
             draft.evidence.push("session: no string is the same in all events".to_owned());
         }
-        draft.members.push(("session", session.into()));
         if let Some((path, events)) = self.recordings.time() {
-            draft.members.push(("time", json!(path)));
+            session.insert("time".to_owned(), json!(path));
             let (path, events) = (shown(path), counted(events, "event"));
             draft.evidence.push(format!("time: {path} is in {events} and never decreases"));
         }
+        draft.members.push(("session", session.into()));
     }
 
     fn add_calls(&self, draft: &mut Draft) {

@@ -20,7 +20,7 @@ impl Statistics<'_> {
             let evidence = "end: the recordings end with different events, which occur elsewhere \
                 too, so any event may be the last";
             draft.evidence.push(evidence.to_owned());
-            draft.members.push(("terminal", json!({ "policy": "none" })));
+            draft.members.push(("end", json!({ "policy": "none" })));
             return;
         }
         let rules: Vec<Value> = ends.iter().flat_map(|end| self.end_rules(end)).collect();
@@ -32,15 +32,15 @@ impl Statistics<'_> {
             draft.evidence.push(format!("end: {others} without one of these, assumed to be cut"));
         }
         draft.evidence.push(failure_evidence(&rules, &ends));
-        let mut terminal = Map::new();
-        terminal.insert("policy".to_owned(), json!("required"));
-        terminal.insert("rules".to_owned(), rules.into());
+        let mut end = Map::new();
+        end.insert("policy".to_owned(), json!("required"));
+        end.insert("rules".to_owned(), rules.into());
         if let Some((start, _)) = self.recordings.start()
             && self.recordings.has_turns()
         {
-            terminal.insert("reopen".to_owned(), json!([{ "when": self.when(start) }]));
+            end.insert("reopen".to_owned(), json!([{ "when": self.when(start) }]));
         }
-        draft.members.push(("terminal", terminal.into()));
+        draft.members.push(("end", end.into()));
     }
 
     /// An end is a failure if its tag or a marker names one, otherwise a success.

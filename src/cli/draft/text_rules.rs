@@ -46,18 +46,21 @@ impl Statistics<'_> {
             draft.evidence.push(evidence.to_owned());
             return;
         }
-        draft.members.push(("text", rules.into()));
+        let mut text = json!({ "rules": rules });
         draft.evidence.extend(self.text_evidence(&roles));
         if let Some((number, counts)) = roles.last {
             let count = self.texts.chunks[&number].count;
-            let final_is = match counts {
-                ConcatCounts { all, .. } if all == count => return,
-                ConcatCounts { last, .. } if last == count => "last",
-                ConcatCounts { either, .. } if either == count => "either",
-                _ => "free",
+            let final_text = match counts {
+                ConcatCounts { all, .. } if all == count => None,
+                ConcatCounts { last, .. } if last == count => Some("last"),
+                ConcatCounts { either, .. } if either == count => Some("either"),
+                _ => Some("free"),
             };
-            draft.members.push(("final_is", json!(final_is)));
+            if let Some(final_text) = final_text {
+                text["final"] = final_text.into();
+            }
         }
+        draft.members.push(("text", text));
     }
 
     fn text_roles(&self) -> TextRoles {

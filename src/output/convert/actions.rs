@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::check::{CallChange, CallUpdate, CheckedEvent, TextUpdate};
 use crate::limits::{ACTION_DETAIL_CHARS_MAX, CALL_ID_BYTES_MAX};
 use crate::profile::path::Scope;
-use crate::profile::{Action, CallOutcome, Profile};
+use crate::profile::{ActionRule, CallOutcome, Profile};
 use crate::rules::escape::{clipped, visible};
 
 /// Describes each call when it ends.
@@ -60,8 +60,8 @@ impl Actions {
     pub(super) fn unfinished(&mut self) -> Vec<String> {
         let open = std::mem::take(&mut self.open).into_values();
         let lines = open.map(|open| {
-            let ActionText { asked, detail, .. } = self.texts(open);
-            format!("Unfinished: {asked}{detail}")
+            let ActionText { attempt, detail, .. } = self.texts(open);
+            format!("Unfinished: {attempt}{detail}")
         });
         lines.collect()
     }
@@ -80,19 +80,19 @@ impl Actions {
         if open.detail.is_empty() {
             open.detail = detail_of_start;
         }
-        let figures = match (object, open.rules.first()) {
-            (Some(object), Some(rule)) => self.figures(*rule, object),
+        let suffix = match (object, open.rules.first()) {
+            (Some(object), Some(rule)) => self.suffix(*rule, object),
             _ => String::new(),
         };
-        let ActionText { done, failed, asked, detail } = self.texts(open);
+        let ActionText { done, failed, attempt, detail } = self.texts(open);
         match (outcome, failed) {
             (CallOutcome::Succeeded | CallOutcome::Unknown, _) => {
-                format!("{done}{detail}{figures}")
+                format!("{done}{detail}{suffix}")
             }
-            (CallOutcome::Failed, Some(failed)) => format!("{failed}{detail}{figures}"),
-            (CallOutcome::Failed, None) => format!("Failed: {asked}{detail}{figures}"),
-            (CallOutcome::Rejected, _) => format!("Rejected: {asked}{detail}"),
-            (CallOutcome::Denied, _) => format!("Denied: {asked}{detail}"),
+            (CallOutcome::Failed, Some(failed)) => format!("{failed}{detail}{suffix}"),
+            (CallOutcome::Failed, None) => format!("Failed: {attempt}{detail}{suffix}"),
+            (CallOutcome::Rejected, _) => format!("Rejected: {attempt}{detail}"),
+            (CallOutcome::Denied, _) => format!("Denied: {attempt}{detail}"),
         }
     }
 
@@ -126,26 +126,26 @@ impl Actions {
             return ActionText {
                 done: "Called tool".to_owned(),
                 failed: None,
-                asked: "call tool".to_owned(),
+                attempt: "call tool".to_owned(),
                 detail: self.detail(name, false),
             };
         };
-        let Action { done, failed, asked, .. } = self.profile.calls.actions.rule(*rule);
-        let asked = asked.clone().unwrap_or_else(|| format!("call tool {}", self.line(&tool)));
+        let ActionRule { done, failed, attempt, .. } = self.profile.calls.actions.rule(*rule);
+        let attempt = attempt.clone().unwrap_or_else(|| format!("call tool {}", self.line(&tool)));
         ActionText {
-            done: done.clone().unwrap_or_else(|| asked.clone()),
+            done: done.clone().unwrap_or_else(|| attempt.clone()),
             failed: failed.clone(),
-            asked,
+            attempt,
             detail,
         }
     }
 
     /// Numbers from the result, in brackets, with a space before them; empty without any.
-    fn figures(&self, rule: usize, object: Scope<'_>) -> String {
-        let figures = self.profile.calls.actions.rule(rule).figures(object);
-        let figures: Vec<String> = figures.iter().map(|figure| self.short(figure)).collect();
-        let figures = figures.join(", ");
-        if figures.is_empty() { figures } else { format!(" ({figures})") }
+    fn suffix(&self, rule: usize, object: Scope<'_>) -> String {
+        let suffix = self.profile.calls.actions.rule(rule).suffixes(object);
+        let suffix: Vec<String> = suffix.iter().map(|text| self.short(text)).collect();
+        let suffix = suffix.join(", ");
+        if suffix.is_empty() { suffix } else { format!(" ({suffix})") }
     }
 
     /// A detail with a space before it; a path is shown relative to the agent's directory.
@@ -176,7 +176,7 @@ impl Actions {
 struct ActionText {
     done: String,
     failed: Option<String>,
-    asked: String,
+    attempt: String,
     /// With a space before it, if there is one.
     detail: String,
 }

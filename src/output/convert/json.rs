@@ -25,7 +25,7 @@ impl SingleObject {
 impl Formatter for SingleObject {
     fn event(&mut self, event: &CheckedEvent<'_>, _: &mut Vec<u8>) {
         let Some(end) = event.facts.terminal().filter(|_| event.is_in_run()) else { return };
-        let order = self.profile.single.as_ref().map_or(&[][..], |single| &single.order);
+        let order = self.profile.single_object.as_ref().map_or(&[][..], |single| &single.order);
         // Members that the profile does not list come last, in their own order.
         let rank = |key: &str| {
             let key = key.trim_matches('"');

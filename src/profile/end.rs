@@ -2,33 +2,39 @@
 
 use serde::Deserialize;
 
-use super::EventRule;
+use super::{ErrorRule, EventRule, ExitCodes};
 use crate::profile::path::{Conditions, Path};
 
 /// How the stream ends.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Terminal {
+pub struct EndRules {
     /// Whether there is a terminal event.
     #[serde(default)]
     pub policy: TerminalPolicy,
     /// The events that end the run; the first rule that holds.
     #[serde(default)]
     pub rules: Vec<TerminalRule>,
-    /// Events that tell how the run goes, for an end that does not: the last that came counts.
+    /// Events that say how the run goes, for an end that does not: the last that came counts.
     #[serde(default)]
-    pub verdict: Vec<VerdictRule>,
+    pub progress: Vec<ProgressRule>,
     /// Events that open a new turn after a terminal event.
     #[serde(default)]
     pub reopen: Vec<EventRule>,
     /// Events that may follow the terminal event.
     #[serde(default)]
     pub after: Vec<EventRule>,
-    /// Where such an event tells the run's duration in milliseconds.
+    /// Where a terminal event has the run's duration in milliseconds.
     pub duration_ms: Option<Path>,
-    /// Where such an event counts tokens.
+    /// Where a terminal event counts tokens.
     #[serde(default)]
     pub usage: UsagePaths,
+    /// Events that report an error; the first rule that holds.
+    #[serde(default)]
+    pub errors: Vec<ErrorRule>,
+    /// What the producer's exit codes mean.
+    #[serde(default)]
+    pub exit: ExitCodes,
 }
 
 /// Whether the producer ends its stream with a terminal event.
@@ -49,16 +55,16 @@ pub enum TerminalPolicy {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TerminalRule {
-    /// What it tells of the run.
+    /// What it says of the run.
     pub outcome: TerminalOutcome,
     /// Whether it is the end only if nothing follows it.
     #[serde(default)]
-    pub suspect: bool,
+    pub provisional: bool,
     /// These hold for the event.
     pub when: Conditions,
 }
 
-/// What a terminal event tells of the run.
+/// What a terminal event says of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TerminalOutcome {
@@ -66,16 +72,14 @@ pub enum TerminalOutcome {
     Success,
     /// It failed.
     Failure,
-    /// It ended; how, the latest verdict tells.
+    /// It ended; the latest progress says how.
     Neutral,
-    /// It looks like the end, and like success; it is, if nothing follows.
-    Suspect,
 }
 
-/// An event that tells how the run goes.
+/// An event that says how the run goes.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct VerdictRule {
+pub struct ProgressRule {
     /// How.
     pub outcome: RunOutcome,
     /// These hold for the event.
@@ -92,7 +96,7 @@ pub enum RunOutcome {
     Failure,
 }
 
-/// Where token counts stand.
+/// Where token counts are.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UsagePaths {
