@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for entry in fs::read_dir(FOLDER)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
-            names.push(entry.file_name().into_string().map_err(|name| format!("{name:?}"))?);
+            names.push(entry.file_name().into_string().map_err(|it| it.display().to_string())?);
         }
     }
     names.sort();

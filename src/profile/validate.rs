@@ -67,9 +67,9 @@ fn violations(profile: &Value) -> Result<Vec<Fault>, String> {
 fn similar_key<'l>(language: &'l Value, violation: &Violation) -> Option<&'l str> {
     let object = violation.keyword.strip_suffix("/additionalProperties")?;
     let schema = pointer::tokens(object).try_fold(language, |schema, token| {
-        let next = match schema {
-            Value::Array(items) => items.get(token.parse::<usize>().ok()?)?,
-            _ => schema.get(&token)?,
+        let next = match schema.as_array() {
+            Some(items) => items.get(token.parse::<usize>().ok()?)?,
+            None => schema.get(&token)?,
         };
         if token == "$ref" {
             language.pointer(next.as_str()?.strip_prefix('#')?)

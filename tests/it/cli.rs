@@ -282,7 +282,7 @@ mod unix {
     #[test]
     fn a_closed_standard_output_changes_no_verdict() {
         let command =
-            format!("$P {GOOD} >&-; echo $?; $P fixtures/rules/session-changed >&-; echo $?");
+            format!("$P {GOOD} >&-; echo $?; $P fixtures/rules/session-id-changed >&-; echo $?");
         assert_eq!(text(&shell(&command).stdout), "0\n1\n");
         let command = format!("$P {GOOD} 2>&-; $P no/such/file 2>&-; echo $?");
         assert!(text(&shell(&command).stdout).ends_with("\n2\n"));
@@ -315,7 +315,8 @@ mod unix {
     #[test]
     fn a_broken_pipe_is_silent_and_two_and_the_input_is_drained() {
         let command = format!(
-            "(for i in $(seq 300); do cat fixtures/rules/blank-line/*.ndjson; done; echo drained >&2) \
+            "(for i in $(seq 300); do cat fixtures/rules/blank-line/*.ndjson; done; \
+             echo drained >&2) \
              | $P | true; echo ${{PIPESTATUS[*]}}; $P {GOOD} | wc -l; echo ${{PIPESTATUS[0]}}"
         );
         let output = shell(&command);

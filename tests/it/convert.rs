@@ -199,7 +199,7 @@ fn a_copy_that_cannot_be_written_is_two_and_the_check_ends() {
 #[test]
 fn a_reader_that_leaves_changes_no_verdict() {
     for (path, expected) in
-        [("rules/session-changed", 1), ("agents/cursor/parallel-calls.ndjson", 0)]
+        [("rules/session-id-changed", 1), ("agents/cursor/parallel-calls.ndjson", 0)]
     {
         for form in FORMS.iter().chain(&["stream-json"]) {
             let script = format!(

@@ -241,6 +241,7 @@ fn is_text(text: &str) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 mod tests {
     use std::rc::Rc;
 

@@ -179,7 +179,9 @@ mod tests {
 
     fn stats(values: &[Value]) -> FieldStats {
         let mut stats = FieldStats::default();
-        values.iter().for_each(|value| stats.add(JsonRef::tree(value), 0, &mut 100));
+        for value in values {
+            stats.add(JsonRef::tree(value), 0, &mut 100);
+        }
         stats
     }
 

@@ -229,7 +229,9 @@ mod tests {
                 let at = 1_800_000_000_000 + at;
                 let event: Value = json!({"run": session, "at": at, "note": "same"});
                 stats.event(&tag);
-                leaves(JsonRef::tree(&event), None).iter().for_each(|leaf| stats.leaf(&tag, leaf));
+                for leaf in leaves(JsonRef::tree(&event), None) {
+                    stats.leaf(&tag, &leaf);
+                }
             }
             stats.end_of_recording();
         }

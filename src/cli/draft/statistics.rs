@@ -348,6 +348,7 @@ pub(super) fn shown_path(leaf: &LeafPath) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 mod tests {
     use serde_json::{Value, json};
 

@@ -181,6 +181,7 @@ impl<'t> TagSearch<'t> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 mod tests {
     use serde_json::{Value, json};
 
@@ -191,7 +192,9 @@ mod tests {
 
     fn choice(tag: &[Path], events: &[Value]) -> Option<String> {
         let mut search = TagSearch::new(tag);
-        events.iter().for_each(|event| search.event(JsonRef::tree(event)));
+        for event in events {
+            search.event(JsonRef::tree(event));
+        }
         search.end_of_recording();
         search.choice().map(|(path, _)| path.to_string())
     }

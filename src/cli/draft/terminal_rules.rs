@@ -96,7 +96,7 @@ fn failure_evidence(rules: &[Value], ends: &[EndCandidate<'_>]) -> String {
     let mut evidence = "failures: ".to_owned();
     if failures > 0 {
         let rules = counted(failures, "rule");
-        let _ = write!(evidence, "{rules} for ends with a value or a name of a failure; ");
+        let _ = write!(evidence, "{rules} for ends that a flag or a name marks as failed; ");
     }
     let every = if failures > 0 { "every other" } else { "every" };
     let _ = write!(evidence, "{every} end is drafted as a success: edit those that are failures");

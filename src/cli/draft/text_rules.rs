@@ -30,16 +30,16 @@ impl TextRoles {
 impl Statistics<'_> {
     /// Adds rules for text if some strings equal others when concatenated.
     pub(super) fn add_text(&self, draft: &mut Draft) {
-        let roles = self.text_roles();
+        let found = self.text_roles();
         let mut rules = Vec::new();
-        if let Some(delta) = roles.delta {
-            let keys = self.texts.distinguishing_keys(delta).filter(|_| roles.are_mixed());
+        if let Some(delta) = found.delta {
+            let keys = self.texts.distinguishing_keys(delta).filter(|_| found.are_mixed());
             let condition = |(key, exists)| (pointer::joined("", key), json!({ "exists": exists }));
             let conditions = keys.into_iter().flatten().map(condition).collect();
             rules.push(self.text_rule("delta", delta, conditions));
         }
-        rules.extend(roles.whole.map(|whole| self.text_rule("whole", whole, Vec::new())));
-        rules.extend(roles.last.map(|(last, _)| self.final_rule(last)));
+        rules.extend(found.whole.map(|whole| self.text_rule("whole", whole, Vec::new())));
+        rules.extend(found.last.map(|(last, _)| self.final_rule(last)));
         if rules.is_empty() {
             let evidence = "text: no string is a concatenation of others; add rules for the \
                 assistant's text yourself";
@@ -47,8 +47,8 @@ impl Statistics<'_> {
             return;
         }
         let mut text = json!({ "rules": rules });
-        draft.evidence.extend(self.text_evidence(&roles));
-        if let Some((number, counts)) = roles.last {
+        draft.evidence.extend(self.text_evidence(&found));
+        if let Some((number, counts)) = found.last {
             let count = self.texts.chunks[&number].count;
             let final_text = match counts {
                 ConcatCounts { all, .. } if all == count => None,

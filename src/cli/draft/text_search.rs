@@ -226,6 +226,7 @@ impl TextSource {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 mod tests {
     use std::rc::Rc;
 

@@ -1,0 +1,147 @@
+//! The JSON report: its goldens, and what it must say of every case.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use ndjson_check::rule::Rule;
+use ndjson_check::verdict::Outcome;
+use serde_json::Value;
+
+use crate::support::{contract, judge, program, root};
+use crate::{chosen, compare, printed};
+
+/// Goal: a change of the json report is seen and reviewed.
+/// Method: compare the reports of the chosen cases, byte for byte but for the added line breaks.
+#[test]
+fn chosen_json_reports_are_as_written() {
+    let goldens = chosen("report", "json").into_iter();
+    compare(goldens.map(|(golden, it)| (golden, it.json.lines().map(one_member_a_line).collect())));
+}
+
+/// A line break before each member of an object but the first; what is nested keeps its line.
+fn one_member_a_line(object: &str) -> String {
+    let (mut lines, mut depth, mut in_string, mut escaped) = (String::new(), 0, false, false);
+    for character in object.chars() {
+        lines.push(character);
+        match character {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => in_string = !in_string,
+            _ if in_string => {}
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth -= 1,
+            ',' if depth == 1 => lines.push_str("\n "),
+            _ => {}
+        }
+    }
+    lines + "\n"
+}
+
+/// Members and values that only a command or a time limit brings into a report.
+const NOT_OF_FILES: [&str; 3] = ["stream/outcome=timed-out", "stream/signal", "stream/stderr_tail"];
+
+/// Goal: the chosen reports show all that a report can hold.
+/// Method: collect every member and every named value of the report's schema, and of the reports.
+#[test]
+fn chosen_json_reports_show_every_member() {
+    let schema = fs::read(root().join("src/report.schema.json")).unwrap();
+    let schema: Value = serde_json::from_slice(&schema).unwrap();
+    let mut possible = BTreeSet::new();
+    for kind in schema["properties"]["type"]["enum"].as_array().unwrap() {
+        let kind = kind.as_str().unwrap();
+        promised(&schema, &schema["$defs"][kind], kind, &mut possible);
+    }
+    let mut shown = BTreeSet::new();
+    for (_, it) in chosen("report", "json") {
+        for line in it.lines() {
+            seen(&line, line["type"].as_str().unwrap(), &mut shown);
+        }
+    }
+    let missing: Vec<&String> = possible.difference(&shown).collect();
+    assert_eq!(missing, NOT_OF_FILES);
+}
+
+/// Adds the path of each member that a schema describes, and `path=value` of each named value.
+fn promised(document: &Value, schema: &Value, path: &str, found: &mut BTreeSet<String>) {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let target = document.pointer(reference.trim_start_matches('#')).unwrap();
+        promised(document, target, path, found);
+    }
+    for value in schema["enum"].as_array().into_iter().flatten() {
+        found.insert(format!("{path}={}", value.as_str().unwrap()));
+    }
+    for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+        let path = format!("{path}/{name}");
+        promised(document, member, &path, found);
+        found.insert(path);
+    }
+    if let Some(items) = schema.get("items") {
+        promised(document, items, path, found);
+    }
+}
+
+/// Adds the path of each member of a value, and `path=value` of each string.
+fn seen(value: &Value, path: &str, found: &mut BTreeSet<String>) {
+    for (name, member) in value.as_object().into_iter().flatten() {
+        let path = format!("{path}/{name}");
+        seen(member, &path, found);
+        found.insert(path);
+    }
+    for item in value.as_array().into_iter().flatten() {
+        seen(item, path, found);
+    }
+    if let Some(text) = value.as_str() {
+        found.insert(format!("{path}={text}"));
+    }
+}
+
+/// Goal: the two reports say the same, and so does the exit code.
+#[test]
+fn json_reports_say_what_human_ones_say() {
+    for it in printed() {
+        let (mut heads, mut end) = (Vec::new(), String::new());
+        for line in it.lines() {
+            let said = |name: &str| line[name].as_str().unwrap();
+            match said("type") {
+                "diagnostic" => {
+                    let number = line["line"].as_u64().map(|it| format!("{it}:"));
+                    let kind = format!("{}[{}]", said("severity"), said("rule"));
+                    let number = number.unwrap_or_default();
+                    heads.push(format!("-:{number} {kind}: {}", said("message")));
+                }
+                "stream" => {
+                    for note in line["notes"].as_array().into_iter().flatten() {
+                        heads.push(format!("-: note: {}", note.as_str().unwrap()));
+                    }
+                    let verdicts = format!("{}, {}", said("verdict"), said("outcome"));
+                    end = format!("-: {verdicts}: profile {}, ", said("profile"));
+                }
+                _ => assert_eq!(line["exit_code"], it.exit_code, "{}", it.case.path.display()),
+            }
+        }
+        let mut lines: Vec<&str> =
+            it.human.lines().filter(|line| !line.starts_with("    note: ")).collect();
+        let last = lines.pop().unwrap();
+        assert!(last.starts_with(&end), "{}: {last}", it.case.path.display());
+        assert_eq!(lines, heads, "{}", it.case.path.display());
+    }
+}
+
+/// Goal: our own report keeps the contract that we ask of others.
+/// Method: the json report of every fixture, checked by ourselves with its profile and schema.
+#[test]
+fn our_report_conforms() {
+    let contract = contract(["--profile", "fixtures/profiles/report/profile.json"]);
+    for it in printed() {
+        let (summary, rules) = judge(it.json.as_bytes(), &contract);
+        assert_eq!(rules, [], "{}", it.case.path.display());
+        let expected = if it.exit_code == 0 { Outcome::Succeeded } else { Outcome::Failed };
+        assert_eq!(summary.outcome, expected, "{}", it.case.path.display());
+        // A report without its last line is truncated, and we say so.
+        let cut = it.json.trim_end().rfind('\n').unwrap();
+        let (_, rules) = judge(&it.json.as_bytes()[..=cut], &contract);
+        assert_eq!(rules, [Rule::MissingTerminalEvent]);
+    }
+    let output = program().args(["--report", "json", "fixtures"]).output().unwrap();
+    assert_eq!(judge(&output.stdout[..], &contract).1, []);
+}
