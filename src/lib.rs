@@ -1,24 +1,95 @@
 //! Checks the NDJSON event stream of AI coding agents.
+//!
+//! A [`Checker`] knows the contracts of agents: which events they write, how tool calls start and
+//! complete, which text repeats which, how a run ends. A [`Stream`] takes the bytes of one run and
+//! reports each defect as a [`Diagnostic`], as soon as it is known; at the end it returns a
+//! [`StreamSummary`] with the verdict (does the stream keep its contract?) and the outcome (did the
+//! run succeed?).
+//!
+//! ```
+//! use ndjson_check::{Checker, Diagnostic, Outcome, ProducerExit, Verdict};
+//!
+//! let mut checker = Checker::builder().build()?;
+//! let mut diagnostics: Vec<Diagnostic> = Vec::new();
+//!
+//! let mut stream = checker.stream("my run");
+//! stream.feed(b"{\"type\":\"system\",\"subtype\":\"init\",\"cwd\":\"/app\",", &mut diagnostics)?;
+//! stream.feed(b"\"session_id\":\"1\",\"model\":\"Auto\",\"apiKeySource\":\"login\",", &mut diagnostics)?;
+//! stream.feed(b"\"permissionMode\":\"default\"}\n", &mut diagnostics)?;
+//! let summary = stream.finish(&ProducerExit::default(), &mut diagnostics)?;
+//!
+//! // The run was cut short: there is no terminal event.
+//! assert_eq!(summary.outcome, Outcome::Truncated);
+//! assert_eq!(summary.verdict, Verdict::NonConforming);
+//! assert_eq!(diagnostics[0].rule.name(), "missing-terminal-event");
+//! # Ok::<(), ndjson_check::Error>(())
+//! ```
+//!
+//! [`Stream::feed`] does no input or output, so it works in a thread, in an async task, or in a
+//! test. [`Checker::check`] reads a whole source. An [`Observer`] is called for every event, with
+//! the text and the tool calls in it; [`Human`], [`Json`] and [`Conversion`] are observers that
+//! write.
+//!
+//! The agent is detected by its first events. [`CheckerBuilder::profile`] names it.
+//!
+//! How the parts work together is described in `docs/architecture.md` of the repository.
 
-pub mod error;
-pub mod limits;
-
-pub mod rules;
-
-pub mod json;
-
-pub mod stream;
-
-pub mod profile;
-
-pub mod facts;
-
-pub mod fast;
-
-pub mod check;
-
-pub mod output;
+mod check;
+mod error;
+mod facts;
+mod fast;
+mod json;
+mod limits;
+mod output;
+mod profile;
+mod rules;
+mod stream;
 
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
+
+pub use check::{
+    CallChange, CallCounts, CallRow, CallUpdate, CheckedEvent, Checker, CheckerBuilder, Format,
+    Limit, Note, Observer, Outcome, ProducerExit, StopReason, Stream, StreamStart, StreamSummary,
+    TextUpdate, Verdict,
+};
+pub use error::Error;
+pub use facts::Usage;
+pub use output::convert::{Conversion, To};
+pub use output::report::{Human, Json, Totals};
+pub use profile::detect::ProfileSource;
+pub use profile::{CallOutcome, ExitStatus};
+pub use rules::diagnostic::{Diagnostic, SchemaLocation};
+pub use rules::{Rule, Severity};
+
+/// For the tests and benches of this package; not part of the interface.
+#[doc(hidden)]
+pub mod internals {
+    use crate::error::Error;
+
+    pub use crate::limits;
+    pub use crate::output::report::SCHEMA as REPORT_SCHEMA;
+    pub use crate::profile::{LANGUAGE, Profile};
+    pub use crate::rules::escape::misleads;
+
+    /// A built-in profile, or a file.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be used.
+    pub fn load_profile(name_or_file: &str) -> Result<Profile, Error> {
+        Profile::load(name_or_file).map(|(profile, _)| profile)
+    }
+
+    /// Whether a value satisfies a JSON Schema; both are JSON texts.
+    ///
+    /// # Errors
+    ///
+    /// When the schema cannot be used.
+    pub fn satisfies(schema: &str, value: &str) -> Result<bool, Error> {
+        let parse = |text| serde_json::from_str(text).unwrap_or_default();
+        let schema = crate::json::Schema::compile("test", &parse(schema))?;
+        schema.violations(&crate::json::Json::tree(parse(value))).map(|found| found.is_empty())
+    }
+}

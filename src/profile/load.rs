@@ -81,7 +81,7 @@ impl Profile {
     ///
     /// When there is no such profile or file, when it is not written in the profile language (with
     /// the JSON Pointer of the first bad place), or when its schema cannot be read.
-    pub fn load(name_or_file: &str) -> Result<(Self, Option<Schema>), Error> {
+    pub(crate) fn load(name_or_file: &str) -> Result<(Self, Option<Schema>), Error> {
         let built_in = BuiltInProfile::find(name_or_file);
         // Most built-in profiles extend no other: they need no merging.
         if let Some(it) = built_in
