@@ -68,7 +68,6 @@ pub use rules::{Rule, Severity};
 pub mod internals {
     use crate::error::Error;
 
-    pub use crate::limits;
     pub use crate::output::report::SCHEMA as REPORT_SCHEMA;
     pub use crate::profile::{LANGUAGE, Profile};
     pub use crate::rules::escape::misleads;

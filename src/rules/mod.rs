@@ -34,7 +34,7 @@ macro_rules! rules {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Rule {
-            $(#[doc = concat!("`", $name, "`; `ndjson-check rules NAME` prints its page.")] $variant,)+
+            $(#[doc = concat!("`", $name, "`; `ndjson-check rules` prints its page.")] $variant,)+
         }
 
         impl Rule {

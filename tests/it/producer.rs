@@ -346,8 +346,10 @@ fn a_slow_reader_of_our_output_does_not_cut_the_stream() {
 /// Goal: a code that we caused is not the command's own.
 #[test]
 fn what_we_ended_is_not_propagated_and_contradicts_nothing() {
-    let output =
-        run(&["--propagate-exit-code", "--exit-grace", "200ms"], &["emit", GOOD, "become-sleep", "60"]);
+    let output = run(
+        &["--propagate-exit-code", "--exit-grace", "200ms"],
+        &["emit", GOOD, "become-sleep", "60"],
+    );
     assert_eq!(code(&output), 0, "{}", text(&output.stdout));
     let begun = Instant::now();
     let flags = ["--timeout", "300ms", "--exit-grace", "20s"];

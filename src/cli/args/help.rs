@@ -64,5 +64,9 @@ pub(super) fn short(command: clap::Command) -> clap::Command {
             arg.hide(true)
         }
     });
-    command.mut_arg("to", |arg| arg.help("Convert the stream to text, answer, ... (see --help)"))
+    // One line each.
+    command
+        .mut_arg("profile", |arg| arg.help("Agent profile: name, file, or `auto` to detect"))
+        .mut_arg("to", |arg| arg.help("Convert to text, transcript, answer or json"))
+        .mut_arg("timeout", |arg| arg.help("Longest run, such as 10m or 1h30m"))
 }
