@@ -69,16 +69,21 @@ pub mod internals {
     use crate::error::Error;
 
     pub use crate::output::report::SCHEMA as REPORT_SCHEMA;
-    pub use crate::profile::{LANGUAGE, Profile};
+    pub use crate::profile::LANGUAGE;
     pub use crate::rules::escape::misleads;
 
-    /// A built-in profile, or a file.
+    /// The names of the built-in profiles, the default one first.
+    pub fn profile_names() -> impl Iterator<Item = &'static str> {
+        crate::profile::Profile::names()
+    }
+
+    /// The text of a built-in profile.
     ///
     /// # Errors
     ///
-    /// When it cannot be used.
-    pub fn load_profile(name_or_file: &str) -> Result<Profile, Error> {
-        Profile::load(name_or_file).map(|(profile, _)| profile)
+    /// When there is none of this name.
+    pub fn profile_text(name: &str) -> Result<&'static str, Error> {
+        crate::profile::Profile::text(name)
     }
 
     /// Whether a value satisfies a JSON Schema; both are JSON texts.

@@ -151,11 +151,6 @@ impl Checker {
         CheckerBuilder::default()
     }
 
-    /// The profile that was named, if one was.
-    pub(crate) fn named_profile(&self) -> Option<&crate::profile::Profile> {
-        self.contracts.named().map(|contract| &**contract.profile())
-    }
-
     /// Begins to check a stream; `name` names it in reports.
     pub fn stream(&mut self, name: &str) -> Stream<'_> {
         let Self { contracts, memories, parser, buffer } = self;

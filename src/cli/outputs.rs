@@ -376,7 +376,7 @@ fn reports(cli: &Cli, progress: &Progress) -> Result<Vec<Report>, CliError> {
     let report = |format: ReportFormat, (name, target): (String, ReportTarget), is_colored| {
         let writer = BufWriter::new(target);
         let format = match format {
-            ReportFormat::Human => Format::Human(Human::new(writer, is_colored)),
+            ReportFormat::Human => Format::Human(Human::with_color(writer, is_colored)),
             ReportFormat::Json => Format::Json(Json::new(writer)),
         };
         Report { name, format }

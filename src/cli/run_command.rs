@@ -11,7 +11,6 @@ use super::outputs::Outputs;
 use super::producer::{Producer, Timers};
 use super::tee::Tee;
 use crate::check::{Checker, ProducerExit};
-use crate::error::Error;
 use crate::output::report::Totals;
 use crate::profile::ExitStatus;
 

@@ -25,16 +25,15 @@ mod versions;
 
 pub use builtin::DEFAULT;
 pub use calls::{
-    CallCompletion, CallOutcome, CallOutcomeRule, CallRules, CallStart, OpenAtEnd, ToolName,
-    WithoutStart,
+    CallCompletion, CallOutcome, CallRules, OpenAtEnd, ToolName, WithoutStart,
 };
 pub use end::{
-    EndRules, RunOutcome, TerminalOutcome, TerminalPolicy, TerminalRule, ProgressRule, UsagePaths,
+    EndRules, RunOutcome, TerminalOutcome, TerminalPolicy,
 };
-pub use exit::{ErrorRule, ErrorSeverity, ExitCodes, ExitStatus, FailureCodes, StatusMeaning};
+pub use exit::{ErrorRule, ErrorSeverity, ExitCodes, ExitStatus, StatusMeaning};
 pub use load::read_json;
 pub use noise::{Noise, NoiseKind, NoisePlace};
-pub use session::{MustBeFirst, Repeats, SessionRules};
+pub use session::{Repeats, SessionRules};
 pub use tags::{EventRule, Objects, SingleObject, Tags};
 pub use template::{ActionRule, ActionRules, Template};
 pub use text::{FinalText, TextDeltas, TextMode, TextRule, TextRules};

@@ -6,16 +6,10 @@ use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use clap::Parser as _;
-use ndjson_check::check::check;
-use ndjson_check::cli::Cli;
-use ndjson_check::contract::Contract;
-use ndjson_check::diagnostic::Diagnostic;
-use ndjson_check::error::Error;
-use ndjson_check::report::Report;
-use ndjson_check::rule::{Rule, Severity};
-use ndjson_check::run;
-use ndjson_check::summary::{RunSummary, StreamSummary};
+use ndjson_check::{
+    Checker, CheckerBuilder, Diagnostic, ExitStatus, Format, ProducerExit, Rule, Severity,
+    StreamSummary,
+};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_ndjson-check");
 
@@ -99,39 +93,65 @@ pub(crate) fn own_flags(path: &Path) -> Vec<String> {
     flags.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The contract that these flags make.
-pub(crate) fn contract<'a>(flags: impl IntoIterator<Item = &'a str>) -> Contract {
-    let arguments = ["ndjson-check"].into_iter().chain(flags);
-    run::contract(&Cli::try_parse_from(arguments).unwrap()).unwrap()
+/// The checker that these flags of the command line describe; a test compares it with the program.
+pub(crate) fn checker<'a>(flags: impl IntoIterator<Item = &'a str>) -> Checker {
+    builder(flags).build().unwrap()
 }
 
-/// A report that only collects.
-#[derive(Default)]
-pub(crate) struct Collected(pub(crate) Vec<(Rule, Option<u64>, String)>);
-
-impl Report for Collected {
-    fn diagnostic(&mut self, _: &str, _: Severity, it: &Diagnostic) -> Result<(), Error> {
-        self.0.push((it.rule, it.line, it.message.clone()));
-        Ok(())
+/// The same, before it is built. Knows the flags that fixtures use, and fails on any other.
+pub(crate) fn builder<'a>(flags: impl IntoIterator<Item = &'a str>) -> CheckerBuilder {
+    let flags: Vec<&str> = flags.into_iter().collect();
+    let mut builder = Checker::builder().strict(flags.contains(&"--strict"));
+    let mut flags = flags.iter().copied();
+    while let Some(flag) = flags.next() {
+        let mut value = || flags.next().unwrap();
+        builder = match flag {
+            "--strict" => builder,
+            "--profile" => builder.profile(value()),
+            "--schema" => builder.schema_file(&root().join(value())).unwrap(),
+            "--deny" => builder.severity(rule(value()), Some(Severity::Error)),
+            "--warn" => builder.severity(rule(value()), Some(Severity::Warning)),
+            "--allow" => builder.severity(rule(value()), None),
+            "--max-line-bytes" => builder.max_line_bytes(value().parse().unwrap()),
+            "--input-format" => match value() {
+                "auto" => builder,
+                "json" => builder.format(Format::Json),
+                "stream-json" => builder.format(Format::StreamJson),
+                other => panic!("{other}"),
+            },
+            // Not an option of the checker: a fact about one run.
+            "--exit-status" => {
+                value();
+                builder
+            }
+            other => panic!("no fixture uses {other}"),
+        };
     }
+    builder
+}
 
-    fn stream(&mut self, _: &StreamSummary) -> Result<(), Error> {
-        Ok(())
-    }
+fn rule(name: &str) -> Rule {
+    name.parse().unwrap()
+}
 
-    fn summary(&mut self, _: &RunSummary) -> Result<(), Error> {
-        Ok(())
-    }
+/// The exit status among these flags.
+pub(crate) fn exit(flags: &[String]) -> ProducerExit {
+    let at = flags.iter().position(|flag| flag == "--exit-status");
+    let code = at.map(|at| flags[at + 1].parse().unwrap());
+    code.map_or_else(ProducerExit::default, |code| ExitStatus::Code(code).into())
+}
 
-    fn flush(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
+/// Checks a stream: the summary, and the diagnostics.
+pub(crate) fn check(checker: &mut Checker, stream: impl Read) -> (StreamSummary, Vec<Diagnostic>) {
+    let mut found = Vec::new();
+    let summary = checker.check("-", stream, &mut found).unwrap();
+    (summary, found)
 }
 
 /// The summary of a stream, and the rules it raises, each once, in the order of the catalogue.
-pub(crate) fn judge(stream: impl Read, contract: &Contract) -> (StreamSummary, Vec<Rule>) {
-    let summary = check(stream, "-", contract, &mut Collected::default(), &mut ()).unwrap();
-    let rules = summary.rules.keys().copied().collect();
+pub(crate) fn judge(stream: impl Read, checker: &mut Checker) -> (StreamSummary, Vec<Rule>) {
+    let (summary, _) = check(checker, stream);
+    let rules = summary.rule_counts.keys().copied().collect();
     (summary, rules)
 }
 
@@ -139,7 +159,15 @@ pub(crate) fn judge(stream: impl Read, contract: &Contract) -> (StreamSummary, V
 pub(crate) fn program() -> Command {
     let mut command = Command::new(PROGRAM);
     command.current_dir(root());
-    for name in ["NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "TERM"] {
+    for name in [
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "CLICOLOR_FORCE",
+        "CLICOLOR",
+        "TERM",
+        "GITHUB_ACTIONS",
+        "TF_BUILD",
+    ] {
         command.env_remove(name);
     }
     command

@@ -3,8 +3,6 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use owo_colors::{OwoColorize as _, Style};
-
 use super::{Sink, Totals};
 use crate::check::{Observer, Outcome, StreamStart, StreamSummary, Verdict, counted};
 use crate::error::Error;
@@ -18,34 +16,45 @@ use crate::rules::escape::visible;
 pub struct Human<W> {
     name: String,
     sink: Sink<W>,
-    styles: Styles,
+    has_color: bool,
 }
 
-/// How the parts of a line look; plain text without colour.
-#[derive(Default)]
-struct Styles {
-    name: Style,
-    good: Style,
-    bad: Style,
-    warning: Style,
-    quiet: Style,
+/// How a part of a line looks.
+#[derive(Clone, Copy)]
+enum Style {
+    Name,
+    Good,
+    Bad,
+    Warning,
+    Quiet,
 }
 
 impl<W: Write> Human<W> {
-    /// Writes with colour or without.
-    pub fn new(writer: W, has_color: bool) -> Self {
-        let styles = if has_color {
-            Styles {
-                name: Style::new().bold(),
-                good: Style::new().green().bold(),
-                bad: Style::new().red().bold(),
-                warning: Style::new().yellow().bold(),
-                quiet: Style::new().dimmed(),
-            }
-        } else {
-            Styles::default()
-        };
-        Self { name: String::new(), sink: Sink::new(writer), styles }
+    /// Writes without colour.
+    pub fn new(writer: W) -> Self {
+        Self { name: String::new(), sink: Sink::new(writer), has_color: false }
+    }
+
+    /// Writes with colour, or without.
+    #[cfg(feature = "cli")]
+    pub(crate) fn with_color(writer: W, has_color: bool) -> Self {
+        Self { has_color, ..Self::new(writer) }
+    }
+
+    fn paint(&self, style: Style, text: &str) -> String {
+        #[cfg(feature = "cli")]
+        if self.has_color {
+            use owo_colors::OwoColorize as _;
+            return match style {
+                Style::Name => text.bold().to_string(),
+                Style::Good => text.green().bold().to_string(),
+                Style::Bad => text.red().bold().to_string(),
+                Style::Warning => text.yellow().bold().to_string(),
+                Style::Quiet => text.dimmed().to_string(),
+            };
+        }
+        let _ = (style, self.has_color);
+        text.to_owned()
     }
 
     /// Writes the sum of all streams, if there are several.
@@ -99,11 +108,11 @@ impl<W: Write> Observer for Human<W> {
             None => format!("{}:", self.name),
         };
         let style = match diagnostic.severity {
-            Severity::Error => self.styles.bad,
-            Severity::Warning => self.styles.warning,
+            Severity::Error => Style::Bad,
+            Severity::Warning => Style::Warning,
         };
         let kind = format!("{}[{}]", diagnostic.severity.name(), diagnostic.rule);
-        let (place, kind) = (place.style(self.styles.name), kind.style(style));
+        let (place, kind) = (self.paint(Style::Name, &place), self.paint(style, &kind));
         let mut text = format!("{place} {kind}: {}\n", diagnostic.message);
         let notes = [
             diagnostic.location.as_ref().map(described),
@@ -113,37 +122,33 @@ impl<W: Write> Observer for Human<W> {
         let notes: Vec<String> = notes.into_iter().flatten().collect();
         if !notes.is_empty() {
             let notes = format!("    note: {}", notes.join("; "));
-            let _ = writeln!(text, "{}", notes.style(self.styles.quiet));
+            let _ = writeln!(text, "{}", self.paint(Style::Quiet, &notes));
         }
         self.sink.write(&text);
     }
 
     fn summary(&mut self, summary: &StreamSummary) {
         let mut text = String::new();
-        let name = format!("{}:", self.name);
-        let name = name.style(self.styles.name);
+        let name = self.paint(Style::Name, &format!("{}:", self.name));
         for line in &summary.stderr {
-            let line = format!("stderr: {}", visible(line));
-            let _ = writeln!(text, "{name} {}", line.style(self.styles.quiet));
+            let line = self.paint(Style::Quiet, &format!("stderr: {}", visible(line)));
+            let _ = writeln!(text, "{name} {line}");
         }
         for note in &summary.notes {
             let _ = writeln!(text, "{name} note: {note}");
         }
-        let verdict = match summary.verdict {
-            Verdict::Conforming => self.styles.good,
-            Verdict::NonConforming => self.styles.bad,
+        let style = match summary.verdict {
+            Verdict::Conforming => Style::Good,
+            Verdict::NonConforming => Style::Bad,
         };
-        let outcome = match summary.outcome {
-            Outcome::Succeeded => self.styles.good,
-            Outcome::Failed | Outcome::Truncated | Outcome::TimedOut => self.styles.bad,
+        let verdict = self.paint(style, summary.verdict.name());
+        let style = match summary.outcome {
+            Outcome::Succeeded => Style::Good,
+            Outcome::Failed | Outcome::Truncated | Outcome::TimedOut => Style::Bad,
         };
-        let _ = writeln!(
-            text,
-            "{name} {}, {}: {}",
-            summary.verdict.name().style(verdict),
-            summary.outcome.name().style(outcome),
-            figures(summary).join(", ")
-        );
+        let outcome = self.paint(style, summary.outcome.name());
+        let figures = figures(summary).join(", ");
+        let _ = writeln!(text, "{name} {verdict}, {outcome}: {figures}");
         self.sink.write(&text);
     }
 
