@@ -17,7 +17,7 @@ use std::sync::Arc;
 use crate::json::JsonRef;
 use crate::limits::CALL_ID_BYTES_MAX;
 use crate::profile::path::Scope;
-use crate::profile::{WithoutStart, CallOutcome, RunOutcome};
+use crate::profile::{CallOutcome, RunOutcome, WithoutStart};
 use crate::rules::escape::{clipped, shown};
 
 pub(crate) use bounded_id::BoundedId;

@@ -12,8 +12,8 @@ use super::{
 use crate::json::JsonRef;
 use crate::profile::path::{Finder, Path, Scope};
 use crate::profile::{
-    WithoutStart, CallCompletion, CallOutcome, ErrorSeverity, Profile, RunOutcome, TerminalOutcome,
-    TerminalPolicy, TextMode, TextRule, ToolName,
+    CallCompletion, CallOutcome, ErrorSeverity, Profile, RunOutcome, TerminalOutcome,
+    TerminalPolicy, TextMode, TextRule, ToolName, WithoutStart,
 };
 use crate::stream::Event;
 

@@ -75,7 +75,9 @@ type Parts<'e> = SmallVec<[Option<JsonRef<'e>>; 2]>;
 fn known(part: Option<JsonRef<'_>>) -> KnownValue {
     match part {
         None => KnownValue::Absent,
-        Some(node) => node.as_str().map_or(KnownValue::Unknown, |text| KnownValue::Text(text.into_owned())),
+        Some(node) => {
+            node.as_str().map_or(KnownValue::Unknown, |text| KnownValue::Text(text.into_owned()))
+        }
     }
 }
 
@@ -86,7 +88,8 @@ impl TagRules {
             let index = profile.tags.at.iter().position(|tag_path| tag_path == path);
             index.map_or(KnownValue::Unknown, |index| parts[index].clone())
         };
-        let event_rules = |rules: &[EventRule]| open_rules(rules, |rule| rule.when.specialize(known));
+        let event_rules =
+            |rules: &[EventRule]| open_rules(rules, |rule| rule.when.specialize(known));
         let tag = tag(&parts);
         Self {
             status: status(&profile.tags, &tag),

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::path::{Finder, Path, Scope};
-use crate::profile::pattern::LazyRegex;
 use crate::json::JsonRef;
+use crate::profile::pattern::LazyRegex;
 
 /// Conditions on values of an event: one of these groups holds, and all that is in it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -39,9 +39,8 @@ impl DetectRules {
     /// Those of the built-in profiles.
     pub(crate) fn built_in() -> &'static Self {
         static BUILT_IN: OnceLock<DetectRules> = OnceLock::new();
-        BUILT_IN.get_or_init(|| {
-            serde_json::from_str(DETECT).expect("a test parses the built-in rules")
-        })
+        BUILT_IN
+            .get_or_init(|| serde_json::from_str(DETECT).expect("a test parses the built-in rules"))
     }
 
     /// The profiles whose rules match an event.

@@ -153,7 +153,8 @@ mod tests {
                 meaning.is_consistent_with(RunOutcome::Failure),
             )
         };
-        let (zero, one, killed) = (ExitStatus::Code(0), ExitStatus::Code(1), ExitStatus::Signal(15));
+        let (zero, one, killed) =
+            (ExitStatus::Code(0), ExitStatus::Code(1), ExitStatus::Signal(15));
         assert_eq!(said("{}", zero), (true, false));
         assert_eq!(said("{}", one), (false, true));
         assert_eq!(said("{}", killed), (false, true));

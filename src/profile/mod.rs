@@ -24,12 +24,8 @@ mod validate;
 mod versions;
 
 pub use builtin::DEFAULT;
-pub use calls::{
-    CallCompletion, CallOutcome, CallRules, OpenAtEnd, ToolName, WithoutStart,
-};
-pub use end::{
-    EndRules, RunOutcome, TerminalOutcome, TerminalPolicy,
-};
+pub use calls::{CallCompletion, CallOutcome, CallRules, OpenAtEnd, ToolName, WithoutStart};
+pub use end::{EndRules, RunOutcome, TerminalOutcome, TerminalPolicy};
 pub use exit::{ErrorRule, ErrorSeverity, ExitCodes, ExitStatus, StatusMeaning};
 pub use load::read_json;
 pub use noise::{Noise, NoiseKind, NoisePlace};

@@ -6,8 +6,8 @@ use std::fmt;
 use serde::Deserialize;
 use smallvec::SmallVec;
 
-use crate::json::pointer;
 use crate::json::JsonRef;
+use crate::json::pointer;
 
 pub use super::condition::{Conditions, KnownValue};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::profile::path::{Conditions, Path, Scope};
 use crate::json::JsonRef;
+use crate::profile::path::{Conditions, Path, Scope};
 
 /// What kind of event an event is: its tag, and the tags a profile knows. The parts of a tag are
 /// joined by `/`.

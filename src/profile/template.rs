@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::profile::path::{Conditions, Path, Scope};
 use crate::json::JsonRef;
+use crate::profile::path::{Conditions, Path, Scope};
 
 /// How the conversions for people show tool calls.
 #[derive(Debug, Clone, Default, Deserialize)]

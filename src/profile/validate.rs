@@ -52,7 +52,9 @@ pub(super) fn faults(profile: &Value) -> Vec<Fault> {
 fn violations(profile: &Value) -> Result<Vec<Fault>, String> {
     let language: Value = serde_json::from_str(LANGUAGE).map_err(|it| it.to_string())?;
     let schema = Schema::compile("the profile language", &language);
-    let violations = schema.and_then(|it| it.violations(&Json::tree(profile.clone()))).map_err(|it| it.to_string())?;
+    let violations = schema
+        .and_then(|it| it.violations(&Json::tree(profile.clone())))
+        .map_err(|it| it.to_string())?;
     let fault = |it: Violation| {
         let message = match similar_key(&language, &it) {
             Some(key) => format!("{}; a similar one is {key}", it.message),

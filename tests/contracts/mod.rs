@@ -227,7 +227,10 @@ fn curious() -> Contract {
         let stop = json!({"outcome": "failure", "when": {text: "stop"}});
         first(&mut profile["end"]["rules"], stop);
         let when = json!({"/text": ["a", "file", " the"]});
-        first(&mut profile["text"]["rules"], json!({"mode": "whole", "when": when, "value": "/text"}));
+        first(
+            &mut profile["text"]["rules"],
+            json!({"mode": "whole", "when": when, "value": "/text"}),
+        );
         first(&mut profile["session"]["start"], json!({"when": {"/n": 1}}));
         profile["text"]["ends_at"] = json!([{"when": {text: "b", "/more/n": {"not": 0}}}]);
         profile["tags"]["at"] = json!(["/type", "/subtype", "/nested/deep/0/x"]);

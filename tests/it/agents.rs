@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use ndjson_check::check::check;
 use ndjson_check::check::contract::Contract;
-use ndjson_check::output::convert::{Conversion, Convert as _, Form};
-use ndjson_check::stream::event::Node;
+use ndjson_check::check::verdict::{Outcome, Verdict};
 use ndjson_check::facts::{Fact, Reader};
+use ndjson_check::output::convert::{Conversion, Convert as _, Form};
 use ndjson_check::profile::detect::DetectRules;
 use ndjson_check::profile::{DEFAULT, Profile};
 use ndjson_check::rules::Rule;
-use ndjson_check::check::verdict::{Outcome, Verdict};
+use ndjson_check::stream::event::Node;
 use serde_json::Value;
 
 use crate::streams::{

@@ -12,7 +12,7 @@ use crate::facts::{Call, CallId, Facts};
 use crate::limits::{
     CALL_ID_BYTES_MAX, CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_NAMED_MAX, CALLS_OPEN_MAX,
 };
-use crate::profile::{WithoutStart, CallOutcome, CallRules, OpenAtEnd};
+use crate::profile::{CallOutcome, CallRules, OpenAtEnd, WithoutStart};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::{clipped, shown};
