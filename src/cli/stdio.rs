@@ -17,7 +17,7 @@ pub(crate) use platform::{wait_for_any, wait_for_either};
 /// A pipe that is seen full is made larger, where the system can do that: fewer switches between
 /// the two ends, and a producer that does not wait for its reader.
 #[derive(Debug)]
-pub struct BlockingFile {
+pub(crate) struct BlockingFile {
     file: File,
     /// Whether making it larger has been tried.
     enlarged: bool,

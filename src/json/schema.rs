@@ -1,6 +1,5 @@
 //! JSON Schema 2020-12, and the only place that knows the validator.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "the validator has thirty kinds of error")]
 
 mod on_tape;
 

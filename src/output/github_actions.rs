@@ -9,12 +9,12 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 
 /// Whether output goes to the log of a GitHub workflow or an Azure pipeline.
-pub fn is_watched() -> bool {
+pub(crate) fn is_watched() -> bool {
     is_on("GITHUB_ACTIONS") || is_on("TF_BUILD")
 }
 
 /// Whether the runner can be asked to ignore commands for a while: Azure's cannot.
-pub fn can_be_muted() -> bool {
+pub(crate) fn can_be_muted() -> bool {
     !is_on("TF_BUILD")
 }
 
@@ -25,7 +25,7 @@ fn is_on(variable: &str) -> bool {
 }
 
 /// A word that nobody can guess: 128 bits from the system's random numbers, in hexadecimal.
-pub fn token() -> String {
+pub(crate) fn token() -> String {
     // Each state has keys of its own, from the operating system; what it makes of a number cannot
     // be told without them.
     let half = || RandomState::new().hash_one(0_u64);
@@ -35,7 +35,7 @@ pub fn token() -> String {
 /// Passes JSON on with every workflow command in it broken, and the JSON equal: `#` and `:` become
 /// `\u0023` and `\u003a` where a command could begin. What is no JSON is broken the same way.
 #[derive(Debug)]
-pub struct Guard<W: Write> {
+pub(crate) struct Guard<W: Write> {
     inner: W,
     /// Number signs that were seen and not yet passed on, at most two.
     signs: u8,
@@ -47,7 +47,7 @@ pub struct Guard<W: Write> {
 
 impl<W: Write> Guard<W> {
     /// Guards this writer.
-    pub fn new(inner: W) -> Self {
+    pub(crate) fn new(inner: W) -> Self {
         Self { inner, signs: 0, at_start: true, colon: false }
     }
 
@@ -104,7 +104,7 @@ impl<W: Write> Guard<W> {
 
 /// Writes text with the runner's commands switched off, and on again at its end.
 #[derive(Debug)]
-pub struct Muted<W: Write> {
+pub(crate) struct Muted<W: Write> {
     inner: W,
     token: String,
     begun: bool,
@@ -113,7 +113,7 @@ pub struct Muted<W: Write> {
 
 impl<W: Write> Muted<W> {
     /// Mutes this writer, from the first byte.
-    pub fn new(inner: W) -> Self {
+    pub(crate) fn new(inner: W) -> Self {
         Self { inner, token: token(), begun: false, line_open: false }
     }
 }

@@ -1,5 +1,5 @@
 //! What becomes of the events and the diagnostics: reports and conversions.
 
-pub mod convert;
-pub mod github_actions;
-pub mod report;
+pub(crate) mod convert;
+pub(crate) mod github_actions;
+pub(crate) mod report;

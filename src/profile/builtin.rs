@@ -1,7 +1,7 @@
 //! The built-in profiles: one folder of `src/profile/builtin` each. `build.rs` lists them.
 
 /// The profile used where no other is named or detected.
-pub const DEFAULT: &str = "cursor";
+pub(crate) const DEFAULT: &str = "cursor";
 
 /// A built-in profile.
 pub(super) struct BuiltInProfile {

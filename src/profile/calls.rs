@@ -8,7 +8,7 @@ use crate::profile::path::{Conditions, Path};
 /// How tool calls start and complete.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CallRules {
+pub(crate) struct CallRules {
     /// Events that start calls: all rules that hold.
     #[serde(default)]
     pub start: Vec<CallStart>,
@@ -32,7 +32,7 @@ pub struct CallRules {
 /// Whether a call may be open where the run ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum OpenAtEnd {
+pub(crate) enum OpenAtEnd {
     /// It is a defect.
     #[default]
     Error,
@@ -42,7 +42,7 @@ pub enum OpenAtEnd {
 
 /// An event that starts a call.
 #[derive(Debug, Clone, Deserialize)]
-pub struct CallStart {
+pub(crate) struct CallStart {
     /// These hold for the event.
     pub when: Conditions,
     /// What is the call's half: the event, or elements of an array in it.
@@ -59,7 +59,7 @@ pub struct CallStart {
 
 /// An event that completes a call.
 #[derive(Debug, Clone, Deserialize)]
-pub struct CallCompletion {
+pub(crate) struct CallCompletion {
     /// These hold for the event.
     pub when: Conditions,
     /// What is the call's half: the event, or elements of an array in it.
@@ -83,7 +83,7 @@ pub struct CallCompletion {
 /// What a completion without a start is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WithoutStart {
+pub(crate) enum WithoutStart {
     /// An error.
     #[default]
     Error,
@@ -96,7 +96,7 @@ pub enum WithoutStart {
 /// How a call ended, if these conditions hold.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CallOutcomeRule {
+pub(crate) struct CallOutcomeRule {
     /// The outcome.
     pub outcome: CallOutcome,
     /// These hold for the half.
@@ -138,7 +138,7 @@ impl CallOutcome {
 /// Where a tool's name is.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ToolName {
+pub(crate) struct ToolName {
     /// A path that ends in `*suffix`: the name is what the star stands for.
     pub key: Option<Path>,
     /// A path to a string that is the name.

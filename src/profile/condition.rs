@@ -12,7 +12,7 @@ use crate::profile::pattern::LazyRegex;
 /// Conditions on values of an event: one of these groups holds, and all that is in it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(from = "OneOrMany<AllOf>")]
-pub struct Conditions(Vec<AllOf>);
+pub(crate) struct Conditions(Vec<AllOf>);
 
 impl From<OneOrMany<AllOf>> for Conditions {
     fn from(groups: OneOrMany<AllOf>) -> Self {
@@ -43,20 +43,20 @@ impl Default for Conditions {
 
 impl Conditions {
     /// Whether they hold.
-    pub fn hold<'e>(&self, scope: impl Into<Scope<'e>>) -> bool {
+    pub(crate) fn hold<'e>(&self, scope: impl Into<Scope<'e>>) -> bool {
         let scope = scope.into();
         self.0.iter().any(|group| group.0.iter().all(|(path, test)| test.holds(path.find(scope))))
     }
 
     /// The same, on the way to other values.
-    pub fn hold_by<'p>(&'p self, finder: &mut Finder<'p, '_>) -> bool {
+    pub(crate) fn hold_by<'p>(&'p self, finder: &mut Finder<'p, '_>) -> bool {
         let mut holds =
             |group: &'p AllOf| group.0.iter().all(|(path, test)| test.holds(finder.find(path)));
         self.0.iter().any(&mut holds)
     }
 
     /// What is left to ask where some values are known beforehand; `None` where they fail.
-    pub fn specialize(&self, known: impl Fn(&Path) -> KnownValue) -> Option<Self> {
+    pub(crate) fn specialize(&self, known: impl Fn(&Path) -> KnownValue) -> Option<Self> {
         let left: Vec<AllOf> = self.0.iter().filter_map(|group| group.specialize(&known)).collect();
         if left.iter().any(|group| group.0.is_empty()) {
             return Some(Self::default());
@@ -87,7 +87,7 @@ impl AllOf {
 
 /// What is known of a value before it is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KnownValue {
+pub(crate) enum KnownValue {
     /// Nothing.
     Unknown,
     /// It is not there.

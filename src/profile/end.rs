@@ -8,7 +8,7 @@ use crate::profile::path::{Conditions, Path};
 /// How the stream ends.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct EndRules {
+pub(crate) struct EndRules {
     /// Whether there is a terminal event.
     #[serde(default)]
     pub policy: TerminalPolicy,
@@ -40,7 +40,7 @@ pub struct EndRules {
 /// Whether the producer ends its stream with a terminal event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TerminalPolicy {
+pub(crate) enum TerminalPolicy {
     /// A terminal event is the last one.
     #[default]
     Required,
@@ -54,7 +54,7 @@ pub enum TerminalPolicy {
 /// An event that ends the run.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TerminalRule {
+pub(crate) struct TerminalRule {
     /// What it says of the run.
     pub outcome: TerminalOutcome,
     /// Whether it is the end only if nothing follows it.
@@ -67,7 +67,7 @@ pub struct TerminalRule {
 /// What a terminal event says of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TerminalOutcome {
+pub(crate) enum TerminalOutcome {
     /// It succeeded.
     Success,
     /// It failed.
@@ -79,7 +79,7 @@ pub enum TerminalOutcome {
 /// An event that says how the run goes.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ProgressRule {
+pub(crate) struct ProgressRule {
     /// How.
     pub outcome: RunOutcome,
     /// These hold for the event.
@@ -89,7 +89,7 @@ pub struct ProgressRule {
 /// What the producer says of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RunOutcome {
+pub(crate) enum RunOutcome {
     /// It succeeded.
     Success,
     /// It failed.
@@ -99,7 +99,7 @@ pub enum RunOutcome {
 /// Where token counts are.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct UsagePaths {
+pub(crate) struct UsagePaths {
     /// Tokens sent to the model.
     pub input_tokens: Option<Path>,
     /// Tokens it wrote.

@@ -34,7 +34,7 @@ impl ExitStatus {
 
 /// An event, or part of one, that reports an error.
 #[derive(Debug, Clone, Deserialize)]
-pub struct ErrorRule {
+pub(crate) struct ErrorRule {
     /// What the error means for the run.
     pub severity: ErrorSeverity,
     /// These hold for the event.
@@ -47,7 +47,7 @@ pub struct ErrorRule {
 /// What an error means for the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ErrorSeverity {
+pub(crate) enum ErrorSeverity {
     /// The run cannot have succeeded.
     Fatal,
     /// The run may go on.
@@ -57,7 +57,7 @@ pub enum ErrorSeverity {
 /// What the producer's exit codes mean.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ExitCodes {
+pub(crate) struct ExitCodes {
     /// The codes of a run that succeeded.
     #[serde(default = "zero")]
     pub success: Vec<i32>,
@@ -72,7 +72,7 @@ pub struct ExitCodes {
 /// The exit codes of a run that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FailureCodes {
+pub(crate) enum FailureCodes {
     /// Any, 0 as well.
     Any,
     /// These.
@@ -92,7 +92,7 @@ impl Default for ExitCodes {
 
 impl ExitCodes {
     /// What an exit status means.
-    pub fn interpret(&self, status: ExitStatus) -> StatusMeaning<'_> {
+    pub(crate) fn interpret(&self, status: ExitStatus) -> StatusMeaning<'_> {
         let code = i32::from(status.shell_code());
         let success = self.success.contains(&code);
         let (failure, unlisted) = match &self.failure {
@@ -110,7 +110,7 @@ impl ExitCodes {
 
 /// What an exit status means, as the profile says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StatusMeaning<'p> {
+pub(crate) struct StatusMeaning<'p> {
     /// The status.
     pub status: ExitStatus,
     /// What it means, where the profile knows.
@@ -123,13 +123,13 @@ pub struct StatusMeaning<'p> {
 
 impl StatusMeaning<'_> {
     /// Whether it is that of a run that succeeded. One that the profile does not list is not.
-    pub fn is_success(&self) -> bool {
+    pub(crate) fn is_success(&self) -> bool {
         self.success
     }
 
     /// Whether it can be that of a run with this outcome. One that the profile does not list
     /// contradicts none.
-    pub fn is_consistent_with(&self, outcome: RunOutcome) -> bool {
+    pub(crate) fn is_consistent_with(&self, outcome: RunOutcome) -> bool {
         let listed = match outcome {
             RunOutcome::Success => self.success,
             RunOutcome::Failure => self.failure,

@@ -46,7 +46,7 @@ enum SchemaSource {
 
 impl Profile {
     /// The names of the built-in profiles.
-    pub fn names() -> impl Iterator<Item = &'static str> {
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         BuiltInProfile::all().map(|it| it.name)
     }
 
@@ -55,7 +55,7 @@ impl Profile {
     /// # Errors
     ///
     /// When there is none of this name.
-    pub fn text(name: &str) -> Result<&'static str, Error> {
+    pub(crate) fn text(name: &str) -> Result<&'static str, Error> {
         Ok(built_in(name)?.profile)
     }
 
@@ -64,7 +64,7 @@ impl Profile {
     /// # Errors
     ///
     /// When there is none of this name.
-    pub fn whole_text(name: &str) -> Result<String, Error> {
+    pub(crate) fn whole_text(name: &str) -> Result<String, Error> {
         let built_in = built_in(name)?;
         let mut text = built_in.profile.to_owned();
         if let Some(place) = json::member(&text, "schema") {
@@ -246,7 +246,7 @@ fn merge(target: &mut Value, patch: Value, place: &str) -> Result<(), String> {
 /// # Errors
 ///
 /// A text that says what is wrong with the file.
-pub fn read_json(file: &File) -> Result<Value, String> {
+pub(crate) fn read_json(file: &File) -> Result<Value, String> {
     let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
     let text = std::str::from_utf8(&bytes).map_err(|error| format!("no JSON: {error}"))?;
     let (value, duplicates) =

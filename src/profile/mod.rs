@@ -6,16 +6,16 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-pub mod builtin;
+pub(crate) mod builtin;
 mod calls;
-pub mod condition;
-pub mod detect;
+pub(crate) mod condition;
+pub(crate) mod detect;
 mod end;
 mod exit;
 mod load;
 mod noise;
-pub mod path;
-pub mod pattern;
+pub(crate) mod path;
+pub(crate) mod pattern;
 mod session;
 mod tags;
 mod template;
@@ -23,17 +23,20 @@ mod text;
 mod validate;
 mod versions;
 
-pub use builtin::DEFAULT;
-pub use calls::{CallCompletion, CallOutcome, CallRules, OpenAtEnd, ToolName, WithoutStart};
-pub use end::{EndRules, RunOutcome, TerminalOutcome, TerminalPolicy};
-pub use exit::{ErrorRule, ErrorSeverity, ExitCodes, ExitStatus, StatusMeaning};
-pub use load::read_json;
-pub use noise::{Noise, NoiseKind, NoisePlace};
-pub use session::{Repeats, SessionRules};
-pub use tags::{EventRule, Objects, SingleObject, Tags};
-pub use template::{ActionRule, ActionRules, Template};
-pub use text::{FinalText, TextDeltas, TextMode, TextRule, TextRules};
-pub use versions::Versions;
+pub use calls::CallOutcome;
+pub use exit::ExitStatus;
+
+pub(crate) use builtin::DEFAULT;
+pub(crate) use calls::{CallCompletion, CallRules, OpenAtEnd, ToolName, WithoutStart};
+pub(crate) use end::{EndRules, RunOutcome, TerminalOutcome, TerminalPolicy};
+pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
+pub(crate) use load::read_json;
+pub(crate) use noise::{Noise, NoiseKind, NoisePlace};
+pub(crate) use session::{Repeats, SessionRules};
+pub(crate) use tags::{EventRule, Objects, SingleObject, Tags};
+pub(crate) use template::{ActionRule, ActionRules, Template};
+pub(crate) use text::{FinalText, TextDeltas, TextMode, TextRule, TextRules};
+pub(crate) use versions::Versions;
 
 /// The JSON Schema of the profile language.
 pub const LANGUAGE: &str = include_str!("profile.schema.json");
@@ -41,7 +44,7 @@ pub const LANGUAGE: &str = include_str!("profile.schema.json");
 /// What the events of one kind of producer mean.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Profile {
+pub(crate) struct Profile {
     /// The name reports give it.
     pub name: String,
     /// The producer's name, command and flags.

@@ -7,7 +7,7 @@ use crate::profile::pattern::LazyRegex;
 /// A line, or the start of one, that is no JSON object and is known.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Noise {
+pub(crate) struct Noise {
     /// What is found in it.
     pub matches: LazyRegex,
     /// What it is.
@@ -20,7 +20,7 @@ pub struct Noise {
 /// What a line that is no event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum NoiseKind {
+pub(crate) enum NoiseKind {
     /// The producer is known to write it to its stream.
     Banner,
     /// It was written to standard error, and came into the stream.
@@ -30,7 +30,7 @@ pub enum NoiseKind {
 /// Where noise is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum NoisePlace {
+pub(crate) enum NoisePlace {
     /// It is a whole line.
     #[default]
     Line,

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use crate::json::JsonRef;
 use crate::json::pointer;
 
-pub use super::condition::{Conditions, KnownValue};
+pub(crate) use super::condition::{Conditions, KnownValue};
 
 /// A JSON Pointer (RFC 6901) of which a token may be `*suffix`: the member whose key ends in
 /// `suffix` and is longer, the smallest in byte order if there are several. `*` alone matches any
@@ -17,7 +17,7 @@ pub use super::condition::{Conditions, KnownValue};
 /// others start at an element of an array in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Path {
+pub(crate) struct Path {
     from_event: bool,
     /// A profile has hundreds of paths, which are read at every start: most need no more room.
     tokens: SmallVec<[Token; 2]>,
@@ -25,7 +25,7 @@ pub struct Path {
 
 /// Where paths start: at an object in an event, or at the event itself.
 #[derive(Debug, Clone, Copy)]
-pub struct Scope<'e> {
+pub(crate) struct Scope<'e> {
     /// The event.
     pub event: JsonRef<'e>,
     /// An object in it, or the event again.
@@ -76,17 +76,17 @@ impl fmt::Display for Path {
 
 impl Path {
     /// Whether it starts at the event wherever others start.
-    pub fn is_of_event(&self) -> bool {
+    pub(crate) fn is_of_event(&self) -> bool {
         self.from_event
     }
 
     /// The value at the path. A value that is `null` counts as absent.
-    pub fn find<'e>(&self, scope: impl Into<Scope<'e>>) -> Option<JsonRef<'e>> {
+    pub(crate) fn find<'e>(&self, scope: impl Into<Scope<'e>>) -> Option<JsonRef<'e>> {
         walk(&self.tokens, self.start(scope.into())).filter(|node| !node.is_null())
     }
 
     /// What the `*` of the last token stands for: the key of the member, suffix removed.
-    pub fn find_key<'e>(&self, scope: impl Into<Scope<'e>>) -> Option<Cow<'e, str>> {
+    pub(crate) fn find_key<'e>(&self, scope: impl Into<Scope<'e>>) -> Option<Cow<'e, str>> {
         let (last, parents) = self.tokens.split_last()?;
         let Token::Suffix(suffix) = last else { return None };
         let parent = walk(parents, self.start(scope.into()))?;
@@ -105,19 +105,19 @@ impl Path {
 /// Finds values of one object, remembering the way to the latest one: paths that are asked one
 /// after the other mostly begin alike.
 #[derive(Debug)]
-pub struct Finder<'p, 'e> {
+pub(crate) struct Finder<'p, 'e> {
     scope: Scope<'e>,
     way: SmallVec<[(&'p Token, Option<JsonRef<'e>>); 8]>,
 }
 
 impl<'p, 'e> Finder<'p, 'e> {
     /// Finds values of `scope`.
-    pub fn new(scope: impl Into<Scope<'e>>) -> Self {
+    pub(crate) fn new(scope: impl Into<Scope<'e>>) -> Self {
         Self { scope: scope.into(), way: SmallVec::new() }
     }
 
     /// As [`Path::find`].
-    pub fn find(&mut self, path: &'p Path) -> Option<JsonRef<'e>> {
+    pub(crate) fn find(&mut self, path: &'p Path) -> Option<JsonRef<'e>> {
         if path.from_event {
             return path.find(self.scope);
         }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 /// Source: the syntax of the `regex` crate; time is linear in the text.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "String")]
-pub struct LazyRegex {
+pub(crate) struct LazyRegex {
     text: String,
     regex: Arc<OnceLock<Regex>>,
 }
@@ -34,13 +34,13 @@ impl LazyRegex {
     /// # Panics
     ///
     /// When it is no regular expression: loading refuses a profile that has one.
-    pub fn is_in(&self, text: &str) -> bool {
+    pub(crate) fn is_in(&self, text: &str) -> bool {
         let compile = || Regex::new(&self.text).expect("loading refuses a wrong pattern");
         self.regex.get_or_init(compile).is_match(text)
     }
 
     /// What is wrong with a text that should be a regular expression, on one line.
-    pub fn syntax_error(text: &str) -> Option<String> {
+    pub(crate) fn syntax_error(text: &str) -> Option<String> {
         let message = Regex::new(text).err()?.to_string();
         // The last line says what is wrong, those before it show where.
         let fact = message.lines().last().unwrap_or_default();

@@ -8,7 +8,7 @@ use crate::profile::path::Path;
 /// How a session begins and what identifies it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SessionRules {
+pub(crate) struct SessionRules {
     /// The event that begins it; none if the producer writes no such event.
     #[serde(default)]
     pub start: Vec<EventRule>,
@@ -36,7 +36,7 @@ pub struct SessionRules {
 /// Which events the start must precede.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-pub enum MustBeFirst {
+pub(crate) enum MustBeFirst {
     /// All, or none.
     OfAll(bool),
     /// Those with one of these tags.
@@ -45,7 +45,7 @@ pub enum MustBeFirst {
 
 impl MustBeFirst {
     /// Whether the start must precede an event with this tag.
-    pub fn precedes(&self, tag: &str) -> bool {
+    pub(crate) fn precedes(&self, tag: &str) -> bool {
         match self {
             Self::OfAll(all) => *all,
             Self::Of(tags) => tags.iter().any(|it| it == tag),
@@ -62,7 +62,7 @@ impl Default for MustBeFirst {
 /// Whether a start may come again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Repeats {
+pub(crate) enum Repeats {
     /// No.
     #[default]
     Never,

@@ -11,7 +11,7 @@ use crate::profile::path::{Conditions, Path, Scope};
 /// joined by `/`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tags {
+pub(crate) struct Tags {
     /// Where the parts of an event's tag are.
     pub at: Vec<Path>,
     /// Promised by the producer's documentation.
@@ -28,7 +28,7 @@ pub struct Tags {
 /// The single object of a producer's non-streaming format: a terminal event on its own.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SingleObject {
+pub(crate) struct SingleObject {
     /// The part of the event schema that it must satisfy, such as `#/$defs/result`.
     pub schema: String,
     /// Its members in the order in which the producer writes them.
@@ -39,14 +39,14 @@ pub struct SingleObject {
 /// A rule that matches events.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct EventRule {
+pub(crate) struct EventRule {
     /// These hold.
     pub when: Conditions,
 }
 
 /// The objects in an event that a rule is about: the event itself, or elements of an array.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct Objects {
+pub(crate) struct Objects {
     /// The array.
     each: Option<Path>,
     /// Which elements: these hold for the element.
@@ -56,23 +56,23 @@ pub struct Objects {
 
 impl Objects {
     /// Whether the array is there, where there must be one.
-    pub fn is_there(&self, root: JsonRef<'_>) -> bool {
+    pub(crate) fn is_there(&self, root: JsonRef<'_>) -> bool {
         self.each.as_ref().is_none_or(|path| path.find(root).is_some_and(JsonRef::is_array))
     }
 
     /// Whether they are elements of an array.
-    pub fn are_elements(&self) -> bool {
+    pub(crate) fn are_elements(&self) -> bool {
         self.each.is_some()
     }
 
     /// Whether there is an array with elements, of which some may be others.
-    pub fn is_among_others(&self, root: JsonRef<'_>) -> bool {
+    pub(crate) fn is_among_others(&self, root: JsonRef<'_>) -> bool {
         let array = self.each.as_ref().and_then(|path| path.find(root));
         array.is_some_and(|it| it.items().next().is_some())
     }
 
     /// The objects.
-    pub fn objects<'e>(&self, root: JsonRef<'e>) -> impl Iterator<Item = Scope<'e>> {
+    pub(crate) fn objects<'e>(&self, root: JsonRef<'e>) -> impl Iterator<Item = Scope<'e>> {
         let itself = self.each.is_none().then_some(root);
         let elements = self.each.iter().filter_map(move |path| path.find(root));
         let objects = itself.into_iter().chain(elements.flat_map(JsonRef::items));

@@ -11,7 +11,7 @@ use crate::profile::path::{Conditions, Path, Scope};
 /// How the conversions for people show tool calls.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ActionRules {
+pub(crate) struct ActionRules {
     /// Where the call's object is, from its half; the paths of the rules begin there. Without
     /// it they begin at the half: the event, or the element of an array in it.
     of: Option<Path>,
@@ -23,7 +23,7 @@ pub struct ActionRules {
 /// How one kind of call is shown.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ActionRule {
+pub(crate) struct ActionRule {
     /// The tool; `*` is any, also one without a name.
     tool: String,
     #[serde(default)]
@@ -47,7 +47,7 @@ pub struct ActionRule {
 /// JSON itself, a value in it: `{/function/arguments#/path}`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Template {
+pub(crate) struct Template {
     /// Text, and the value that follows it.
     parts: Vec<(String, ValuePath)>,
     rest: String,
@@ -123,37 +123,37 @@ impl ValuePath {
 
 impl ActionRules {
     /// Where the rules' paths begin in this half of a call.
-    pub fn object<'e>(&self, half: Scope<'e>) -> Option<Scope<'e>> {
+    pub(crate) fn object<'e>(&self, half: Scope<'e>) -> Option<Scope<'e>> {
         let Some(of) = &self.of else { return Some(half) };
         of.find(half).map(|object| Scope { object, ..half })
     }
 
     /// The rules for a tool that hold for this object, by number.
-    pub fn holding(&self, tool: &str, object: Scope<'_>) -> impl Iterator<Item = usize> {
+    pub(crate) fn holding(&self, tool: &str, object: Scope<'_>) -> impl Iterator<Item = usize> {
         let rules = self.rules.iter().enumerate();
         let fits = move |rule: &ActionRule| rule.is_for(tool) && rule.when.hold(object);
         rules.filter(move |(_, rule)| fits(rule)).map(|(number, _)| number)
     }
 
     /// A rule by its number.
-    pub fn rule(&self, number: usize) -> &ActionRule {
+    pub(crate) fn rule(&self, number: usize) -> &ActionRule {
         &self.rules[number]
     }
 }
 
 impl ActionRule {
     /// Whether it is about this tool.
-    pub fn is_for(&self, tool: &str) -> bool {
+    pub(crate) fn is_for(&self, tool: &str) -> bool {
         self.tool == tool || self.tool == "*"
     }
 
     /// What the call is about, if it is there.
-    pub fn detail(&self, call: Scope<'_>) -> Option<String> {
+    pub(crate) fn detail(&self, call: Scope<'_>) -> Option<String> {
         self.detail.iter().find_map(|detail| detail.filled(call))
     }
 
     /// What the result says, shown after the detail.
-    pub fn suffixes(&self, call: Scope<'_>) -> Vec<String> {
+    pub(crate) fn suffixes(&self, call: Scope<'_>) -> Vec<String> {
         self.suffix.iter().filter_map(|suffix| suffix.filled(call)).collect()
     }
 }

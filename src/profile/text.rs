@@ -8,7 +8,7 @@ use crate::profile::path::{Conditions, Path};
 /// Where the assistant's text is, and how its chunks fit together.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TextRules {
+pub(crate) struct TextRules {
     /// Where the text is; for each event the first rule that holds.
     #[serde(default)]
     pub rules: Vec<TextRule>,
@@ -39,7 +39,7 @@ impl Default for TextRules {
 
 /// Where a chunk of the assistant's text is.
 #[derive(Debug, Clone, Deserialize)]
-pub struct TextRule {
+pub(crate) struct TextRule {
     /// What the chunk is to the whole.
     pub mode: TextMode,
     /// These hold for the event.
@@ -58,7 +58,7 @@ pub struct TextRule {
 /// What a chunk of text is to the whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TextMode {
+pub(crate) enum TextMode {
     /// It is appended to the open segment.
     Delta,
     /// It is the whole segment, and closes it.
@@ -70,7 +70,7 @@ pub enum TextMode {
 /// What the final text is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FinalText {
+pub(crate) enum FinalText {
     /// The concatenation of all segments of the turn.
     #[default]
     All,
@@ -85,7 +85,7 @@ pub enum FinalText {
 /// What becomes of deltas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TextDeltas {
+pub(crate) enum TextDeltas {
     /// A whole segment closes them, always.
     Closed,
 }

@@ -8,7 +8,7 @@ use crate::profile::path::Path;
 /// them, and are compared number by number.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Versions {
+pub(crate) struct Versions {
     /// Where the stream names the version.
     pub at: Option<Path>,
     /// Those whose streams have been seen.
@@ -23,7 +23,7 @@ pub struct Versions {
 impl Versions {
     /// The range that the profile is written for, if a version lies outside of it. Of what is no
     /// version nothing can be said.
-    pub fn range_excluding(&self, version: &str) -> Option<String> {
+    pub(crate) fn range_excluding(&self, version: &str) -> Option<String> {
         let version = numbers(version)?;
         let too_old = self.from.as_deref().and_then(numbers).is_some_and(|from| version < from);
         let too_new =

@@ -23,7 +23,7 @@ pub fn misleads(character: char) -> bool {
 }
 
 /// `text` on one line, with everything that misleads shown as `\n`, `\x1b` or `\u{202e}`.
-pub fn visible(text: &str) -> Cow<'_, str> {
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(misleads) {
         return Cow::Borrowed(text);
     }
@@ -51,7 +51,7 @@ fn push_visible(character: char, shown: &mut String) {
 
 /// JSON on one line with everything that misleads escaped, and so what readers that split on more
 /// than `\n` would split on: the same JSON, since these characters stand in strings only.
-pub fn escaped_json(json: &str) -> String {
+pub(crate) fn escaped_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
         if misleads(character) {
@@ -68,7 +68,7 @@ pub fn escaped_json(json: &str) -> String {
 /// Shows a text that comes in chunks, over several lines: line breaks and tabs stay, `\r\n` is a
 /// line break, everything else that misleads is made visible.
 #[derive(Debug, Clone, Copy)]
-pub struct Escaper {
+pub(crate) struct Escaper {
     raw: bool,
     /// A carriage return at the end of the last chunk: the next may begin with its line feed.
     carriage_return: bool,
@@ -76,12 +76,12 @@ pub struct Escaper {
 
 impl Escaper {
     /// `raw` shows everything as it is.
-    pub fn new(raw: bool) -> Self {
+    pub(crate) fn new(raw: bool) -> Self {
         Self { raw, carriage_return: false }
     }
 
     /// Appends the next chunk to `out`.
-    pub fn text(&mut self, chunk: &str, out: &mut String) {
+    pub(crate) fn text(&mut self, chunk: &str, out: &mut String) {
         if self.raw {
             out.push_str(chunk);
             return;
@@ -104,7 +104,7 @@ impl Escaper {
     }
 
     /// Appends what was held back, at the end of the text.
-    pub fn end(&mut self, out: &mut String) {
+    pub(crate) fn end(&mut self, out: &mut String) {
         if std::mem::take(&mut self.carriage_return) {
             out.push_str("\\r");
         }
@@ -112,7 +112,7 @@ impl Escaper {
 }
 
 /// The start of `text`, at most `max` bytes of it, cut between two characters and marked with `…`.
-pub fn clipped(text: &str, max: usize) -> Cow<'_, str> {
+pub(crate) fn clipped(text: &str, max: usize) -> Cow<'_, str> {
     if text.len() <= max {
         return Cow::Borrowed(text);
     }
@@ -123,7 +123,7 @@ pub fn clipped(text: &str, max: usize) -> Cow<'_, str> {
 
 /// A name from the stream (tag, tool, property, call id) as a message may show it: on one line,
 /// visible, and short.
-pub fn shown(name: &str) -> String {
+pub(crate) fn shown(name: &str) -> String {
     let visible = visible(name);
     match visible.char_indices().nth(NAME_CHARS_MAX) {
         Some((end, _)) => format!("`{}…`", &visible[..end]),

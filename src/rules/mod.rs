@@ -1,8 +1,8 @@
 //! The rule catalogue: every kind of defect, its two severities and its page.
 
-pub mod diagnostic;
-pub mod escape;
-pub mod suggest;
+pub(crate) mod diagnostic;
+pub(crate) mod escape;
+pub(crate) mod suggest;
 
 use std::fmt;
 use std::str::FromStr;
@@ -165,24 +165,24 @@ impl FromStr for Rule {
 
 /// The severity of every rule in one run: the defaults or the strict ones, and what flags changed.
 #[derive(Debug, Clone)]
-pub struct Severities {
+pub(crate) struct Severities {
     of: Vec<Option<Severity>>,
 }
 
 impl Severities {
     /// The severities of the catalogue.
-    pub fn new(strict: bool) -> Self {
+    pub(crate) fn new(strict: bool) -> Self {
         let severity = if strict { Rule::strict_severity } else { Rule::severity };
         Self { of: Rule::ALL.iter().map(|&rule| severity(rule)).collect() }
     }
 
     /// Sets one rule's severity; `None` turns it off.
-    pub fn set(&mut self, rule: Rule, severity: Option<Severity>) {
+    pub(crate) fn set(&mut self, rule: Rule, severity: Option<Severity>) {
         self.of[rule as usize] = severity;
     }
 
     /// The severity of a rule; `None` is off.
-    pub fn of(&self, rule: Rule) -> Option<Severity> {
+    pub(crate) fn of(&self, rule: Rule) -> Option<Severity> {
         self.of[rule as usize]
     }
 }

@@ -4,7 +4,7 @@
 const ALIKE_MIN: f64 = 0.8;
 
 /// Of these names the one most like another, if one is.
-pub fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let rated = names.map(|it| (strsim::jaro(name, it), it)).filter(|it| it.0 > ALIKE_MIN);
     rated.max_by(|one, other| one.0.total_cmp(&other.0)).map(|it| it.1)
 }

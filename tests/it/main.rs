@@ -1,7 +1,6 @@
 //! The tests that go through the library's boundary or start the program.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
-#![expect(clippy::wildcard_enum_match_arm, reason = "a test names what it looks for")]
 
 mod agents;
 mod bytes;

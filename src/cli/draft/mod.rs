@@ -38,7 +38,7 @@ const TAG_PARTS_MAX: usize = 3;
 
 /// A drafted profile, and the reasons for it.
 #[derive(Debug, Default)]
-pub struct Draft {
+pub(crate) struct Draft {
     /// The members of the profile, in reading order: a map would sort them.
     members: Vec<(&'static str, Value)>,
     /// The counts behind the draft, one sentence each.
@@ -47,7 +47,7 @@ pub struct Draft {
 
 impl Draft {
     /// The profile with its schema, as a file that `--profile` accepts.
-    pub fn profile(&self) -> String {
+    pub(crate) fn profile(&self) -> String {
         let mut json = "{".to_owned();
         for (index, (key, value)) in self.members.iter().enumerate() {
             let comma = if index == 0 { "" } else { "," };
@@ -65,7 +65,7 @@ impl Draft {
 /// # Errors
 ///
 /// When a recording cannot be read or is not a regular file, or when none contains an event.
-pub fn infer(arguments: &[PathBuf]) -> Result<Draft, Error> {
+pub(crate) fn infer(arguments: &[PathBuf]) -> Result<Draft, Error> {
     let recordings = Recordings::new(arguments)?;
     let mut tag = Vec::new();
     let mut evidence = Vec::new();
