@@ -50,6 +50,7 @@ pub enum StopReason {
 
 /// How the stream itself ended.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(super) struct StreamEnd {
     pub(super) has_events: bool,
     /// Whether the agent ends every run with a terminal event.
@@ -120,7 +121,7 @@ impl<'p> EndOfRun<'p> {
         let timed_out = exit.stop.as_ref().is_some_and(StopReason::is_timeout);
         let was_stopped = exit.stop.is_some();
         // A status is the producer's own unless we stopped it, or a signal did when it was done.
-        let status = status.filter(|_| !was_stopped && !(exit.was_interrupted && is_closed));
+        let status = status.filter(|_| !(was_stopped || exit.was_interrupted && is_closed));
         let failed = status.is_some_and(|status| !status.is_success());
         let is_complete = is_closed || !stream.needs_terminal;
 
@@ -198,8 +199,8 @@ impl<'p> EndOfRun<'p> {
 }
 
 impl StreamEnd {
-    fn is_cut(&self) -> bool {
-        let Self { has_events, needs_terminal, has_open_calls, last_line, .. } = *self;
+    fn is_cut(self) -> bool {
+        let Self { has_events, needs_terminal, has_open_calls, last_line, .. } = self;
         let is_open = self.terminal == TerminalState::Missing;
         let has_loose_end = needs_terminal || has_open_calls || last_line != LastLine::Whole;
         !has_events || is_open && has_loose_end

@@ -206,7 +206,7 @@ impl fmt::Debug for Stream<'_> {
     }
 }
 
-impl<'c> Stream<'c> {
+impl Stream<'_> {
     /// Takes bytes that have come, cut anywhere. Diagnostics go to the observer as soon as they
     /// are found.
     ///
@@ -317,12 +317,11 @@ impl<'c> Stream<'c> {
     /// Chooses the profile by what has come.
     fn settle(&mut self, out: &mut dyn Observer) -> Result<(), Error> {
         let State::Detecting(detector) = &mut self.state else { return Ok(()) };
-        let chosen = match self.contracts.named() {
-            Some(contract) => Ok((contract, ProfileSource::Named)),
-            None => {
-                let detection = detector.finish(self.lines.unread());
-                self.contracts.detected(&self.name, &detection)
-            }
+        let chosen = if let Some(contract) = self.contracts.named() {
+            Ok((contract, ProfileSource::Named))
+        } else {
+            let detection = detector.finish(self.lines.unread());
+            self.contracts.detected(&self.name, &detection)
         };
         let (contract, source) = chosen.map_err(|error| abandon(error, out))?;
         let profile = contract.profile();

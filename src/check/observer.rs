@@ -120,7 +120,7 @@ impl<'a> CheckedEvent<'a> {
 
     /// Its kind, as the profile names it: `system/init`.
     pub fn tag(&self) -> &'a str {
-        &self.facts.tag
+        self.facts.tag
     }
 
     /// Whether it satisfies the schemas.

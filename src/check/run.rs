@@ -108,7 +108,7 @@ impl<'c> Run<'c> {
     fn notice(&mut self, facts: &Facts<'_>, is_valid: bool, found: &mut Vec<Diagnostic>) {
         self.drift.event(facts, is_valid, found);
         if facts.rare.is_some() {
-            self.drift.calls(facts, |call| self.calls.tool_of_open(&call.id), found);
+            self.drift.calls(facts, |call| self.calls.start_of(&call.id), found);
         }
         self.session.observe(facts, found);
     }

@@ -12,7 +12,6 @@ mod template;
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
 use crate::json::JsonRef;
 use crate::limits::CALL_ID_BYTES_MAX;
@@ -34,7 +33,7 @@ pub(crate) struct Facts<'e> {
     /// The offset of its first byte in the stream, from 0.
     pub(crate) offset: u64,
     /// Its tag, the parts joined by `/`; empty if it has none.
-    pub(crate) tag: Arc<str>,
+    pub(crate) tag: &'e str,
     pub(crate) tag_status: TagStatus,
     pub(crate) marks: Marks,
     pub(crate) session: Option<Cow<'e, str>>,
@@ -176,7 +175,7 @@ pub struct Usage {
 impl<'e> Facts<'e> {
     /// The event as messages name it.
     pub(crate) fn name(&self) -> String {
-        if self.tag.is_empty() { "without a tag".to_owned() } else { shown(&self.tag) }
+        if self.tag.is_empty() { "without a tag".to_owned() } else { shown(self.tag) }
     }
 
     pub(crate) fn texts(&self) -> impl Iterator<Item = &TextFact<'e>> {

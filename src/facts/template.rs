@@ -61,7 +61,7 @@ impl<V> FactTemplate<'_, V> {
         Facts {
             line,
             offset,
-            tag: self.tag.clone(),
+            tag: &self.tag,
             tag_status: self.tag_status,
             marks: self.marks,
             session: self.session.as_deref().map(Cow::Borrowed),
@@ -86,7 +86,7 @@ pub(crate) struct Plan<'e> {
     pub(super) final_text: Option<SmallVec<[JsonRef<'e>; 1]>>,
 }
 
-impl<'e> Plan<'e> {
+impl Plan<'_> {
     /// Whether the profile has events of this kind.
     pub(crate) fn is_known(&self) -> bool {
         self.template.tag_status != TagStatus::Unknown
@@ -99,7 +99,7 @@ impl<'e> Plan<'e> {
     }
 
     /// Reads the values.
-    pub(crate) fn facts<'f>(&'f mut self, line: u64, offset: u64) -> Facts<'f> {
+    pub(crate) fn facts(&mut self, line: u64, offset: u64) -> Facts<'_> {
         let mut rare = self.rare.take();
         if let Some(chunks) = self.final_text.take() {
             let text = match &chunks[..] {

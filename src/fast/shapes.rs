@@ -14,7 +14,7 @@ use crate::stream::{Block, Ending, Event, Line};
 /// Remembers shapes.
 #[derive(Debug)]
 pub(crate) struct Shapes {
-    shapes: Vec<Shape>,
+    known: Vec<Shape>,
     /// The one that was used or learned last; it is tried first.
     latest: usize,
     /// The next one to be replaced.
@@ -101,7 +101,7 @@ impl<'a> Values<'a, Source> for SlotValues<'a> {
 impl Default for Shapes {
     fn default() -> Self {
         let slots = [Slot::default(); SLOTS_MAX];
-        Self { shapes: Vec::new(), latest: 0, oldest: 0, budget: Budget::default(), slots }
+        Self { known: Vec::new(), latest: 0, oldest: 0, budget: Budget::default(), slots }
     }
 }
 
@@ -113,11 +113,11 @@ impl Shapes {
         block: &mut Block<'a>,
     ) -> Option<(Line<'a>, Facts<'s>)> {
         let (text, bytes) = block.rest()?;
-        let count = self.shapes.len();
+        let count = self.known.len();
         let mut index = self.latest;
         let mut tried = 0;
         let (length, ending) = loop {
-            let shape = self.shapes.get(index)?;
+            let shape = self.known.get(index)?;
             if let Some(end) = shape.compare(text, bytes, &mut self.slots) {
                 break end;
             }
@@ -131,7 +131,7 @@ impl Shapes {
         self.latest = index;
         self.budget.refill();
         let values = SlotValues { text, slots: &self.slots };
-        let facts = self.shapes[index].facts.facts(line.number, line.offset, &values);
+        let facts = self.known[index].facts.facts(line.number, line.offset, &values);
         Some((line, facts))
     }
 
@@ -158,12 +158,12 @@ impl Shapes {
     }
 
     fn remember(&mut self, shape: Shape) {
-        if self.shapes.len() < SHAPES_MAX {
-            self.latest = self.shapes.len();
-            self.shapes.push(shape);
+        if self.known.len() < SHAPES_MAX {
+            self.latest = self.known.len();
+            self.known.push(shape);
         } else {
             self.latest = self.oldest;
-            self.shapes[self.oldest] = shape;
+            self.known[self.oldest] = shape;
         }
         self.oldest = (self.latest + 1) % SHAPES_MAX;
     }

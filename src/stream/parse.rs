@@ -1,5 +1,7 @@
 //! A line → an event, by one of two parsers that find the same.
 
+use std::collections::BTreeSet;
+
 use super::defect::{LineDefect, read_object, without_byte_order_mark};
 use super::{Block, Ending, Event, Line};
 use crate::json::{Json, Kind, Tape};
@@ -88,7 +90,7 @@ impl LineParser {
         {
             let (line, offset) = (line.number, line.offset);
             let json = Json::tape(doc);
-            return Ok(Event { line, offset, text, json, duplicate_keys: Default::default() });
+            return Ok(Event { line, offset, text, json, duplicate_keys: BTreeSet::new() });
         }
         parse_line(line)
     }

@@ -7,6 +7,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use foldhash::fast::RandomState as HashedKeys;
 
+use crate::check::stage::drift::Start;
 use crate::check::{CallChange, CallUpdate, Limit, Note};
 use crate::facts::{Call, CallId, Facts};
 use crate::limits::{
@@ -429,10 +430,11 @@ impl<'p> CallTable<'p> {
         (total > 0).then(|| format!("{total} open {calls}: {}", named.join(", ")))
     }
 
-    /// The tool that the start of an open call names, if it does; `None` if it is not open.
-    pub(crate) fn tool_of_open(&self, id: &CallId) -> Option<Option<&str>> {
-        let open = self.open.get(&self.hash(id))?;
-        Some(open.tool.as_deref())
+    pub(crate) fn start_of(&self, id: &CallId) -> Start<'_> {
+        match self.open.get(&self.hash(id)) {
+            None => Start::Unknown,
+            Some(open) => open.tool.as_deref().map_or(Start::Unnamed, Start::Named),
+        }
     }
 
     pub(crate) fn counts(&self) -> CallCounts {

@@ -1,7 +1,6 @@
 //! Stage: events and tools that the profile does not know, each name once, counted.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use crate::check::{Limit, Note};
 use crate::facts::{Call, Facts, TagStatus};
@@ -17,7 +16,7 @@ pub(crate) struct Drift {
     undocumented: BTreeMap<String, u64>,
     tools: BTreeMap<String, u64>,
     /// The undocumented tag that was counted last.
-    latest: Option<Arc<str>>,
+    latest: String,
     has_overflowed: bool,
 }
 
@@ -27,14 +26,13 @@ impl Drift {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
         match facts.tag_status {
             TagStatus::Unknown
-                if is_valid && count(&mut self.events, &facts.tag, &mut self.has_overflowed) =>
+                if is_valid && count(&mut self.events, facts.tag, &mut self.has_overflowed) =>
             {
                 let message = format!("the profile does not know the event {}", facts.name());
                 found.push(at(Diagnostic::new(Rule::UnknownEvent, message)));
             }
-            TagStatus::Observed
-                if self.latest.as_ref().is_some_and(|tag| Arc::ptr_eq(tag, &facts.tag)) => {}
-            TagStatus::Observed if self.is_new(&facts.tag) => {
+            TagStatus::Observed if self.latest == facts.tag => {}
+            TagStatus::Observed if self.is_new(facts.tag) => {
                 let message = format!("the event {} is not documented", facts.name());
                 found.push(at(Diagnostic::new(Rule::UndocumentedEvent, message)));
             }
@@ -42,20 +40,18 @@ impl Drift {
         }
     }
 
-    /// Its tool calls. `started_tool` gives the tool of a call that this event completes, if its
-    /// start is known; the tool may have no name.
+    /// Its tool calls. `started_tool` says what the start of a call that this event completes names.
     pub(crate) fn calls<'t>(
         &mut self,
         facts: &Facts<'_>,
-        started_tool: impl Fn(&Call<'_>) -> Option<Option<&'t str>>,
+        started_tool: impl Fn(&Call<'_>) -> Start<'t>,
         found: &mut Vec<Diagnostic>,
     ) {
-        let started = facts.started().iter().map(|call| (call, None));
+        let started = facts.started().iter().map(|call| (call, Start::Unknown));
         // A completion that names its tool needs no start.
-        let completed = facts
-            .completed()
-            .iter()
-            .map(|(call, _)| (call, if call.tool.is_none() { started_tool(call) } else { None }));
+        let completed = facts.completed().iter().map(|(call, _)| {
+            (call, if call.tool.is_none() { started_tool(call) } else { Start::Unknown })
+        });
         for (call, start) in started.chain(completed) {
             if let Some(unknown) = unknown(call, start)
                 && count(&mut self.tools, &unknown, &mut self.has_overflowed)
@@ -68,8 +64,8 @@ impl Drift {
     }
 
     /// Whether an undocumented tag comes for the first time.
-    fn is_new(&mut self, tag: &Arc<str>) -> bool {
-        self.latest = Some(tag.clone());
+    fn is_new(&mut self, tag: &str) -> bool {
+        tag.clone_into(&mut self.latest);
         count(&mut self.undocumented, tag, &mut self.has_overflowed)
     }
 
@@ -84,12 +80,22 @@ impl Drift {
     }
 }
 
+/// The tool that the start of a call names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Start<'t> {
+    /// The call is not open.
+    Unknown,
+    Unnamed,
+    Named(&'t str),
+}
+
 /// What the profile does not know about a call.
-fn unknown(call: &Call<'_>, start: Option<Option<&str>>) -> Option<String> {
+fn unknown(call: &Call<'_>, start: Start<'_>) -> Option<String> {
     let own = call.tool.as_deref();
-    match own.or_else(|| start?) {
+    let of_start = if let Start::Named(tool) = start { Some(tool) } else { None };
+    match own.or(of_start) {
         // The start has been checked already.
-        _ if own.is_none() && start.is_some() && call.is_result_known => None,
+        _ if own.is_none() && start != Start::Unknown && call.is_result_known => None,
         None if !call.is_tool_known => Some("a tool that has no name".to_owned()),
         Some(tool) if own.is_some() && !call.is_tool_known => {
             Some(format!("the tool {}", shown(tool)))

@@ -21,6 +21,7 @@ pub(crate) struct LineCheck<'c> {
 }
 
 /// A line that is not an event, once the profile has been asked.
+#[expect(clippy::large_enum_variant, reason = "one at a time")]
 enum LineNoise<'a> {
     /// The profile does not know it.
     NotNoise,

@@ -50,7 +50,7 @@ impl<'p> SessionCheck<'p> {
             self.time(ms, facts, found);
         }
         self.first_event.get_or_insert((facts.line, facts.offset));
-        let is_early = || self.rules.must_be_first.precedes(&facts.tag);
+        let is_early = || self.rules.must_be_first.precedes(facts.tag);
         if self.start_line.is_none() && self.early.is_none() && is_early() {
             self.early = Some(facts.line);
         }
