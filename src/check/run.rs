@@ -1,5 +1,7 @@
 //! One run of an agent: the stages that follow it, through all its turns.
 
+use std::time::Duration;
+
 use super::contract::Contract;
 use super::end_of_run::{Cause, EndOfRun, ProducerExit, StopReason, StreamEnd};
 use super::findings::Findings;
@@ -12,7 +14,7 @@ use super::stage::text::{TextCheck, TextUpdates};
 use super::{CallUpdate, CheckedEvent, Format, Note, Observer, Outcome};
 use crate::facts::{Facts, Plan};
 use crate::limits::CALLS_NAMED_MAX;
-use crate::profile::TerminalPolicy;
+use crate::profile::{ExitStatus, RunOutcome, TerminalPolicy};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::stream::Line;
@@ -287,29 +289,32 @@ impl<'c> Run<'c> {
         }
     }
 
+    /// Which limit was reached, and which calls were open for how long.
     fn timeout(&self, stop: &StopReason) -> String {
-        let seconds = |age: &std::time::Duration| format!("{} s", age.as_secs());
-        let (message, ages) = match stop {
+        let (message, open_calls) = match stop {
             StopReason::Timeout { limit, open_calls } => {
-                let ages = open_calls.iter().take(CALLS_NAMED_MAX);
-                let ages = ages.map(|(line, age)| format!("line {line} for {}", seconds(age)));
-                let message = format!("the run was not over after {}", shown_limit(*limit));
-                (message, ages.collect::<Vec<_>>())
+                (format!("the run was not over after {}", duration(*limit)), &open_calls[..])
             }
             StopReason::IdleTimeout { limit } => {
-                (format!("no event came for {}", shown_limit(*limit)), Vec::new())
+                (format!("no event came for {}", duration(*limit)), &[][..])
             }
-            StopReason::Lingered => ("the command was still running".to_owned(), Vec::new()),
+            StopReason::Lingered => ("the command was still running".to_owned(), &[][..]),
         };
-        let open = self.calls.open_summary();
-        let ages = (!ages.is_empty()).then(|| format!("open since {}", ages.join(", ")));
-        [Some(message), open, ages].into_iter().flatten().collect::<Vec<_>>().join("; ")
+        let long = open_calls.iter().filter(|(_, age)| age.as_secs() > 0).take(CALLS_NAMED_MAX);
+        let ages: Vec<String> = long
+            .map(|(line, age)| {
+                format!("line {line} for {}", duration(Duration::from_secs(age.as_secs())))
+            })
+            .collect();
+        let ages = (!ages.is_empty()).then(|| format!("open: {}", ages.join(", ")));
+        let parts = [Some(message), self.calls.open_summary(), ages];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 }
 
-/// A limit as people write it: `1h 30m`, `250ms`.
-fn shown_limit(limit: std::time::Duration) -> String {
-    let (seconds, millis) = (limit.as_secs(), limit.subsec_millis());
+/// As people write it: `1h 30m`, `250ms`.
+fn duration(duration: Duration) -> String {
+    let (seconds, millis) = (duration.as_secs(), duration.subsec_millis());
     let parts = [
         (seconds / 3_600, "h"),
         (seconds / 60 % 60, "m"),
@@ -321,8 +326,6 @@ fn shown_limit(limit: std::time::Duration) -> String {
 }
 
 fn contradiction(end: &EndOfRun<'_>, terminal_line: Option<u64>) -> Option<Diagnostic> {
-    use crate::profile::{ExitStatus, RunOutcome};
-
     let status = end.status?;
     let says = match end.says()? {
         RunOutcome::Failure => "failed",
