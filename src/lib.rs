@@ -97,3 +97,8 @@ pub mod internals {
         schema.violations(&crate::json::Json::tree(parse(value))).map(|found| found.is_empty())
     }
 }
+
+/// The README's example is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
