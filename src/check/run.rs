@@ -107,6 +107,7 @@ impl<'c> Run<'c> {
     }
 
     /// What may also come after the end of the run.
+    #[inline]
     fn notice(&mut self, facts: &Facts<'_>, is_valid: bool, found: &mut Vec<Diagnostic>) {
         self.drift.event(facts, is_valid, found);
         if facts.rare.is_some() {
@@ -115,6 +116,7 @@ impl<'c> Run<'c> {
         self.session.observe(facts, found);
     }
 
+    #[inline]
     fn in_run<'f>(
         &mut self,
         facts: &'f Facts<'_>,
@@ -130,7 +132,9 @@ impl<'c> Run<'c> {
         if facts.rare.is_some() {
             self.calls.observe(facts, is_success, calls, found);
         }
-        self.text.observe(facts, format == Format::Json, found, text);
+        if facts.text.is_some() || facts.rare.is_some() || facts.marks.ends_segment {
+            self.text.observe(facts, format == Format::Json, found, text);
+        }
         self.terminal.observe(facts, found);
         let is_incomplete = facts.marks.is_incomplete;
         if is_success && !self.terminal.has_fatal_error() {

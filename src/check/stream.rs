@@ -79,8 +79,9 @@ impl<'c> StreamCheck<'c> {
             // The first event may be validated against another schema than those that follow.
             if run.events > 0
                 && self.first_events.are_over()
-                && let Some((line, facts)) = shapes.recall(&mut block)
+                && let Some((line, recalled)) = shapes.recall(&mut block)
             {
+                let facts = recalled.facts(&line);
                 lines.recalled(findings);
                 run.observe(&line, &facts, Validity::Recalled, findings, out);
             } else if let Some((line, parsed)) = parser.next(&mut block) {

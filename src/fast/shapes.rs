@@ -98,6 +98,19 @@ impl<'a> Values<'a, Source> for SlotValues<'a> {
     }
 }
 
+/// A line that has a shape, and its values.
+pub(crate) struct Recalled<'s> {
+    template: &'s FactTemplate<'static, Source>,
+    values: SlotValues<'s>,
+}
+
+impl<'s> Recalled<'s> {
+    #[inline]
+    pub(crate) fn facts(&self, line: &Line<'_>) -> Facts<'s> {
+        self.template.facts(line.number, line.offset, &self.values)
+    }
+}
+
 impl Default for Shapes {
     fn default() -> Self {
         let slots = [Slot::default(); SLOTS_MAX];
@@ -106,12 +119,12 @@ impl Default for Shapes {
 }
 
 impl Shapes {
-    /// Takes the next line and reads its facts, if it has a shape that was learned.
+    /// Takes the next line, if it has a shape that was learned.
     #[inline]
     pub(crate) fn recall<'s, 'a: 's>(
         &'s mut self,
         block: &mut Block<'a>,
-    ) -> Option<(Line<'a>, Facts<'s>)> {
+    ) -> Option<(Line<'a>, Recalled<'s>)> {
         let (text, bytes) = block.rest()?;
         let count = self.known.len();
         let mut index = self.latest;
@@ -131,8 +144,7 @@ impl Shapes {
         self.latest = index;
         self.budget.refill();
         let values = SlotValues { text, slots: &self.slots };
-        let facts = self.known[index].facts.facts(line.number, line.offset, &values);
-        Some((line, facts))
+        Some((line, Recalled { template: &self.known[index].facts, values }))
     }
 
     /// Learns the shape of a line that is a valid event, if lines of this shape can have the same

@@ -22,6 +22,7 @@ pub(crate) struct Drift {
 
 impl Drift {
     /// The event itself. One that fails the schema has been reported already.
+    #[inline]
     pub(crate) fn event(&mut self, facts: &Facts<'_>, is_valid: bool, found: &mut Vec<Diagnostic>) {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
         match facts.tag_status {

@@ -42,6 +42,7 @@ impl<'c> LineCheck<'c> {
     }
 
     /// A line that the shape cache knows is an event.
+    #[inline]
     pub(crate) fn recalled(&mut self, findings: &mut Findings<'_>) {
         self.lines += 1;
         findings.set_last_line_lost(false);
@@ -154,6 +155,7 @@ impl<'c> LineCheck<'c> {
 
     /// Whether the framing is known, so that diagnostics can be reported. For a stream that is not
     /// NDJSON there is one, in place of all others.
+    #[inline]
     pub(crate) fn is_settled(&mut self, findings: &mut Findings<'_>) -> bool {
         match self.framing {
             Framing::NotNdjson(framing) if !self.is_reported => {

@@ -39,6 +39,7 @@ impl<'p> SessionCheck<'p> {
     }
 
     /// Observes an event.
+    #[inline]
     pub(crate) fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         if facts.marks.starts_session {
             self.start(facts, found);

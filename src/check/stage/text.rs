@@ -128,6 +128,7 @@ impl<'p> TextCheck<'p> {
         self.group = Some(BoundedId::new(group));
     }
 
+    #[inline]
     fn append<'f>(&mut self, delta: &'f str, line: u64, updates: &mut TextUpdates<'f>) {
         if self.deltas == 0 {
             self.first_delta_line = line;
