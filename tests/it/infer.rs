@@ -210,7 +210,7 @@ fn a_draft_has_an_end_that_occurs_elsewhere() {
         let draft = drafted(&[stream.clone(), stream.clone(), failed.clone()]);
         let rules = draft.profile["end"]["rules"].as_array().unwrap();
         assert_eq!(rules[0]["outcome"], "failure", "{rules:?}");
-        assert_eq!(rules[1]["suspect"], true, "{rules:?}");
+        assert_eq!(rules[1]["provisional"], true, "{rules:?}");
         assert_eq!(rules[1]["when"]["/reason"].as_str(), reason);
         for evidence in ["2 of 3 recordings, and occurs elsewhere 2 times", "every other end is"] {
             assert!(draft.evidence.contains(evidence), "{}", draft.evidence);
