@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-use ndjson_check::rules::{Rule, Severity};
+use ndjson_check::{Rule, Severity};
 
-use crate::streams::{PROGRAM, contract, files, judge, root, text};
+use crate::streams::{PROGRAM, checker, files, judge, root, text};
 
 const SECTIONS: [&str; 4] = ["## What it means", "## Why it matters", "## Bad", "## Good"];
 
@@ -92,7 +92,7 @@ struct Example {
 }
 
 fn raised(example: &Example) -> Vec<Rule> {
-    judge(&example.bytes[..], &contract(example.flags.iter().map(String::as_str))).1
+    judge(&example.bytes[..], &mut checker(example.flags.iter().map(String::as_str))).1
 }
 
 /// Reads the block below a heading. Its info string holds flags, and says how to read it: `bytes`

@@ -233,7 +233,7 @@ fn control_characters_of_the_stream_are_shown_not_sent() {
         assert!(report.contains("duplicate-key") && report.contains("unknown-event"), "{report}");
         let raw: Vec<char> = report
             .chars()
-            .filter(|&it| it != '\n' && ndjson_check::visible::misleads(it))
+            .filter(|&it| it != '\n' && ndjson_check::internals::misleads(it))
             .collect();
         assert_eq!(raw, [], "{report}");
     }

@@ -1,8 +1,10 @@
 //! The stream in other forms.
 
 use std::fs;
+use std::io;
 use std::process::{Output, Stdio};
 
+use ndjson_check::{Conversion, Error, To};
 use serde_json::Value;
 
 use crate::streams::{Case, PROGRAM, cases, program, root, run_on, shared, text};
@@ -16,7 +18,11 @@ fn converted(flags: &[String], form: &str, stream: &[u8]) -> Output {
 
 /// Whether the producer has a format that is a single object.
 fn has_object(case: &Case) -> bool {
-    case.contract().profile().single_object.is_some()
+    let mut object = Conversion::new(To::Json, true, io::sink());
+    !matches!(
+        case.checker().check("-", io::empty(), &mut object),
+        Err(Error::NoSingleObject { .. })
+    )
 }
 
 /// Goal: converting changes neither verdict nor report; a filter passes every byte.

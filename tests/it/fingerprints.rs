@@ -5,14 +5,37 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::Stdio;
 
-use ndjson_check::profile::detect::{DetectRules, Detection, ProfileDetector};
-use ndjson_check::profile::{DEFAULT, Profile};
+use ndjson_check::{Checker, Error, Observer, ProfileSource, StreamStart};
 
-use crate::streams::{cases, files, program, root, run_on, shared, text};
+use crate::streams::{cases, checker, files, program, root, run_on, shared, text};
 
 /// Whose a stream is.
-fn detection(stream: &[u8]) -> Detection<'static> {
-    ProfileDetector::default().detect(stream, DetectRules::built_in(), || {}).0
+#[derive(Debug, PartialEq, Eq)]
+enum Detection {
+    None,
+    One(String),
+    Several(Vec<String>),
+}
+
+/// Notes the profile, and refuses it: nothing more has to be checked.
+struct First(Detection);
+
+impl Observer for First {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        if start.source() == ProfileSource::Detected {
+            self.0 = Detection::One(start.profile().to_owned());
+        }
+        Err(Error::NoSingleObject { profile: start.profile().to_owned() })
+    }
+}
+
+fn detection(checker: &mut Checker, stream: &[u8]) -> Detection {
+    let mut first = First(Detection::None);
+    match checker.check("-", stream, &mut first) {
+        Err(Error::AmbiguousStream { profiles, .. }) => Detection::Several(profiles),
+        Err(Error::NoSingleObject { .. }) => first.0,
+        other => panic!("{other:?}"),
+    }
 }
 
 /// The profile that a recording's name stands for.
@@ -44,11 +67,12 @@ fn profile_of(recording: &Path) -> &'static str {
 #[test]
 fn every_recording_is_recognised() {
     let Some(folder) = shared("captures") else { return };
+    let mut checker = checker([]);
     let recordings = files(&folder, "ndjson");
     assert!(recordings.len() >= 50, "only {} recordings", recordings.len());
     for path in recordings {
-        let found = detection(&fs::read(&path).unwrap());
-        assert_eq!(found, Detection::One(profile_of(&path)), "{}", path.display());
+        let found = detection(&mut checker, &fs::read(&path).unwrap());
+        assert_eq!(found, Detection::One(profile_of(&path).to_owned()), "{}", path.display());
     }
 }
 
@@ -57,14 +81,15 @@ fn every_recording_is_recognised() {
 #[test]
 fn no_line_of_a_recording_is_taken_for_another_agents() {
     let Some(folder) = shared("captures") else { return };
-    let mut decided = 0;
+    let (mut checker, mut decided) = (checker([]), 0);
     for path in files(&folder, "ndjson") {
         let own = profile_of(&path);
         for (line, number) in fs::read(&path).unwrap().split_inclusive(|it| *it == b'\n').zip(1..) {
-            match detection(line) {
+            match detection(&mut checker, line) {
                 Detection::One(name) => assert_eq!(name, own, "{}:{number}", path.display()),
                 Detection::Several(names) => {
-                    assert!(names.contains(&own), "{}:{number}: {names:?}", path.display());
+                    let is_own = names.iter().any(|name| name == own);
+                    assert!(is_own, "{}:{number}: {names:?}", path.display());
                     continue;
                 }
                 Detection::None => continue,
@@ -78,34 +103,19 @@ fn no_line_of_a_recording_is_taken_for_another_agents() {
 /// Goal: a fixture of one agent is never taken for another's.
 #[test]
 fn no_fixture_is_taken_for_another_agents() {
+    let mut checker = checker([]);
     for case in cases() {
         let folder = case.path.parent().unwrap();
         let agent = folder.strip_prefix("fixtures/agents").ok();
         let own = agent.and_then(|it| it.iter().next()?.to_str()).unwrap_or("cursor");
-        let on_purpose = ["fixtures/profiles", "fixtures/wrong-profile"];
+        let on_purpose = ["fixtures/profiles", "fixtures/rules/wrong-profile"];
         if on_purpose.iter().any(|it| folder.starts_with(it)) {
             continue;
         }
-        match detection(&case.bytes()) {
+        match detection(&mut checker, &case.bytes()) {
             Detection::None => {}
-            found => assert_eq!(found, Detection::One(own), "{}", case.path.display()),
+            found => assert_eq!(found, Detection::One(own.to_owned()), "{}", case.path.display()),
         }
-    }
-}
-
-/// Goal: the table that the build derives has what the profiles say.
-#[test]
-fn every_profile_has_rules_for_detection_and_they_are_used() {
-    let mut names: Vec<&str> = Profile::names().collect();
-    assert_eq!(names[0], DEFAULT);
-    assert!(names[1..].is_sorted());
-    names.sort_unstable();
-    assert_eq!(DetectRules::built_in().names().collect::<Vec<_>>(), names);
-    for name in names {
-        let own = Profile::load(name).unwrap().0.detect;
-        let used = DetectRules::built_in().of(name).unwrap();
-        assert!(!own.is_empty(), "{name}");
-        assert_eq!(format!("{own:?}"), format!("{used:?}"), "{name}");
     }
 }
 
@@ -119,14 +129,14 @@ fn a_stream_that_may_be_of_two_is_not_guessed() {
     assert_eq!(output.status.code(), Some(2));
     let message = text(&output.stderr);
     let expected =
-        "ndjson-check: -: the stream may be of claude or qwen: say which with --profile\n";
+        "ndjson-check: -: the stream may be of claude or qwen: choose with --profile\n";
     assert_eq!(message, expected);
     // The others are checked all the same, and a command is not killed for it.
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("of-two.ndjson");
     fs::write(&file, OF_TWO).unwrap();
     for jobs in ["1", "2"] {
-        let good = "fixtures/conforming/plain.ndjson";
+        let good = "fixtures/agents/cursor/plain.ndjson";
         let output = program().args(["--jobs", jobs]).arg(&file).arg(good).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stdout).contains("plain.ndjson: conforming, succeeded: profile"));
@@ -138,7 +148,7 @@ fn a_stream_that_may_be_of_two_is_not_guessed() {
     #[cfg(unix)]
     {
         let script = format!("cat {}; sleep 0.1; echo {{}}; echo done >&2; exit 7", file.display());
-        let output = program().args(["--propagate", "--", "sh", "-c", &script]).output().unwrap();
+        let output = program().args(["--propagate-exit-code", "--", "sh", "-c", &script]).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stderr).starts_with("done\n"), "{}", text(&output.stderr));
     }
@@ -164,7 +174,7 @@ fn a_stream_of_nobody_known_is_said_to_be_checked_by_default() {
 #[cfg(unix)]
 #[test]
 fn the_first_event_of_a_known_agent_leaves_at_once() {
-    let stream = fs::read_to_string(root().join("fixtures/conforming/partial.ndjson")).unwrap();
+    let stream = fs::read_to_string(root().join("fixtures/agents/cursor/partial.ndjson")).unwrap();
     let mut child = program()
         .args(["--quiet", "--to", "stream-json", "--only-valid"])
         .stdin(Stdio::piped())

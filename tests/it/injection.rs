@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use ndjson_check::rules::escape::misleads;
+use ndjson_check::internals::misleads;
 use serde_json::Value;
 
 use crate::convert::FORMS;

@@ -1,17 +1,21 @@
 //! What the profile language says is what is found.
 
-use ndjson_check::check::contract::Contract;
-use ndjson_check::check::summary::StreamSummary;
-use ndjson_check::check::verdict::Outcome;
-use ndjson_check::profile::Profile;
-use ndjson_check::rules::Rule;
+use ndjson_check::{Checker, Json, Outcome, Rule, StreamSummary};
 use serde_json::{Value, json};
 
-use crate::differential::{Batch, Engines};
-use crate::streams::judge;
+use crate::streams::{judge, text};
 
-/// The contract of a profile that says this, in addition to a name, the tag `/t` and an end `z`.
-fn contract(profile: &Value) -> Contract {
+/// A checker with a profile that says this, in addition to a name, the tag `/t` and an end `z`.
+fn checker(profile: &Value) -> Checker {
+    built(profile, false)
+}
+
+/// The two engines, with the same profile.
+fn engines(profile: &Value) -> [Checker; 2] {
+    [false, true].map(|is_plain| built(profile, is_plain))
+}
+
+fn built(profile: &Value, is_plain: bool) -> Checker {
     let mut whole = json!({"name": "x", "title": "x",
         "tags": {"at": ["/t"], "documented": ["a", "b", "c", "d", "s"]},
         "end": {"rules": [{"outcome": "success", "when": {"/t": "z"}}]}});
@@ -21,8 +25,8 @@ fn contract(profile: &Value) -> Contract {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("profile.json");
     std::fs::write(&file, whole.to_string()).unwrap();
-    let (profile, schema) = Profile::load(file.to_str().unwrap()).unwrap();
-    Contract::new(profile, schema).unwrap()
+    // The file is read here, and is gone afterwards.
+    Checker::builder().profile(file.to_str().unwrap()).plain(is_plain).build().unwrap()
 }
 
 fn stream(events: &Value) -> String {
@@ -31,7 +35,7 @@ fn stream(events: &Value) -> String {
 }
 
 fn raised(profile: &Value, events: &Value) -> Vec<Rule> {
-    judge(stream(events).as_bytes(), &contract(profile)).1
+    judge(stream(events).as_bytes(), &mut checker(profile)).1
 }
 
 /// Method: each condition, events for which it holds, and events for which it does not.
@@ -72,26 +76,31 @@ fn conditions_say_what_they_ask() {
             "end": {"policy": "none", "rules": [{"outcome": "failure", "when": conditions}]},
             "calls": {"start": [{"when": {}, "each": "/e", "where": conditions, "id": ["/id"]}],
                 "open_at_end": "allowed"}});
-        let engines = Engines::new(|| contract(&profile));
+        let mut engines = engines(&profile);
         for (events, expected) in [(holds, true), (fails, false)] {
             for event in events.as_array().unwrap() {
                 let mut element = event.clone();
                 element["id"] = json!(1);
                 let alone = stream(&json!([event, event, event, event]));
                 let within = stream(&json!([{"t": "s", "e": [element]}]));
-                let streams = vec![alone.into_bytes(), within.into_bytes()];
-                let told = agree(&engines, streams);
-                let failed = told[0].outcome == Outcome::Failed;
-                assert_eq!(failed, expected, "{conditions} {event}");
-                assert_eq!(told[1].calls.total == 1, expected, "{conditions} {event}");
+                let alone = agree(&mut engines, &alone);
+                let within = agree(&mut engines, &within);
+                assert_eq!(alone.outcome == Outcome::Failed, expected, "{conditions} {event}");
+                assert_eq!(within.call_counts.total == 1, expected, "{conditions} {event}");
             }
         }
     }
 }
 
-fn agree(engines: &Engines, streams: Vec<Vec<u8>>) -> Vec<StreamSummary> {
-    let batch = Batch { streams, ..Batch::default() };
-    engines.compare(&batch).unwrap_or_else(|difference| panic!("{difference}"))
+/// The summary of a stream, about which the engines must agree.
+fn agree(engines: &mut [Checker; 2], stream: &str) -> StreamSummary {
+    let [(summary, fast), (_, plain)] = engines.each_mut().map(|engine| {
+        let mut report = Json::new(Vec::new());
+        let summary = engine.check("-", stream.as_bytes(), &mut report).unwrap();
+        (summary, text(&report.finish().unwrap()))
+    });
+    assert_eq!(fast, plain, "{stream}");
+    summary
 }
 
 /// Goal: the memory of lines hides nothing that a condition asks.
@@ -107,7 +116,7 @@ fn what_a_condition_asks_is_never_taken_from_an_earlier_line() {
                 "value": "^/v"}],
             "ends_at": [{"when": {"/end": {"empty": false}}}]},
         "session": {"id": ["/s", "/u"], "id_is_constant": false}});
-    let engines = Engines::new(|| contract(&profile));
+    let mut engines = engines(&profile);
     let event = |t: &str, to: &str, by: &str, k: &str, end: &str| {
         json!({"t": t, "to": to, "by": by, "end": end, "u": by, "v": "text ",
             "parts": [{"k": k, "n": 1}]})
@@ -127,7 +136,7 @@ fn what_a_condition_asks_is_never_taken_from_an_earlier_line() {
         .map(|other| {
             let end = json!({"t": "z"});
             let events = json!([like, like, like, other, like, other, other, like, end]);
-            agree(&engines, vec![stream(&events).into_bytes()])[0].text_bytes
+            agree(&mut engines, &stream(&events)).text_bytes
         })
         .collect();
     assert_eq!(texts, [40, 40, 25, 25, 25, 40, 40]);
@@ -143,8 +152,8 @@ fn sessions_may_begin_as_the_profile_allows() {
         ("required", json!(false), json!([a, z]), Rule::MissingSessionStart),
         ("must_be_first", json!(false), json!([a, s, z]), Rule::LateSessionStart),
         ("must_be_first", json!(["b"]), json!([a, s, z]), Rule::LateSessionStart),
-        ("repeats", json!("always"), json!([s, a, s, z]), Rule::RepeatedSessionStart),
-        ("id_is_constant", json!(false), json!([s, b, a, z]), Rule::SessionChanged),
+        ("repeats", json!("always"), json!([s, a, s, z]), Rule::DuplicateSessionStart),
+        ("id_is_constant", json!(false), json!([s, b, a, z]), Rule::SessionIdChanged),
     ] {
         let session = json!({"start": start, "id": ["/nowhere", "/s"]});
         let found = raised(&json!({"session": session}), &events);
@@ -170,12 +179,12 @@ fn calls_may_go_as_the_profile_allows() {
     let (other, z) = (json!({"t": "b", "i": 1, "n": "write"}), json!({"t": "z"}));
     let wrong = json!({"t": "b", "i": 1, "x": true});
     for (place, value, events, rules) in [
-        ("/start/0/may_repeat", json!(true), json!([a, a, b, a, z]), vec![Rule::RepeatedCallStart]),
+        ("/start/0/may_repeat", json!(true), json!([a, a, b, a, z]), vec![Rule::DuplicateCallStart]),
         (
             "/completion/0/may_repeat",
             json!(true),
             json!([a, b, b, z]),
-            vec![Rule::RepeatedCompletion],
+            vec![Rule::DuplicateCompletion],
         ),
         (
             "/completion/0/without_start",
@@ -187,7 +196,7 @@ fn calls_may_go_as_the_profile_allows() {
             "/completion/0/without_start",
             json!("ignore"),
             json!([b, b, z]),
-            vec![Rule::CompletionWithoutStart, Rule::RepeatedCompletion],
+            vec![Rule::CompletionWithoutStart, Rule::DuplicateCompletion],
         ),
         ("/completion/0/tool", json!([]), json!([a, other, z]), vec![Rule::CallMismatch]),
         (
@@ -232,17 +241,18 @@ fn one_half_names_the_tool_for_both() {
         {"t": "a", "i": 1, "n": "read"}, {"t": "b", "i": 1},
         {"t": "a", "i": 2}, {"t": "b", "i": 2, "n": "write"},
         {"t": "c", "i": 3, "m": "both"}, {"t": "z"}]);
-    let (summary, rules) = judge(stream(&events).as_bytes(), &contract(&json!({"calls": calls})));
+    let (summary, rules) = judge(stream(&events).as_bytes(), &mut checker(&json!({"calls": calls})));
     assert_eq!(rules, []);
     let tools: Vec<_> = summary.tool_calls.iter().filter_map(|it| it.tool.as_deref()).collect();
     assert_eq!(tools, ["read", "write", "both"]);
-    assert_eq!(summary.calls.unknown, 3);
+    assert_eq!(summary.call_counts.unknown, 3);
 }
 
 #[test]
 fn an_event_without_a_tag_is_named_alike_everywhere() {
     let events = json!([{"n": 1}, {"n": 2}, {"t": "z"}]);
-    let contract = contract(&json!({"tags": {"at": ["/t"], "documented": ["z"]}}));
-    let (summary, _) = judge(stream(&events).as_bytes(), &contract);
-    assert_eq!(summary.notes, ["the unknown event without a tag occurs 2 times"]);
+    let mut checker = checker(&json!({"tags": {"at": ["/t"], "documented": ["z"]}}));
+    let (summary, _) = judge(stream(&events).as_bytes(), &mut checker);
+    let notes: Vec<String> = summary.notes.iter().map(ToString::to_string).collect();
+    assert_eq!(notes, ["the unknown event without a tag occurs 2 times"]);
 }

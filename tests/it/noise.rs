@@ -2,16 +2,15 @@
 
 use std::fs;
 
-use ndjson_check::check::contract::Engine;
-use ndjson_check::rules::Rule;
+use ndjson_check::{Checker, Rule};
 use serde_json::json;
 
-use crate::streams::{contract, json_report, judge};
+use crate::streams::{json_report, judge};
 
 const EVENT: &str = r#"{"t":"a"}"#;
 
-/// A contract of a profile that knows some lines.
-fn knowing() -> ndjson_check::check::contract::Contract {
+/// A checker with a profile that knows some lines.
+fn knowing(is_plain: bool) -> Checker {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("profile.json");
     let profile = json!({
@@ -27,12 +26,12 @@ fn knowing() -> ndjson_check::check::contract::Contract {
         ],
     });
     fs::write(&file, profile.to_string()).unwrap();
-    contract(["--profile", file.to_str().unwrap()])
+    Checker::builder().profile(file.to_str().unwrap()).plain(is_plain).build().unwrap()
 }
 
 #[test]
 fn what_the_profile_knows_is_no_defect() {
-    let contract = knowing();
+    let mut checker = knowing(false);
     let rows: [(&str, u64, &[Rule]); 14] = [
         ("Loading ...\n%\n", 1, &[]),
         ("%\n\n  \nLoading", 1, &[]),
@@ -52,7 +51,7 @@ fn what_the_profile_knows_is_no_defect() {
     ];
     for (stream, events, rules) in rows {
         let stream = stream.replace('%', EVENT);
-        let (summary, raised) = judge(stream.as_bytes(), &contract);
+        let (summary, raised) = judge(stream.as_bytes(), &mut checker);
         assert_eq!(raised, rules, "{stream}");
         assert_eq!(summary.events, events, "{stream}");
         assert_eq!(summary.lines, stream.lines().count() as u64, "{stream}");
@@ -62,9 +61,9 @@ fn what_the_profile_knows_is_no_defect() {
 /// Goal: offsets count from the start of the stream, also behind a text.
 #[test]
 fn offsets_stay_true_behind_a_text() {
-    let contract = knowing();
+    let mut checker = knowing(false);
     let stream = "Loading\nHint: {\"t\":\"a\",\"t\":\"a\"}\n!{\"t\":\"b\"}\n";
-    let report = json_report(stream.as_bytes(), &contract);
+    let report = json_report(stream.as_bytes(), &mut checker);
     let found: Vec<serde_json::Value> =
         report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let places: Vec<_> = found
@@ -84,15 +83,11 @@ fn offsets_stay_true_behind_a_text() {
 
 /// Goal: noise changes nothing for the shortcuts.
 #[test]
-fn all_engines_know_the_same_lines() {
+fn both_engines_know_the_same_lines() {
     let line = format!("{EVENT}\n");
     let block = format!("{}Loading\n{line}Hint: {line}warn: x\n!{line}? {line}", line.repeat(9));
     let stream = block.repeat(20);
-    let reports = [Engine::Fast, Engine::Uncached, Engine::Reference].map(|engine| {
-        let mut contract = knowing();
-        (contract.engine, contract.warm_up_bytes) = (engine, 0);
-        json_report(stream.as_bytes(), &contract)
-    });
-    assert_eq!(reports[0], reports[2]);
-    assert_eq!(reports[1], reports[2]);
+    let [fast, plain] =
+        [false, true].map(|is_plain| json_report(stream.as_bytes(), &mut knowing(is_plain)));
+    assert_eq!(fast, plain);
 }

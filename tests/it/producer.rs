@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::streams::{PROGRAM, contract, judge, program, root, text};
+use crate::streams::{PROGRAM, checker, judge, program, root, text};
 
 pub(crate) const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";
 const FAILED: &str = "fixtures/agents/cursor/is-error.ndjson";
@@ -251,8 +251,8 @@ fn conversions_copies_and_reports_work_as_in_a_pipe() {
     let stream = fs::read(crate::streams::root().join(GOOD)).unwrap();
     assert_eq!(output.stdout, stream);
     assert_eq!(fs::read(&copy).unwrap(), stream);
-    let ours = contract(["--profile", "fixtures/profiles/report/profile.json"]);
-    assert_eq!(judge(&output.stderr[..], &ours).1, []);
+    let mut ours = checker(["--profile", "fixtures/profiles/report/profile.json"]);
+    assert_eq!(judge(&output.stderr[..], &mut ours).1, []);
     // And so does the report of every other way to end.
     let ways: [(&[&str], &[&str]); 4] = [
         (&[], &["head", "2", GOOD, "stderr", "no", "exit", "1"]),
@@ -265,7 +265,7 @@ fn conversions_copies_and_reports_work_as_in_a_pipe() {
         let to_file = format!("--report=json={}", report.display());
         run(&[flags, &[&to_file]].concat(), agent);
         let report = fs::read(&report).unwrap();
-        assert_eq!(judge(&report[..], &ours).1, [], "{}", text(&report));
+        assert_eq!(judge(&report[..], &mut ours).1, [], "{}", text(&report));
         let stream: Value =
             serde_json::from_str(text(&report).lines().rev().nth(1).unwrap()).unwrap();
         assert!(stream["exit_status"].is_u64() || stream["signal"].is_u64(), "{stream}");

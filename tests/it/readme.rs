@@ -4,28 +4,36 @@ use std::env;
 use std::fs;
 use std::path::Path;
 
-use ndjson_check::profile::Profile;
+use ndjson_check::internals::{profile_names, profile_text};
 
-use crate::streams::{PROGRAM, program, root};
+use serde_json::Value;
+
+use crate::streams::{PROGRAM, files, program, root};
 
 /// Goal: no example lies.
-/// Method: run each command of the README's `console` blocks in a shell at the repository's root,
-/// with the program on the path, and compare what it prints with the lines below it.
+/// Method: run each command of the `console` blocks of README.md and docs in a shell at the
+/// repository's root, with the program on the path, and compare what it prints with the lines below
+/// it.
 #[test]
 fn console_blocks_print_what_they_show() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let folder = Path::new(PROGRAM).parent().unwrap();
     let path = format!("{}:{}", folder.display(), env::var("PATH").unwrap());
+    let mut pages = files(&root().join("docs"), "md");
+    pages.push(root().join("README.md"));
     let mut run = 0;
-    for block in readme.split("```console\n").skip(1) {
-        let (block, _) = block.split_once("```").unwrap();
-        for example in block.split("$ ").skip(1) {
-            let (command, shown) = example.split_once('\n').unwrap();
-            let mut shell = std::process::Command::new("sh");
-            shell.args(["-c", &format!("{command} 2>&1")]).env("PATH", &path);
-            let output = shell.current_dir(root()).env_remove("FORCE_COLOR").output().unwrap();
-            assert_eq!(String::from_utf8_lossy(&output.stdout), shown, "$ {command}");
-            run += 1;
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        for block in text.split("```console\n").skip(1) {
+            let (block, _) = block.split_once("```").unwrap();
+            for example in format!("\n{block}").split("\n$ ").skip(1) {
+                let (command, shown) = example.split_once('\n').unwrap_or((example, ""));
+                let mut shell = std::process::Command::new("sh");
+                shell.args(["-c", &format!("{command} 2>&1")]).env("PATH", &path);
+                let output = shell.current_dir(root()).env_remove("FORCE_COLOR").output().unwrap();
+                let printed = String::from_utf8_lossy(&output.stdout);
+                assert_eq!(printed.trim_end(), shown.trim_end(), "{}: $ {command}", page.display());
+                run += 1;
+            }
         }
     }
     assert!(run >= 3, "only {run} examples");
@@ -46,22 +54,34 @@ fn exit_codes_are_in_the_readme_and_the_help() {
 /// Goal: the table of agents names every profile that is built in, and the versions that were seen.
 #[test]
 fn the_table_of_agents_is_true() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let rows = readme
-        .lines()
-        .filter(|line| line.contains("](src/profile/builtin/") && line.starts_with('|'));
-    let mut told: Vec<(String, String)> = rows
+    let page = fs::read_to_string(root().join("docs/agents.md")).unwrap();
+    let link = "](../src/profile/builtin/";
+    let rows = page.lines().filter(|line| line.contains(link) && line.starts_with('|'));
+    let mut shown: Vec<(String, String)> = rows
         .map(|row| {
             let cells: Vec<&str> = row.split('|').map(str::trim).collect();
             let name = cells[2].split('`').nth(1).unwrap().to_owned();
-            assert_eq!(cells[2], format!("[`{name}`](src/profile/builtin/{name}/page.md)"));
+            assert_eq!(cells[2], format!("[`{name}`{link}{name}/README.md)"));
             (name, cells[3].replace('–', ""))
         })
         .collect();
-    let mut known: Vec<(String, String)> = Profile::names()
-        .map(|name| (name.to_owned(), Profile::load(name).unwrap().0.versions.seen.join(", ")))
-        .collect();
-    told.sort();
+    let mut known: Vec<(String, String)> =
+        profile_names().map(|name| (name.to_owned(), versions_seen(name))).collect();
+    shown.sort();
     known.sort();
-    assert_eq!(told, known);
+    assert_eq!(shown, known);
+}
+
+/// The versions that a profile, or what it extends, has seen.
+fn versions_seen(name: &str) -> String {
+    let profile = |name: &str| -> Value {
+        let text = profile_text(name).unwrap_or_else(|error| panic!("{error}"));
+        serde_json::from_str(text).unwrap()
+    };
+    let mut own = profile(name);
+    while own["versions"].get("seen").is_none() && own["extends"].is_string() {
+        own = profile(own["extends"].as_str().unwrap());
+    }
+    let seen = own["versions"]["seen"].as_array().into_iter().flatten();
+    seen.map(|it| it.as_str().unwrap()).collect::<Vec<_>>().join(", ")
 }

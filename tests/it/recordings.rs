@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use ndjson_check::check::verdict::{Format, Outcome, Verdict};
-use ndjson_check::rules::Rule;
+use ndjson_check::{Format, Outcome, Rule, Verdict};
 
 use crate::bytes::Pieces;
-use crate::streams::{contract, json_report, judge, run_on, shared, text};
+use crate::streams::{checker, json_report, judge, run_on, shared, text};
 
 /// What a recording raises at default severities: nothing, but for what its remark tells.
 fn expected(name: &str) -> &'static [Rule] {
@@ -34,7 +33,7 @@ fn recordings_are_judged_as_their_index_says() {
         let row = index.lines().find(|row| row.starts_with(&format!("{name}.ndjson\t"))).unwrap();
         row.split('\t').nth(7).unwrap().parse().unwrap()
     };
-    let contract = contract([]);
+    let mut checker = checker([]);
     let mut judged = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -42,13 +41,13 @@ fn recordings_are_judged_as_their_index_says() {
             continue;
         }
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let (summary, rules) = judge(fs::File::open(&path).unwrap(), &contract);
+        let (summary, rules) = judge(fs::File::open(&path).unwrap(), &mut checker);
         assert_eq!(rules, expected(&name), "{name}");
         // The same as a file, through a pipe, and at one byte per read.
         let bytes = fs::read(&path).unwrap();
         let trickled = Pieces { bytes: &bytes, sizes: &[1], next: 0 };
-        let whole = json_report(&bytes[..], &contract);
-        assert_eq!(json_report(trickled, &contract), whole, "{name}");
+        let whole = json_report(&bytes[..], &mut checker);
+        assert_eq!(json_report(trickled, &mut checker), whole, "{name}");
         let piped = text(&run_on(&["--report", "json"], &bytes).stdout);
         assert!(piped.starts_with(&whole), "{name}");
         assert_eq!(summary.outcome, Outcome::Succeeded, "{name}");
@@ -68,7 +67,7 @@ fn recordings_are_judged_as_their_index_says() {
 #[test]
 fn damaged_text_in_a_recording_is_noticed() {
     let Some(folder) = shared("captures") else { return };
-    let contract = contract([]);
+    let mut checker = checker([]);
     let mut damaged = 0;
     for name in ["hcn-2026.09.10-probe-52", "townk-cursor-tool-use", "claudian-tool-call-stream"] {
         let text = fs::read_to_string(folder.join(format!("{name}.ndjson"))).unwrap();
@@ -79,7 +78,7 @@ fn damaged_text_in_a_recording_is_noticed() {
             }
             let mut lines: Vec<String> = lines.iter().map(|&it| it.to_owned()).collect();
             lines[index] = line.replacen(r#""text":""#, r#""text":"~"#, 1);
-            let (_, rules) = judge(lines.join("\n").as_bytes(), &contract);
+            let (_, rules) = judge(lines.join("\n").as_bytes(), &mut checker);
             let noticed = [Rule::DeltaMismatch, Rule::FinalTextMismatch];
             assert!(rules.iter().any(|it| noticed.contains(it)), "{name}:{}: {rules:?}", index + 1);
             damaged += 1;

@@ -13,7 +13,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::producer::{AGENT, GOOD, is_alive, is_gone, pid_in};
-use crate::streams::{PROGRAM, contract, judge, program, root, text};
+use crate::streams::{PROGRAM, checker, judge, program, root, text};
 
 /// Starts a run, and waits until its agent, which tells its id in `pid`, has become a sleep.
 fn started(
@@ -76,8 +76,8 @@ fn a_signal_in_a_pipe_finishes_the_report() {
     stdout.read_line(&mut passed).unwrap();
     kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).unwrap();
     assert_eq!(child.wait().unwrap().signal(), Some(15));
-    let ours = contract(["--profile", "fixtures/profiles/report/profile.json"]);
-    assert_eq!(judge(&fs::read(&report).unwrap()[..], &ours).1, []);
+    let mut ours = checker(["--profile", "fixtures/profiles/report/profile.json"]);
+    assert_eq!(judge(&fs::read(&report).unwrap()[..], &mut ours).1, []);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     drop(pipe);
 }

@@ -1,6 +1,6 @@
 //! The house rules that a compiler does not know.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -8,35 +8,11 @@ use serde_json::Value;
 
 use crate::streams::{files, root};
 
-/// The floors: a module may use those on floors below its own, and nobody beside it.
-const FLOORS: &[&[&str]] = &[
-    &["limits"],
-    &[
-        "rule",
-        "error",
-        "nearest",
-        "pointer",
-        "pattern",
-        "verdict",
-        "descriptor",
-        "tee",
-        "workflow",
-        "end",
-        "credit",
-    ],
-    &["visible", "line", "input", "progress", "tape"],
-    &["schema"],
-    &["diagnostic"],
-    &["event"],
-    &["path", "shape"],
-    &["profile"],
-    &["facts", "framing", "contract", "fingerprint"],
-    &["vocabulary", "sequence", "correlation", "reassembly", "terminal"],
-    &["convert", "infer", "summary"],
-    &["report"],
-    &["check", "producer"],
-    &["cli"],
-    &["run"],
+/// The rooms, from the ground up: each may use those below it. What lies at the top of `src` is
+/// either below all rooms or above them.
+const FLOORS: [&str; 11] = [
+    "limits", "error", "rules", "json", "stream", "profile", "facts", "fast", "check", "output",
+    "cli",
 ];
 
 /// Path relative to `src`, and text without the unit tests at its end.
@@ -58,54 +34,150 @@ fn module(path: &str) -> &str {
     path.split(['/', '.']).next().unwrap()
 }
 
+/// The modules at the top that a source names after `crate::`, also in braces.
+fn modules_used(code: &str) -> Vec<&str> {
+    let name = |text: &'_ str| text.len() - text.trim_start_matches(is_of_name).len();
+    let mut used = Vec::new();
+    for (at, _) in code.match_indices("crate::") {
+        let rest = &code[at + "crate::".len()..];
+        let Some(group) = rest.strip_prefix('{') else {
+            used.push(&rest[..name(rest)]);
+            continue;
+        };
+        let (mut depth, mut is_first) = (1, true);
+        for (at, character) in group.char_indices() {
+            match character {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                ',' if depth == 1 => is_first = true,
+                _ if is_first && is_of_name(character) => {
+                    used.push(&group[at..at + name(&group[at..])]);
+                    is_first = false;
+                }
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+    }
+    used
+}
+
+fn is_of_name(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
 #[test]
 fn modules_use_only_what_is_below_them() {
-    let floor = |module: &str| FLOORS.iter().position(|floor| floor.contains(&module));
+    assert_eq!(modules_used("use crate::{rules::{A, B}, json};\ncrate::check::f()"), [
+        "rules", "json", "check"
+    ]);
+    let floor = |module: &str| FLOORS.iter().position(|floor| *floor == module);
+    let mut wrong = Vec::new();
     for (path, code) in sources() {
         let own = module(&path);
         if ["lib", "main"].contains(&own) {
             continue;
         }
         let own_floor = floor(own).unwrap_or_else(|| panic!("{own} has no floor"));
-        for part in code.split("crate::").skip(1) {
-            let used = part.split(|it: char| !it.is_alphanumeric() && it != '_').next().unwrap();
-            if used == own {
-                continue;
+        for used in modules_used(&code).into_iter().filter(|used| *used != own) {
+            let used_floor = floor(used).unwrap_or_else(|| panic!("{path} uses {used}, unknown"));
+            if used_floor >= own_floor {
+                wrong.push(format!("{path} uses {used}, which is not below it"));
             }
-            let Some(used_floor) = floor(used) else { panic!("{path} uses {used}, unknown") };
-            assert!(used_floor < own_floor, "{path} uses {used}, which is not below it");
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn source_has_nine_rooms() {
+    let entries = fs::read_dir(root().join("src")).unwrap().map(|it| it.unwrap().path());
+    let (rooms, top): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    let rooms: BTreeSet<&str> = rooms.iter().map(|it| it.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(rooms, FLOORS[2..].iter().copied().collect());
+    let sources = top.iter().filter(|path| path.extension().is_some_and(|it| it == "rs")).count();
+    assert!(sources <= 5, "{top:?}");
+}
+
+/// Goal: one name for one thing.
+#[test]
+fn no_type_is_declared_twice() {
+    let mut declared: BTreeMap<String, String> = BTreeMap::new();
+    let mut twice = Vec::new();
+    for (path, code) in sources() {
+        for line in code.lines() {
+            let mut words = line.split_whitespace().skip_while(|it| it.starts_with("pub"));
+            // `pub(in path)` is not used. An associated type is inside an `impl` or a `trait`.
+            let is_inside = line.starts_with(' ');
+            let keyword = words.next().unwrap_or_default();
+            if is_inside || !["struct", "enum", "trait", "type", "union"].contains(&keyword) {
+                continue;
+            }
+            let name = words.next().unwrap_or_default();
+            let name: String = name.chars().take_while(|it| is_of_name(*it)).collect();
+            if let Some(first) = declared.insert(name.clone(), path.clone()) {
+                twice.push(format!("{name}: {first}, {path}"));
+            }
+        }
+    }
+    assert!(declared.len() > 100, "only {}", declared.len());
+    assert!(twice.is_empty(), "{}", twice.join("\n"));
+}
+
+/// Goal: the public interface stays small.
+#[test]
+fn the_public_interface_is_small() {
+    let library = fs::read_to_string(root().join("src/lib.rs")).unwrap();
+    let (public, internals) = library.split_once("pub mod internals {").unwrap();
+    let exported = |code: &str| -> usize {
+        let uses = code.split("pub use ").skip(1).map(|it| it.split(';').next().unwrap());
+        uses.map(|it| match it.split_once('{') {
+            Some((_, names)) => names.split(',').filter(|it| it.contains(char::is_alphabetic)).count(),
+            None => 1,
+        })
+        .sum()
+    };
+    let functions = internals.matches("pub fn ").count();
+    let internal = exported(internals) + functions;
+    assert!((1..=8).contains(&internal), "{internal} internals");
+    let all = exported(public) + internal;
+    assert!((20..=80).contains(&all), "{all} public items");
+    assert_eq!(public.matches("\npub mod ").count(), 1, "the command line only");
+    assert!(public.contains("#[cfg(feature = \"cli\")]\n#[doc(hidden)]\npub mod cli;"));
 }
 
 #[test]
 fn crates_stay_in_their_rooms() {
-    let rooms: [(&str, &[&str]); 18] = [
-        ("indicatif", &["progress"]),
-        ("foldhash", &["correlation", "event"]),
-        ("jsonschema", &["schema"]),
-        ("regex", &["pattern"]),
-        ("owo_colors", &["report"]),
-        ("memchr", &["line", "event", "tape"]),
-        ("clap", &["cli", "run"]),
-        ("tempfile", &["report"]),
-        ("walkdir", &["input"]),
-        ("rustix", &["descriptor", "producer"]),
-        ("same_file", &["run"]),
-        ("std::process", &["main", "producer"]),
-        ("nix", &["producer"]),
-        ("simdutf8", &["line"]),
-        ("smallvec", &["facts", "path", "reassembly"]),
-        ("strsim", &["nearest"]),
-        ("wide", &["tape"]),
-        ("signal_hook", &["main", "producer"]),
+    let rooms: [(&str, &[&str]); 19] = [
+        ("indicatif", &["cli/progress"]),
+        ("foldhash", &["json/", "check/stage/calls"]),
+        ("jsonschema", &["json/schema"]),
+        ("regex", &["profile/pattern"]),
+        ("owo_colors", &["output/report"]),
+        ("memchr", &["json/", "stream/", "profile/detect"]),
+        ("clap", &["cli/args"]),
+        ("humantime", &["cli/args"]),
+        ("tempfile", &["cli/report_file"]),
+        ("walkdir", &["cli/inputs"]),
+        ("rustix", &["cli/stdio", "cli/producer"]),
+        ("same_file", &["cli/outputs"]),
+        ("std::process", &["main", "cli/"]),
+        ("nix", &["cli/producer"]),
+        ("simdutf8", &["stream/"]),
+        ("smallvec", &["facts/", "profile/path", "check/stage/text"]),
+        ("strsim", &["rules/suggest"]),
+        ("wide", &["json/tape"]),
+        ("signal_hook", &["cli/producer"]),
     ];
     for (path, code) in sources() {
         for (name, allowed) in rooms {
             let used = code
                 .match_indices(&format!("{name}::"))
-                .any(|(at, _)| !code[..at].ends_with(|it: char| it.is_alphanumeric() || it == '_'));
-            assert!(!used || allowed.contains(&module(&path)), "{path} uses {name}");
+                .any(|(at, _)| !code[..at].ends_with(is_of_name));
+            let is_allowed = allowed.iter().any(|it| path.starts_with(it));
+            assert!(!used || is_allowed, "{path} uses {name}");
         }
         let formats = code.contains("println!") || code.contains("stdout().write");
         assert!(!formats, "{path} prints");
@@ -117,15 +189,13 @@ fn crates_stay_in_their_rooms() {
 #[test]
 fn no_producer_is_known_outside_its_profile() {
     let mut own = BTreeSet::new();
-    for file in ["src/report.schema.json", "src/profiles/profile.schema.json"] {
+    for file in ["src/output/report.schema.json", "src/profile/profile.schema.json"] {
         let schema: Value = serde_json::from_slice(&fs::read(root().join(file)).unwrap()).unwrap();
         words(&schema, &mut own);
     }
     let mut vendor = BTreeSet::new();
-    for file in files(&root().join("src/profiles"), "json") {
-        if file.parent() != Some(&root().join("src/profiles")) {
-            words(&serde_json::from_slice(&fs::read(&file).unwrap()).unwrap(), &mut vendor);
-        }
+    for file in files(&root().join("src/profile/builtin"), "json") {
+        words(&serde_json::from_slice(&fs::read(&file).unwrap()).unwrap(), &mut vendor);
     }
     // Words of everyday English are not evidence; the tags of events are.
     let compound = |word: &str| word.contains('_') || word.contains(char::is_uppercase);
@@ -142,7 +212,7 @@ fn no_producer_is_known_outside_its_profile() {
         "allOf",
     ];
     vendor.retain(|word| !ordinary.contains(&&**word));
-    let tags = tags(&root().join("src/profiles/cursor/profile.json"));
+    let tags = tags(&root().join("src/profile/builtin/cursor/profile.json"));
     vendor.retain(|word| compound(word) || tags.contains(word));
     vendor.retain(|word| !own.contains(word));
     for word in ["permissionMode", "timestamp_ms", "assistant", "thinking", "ToolCall"] {
@@ -216,7 +286,7 @@ fn files_and_functions_fit_the_head() {
                 && indent == depth
                 && line.trim_start().starts_with('}')
             {
-                assert!(number - start < 70, "{shown}:{start} is {} lines", number - start + 1);
+                assert!(number - start < 100, "{shown}:{start} is {} lines", number - start + 1);
                 begun = None;
             }
         }
@@ -235,11 +305,14 @@ fn no_network_crate_is_in_the_tree() {
     let lock = fs::read_to_string(root().join("Cargo.lock")).unwrap();
     let names: Vec<&str> = lock.lines().filter_map(|it| it.strip_prefix("name = ")).collect();
     assert!(names.len() > 30);
-    for name in ["reqwest", "hyper", "rustls", "tokio", "ureq", "curl", "native-tls", "socket2"] {
+    for name in ["reqwest", "hyper", "rustls", "mio", "ureq", "curl", "native-tls", "socket2"] {
         assert!(!names.contains(&format!("\"{name}\"").as_str()), "{name}");
     }
+    // An async runtime, for an example: it cannot open a connection without mio and socket2.
     let manifest = fs::read_to_string(Path::new(root()).join("Cargo.toml")).unwrap();
-    assert!(manifest.contains("jsonschema = { version = \"~0.60\", default-features = false,"));
+    let (dependencies, _) = manifest.split_once("[dev-dependencies]").unwrap();
+    assert!(!dependencies.contains("tokio"));
+    assert!(manifest.contains("jsonschema = { version = \"~0.60\", default-features = false }"));
 }
 
 /// Goal: what the compiler does not check stands in one small module, with its argument.
@@ -248,7 +321,7 @@ fn unsafe_code_is_in_one_module() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
     assert!(manifest.contains("unsafe_code = \"deny\""));
     for (path, code) in sources() {
-        let own = path == "tape/avx2.rs";
+        let own = path == "json/tape/avx2.rs";
         assert_eq!(code.contains("unsafe_code"), own, "{path}");
         assert_eq!(code.matches("unsafe {").count(), if own { 2 } else { 0 }, "{path}");
         assert!(!own || (code.contains("SAFETY:") && code.lines().count() < 130), "{path}");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Output, Stdio};
 
-use ndjson_check::profile::{LANGUAGE, Profile};
+use ndjson_check::internals::{LANGUAGE, REPORT_SCHEMA};
 use serde_json::Value;
 
 use crate::streams::{program, root, text};
@@ -124,14 +124,18 @@ fn rules_are_listed_and_explained() {
 #[test]
 fn schemas_are_printed() {
     let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
-    let events = |name: &str| Profile::load(name).unwrap().1.unwrap().document().clone();
+    let events = |name: &str| {
+        let file = root().join(format!("src/profile/builtin/{name}/schema.json"));
+        json(&fs::read_to_string(file).unwrap())
+    };
     assert_eq!(json(&printed(&["schema"])), events("cursor"));
     assert_eq!(json(&printed(&["schema", "events"])), events("cursor"));
     assert_eq!(json(&printed(&["schema", "--profile", "claude"])), events("claude"));
     assert_eq!(json(&printed(&["schema", "events", "--profile", "codex"])), events("codex"));
     assert_eq!(printed(&["schema", "profile"]), LANGUAGE);
-    let report = fs::read_to_string(root().join("fixtures/report.schema.json")).unwrap();
+    let report = fs::read_to_string(root().join("src/output/report.schema.json")).unwrap();
     assert_eq!(printed(&["schema", "report"]), report);
+    assert_eq!(REPORT_SCHEMA, report);
 }
 
 /// Goal: a subcommand hides no file: `./rules` is always one, and so is `rules` after an option.

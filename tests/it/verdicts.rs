@@ -1,11 +1,9 @@
 //! What follows from what: one defect is one diagnostic, and nothing hides another.
 
-use ndjson_check::check::verdict::{Outcome, Verdict};
-use ndjson_check::limits::{CALLS_ENDED_MAX, CALLS_OPEN_MAX};
-use ndjson_check::rules::Rule;
+use ndjson_check::{Limit, Note, Outcome, Rule, Verdict};
 use serde_json::json;
 
-use crate::streams::{contract, judge, run_on, text};
+use crate::streams::{checker, judge, run_on, text};
 
 fn init() -> String {
     line(&json!({"type": "system", "subtype": "init", "apiKeySource": "env", "cwd": "/app",
@@ -38,7 +36,7 @@ fn line(event: &serde_json::Value) -> String {
 }
 
 fn raised(stream: &str) -> Vec<Rule> {
-    judge(stream.as_bytes(), &contract([])).1
+    judge(stream.as_bytes(), &mut checker([])).1
 }
 
 /// Goal: a line that cannot be read is reported once, and not again as what it may have been.
@@ -60,7 +58,7 @@ fn what_may_have_stood_in_a_lost_line_is_not_missed() {
     assert_eq!(rules, [Rule::InvalidJson, Rule::MissingSessionStart, Rule::MissingTerminalEvent]);
     // Nor does a rule that was turned down stand in for another.
     let lines = [&init, &broken(&said), &result].map(String::as_str).concat();
-    let (summary, rules) = judge(lines.as_bytes(), &contract(["--allow", "invalid-json"]));
+    let (summary, rules) = judge(lines.as_bytes(), &mut checker(["--allow", "invalid-json"]));
     assert_eq!(
         (summary.verdict, &rules[..]),
         (Verdict::NonConforming, &[Rule::FinalTextMismatch][..])
@@ -69,13 +67,13 @@ fn what_may_have_stood_in_a_lost_line_is_not_missed() {
     assert_ne!(silent, said);
     let lines = [&init, &silent, &result].map(String::as_str).concat();
     assert_eq!(raised(&lines), [Rule::SchemaViolation]);
-    let (summary, rules) = judge(lines.as_bytes(), &contract(["--allow", "schema-violation"]));
+    let (summary, rules) = judge(lines.as_bytes(), &mut checker(["--allow", "schema-violation"]));
     assert_eq!(
         (summary.verdict, &rules[..]),
         (Verdict::NonConforming, &[Rule::FinalTextMismatch][..])
     );
     let cut = &init[..init.len() - 3];
-    let (summary, _) = judge(cut.as_bytes(), &contract(["--warn", "truncated-line"]));
+    let (summary, _) = judge(cut.as_bytes(), &mut checker(["--warn", "truncated-line"]));
     assert_eq!(summary.verdict, Verdict::NonConforming);
 }
 
@@ -110,7 +108,7 @@ fn the_text_of_a_failed_run_is_not_compared() {
     assert_ne!(silent, failed);
     for end in [failed, silent] {
         let stream = [init(), said("hello"), end].concat();
-        let (summary, rules) = judge(stream.as_bytes(), &contract([]));
+        let (summary, rules) = judge(stream.as_bytes(), &mut checker([]));
         assert_eq!((rules, summary.outcome), (vec![], Outcome::Failed));
     }
 }
@@ -135,6 +133,10 @@ fn calls_out_of_order_are_one_defect() {
     assert_eq!(of(&[&start]), [Rule::UnfinishedCall]);
 }
 
+/// As `limits.rs` has them.
+const CALLS_OPEN_MAX: usize = 20_000;
+const CALLS_ENDED_MAX: usize = 50_000;
+
 /// Goal: reaching a bound is said, and never turns a bad stream into a good one.
 #[test]
 fn more_calls_than_can_be_followed_are_still_counted() {
@@ -142,20 +144,20 @@ fn more_calls_than_can_be_followed_are_still_counted() {
     let starts: String = (0..count).map(|id| call("started", &id.to_string())).collect();
     let ends: String = (0..count - 10).map(|id| call("completed", &id.to_string())).collect();
     let stream = [init(), starts, ends, answered()].concat();
-    let (summary, rules) = judge(stream.as_bytes(), &contract([]));
+    let (summary, rules) = judge(stream.as_bytes(), &mut checker([]));
     assert_eq!(rules, [Rule::UnfinishedCall]);
-    assert_eq!((summary.calls.total, summary.calls.unfinished), (count as u64, 10));
-    assert_eq!(summary.calls.succeeded, count as u64 - 10);
-    assert!(summary.notes.iter().any(|it| it.contains("at once")), "{:?}", summary.notes);
+    assert_eq!((summary.call_counts.total, summary.call_counts.unfinished), (count as u64, 10));
+    assert_eq!(summary.call_counts.succeeded, count as u64 - 10);
+    assert!(summary.notes.contains(&Note::LimitReached(Limit::Calls)), "{:?}", summary.notes);
 
     let many = CALLS_ENDED_MAX + 10;
     let pair = |id: usize| call("started", &id.to_string()) + &call("completed", &id.to_string());
     let pairs: String = (0..many).map(pair).collect();
     let last = call("completed", &(many - 1).to_string());
     let stream = [init(), pairs, call("completed", "orphan"), last, answered()].concat();
-    let (summary, rules) = judge(stream.as_bytes(), &contract([]));
+    let (summary, rules) = judge(stream.as_bytes(), &mut checker([]));
     assert_eq!(rules, [Rule::CompletionWithoutStart]);
-    assert_eq!(summary.calls.total, summary.calls.succeeded);
+    assert_eq!(summary.call_counts.total, summary.call_counts.succeeded);
 }
 
 /// Goal: a tag cannot be forged from parts.

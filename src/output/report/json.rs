@@ -18,7 +18,7 @@ use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::escaped_json;
 
 /// The JSON Schema of the report.
-pub const SCHEMA: &str = include_str!("../../report.schema.json");
+pub const SCHEMA: &str = include_str!("../report.schema.json");
 
 /// The version of the report's format.
 const REPORT_VERSION: u8 = 1;
