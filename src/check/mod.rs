@@ -22,7 +22,6 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::limits::DETECTION_READ_BYTES;
 use crate::profile::detect::{Detector, ProfileSource};
 use crate::profile::read_json;
 use crate::rules::{Rule, Severities, Severity};
@@ -37,6 +36,9 @@ pub use observer::{CallChange, CallUpdate, CheckedEvent, Observer, StreamStart, 
 pub use stage::calls::{CallCounts, CallRow};
 pub(crate) use summary::counted;
 pub use summary::{Format, Limit, Note, Outcome, StreamSummary, Verdict};
+
+/// Bytes of one read during detection: in most streams the first line shows the agent.
+const DETECTION_READ_BYTES: usize = 16 * 1024;
 
 /// Builds a [`Checker`].
 #[derive(Debug, Clone, Default)]

@@ -1,5 +1,6 @@
 //! JSON Schema 2020-12, and the only place that knows the validator.
 
+
 mod on_tape;
 
 use std::fmt;

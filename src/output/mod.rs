@@ -1,4 +1,4 @@
-//! What becomes of the events and the diagnostics: reports and conversions.
+//! Observers that write: reports and conversions.
 
 pub(crate) mod convert;
 pub(crate) mod report;
