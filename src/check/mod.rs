@@ -22,7 +22,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::profile::detect::{Detector, ProfileSource};
+use crate::profile::detect::{AUTO, Detector, ProfileSource};
 use crate::profile::read_json;
 use crate::rules::{Rule, Severities, Severity};
 use crate::stream::{LineBuffer, LineParser};
@@ -53,7 +53,7 @@ impl CheckerBuilder {
     /// the first events of each stream show it.
     #[must_use]
     pub fn profile(mut self, name_or_file: &str) -> Self {
-        self.profile = Some(name_or_file.to_owned()).filter(|name| name != "auto");
+        self.profile = Some(name_or_file.to_owned()).filter(|name| name != AUTO);
         self
     }
 
