@@ -22,8 +22,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::limits::DETECTION_READ_BYTES;
-use crate::profile::detect::{Detector, ProfileSource};
+use crate::profile::detect::{AUTO, Detector, ProfileSource};
 use crate::profile::read_json;
 use crate::rules::{Rule, Severities, Severity};
 use crate::stream::{LineBuffer, LineParser};
@@ -38,6 +37,9 @@ pub use stage::calls::{CallCounts, CallRow};
 pub(crate) use summary::counted;
 pub use summary::{Format, Limit, Note, Outcome, StreamSummary, Verdict};
 
+/// Bytes of one read during detection: in most streams the first line shows the agent.
+const DETECTION_READ_BYTES: usize = 16 * 1024;
+
 /// Builds a [`Checker`].
 #[derive(Debug, Clone, Default)]
 pub struct CheckerBuilder {
@@ -51,7 +53,7 @@ impl CheckerBuilder {
     /// the first events of each stream show it.
     #[must_use]
     pub fn profile(mut self, name_or_file: &str) -> Self {
-        self.profile = Some(name_or_file.to_owned()).filter(|name| name != "auto");
+        self.profile = Some(name_or_file.to_owned()).filter(|name| name != AUTO);
         self
     }
 

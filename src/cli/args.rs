@@ -1,4 +1,4 @@
-//! The command line: what can be typed. `setup` and `commands` say what it means.
+//! The syntax of the command line. `setup` and `commands` interpret it.
 
 mod help;
 mod values;
@@ -21,21 +21,15 @@ use values::{duration, duration_or_none, jobs, rule};
 pub(crate) use help::{one_line, usage};
 pub(crate) use values::{ReportFormat, ReportTo, Size};
 
-/// What was typed.
 #[derive(Debug)]
 pub(crate) enum Invocation {
-    /// A check.
     Check(Box<Cli>),
-    /// Something that checks nothing.
     Subcommand(Subcommand),
 }
 
 impl Invocation {
-    /// Reads the arguments; the first is the name of the program.
-    ///
-    /// # Errors
-    ///
-    /// When they are wrong, or ask for help or the version.
+    /// Reads the arguments; the first is the name of the program. A request for help or the version
+    /// is an error, too.
     pub(crate) fn parse(arguments: &[OsString]) -> Result<Self, clap::Error> {
         let short_help = arguments.iter().any(|argument| argument == "-h");
         let command = CommandLine::command();
@@ -62,7 +56,6 @@ struct CommandLine {
     check: Cli,
 }
 
-/// The subcommands: they check nothing.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Subcommand {
     /// List the rules, or explain one
@@ -101,7 +94,6 @@ ndjson-check profiles [NAME]
     },
 }
 
-/// `profiles draft`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum ProfileDraft {
     /// Draft a profile with its schema from recordings; reasons go to stderr
@@ -112,31 +104,15 @@ pub(crate) enum ProfileDraft {
     },
 }
 
-impl ProfileDraft {
-    /// The recordings.
-    pub(crate) fn files(&self) -> &[PathBuf] {
-        let Self::Draft { files } = self;
-        files
-    }
-}
-
-/// What a printed schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SchemaOf {
-    /// The events of an agent.
-    #[value(help = None)]
     Events,
-    /// The lines of the json report.
-    #[value(help = None)]
     Report,
-    /// The files that `--profile` takes.
-    #[value(help = None)]
     Profile,
 }
 
-/// The arguments of a check.
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct Cli {
     /// Files, or directories of *.ndjson and *.jsonl [default: stdin]
     #[arg(value_name = "FILE")]
@@ -260,68 +236,37 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// Whether a timeout is set.
     pub(crate) fn is_timed(&self) -> bool {
         self.timeout.is_some() || self.idle_timeout.is_some()
     }
 }
 
-/// What a stream is converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Target {
-    /// One line for each action, as it happens.
-    #[value(help = None)]
     Text,
-    /// The assistant's text, with the actions between.
-    #[value(help = None)]
     Transcript,
-    /// Only the final message of a run that succeeded.
-    #[value(help = None)]
     Answer,
-    /// The single object of a run that succeeded.
-    #[value(help = None)]
     Json,
-    /// The input's own bytes.
-    #[value(help = None)]
     StreamJson,
 }
 
-/// The format the producer was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InputFormat {
-    /// Told from the first event.
-    #[value(help = None)]
     Auto,
-    /// One event a line.
-    #[value(help = None)]
     StreamJson,
-    /// The single object.
-    #[value(help = None)]
     Json,
 }
 
-/// How events are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineName {
-    /// A tape for each line, and a memory of the shapes of lines.
-    #[value(help = None)]
     Fast,
-    /// A tree for each line.
-    #[value(help = None)]
     Reference,
 }
 
-/// When the human report is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless the environment says otherwise.
-    #[value(help = None)]
     Auto,
-    /// Always.
-    #[value(help = None)]
     Always,
-    /// Never.
-    #[value(help = None)]
     Never,
 }
 

@@ -1,4 +1,4 @@
-//! The check of files: one after the other, or several at the same time with the same output.
+//! Checks files: one after the other, or several at a time with the same output.
 
 use std::any::Any;
 use std::num::NonZeroUsize;
@@ -14,15 +14,20 @@ use super::progress::Progress;
 use super::tee::Tee;
 use crate::check::{Checker, Observer, ProducerExit, StreamStart, StreamSummary};
 use crate::error::Error;
-use crate::limits::{STREAM_MESSAGES_MAX, STREAMS_AHEAD_MAX};
 use crate::output::report::Totals;
 use crate::profile::Profile;
 use crate::profile::detect::ProfileSource;
 use crate::rules::diagnostic::Diagnostic;
 
+/// Streams that are checked ahead of the one that is being reported.
+const STREAMS_AHEAD_MAX: usize = 64;
+
+/// Messages of each of them that wait to be reported: some MiB for all streams.
+const STREAM_MESSAGES_MAX: usize = 16;
+
 type Inputs = Vec<Result<Input, Error>>;
 
-/// Checks all inputs; the exit code. `exit` is what is known about the producer, of one stream.
+/// Checks all inputs; returns the exit code. `exit` is how the producer of the only stream ended.
 pub(super) fn check_inputs(
     inputs: Inputs,
     checker: &mut Checker,
@@ -32,21 +37,22 @@ pub(super) fn check_inputs(
 ) -> u8 {
     let mut totals = Totals::default();
     // What is converted or copied is written as it arrives.
-    let jobs = if outputs.are_live() { 1 } else { threads(jobs).min(inputs.len()) };
-    let left = match jobs {
+    let jobs = if outputs.are_live() {
+        1
+    } else {
+        let jobs = jobs.or_else(|| thread::available_parallelism().ok());
+        jobs.map_or(1, NonZeroUsize::get).min(inputs.len())
+    };
+    let unchecked = match jobs {
         0 | 1 => inputs,
         _ => in_parallel(inputs, checker, jobs, outputs, &mut totals),
     };
-    for input in left {
+    for input in unchecked {
         let result = check_input(input, checker, exit, outputs);
         add(&mut totals, result, outputs);
     }
     outputs.progress.finish();
     conclude(totals, None, outputs)
-}
-
-fn threads(jobs: Option<NonZeroUsize>) -> usize {
-    jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
 }
 
 fn check_input(
@@ -66,7 +72,12 @@ fn check_input(
     stream.finish(exit, outputs)
 }
 
-fn add(totals: &mut Totals, result: Result<StreamSummary, Error>, outputs: &mut Outputs) {
+/// Adds the result of one stream to the totals.
+pub(super) fn add(
+    totals: &mut Totals,
+    result: Result<StreamSummary, Error>,
+    outputs: &mut Outputs,
+) {
     match result {
         Ok(summary) => totals.add(&summary),
         Err(error) => {
@@ -87,14 +98,14 @@ enum Message {
 
 type Messages = Receiver<Vec<Message>>;
 
-/// The inputs that are left, and where the channel of each goes.
+/// The inputs that no worker has taken, and where a worker sends the channel of its input.
 struct Queue {
     inputs: std::vec::IntoIter<Result<Input, Error>>,
     channels: SyncSender<Messages>,
 }
 
-/// Checks the inputs on several threads and reports what they find, in the order of the inputs.
-/// Returns those that are left: all of them, if no thread can be started.
+/// Checks the inputs on several threads and reports the results in the order of the inputs.
+/// Returns the unchecked inputs: all of them, if no thread can be started.
 ///
 /// Workers take the inputs in their order and send the channel of each stream before they check
 /// it, so this thread reads the channels in the order of the inputs. A worker waits when its
@@ -132,7 +143,7 @@ fn work(checker: &mut Checker, queue: &Mutex<Queue>, progress: &Progress) -> boo
         let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(input) = queue.inputs.next() else { return false };
         let (sender, messages) = sync_channel(STREAM_MESSAGES_MAX);
-        // Fails if nobody reads any more: another worker has panicked.
+        // Fails if the receiver is gone: another worker has panicked.
         if queue.channels.send(messages).is_err() {
             return false;
         }
@@ -144,7 +155,7 @@ fn work(checker: &mut Checker, queue: &Mutex<Queue>, progress: &Progress) -> boo
         let source = progress.reading(input.open()?);
         checker.check(&input.name(), source, &mut observer)
     };
-    // Reported by the main thread, when it is this stream's turn.
+    // The main thread resumes the panic when it reports this stream.
     let (last, goes_on) = match catch_unwind(AssertUnwindSafe(check)) {
         Ok(result) => (Message::Done(Box::new(result)), true),
         Err(panic) => (Message::Panicked(panic), false),
@@ -160,7 +171,7 @@ fn relay(messages: &Messages, outputs: &mut Outputs) -> Result<StreamSummary, Er
         let batch = match messages.try_recv() {
             Ok(batch) => batch,
             Err(TryRecvError::Empty | TryRecvError::Disconnected) => {
-                // What was reported must be visible while we wait.
+                // What is reported so far must be visible while we wait.
                 outputs.flush();
                 messages.recv().unwrap_or_default()
             }
@@ -184,7 +195,7 @@ fn relay(messages: &Messages, outputs: &mut Outputs) -> Result<StreamSummary, Er
     }
 }
 
-/// The observer of a worker: sends what it observes.
+/// The observer of a worker: sends what it observes to the main thread.
 struct Sender {
     sender: SyncSender<Vec<Message>>,
     pending: Vec<Message>,
@@ -192,7 +203,7 @@ struct Sender {
 
 impl Sender {
     fn send(&mut self) {
-        // Fails if nobody reads any more; the worker ends with its next stream.
+        // Fails if the receiver is gone; the worker then ends with its next stream.
         let _ = self.sender.send(std::mem::take(&mut self.pending));
     }
 }
@@ -209,7 +220,7 @@ impl Observer for Sender {
     }
 
     fn flush(&mut self) {
-        // The start of a stream alone is no news.
+        // The start of a stream alone need not be shown.
         if matches!(self.pending.last(), Some(Message::Diagnostic(_))) {
             self.send();
         }

@@ -10,10 +10,6 @@ use crate::check::{Checker, ProducerExit};
 use crate::profile::ExitStatus;
 
 /// Checks standard input; commands and timeouts are not supported.
-///
-/// # Errors
-///
-/// When a command or a timeout is asked for.
 pub(super) fn check_producer(
     cli: &Cli,
     checker: &mut Checker,

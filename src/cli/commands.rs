@@ -2,25 +2,22 @@
 
 use std::path::PathBuf;
 
-use super::args::{SchemaOf, Subcommand};
-use super::draft::infer;
+use super::args::{ProfileDraft, SchemaOf, Subcommand};
+use super::draft::draft_profile;
 use super::error::CliError;
-use super::{print, print_json, print_stderr};
+use super::{print, print_stderr};
 use crate::error::Error;
 use crate::output::report;
 use crate::profile::{self, Profile};
 use crate::rules::{Rule, Severity};
 
-/// Runs a subcommand.
-///
-/// # Errors
-///
-/// When what it is asked for does not exist, or cannot be printed.
 pub(super) fn run(subcommand: &Subcommand) -> Result<(), CliError> {
     match subcommand {
         Subcommand::Rules { name: None } => print(&rule_list()),
         Subcommand::Rules { name: Some(rule) } => print(rule.page()),
-        Subcommand::Profiles { draft: Some(draft), .. } => print_draft(draft.files()),
+        Subcommand::Profiles { draft: Some(ProfileDraft::Draft { files }), .. } => {
+            print_draft(files)
+        }
         Subcommand::Profiles { name: None, .. } => print(&profile_list()?),
         Subcommand::Profiles { name: Some(name), .. } => print(&Profile::whole_text(name)?),
         Subcommand::Schema { of, profile } => print(&schema(*of, profile.as_deref())?),
@@ -59,16 +56,18 @@ fn schema(of: SchemaOf, profile: Option<&str>) -> Result<String, CliError> {
 
 fn events_schema(name: &str) -> Result<String, Error> {
     let (_, schema) = Profile::load(name)?;
-    let none =
-        || Error::Profile { origin: name.to_owned(), message: "it has no schema".to_owned() };
-    schema.map(|schema| format!("{:#}\n", schema.document())).ok_or_else(none)
+    let schema = schema.ok_or_else(|| Error::Profile {
+        origin: name.to_owned(),
+        message: "it has no schema".to_owned(),
+    })?;
+    Ok(format!("{:#}\n", schema.document()))
 }
 
 /// Prints the draft of a profile, and the reasons for it on standard error. Both quote recordings.
 fn print_draft(recordings: &[PathBuf]) -> Result<(), CliError> {
-    let draft = infer(recordings)?;
+    let draft = draft_profile(recordings)?;
     for reason in &draft.evidence {
         print_stderr(reason);
     }
-    print_json(&draft.profile())
+    print(&draft.profile())
 }

@@ -1,4 +1,4 @@
-//! Why the command line could not do what it was asked.
+//! Why the command line could not do what was asked.
 
 use std::fmt;
 use std::io;
@@ -9,50 +9,49 @@ use crate::error::Error;
 /// A failure that ends the program or the check of one stream; its text is one line.
 #[derive(Debug)]
 pub(crate) enum CliError {
-    /// The arguments are wrong, alone or together.
     Usage(String),
-    /// The library could not check.
     Check(Error),
-    /// An output could not be opened or written.
+    /// An output could not be opened or written. `name` is a path, or `standard output`.
     Output {
-        /// A path, or `standard output`.
         name: String,
-        /// What the system said.
         source: io::Error,
     },
     /// The reader of our output closed it. It knows: nothing is printed.
     ReaderClosed,
     /// The command could not be started.
     Start {
-        /// Its name, as it was given.
         program: String,
-        /// What the system said.
         source: io::Error,
     },
 }
 
 impl CliError {
-    /// The exit code of a program that ends with this error.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::Check(_) | Self::Output { .. } | Self::ReaderClosed => {
-                exit::NOT_CHECKED
-            }
             Self::Start { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 exit::NOT_FOUND
             }
             Self::Start { .. } => exit::CANNOT_EXECUTE,
+            Self::Usage(_) | Self::Check(_) | Self::Output { .. } | Self::ReaderClosed => {
+                exit::NOT_CHECKED
+            }
         }
     }
 
-    /// An error about the arguments.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::Usage(message.into())
     }
 
-    /// An output that could not be opened or written.
     pub(crate) fn output(name: impl Into<String>, source: io::Error) -> Self {
         Self::Output { name: name.into(), source }
+    }
+
+    /// An output could not be written, perhaps because its reader closed it.
+    pub(crate) fn unwritten(name: impl Into<String>, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::BrokenPipe => Self::ReaderClosed,
+            _ => Self::output(name, source),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::output::report::Totals;
 pub(crate) const SUCCEEDED: u8 = 0;
 /// At least one stream does not conform.
 pub(crate) const NON_CONFORMING: u8 = 1;
-/// Could not be checked. A bug ends with this code too: it must not look like a verdict.
+/// Could not be checked. A bug also ends with this code: it must not look like a verdict.
 pub(crate) const NOT_CHECKED: u8 = 2;
 /// Every stream conforms, but a run failed or was cut short.
 pub(crate) const RUN_FAILED: u8 = 3;
@@ -31,7 +31,6 @@ const MEANINGS: [(u8, &str); 7] = [
     (NOT_FOUND, "the command was not found"),
 ];
 
-/// The table of exit codes for `--help`.
 pub(crate) fn table() -> String {
     let mut table = "Exit codes:\n".to_owned();
     for (code, meaning) in MEANINGS {
@@ -40,7 +39,7 @@ pub(crate) fn table() -> String {
     table + "If several apply, the first of 2, 1, 4, 3, 0 is used."
 }
 
-/// The exit code for the sum of all streams. `is_unwritten` says that an output failed.
+/// The exit code for these totals. `is_unwritten`: an output failed.
 pub(crate) fn code(totals: &Totals, is_unwritten: bool) -> u8 {
     match totals {
         Totals { not_checked: 1.., .. } | Totals { streams: 0, .. } => NOT_CHECKED,
@@ -56,9 +55,8 @@ pub(crate) fn code(totals: &Totals, is_unwritten: bool) -> u8 {
 /// How a run of the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Exit {
-    /// The exit code.
     pub(crate) code: u8,
-    /// The signal that asked us to end before the work was done: we end with it, not with the code.
+    /// The signal that asked us to end early: we end with it, not with the code.
     #[cfg(unix)]
     pub(crate) interrupt: Option<super::producer::Interrupt>,
 }
@@ -74,7 +72,7 @@ impl From<u8> for Exit {
 }
 
 impl Exit {
-    /// Ends by the signal, if there is one, so that the parent process sees which it was.
+    /// Ends by the signal, if there is one, so that the parent process sees it.
     pub(crate) fn end(self) -> ExitCode {
         #[cfg(unix)]
         if let Some(interrupt) = self.interrupt {

@@ -14,13 +14,12 @@ use crate::rules::escape::clipped;
 /// The name of standard input, in arguments and reports.
 pub(crate) const STDIN: &str = "-";
 
-/// The endings that make a file in a directory a stream.
+/// The extensions of streams in a directory.
 const EXTENSIONS: [&str; 2] = ["ndjson", "jsonl"];
 
 /// One stream to check, not yet opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Input {
-    /// Standard input.
     Stdin,
     /// A file, a pipe, or a device.
     Path(PathBuf),
@@ -35,34 +34,26 @@ impl Input {
         }
     }
 
-    /// Opens the stream.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be opened, or standard input is closed.
     pub(crate) fn open(&self) -> Result<BlockingFile, Error> {
-        let opened = match self {
+        let file = match self {
             Self::Stdin if stdio::stdin_is_closed() => {
-                return Err(Error::NothingToCheck {
-                    origin: STDIN.to_owned(),
-                    message: "standard input is closed, or /dev/null".to_owned(),
-                });
+                return Err(nothing_to_check(STDIN, "standard input is closed, or /dev/null"));
             }
             Self::Stdin => stdio::stdin(),
             Self::Path(path) => File::open(path).map(BlockingFile::from),
         };
-        opened.map_err(|error| self.failed(error))
+        file.map_err(|error| self.failed(error))
     }
 
-    /// The error for a stream that failed to read.
+    /// The error for a stream that cannot be read.
     pub(crate) fn failed(&self, source: io::Error) -> Error {
         let name = self.name();
         Error::Read { stream: clipped(&name, STREAM_NAME_BYTES_MAX).into_owned(), source }
     }
 }
 
-/// Lists the streams behind the arguments, in their order; a directory stands for the `*.ndjson`
-/// and `*.jsonl` files below it, sorted by name. No argument means standard input.
+/// Lists the streams behind the arguments, in their order; a directory means the `*.ndjson` and
+/// `*.jsonl` files below it, sorted by name. No argument means standard input.
 ///
 /// What cannot be listed is an error in the place of its stream, so that the others are checked.
 pub(crate) fn inputs(arguments: Vec<PathBuf>) -> Vec<Result<Input, Error>> {
@@ -71,13 +62,10 @@ pub(crate) fn inputs(arguments: Vec<PathBuf>) -> Vec<Result<Input, Error>> {
     }
     let mut inputs = Vec::new();
     for argument in arguments {
-        if argument.as_os_str() == STDIN && inputs.iter().any(|it| matches!(it, Ok(Input::Stdin))) {
-            inputs.push(Err(Error::NothingToCheck {
-                origin: STDIN.to_owned(),
-                message: "standard input is named twice".to_owned(),
-            }));
-        } else if argument.as_os_str() == STDIN {
-            inputs.push(Ok(Input::Stdin));
+        if argument.as_os_str() == STDIN {
+            let is_second = inputs.iter().any(|input| matches!(input, Ok(Input::Stdin)));
+            let error = || nothing_to_check(STDIN, "standard input is named twice");
+            inputs.push(if is_second { Err(error()) } else { Ok(Input::Stdin) });
         } else if argument.is_dir() {
             walk(&argument, &mut inputs);
         } else {
@@ -91,24 +79,44 @@ fn walk(directory: &Path, inputs: &mut Vec<Result<Input, Error>>) {
     let before = inputs.len();
     for entry in walkdir::WalkDir::new(directory).sort_by_file_name() {
         match entry {
-            Ok(entry) => {
-                let extension = entry.path().extension().and_then(|it| it.to_str());
-                let named = extension.is_some_and(|it| EXTENSIONS.contains(&it));
-                // A named pipe that nobody writes to would hold up everything behind it.
-                if named && (entry.file_type().is_file() || entry.path().is_file()) {
-                    inputs.push(Ok(Input::Path(entry.into_path())));
-                }
-            }
+            Ok(entry) => inputs.extend(stream_of(entry)),
             Err(error) => {
-                let stream = error.path().unwrap_or(directory).to_string_lossy().into_owned();
-                inputs.push(Err(Error::Read { stream, source: error.into() }));
+                let path = error.path().unwrap_or(directory).to_owned();
+                inputs.push(Err(Input::Path(path).failed(error.into())));
             }
         }
     }
     if inputs.len() == before {
-        inputs.push(Err(Error::NothingToCheck {
-            origin: directory.to_string_lossy().into_owned(),
-            message: "no *.ndjson or *.jsonl file below it".to_owned(),
-        }));
+        let error =
+            nothing_to_check(&directory.to_string_lossy(), "no *.ndjson or *.jsonl file below it");
+        inputs.push(Err(error));
     }
+}
+
+/// The stream in an entry of a directory. An entry that could hide one is an error.
+fn stream_of(entry: walkdir::DirEntry) -> Option<Result<Input, Error>> {
+    // The first entry is the directory itself, perhaps a link.
+    if entry.depth() == 0 || entry.file_type().is_dir() {
+        return None;
+    }
+    let extension = entry.path().extension().and_then(|extension| extension.to_str());
+    let is_stream = extension.is_some_and(|extension| EXTENSIONS.contains(&extension));
+    let input = Input::Path(entry.into_path());
+    let Input::Path(path) = &input else { return None };
+    let refused = |reason: &str| Some(Err(input.failed(io::Error::other(reason))));
+    match path.metadata() {
+        // It could lead back here, or to files that are checked already.
+        Ok(target) if target.is_dir() => {
+            refused("a link to a directory, which is not followed; name it as an argument")
+        }
+        _ if !is_stream => None,
+        Ok(target) if target.is_file() => Some(Ok(input)),
+        // A named pipe without a writer would block everything behind it.
+        Ok(_) => refused("not a regular file"),
+        Err(error) => Some(Err(input.failed(error))),
+    }
+}
+
+fn nothing_to_check(origin: &str, message: &str) -> Error {
+    Error::NothingToCheck { origin: origin.to_owned(), message: message.to_owned() }
 }

@@ -11,12 +11,15 @@ mod outputs;
 #[cfg(unix)]
 mod producer;
 mod progress;
-mod report_file;
+mod report_target;
+mod reports;
 #[cfg_attr(not(unix), path = "command_unsupported.rs")]
 mod run_command;
+mod same_file;
 mod setup;
 mod stdio;
 mod tee;
+mod workflow_commands;
 
 use std::env;
 use std::ffi::OsString;
@@ -27,7 +30,6 @@ use std::process::ExitCode;
 
 use crate::check::ProducerExit;
 use crate::limits::MESSAGE_BYTES_MAX;
-use crate::output::github_actions::{Guard, is_watched};
 use crate::output::report::Totals;
 use crate::profile::ExitStatus;
 use crate::rules::escape::{clipped, visible};
@@ -36,7 +38,9 @@ use args::{Cli, Invocation};
 use error::CliError;
 use exit::Exit;
 use inputs::Input;
-use outputs::Outputs;
+use outputs::{Outputs, STDOUT};
+use progress::Progress;
+use workflow_commands::escape_commands;
 
 /// The program.
 pub fn main() -> ExitCode {
@@ -68,7 +72,6 @@ fn invoke(arguments: &[OsString]) -> Result<Exit, CliError> {
     }
 }
 
-/// Opens everything, and checks.
 fn check(cli: &Cli) -> Result<Exit, CliError> {
     let runs = !cli.command.is_empty();
     let listed = cli.files_from.is_some() || cli.files0_from.is_some();
@@ -80,10 +83,9 @@ fn check(cli: &Cli) -> Result<Exit, CliError> {
     setup::consistent(cli, &inputs)?;
     // Leaked on purpose: to drop compiled schemas right before the exit only costs time.
     let mut checker = ManuallyDrop::new(setup::checker(cli)?);
-    outputs::distinct(cli, &inputs)?;
-    let progress = outputs::progress(cli, &inputs);
-    let mut outputs = Outputs::open(cli, progress)?;
-    // So that a signal does not leave half of a report behind.
+    same_file::refuse(cli, &inputs)?;
+    let mut outputs = Outputs::open(cli, Progress::of(cli, &inputs))?;
+    // So that a report file is completed in spite of a signal.
     let leaves_files = cli.report.iter().any(|report| report.file.is_some());
     if runs || cli.is_timed() || (leaves_files && matches!(inputs[..], [Ok(Input::Stdin)])) {
         return run_command::check_producer(cli, &mut checker, &mut outputs);
@@ -93,33 +95,19 @@ fn check(cli: &Cli) -> Result<Exit, CliError> {
     Ok(batch::check_inputs(inputs, &mut checker, &exit, cli.jobs, &mut outputs).into())
 }
 
-/// Completes the outputs; the exit code.
+/// Completes the outputs; returns the exit code.
 fn conclude(totals: Totals, own_code: Option<u8>, outputs: &mut Outputs) -> u8 {
     outputs.finish(&totals, own_code).unwrap_or_else(|error| fail(&error))
 }
 
 /// Prints to standard output.
 fn print(text: &str) -> Result<(), CliError> {
-    stdio::stdout().and_then(|mut stdout| stdout.write_all(text.as_bytes())).map_err(unprinted)
+    let stdout = stdio::stdout().map(escape_commands);
+    let printed = stdout.and_then(|mut stdout| stdout.write_all(text.as_bytes()));
+    printed.map_err(|error| CliError::unwritten(STDOUT, error))
 }
 
-/// Prints JSON to standard output; in the log of a workflow, without a command in it.
-fn print_json(text: &str) -> Result<(), CliError> {
-    if !is_watched() {
-        return print(text);
-    }
-    let stdout = stdio::stdout().map_err(unprinted)?;
-    Guard::new(stdout).write_all(text.as_bytes()).map_err(unprinted)
-}
-
-fn unprinted(error: io::Error) -> CliError {
-    match error.kind() {
-        io::ErrorKind::BrokenPipe => CliError::ReaderClosed,
-        _ => CliError::output(outputs::STDOUT, error),
-    }
-}
-
-/// Prints an error, unless the user knows of it; its exit code.
+/// Prints an error, unless the user knows of it; returns its exit code.
 fn fail(error: &CliError) -> u8 {
     if !matches!(error, CliError::ReaderClosed) {
         print_stderr(&format!("ndjson-check: {error}"));
@@ -127,13 +115,9 @@ fn fail(error: &CliError) -> u8 {
     error.exit_code()
 }
 
-/// One line on standard error.
+/// Prints one line to standard error.
 fn print_stderr(message: &str) {
     let line = format!("{}\n", clipped(&visible(message), MESSAGE_BYTES_MAX));
     // If standard error is closed, there is nowhere to report it.
-    let _ = if is_watched() {
-        Guard::new(io::stderr()).write_all(line.as_bytes())
-    } else {
-        io::stderr().write_all(line.as_bytes())
-    };
+    let _ = escape_commands(io::stderr()).write_all(line.as_bytes());
 }

@@ -1,8 +1,8 @@
-//! Run mode: the command that writes the stream, and the clock that watches over a stream.
+//! Run mode: the command that writes the stream, and the timers of a stream.
 //!
-//! Two threads beside the check: one passes standard error on, one supervises: it waits for the
-//! command, the timers and the signals, and ends the command's process group where it must. The
-//! check reads a [`ProducerStream`]; what it learns of the run goes to the supervisor through [`Watched`].
+//! There are two threads besides the check: one passes standard error on; the supervisor waits for
+//! the command, the timers and the signals, and ends the command's process group where it must. The
+//! check reads a [`ProducerStream`] and reports its progress to the supervisor through [`Watched`].
 
 mod group;
 mod stderr;
@@ -30,10 +30,10 @@ use watch::Watch;
 pub(crate) use stream::ProducerStream;
 pub(crate) use watch::Watched;
 
-/// How long things may take.
+/// Time limits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Timers {
-    /// The whole run.
+    /// Of the whole run.
     pub(crate) timeout: Option<Duration>,
     /// Between two events, while no call is open.
     pub(crate) idle: Option<Duration>,
@@ -41,7 +41,7 @@ pub(crate) struct Timers {
     pub(crate) grace: Duration,
 }
 
-/// Something that writes a stream and is watched: a command, or whoever writes to our input.
+/// What writes a stream: a command, or an unknown process that writes to our standard input.
 #[derive(Debug)]
 pub(crate) struct Producer {
     watch: Watch,
@@ -49,20 +49,19 @@ pub(crate) struct Producer {
     supervisor: JoinHandle<Supervised>,
 }
 
-/// What the supervisor saw.
+/// The supervisor's result.
 #[derive(Debug)]
 struct Supervised {
     end: ProducerExit,
-    /// The signal that was to end us, and was passed on instead.
+    /// The signal to end us, which was passed on first.
     interrupted: Option<Interrupt>,
 }
 
-/// A signal that was to end us; we die of it when all is reported.
+/// A signal to end us; we end by it after the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Interrupt {
-    /// Its number.
     pub(crate) signal: i32,
-    /// It came from the terminal, which the command owned: our own group did not get it.
+    /// It came from the terminal while the command owned it: our own group did not get it.
     pub(crate) from_terminal: bool,
 }
 
@@ -72,7 +71,7 @@ impl Interrupt {
         if self.from_terminal
             && let Ok(signal) = nix::sys::signal::Signal::try_from(self.signal)
         {
-            // A script that started us is to stop, too.
+            // A script that started us must stop, too.
             let _ = nix::sys::signal::killpg(nix::unistd::getpgrp(), signal);
         }
         let _ = signal_hook::low_level::emulate_default_handler(self.signal);
@@ -80,12 +79,8 @@ impl Interrupt {
 }
 
 impl Producer {
-    /// Starts a command in a process group of its own, with our environment and directory, and
-    /// our standard input unless `no_stdin`.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be started.
+    /// Starts a command in a new process group, with our environment and directory, and our
+    /// standard input unless `no_stdin`.
     pub(crate) fn start(
         command: &[OsString],
         no_stdin: bool,
@@ -94,9 +89,8 @@ impl Producer {
         let Some((program, arguments)) = command.split_first() else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
-        // Before the command is there: not one of its signals may be missed, and what can fail
-        // has not failed then.
-        let signals = Signals::of_a_command()?;
+        // Before the command starts: no signal may be missed, and a failure here needs no cleanup.
+        let signals = Signals::for_command()?;
         let (stop_out, stop_err, stop) = stop_pipes()?;
         let watch = Watch::new()?;
         let mut child = Command::new(program)
@@ -106,47 +100,43 @@ impl Producer {
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn()?;
-        // From here on whatever fails kills the group.
+        // From here on, an error drops the group, which kills it.
         let group = Group::of(&child, no_stdin);
         let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
         let stream = ProducerStream::new(file(stdout), stop_out, Some(watch.0.clone()));
         let tail = StderrTail::pass_on(ProducerStream::new(file(stderr), stop_err, None))?;
-        let it = watch.0.clone();
+        let checks = watch.0.clone();
         let supervisor = Supervisor::new(Some(group), timers, watch, signals, stop);
-        Ok((Self { watch: it, tail: Some(tail), supervisor: supervisor.start()? }, stream))
+        Ok((Self { watch: checks, tail: Some(tail), supervisor: supervisor.start()? }, stream))
     }
 
-    /// Watches over a stream that somebody else writes. A timer or a signal to us gives it up and
-    /// kills nobody.
-    ///
-    /// # Errors
-    ///
-    /// When the process is out of descriptors.
+    /// Watches a stream of another process. After a timeout or a signal we stop reading; the other
+    /// process is not killed.
     pub(crate) fn of_input(
         input: BlockingFile,
         timers: Timers,
     ) -> io::Result<(Self, ProducerStream)> {
         let (stop_out, _unused, stop) = stop_pipes()?;
         let watch = Watch::new()?;
-        let it = watch.0.clone();
-        let stream = ProducerStream::new(input, stop_out, Some(it.clone()));
-        let supervisor = Supervisor::new(None, timers, watch, Signals::of_a_reader()?, stop);
-        Ok((Self { watch: it, tail: None, supervisor: supervisor.start()? }, stream))
+        let checks = watch.0.clone();
+        let stream = ProducerStream::new(input, stop_out, Some(checks.clone()));
+        let supervisor = Supervisor::new(None, timers, watch, Signals::for_reader()?, stop);
+        Ok((Self { watch: checks, tail: None, supervisor: supervisor.start()? }, stream))
     }
 
-    /// Wraps an output, so that the supervisor knows when it blocks us; of a conversion also the
-    /// events.
+    /// Wraps a reader or an observer, so that the supervisor knows when it blocks us; from an
+    /// observer the supervisor also learns the events.
     pub(crate) fn watched<T>(&self, inner: T) -> Watched<T> {
         Watched::new(self.watch.clone(), inner)
     }
 
-    /// Waits for the end, and tells it; also the signal that we are to die of, if one came.
+    /// Waits for the end; also returns the signal to end us, if one came.
     pub(crate) fn finish(self) -> (ProducerExit, Option<Interrupt>) {
         self.watch.stream_ended();
         let outcome = self.supervisor.join();
-        // A bug there is a bug here: nothing may be concluded from it.
+        // After a panic there is no result to report.
         let Supervised { mut end, interrupted } =
             outcome.unwrap_or_else(|bug| std::panic::resume_unwind(bug));
         end.stderr = self.tail.map(|tail| StderrTail::last_lines(&tail));
@@ -158,7 +148,7 @@ fn file(pipe: impl Into<OwnedFd>) -> BlockingFile {
     BlockingFile::from(File::from(pipe.into()))
 }
 
-/// Two read ends that become readable when the write ends are dropped, and these.
+/// Two read ends that become readable when the write ends are dropped, and the write ends.
 fn stop_pipes() -> io::Result<(io::PipeReader, io::PipeReader, [io::PipeWriter; 2])> {
     let (stop_out, out) = io::pipe()?;
     let (stop_err, err) = io::pipe()?;

@@ -1,28 +1,39 @@
-//! How far the work is, on the last line of a terminal, for whoever waits for it.
+//! How far the work is, on the last line of a terminal.
 //!
-//! Work that is done soon shows nothing. The line stands on standard error and makes room for
-//! whatever else is written to the terminal; when the work is done it is gone.
+//! Short work shows nothing. The line is on standard error; it is removed while something else is
+//! written to the terminal, and when the work is done.
 
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal as _, Read, Write};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use indicatif::{BinaryBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::limits::{PROGRESS_AFTER, PROGRESS_EVERY};
+use super::args::Cli;
+use super::inputs::Input;
+use super::stdio;
+use super::workflow_commands::in_ci_log;
+use crate::error::Error;
 
-/// Tells how far the work is; by default nobody. Clones tell of the same work.
+/// Shorter work shows no progress.
+const AFTER: Duration = Duration::from_millis(500);
+
+/// How often the line is drawn: often enough to look alive.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// The smallest single file with a progress, in bytes: a smaller one is done sooner than [`AFTER`].
+const FILE_BYTES_MIN: u64 = 8 * 1024 * 1024;
+
+/// The progress of the work; nothing is shown by default. Clones count the same work.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress(Option<Arc<Shown>>);
 
-/// How much work there is.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Work {
-    /// That many files.
+enum Work {
     Files(u64),
-    /// That many bytes.
     Bytes(u64),
 }
 
@@ -32,23 +43,44 @@ struct Shown {
     began: Instant,
     files: AtomicU64,
     bytes: AtomicU64,
-    line: Mutex<LastLine>,
+    line: Mutex<TerminalLine>,
 }
 
 /// The last line of the terminal.
 #[derive(Debug, Default)]
-struct LastLine {
-    /// What stands there of ours.
+struct TerminalLine {
+    /// Dropping it clears the line.
     bar: Option<ProgressBar>,
-    /// What stands there is the beginning of somebody else's line.
-    taken: bool,
-    /// The work is done.
-    done: bool,
+    /// The line is the beginning of other output.
+    is_taken: bool,
+    is_done: bool,
 }
 
 impl Progress {
-    /// Shows the progress of this work, from now on.
-    pub(crate) fn of(work: Work) -> Self {
+    /// Shows the progress of this check from now on, where a user sees it and it overwrites no
+    /// other output. Our reports and messages remove the line first. A conversion does not, since
+    /// it may end inside a line; nor does a program that reads our output.
+    pub(crate) fn of(cli: &Cli, inputs: &[Result<Input, Error>]) -> Self {
+        let work = match inputs {
+            [Ok(Input::Path(path))] => match path.metadata() {
+                Ok(file) if file.is_file() && file.len() >= FILE_BYTES_MIN => {
+                    Work::Bytes(file.len())
+                }
+                _ => return Self::default(),
+            },
+            [_, _, ..] => Work::Files(inputs.len() as u64),
+            _ => return Self::default(),
+        };
+        let may_be_terminal = |path: &Path| path.metadata().is_ok_and(|file| !file.is_file());
+        let mut written =
+            cli.report.iter().filter_map(|report| report.file.as_ref()).chain(&cli.tee);
+        let is_shown = io::stderr().is_terminal()
+            && !(in_ci_log() || cli.quiet || stdio::stdout_is_pipe())
+            && !(cli.to.is_some() && io::stdout().is_terminal())
+            && !written.any(|path| may_be_terminal(path));
+        if !is_shown {
+            return Self::default();
+        }
         let shown = Arc::new(Shown {
             work,
             began: Instant::now(),
@@ -58,55 +90,52 @@ impl Progress {
         });
         let weak = Arc::downgrade(&shown);
         let started = thread::Builder::new().name("progress".to_owned()).spawn(move || draw(&weak));
-        // The work is done all the same.
+        // Without a thread the work is done and not shown.
         Self(started.is_ok().then_some(shown))
     }
 
     /// Counts what is read from this stream.
     pub(crate) fn reading<R: Read>(&self, source: R) -> Counted<'_, R> {
-        Counted { source, bytes: self.0.as_deref().map(|it| &it.bytes) }
+        Counted { source, bytes: self.0.as_deref().map(|shown| &shown.bytes) }
     }
 
-    /// Counts a file that is done.
     pub(crate) fn file_done(&self) {
         if let Some(shown) = &self.0 {
             shown.files.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// A writer to the same terminal, which the progress makes room for.
-    pub(crate) fn aside<W: Write>(&self, writer: W) -> Aside<W> {
-        Aside { progress: self.clone(), writer }
+    /// A writer to the same terminal, whose writes remove the progress.
+    pub(crate) fn hidden_by<W: Write>(&self, writer: W) -> HidesProgress<W> {
+        HidesProgress { progress: self.clone(), writer }
     }
 
-    /// Does something that writes whole lines to the same terminal, which the progress makes room
-    /// for.
-    pub(crate) fn beside<T>(&self, write: impl FnOnce() -> T) -> T {
+    /// Removes the progress, then writes whole lines to the same terminal.
+    pub(crate) fn hide_during<T>(&self, write: impl FnOnce() -> T) -> T {
         let Some(shown) = &self.0 else { return write() };
         let mut line = shown.line();
         line.bar = None;
         write()
     }
 
-    /// The work is done: nothing is left of its progress.
     pub(crate) fn finish(&self) {
         if let Some(shown) = &self.0 {
             let mut line = shown.line();
-            line.done = true;
+            line.is_done = true;
             line.bar = None;
         }
     }
 }
 
 impl Shown {
-    fn line(&self) -> MutexGuard<'_, LastLine> {
+    fn line(&self) -> MutexGuard<'_, TerminalLine> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn draw(&self) {
         let mut line = self.line();
         let elapsed = self.began.elapsed();
-        if line.done || line.taken || elapsed < PROGRESS_AFTER {
+        if line.is_done || line.is_taken || elapsed < AFTER {
             return;
         }
         let files = self.files.load(Ordering::Relaxed);
@@ -124,20 +153,19 @@ impl Shown {
             ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr())
                 .with_style(style.progress_chars("=> "))
         });
-        // Setters would each draw it once more.
+        // The setters would each draw once more.
         bar.clone().with_position(position).with_message(message).force_draw();
     }
 }
 
 fn draw(shown: &Weak<Shown>) {
     loop {
-        thread::sleep(PROGRESS_EVERY);
+        thread::sleep(EVERY);
         let Some(shown) = shown.upgrade() else { return };
         shown.draw();
     }
 }
 
-/// A stream whose bytes are counted as they are read.
 #[derive(Debug)]
 pub(crate) struct Counted<'p, R> {
     source: R,
@@ -154,22 +182,21 @@ impl<R: Read> Read for Counted<'_, R> {
     }
 }
 
-/// A writer to the terminal on which the progress is shown.
+/// Removes the progress before each write to the same terminal.
 #[derive(Debug)]
-pub(crate) struct Aside<W> {
+pub(crate) struct HidesProgress<W> {
     progress: Progress,
     writer: W,
 }
 
-impl<W: Write> Write for Aside<W> {
+impl<W: Write> Write for HidesProgress<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(shown) = &self.progress.0 else { return self.writer.write(bytes) };
         let mut line = shown.line();
-        // It is wiped away when it is dropped.
         line.bar = None;
         let count = self.writer.write(bytes)?;
         if let Some(last) = bytes[..count].last() {
-            line.taken = *last != b'\n';
+            line.is_taken = *last != b'\n';
         }
         Ok(count)
     }

@@ -8,11 +8,6 @@ use crate::check::{Checker, CheckerBuilder, Format};
 use crate::error::Error;
 use crate::rules::{Rule, Severity};
 
-/// The checker, by the arguments.
-///
-/// # Errors
-///
-/// When the profile, the schema or the severities cannot be used.
 pub(crate) fn checker(cli: &Cli) -> Result<Checker, CliError> {
     let mut builder = Checker::builder()
         .profile(&cli.profile)
@@ -49,11 +44,8 @@ fn severities(cli: &Cli, mut builder: CheckerBuilder) -> Result<CheckerBuilder, 
     Ok(builder)
 }
 
-/// The streams that the arguments name, then those in the list.
-///
-/// # Errors
-///
-/// When the list cannot be read. A stream that cannot be found is an error in its place.
+/// The streams that the arguments name, then those in the list. A stream that cannot be found is
+/// an error in its place.
 pub(super) fn streams(cli: &Cli) -> Result<Vec<Result<Input, Error>>, CliError> {
     let (list, separator) = match (&cli.files_from, &cli.files0_from) {
         (None, None) => return Ok(inputs(cli.files.clone())),
@@ -74,13 +66,9 @@ pub(super) fn streams(cli: &Cli) -> Result<Vec<Result<Input, Error>>, CliError> 
 }
 
 /// Refuses options that contradict each other or the streams.
-///
-/// # Errors
-///
-/// When they do.
 pub(super) fn consistent(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(), CliError> {
     let runs = !cli.command.is_empty();
-    let refused = if inputs.len() > 1 && cli.exit_status.is_some() {
+    let message = if inputs.len() > 1 && cli.exit_status.is_some() {
         "--exit-status works with a single stream only"
     } else if inputs.len() > 1 && cli.tee.is_some() {
         "--tee works with a single stream only"
@@ -93,5 +81,5 @@ pub(super) fn consistent(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(
     } else {
         return Ok(());
     };
-    Err(CliError::usage(refused))
+    Err(CliError::usage(message))
 }

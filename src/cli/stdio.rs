@@ -5,27 +5,41 @@ use std::io::{self, Read, Write};
 
 use crate::limits::PIPE_BUFFER_BYTES;
 
-pub(crate) use platform::{stderr, stdin, stdin_is_closed, stdout, stdout_is_pipe};
+pub(crate) use platform::{stdin_is_closed, stdout_is_pipe};
 #[cfg(unix)]
 pub(crate) use platform::{wait_for_any, wait_for_either};
 
-/// A file that waits where its descriptor would not.
+/// Standard input: what has arrived is read at once.
+pub(crate) fn stdin() -> io::Result<BlockingFile> {
+    platform::duplicate(&io::stdin())
+}
+
+/// Standard output: what is written leaves at once.
+pub(crate) fn stdout() -> io::Result<BlockingFile> {
+    platform::duplicate(&io::stdout())
+}
+
+/// Standard error: what is written leaves at once.
+pub(crate) fn stderr() -> io::Result<BlockingFile> {
+    platform::duplicate(&io::stderr())
+}
+
+/// A file that blocks even where its descriptor does not.
 ///
-/// Agents built on Node and Bun make their pipes non-blocking, and that mode is shared with
-/// whoever holds the same pipe: us. Reading and writing block all the same here.
+/// Agents built on Node and Bun make their pipes non-blocking, and every process that has the same
+/// pipe shares that mode.
 ///
-/// A pipe that is seen full is made larger, where the system can do that: fewer switches between
-/// the two ends, and a producer that does not wait for its reader.
+/// A pipe that is full is made larger, where the system can do that: the two ends then wait less
+/// for each other.
 #[derive(Debug)]
 pub(crate) struct BlockingFile {
     file: File,
-    /// Whether making it larger has been tried.
-    enlarged: bool,
+    was_enlarged: bool,
 }
 
 impl From<File> for BlockingFile {
     fn from(file: File) -> Self {
-        Self { file, enlarged: false }
+        Self { file, was_enlarged: false }
     }
 }
 
@@ -37,10 +51,10 @@ impl Read for BlockingFile {
                     platform::wait(&self.file, platform::READABLE)?;
                 }
                 Ok(count) => {
-                    // More at once is a file, or a pipe that is large already: so are those of
+                    // A larger count is from a file, or a pipe that is large already, as on
                     // systems with larger pages.
-                    if count as u64 == PIPE_BUFFER_BYTES && !self.enlarged {
-                        self.enlarged = true;
+                    if count as u64 == PIPE_BUFFER_BYTES && !self.was_enlarged {
+                        self.was_enlarged = true;
                         platform::enlarge(&self.file);
                     }
                     return Ok(count);
@@ -77,45 +91,27 @@ mod platform {
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat, stat};
-    use rustix::io::Errno;
+    use rustix::io::retry_on_intr;
 
     use super::BlockingFile;
 
     pub(super) const READABLE: PollFlags = PollFlags::IN;
     pub(super) const WRITABLE: PollFlags = PollFlags::OUT;
 
-    /// Standard input: what has arrived is read at once.
-    ///
-    /// # Errors
-    ///
-    /// When the process is out of descriptors.
-    pub(crate) fn stdin() -> io::Result<BlockingFile> {
-        Ok(BlockingFile::from(File::from(io::stdin().as_fd().try_clone_to_owned()?)))
-    }
+    /// The size that a full pipe gets, in bytes: what Linux allows an unprivileged process.
+    #[cfg(target_os = "linux")]
+    const PIPE_BYTES_WANTED: usize = 1024 * 1024;
 
-    /// Standard output: what is written leaves at once.
-    ///
-    /// # Errors
-    ///
-    /// When the process is out of descriptors.
-    pub(crate) fn stdout() -> io::Result<BlockingFile> {
-        Ok(BlockingFile::from(File::from(io::stdout().as_fd().try_clone_to_owned()?)))
-    }
-
-    /// Standard error: what is written leaves at once.
-    ///
-    /// # Errors
-    ///
-    /// When the process is out of descriptors.
-    pub(crate) fn stderr() -> io::Result<BlockingFile> {
-        Ok(BlockingFile::from(File::from(io::stderr().as_fd().try_clone_to_owned()?)))
+    /// The stream without its buffer and lock.
+    pub(super) fn duplicate(stream: &impl AsFd) -> io::Result<BlockingFile> {
+        Ok(BlockingFile::from(File::from(stream.as_fd().try_clone_to_owned()?)))
     }
 
     /// Whether the program was started without a standard input.
     ///
     /// Rust's runtime opens a closed descriptor 0 as `/dev/null`, for reading and writing, before
     /// `main`; a shell's `< /dev/null` opens it for reading only and is an empty stream. A parent
-    /// that opens `/dev/null` both ways itself looks the same: there is nothing to check either.
+    /// that opens `/dev/null` both ways looks the same, and there is nothing to check either.
     pub(crate) fn stdin_is_closed() -> bool {
         let stdin = rustix::stdio::stdin();
         let both_ways = fcntl_getfl(stdin).is_ok_and(|flags| flags.contains(OFlags::RDWR));
@@ -127,8 +123,8 @@ mod platform {
 
     /// Whether another program reads standard output.
     pub(crate) fn stdout_is_pipe() -> bool {
-        fstat(rustix::stdio::stdout()).is_ok_and(|it| {
-            let kind = FileType::from_raw_mode(it.st_mode);
+        fstat(rustix::stdio::stdout()).is_ok_and(|stdout| {
+            let kind = FileType::from_raw_mode(stdout.st_mode);
             matches!(kind, FileType::Fifo | FileType::Socket)
         })
     }
@@ -139,58 +135,45 @@ mod platform {
         }
     }
 
-    /// Waits until one of two can be read; tells which can.
+    /// Waits until one of the two can be read; returns which can.
     pub(crate) fn wait_for_either(
         first: &impl AsFd,
         second: &impl AsFd,
     ) -> io::Result<(bool, bool)> {
         let mut waited = [PollFd::new(first, PollFlags::IN), PollFd::new(second, PollFlags::IN)];
-        loop {
-            match poll(&mut waited, None) {
-                Ok(_) => {
-                    let [first, second] = &waited;
-                    return Ok((!first.revents().is_empty(), !second.revents().is_empty()));
-                }
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+        retry_on_intr(|| poll(&mut waited, None))?;
+        let [first, second] = &waited;
+        Ok((!first.revents().is_empty(), !second.revents().is_empty()))
     }
 
-    /// Waits until one of the descriptors can be read, or for this long; tells which can.
-    pub(crate) fn wait_for_any(waited: &[BorrowedFd<'_>], timeout: Option<Duration>) -> Vec<bool> {
+    /// Waits until one of the descriptors can be read, at most for `timeout`.
+    pub(crate) fn wait_for_any(waited: &[BorrowedFd<'_>], timeout: Option<Duration>) {
         let mut fds: Vec<PollFd<'_>> =
             waited.iter().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)).collect();
-        // Rounded up, so that what is waited for is due; a longer wait than fits is cut to a day.
-        let timeout =
-            timeout.map(|it| it.min(Duration::from_secs(86_400)) + Duration::from_millis(1));
-        let timeout = timeout.map(|it| Timespec {
-            tv_sec: it.as_secs().cast_signed(),
-            tv_nsec: it.subsec_nanos().into(),
+        // Rounded up, so that the deadline has passed afterwards; at most a day.
+        let timeout = timeout.map(|timeout| {
+            let timeout = timeout.min(Duration::from_secs(86_400)) + Duration::from_millis(1);
+            Timespec {
+                tv_sec: timeout.as_secs().cast_signed(),
+                tv_nsec: timeout.subsec_nanos().into(),
+            }
         });
-        // An interruption is as good as an end: whoever waits looks around and waits again.
-        let ready = poll(&mut fds, timeout.as_ref()).unwrap_or(0) > 0;
-        fds.iter().map(|fd| ready && !fd.revents().is_empty()).collect()
+        // After an interruption the caller checks its state and waits again.
+        let _ = poll(&mut fds, timeout.as_ref());
     }
 
-    /// Makes a pipe larger; where it is none, or the system does not allow it, nothing happens.
+    /// Makes a pipe larger; does nothing to other files, or if the system does not allow it.
     #[cfg(target_os = "linux")]
     pub(super) fn enlarge(file: &File) {
-        let _ = rustix::pipe::fcntl_setpipe_size(file, crate::limits::PIPE_BYTES_WANTED);
+        let _ = rustix::pipe::fcntl_setpipe_size(file, PIPE_BYTES_WANTED);
     }
 
-    /// Only Linux can.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn enlarge(_: &File) {}
 
     pub(super) fn wait(file: &File, until: PollFlags) -> io::Result<()> {
-        loop {
-            match poll(&mut [PollFd::new(file, until)], None) {
-                Ok(_) => return Ok(()),
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+        retry_on_intr(|| poll(&mut [PollFd::new(file, until)], None))?;
+        Ok(())
     }
 }
 
@@ -205,47 +188,23 @@ mod platform {
     pub(super) const READABLE: () = ();
     pub(super) const WRITABLE: () = ();
 
-    /// Standard input: what has arrived is read at once.
-    ///
-    /// # Errors
-    ///
-    /// When the process is out of handles.
-    pub(crate) fn stdin() -> io::Result<BlockingFile> {
-        Ok(BlockingFile::from(File::from(io::stdin().as_handle().try_clone_to_owned()?)))
+    pub(super) fn duplicate(stream: &impl AsHandle) -> io::Result<BlockingFile> {
+        Ok(BlockingFile::from(File::from(stream.as_handle().try_clone_to_owned()?)))
     }
 
-    /// Standard output: what is written leaves at once.
-    ///
-    /// # Errors
-    ///
-    /// When the process is out of handles.
-    pub(crate) fn stdout() -> io::Result<BlockingFile> {
-        Ok(BlockingFile::from(File::from(io::stdout().as_handle().try_clone_to_owned()?)))
-    }
-
-    /// Standard error: what is written leaves at once.
-    ///
-    /// # Errors
-    ///
-    /// When the process is out of handles.
-    pub(crate) fn stderr() -> io::Result<BlockingFile> {
-        Ok(BlockingFile::from(File::from(io::stderr().as_handle().try_clone_to_owned()?)))
-    }
-
-    /// Cannot be told on Windows: a missing standard input reads as an empty stream.
+    /// Unknown on Windows: a missing standard input reads as an empty stream.
     pub(crate) fn stdin_is_closed() -> bool {
         false
     }
 
-    /// Whether another program may read standard output: pipes and files are not told apart.
+    /// Whether another program may read standard output: true also for files.
     pub(crate) fn stdout_is_pipe() -> bool {
         !io::stdout().is_terminal()
     }
 
-    /// Only Linux can.
     pub(super) fn enlarge(_: &File) {}
 
-    /// Handles block there; nothing is to be waited for.
+    /// Never called: handles block on Windows.
     pub(super) fn wait(_: &File, (): ()) -> io::Result<()> {
         Err(io::ErrorKind::WouldBlock.into())
     }

@@ -1,6 +1,10 @@
 //! Whether learning pays: it does not in a stream where nothing repeats.
 
-use crate::limits::{LEARNED_EVERY, LEARNED_MAX};
+/// Tries without a use of what they learned, before tries become rare.
+const LEARNED_MAX: u32 = 64;
+
+/// How rare: one in so many.
+const LEARNED_EVERY: u32 = 256;
 
 /// A budget for learning: each try costs, each use refills it.
 #[derive(Debug)]

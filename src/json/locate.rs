@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::ops::Range;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -63,7 +62,8 @@ fn offset(text: &str, part: &str) -> usize {
 }
 
 /// The bytes of a member's value, of an object.
-pub(crate) fn member(text: &str, key: &str) -> Option<Range<usize>> {
+#[cfg(feature = "cli")]
+pub(crate) fn member(text: &str, key: &str) -> Option<std::ops::Range<usize>> {
     let is_it = |name: &str| serde_json::from_str::<String>(name).is_ok_and(|it| it == key);
     let (_, value) = members(text).into_iter().find(|(name, _)| is_it(name))?;
     let start = offset(text, value);

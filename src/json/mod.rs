@@ -13,7 +13,9 @@ mod tree;
 use serde_json::Value;
 
 pub(crate) use json_ref::JsonRef;
-pub(crate) use locate::{member, members, places};
+#[cfg(feature = "cli")]
+pub(crate) use locate::member;
+pub(crate) use locate::{members, places};
 pub(crate) use schema::{Schema, Violation};
 pub(crate) use tape::{
     Cursor, DIGITS_MAX, Doc, ENTRIES_NOTED, Kind, Tape, chunks, decimal, digits, string_end,

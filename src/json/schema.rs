@@ -127,6 +127,7 @@ impl Schema {
     }
 
     /// The whole document.
+    #[cfg(feature = "cli")]
     pub(crate) fn document(&self) -> &Value {
         self.document.json()
     }

@@ -1,5 +1,4 @@
-//! What becomes of the events and the diagnostics: reports and conversions.
+//! Observers that write: reports and conversions.
 
 pub(crate) mod convert;
-pub(crate) mod github_actions;
 pub(crate) mod report;

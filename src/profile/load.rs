@@ -64,6 +64,7 @@ impl Profile {
     /// # Errors
     ///
     /// When there is none of this name.
+    #[cfg(feature = "cli")]
     pub(crate) fn whole_text(name: &str) -> Result<String, Error> {
         let built_in = built_in(name)?;
         let mut text = built_in.profile.to_owned();

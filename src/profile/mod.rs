@@ -48,6 +48,7 @@ pub(crate) struct Profile {
     /// The name reports give it.
     pub name: String,
     /// The producer's name, command and flags.
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the program prints it"))]
     pub title: String,
     /// The event schema, which is loaded apart.
     #[serde(rename = "schema")]

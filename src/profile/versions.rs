@@ -13,6 +13,7 @@ pub(crate) struct Versions {
     pub at: Option<Path>,
     /// Those whose streams have been seen.
     #[serde(default)]
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the program prints it"))]
     pub seen: Vec<String>,
     /// The first.
     pub from: Option<String>,

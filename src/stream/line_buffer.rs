@@ -1,7 +1,13 @@
 //! Bytes → lines. The only place that cuts the stream, and it cuts at `\n` only.
 
 use super::line::{Block, Ending, Line, Position};
-use crate::limits::{FIRST_READ_BYTES, READ_BYTES};
+
+/// Bytes of one read: large enough that the cost of system calls does not matter, small enough for
+/// the cache.
+const READ_BYTES: usize = 128 * 1024;
+
+/// Bytes of a read until one is full: a short stream touches little memory.
+const FIRST_READ_BYTES: usize = 16 * 1024;
 
 /// Bytes that arrive, and the lines in them: no input or output, bounded memory.
 ///

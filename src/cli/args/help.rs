@@ -20,7 +20,7 @@ Forms of --to:
 const NOTES: &str = "\
 If killed by a signal, the exit status is 128+N.
 
-A file that is named like a subcommand is given as ./rules, for example.";
+To check a file whose name is also a subcommand, give a path such as ./rules.";
 
 /// The options that `-h` shows; `--help` shows them all.
 pub(super) const MOST_USED: [&str; 8] =
@@ -40,7 +40,7 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
     let mut paragraphs = text.split("\n\n").map(str::trim);
     let message = paragraphs.next().unwrap_or_default();
     let message = message.strip_prefix("error: ").unwrap_or(message);
-    // Of the parser's tips only those about spelling fit.
+    // Only the tips about spelling make sense without the usage.
     let tip = paragraphs.flat_map(str::lines).map(str::trim).find_map(|line| {
         line.strip_prefix("tip: ")
             .filter(|tip| tip.starts_with("a similar") || tip.starts_with("some similar"))
@@ -50,12 +50,10 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
     format!("{}{tip} (see --help)", words.join(" "))
 }
 
-/// The command line with the help of `--help`.
 pub(super) fn long(command: clap::Command) -> clap::Command {
     command.after_help(format!("{FORMS}\n\n{}\n{NOTES}", exit::table()))
 }
 
-/// The command line with the help of `-h`: the most used options, on one screen.
 pub(super) fn short(command: clap::Command) -> clap::Command {
     let command = command.after_help(SHORT_NOTES).mut_args(|arg| {
         if MOST_USED.contains(&arg.get_id().as_str()) {

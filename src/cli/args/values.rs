@@ -1,4 +1,4 @@
-//! The values of options: how they are written.
+//! The syntax of option values.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -6,25 +6,24 @@ use std::str::FromStr;
 use std::thread;
 use std::time::Duration;
 
-use crate::limits::{JOBS_PER_CORE_MAX, TIMER_MAX};
+use crate::limits::TIMER_MAX;
 use crate::rules::suggest::nearest;
 use crate::rules::{Rule, UnknownRule};
+
+/// Most files that are checked at a time, for each core.
+const JOBS_PER_CORE_MAX: NonZeroUsize = NonZeroUsize::new(4).unwrap();
 
 /// A report and where it goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReportTo {
-    /// Its format.
     pub(crate) format: ReportFormat,
-    /// Its file; none is standard output.
+    /// None is standard output.
     pub(crate) file: Option<PathBuf>,
 }
 
-/// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReportFormat {
-    /// For people.
     Human,
-    /// For programs.
     Json,
 }
 
@@ -53,16 +52,15 @@ pub(crate) struct Size(pub(crate) u64);
 
 impl std::fmt::Display for Size {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            bytes if bytes > 0 && bytes.is_multiple_of(1 << 20) => {
-                write!(out, "{}MiB", bytes >> 20)
-            }
-            bytes => write!(out, "{bytes}"),
+        let Self(bytes) = self;
+        if *bytes > 0 && bytes.is_multiple_of(1 << 20) {
+            write!(out, "{}MiB", bytes >> 20)
+        } else {
+            write!(out, "{bytes}")
         }
     }
 }
 
-/// A rule by its name.
 pub(super) fn rule(name: &str) -> Result<Rule, String> {
     name.parse().map_err(|unknown: UnknownRule| {
         let near = nearest(name, Rule::ALL.iter().map(|rule| rule.name()));
@@ -71,15 +69,14 @@ pub(super) fn rule(name: &str) -> Result<Rule, String> {
     })
 }
 
-/// A number of files to check at the same time. A larger number is lowered to what helps: the
-/// check keeps a core busy, and many threads only wait for each other.
+/// The number of files to check at a time, lowered to what helps: a check keeps a core busy, and
+/// many threads only wait for each other.
 pub(super) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     let number: NonZeroUsize = text.parse().map_err(|_| "must be a whole number above 0")?;
     let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     Ok(number.min(cores.saturating_mul(JOBS_PER_CORE_MAX)))
 }
 
-/// A duration as people write it.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     match duration_or_none(text)? {
         Duration::ZERO => Err("must be greater than zero".to_owned()),
@@ -87,7 +84,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A duration, or none at all: `0s`.
+/// A duration, which may be `0s`.
 pub(super) fn duration_or_none(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(duration) if duration <= TIMER_MAX => Ok(duration),
@@ -100,7 +97,7 @@ impl FromStr for Size {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let end = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
+        let end = text.find(|char: char| !char.is_ascii_digit()).unwrap_or(text.len());
         let (number, unit) = text.split_at(end);
         let shift = match unit.to_ascii_lowercase().as_str() {
             "" | "b" => 0,

@@ -65,7 +65,7 @@ impl Draft {
 /// # Errors
 ///
 /// When a recording cannot be read or is not a regular file, or when none contains an event.
-pub(crate) fn infer(arguments: &[PathBuf]) -> Result<Draft, Error> {
+pub(crate) fn draft_profile(arguments: &[PathBuf]) -> Result<Draft, Error> {
     let recordings = Recordings::new(arguments)?;
     let mut tag = Vec::new();
     let mut evidence = Vec::new();

@@ -15,7 +15,7 @@ use crate::profile::ExitStatus;
 #[derive(Debug)]
 pub(super) struct Group {
     leader: Pid,
-    /// Our controlling terminal, if there is one.
+    /// Our controlling terminal.
     terminal: Option<File>,
     /// Whether the command has our standard input, and that is a terminal.
     reads_terminal: bool,
@@ -23,7 +23,7 @@ pub(super) struct Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // The leader, dead or alive, is reaped last: until then the number is nobody else's.
+        // The leader is reaped last: until then the system does not reuse the group's number.
         self.signal(Signal::SIGKILL);
         self.take_terminal();
         let _ = waitpid(self.leader, None);
@@ -31,10 +31,9 @@ impl Drop for Group {
 }
 
 /// What happened to the leader.
-pub(super) enum Change {
+pub(super) enum LeaderChange {
     Ended(ExitStatus),
-    /// It was stopped; by the terminal because it reads or writes there in the background, or by
-    /// somebody.
+    /// `wants_terminal`: the terminal stopped it, because it read or wrote there in the background.
     Stopped {
         wants_terminal: bool,
     },
@@ -51,30 +50,29 @@ impl Group {
         }
     }
 
-    /// Sends a signal to every process of the group; one that has gone is none of our business.
+    /// Sends a signal to every process of the group, if any is left.
     pub(super) fn signal(&self, signal: Signal) {
         let _ = killpg(self.leader, signal);
     }
 
-    /// What happened to the leader since the last time, without waiting for it, and without
-    /// reaping it.
-    pub(super) fn change(&self) -> Change {
-        let look = |options: WaitIdOptions| -> Option<WaitIdStatus> {
+    /// What happened to the leader since the last call. Does not wait for it or reap it.
+    pub(super) fn change(&self) -> LeaderChange {
+        let query = |options: WaitIdOptions| -> Option<WaitIdStatus> {
             let leader = RawPid::from_raw(self.leader.as_raw())?;
             waitid(WaitId::Pid(leader), options | WaitIdOptions::NOHANG).ok().flatten()
         };
         let byte = |number: i32| u8::try_from(number & 0xff).unwrap_or(u8::MAX);
-        if let Some(ended) = look(WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+        if let Some(ended) = query(WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
             let code = ended.exit_status().map(|code| ExitStatus::Code(byte(code)));
             let signal = ended.terminating_signal().map(|signal| ExitStatus::Signal(byte(signal)));
-            return code.or(signal).map_or(Change::Nothing, Change::Ended);
+            return code.or(signal).map_or(LeaderChange::Nothing, LeaderChange::Ended);
         }
-        match look(WaitIdOptions::STOPPED).and_then(|it| it.stopping_signal()) {
+        match query(WaitIdOptions::STOPPED).and_then(|status| status.stopping_signal()) {
             Some(signal) => {
                 let background = [Signal::SIGTTIN as i32, Signal::SIGTTOU as i32];
-                Change::Stopped { wants_terminal: background.contains(&signal) }
+                LeaderChange::Stopped { wants_terminal: background.contains(&signal) }
             }
-            None => Change::Nothing,
+            None => LeaderChange::Nothing,
         }
     }
 
@@ -83,31 +81,31 @@ impl Group {
         self.reads_terminal && self.give_terminal()
     }
 
-    /// Makes the group the terminal's foreground, if the terminal is ours to give.
+    /// Makes the group the terminal's foreground, if that is our own group now.
     pub(super) fn give_terminal(&self) -> bool {
         let Some(terminal) = &self.terminal else { return false };
         let ours = tcgetpgrp(terminal).is_ok_and(|owner| owner == getpgrp());
         let given = ours && tcsetpgrp(terminal, self.leader).is_ok();
         if given {
-            // It may have tried to use it before it was its own.
+            // The command may have been stopped because it used the terminal too early.
             self.signal(Signal::SIGCONT);
         }
         given
     }
 
-    /// Whether somebody resumes us when we stop: a shell with job control, at our terminal.
+    /// Whether a shell with job control will resume us when we stop.
     pub(super) fn may_pause(&self) -> bool {
         self.terminal.is_some() && getsid(None).is_ok_and(|session| session != getpgrp())
     }
 
-    /// Stops us and everybody in our own group (a pipeline, a script), as the terminal would have
-    /// if it had been ours; returns when we are resumed.
+    /// Stops our own group (a pipeline, a script), as the terminal would have if that group had
+    /// been its foreground; returns when we are resumed.
     pub(super) fn stop_ourselves(&self) {
         self.take_terminal();
         let _ = killpg(getpgrp(), Signal::SIGSTOP);
     }
 
-    /// Takes the terminal back: whoever started us may want to read there.
+    /// Takes the terminal back for our own group: its other processes may want to read there.
     pub(super) fn take_terminal(&self) {
         let Some(terminal) = &self.terminal else { return };
         if tcgetpgrp(terminal).is_ok_and(|owner| owner == self.leader) {

@@ -1,4 +1,4 @@
-//! The command's standard error: passed on as it comes, its end kept for the report.
+//! The command's standard error: passed on as it comes; its end is kept for the report.
 
 use std::collections::VecDeque;
 use std::io::{self, Read as _, Write as _};
@@ -9,7 +9,7 @@ use super::stream::ProducerStream;
 use crate::cli::stdio;
 use crate::limits::{STDERR_BYTES_MAX, STDERR_LINES_MAX};
 
-/// A tail that a thread fills, and the news that it is complete.
+/// A tail that a thread fills, and the signal that it is complete.
 pub(super) type SharedTail = (Mutex<StderrTail>, Condvar);
 
 /// The end of what was written to standard error.
@@ -20,8 +20,8 @@ pub(super) struct StderrTail {
 }
 
 impl StderrTail {
-    /// Passes a pipe on to our own standard error, in a thread of its own: neither a flood there
-    /// nor a reader that is slow holds up the stream.
+    /// Passes a pipe on to our own standard error, in a separate thread: neither a flood nor a
+    /// slow reader delays the stream.
     pub(super) fn pass_on(mut pipe: ProducerStream) -> io::Result<Arc<SharedTail>> {
         let tail = Arc::new(SharedTail::default());
         let shared = Arc::clone(&tail);
@@ -32,12 +32,12 @@ impl StderrTail {
             while let Ok(count @ 1..) = pipe.read(&mut buffer) {
                 let bytes = &buffer[..count];
                 lock().keep(bytes);
-                // Where nobody listens the command is read all the same.
+                // Without a reader of ours, the pipe is still read.
                 if ours.as_mut().is_some_and(|ours| ours.write_all(bytes).is_err()) {
                     ours = None;
                 }
             }
-            // Closed before the news: who waits for it counts on that.
+            // Closed before the signal: the waiting thread relies on that.
             drop((pipe, ours));
             lock().ended = true;
             shared.1.notify_all();
@@ -45,7 +45,7 @@ impl StderrTail {
         Ok(tail)
     }
 
-    /// Waits until all of it is passed on, and tells the last lines.
+    /// Waits until everything is passed on; returns the last lines.
     pub(super) fn last_lines(shared: &SharedTail) -> Vec<String> {
         let tail = shared.0.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = shared.1.wait_while(tail, |tail| !tail.ended);

@@ -1,4 +1,4 @@
-//! A pipe that is read until it ends, or until nobody is to wait for it any longer.
+//! A pipe that is read until it ends, or until the supervisor stops the wait for it.
 
 use std::io::{self, PipeReader, Read};
 
@@ -6,13 +6,12 @@ use super::watch::Watch;
 use crate::cli::stdio::{BlockingFile, wait_for_either};
 use crate::limits::AFTER_STOP_BYTES_MAX;
 
-/// The stream of a producer.
 #[derive(Debug)]
 pub(crate) struct ProducerStream {
     pipe: BlockingFile,
-    /// Readable, by its end, once the stream is not to be waited for.
+    /// At its end, and so readable, once the supervisor stops the wait.
     stop: PipeReader,
-    /// What may still be read then: as much as was under way, never all that may come.
+    /// What may still be read then: what the pipe holds, not all that may come.
     left_after_stop: usize,
     watch: Option<Watch>,
 }

@@ -15,21 +15,41 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::flag::register_conditional_default;
 use signal_hook::low_level::{pipe, unregister};
 
-use super::group::{Change, Group};
+use super::group::{Group, LeaderChange};
 use super::watch::{RunState, Watch};
 use super::{Interrupt, Supervised, Timers};
 use crate::check::{ProducerExit, StopReason};
 use crate::cli::stdio::wait_for_any;
-use crate::limits::{
-    DRAIN_TICK, DRAIN_WAIT, FINISH_WAIT, KILL_WAIT, LAST_MESSAGE_WAIT, LAST_WORD_WAIT, SIGNAL_ONCE,
-    TIMER_MAX,
-};
+use crate::limits::TIMER_MAX;
 use crate::profile::ExitStatus;
 
-/// The signals that are waited for, each with a socket that becomes readable when it comes.
+/// A second signal within this time counts as the first: `timeout` sends its signal to a command
+/// and again to the command's group.
+const SIGNAL_ONCE: Duration = Duration::from_millis(500);
+
+/// How long a second signal leaves us to finish the report.
+const LAST_REPORT_WAIT: Duration = Duration::from_secs(1);
+
+/// How long the stream is read when the command has ended and a descendant holds it open.
+const DRAIN_WAIT: Duration = Duration::from_secs(2);
+
+/// How often we check in that time whether our output blocks us.
+const DRAIN_TICK: Duration = Duration::from_millis(50);
+
+/// How long we may take to write the report after a timeout or a signal, when no command is left
+/// to wait for. It is longer than [`DRAIN_WAIT`].
+const FINISH_WAIT: Duration = Duration::from_secs(3);
+
+/// How long the last message of a process that ends itself may take.
+const LAST_MESSAGE_WAIT: Duration = Duration::from_millis(100);
+
+/// How long a command may take to end after SIGTERM before it is killed.
+const KILL_WAIT: Duration = Duration::from_secs(5);
+
+/// The signals that we wait for, each with a socket that becomes readable when it comes.
 pub(super) struct Signals {
     waited: Vec<(i32, SigId, UnixStream)>,
-    /// Set when nobody waits for them any longer: they do then what they always do.
+    /// Set when we no longer wait: each signal then has its default effect.
     done: Arc<AtomicBool>,
 }
 
@@ -43,42 +63,39 @@ impl Drop for Signals {
 }
 
 impl Signals {
-    /// Those that a command's supervisor passes on, and the news of its children.
-    pub(super) fn of_a_command() -> io::Result<Self> {
+    /// The signals that are passed on to a command, and the one about a child.
+    pub(super) fn for_command() -> io::Result<Self> {
         Self::register(&[SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCHLD])
     }
 
-    /// Those that end whoever reads a stream.
-    pub(super) fn of_a_reader() -> io::Result<Self> {
+    /// The signals that end a program that reads a stream.
+    pub(super) fn for_reader() -> io::Result<Self> {
         Self::register(&[SIGINT, SIGTERM, SIGHUP])
     }
 
     fn register(signals: &[i32]) -> io::Result<Self> {
-        let mut it = Self { waited: Vec::new(), done: Arc::default() };
-        // What our parent wants ignored (`nohup`) stays so, for the command too.
+        let mut registered = Self { waited: Vec::new(), done: Arc::default() };
+        // A signal that our parent ignores (`nohup`) stays ignored, for the command too.
         for &signal in signals.iter().filter(|signal| !is_ignored(**signal)) {
             let (reader, writer) = UnixStream::pair()?;
             reader.set_nonblocking(true)?;
             if signal != SIGCHLD {
-                register_conditional_default(signal, Arc::clone(&it.done))?;
+                register_conditional_default(signal, Arc::clone(&registered.done))?;
             }
-            it.waited.push((signal, pipe::register(signal, writer)?, reader));
+            registered.waited.push((signal, pipe::register(signal, writer)?, reader));
         }
-        Ok(it)
+        Ok(registered)
     }
 
-    /// Those that came since the last time.
+    /// The signals that came since the last call.
     fn take(&self) -> Vec<i32> {
-        let came = |reader: &UnixStream| {
-            let mut reader = reader;
-            reader.read(&mut [0; 64]).is_ok_and(|count| count > 0)
-        };
+        let came = |mut reader: &UnixStream| reader.read(&mut [0; 64]).is_ok_and(|count| count > 0);
         let signals = self.waited.iter().filter(|(.., reader)| came(reader));
         signals.map(|(signal, ..)| *signal).collect()
     }
 }
 
-/// Whether a signal is ignored, as far as the system tells without being asked to change it.
+/// Whether a signal is ignored; false where the system has no `/proc`.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -86,28 +103,28 @@ fn is_ignored(signal: i32) -> bool {
     signal != SIGCHLD && mask >> (signal - 1) & 1 == 1
 }
 
-/// Watches over one run.
+/// Supervises one run.
 pub(super) struct Supervisor {
     group: Option<Group>,
     timers: Timers,
     watch: Watch,
     wake: UnixStream,
     signals: Signals,
-    /// Dropped when nobody is to wait for the pipes any longer.
+    /// Dropped to stop the wait for the pipes.
     stop: Option<[PipeWriter; 2]>,
     end: ProducerExit,
     /// When the command ended, and how long our own output had blocked us until then.
     ended: Option<(Instant, Duration)>,
-    /// When the group is killed that was asked to end.
+    /// When to kill the group, which was asked to end.
     kill: Option<Instant>,
     /// Whether the time for the whole run is over.
     timed_out: bool,
-    /// When we end ourselves, whatever blocks the check.
+    /// When to end ourselves, even if the check is blocked.
     leave: Option<Instant>,
     /// The first signal that was meant for us, and when it came.
     interrupted: Option<(i32, Instant)>,
     terminal_given: bool,
-    /// Whether that signal was the terminal's, and our own group is still to hear of it.
+    /// Whether the terminal sent that signal to the command only, and not to our own group.
     from_terminal: bool,
 }
 
@@ -138,13 +155,13 @@ impl Supervisor {
         }
     }
 
-    /// Runs in a thread of its own.
+    /// Runs in a separate thread.
     pub(super) fn start(self) -> io::Result<JoinHandle<Supervised>> {
         thread::Builder::new().spawn(|| self.run())
     }
 
-    /// Runs until the command has ended and its stream is read, or until it is given up. Where a
-    /// timer or a signal ends us, that holds also for what the check writes after that.
+    /// Runs until the command has ended and its stream is read, or until it is given up. A timer or
+    /// a signal to end us also limits the time in which the check writes its report.
     fn run(mut self) -> Supervised {
         while !self.is_over() {
             self.wait();
@@ -155,7 +172,7 @@ impl Supervisor {
             self.expire(Instant::now());
         }
         self.end.stdout_held_open = self.group.is_some() && self.watch.state().cut;
-        // Nothing of the group outlives us.
+        // Kills what is left of the group.
         drop(self.group.take());
         drop(self.stop.take());
         self.end.was_interrupted = self.interrupted.is_some();
@@ -178,12 +195,12 @@ impl Supervisor {
         given_up || stream_ended && self.is_gone()
     }
 
-    /// Whether there is no command, or no longer.
+    /// Whether no command is running.
     fn is_gone(&self) -> bool {
         self.group.is_none() || self.ended.is_some()
     }
 
-    /// Waits for the next thing to happen: a signal, news from the check, or a deadline.
+    /// Waits for a signal, the check, or a deadline.
     fn wait(&mut self) {
         let now = Instant::now();
         let timeout = self.next_deadline(now).map(|at| at.saturating_duration_since(now));
@@ -213,8 +230,8 @@ impl Supervisor {
         self.timers.timeout.and_then(|limit| after(state.started, limit))
     }
 
-    /// When the stream is given up that a descendant of the command holds open. Time in which our
-    /// own output blocks us does not count: a slow reader there is not the descendant's fault.
+    /// When to give up a stream that a descendant of the command holds open. Time in which our own
+    /// output blocks us does not count.
     fn drain_end(&self, state: &RunState, now: Instant) -> Option<Instant> {
         let (ended, blocked) = self.ended?;
         after(ended, DRAIN_WAIT + state.blocked(now).saturating_sub(blocked))
@@ -235,26 +252,26 @@ impl Supervisor {
             (_, None) => {
                 self.interrupted = Some((signal, now));
                 if signal != SIGINT {
-                    // Whoever ends a job does not ask twice; a person at a terminal can.
+                    // Job control signals once; a user at a terminal can press Ctrl-C again.
                     self.kill = after(now, KILL_WAIT);
                 }
                 if let Ok(signal) = Signal::try_from(signal) {
                     group.signal(signal);
                 }
-                // One that is stopped would never hear of it.
+                // A stopped process must continue to receive it.
                 group.signal(Signal::SIGCONT);
             }
             (_, Some((_, first))) if now < first + SIGNAL_ONCE => {}
             (_, Some(_)) => {
-                // Somebody is in a hurry: what is known is reported, if that goes at once.
+                // A second signal: report what is known, within a short time.
                 group.signal(Signal::SIGKILL);
-                let soon = after(now, LAST_WORD_WAIT);
+                let soon = after(now, LAST_REPORT_WAIT);
                 self.leave = self.leave.min(soon).or(soon);
             }
         }
     }
 
-    /// Stops us as the terminal stopped the command, where somebody can resume us; returns then.
+    /// Stops us as the terminal stopped the command, if a shell can resume us; returns then.
     fn pause(&mut self) {
         let Some(group) = self.group.as_ref().filter(|group| group.may_pause()) else { return };
         let begun = Instant::now();
@@ -271,30 +288,30 @@ impl Supervisor {
     fn reap(&mut self) {
         let Some(group) = self.group.as_ref().filter(|_| self.ended.is_none()) else { return };
         match group.change() {
-            Change::Ended(status) => {
+            LeaderChange::Ended(status) => {
                 let now = Instant::now();
                 self.ended = Some((now, self.watch.state().blocked(now)));
                 self.end.status = Some(status);
                 let interrupted = [ExitStatus::Signal(2), ExitStatus::Code(130)].contains(&status);
-                // The terminal sent its signal to the command alone.
+                // The terminal sent its signal to the command only.
                 if self.terminal_given && interrupted && self.interrupted.is_none() {
                     self.interrupted = Some((SIGINT, now));
                     self.from_terminal = true;
                 }
             }
-            Change::Stopped { wants_terminal: true } if group.give_terminal() => {
+            LeaderChange::Stopped { wants_terminal: true } if group.give_terminal() => {
                 self.terminal_given = true;
             }
-            Change::Stopped { .. } => self.pause(),
-            Change::Nothing => {}
+            LeaderChange::Stopped { .. } => self.pause(),
+            LeaderChange::Nothing => {}
         }
     }
 
-    /// Does what is due.
+    /// Acts on deadlines that have passed.
     fn expire(&mut self, now: Instant) {
         let drained = self.drain_end(&self.watch.state(), now).is_some_and(|at| now >= at);
         if drained {
-            // What is in the pipe already is still read. If that is all, nobody holds it.
+            // What the pipe holds is still read.
             self.stop = None;
         }
         self.timed_out |= self.total(&self.watch.state()).is_some_and(|at| now >= at);
@@ -327,7 +344,7 @@ impl Supervisor {
         let mut state = self.watch.state();
         let total = self.timers.timeout.filter(|_| self.timed_out);
         if let Some(terminal) = state.terminal {
-            // All has been said: whoever lives on is ended, or no longer listened to.
+            // The run is complete: a command that still runs is ended.
             let lingers = self.group.is_some() && due(terminal, self.timers.grace);
             return (lingers || total.is_some()).then_some(StopReason::Lingered);
         }
@@ -337,7 +354,7 @@ impl Supervisor {
         let idle = self.timers.idle.filter(|_| !state.has_open_calls());
         let limit = idle.filter(|limit| due(state.last_event, *limit))?;
         if !state.waiting && state.stream_end.is_none() {
-            // The silence is ours: the check, or our reader, takes its time.
+            // The check, or our reader, takes the time, not the producer.
             state.last_event = now;
             return None;
         }
@@ -345,17 +362,15 @@ impl Supervisor {
     }
 }
 
-/// Waits until then and ends us, if we still live: somebody does not read our output.
-///
-/// A signal that was meant for us is what we die of. After a timeout the code is not 4, which
-/// promises a report: the check is still at work on its output, so that could not be written.
+/// Ends us at this time, if the reader of our output still blocks the check: by the signal, if one
+/// was sent to us. After a timeout the code is not 4, which would promise a complete report.
 #[expect(clippy::exit, reason = "the thread of the check is blocked and cannot return")]
 fn leave(at: Instant, interrupted: Option<Interrupt>) {
     thread::sleep(at.saturating_duration_since(Instant::now()));
     if let Some(interrupt) = interrupted {
         interrupt.die();
     }
-    // Standard error may be what blocks.
+    // Writing to standard error may block, too.
     thread::spawn(|| {
         writeln!(io::stderr(), "ndjson-check: timed out: the output could not be written in time")
     });
@@ -363,7 +378,7 @@ fn leave(at: Instant, interrupted: Option<Interrupt>) {
     process::exit(2);
 }
 
-/// A time after another; none if it is too far away to matter.
+/// The end of a time limit; none if it is too far away to matter.
 fn after(time: Instant, limit: Duration) -> Option<Instant> {
     time.checked_add(limit.min(TIMER_MAX))
 }

@@ -1,4 +1,4 @@
-//! What the check tells the supervisor: when events came, which calls are open, what has ended.
+//! What the supervisor knows from the check: when events came, which calls are open, what ended.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write as _};
@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 
 use crate::check::{CallChange, CheckedEvent, Observer, StreamStart, StreamSummary};
 use crate::error::Error;
-use crate::limits::BLOCKED_MIN;
 use crate::rules::diagnostic::Diagnostic;
+
+/// A write of our output that takes less than this does not count as blocked.
+const BLOCKED_MIN: Duration = Duration::from_millis(1);
 
 /// The state of the run, shared by the check and the supervisor.
 #[derive(Debug, Clone)]
@@ -19,7 +21,6 @@ pub(super) struct Watch {
     wake: Arc<UnixStream>,
 }
 
-/// What is known of the run.
 #[derive(Debug)]
 pub(super) struct RunState {
     pub(super) started: Instant,
@@ -27,9 +28,8 @@ pub(super) struct RunState {
     pub(super) last_event: Instant,
     /// When the terminal event came.
     pub(super) terminal: Option<Instant>,
-    /// When the stream ended.
     pub(super) stream_end: Option<Instant>,
-    /// Whether the check waits for more; otherwise it, or our reader, is what takes time.
+    /// Whether the check waits for input; otherwise the check, or our reader, takes the time.
     pub(super) waiting: bool,
     /// Whether we stopped reading the stream before its end.
     pub(super) cut: bool,
@@ -58,10 +58,10 @@ impl RunState {
     /// How long our own output has blocked us until now.
     pub(super) fn blocked(&self, now: Instant) -> Duration {
         let current = self.writing.map(|since| now.saturating_duration_since(since));
-        self.blocked + current.filter(|it| *it >= BLOCKED_MIN).unwrap_or_default()
+        self.blocked + current.filter(|blocked| *blocked >= BLOCKED_MIN).unwrap_or_default()
     }
 
-    /// Leaves a pause out of every measure: the terminal stopped us all.
+    /// Leaves out a pause in which the terminal had stopped us and the command.
     pub(super) fn shift(&mut self, pause: Duration) {
         self.started += pause;
         self.last_event += pause;
@@ -74,7 +74,7 @@ impl RunState {
 }
 
 impl Watch {
-    /// The watch, and what becomes readable when the supervisor is to look.
+    /// The watch, and a socket that becomes readable when the supervisor must wake up.
     pub(super) fn new() -> io::Result<(Self, UnixStream)> {
         let (reader, writer) = UnixStream::pair()?;
         reader.set_nonblocking(true)?;
@@ -99,19 +99,18 @@ impl Watch {
     }
 
     fn wake(&self) {
-        // One that is full wakes just as well.
+        // A full socket wakes the supervisor, too.
         let _ = (&*self.wake).write(&[1]);
     }
 
-    /// The check waits for more, or has something to do: first of all to write the copies of what
-    /// it read.
+    /// The check waits for input, or is busy: it starts by writing copies of what it read.
     pub(super) fn waits(&self, waiting: bool) {
         let mut state = self.state();
         state.waiting = waiting;
         state.writing = (!waiting).then(Instant::now);
     }
 
-    /// Does something that writes our own output, and measures how long that blocks.
+    /// Writes our own output, and measures how long that blocks.
     fn writes<T>(&self, write: impl FnOnce() -> T) -> T {
         self.state().writing = Some(Instant::now());
         let written = write();
@@ -121,17 +120,9 @@ impl Watch {
         written
     }
 
-    /// No more events will come.
     pub(super) fn stream_ended(&self) {
-        let first = {
-            let mut state = self.state();
-            let first = state.stream_end.is_none();
-            state.stream_end.get_or_insert_with(Instant::now);
-            first
-        };
-        if first {
-            self.wake();
-        }
+        self.state().stream_end.get_or_insert_with(Instant::now);
+        self.wake();
     }
 
     /// An event came whose profile is not known yet.
@@ -172,7 +163,7 @@ impl Watch {
     }
 }
 
-/// An output whose writes the supervisor knows of; from an observer it also learns the events.
+/// A reader or an observer whose writes the supervisor knows of; an observer also reports events.
 pub(crate) struct Watched<T> {
     watch: Watch,
     inner: T,
@@ -184,7 +175,7 @@ impl<T> Watched<T> {
     }
 }
 
-/// The outermost reader of a [`super::ProducerStream`]: besides reading, it writes copies.
+/// The outermost reader of a [`super::ProducerStream`], which writes the copies, too.
 impl<R: Read> Read for Watched<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.watch.writes(|| self.inner.read(buffer))

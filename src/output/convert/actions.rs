@@ -1,4 +1,4 @@
-//! One line for each tool call: what was done, or what was attempted and did not happen.
+//! One line for each tool call: what was done, or only attempted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(super) struct Actions {
     open: BTreeMap<u64, OpenAction>,
 }
 
-/// What the halves of a call have said so far; the completion may not repeat what the start says.
+/// What is known of a call; its completion need not repeat what its start said.
 #[derive(Default)]
 struct OpenAction {
     tool: String,
@@ -44,7 +44,8 @@ impl Actions {
         if event.text().contains(&TextUpdate::NewTurn) {
             lines = self.unfinished();
         }
-        if let Some(directory) = event.facts.rare.as_ref().and_then(|it| it.directory.as_ref()) {
+        if let Some(directory) = event.facts.rare.as_ref().and_then(|rare| rare.directory.as_ref())
+        {
             self.directory = Some(directory.trim_end_matches(['/', '\\']).to_owned());
         }
         for update in event.calls() {
@@ -96,7 +97,7 @@ impl Actions {
         }
     }
 
-    /// Adds what a half of a call says; returns where the paths of the rules begin in it.
+    /// Adds the start or the completion; returns the object in which the paths of the rules begin.
     fn add<'e>(&self, open: &mut OpenAction, update: &CallUpdate<'e>) -> Option<Scope<'e>> {
         let call = update.call;
         if let Some(tool) = &call.tool {
@@ -150,9 +151,12 @@ impl Actions {
 
     /// A detail with a space before it; a path is shown relative to the agent's directory.
     fn detail(&self, detail: &str, is_path: bool) -> String {
-        let directory = self.directory.as_deref().filter(|it| is_path && !it.is_empty());
+        let directory = self.directory.as_deref().filter(|path| is_path && !path.is_empty());
         let below = directory.and_then(|directory| {
-            detail.strip_prefix(directory)?.strip_prefix(['/', '\\']).filter(|it| !it.is_empty())
+            detail
+                .strip_prefix(directory)?
+                .strip_prefix(['/', '\\'])
+                .filter(|rest| !rest.is_empty())
         });
         format!(" {}", self.short(below.unwrap_or(detail)))
     }

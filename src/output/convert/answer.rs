@@ -6,19 +6,19 @@ use crate::check::{CheckedEvent, Outcome, TextUpdate};
 use crate::limits::ANSWER_BYTES_MAX;
 use crate::rules::escape::{Escaper, clipped};
 
-pub(super) struct Answer {
+pub(super) struct AnswerFormatter {
     escaper: Escaper,
     message: String,
     is_complete: bool,
 }
 
-impl Answer {
+impl AnswerFormatter {
     pub(super) fn new(is_raw: bool) -> Self {
         Self { escaper: Escaper::new(is_raw), message: String::new(), is_complete: false }
     }
 }
 
-impl Formatter for Answer {
+impl Formatter for AnswerFormatter {
     fn event(&mut self, event: &CheckedEvent<'_>, _: &mut Vec<u8>) {
         for update in event.text() {
             match update {

@@ -9,20 +9,20 @@ use crate::json;
 use crate::profile::Profile;
 use crate::rules::escape::escaped_json;
 
-pub(super) struct SingleObject {
+pub(super) struct ObjectFormatter {
     profile: Arc<Profile>,
     is_raw: bool,
     object: String,
 }
 
-impl SingleObject {
-    /// Unless `is_raw`, what misleads a terminal is escaped: the same JSON.
+impl ObjectFormatter {
+    /// Unless `is_raw`, what misleads a terminal is escaped; the JSON stays equal.
     pub(super) fn new(profile: &Arc<Profile>, is_raw: bool) -> Self {
         Self { profile: Arc::clone(profile), is_raw, object: String::new() }
     }
 }
 
-impl Formatter for SingleObject {
+impl Formatter for ObjectFormatter {
     fn event(&mut self, event: &CheckedEvent<'_>, _: &mut Vec<u8>) {
         let Some(end) = event.facts.terminal().filter(|_| event.is_in_run()) else { return };
         let order = self.profile.single_object.as_ref().map_or(&[][..], |single| &single.order);

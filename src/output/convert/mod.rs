@@ -32,7 +32,7 @@ pub enum To {
 }
 
 impl To {
-    /// Whether it is text for people, and not JSON.
+    /// Whether the form is plain text, and not JSON.
     pub fn is_text(self) -> bool {
         match self {
             Self::Text | Self::Transcript | Self::Answer => true,
@@ -41,14 +41,14 @@ impl To {
     }
 }
 
-/// Formats one stream. What must be written is appended to `out`.
+/// Formats one stream: appends to `out` what must be written.
 trait Formatter {
     fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>);
 
     /// Closes what the stream leaves open.
     fn end(&mut self, _out: &mut Vec<u8>) {}
 
-    /// What depends on the outcome of the run.
+    /// Writes what depends on the outcome of the run.
     fn finish(&mut self, _outcome: Outcome, _out: &mut Vec<u8>) {}
 }
 
@@ -56,9 +56,9 @@ trait Formatter {
 pub struct Conversion<W> {
     to: To,
     is_raw: bool,
-    /// None between two streams.
+    /// None between streams.
     formatter: Option<Box<dyn Formatter>>,
-    /// None once the reader has gone away or writing has failed.
+    /// None after a failure, or when the reader has gone away.
     writer: Option<W>,
     failure: Option<io::Error>,
     out: Vec<u8>,
@@ -81,7 +81,6 @@ impl<W: Write> Conversion<W> {
         self.failure.as_ref()
     }
 
-    /// Writes what there is, in one go.
     fn deliver(&mut self) {
         if self.out.is_empty() {
             return;
@@ -136,10 +135,10 @@ impl<W: Write> Observer for Conversion<W> {
 
 fn formatter(profile: &Arc<Profile>, to: To, is_raw: bool) -> Box<dyn Formatter> {
     match to {
-        To::Text => Box::new(text::Text::new(profile, is_raw)),
-        To::Transcript => Box::new(transcript::Transcript::new(profile, is_raw)),
-        To::Answer => Box::new(answer::Answer::new(is_raw)),
-        To::Json => Box::new(json::SingleObject::new(profile, is_raw)),
-        To::ValidEvents => Box::new(valid_events::ValidEvents),
+        To::Text => Box::new(text::TextFormatter::new(profile, is_raw)),
+        To::Transcript => Box::new(transcript::TranscriptFormatter::new(profile, is_raw)),
+        To::Answer => Box::new(answer::AnswerFormatter::new(is_raw)),
+        To::Json => Box::new(json::ObjectFormatter::new(profile, is_raw)),
+        To::ValidEvents => Box::new(valid_events::ValidEventsFormatter),
     }
 }

@@ -7,17 +7,17 @@ use super::actions::Actions;
 use crate::check::CheckedEvent;
 use crate::profile::Profile;
 
-pub(super) struct Text {
+pub(super) struct TextFormatter {
     actions: Actions,
 }
 
-impl Text {
+impl TextFormatter {
     pub(super) fn new(profile: &Arc<Profile>, is_raw: bool) -> Self {
         Self { actions: Actions::new(profile, is_raw) }
     }
 }
 
-impl Formatter for Text {
+impl Formatter for TextFormatter {
     fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>) {
         write(&self.actions.lines(event), out);
     }

@@ -1,5 +1,5 @@
-//! `transcript`: the run as a person reads it: the assistant's text as it comes, and the actions
-//! between its segments, each in brackets on a line of its own.
+//! `transcript`: the assistant's text as it comes, and the actions between its segments, each in
+//! brackets on a separate line.
 
 use std::sync::Arc;
 
@@ -9,33 +9,30 @@ use crate::check::{CheckedEvent, TextUpdate};
 use crate::profile::Profile;
 use crate::rules::escape::Escaper;
 
-pub(super) struct Transcript {
+pub(super) struct TranscriptFormatter {
     actions: Actions,
     escaper: Escaper,
-    block: Block,
+    last: LastBlock,
     /// Line breaks at the end of what was written, at most two.
     breaks: usize,
 }
 
 /// What was written last.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Block {
-    /// Nothing.
+enum LastBlock {
     None,
     /// Part of a text segment.
     OpenText,
-    /// The end of one.
     Text,
-    /// An action.
     Action,
 }
 
-impl Transcript {
+impl TranscriptFormatter {
     pub(super) fn new(profile: &Arc<Profile>, is_raw: bool) -> Self {
         Self {
             actions: Actions::new(profile, is_raw),
             escaper: Escaper::new(is_raw),
-            block: Block::None,
+            last: LastBlock::None,
             breaks: 0,
         }
     }
@@ -44,13 +41,13 @@ impl Transcript {
     /// of a segment do not add to it.
     fn text(&mut self, chunk: &str, out: &mut String) {
         let mut chunk = chunk;
-        if self.block != Block::OpenText {
+        if self.last != LastBlock::OpenText {
             chunk = chunk.trim_start_matches(['\r', '\n']);
             if chunk.is_empty() {
                 return;
             }
             self.set_apart(out);
-            self.block = Block::OpenText;
+            self.last = LastBlock::OpenText;
         }
         let start = out.len();
         self.escaper.text(chunk, out);
@@ -64,18 +61,18 @@ impl Transcript {
     }
 
     fn action(&mut self, line: &str, out: &mut String) {
-        if self.block != Block::Action {
+        if self.last != LastBlock::Action {
             self.set_apart(out);
         }
         out.push('[');
         out.push_str(line);
         out.push_str("]\n");
-        (self.block, self.breaks) = (Block::Action, 1);
+        (self.last, self.breaks) = (LastBlock::Action, 1);
     }
 
     /// Ends the last line and leaves a blank one, unless it is the first block.
     fn set_apart(&mut self, out: &mut String) {
-        if self.block != Block::None {
+        if self.last != LastBlock::None {
             let missing = 2 - self.breaks.min(2);
             out.push_str(&"\n\n"[..missing]);
             self.breaks = 2;
@@ -83,19 +80,19 @@ impl Transcript {
     }
 }
 
-impl Formatter for Transcript {
+impl Formatter for TranscriptFormatter {
     fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>) {
         let mut text = String::new();
         for update in event.text() {
             match update {
                 TextUpdate::Chunk(chunk) => self.text(chunk, &mut text),
-                TextUpdate::SegmentEnd if self.block == Block::OpenText => {
+                TextUpdate::SegmentEnd if self.last == LastBlock::OpenText => {
                     let start = text.len();
                     self.escaper.end(&mut text);
                     if text.len() > start {
                         self.count_breaks(start, &text);
                     }
-                    self.block = Block::Text;
+                    self.last = LastBlock::Text;
                 }
                 // What has been shown stays; the report shows the difference.
                 TextUpdate::Replaced(_)
@@ -116,7 +113,7 @@ impl Formatter for Transcript {
         for line in self.actions.unfinished() {
             self.action(&line, &mut text);
         }
-        if self.block != Block::None && self.breaks == 0 {
+        if self.last != LastBlock::None && self.breaks == 0 {
             text.push('\n');
         }
         out.extend_from_slice(text.as_bytes());

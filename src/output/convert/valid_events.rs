@@ -3,9 +3,9 @@
 use super::Formatter;
 use crate::check::CheckedEvent;
 
-pub(super) struct ValidEvents;
+pub(super) struct ValidEventsFormatter;
 
-impl Formatter for ValidEvents {
+impl Formatter for ValidEventsFormatter {
     fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>) {
         if event.is_valid() {
             out.extend_from_slice(event.bytes());

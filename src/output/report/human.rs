@@ -1,4 +1,4 @@
-//! The report for people: one line for each defect, one line for each stream.
+//! The human report: one line for each defect, one line for each stream.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use crate::rules::Severity;
 use crate::rules::diagnostic::{Diagnostic, SchemaLocation};
 use crate::rules::escape::visible;
 
-/// Writes the report for people.
+/// Writes the human report.
 pub struct Human<W> {
     name: String,
     sink: Sink<W>,

@@ -1,4 +1,4 @@
-//! The report for programs: NDJSON, one object on each line.
+//! The json report: NDJSON, one object on each line.
 //!
 //! Its format is described by `report.schema.json` (`ndjson-check schema report`); an incompatible
 //! change is a new version. A diagnostic is written when it is found, a stream at its end, and the
@@ -23,7 +23,7 @@ pub const SCHEMA: &str = include_str!("../report.schema.json");
 /// The version of the report's format.
 const REPORT_VERSION: u8 = 1;
 
-/// Writes the report for programs.
+/// Writes the json report.
 pub struct Json<W> {
     path: String,
     sink: Sink<W>,

@@ -1,4 +1,4 @@
-//! Reports: what was found, for people and for programs.
+//! Reports, to read or to parse.
 
 mod human;
 mod json;

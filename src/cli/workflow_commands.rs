@@ -1,21 +1,16 @@
-//! The runners of GitHub and Azure execute commands in a job's log. None may come from an agent.
+//! The runners of GitHub and Azure execute commands in a job's log. An agent must not write any.
 //!
-//! GitHub's obeys a line that begins with `::`, white space before it ignored, and `##[` anywhere.
-//! Azure's obeys `##[` and `##vso[`. Gitea's sets the same variable as GitHub's.
+//! GitHub's runs a line that begins with `::`, after any white space, and `##[` anywhere.
+//! Azure's runs `##[` and `##vso[`. Gitea's sets the same variable as GitHub's.
 
 use std::env;
 use std::ffi::OsStr;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Write};
 
 /// Whether output goes to the log of a GitHub workflow or an Azure pipeline.
-pub(crate) fn is_watched() -> bool {
+pub(super) fn in_ci_log() -> bool {
     is_on("GITHUB_ACTIONS") || is_on("TF_BUILD")
-}
-
-/// Whether the runner can be asked to ignore commands for a while: Azure's cannot.
-pub(crate) fn can_be_muted() -> bool {
-    !is_on("TF_BUILD")
 }
 
 /// Whether a variable is set, and not to something that means no.
@@ -24,30 +19,35 @@ fn is_on(variable: &str) -> bool {
     env::var_os(variable).is_some_and(|value| !off(&value))
 }
 
-/// A word that nobody can guess: 128 bits from the system's random numbers, in hexadecimal.
-pub(crate) fn token() -> String {
-    // Each state has keys of its own, from the operating system; what it makes of a number cannot
-    // be told without them.
-    let half = || RandomState::new().hash_one(0_u64);
-    format!("{:016x}{:016x}", half(), half())
+/// The writer; in the log of a CI job, with commands escaped as JSON allows.
+pub(super) fn escape_commands(writer: impl Write + 'static) -> Box<dyn Write> {
+    if in_ci_log() { Box::new(EscapeCommands::new(writer)) } else { Box::new(writer) }
 }
 
-/// Passes JSON on with every workflow command in it broken, and the JSON equal: `#` and `:` become
-/// `\u0023` and `\u003a` where a command could begin. What is no JSON is broken the same way.
-#[derive(Debug)]
-pub(crate) struct Guard<W: Write> {
+/// The writer; in the log of a CI job, without commands, and the text unchanged where the runner
+/// allows that: Azure's cannot be asked to ignore commands.
+pub(super) fn stop_commands(writer: impl Write + 'static) -> Box<dyn Write> {
+    if is_on("GITHUB_ACTIONS") && !is_on("TF_BUILD") {
+        Box::new(StopCommands::new(writer))
+    } else {
+        escape_commands(writer)
+    }
+}
+
+/// Breaks every workflow command in JSON and leaves the JSON equal: `#` and `:` become `\u0023` and
+/// `\u003a` where a command could begin. Other text is changed in the same way.
+struct EscapeCommands<W: Write> {
     inner: W,
-    /// Number signs that were seen and not yet passed on, at most two.
+    /// Number signs that were read and not yet written, at most two.
     signs: u8,
-    /// Only what the runner may skip stands before this byte on its line.
+    /// Only bytes that the runner may skip precede this one on its line.
     at_start: bool,
-    /// A colon at the start of a line was seen and not yet passed on.
+    /// A colon at the start of a line was read and not yet written.
     colon: bool,
 }
 
-impl<W: Write> Guard<W> {
-    /// Guards this writer.
-    pub(crate) fn new(inner: W) -> Self {
+impl<W: Write> EscapeCommands<W> {
+    fn new(inner: W) -> Self {
         Self { inner, signs: 0, at_start: true, colon: false }
     }
 
@@ -62,7 +62,7 @@ impl<W: Write> Guard<W> {
             self.signs += 1;
             return;
         }
-        // Of `##vso[` the first letter is enough: what is escaped needlessly is equal all the same.
+        // Of `##vso[` the first letter is enough: an escape too many leaves the JSON equal.
         if matches!(byte, b'[' | b'v') && self.signs == 2 {
             out.extend_from_slice(b"\\u0023\\u0023");
             self.signs = 0;
@@ -78,7 +78,7 @@ impl<W: Write> Guard<W> {
             return;
         }
         out.push(byte);
-        // Carriage returns end a line for the runner, and it knows more white space than ASCII's.
+        // The runner takes a carriage return as the end of a line, and skips Unicode white space.
         self.at_start = match byte {
             b'\n' | b'\r' => true,
             0..=b' ' | 0x80.. => self.at_start,
@@ -102,23 +102,52 @@ impl<W: Write> Guard<W> {
     }
 }
 
-/// Writes text with the runner's commands switched off, and on again at its end.
-#[derive(Debug)]
-pub(crate) struct Muted<W: Write> {
+impl<W: Write> Write for EscapeCommands<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut out = Vec::with_capacity(bytes.len() + 16);
+        for &byte in bytes {
+            self.byte(byte, &mut out);
+        }
+        self.inner.write_all(&out)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+impl<W: Write> Drop for EscapeCommands<W> {
+    fn drop(&mut self) {
+        let mut out = Vec::new();
+        self.release(&mut out);
+        // At most two bytes of a last line without an end. No verdict depends on them.
+        let _ = self.inner.write_all(&out);
+    }
+}
+
+/// Switches the runner's commands off before the first byte, and on again after the last.
+struct StopCommands<W: Write> {
     inner: W,
     token: String,
     begun: bool,
     line_open: bool,
 }
 
-impl<W: Write> Muted<W> {
-    /// Mutes this writer, from the first byte.
-    pub(crate) fn new(inner: W) -> Self {
+impl<W: Write> StopCommands<W> {
+    fn new(inner: W) -> Self {
         Self { inner, token: token(), begun: false, line_open: false }
     }
 }
 
-impl<W: Write> Write for Muted<W> {
+/// A word that cannot be guessed: 128 bits from the system's random numbers, in hexadecimal.
+fn token() -> String {
+    // Each state has its own random keys; its hashes cannot be predicted without them.
+    let half = || RandomState::new().hash_one(0_u64);
+    format!("{:016x}{:016x}", half(), half())
+}
+
+impl<W: Write> Write for StopCommands<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if !self.begun {
             self.inner.write_all(format!("::stop-commands::{}\n", self.token).as_bytes())?;
@@ -136,39 +165,14 @@ impl<W: Write> Write for Muted<W> {
     }
 }
 
-impl<W: Write> Drop for Muted<W> {
+impl<W: Write> Drop for StopCommands<W> {
     fn drop(&mut self) {
         if self.begun {
             let line_break = if self.line_open { "\n" } else { "" };
-            // If it fails, the commands of the step stay switched off: safe.
+            // If this fails, the runner ignores the commands of the rest of the step: safe.
             let _ = writeln!(self.inner, "{line_break}::{}::", self.token);
             let _ = self.inner.flush();
         }
-    }
-}
-
-/// At the end of the output what was held back is passed on: the sign of a command that never was.
-impl<W: Write> Drop for Guard<W> {
-    fn drop(&mut self) {
-        let mut out = Vec::new();
-        self.release(&mut out);
-        // At most two bytes, of a last line that has no end; its loss is no silent success.
-        let _ = self.inner.write_all(&out);
-    }
-}
-
-impl<W: Write> Write for Guard<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut out = Vec::with_capacity(bytes.len() + 16);
-        for &byte in bytes {
-            self.byte(byte, &mut out);
-        }
-        self.inner.write_all(&out)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
     }
 }
 
@@ -176,13 +180,13 @@ impl<W: Write> Write for Guard<W> {
 mod tests {
     use super::*;
 
-    fn guarded(pieces: &[&str]) -> String {
+    fn escaped(chunks: &[&str]) -> String {
         let mut out = Vec::new();
-        let mut guard = Guard::new(&mut out);
-        for piece in pieces {
-            guard.write_all(piece.as_bytes()).expect("memory takes it");
+        let mut writer = EscapeCommands::new(&mut out);
+        for chunk in chunks {
+            writer.write_all(chunk.as_bytes()).expect("memory takes it");
         }
-        drop(guard);
+        drop(writer);
         String::from_utf8(out).expect("it was text")
     }
 
@@ -203,18 +207,18 @@ mod tests {
             ("#::x", "#::x"),
         ];
         for (raw, safe) in cases {
-            assert_eq!(guarded(&[raw]), safe, "{raw:?}");
+            assert_eq!(escaped(&[raw]), safe, "{raw:?}");
             let bytes: Vec<String> = raw.chars().map(String::from).collect();
-            let pieces: Vec<&str> = bytes.iter().map(String::as_str).collect();
-            assert_eq!(guarded(&pieces), safe, "{raw:?}, in pieces");
+            let chunks: Vec<&str> = bytes.iter().map(String::as_str).collect();
+            assert_eq!(escaped(&chunks), safe, "{raw:?}, in chunks");
         }
     }
 
-    /// Goal: no text makes a command. Method: many random texts of what hurts, in pieces, held
-    /// against the runner's grammar; where the text is JSON it stays equal.
+    /// Goal: no text makes a command. Method: check many random texts, written in chunks,
+    /// against the runner's grammar; JSON must stay equal.
     #[test]
     fn random_texts_make_no_command() {
-        const PIECES: [&str; 13] =
+        const CHUNKS: [&str; 13] =
             ["#", "#", "[", "vso[", ":", ":", "\n", "\r", " ", "\u{a0}", "a", "{\"", "\"}"];
         let mut state = 1_u64;
         let mut next = move |bound: usize| {
@@ -222,13 +226,13 @@ mod tests {
             usize::try_from(state >> 33).expect("31 bits fit") % bound
         };
         for _ in 0..200_000 {
-            let pieces: Vec<&str> = (0..next(10)).map(|_| PIECES[next(PIECES.len())]).collect();
-            let safe = guarded(&pieces);
-            assert!(!safe.contains("##[") && !safe.contains("##vso["), "{pieces:?}");
+            let chunks: Vec<&str> = (0..next(10)).map(|_| CHUNKS[next(CHUNKS.len())]).collect();
+            let safe = escaped(&chunks);
+            assert!(!safe.contains("##[") && !safe.contains("##vso["), "{chunks:?}");
             for line in safe.split(['\n', '\r']) {
-                assert!(!line.trim_start().starts_with("::"), "{pieces:?}");
+                assert!(!line.trim_start().starts_with("::"), "{chunks:?}");
             }
-            let raw = pieces.concat();
+            let raw = chunks.concat();
             if let Ok(value) = serde_json::from_str::<serde_json::Value>(&raw) {
                 assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).ok(), Some(value));
             }
@@ -236,18 +240,18 @@ mod tests {
     }
 
     #[test]
-    fn muted_text_stands_between_two_lines_that_nobody_can_guess() {
+    fn stopped_commands_start_again_with_a_random_token() {
         let mut out = Vec::new();
-        let mut muted = Muted::new(&mut out);
-        muted.write_all(b"a").expect("memory takes it");
-        muted.write_all(b"::error::b").expect("memory takes it");
-        drop(muted);
+        let mut writer = StopCommands::new(&mut out);
+        writer.write_all(b"a").expect("memory takes it");
+        writer.write_all(b"::error::b").expect("memory takes it");
+        drop(writer);
         let text = String::from_utf8(out).expect("it was text");
         let lines: Vec<&str> = text.lines().collect();
         let token = lines[0].strip_prefix("::stop-commands::").expect("it begins with the command");
         assert_eq!(lines[1..], ["a::error::b", &format!("::{token}::")]);
         let mut nothing = Vec::new();
-        drop(Muted::new(&mut nothing));
+        drop(StopCommands::new(&mut nothing));
         assert_eq!(nothing, b"");
     }
 

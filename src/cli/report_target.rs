@@ -1,0 +1,73 @@
+//! Where a report goes. A file appears when the report is complete.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek as _, Write};
+use std::path::{Path, PathBuf};
+
+use super::workflow_commands::escape_commands;
+
+/// A regular file appears when the report is complete, so that no reader sees half of one. Until
+/// then the report is in a file without a name, which the system deletes however we end. What
+/// exists and is not a regular file (a device, a named pipe) is written directly.
+pub(super) enum ReportTarget {
+    Stream(Box<dyn Write>),
+    File(File, PathBuf),
+}
+
+impl ReportTarget {
+    pub(super) fn file(path: &Path) -> io::Result<Self> {
+        // A symbolic link is followed, not replaced.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            // It may be the log of a CI job.
+            let file = OpenOptions::new().write(true).open(path)?;
+            return Ok(Self::Stream(escape_commands(file)));
+        }
+        // Checked first: the error would name the temporary file.
+        folder(&path).metadata()?;
+        Ok(Self::File(tempfile::tempfile_in(folder(&path))?, path))
+    }
+
+    /// Gives the complete report its name, in one step.
+    pub(super) fn finish(self) -> io::Result<()> {
+        let Self::File(mut file, path) = self else { return Ok(()) };
+        let mut named = tempfile::Builder::new();
+        named.prefix(".ndjson-check-");
+        #[cfg(unix)]
+        named.permissions(permissions(&path));
+        let mut named = named.tempfile_in(folder(&path))?;
+        file.rewind()?;
+        io::copy(&mut file, named.as_file_mut())?;
+        named.persist(path)?;
+        Ok(())
+    }
+
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Stream(stream) => stream,
+            Self::File(file, _) => file,
+        }
+    }
+}
+
+impl Write for ReportTarget {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer().flush()
+    }
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A report is no secret: it gets the permissions of the file that it replaces, or of any new one.
+#[cfg(unix)]
+fn permissions(path: &Path) -> std::fs::Permissions {
+    use std::os::unix::fs::PermissionsExt as _;
+    let existing = path.metadata().map(|metadata| metadata.permissions());
+    existing.unwrap_or_else(|_| std::fs::Permissions::from_mode(0o666))
+}

@@ -1,0 +1,94 @@
+//! Refuses to write a file twice, or one that is read.
+
+use std::path::{Path, PathBuf};
+
+use same_file::Handle;
+
+use super::args::Cli;
+use super::error::CliError;
+use super::inputs::Input;
+use crate::error::Error;
+
+pub(super) fn refuse(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(), CliError> {
+    let reports = cli.report.iter().filter_map(|report| report.file.as_ref());
+    let written: Vec<Destination> =
+        reports.chain(&cli.tee).map(|path| Destination::of(path)).collect();
+    let reads_stdin = inputs.iter().flatten().any(|input| *input == Input::Stdin);
+    let stdin = Handle::stdin().ok().filter(|_| reads_stdin);
+    let lists = cli.files_from.iter().chain(&cli.files0_from);
+    let files = inputs.iter().flatten().filter_map(|input| match input {
+        Input::Path(path) => Some(path),
+        Input::Stdin => None,
+    });
+    let mut read = lists.chain(files);
+    let stdout = Handle::stdout().ok().filter(is_regular);
+    for (index, file) in written.iter().enumerate() {
+        let shown = file.path.display();
+        if written[..index].iter().any(|other| file.is(other.path)) {
+            return Err(CliError::Usage(format!("{shown} would be written twice")));
+        }
+        let is_stdin = stdin.is_some() && file.regular == stdin;
+        if is_stdin || read.clone().any(|path| file.is(path)) {
+            return Err(CliError::Usage(format!("{shown} would replace its own input")));
+        }
+        if stdout.is_some() && file.regular == stdout {
+            return Err(CliError::Usage(format!("{shown} is standard output already")));
+        }
+    }
+    let reports_to_stdout =
+        cli.report.is_empty() || cli.report.iter().any(|report| report.file.is_none());
+    if stdout.is_none() || cli.to.is_none() && (cli.quiet || !reports_to_stdout) {
+        return Ok(());
+    }
+    if stdin == stdout {
+        return Err(CliError::usage("standard output is also the input"));
+    }
+    match read.find(|path| regular(path) == stdout) {
+        Some(path) => Err(CliError::Usage(format!("{} is also standard output", path.display()))),
+        None => Ok(()),
+    }
+}
+
+/// A path that is written: to a regular file that exists or not, or to a device.
+struct Destination<'p> {
+    path: &'p Path,
+    regular: Option<Handle>,
+    /// The path with its folder's links resolved; none for a device, which may be shared.
+    absolute: Option<PathBuf>,
+}
+
+impl<'p> Destination<'p> {
+    fn of(path: &'p Path) -> Self {
+        let is_special = path.metadata().is_ok_and(|metadata| !metadata.is_file());
+        Self {
+            path,
+            regular: regular(path),
+            absolute: if is_special { None } else { absolute(path) },
+        }
+    }
+
+    /// Whether the other path names the same file. It may be one of many thousand: the names are
+    /// compared first.
+    fn is(&self, other: &Path) -> bool {
+        let same_name = self.path.file_name() == other.file_name();
+        same_name && self.absolute.is_some() && self.absolute == absolute(other)
+            || self.regular.is_some() && self.regular == regular(other)
+    }
+}
+
+fn absolute(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+    Some(folder.join(path.file_name()?))
+}
+
+fn regular(path: &Path) -> Option<Handle> {
+    // Not opened otherwise: a named pipe would block.
+    path.metadata()
+        .is_ok_and(|metadata| metadata.is_file())
+        .then(|| Handle::from_path(path).ok())?
+}
+
+fn is_regular(handle: &Handle) -> bool {
+    handle.as_file().metadata().is_ok_and(|metadata| metadata.is_file())
+}
