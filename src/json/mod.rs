@@ -1,6 +1,6 @@
 //! JSON: two parsers, one way to ask for values, JSON Pointer, and JSON Schema.
 //!
-//! Which parser read a text is known here only: everybody else asks [`JsonRef`].
+//! Only this module knows which parser read a text: all others ask [`JsonRef`].
 
 mod block_hasher;
 mod json_ref;
@@ -13,7 +13,9 @@ mod tree;
 use serde_json::Value;
 
 pub(crate) use json_ref::JsonRef;
-pub(crate) use locate::{member, members, places};
+#[cfg(feature = "cli")]
+pub(crate) use locate::member;
+pub(crate) use locate::{members, places};
 pub(crate) use schema::{Schema, Violation};
 pub(crate) use tape::{
     Cursor, DIGITS_MAX, Doc, ENTRIES_NOTED, Kind, Tape, chunks, decimal, digits, string_end,
@@ -21,37 +23,26 @@ pub(crate) use tape::{
 };
 pub(crate) use tree::parse as parse_tree;
 
-/// One JSON text that has been read, by either parser.
+/// One JSON text, read by either parser.
 #[derive(Debug)]
-pub(crate) struct Json<'a>(Repr<'a>);
-
-#[derive(Debug)]
-enum Repr<'a> {
+pub(crate) enum ParsedJson<'a> {
     Tree(Value),
     Tape(Doc<'a>),
 }
 
-impl<'a> Json<'a> {
-    pub(crate) fn tree(value: Value) -> Self {
-        Self(Repr::Tree(value))
-    }
-
-    pub(crate) fn tape(doc: Doc<'a>) -> Self {
-        Self(Repr::Tape(doc))
-    }
-
+impl<'a> ParsedJson<'a> {
     pub(crate) fn root(&self) -> JsonRef<'_> {
-        match &self.0 {
-            Repr::Tree(value) => JsonRef::tree(value),
-            Repr::Tape(doc) => JsonRef::tape(doc.root()),
+        match self {
+            Self::Tree(value) => JsonRef::tree(value),
+            Self::Tape(doc) => JsonRef::tape(doc.root()),
         }
     }
 
     /// The tape, for the shape cache.
     pub(crate) fn doc(&self) -> Option<&Doc<'a>> {
-        match &self.0 {
-            Repr::Tree(_) => None,
-            Repr::Tape(doc) => Some(doc),
+        match self {
+            Self::Tree(_) => None,
+            Self::Tape(doc) => Some(doc),
         }
     }
 }
