@@ -83,6 +83,7 @@ pub(crate) enum RunOutcome {
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the keys of the profile language")]
 pub(crate) struct UsagePaths {
     pub input_tokens: Option<Path>,
     pub output_tokens: Option<Path>,

@@ -138,7 +138,7 @@ impl ActionRules {
 }
 
 impl ActionRule {
-    fn is_for(&self, tool: &str) -> bool {
+    pub(crate) fn is_for(&self, tool: &str) -> bool {
         self.tool == tool || self.tool == "*"
     }
 
