@@ -128,3 +128,33 @@ impl<'de> Visitor<'de> for &mut Builder {
         Ok(Value::Object(object))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_broken_text_has_the_error_of_the_parser() {
+        let long = format!("\"{}\"", "x".repeat(UNCHECKED_BYTES_MAX));
+        let deep = "[".repeat(200);
+        let tails =
+            ["", ",", ", 1e999]", ", \"\\ud83d\"]", ", \"\\u00", ", tru]", "] {}", &deep, "]]"];
+        for tail in tails {
+            let text = format!("[{long}, {{\"a\": 1, \"a\": 2}}{tail}");
+            let mut builder =
+                Builder { keeps_parts: true, duplicates: Vec::new(), duplicates_max: 1 };
+            let expected = builder.read(&text).expect_err(tail).to_string();
+            assert_eq!(parse(&text, 1).expect_err(tail).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn a_long_object_is_a_whole_tree_and_any_other_long_text_a_type() {
+        let long = "x".repeat(UNCHECKED_BYTES_MAX);
+        let object = format!("{{\"a\": [{{\"b\": 1, \"b\": \"{long}\"}}]}}");
+        let (value, duplicates) = parse(&object, 1).expect("JSON");
+        assert_eq!(value, serde_json::from_str::<Value>(&object).expect("JSON"));
+        assert_eq!(duplicates, ["/a/0/b".to_owned()].into());
+        assert_eq!(parse(&format!("[{object}]"), 1).expect("JSON").0, Value::Array(Vec::new()));
+    }
+}

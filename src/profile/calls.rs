@@ -6,23 +6,17 @@ use super::{ActionRules, Objects};
 use crate::profile::path::{Conditions, Path};
 
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct CallRules {
     /// All rules that match an event apply.
-    #[serde(default)]
     pub start: Vec<CallStart>,
     /// As for starts, and after them.
-    #[serde(default)]
     pub completion: Vec<CallCompletion>,
     /// The first that is present.
-    #[serde(default)]
     pub tool: Vec<ToolName>,
     /// Values that must be equal in both halves of a call, if both have them.
-    #[serde(default)]
     pub must_match: Vec<Path>,
-    #[serde(default)]
     pub open_at_end: OpenAtEnd,
-    #[serde(default)]
     pub actions: ActionRules,
 }
 

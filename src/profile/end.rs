@@ -6,31 +6,23 @@ use super::{ErrorRule, EventRule, ExitCodes};
 use crate::profile::path::{Conditions, Path};
 
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct EndRules {
-    #[serde(default)]
     pub policy: TerminalPolicy,
     /// Events that end the run; the first rule that matches.
-    #[serde(default)]
     pub rules: Vec<TerminalRule>,
     /// Events with the outcome so far, for a terminal event without one; the last counts.
-    #[serde(default)]
     pub progress: Vec<ProgressRule>,
     /// Events that open a new turn after a terminal event.
-    #[serde(default)]
     pub reopen: Vec<EventRule>,
     /// Events that may follow the terminal event.
-    #[serde(default)]
     pub after: Vec<EventRule>,
     /// In a terminal event.
     pub duration_ms: Option<Path>,
     /// In a terminal event.
-    #[serde(default)]
     pub usage: UsagePaths,
     /// Events that report an error; the first rule that matches.
-    #[serde(default)]
     pub errors: Vec<ErrorRule>,
-    #[serde(default)]
     pub exit: ExitCodes,
 }
 

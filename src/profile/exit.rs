@@ -54,16 +54,14 @@ pub(crate) enum ErrorSeverity {
 
 /// What the producer's exit codes mean.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct ExitCodes {
     /// The codes of a run that succeeded.
-    #[serde(default = "zero")]
     pub success: Vec<i32>,
     /// The codes of a run that failed; by default all but those of success. A code in neither list
     /// has no meaning for the outcome.
     pub failure: Option<FailureCodes>,
     /// What a code means, for messages.
-    #[serde(default)]
     pub meaning: BTreeMap<i32, String>,
 }
 
@@ -76,13 +74,9 @@ pub(crate) enum FailureCodes {
     These(Vec<i32>),
 }
 
-fn zero() -> Vec<i32> {
-    vec![0]
-}
-
 impl Default for ExitCodes {
     fn default() -> Self {
-        Self { success: zero(), failure: None, meaning: BTreeMap::new() }
+        Self { success: vec![0], failure: None, meaning: BTreeMap::new() }
     }
 }
 

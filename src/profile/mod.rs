@@ -71,8 +71,3 @@ pub(crate) struct Profile {
     pub noise: Vec<Noise>,
     pub single_object: Option<SingleObjectRules>,
 }
-
-/// The default of a key that a profile can turn off.
-fn always() -> bool {
-    true
-}

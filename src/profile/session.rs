@@ -2,28 +2,22 @@
 
 use serde::Deserialize;
 
-use super::{EventRule, always};
+use super::EventRule;
 use crate::profile::path::Path;
 
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct SessionRules {
     /// Empty if the producer writes no such event.
-    #[serde(default)]
     pub start: Vec<EventRule>,
     /// Where an event names its session; the first that is present.
-    #[serde(default)]
     pub id: Vec<Path>,
     /// Where the start names the working directory of the agent.
     pub directory: Option<Path>,
     /// Whether there must be a start, if there are rules for one.
-    #[serde(default = "always")]
     pub required: bool,
-    #[serde(default)]
     pub must_be_first: MustBeFirst,
-    #[serde(default)]
     pub repeats: Repeats,
-    #[serde(default = "always")]
     pub id_is_constant: bool,
     /// The time of an event in milliseconds; it never decreases.
     pub time: Option<Path>,

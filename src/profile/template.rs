@@ -9,13 +9,12 @@ use crate::json::JsonRef;
 use crate::profile::path::{Conditions, Path, Scope};
 
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct ActionRules {
     /// The object at which the paths of the rules begin, from the half of a call: the event, or an
     /// element of an array in it. By default the half.
     of: Option<Path>,
     /// For each call, the first rule of its tool that matches one of its halves.
-    #[serde(default)]
     rules: Vec<ActionRule>,
 }
 

@@ -2,24 +2,21 @@
 
 use serde::Deserialize;
 
-use super::{EventRule, Objects, always};
+use super::{EventRule, Objects};
 use crate::profile::path::{Conditions, Path};
 
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct TextRules {
     /// For each event, the first rule that matches.
-    #[serde(default)]
     pub rules: Vec<TextRule>,
     /// Without it, deltas may stay open.
     pub deltas: Option<TextDeltas>,
-    #[serde(default, rename = "final")]
+    #[serde(rename = "final")]
     pub final_text: FinalText,
     /// Events that end a segment, in addition to tool calls and the terminal event.
-    #[serde(default)]
     pub ends_at: Vec<EventRule>,
     /// Whether a tool call ends an open segment.
-    #[serde(default = "always")]
     pub ends_at_calls: bool,
 }
 

@@ -6,12 +6,11 @@ use crate::profile::path::Path;
 
 /// Versions are numbers separated by dots, and are compared number by number.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Versions {
     /// Where the stream names the version.
     pub at: Option<Path>,
     /// Those with known streams.
-    #[serde(default)]
     #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the program shows it"))]
     pub seen: Vec<String>,
     pub from: Option<String>,
