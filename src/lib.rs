@@ -94,7 +94,8 @@ pub mod internals {
     pub fn satisfies(schema: &str, value: &str) -> Result<bool, Error> {
         let parse = |text| serde_json::from_str(text).unwrap_or_default();
         let schema = crate::json::Schema::compile("test", &parse(schema))?;
-        schema.violations(&crate::json::Json::tree(parse(value))).map(|found| found.is_empty())
+        let value = crate::json::ParsedJson::Tree(parse(value));
+        schema.violations(&value).map(|found| found.is_empty())
     }
 }
 

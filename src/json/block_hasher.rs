@@ -1,11 +1,10 @@
-//! Bytes for a hasher that cares how they are cut.
+//! Passes bytes to a hasher whose result depends on how they are cut.
 
 use std::hash::Hasher;
 
-/// So many bytes are handed over at once.
 const BLOCK: usize = 256;
 
-/// Hands bytes to a hasher in blocks, however they come.
+/// Passes bytes to a hasher in blocks of the same size, however they arrive.
 pub(super) struct Blocks<'h, H> {
     hasher: &'h mut H,
     block: [u8; BLOCK],
@@ -18,7 +17,6 @@ impl<'h, H: Hasher> Blocks<'h, H> {
         Self { hasher, block: [0; BLOCK], filled: 0, length: 0 }
     }
 
-    /// Takes more bytes.
     pub(super) fn push(&mut self, mut bytes: &[u8]) {
         self.length += bytes.len();
         while !bytes.is_empty() {
@@ -30,9 +28,9 @@ impl<'h, H: Hasher> Blocks<'h, H> {
                 continue;
             }
             let room = &mut self.block[self.filled..];
-            let (piece, rest) = bytes.split_at(bytes.len().min(room.len()));
-            room[..piece.len()].copy_from_slice(piece);
-            self.filled += piece.len();
+            let (part, rest) = bytes.split_at(bytes.len().min(room.len()));
+            room[..part.len()].copy_from_slice(part);
+            self.filled += part.len();
             bytes = rest;
             if self.filled == self.block.len() {
                 self.hasher.write(&self.block);
@@ -41,7 +39,7 @@ impl<'h, H: Hasher> Blocks<'h, H> {
         }
     }
 
-    /// Hands over what is left, and how much it was in all.
+    /// Passes on the remaining bytes and the total length.
     pub(super) fn finish(self) {
         self.hasher.write(&self.block[..self.filled]);
         self.hasher.write_usize(self.length);

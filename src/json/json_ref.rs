@@ -1,4 +1,4 @@
-//! One value of an event, seen through the few questions that profiles and stages ask.
+//! One value of an event, with the few queries that profiles and stages need.
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -10,48 +10,45 @@ use crate::json::tape::{Cursor, Kind, canonical, canonical_text};
 
 /// A value of an event, whichever parser read it.
 ///
-/// Members of an object have no order here: where a choice must be made, the smallest key in byte
-/// order is taken.
+/// Members of an object have no order here: a choice between them takes the smallest key in byte
+/// order.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct JsonRef<'e>(Repr<'e>);
+pub(crate) struct JsonRef<'e>(TreeOrTape<'e>);
 
 #[derive(Debug, Clone, Copy)]
-enum Repr<'e> {
+enum TreeOrTape<'e> {
     Tree(&'e Value),
     Tape(Cursor<'e>),
 }
 
 impl<'e> JsonRef<'e> {
-    /// A value in a tree of `serde_json`.
     pub(crate) fn tree(value: &'e Value) -> Self {
-        Self(Repr::Tree(value))
+        Self(TreeOrTape::Tree(value))
     }
 
-    /// A value on a tape.
     pub(crate) fn tape(cursor: Cursor<'e>) -> Self {
-        Self(Repr::Tape(cursor))
+        Self(TreeOrTape::Tape(cursor))
     }
 
-    /// The value's place on the tape, if a tape holds it.
     pub(crate) fn cursor(self) -> Option<Cursor<'e>> {
         match self.0 {
-            Repr::Tree(_) => None,
-            Repr::Tape(cursor) => Some(cursor),
+            TreeOrTape::Tree(_) => None,
+            TreeOrTape::Tape(cursor) => Some(cursor),
         }
     }
 
     /// The member of an object, or the item of an array, that a reference token names.
     pub(crate) fn get(self, token: &str) -> Option<Self> {
         match self.0 {
-            Repr::Tree(Value::Object(object)) => object.get(token).map(Self::tree),
-            Repr::Tree(Value::Array(array)) => {
+            TreeOrTape::Tree(Value::Object(object)) => object.get(token).map(Self::tree),
+            TreeOrTape::Tree(Value::Array(array)) => {
                 array.get(token.parse::<usize>().ok()?).map(Self::tree)
             }
-            Repr::Tree(_) => None,
-            Repr::Tape(cursor) if cursor.kind() == Kind::Array => {
+            TreeOrTape::Tree(_) => None,
+            TreeOrTape::Tape(cursor) if cursor.kind() == Kind::Array => {
                 cursor.items().nth(token.parse().ok()?).map(Self::tape)
             }
-            Repr::Tape(cursor) => cursor.get(token).map(Self::tape),
+            TreeOrTape::Tape(cursor) => cursor.get(token).map(Self::tape),
         }
     }
 
@@ -59,12 +56,12 @@ impl<'e> JsonRef<'e> {
     pub(crate) fn member_ending_in(self, suffix: &str) -> Option<(Cow<'e, str>, Self)> {
         let fits = |key: &str| key.len() > suffix.len() && key.ends_with(suffix);
         match self.0 {
-            Repr::Tree(value) => {
+            TreeOrTape::Tree(value) => {
                 let members = value.as_object()?.iter().filter(|(key, _)| fits(key));
                 let (key, value) = members.min_by_key(|(key, _)| *key)?;
                 Some((Cow::Borrowed(key.as_str()), Self::tree(value)))
             }
-            Repr::Tape(cursor) => {
+            TreeOrTape::Tape(cursor) => {
                 let members = cursor.members().filter(|(key, _)| fits(key));
                 let (key, value) = members.min_by(|(a, _), (b, _)| a.cmp(b))?;
                 Some((key, Self::tape(value)))
@@ -72,131 +69,123 @@ impl<'e> JsonRef<'e> {
         }
     }
 
-    /// Whether it is an array.
     pub(crate) fn is_array(self) -> bool {
         match self.0 {
-            Repr::Tree(value) => value.is_array(),
-            Repr::Tape(cursor) => cursor.kind() == Kind::Array,
+            TreeOrTape::Tree(value) => value.is_array(),
+            TreeOrTape::Tape(cursor) => cursor.kind() == Kind::Array,
         }
     }
 
-    /// Whether it is a string.
     pub(crate) fn is_string(self) -> bool {
         match self.0 {
-            Repr::Tree(value) => value.is_string(),
-            Repr::Tape(cursor) => cursor.kind() == Kind::String,
+            TreeOrTape::Tree(value) => value.is_string(),
+            TreeOrTape::Tape(cursor) => cursor.kind() == Kind::String,
         }
     }
 
-    /// Whether it is a number.
     pub(crate) fn is_number(self) -> bool {
         match self.0 {
-            Repr::Tree(value) => value.is_number(),
-            Repr::Tape(cursor) => cursor.kind() == Kind::Number,
+            TreeOrTape::Tree(value) => value.is_number(),
+            TreeOrTape::Tape(cursor) => cursor.kind() == Kind::Number,
         }
     }
 
-    /// Whether it is `null`.
     pub(crate) fn is_null(self) -> bool {
         match self.0 {
-            Repr::Tree(value) => value.is_null(),
-            Repr::Tape(cursor) => cursor.kind() == Kind::Null,
+            TreeOrTape::Tree(value) => value.is_null(),
+            TreeOrTape::Tape(cursor) => cursor.kind() == Kind::Null,
         }
     }
 
     /// Whether it is `null`, or a string, an array or an object with nothing in it.
     pub(crate) fn is_empty(self) -> bool {
         match self.0 {
-            Repr::Tree(Value::Array(items)) => items.is_empty(),
-            Repr::Tree(Value::Object(members)) => members.is_empty(),
-            Repr::Tape(cursor) if matches!(cursor.kind(), Kind::Array | Kind::Object) => {
+            TreeOrTape::Tree(Value::Array(items)) => items.is_empty(),
+            TreeOrTape::Tree(Value::Object(members)) => members.is_empty(),
+            TreeOrTape::Tape(cursor) if matches!(cursor.kind(), Kind::Array | Kind::Object) => {
                 cursor.count() == 0
             }
-            Repr::Tree(_) | Repr::Tape(_) => self.is_null() || self.is(""),
+            TreeOrTape::Tree(_) | TreeOrTape::Tape(_) => self.is_null() || self.is(""),
         }
     }
 
     /// The items of an array; nothing for any other value.
     pub(crate) fn items(self) -> impl Iterator<Item = Self> {
         let (tree, tape) = match self.0 {
-            Repr::Tree(value) => (value.as_array(), None),
-            Repr::Tape(cursor) => (None, Some(cursor)),
+            TreeOrTape::Tree(value) => (value.as_array(), None),
+            TreeOrTape::Tape(cursor) => (None, Some(cursor)),
         };
         let tape = tape.into_iter().flat_map(Cursor::items).map(Self::tape);
         tree.into_iter().flatten().map(Self::tree).chain(tape)
     }
 
-    /// The string.
     pub(crate) fn as_str(self) -> Option<Cow<'e, str>> {
         match self.0 {
-            Repr::Tree(value) => value.as_str().map(Cow::Borrowed),
-            Repr::Tape(cursor) => (cursor.kind() == Kind::String).then(|| {
+            TreeOrTape::Tree(value) => value.as_str().map(Cow::Borrowed),
+            TreeOrTape::Tape(cursor) => (cursor.kind() == Kind::String).then(|| {
                 cursor.note_read();
                 cursor.unescaped()
             }),
         }
     }
 
-    /// The string as it is written, without its quotes, if it has escapes and the engine knows
-    /// how it is written.
+    /// The string as it is written, without its quotes, if it is on a tape and has escapes.
     pub(crate) fn written(self) -> Option<&'e str> {
         match self.0 {
-            Repr::Tape(cursor) if cursor.kind() == Kind::String && cursor.has_escapes() => {
+            TreeOrTape::Tape(cursor) if cursor.kind() == Kind::String && cursor.has_escapes() => {
                 cursor.note_read();
                 Some(cursor.written())
             }
-            Repr::Tape(_) | Repr::Tree(_) => None,
+            TreeOrTape::Tape(_) | TreeOrTape::Tree(_) => None,
         }
     }
 
     fn number(self) -> Option<Number> {
         match self.0 {
-            Repr::Tree(value) => value.as_number().cloned(),
-            Repr::Tape(cursor) if cursor.kind() == Kind::Number => {
+            TreeOrTape::Tree(value) => value.as_number().cloned(),
+            TreeOrTape::Tape(cursor) if cursor.kind() == Kind::Number => {
                 cursor.note_read();
                 serde_json::from_str(cursor.written()).ok()
             }
-            Repr::Tape(_) => None,
+            TreeOrTape::Tape(_) => None,
         }
     }
 
-    /// The number, where it is a whole one from 0 to 2^64 - 1.
+    /// The number, if it is an integer from 0 to 2^64 - 1.
     pub(crate) fn as_u64(self) -> Option<u64> {
         self.small_number().or_else(|| self.number()?.as_u64())
     }
 
-    /// The number, as near as a double comes to it.
+    /// The number, as the nearest double.
     #[expect(clippy::cast_precision_loss, reason = "a small number is exact")]
     pub(crate) fn as_f64(self) -> Option<f64> {
-        self.small_number().map(|it| it as f64).or_else(|| self.number()?.as_f64())
+        self.small_number().map(|number| number as f64).or_else(|| self.number()?.as_f64())
     }
 
     fn small_number(self) -> Option<u64> {
         match self.0 {
-            Repr::Tape(cursor) if cursor.kind() == Kind::Number => {
+            TreeOrTape::Tape(cursor) if cursor.kind() == Kind::Number => {
                 cursor.note_read();
                 cursor.small_number()
             }
-            Repr::Tree(_) | Repr::Tape(_) => None,
+            TreeOrTape::Tree(_) | TreeOrTape::Tape(_) => None,
         }
     }
 
-    /// Whether it is this string.
     pub(crate) fn is(self, text: &str) -> bool {
         match self.0 {
-            Repr::Tree(value) => value == text,
-            Repr::Tape(cursor) => {
+            TreeOrTape::Tree(value) => value == text,
+            TreeOrTape::Tape(cursor) => {
                 cursor.note_read();
                 cursor.kind() == Kind::String && cursor.is(text)
             }
         }
     }
 
-    /// The boolean.
     pub(crate) fn as_bool(self) -> Option<bool> {
         match self.0 {
-            Repr::Tree(value) => value.as_bool(),
-            Repr::Tape(cursor) => match cursor.kind() {
+            TreeOrTape::Tree(value) => value.as_bool(),
+            TreeOrTape::Tape(cursor) => match cursor.kind() {
                 Kind::True => Some(true),
                 Kind::False => Some(false),
                 Kind::Null | Kind::Number | Kind::String | Kind::Array | Kind::Object => None,
@@ -207,8 +196,8 @@ impl<'e> JsonRef<'e> {
     /// A string, number or boolean as text.
     pub(crate) fn scalar_text(self) -> Option<Cow<'e, str>> {
         self.as_str()
-            .or_else(|| self.number().map(|it| Cow::Owned(it.to_string())))
-            .or_else(|| self.as_bool().map(|it| Cow::Owned(it.to_string())))
+            .or_else(|| self.number().map(|number| Cow::Owned(number.to_string())))
+            .or_else(|| self.as_bool().map(|flag| Cow::Owned(flag.to_string())))
     }
 
     /// Whether it equals a string, number, boolean or null of a profile; numbers by value.
@@ -222,9 +211,8 @@ impl<'e> JsonRef<'e> {
         }
     }
 
-    /// A fingerprint that is equal for equal values, the order of members not counted, and the
-    /// same for all engines.
-    pub(crate) fn fingerprint(self, state: &impl BuildHasher) -> u64 {
+    /// The same for equal values, in any order of the members, on a tape or in a tree.
+    pub(crate) fn value_hash(self, state: &impl BuildHasher) -> u64 {
         let mut hasher = state.build_hasher();
         if self.is_null() {
             0_u8.hash(&mut hasher);
@@ -235,26 +223,28 @@ impl<'e> JsonRef<'e> {
         } else if self.is_string() {
             3_u8.hash(&mut hasher);
             let mut blocks = Blocks::new(&mut hasher);
-            self.canonical(|piece| blocks.push(piece.as_bytes()));
+            self.canonical(|chunk| blocks.push(chunk.as_bytes()));
             blocks.finish();
         } else if self.is_array() {
-            let items = self.items().map(|item| item.fingerprint(state));
-            let count = items.map(|it| it.hash(&mut hasher)).count();
+            let items = self.items().map(|item| item.value_hash(state));
+            let count = items.map(|hash| hash.hash(&mut hasher)).count();
             (4_u8, count).hash(&mut hasher);
         } else {
-            let sums = self.members().map(|(key, it)| state.hash_one((key, it.fingerprint(state))));
-            let (count, sum) =
-                sums.fold((0_usize, 0_u64), |(count, sum), it| (count + 1, sum.wrapping_add(it)));
+            let (mut count, mut sum) = (0_usize, 0_u64);
+            for (key, value) in self.members() {
+                sum = sum.wrapping_add(state.hash_one((key, value.value_hash(state))));
+                count += 1;
+            }
             (5_u8, count, sum).hash(&mut hasher);
         }
         hasher.finish()
     }
 
-    /// A string in its canonical form, piece by piece: of a long one no copy is made.
+    /// A string in its canonical form, in chunks, so that a long one is not copied.
     fn canonical(self, mut take: impl FnMut(&str)) {
         match self.0 {
-            Repr::Tree(value) => canonical_text(value.as_str().unwrap_or_default(), take),
-            Repr::Tape(cursor) => {
+            TreeOrTape::Tree(value) => canonical_text(value.as_str().unwrap_or_default(), take),
+            TreeOrTape::Tape(cursor) => {
                 cursor.note_read();
                 let written = cursor.written();
                 if cursor.has_escapes() { canonical(written, take) } else { take(written) }
@@ -262,19 +252,19 @@ impl<'e> JsonRef<'e> {
         }
     }
 
-    /// The value as it is written, where the engine knows that.
+    /// The value as it is written, if it is on a tape.
     pub(crate) fn source(self) -> Option<&'e str> {
         match self.0 {
-            Repr::Tree(_) => None,
-            Repr::Tape(cursor) => Some(cursor.source()),
+            TreeOrTape::Tree(_) => None,
+            TreeOrTape::Tape(cursor) => Some(cursor.source()),
         }
     }
 
     /// The members of an object; nothing for any other value.
     pub(crate) fn members(self) -> impl Iterator<Item = (Cow<'e, str>, Self)> {
         let (tree, tape) = match self.0 {
-            Repr::Tree(value) => (value.as_object(), None),
-            Repr::Tape(cursor) => (None, Some(cursor)),
+            TreeOrTape::Tree(value) => (value.as_object(), None),
+            TreeOrTape::Tape(cursor) => (None, Some(cursor)),
         };
         let tree = tree.into_iter().flatten();
         let tree = tree.map(|(key, value)| (Cow::Borrowed(key.as_str()), Self::tree(value)));
@@ -291,56 +281,57 @@ mod tests {
     use super::*;
     use crate::json::tape::Tape;
 
-    /// What `question` answers for a value on a tape and for the same in a tree.
-    fn asked<T: PartialEq + std::fmt::Debug>(
+    /// The result of `query`, which must be the same on a tape and in a tree.
+    fn queried<T: PartialEq + std::fmt::Debug>(
         value: &Value,
-        question: impl Fn(JsonRef<'_>) -> T,
+        query: impl Fn(JsonRef<'_>) -> T,
     ) -> T {
         let text = value.to_string();
         let mut tape = Tape::default();
         assert!(tape.read(text.as_bytes(), text.len()), "{text}");
-        let answer = question(JsonRef::tape(tape.doc(&text).root()));
-        assert_eq!(answer, question(JsonRef::tree(value)), "{text}");
-        answer
+        let result = query(JsonRef::tape(tape.doc(&text).root()));
+        assert_eq!(result, query(JsonRef::tree(value)), "{text}");
+        result
     }
 
     #[test]
-    fn fingerprints_follow_equality() {
+    fn hashes_follow_equality() {
         let state = RandomState::default();
-        let of = |value: &Value| asked(value, |it| it.fingerprint(&state));
+        let of = |value: &Value| queried(value, |it| it.value_hash(&state));
         let value = json!({"a": [1, "x\n", null], "b": {"c": true, "d": 2}});
         let reordered = r#"{"b":{"d":2,"c":true},"a":[1,"x\u000a",null]}"#;
         let mut tape = Tape::default();
         assert!(tape.read(reordered.as_bytes(), reordered.len()));
-        assert_eq!(of(&value), JsonRef::tape(tape.doc(reordered).root()).fingerprint(&state));
+        assert_eq!(of(&value), JsonRef::tape(tape.doc(reordered).root()).value_hash(&state));
         for other in
             [json!({"a": [1, "x\n", null], "b": {"c": true, "d": 3}}), json!([]), json!({})]
         {
             assert_ne!(of(&value), of(&other));
         }
-        // A hasher that cares how it is given bytes is given them alike.
+        // The hasher gets the same blocks for every way to write a string.
         let long = r"a/\n".repeat(2_000);
         for written in [long.clone(), long.replace('/', r"\/"), long.replace(r"\n", r"\u000a")] {
             let written = format!("\"{written}\"");
             assert!(tape.read(written.as_bytes(), written.len()));
-            let print = JsonRef::tape(tape.doc(&written).root()).fingerprint(&state);
-            assert_eq!(print, of(&json!("a/\n".repeat(2_000))));
-            assert_ne!(print, of(&json!("a/\n".repeat(1_999) + "a/\t")));
+            let hash = JsonRef::tape(tape.doc(&written).root()).value_hash(&state);
+            assert_eq!(hash, of(&json!("a/\n".repeat(2_000))));
+            assert_ne!(hash, of(&json!("a/\n".repeat(1_999) + "a/\t")));
         }
     }
 
     #[test]
     fn numbers_are_equal_by_value() {
-        assert!(asked(&json!(0), |it| it.equals(&json!(0.0))));
-        assert!(!asked(&json!(1), |it| it.equals(&json!("1"))));
-        let text = asked(&json!(1.0), |it| it.scalar_text().map(Cow::into_owned));
+        assert!(queried(&json!(0), |it| it.equals(&json!(0.0))));
+        assert!(!queried(&json!(1), |it| it.equals(&json!("1"))));
+        let text = queried(&json!(1.0), |it| it.scalar_text().map(Cow::into_owned));
         assert_eq!(text.as_deref(), Some("1.0"));
     }
 
     #[test]
     fn the_smallest_matching_key_is_taken() {
         let value = json!({"toolCallId": 1, "zToolCall": 2, "aToolCall": 3, "ToolCall": 4});
-        let found = asked(&value, |it| it.member_ending_in("ToolCall").map(|it| it.0.into_owned()));
+        let found =
+            queried(&value, |it| it.member_ending_in("ToolCall").map(|(key, _)| key.into_owned()));
         assert_eq!(found.as_deref(), Some("aToolCall"));
     }
 }

@@ -1,4 +1,4 @@
-//! Where in a JSON text a value stands: JSON Pointer → byte offset. Only for diagnostics.
+//! JSON Pointer → byte offset in the text. Only for diagnostics.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,16 +8,17 @@ use serde_json::value::RawValue;
 
 use crate::json::pointer;
 
-/// Where a value stands, and its key if it is a member; bytes of the text, from 0.
+/// Bytes of the text, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ValueOffsets {
+    /// Only if the value is a member of an object.
     pub(crate) key: Option<usize>,
     pub(crate) value: usize,
 }
 
 /// Finds the values at these pointers (RFC 6901) in a valid JSON text; of a key that occurs more
-/// than once, the last. Only what leads to one of them is looked into.
-pub(crate) fn places(text: &str, pointers: &BTreeSet<String>) -> BTreeMap<String, Place> {
+/// than once, the last.
+pub(crate) fn places(text: &str, pointers: &BTreeSet<String>) -> BTreeMap<String, ValueOffsets> {
     let mut found = BTreeMap::new();
     if pointers.is_empty() {
         return found; // As for nearly every event.
@@ -32,12 +33,13 @@ fn visit(
     key: Option<usize>,
     pointer: &str,
     wanted: &BTreeSet<String>,
-    found: &mut BTreeMap<String, Place>,
+    found: &mut BTreeMap<String, ValueOffsets>,
 ) {
     let below = format!("{pointer}/");
-    let leads_on = wanted.range(below.clone()..).next().is_some_and(|it| it.starts_with(&below));
+    let leads_on =
+        wanted.range(below.clone()..).next().is_some_and(|pointer| pointer.starts_with(&below));
     if wanted.contains(pointer) {
-        found.insert(pointer.to_owned(), Place { key, value: offset(text, value) });
+        found.insert(pointer.to_owned(), ValueOffsets { key, value: offset(text, value) });
     }
     if !leads_on {
         return;
@@ -61,29 +63,30 @@ fn offset(text: &str, part: &str) -> usize {
     part.as_ptr() as usize - text.as_ptr() as usize
 }
 
-/// The bytes of a member's value, of an object.
+/// The bytes of the value that an object has for `key`.
 #[cfg(feature = "cli")]
 pub(crate) fn member(text: &str, key: &str) -> Option<std::ops::Range<usize>> {
-    let is_it = |name: &str| serde_json::from_str::<String>(name).is_ok_and(|it| it == key);
-    let (_, value) = members(text).into_iter().find(|(name, _)| is_it(name))?;
+    let is_key =
+        |written: &str| serde_json::from_str::<String>(written).is_ok_and(|name| name == key);
+    let (_, value) = members(text).into_iter().find(|(written, _)| is_key(written))?;
     let start = offset(text, value);
     Some(start..start + value.len())
 }
 
 /// The members of an object in the order of the text: keys, quotes included, and values.
 pub(crate) fn members(text: &str) -> Vec<(&str, &str)> {
-    let Members(members) = serde_json::from_str(text).unwrap_or(Members(Vec::new()));
+    let RawMembers(members) = serde_json::from_str(text).unwrap_or(RawMembers(Vec::new()));
     members.into_iter().map(|(key, value)| (key.get(), value.get())).collect()
 }
 
-struct Members<'t>(Vec<(&'t RawValue, &'t RawValue)>);
+struct RawMembers<'t>(Vec<(&'t RawValue, &'t RawValue)>);
 
-impl<'de> Deserialize<'de> for Members<'de> {
+impl<'de> Deserialize<'de> for RawMembers<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
+        struct MembersVisitor;
 
-        impl<'de> Visitor<'de> for Object {
-            type Value = Members<'de>;
+        impl<'de> Visitor<'de> for MembersVisitor {
+            type Value = RawMembers<'de>;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
                 out.write_str("an object")
@@ -94,11 +97,11 @@ impl<'de> Deserialize<'de> for Members<'de> {
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
                 }
-                Ok(Members(members))
+                Ok(RawMembers(members))
             }
         }
 
-        deserializer.deserialize_map(Object)
+        deserializer.deserialize_map(MembersVisitor)
     }
 }
 
@@ -107,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_and_keys_are_found_where_they_stand() {
+    fn values_and_keys_have_their_offsets() {
         let text = r#" {"a" : [1, {"b/c": "x"}], "\u0064": 2, "a~": 3, "d": 4}"#;
         let expected = [
             ("", None, 1),
@@ -117,10 +120,12 @@ mod tests {
             ("/a~0", Some(40), 46),
             ("/d", Some(49), 54),
         ];
-        let mut wanted: BTreeSet<String> = expected.iter().map(|it| it.0.to_owned()).collect();
+        let mut wanted: BTreeSet<String> =
+            expected.iter().map(|(pointer, ..)| (*pointer).to_owned()).collect();
         wanted.insert("/z".to_owned());
         let found = places(text, &wanted);
-        let found: Vec<_> = found.iter().map(|(it, at)| (it.as_str(), at.key, at.value)).collect();
+        let found: Vec<_> =
+            found.iter().map(|(pointer, at)| (pointer.as_str(), at.key, at.value)).collect();
         assert_eq!(found, expected);
     }
 }

@@ -1,6 +1,6 @@
 //! JSON: two parsers, one way to ask for values, JSON Pointer, and JSON Schema.
 //!
-//! Which parser read a text is known here only: everybody else asks [`JsonRef`].
+//! Only this module knows which parser read a text: all others ask [`JsonRef`].
 
 mod block_hasher;
 mod json_ref;
@@ -23,37 +23,26 @@ pub(crate) use tape::{
 };
 pub(crate) use tree::parse as parse_tree;
 
-/// One JSON text that has been read, by either parser.
+/// One JSON text, read by either parser.
 #[derive(Debug)]
-pub(crate) struct Json<'a>(Repr<'a>);
-
-#[derive(Debug)]
-enum Repr<'a> {
+pub(crate) enum ParsedJson<'a> {
     Tree(Value),
     Tape(Doc<'a>),
 }
 
-impl<'a> Json<'a> {
-    pub(crate) fn tree(value: Value) -> Self {
-        Self(Repr::Tree(value))
-    }
-
-    pub(crate) fn tape(doc: Doc<'a>) -> Self {
-        Self(Repr::Tape(doc))
-    }
-
+impl<'a> ParsedJson<'a> {
     pub(crate) fn root(&self) -> JsonRef<'_> {
-        match &self.0 {
-            Repr::Tree(value) => JsonRef::tree(value),
-            Repr::Tape(doc) => JsonRef::tape(doc.root()),
+        match self {
+            Self::Tree(value) => JsonRef::tree(value),
+            Self::Tape(doc) => JsonRef::tape(doc.root()),
         }
     }
 
     /// The tape, for the shape cache.
     pub(crate) fn doc(&self) -> Option<&Doc<'a>> {
-        match &self.0 {
-            Repr::Tree(_) => None,
-            Repr::Tape(doc) => Some(doc),
+        match self {
+            Self::Tree(_) => None,
+            Self::Tape(doc) => Some(doc),
         }
     }
 }

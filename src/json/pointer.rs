@@ -1,4 +1,4 @@
-//! JSON Pointer (RFC 6901), as far as this program writes and reads it.
+//! JSON Pointer (RFC 6901).
 
 /// `pointer` with one reference token appended, escaped as §3 says.
 pub(crate) fn joined(pointer: &str, token: &str) -> String {
@@ -17,7 +17,7 @@ pub(crate) fn joined(pointer: &str, token: &str) -> String {
 /// The reference tokens of a pointer, unescaped as §4 says.
 pub(crate) fn tokens(pointer: &str) -> impl Iterator<Item = String> {
     pointer.split('/').skip(1).map(|token| {
-        // Nearly all are, and a profile has hundreds, which are read at every start.
+        // As nearly all are; a profile has hundreds, which are read at every start.
         let is_plain = !token.contains('~');
         if is_plain { token.to_owned() } else { token.replace("~1", "/").replace("~0", "~") }
     })

@@ -1,8 +1,7 @@
 //! One pass over one JSON text: a flat record of its values, which borrows every string.
 //!
-//! A text that [`Tape::read`] accepts is one that the reference engine accepts, with the same
-//! values, and without duplicate keys. What it refuses may be anything, and is for that engine to
-//! judge: nothing is said here about what is wrong.
+//! The plain parser accepts every text that [`Tape::read`] accepts, with the same values, and finds
+//! no duplicate keys in it. A text that the tape refuses may be anything: the plain parser decides.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -15,8 +14,7 @@ use std::borrow::Cow;
 
 use crate::limits::{DEPTH_MAX, ENTRIES_KEPT_MAX};
 
-pub(crate) use cursor::ENTRIES_NOTED;
-pub(crate) use cursor::{Cursor, Doc, Items, Members};
+pub(crate) use cursor::{Cursor, Doc, ENTRIES_NOTED, Items, Members};
 pub(crate) use digits::{DIGITS_MAX, decimal, digits};
 pub(crate) use string_end::{StringEnd, string_end};
 pub(crate) use unescape::{canonical, canonical_text, chunks, unescaped};
@@ -24,65 +22,57 @@ pub(crate) use unescape::{canonical, canonical_text, chunks, unescaped};
 /// Keys of one object that are compared one by one; more are sorted.
 const KEYS_COMPARED_MAX: u32 = 32;
 
-/// What kind of value an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// `null`.
     Null,
-    /// `false`.
     False,
-    /// `true`.
     True,
-    /// A number.
     Number,
     /// A string, or a key.
     String,
-    /// An array.
     Array,
-    /// An object.
     Object,
 }
 
-/// One value, or one key, or the end of a container, which has its parts before it.
+/// A value, a key, or the end of a container, which follows the parts of the container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// Its first byte in the text; of a string the quote is left out. Of the end of a container:
-    /// how many members or items it has.
+    /// The first byte in the text, without the quote of a string. For the end of a container: its
+    /// number of members or items.
     pub(crate) start: u32,
-    /// The byte behind it in the text. Of the begin of a container: the entry behind its end.
+    /// The byte after it in the text. For the start of a container: the entry after its end.
     pub(crate) end: u32,
     pub(crate) kind: Kind,
-    /// Of a string: it has no escapes. Of a number: it is written without fraction and exponent.
+    /// A string without escapes, or a number without fraction and exponent.
     pub(crate) plain: bool,
-    /// Of a key without escapes: different traces are different keys.
+    /// For a key without escapes: different traces are different keys.
     trace: u16,
 }
 
-/// The record of one text at a time; its memory serves the next one.
+/// The record of one text at a time; the next one reuses its memory.
 #[derive(Debug, Default)]
 pub(crate) struct Tape {
     entries: Vec<Entry>,
 }
 
 impl Tape {
-    /// Reads the text that is the first `length` of `bytes`, which is valid UTF-8. What follows it
-    /// there is a line's end and anything, or nothing; 64 bytes make reading faster.
+    /// Reads the first `length` of `bytes`, which are valid UTF-8. After them come a line ending and
+    /// anything, or nothing; 64 more bytes make reading faster.
     ///
-    /// True if it is one JSON text without duplicate keys, within the limits of the reference
-    /// engine.
+    /// True for one JSON text without duplicate keys, within the limits of the plain parser.
     pub(crate) fn read(&mut self, bytes: &[u8], length: usize) -> bool {
-        // A carriage return of the line's end is a blank, too.
+        // A carriage return of the line ending is a blank, too.
         self.parse(bytes).is_some_and(|end| end >= length)
     }
 
-    /// Reads the text that is the first line of `bytes`; its length, if it has a line feed and is
-    /// one as above. A carriage return before the line feed may belong to it.
+    /// Reads the first line of `bytes`; its length, if it ends with a line feed and is a text that
+    /// `read` accepts. The length includes a carriage return before the line feed.
     pub(crate) fn read_line(&mut self, bytes: &[u8]) -> Option<usize> {
         let end = self.parse(bytes)?;
         (bytes.get(end) == Some(&b'\n')).then_some(end)
     }
 
-    /// The place behind the value that the bytes begin with, and behind the blanks that follow it.
+    /// The end of the value at the start of the bytes, and of the blanks after it.
     fn parse(&mut self, bytes: &[u8]) -> End {
         self.entries.clear();
         u32::try_from(bytes.len()).ok()?;
@@ -92,19 +82,19 @@ impl Tape {
         Some(parser.blanks(end))
     }
 
-    /// Forgets the latest text, and gives back its memory if that is much.
+    /// Forgets the latest text, and frees its memory if that is much.
     pub(crate) fn forget(&mut self) {
         self.entries.clear();
         self.entries.shrink_to(ENTRIES_KEPT_MAX);
     }
 
-    /// The record of `text`, which was the last to be read.
+    /// The record of `text`, which must be the last one read.
     pub(crate) fn doc<'a>(&'a self, text: &'a str) -> Doc<'a> {
         Doc::new(text, &self.entries)
     }
 }
 
-/// Where a part of the text ends; `None` where it is not what it should be.
+/// Where a part of the text ends; `None` if it is not valid.
 type End = Option<usize>;
 
 struct Parser<'a> {
@@ -114,7 +104,7 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn byte(&self, at: usize) -> u8 {
-        // A line holds no line feed, so it can stand for "nothing".
+        // A line contains no line feed, so it can mean "the end".
         self.bytes.get(at).copied().unwrap_or(b'\n')
     }
 
@@ -187,7 +177,7 @@ impl Parser<'_> {
             let exponent = at + 1 + sign;
             at = self.digits(exponent);
             (at > exponent).then_some(())?;
-            // Only these can be larger than a double holds, but for the very long.
+            // Only these, and very long numbers, can exceed a double.
             self.is_finite(start, at).then_some(())?;
         } else if digits > 300 {
             self.is_finite(start, at).then_some(())?;
@@ -197,8 +187,8 @@ impl Parser<'_> {
     }
 
     fn is_finite(&self, start: usize, end: usize) -> bool {
-        let text = str::from_utf8(&self.bytes[start..end]);
-        text.is_ok_and(|it| it.parse::<f64>().is_ok_and(f64::is_finite))
+        let text = str::from_utf8(&self.bytes[start..end]).unwrap_or_default();
+        text.parse::<f64>().is_ok_and(f64::is_finite)
     }
 
     fn array(&mut self, at: usize, levels: usize) -> End {
@@ -263,7 +253,7 @@ impl Parser<'_> {
     }
 }
 
-/// The keys of one object so far: how many, and a trace of each.
+/// The keys of one object so far: their number, and a bit for each trace.
 #[derive(Default)]
 struct Keys {
     count: u32,
@@ -278,7 +268,7 @@ impl Keys {
         let (plain, trace) = (key.plain, 1 << (key.trace & 63));
         self.count += 1;
         if self.count > KEYS_COMPARED_MAX {
-            return Some(()); // They are sorted at the end.
+            return Some(()); // The end of the object sorts them.
         }
         let seen = self.traces & trace != 0 || !plain;
         // A key with escapes may equal any other.
@@ -287,8 +277,8 @@ impl Keys {
     }
 }
 
-/// A trace of a key: different traces are different keys.
-#[expect(clippy::cast_possible_truncation, reason = "it is a trace")]
+/// Different traces are different keys.
+#[expect(clippy::cast_possible_truncation, reason = "any bits of the length will do")]
 #[inline]
 fn trace(key: &[u8]) -> u16 {
     let [first, .., last] = key else {
@@ -298,7 +288,7 @@ fn trace(key: &[u8]) -> u16 {
     ((key.len() as u16) << 8) ^ (key.len() as u16) ^ first ^ (last << 3) ^ (middle << 6)
 }
 
-/// Whether the last key of an object that is not closed yet occurs in it before.
+/// Whether the last key of an object that is still open occurs in it before.
 #[cold]
 fn repeats(bytes: &[u8], entries: &[Entry], object: usize) -> bool {
     let last = entries.len() - 1;
@@ -313,7 +303,6 @@ fn repeats(bytes: &[u8], entries: &[Entry], object: usize) -> bool {
     false
 }
 
-/// Whether a key occurs more than once in an object of many.
 fn has_duplicates(bytes: &[u8], entries: &[Entry], object: usize) -> bool {
     let mut keys = Vec::new();
     let mut at = object + 1;
@@ -325,7 +314,7 @@ fn has_duplicates(bytes: &[u8], entries: &[Entry], object: usize) -> bool {
     keys.windows(2).any(|pair| text(bytes, pair[0]) == text(bytes, pair[1]))
 }
 
-/// The entry behind a value.
+/// The entry after a value.
 fn behind(entries: &[Entry], at: usize) -> usize {
     match entries[at].kind {
         Kind::Array | Kind::Object => entries[at].end as usize,
@@ -333,7 +322,7 @@ fn behind(entries: &[Entry], at: usize) -> usize {
     }
 }
 
-/// The bytes of a string, escapes undone.
+/// The bytes of a string, escapes decoded.
 fn text(bytes: &[u8], string: Entry) -> Cow<'_, [u8]> {
     let (start, end) = (string.start as usize, string.end as usize);
     if string.plain {

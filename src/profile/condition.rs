@@ -1,4 +1,4 @@
-//! What a profile asks of the values of an event.
+//! The conditions of a profile on the values of an event.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::path::{Finder, Path, Scope};
 use crate::json::JsonRef;
 use crate::profile::pattern::LazyRegex;
 
-/// Conditions on values of an event: one of these groups holds, and all that is in it.
+/// A disjunction of conjunctions.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(from = "OneOrMany<AllOf>")]
 pub(crate) struct Conditions(Vec<AllOf>);
@@ -35,27 +35,26 @@ impl From<BTreeMap<Path, Test>> for AllOf {
 }
 
 impl Default for Conditions {
-    /// Those that always hold.
+    /// Conditions that always hold.
     fn default() -> Self {
         Self(vec![AllOf::default()])
     }
 }
 
 impl Conditions {
-    /// Whether they hold.
     pub(crate) fn hold<'e>(&self, scope: impl Into<Scope<'e>>) -> bool {
         let scope = scope.into();
         self.0.iter().any(|group| group.0.iter().all(|(path, test)| test.holds(path.find(scope))))
     }
 
-    /// The same, on the way to other values.
+    /// The same, with a finder that is used for other values too.
     pub(crate) fn hold_by<'p>(&'p self, finder: &mut Finder<'p, '_>) -> bool {
         let mut holds =
             |group: &'p AllOf| group.0.iter().all(|(path, test)| test.holds(finder.find(path)));
         self.0.iter().any(&mut holds)
     }
 
-    /// What is left to ask where some values are known beforehand; `None` where they fail.
+    /// The remaining conditions if some values are already known; `None` if those fail.
     pub(crate) fn specialize(&self, known: impl Fn(&Path) -> KnownValue) -> Option<Self> {
         let left: Vec<AllOf> = self.0.iter().filter_map(|group| group.specialize(&known)).collect();
         if left.iter().any(|group| group.0.is_empty()) {
@@ -85,24 +84,20 @@ impl AllOf {
     }
 }
 
-/// What is known of a value before it is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum KnownValue {
-    /// Nothing.
     Unknown,
-    /// It is not there.
     Absent,
-    /// It is this string.
     Text(String),
 }
 
-/// What is asked of one value.
+/// A condition on one value.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 enum Test {
     /// `["a", "b"]`: equal to one of them.
     In(Vec<Value>),
-    /// `{"exists": true}`, or several of its like, which all must hold.
+    /// `{"exists": true}`, or several such tests, which all must hold.
     All(Box<ValueTest>),
     /// `"a"`: equal to it.
     Equals(Value),
@@ -111,17 +106,15 @@ enum Test {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ValueTest {
-    /// It is there.
     exists: Option<bool>,
-    /// It is none of these.
     not: Option<OneOrMany<Value>>,
-    /// It is a string in which this finds something.
+    /// The value is a string with a match.
     matches: Option<LazyRegex>,
-    /// It is not there, or there is nothing in it.
+    /// The value is absent, or has no content.
     empty: Option<bool>,
 }
 
-/// One of them without brackets, or an array.
+/// A value without brackets, or an array.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 enum OneOrMany<T> {

@@ -1,8 +1,8 @@
-//! Which agent wrote a stream, by its first events.
+//! Detects the agent by the first events of a stream.
 //!
-//! The detection rules of a profile match what its agent writes and no other does: a key, or a
-//! value. `build.rs` collects those of the built-in profiles in one small file, so that nothing else has to be
-//! parsed before a stream can be checked.
+//! The detection rules of a profile match a key or a value that only its agent writes. `build.rs`
+//! collects the rules of the built-in profiles in one small file, so that nothing else is parsed
+//! before a stream is checked.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -15,42 +15,40 @@ use crate::profile::EventRule;
 use crate::profile::builtin::DETECT;
 use crate::stream::{Ending, Line, glued_events, parse_line};
 
-/// The name that stands for the profile that the stream itself shows.
+/// The name that requests detection.
+#[cfg(feature = "cli")]
 pub(crate) const AUTO: &str = "auto";
 
 /// How the profile of a stream was chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProfileSource {
-    /// It was named.
+    /// The caller named it.
     #[default]
     Named,
-    /// The first events are this agent's and no other's.
+    /// Only this agent writes the first events.
     Detected,
-    /// The first events are no known agent's; this profile is used then.
+    /// No known agent writes the first events.
     Fallback,
 }
 
-/// The detection rules of some profiles.
+/// Detection rules, by the name of the profile.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct DetectRules(BTreeMap<String, Vec<EventRule>>);
 
 impl DetectRules {
-    /// Those of the built-in profiles.
     pub(crate) fn built_in() -> &'static Self {
         static BUILT_IN: OnceLock<DetectRules> = OnceLock::new();
         BUILT_IN
             .get_or_init(|| serde_json::from_str(DETECT).expect("a test parses the built-in rules"))
     }
 
-    /// The profiles whose rules match an event.
     pub(crate) fn matching_profiles(&self, event: JsonRef<'_>) -> impl Iterator<Item = &str> {
         let rows = self.0.iter().filter(move |(_, rules)| matches(event, rules));
         rows.map(|(name, _)| name.as_str())
     }
 }
 
-/// Whether one of the rules matches an event.
 pub(crate) fn matches(event: JsonRef<'_>, rules: &[EventRule]) -> bool {
     rules.iter().any(|rule| rule.when.hold(event))
 }
@@ -58,17 +56,15 @@ pub(crate) fn matches(event: JsonRef<'_>, rules: &[EventRule]) -> bool {
 /// Which agents may have written a stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Detection<'r> {
-    /// No known one.
     #[default]
     None,
-    /// This one.
     One(&'r str),
-    /// One of these, and nothing shows which.
+    /// One of these; nothing shows which.
     Several(Vec<&'r str>),
 }
 
 impl<'r> Detection<'r> {
-    /// Takes an event into account. One that no remaining profile matches shows nothing.
+    /// An event that no remaining profile matches changes nothing.
     fn observe(self, event: JsonRef<'_>, rules: &'r DetectRules) -> Self {
         let mut matching: Vec<&str> = rules.matching_profiles(event).collect();
         if let Self::Several(left) = &self {
@@ -82,13 +78,12 @@ impl<'r> Detection<'r> {
     }
 }
 
-/// Reads the first events of a stream.
 #[derive(Debug)]
 pub(crate) struct Detector {
     rules: &'static DetectRules,
     detection: Detection<'static>,
     events: usize,
-    /// The bytes that have been read.
+    /// Bytes read so far.
     at: usize,
     is_over: bool,
 }
@@ -104,8 +99,8 @@ impl Detector {
         Self { rules, detection: Detection::None, events: 0, at: 0, is_over: false }
     }
 
-    /// Reads the lines that are complete in `bytes`, which is all of the stream that has come.
-    /// `on_event` is called for each event. True once the agent is known, or enough has been read.
+    /// Reads the complete lines in `bytes`, which is the stream so far, and calls `on_event` for
+    /// each event. True once the agent is known, or enough was read.
     pub(crate) fn observe(&mut self, bytes: &[u8], mut on_event: impl FnMut()) -> bool {
         let is_long = bytes.len() >= DETECTION_BYTES_MAX;
         let bytes = &bytes[..bytes.len().min(DETECTION_BYTES_MAX)];
@@ -122,7 +117,7 @@ impl Detector {
         self.is_over
     }
 
-    /// The result; no more will come.
+    /// The result, at the end of the stream.
     pub(crate) fn finish(&mut self, bytes: &[u8]) -> Detection<'static> {
         if !self.observe(bytes, || ()) {
             self.line(&bytes[self.at..], || ());
@@ -162,7 +157,7 @@ mod tests {
         })
     }
 
-    /// The result, and the number of events that were read; the bytes come in chunks.
+    /// The result, and the number of events read; the bytes arrive in chunks.
     fn detect(stream: &[u8], chunk: usize) -> (String, usize) {
         let mut detector = Detector::new(rules());
         let mut events = 0;

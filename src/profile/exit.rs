@@ -1,4 +1,4 @@
-//! What a producer says of its own failures: error events, and exit codes.
+//! How a producer reports its own failures: error events and exit codes.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ impl ExitStatus {
         self == Self::Code(0)
     }
 
-    /// As a shell gives it: 128 plus the number of the signal.
+    /// As a shell reports it: 128 plus the number of the signal.
     pub fn shell_code(self) -> u8 {
         match self {
             Self::Code(code) => code,
@@ -35,11 +35,9 @@ impl ExitStatus {
 /// An event, or part of one, that reports an error.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct ErrorRule {
-    /// What the error means for the run.
     pub severity: ErrorSeverity,
-    /// These hold for the event.
     pub when: Conditions,
-    /// What carries the error: one such object is enough.
+    /// The objects with the error; one is enough.
     #[serde(flatten)]
     pub of: Objects,
 }
@@ -56,42 +54,33 @@ pub(crate) enum ErrorSeverity {
 
 /// What the producer's exit codes mean.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct ExitCodes {
     /// The codes of a run that succeeded.
-    #[serde(default = "zero")]
     pub success: Vec<i32>,
-    /// The codes of one that failed; without them every code that is none of success. One that is
-    /// in neither list says nothing.
+    /// The codes of a run that failed; by default all but those of success. A code in neither list
+    /// has no meaning for the outcome.
     pub failure: Option<FailureCodes>,
-    /// What a code says of itself.
-    #[serde(default)]
+    /// What a code means, for messages.
     pub meaning: BTreeMap<i32, String>,
 }
 
-/// The exit codes of a run that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FailureCodes {
-    /// Any, 0 as well.
+    /// Any, including 0.
     Any,
-    /// These.
     #[serde(untagged)]
     These(Vec<i32>),
 }
 
-fn zero() -> Vec<i32> {
-    vec![0]
-}
-
 impl Default for ExitCodes {
     fn default() -> Self {
-        Self { success: zero(), failure: None, meaning: BTreeMap::new() }
+        Self { success: vec![0], failure: None, meaning: BTreeMap::new() }
     }
 }
 
 impl ExitCodes {
-    /// What an exit status means.
     pub(crate) fn interpret(&self, status: ExitStatus) -> StatusMeaning<'_> {
         let code = i32::from(status.shell_code());
         let success = self.success.contains(&code);
@@ -111,24 +100,21 @@ impl ExitCodes {
 /// What an exit status means, as the profile says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StatusMeaning<'p> {
-    /// The status.
     pub status: ExitStatus,
-    /// What it means, where the profile knows.
     pub meaning: Option<&'p str>,
     success: bool,
     failure: bool,
-    /// It is in neither of two lists.
+    /// In neither of two lists.
     unlisted: bool,
 }
 
 impl StatusMeaning<'_> {
-    /// Whether it is that of a run that succeeded. One that the profile does not list is not.
+    /// False for a status that the profile does not list.
     pub(crate) fn is_success(&self) -> bool {
         self.success
     }
 
-    /// Whether it can be that of a run with this outcome. One that the profile does not list
-    /// contradicts none.
+    /// Whether a run with this outcome can have it; true for a status that is not listed.
     pub(crate) fn is_consistent_with(&self, outcome: RunOutcome) -> bool {
         let listed = match outcome {
             RunOutcome::Success => self.success,

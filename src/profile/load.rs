@@ -1,4 +1,4 @@
-//! Loading: from a name or a file to a profile and the schema of its events.
+//! Loads a profile and the schema of its events, from a name or a file.
 
 use std::path::{Path as File, PathBuf};
 
@@ -8,62 +8,49 @@ use super::Profile;
 use super::builtin::BuiltInProfile;
 use super::validate::{Fault, faults};
 use crate::error::Error;
-use crate::json::pointer;
-use crate::json::{self, Schema};
+use crate::json::{self, Schema, pointer};
 use crate::limits::EXTENDS_MAX;
 use crate::rules::suggest::nearest;
 
-/// How many faults of a profile one message names.
 const FAULTS_SHOWN_MAX: usize = 3;
 
-/// A profile as JSON, with nothing left to inherit.
+/// A profile with everything that it inherits.
 struct ResolvedProfile {
     profile: Value,
     schema: SchemaSource,
-    /// What it extends, each resolved and with its name, the farthest first.
+    /// The profiles that it extends, resolved and with their names, the farthest first.
     bases: Vec<(String, Value)>,
 }
 
 /// Where the schema of a profile's events is.
 enum SchemaSource {
-    /// There is none.
     Nowhere,
-    /// In the program.
+    /// The name of the profile, and the text of the schema.
     BuiltIn(&'static str, &'static str),
-    /// In this file.
+    /// `of` is the profile that names the file.
     File {
         file: PathBuf,
-        /// The profile that names it.
         of: String,
     },
-    /// In the profile.
+    /// `of` is the file of the profile that contains the schema.
     Given {
         schema: Value,
-        /// The profile's file.
         of: String,
     },
 }
 
 impl Profile {
-    /// The names of the built-in profiles.
+    /// The built-in profiles, the default one first.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-        BuiltInProfile::all().map(|it| it.name)
+        BuiltInProfile::all().map(|profile| profile.name)
     }
 
     /// The text of a built-in profile.
-    ///
-    /// # Errors
-    ///
-    /// When there is none of this name.
     pub(crate) fn text(name: &str) -> Result<&'static str, Error> {
         Ok(built_in(name)?.profile)
     }
 
-    /// The text of a built-in profile, with its schema in it: one complete file.
-    ///
-    /// # Errors
-    ///
-    /// When there is none of this name.
+    /// The text of a built-in profile with its schema: one complete file.
     #[cfg(feature = "cli")]
     pub(crate) fn whole_text(name: &str) -> Result<String, Error> {
         let built_in = built_in(name)?;
@@ -75,20 +62,14 @@ impl Profile {
         Ok(text)
     }
 
-    /// Loads a profile: one that is built in, by name, or a file; with it comes the schema of its
-    /// events, if it has one.
-    ///
-    /// # Errors
-    ///
-    /// When there is no such profile or file, when it is not written in the profile language (with
-    /// the JSON Pointer of the first bad place), or when its schema cannot be read.
+    /// Loads a built-in profile by name, or a file, and the schema of its events.
     pub(crate) fn load(name_or_file: &str) -> Result<(Self, Option<Schema>), Error> {
         let built_in = BuiltInProfile::find(name_or_file);
-        // Most built-in profiles extend no other: they need no merging.
-        if let Some(it) = built_in
-            && let Ok(profile) = serde_json::from_str(it.profile)
+        // Most built-in profiles extend no other, so they need no merging.
+        if let Some(BuiltInProfile { name, profile, schema }) = built_in
+            && let Ok(profile) = serde_json::from_str(profile)
         {
-            return Ok((profile, Some(Schema::built_in(it.name, it.schema))));
+            return Ok((profile, Some(Schema::built_in(name, schema))));
         }
         let ResolvedProfile { profile, schema, bases } = resolve(name_or_file, 0)?;
         if built_in.is_none() {
@@ -102,7 +83,7 @@ impl Profile {
 }
 
 impl SchemaSource {
-    /// The schema, of a profile of this name.
+    /// `name` is the name of the profile.
     fn load(self, name: &str) -> Result<Option<Schema>, Error> {
         let compiled = |place: String, of: &str, schema: Result<Value, String>| {
             let schema = schema.and_then(|schema| match Schema::compile(name, &schema) {
@@ -122,13 +103,12 @@ impl SchemaSource {
     }
 }
 
-/// The built-in profile of this name.
 fn built_in(name: &str) -> Result<&'static BuiltInProfile, Error> {
     let found = BuiltInProfile::find(name);
     found.ok_or_else(|| refused(name, format!("no such profile; {}", known_besides(name))))
 }
 
-/// The profiles that there are, the nearest to one that is not first.
+/// The known profiles, first one with a similar name.
 fn known_besides(name: &str) -> String {
     let near = nearest(name, Profile::names());
     let near = near.map_or(String::new(), |near| format!("a similar one is {near}; "));
@@ -139,7 +119,7 @@ fn refused(origin: &str, message: String) -> Error {
     Error::Profile { origin: origin.to_owned(), message }
 }
 
-/// Checks a profile against the language; of a fault that comes from a base, names the base.
+/// Checks a profile against the language. An inherited fault names the base.
 fn validate(profile: &Value, bases: &[(String, Value)]) -> Result<(), String> {
     let faults_of_bases: Vec<(&str, Vec<Fault>)> =
         bases.iter().map(|(name, base)| (name.as_str(), faults(base))).collect();
@@ -151,14 +131,14 @@ fn validate(profile: &Value, bases: &[(String, Value)]) -> Result<(), String> {
     if messages.is_empty() { Ok(()) } else { Err(messages.join("; ")) }
 }
 
-/// A profile with what it inherits from others. `depth` is how many extend it.
+/// `depth` is the number of profiles that extend this one.
 fn resolve(name_or_file: &str, depth: usize) -> Result<ResolvedProfile, Error> {
     let refused = |message: String| refused(name_or_file, message);
     if depth > EXTENDS_MAX {
         return Err(refused(format!("more than {EXTENDS_MAX} profiles extend one another")));
     }
     let (mut profile, schema) = read_own(name_or_file).map_err(refused)?;
-    let base = profile.as_object_mut().and_then(|it| it.remove("extends"));
+    let base = profile.as_object_mut().and_then(|members| members.remove("extends"));
     let Some(base) = base else {
         let schema = schema.unwrap_or(SchemaSource::Nowhere);
         return Ok(ResolvedProfile { profile, schema, bases: Vec::new() });
@@ -167,20 +147,20 @@ fn resolve(name_or_file: &str, depth: usize) -> Result<ResolvedProfile, Error> {
         return Err(refused("/extends: a name or a file is a string".to_owned()));
     };
     let is_built_in = BuiltInProfile::find(&base).is_some();
-    let beside = File::new(name_or_file).with_file_name(&base);
-    if !is_built_in && !beside.exists() {
+    let file = File::new(name_or_file).with_file_name(&base);
+    if !is_built_in && !file.exists() {
         let known = known_besides(&base);
-        let message = format!("no file {}, and no such profile; {known}", beside.display());
+        let message = format!("no file {}, and no such profile; {known}", file.display());
         return Err(refused(format!("/extends: {message}")));
     }
-    let base = if is_built_in { base.into() } else { beside.to_string_lossy() };
+    let base = if is_built_in { base.into() } else { file.to_string_lossy() };
     let base_profile = resolve(&base, depth + 1)?;
     let ResolvedProfile { profile: inherited, schema: base_schema, mut bases } = base_profile;
     let mut merged = inherited.clone();
     if profile.get("schema").is_some()
         && let Some(tags) = merged.get_mut("tags").and_then(Value::as_object_mut)
     {
-        // They point into the schema that is replaced.
+        // They refer to the schema that is replaced.
         tags.remove("schemas");
     }
     merge(&mut merged, profile, "").map_err(|place| {
@@ -190,11 +170,11 @@ fn resolve(name_or_file: &str, depth: usize) -> Result<ResolvedProfile, Error> {
     Ok(ResolvedProfile { profile: merged, schema: schema.unwrap_or(base_schema), bases })
 }
 
-/// What a profile says itself: its JSON, and its schema if it has one of its own.
+/// The JSON of a profile without what it inherits, and its own schema.
 fn read_own(name_or_file: &str) -> Result<(Value, Option<SchemaSource>), String> {
-    if let Some(it) = BuiltInProfile::find(name_or_file) {
-        let profile = serde_json::from_str(it.profile).map_err(|error| error.to_string())?;
-        return Ok((profile, Some(SchemaSource::BuiltIn(it.name, it.schema))));
+    if let Some(BuiltInProfile { name, profile, schema }) = BuiltInProfile::find(name_or_file) {
+        let profile = serde_json::from_str(profile).map_err(|error| error.to_string())?;
+        return Ok((profile, Some(SchemaSource::BuiltIn(name, schema))));
     }
     let file = File::new(name_or_file);
     if !file.exists() && file.extension().is_none() {
@@ -205,7 +185,7 @@ fn read_own(name_or_file: &str) -> Result<(Value, Option<SchemaSource>), String>
     let of = name_or_file.to_owned();
     let schema = profile.get("schema").map(|schema| match schema {
         Value::Null => SchemaSource::Nowhere,
-        Value::String(beside) => SchemaSource::File { file: file.with_file_name(beside), of },
+        Value::String(name) => SchemaSource::File { file: file.with_file_name(name), of },
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
             SchemaSource::Given { schema: schema.clone(), of }
         }
@@ -213,12 +193,9 @@ fn read_own(name_or_file: &str) -> Result<(Value, Option<SchemaSource>), String>
     Ok((profile, schema))
 }
 
-/// Applies a patch, as RFC 7396 says: objects are merged, everything else is replaced, and `null`
-/// removes. A schema is replaced as a whole.
-///
-/// # Errors
-///
-/// The place of a `null` that removes nothing: a slip, or the base is not what it was.
+/// Applies a patch as in RFC 7396: merges objects, replaces everything else, and removes what is
+/// `null`. A schema is replaced as a whole. The error is the place of a `null` that removes nothing:
+/// a slip, or the base has changed.
 fn merge(target: &mut Value, patch: Value, place: &str) -> Result<(), String> {
     let Value::Object(patch) = patch else {
         *target = patch;
@@ -241,12 +218,7 @@ fn merge(target: &mut Value, patch: Value, place: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads a file that holds one JSON text. Refuses a key that occurs twice: one of its values would
-/// be lost.
-///
-/// # Errors
-///
-/// A text that says what is wrong with the file.
+/// Reads a JSON file. Rejects a key that occurs twice: one of its values would be lost.
 pub(crate) fn read_json(file: &File) -> Result<Value, String> {
     let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
     let text = std::str::from_utf8(&bytes).map_err(|error| format!("no JSON: {error}"))?;
@@ -257,125 +229,4 @@ pub(crate) fn read_json(file: &File) -> Result<Value, String> {
     }
     let messages = duplicates.iter().map(|place| format!("{place}: the key occurs more than once"));
     Err(messages.collect::<Vec<_>>().join("; "))
-}
-
-#[cfg(test)]
-mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
-
-    use std::fs;
-
-    use serde_json::json;
-
-    use super::*;
-    use crate::json::Json;
-
-    /// Goal: all that the language knows can be said at once.
-    #[test]
-    fn a_profile_may_say_everything() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("profile.json");
-        let inner =
-            json!([{"/a": {"not": ["x", 1]}, "^/b": {"empty": false}}, {"/c": {"matches": "^c"}}]);
-        let profile = json!({
-            "name": "x", "title": "x",
-            "versions": {"at": "/v", "seen": ["1.2.3-beta"], "from": "1.2", "before": "3"},
-            "detect": [{"when": [{"/t": "a"}, {"/u": "a"}]}],
-            "tags": {"at": ["/t"], "documented": ["a", ""], "observed": ["b"],
-                "schemas": {"a": "#/$defs/a"}},
-            "session": {"start": [{"when": {"/t": "a"}}], "id": ["/s", "/session"], "required": false,
-                "must_be_first": ["b"], "repeats": "always", "id_is_constant": false, "time": "/ms"},
-            "calls": {
-                "start": [{"when": {}, "each": "/e", "where": inner, "id": ["^/m", "/i"],
-                    "tool": [{"name": "shell"}], "may_repeat": true}],
-                "completion": [{"when": {}, "id": ["/i"], "tool": [], "without_start": "ignore",
-                    "may_repeat": true, "outcomes": [
-                        {"outcome": "failed", "when": {"^/x": true}, "is_contradictory": true}]}],
-                "tool": [{"value": "^/n"}, {"key": "^/n/*Call"}],
-                "open_at_end": "allowed",
-                "actions": {"rules": [{"tool": "*", "done": "Did"}]},
-            },
-            "text": {
-                "rules": [{"mode": "delta", "when": {}, "each": "/e", "where": inner, "value": "/v",
-                    "group": ["^/m", "/i"]}],
-                "deltas": "closed", "final": "either", "ends_at": [{"when": {"/t": "b"}}],
-                "ends_at_calls": false},
-            "end": {"policy": "optional",
-                "rules": [{"outcome": "neutral", "when": {"/t": "z"}},
-                    {"outcome": "failure", "suspect": true, "when": {"/t": "y"}}],
-                "verdict": [{"outcome": "failure", "when": {"/t": "e"}}],
-                "reopen": [{"when": {"/t": "a"}}], "after": [{"when": {"/t": "b"}}],
-                "duration_ms": "/ms", "usage": {"input_tokens": "/in"},
-                "errors": [{"severity": "fatal", "when": {"/t": "e"}, "each": "/e", "where": inner}],
-                "exit": {"success": [0], "failure": "any", "meaning": {"41": "not logged in"}}},
-            "noise": [{"matches": "^Warning", "is": "stderr", "where": "before"}],
-            "single_object": {"schema": "#/$defs/a", "order": ["t"]},
-        });
-        fs::write(&file, profile.to_string()).unwrap();
-        let (profile, schema) = Profile::load(file.to_str().unwrap()).unwrap();
-        assert!(schema.is_none());
-        assert_eq!(profile.session.id.len(), 2);
-        assert_eq!(profile.end.exit.meaning[&41], "not logged in");
-    }
-
-    /// Goal: a profile may be what another is, but for a few words.
-    /// Method: objects are merged, arrays replaced, null removes, and the schema is the base's.
-    #[test]
-    fn a_profile_extends_another() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = |name: &str, profile: &Value| {
-            let file = folder.path().join(name);
-            fs::write(&file, profile.to_string()).unwrap();
-            file.to_str().unwrap().to_owned()
-        };
-        let base = json!({"name": "base", "title": "b", "schema": {"required": ["t"]},
-            "tags": {"at": ["/t"], "documented": ["a", "b"]},
-            "session": {"start": [{"when": {"/t": "a"}}], "id": ["/s"], "time": "/ms"}});
-        file("base.json", &base);
-        let child = json!({"extends": "base.json", "name": "child",
-            "session": {"id": ["/x", "/s"], "time": null}, "tags": {"documented": ["c"]}});
-        let (profile, schema) = Profile::load(&file("child.json", &child)).unwrap();
-        assert_eq!((profile.name.as_str(), profile.title.as_str()), ("child", "b"));
-        assert_eq!(profile.tags.documented, ["c"]);
-        assert_eq!((profile.session.start.len(), profile.session.id.len()), (1, 2));
-        assert!(profile.session.time.is_none() && !schema.unwrap().is_valid(&Json::tree(json!({}))));
-
-        let without = json!({"extends": "child.json", "name": "grandchild", "schema": null});
-        let (profile, schema) = Profile::load(&file("without.json", &without)).unwrap();
-        assert!(schema.is_none() && profile.tags.documented == ["c"]);
-        let ours = json!({"extends": "cursor", "name": "mine", "end": {"policy": "none"}});
-        let (profile, schema) = Profile::load(&file("ours.json", &ours)).unwrap();
-        let (_, cursor) = Profile::load("cursor").unwrap();
-        assert_eq!(schema.unwrap().document(), cursor.unwrap().document());
-        assert!(!profile.end.rules.is_empty());
-
-        file("bad.json", &json!({"extends": "base.json", "noise": [{"matches": "(", "is": "banner"}]}));
-        file("lost.json", &json!({"extends": "base.json", "schema": "nowhere.json"}));
-        for (profile, hints) in [
-            (json!({"extends": "round.json"}), ["round.json: more", "extend one another"]),
-            (json!({"extends": "nobody"}), ["round.json: /extends: ", "nobody, and no such profile"]),
-            (json!({"extends": "claud"}), ["round.json: /extends: ", "a similar one is claude"]),
-            (json!({"extends": 1}), ["round.json: /extends: ", "a string"]),
-            (json!({"extends": "base.json", "tags": null}), ["round.json: the profile: ", "tags"]),
-            (json!({"extends": "base.json", "boundarys": null}), ["round.json: /boundarys: null", ""]),
-            (
-                json!({"extends": "base.json", "session": {"directory": null}}),
-                ["/session/directory: null", ""],
-            ),
-            (json!({"extends": "base.json", "end": {"policy": null}}), ["/end/policy: null", ""]),
-            (
-                json!({"extends": "bad.json"}),
-                ["/noise/0/matches: unclosed group, inherited", "bad.json"],
-            ),
-            (json!({"extends": "lost.json"}), ["lost.json: /schema: ", "nowhere.json: No such file"]),
-        ] {
-            let error = Profile::load(&file("round.json", &profile)).unwrap_err().to_string();
-            assert!(hints.iter().all(|hint| error.contains(hint)), "{error}");
-        }
-        // A null in a schema is the schema's.
-        let schema = json!({"properties": {"u": {"const": null}}});
-        let child = json!({"extends": "base.json", "schema": schema});
-        let (_, loaded) = Profile::load(&file("child.json", &child)).unwrap();
-        assert_eq!(loaded.unwrap().document(), &schema);
-    }
 }

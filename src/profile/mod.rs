@@ -1,7 +1,7 @@
-//! What a producer's events mean, as data: the profile language and the profiles built in.
+//! What the events of a producer mean, as data: the profile language and the built-in profiles.
 //!
 //! A profile is a JSON file with a closed vocabulary, described by its own JSON Schema
-//! ([`LANGUAGE`]). The stages know nothing of any producer; this is all there is to know.
+//! ([`LANGUAGE`]). The stages contain nothing about any producer.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -33,7 +33,7 @@ pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
 pub(crate) use load::read_json;
 pub(crate) use noise::{Noise, NoiseKind, NoisePlace};
 pub(crate) use session::{Repeats, SessionRules};
-pub(crate) use tags::{EventRule, Objects, SingleObject, Tags};
+pub(crate) use tags::{EventRule, Objects, SingleObjectRules, Tags};
 pub(crate) use template::{ActionRule, ActionRules, Template};
 pub(crate) use text::{FinalText, TextDeltas, TextMode, TextRule, TextRules};
 pub(crate) use versions::Versions;
@@ -45,42 +45,29 @@ pub const LANGUAGE: &str = include_str!("profile.schema.json");
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Profile {
-    /// The name reports give it.
     pub name: String,
     /// The producer's name, command and flags.
-    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the program prints it"))]
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the program shows it"))]
     pub title: String,
-    /// The event schema, which is loaded apart.
+    /// The event schema, which is loaded separately.
     #[serde(rename = "schema")]
     _schema: Option<Value>,
-    /// Which versions of the producer it is written for.
     #[serde(default)]
     pub versions: Versions,
-    /// An early event for which one of these holds is this producer's, and no other's.
+    /// An early event that matches one of these comes from this producer and no other.
     #[serde(default)]
     pub detect: Vec<EventRule>,
-    /// What kind of event an event is, and which are known.
     pub tags: Tags,
-    /// How a session begins and what identifies it.
     #[serde(default)]
     pub session: SessionRules,
-    /// How tool calls start and complete.
     #[serde(default)]
     pub calls: CallRules,
-    /// Where the assistant's text is.
     #[serde(default)]
     pub text: TextRules,
-    /// How the run ends, and what goes wrong before.
     #[serde(default)]
     pub end: EndRules,
-    /// Lines that are no events and are known; the first that matches.
+    /// The first that matches applies.
     #[serde(default)]
     pub noise: Vec<Noise>,
-    /// The single object of the producer's non-streaming format, if it has one.
-    pub single_object: Option<SingleObject>,
-}
-
-/// For a key that is on unless a profile turns it off.
-fn always() -> bool {
-    true
+    pub single_object: Option<SingleObjectRules>,
 }

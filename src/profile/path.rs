@@ -1,4 +1,4 @@
-//! How a profile points into an event: paths, and conditions on what stands there.
+//! Paths from a profile into an event.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,22 +11,21 @@ use crate::json::pointer;
 
 pub(crate) use super::condition::{Conditions, KnownValue};
 
-/// A JSON Pointer (RFC 6901) of which a token may be `*suffix`: the member whose key ends in
-/// `suffix` and is longer, the smallest in byte order if there are several. `*` alone matches any
-/// member. An array is entered by index. One that begins with `^` starts at the event, also where
-/// others start at an element of an array in it.
+/// A JSON Pointer (RFC 6901) with one extension: the token `*suffix` is the member whose key ends in
+/// `suffix` and is longer, the smallest in byte order if there are several; `*` alone matches any
+/// member. A path that begins with `^` starts at the event, even where others start at an element
+/// of an array in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Path {
     from_event: bool,
-    /// A profile has hundreds of paths, which are read at every start: most need no more room.
+    /// Most paths need no more room; a profile has hundreds, which are read at every start.
     tokens: SmallVec<[Token; 2]>,
 }
 
 /// Where paths start: at an object in an event, or at the event itself.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scope<'e> {
-    /// The event.
     pub event: JsonRef<'e>,
     /// An object in it, or the event again.
     pub object: JsonRef<'e>,
@@ -64,7 +63,6 @@ impl TryFrom<String> for Path {
 }
 
 impl fmt::Display for Path {
-    /// The path as the profile writes it.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.tokens.iter().fold(String::new(), |text, token| match token {
             Token::Key(key) => pointer::joined(&text, key),
@@ -75,7 +73,6 @@ impl fmt::Display for Path {
 }
 
 impl Path {
-    /// Whether it starts at the event wherever others start.
     pub(crate) fn is_of_event(&self) -> bool {
         self.from_event
     }
@@ -85,7 +82,7 @@ impl Path {
         walk(&self.tokens, self.start(scope.into())).filter(|node| !node.is_null())
     }
 
-    /// What the `*` of the last token stands for: the key of the member, suffix removed.
+    /// What the `*` of the last token matches: the key of the member without the suffix.
     pub(crate) fn find_key<'e>(&self, scope: impl Into<Scope<'e>>) -> Option<Cow<'e, str>> {
         let (last, parents) = self.tokens.split_last()?;
         let Token::Suffix(suffix) = last else { return None };
@@ -102,8 +99,8 @@ impl Path {
     }
 }
 
-/// Finds values of one object, remembering the way to the latest one: paths that are asked one
-/// after the other mostly begin alike.
+/// Finds values of one object and remembers the way to the latest one, since successive paths
+/// mostly begin alike.
 #[derive(Debug)]
 pub(crate) struct Finder<'p, 'e> {
     scope: Scope<'e>,
@@ -111,7 +108,6 @@ pub(crate) struct Finder<'p, 'e> {
 }
 
 impl<'p, 'e> Finder<'p, 'e> {
-    /// Finds values of `scope`.
     pub(crate) fn new(scope: impl Into<Scope<'e>>) -> Self {
         Self { scope: scope.into(), way: SmallVec::new() }
     }
@@ -121,10 +117,10 @@ impl<'p, 'e> Finder<'p, 'e> {
         if path.from_event {
             return path.find(self.scope);
         }
-        let alike = self.way.iter().zip(&path.tokens).take_while(|(it, token)| it.0 == *token);
-        let alike = alike.count();
+        let pairs = self.way.iter().zip(&path.tokens);
+        let alike = pairs.take_while(|((known, _), token)| known == token).count();
         self.way.truncate(alike);
-        let mut node = self.way.last().map_or(Some(self.scope.object), |it| it.1);
+        let mut node = self.way.last().map_or(Some(self.scope.object), |(_, node)| *node);
         for token in &path.tokens[alike..] {
             node = node.and_then(|node| token.of(node));
             self.way.push((token, node));

@@ -1,4 +1,4 @@
-//! How the conversions for people show a tool call: verb, detail and suffix, as data.
+//! How text conversions show a tool call: verb, detail and suffix, as data.
 
 use std::borrow::Cow;
 
@@ -8,33 +8,30 @@ use serde_json::Value;
 use crate::json::JsonRef;
 use crate::profile::path::{Conditions, Path, Scope};
 
-/// How the conversions for people show tool calls.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct ActionRules {
-    /// Where the call's object is, from its half; the paths of the rules begin there. Without
-    /// it they begin at the half: the event, or the element of an array in it.
+    /// The object at which the paths of the rules begin, from the half of a call: the event, or an
+    /// element of an array in it. By default the half.
     of: Option<Path>,
-    /// For each call the first rule of its tool whose conditions hold for one of its halves.
-    #[serde(default)]
+    /// For each call, the first rule of its tool that matches one of its halves.
     rules: Vec<ActionRule>,
 }
 
-/// How one kind of call is shown.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ActionRule {
-    /// The tool; `*` is any, also one without a name.
+    /// `*` is any tool, also one without a name.
     tool: String,
     #[serde(default)]
     when: Conditions,
     /// Shown for a call that succeeded: `Read file`.
     pub done: Option<String>,
-    /// Shown for one that failed but did what was asked: `Ran terminal command`.
+    /// Shown for a call that was carried out but failed: `Ran terminal command`.
     pub failed: Option<String>,
-    /// What was tried, shown for a call that was not carried out: `read file`.
+    /// Shown for a call that was not carried out: `read file`.
     pub attempt: Option<String>,
-    /// Whether the detail is a path, to be shown relative to the agent's directory.
+    /// Whether the detail is a path, shown relative to the working directory of the agent.
     #[serde(default)]
     pub path: bool,
     #[serde(default)]
@@ -43,17 +40,16 @@ pub(crate) struct ActionRule {
     suffix: Vec<Template>,
 }
 
-/// A text with values of the event in it: `exit {/result/success/exitCode}`. Of a string that is
-/// JSON itself, a value in it: `{/function/arguments#/path}`.
+/// A text with values of the event: `exit {/result/success/exitCode}`. After `#` follows a path in
+/// a string that is JSON itself: `{/function/arguments#/path}`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Template {
-    /// Text, and the value that follows it.
+    /// Text, and the value after it.
     parts: Vec<(String, ValuePath)>,
     rest: String,
 }
 
-/// Where a value is: in the event, and in the JSON that a string of it holds.
 #[derive(Debug, Clone)]
 struct ValuePath {
     path: Path,
@@ -79,7 +75,7 @@ impl TryFrom<String> for Template {
 }
 
 impl Template {
-    /// The text with its values; nothing if one of them is absent or empty.
+    /// `None` if a value is absent or empty.
     fn filled(&self, call: Scope<'_>) -> Option<String> {
         let mut text = String::new();
         for (before, place) in &self.parts {
@@ -111,7 +107,7 @@ impl TryFrom<&str> for ValuePath {
 }
 
 impl ValuePath {
-    /// The value as text, if it is one.
+    /// The value as text, if it is a scalar.
     fn text<'e>(&self, call: Scope<'e>) -> Option<Cow<'e, str>> {
         let text = self.path.find(call)?.scalar_text()?;
         let Some(inner) = &self.inner else { return Some(text) };
@@ -122,37 +118,35 @@ impl ValuePath {
 }
 
 impl ActionRules {
-    /// Where the rules' paths begin in this half of a call.
+    /// The object at which the paths of the rules begin.
     pub(crate) fn object<'e>(&self, half: Scope<'e>) -> Option<Scope<'e>> {
         let Some(of) = &self.of else { return Some(half) };
         of.find(half).map(|object| Scope { object, ..half })
     }
 
-    /// The rules for a tool that hold for this object, by number.
+    /// The numbers of the rules for a tool that match this object.
     pub(crate) fn holding(&self, tool: &str, object: Scope<'_>) -> impl Iterator<Item = usize> {
         let rules = self.rules.iter().enumerate();
         let fits = move |rule: &ActionRule| rule.is_for(tool) && rule.when.hold(object);
         rules.filter(move |(_, rule)| fits(rule)).map(|(number, _)| number)
     }
 
-    /// A rule by its number.
     pub(crate) fn rule(&self, number: usize) -> &ActionRule {
         &self.rules[number]
     }
 }
 
 impl ActionRule {
-    /// Whether it is about this tool.
     pub(crate) fn is_for(&self, tool: &str) -> bool {
         self.tool == tool || self.tool == "*"
     }
 
-    /// What the call is about, if it is there.
+    /// What the call is about.
     pub(crate) fn detail(&self, call: Scope<'_>) -> Option<String> {
         self.detail.iter().find_map(|detail| detail.filled(call))
     }
 
-    /// What the result says, shown after the detail.
+    /// From the result, shown after the detail.
     pub(crate) fn suffixes(&self, call: Scope<'_>) -> Vec<String> {
         self.suffix.iter().filter_map(|suffix| suffix.filled(call)).collect()
     }

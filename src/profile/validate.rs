@@ -6,15 +6,14 @@ use serde_json::Value;
 
 use super::versions::is_below;
 use super::{LANGUAGE, Template};
-use crate::json::pointer;
-use crate::json::{Json, Schema, Violation};
+use crate::json::{ParsedJson, Schema, Violation, pointer};
 use crate::profile::pattern::LazyRegex;
 use crate::rules::suggest::nearest;
 
-/// What is wrong with a profile.
+/// A mistake in a profile.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Fault {
-    /// The JSON Pointer of its place.
+    /// A JSON Pointer.
     pointer: String,
     message: String,
 }
@@ -32,7 +31,6 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What is wrong with a profile.
 pub(super) fn faults(profile: &Value) -> Vec<Fault> {
     let mut faults = match violations(profile) {
         Ok(faults) => faults,
@@ -48,24 +46,24 @@ pub(super) fn faults(profile: &Value) -> Vec<Fault> {
     faults
 }
 
-/// What the schema of the language refuses.
+/// What the schema of the language rejects.
 fn violations(profile: &Value) -> Result<Vec<Fault>, String> {
-    let language: Value = serde_json::from_str(LANGUAGE).map_err(|it| it.to_string())?;
+    let language: Value = serde_json::from_str(LANGUAGE).map_err(|error| error.to_string())?;
     let schema = Schema::compile("the profile language", &language);
     let violations = schema
-        .and_then(|it| it.violations(&Json::tree(profile.clone())))
-        .map_err(|it| it.to_string())?;
-    let fault = |it: Violation| {
-        let message = match similar_key(&language, &it) {
-            Some(key) => format!("{}; a similar one is {key}", it.message),
-            None => it.message,
+        .and_then(|schema| schema.violations(&ParsedJson::Tree(profile.clone())))
+        .map_err(|error| error.to_string())?;
+    let fault = |violation: Violation| {
+        let message = match similar_key(&language, &violation) {
+            Some(key) => format!("{}; a similar one is {key}", violation.message),
+            None => violation.message,
         };
-        Fault::new(it.instance, message)
+        Fault::new(violation.instance, message)
     };
     Ok(violations.into_iter().map(fault).collect())
 }
 
-/// Of a key that the language does not know, the one most like it that could be there.
+/// The known key most similar to one that the language does not know.
 fn similar_key<'l>(language: &'l Value, violation: &Violation) -> Option<&'l str> {
     let object = violation.keyword.strip_suffix("/additionalProperties")?;
     let schema = pointer::tokens(object).try_fold(language, |schema, token| {
@@ -84,8 +82,7 @@ fn similar_key<'l>(language: &'l Value, violation: &Violation) -> Option<&'l str
     nearest(&name, known.keys().map(String::as_str))
 }
 
-/// Texts with a syntax of their own, which the schema does not know: regular expressions and
-/// templates.
+/// Checks regular expressions and templates, whose syntax the schema does not know.
 fn check_embedded_syntax(place: &str, value: &Value, faults: &mut Vec<Fault>) {
     match value {
         Value::Object(members) => {
@@ -116,7 +113,7 @@ fn check_embedded_syntax(place: &str, value: &Value, faults: &mut Vec<Fault>) {
     }
 }
 
-/// What has no effect with the rest of the profile: its author expects some.
+/// Finds keys that have no effect because of the rest of the profile.
 fn find_ineffective_keys(profile: &Value, faults: &mut Vec<Fault>) {
     let text = |place| profile.pointer(place).and_then(Value::as_str);
     let items = |place| profile.pointer(place).and_then(Value::as_array).into_iter().flatten();

@@ -1,58 +1,54 @@
-//! Which versions of a producer a profile is written for.
+//! The versions of a producer that a profile is for.
 
 use serde::Deserialize;
 
 use crate::profile::path::Path;
 
-/// Which versions of a producer a profile is written for. Versions are numbers with dots between
-/// them, and are compared number by number.
+/// Versions are numbers separated by dots, and are compared number by number.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Versions {
     /// Where the stream names the version.
     pub at: Option<Path>,
-    /// Those whose streams have been seen.
-    #[serde(default)]
-    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the program prints it"))]
+    /// Those with known streams.
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the program shows it"))]
     pub seen: Vec<String>,
-    /// The first.
     pub from: Option<String>,
-    /// The first that it is not written for any more.
+    /// The first version after the range.
     pub before: Option<String>,
 }
 
 impl Versions {
-    /// The range that the profile is written for, if a version lies outside of it. Of what is no
-    /// version nothing can be said.
+    /// The range of the profile, if the version is outside it; `None` for text without a version.
     pub(crate) fn range_excluding(&self, version: &str) -> Option<String> {
         let version = numbers(version)?;
         let too_old = self.from.as_deref().and_then(numbers).is_some_and(|from| version < from);
         let too_new =
             self.before.as_deref().and_then(numbers).is_some_and(|before| version >= before);
-        let from = self.from.as_ref().map(|it| format!("from {it}"));
-        let before = self.before.as_ref().map(|it| format!("before {it}"));
+        let from = self.from.as_ref().map(|version| format!("from {version}"));
+        let before = self.before.as_ref().map(|version| format!("before {version}"));
         let range: Vec<String> = from.into_iter().chain(before).collect();
         (too_old || too_new).then(|| range.join(" and "))
     }
 }
 
-/// Whether one version is older than another.
 pub(super) fn is_below(version: &str, other: &str) -> bool {
     numbers(version) < numbers(other)
 }
 
-/// The numbers of a version, zeros at the end left out: of the first number with dots in a text,
-/// as in `codex-cli 0.1-beta`, or of the one with which it begins.
+/// The numbers of a version without zeros at the end: of the first number with dots in the text,
+/// as in `codex-cli 0.1-beta`, or of the number at its start.
 fn numbers(version: &str) -> Option<Vec<u64>> {
     let version = version.strip_prefix('v').unwrap_or(version);
-    let words = || version.split(|it: char| it != '.' && !it.is_ascii_digit());
+    let words = || version.split(|letter: char| letter != '.' && !letter.is_ascii_digit());
     let read = |word: &str| -> Option<Vec<u64>> {
-        let parts = word.split('.');
-        Some(parts.map_while(|part| part.parse().ok()).collect())
-            .filter(|it: &Vec<_>| !it.is_empty())
+        let numbers: Vec<u64> = word.split('.').map_while(|part| part.parse().ok()).collect();
+        (!numbers.is_empty()).then_some(numbers)
     };
-    let mut numbers =
-        words().filter_map(read).find(|it| it.len() > 1).or_else(|| read(words().next()?))?;
+    let mut numbers = words()
+        .filter_map(read)
+        .find(|numbers| numbers.len() > 1)
+        .or_else(|| read(words().next()?))?;
     while numbers.last() == Some(&0) {
         numbers.pop();
     }

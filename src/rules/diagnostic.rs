@@ -21,9 +21,9 @@ pub struct Diagnostic {
     pub offset: Option<u64>,
     /// What is wrong.
     pub message: String,
-    /// What helps to understand or fix it.
+    /// A hint that helps to understand or fix it.
     pub note: Option<String>,
-    /// The line that belongs to it: the start of a call, for example.
+    /// A line that belongs to it, such as the start of the call.
     pub related_line: Option<u64>,
     /// For a schema violation: where in the event and where in the schema.
     pub location: Option<SchemaLocation>,
@@ -57,7 +57,7 @@ impl Diagnostic {
         }
     }
 
-    /// The same, at a line (from 1) and a byte of the stream (from 0).
+    /// `line` is from 1, `offset` is a byte of the stream from 0.
     #[must_use]
     pub(crate) fn at(mut self, line: u64, offset: u64) -> Self {
         self.line = Some(line);
@@ -65,14 +65,12 @@ impl Diagnostic {
         self
     }
 
-    /// The same, with the line of its other half.
     #[must_use]
     pub(crate) fn related(mut self, line: u64) -> Self {
         self.related_line = Some(line);
         self
     }
 
-    /// The same, with a note.
     #[must_use]
     pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(clipped(&note.into(), MESSAGE_BYTES_MAX).into_owned());

@@ -1,15 +1,15 @@
-//! Text from a stream, made visible: what a terminal would obey is shown instead.
+//! Makes control characters in text from a stream visible.
 //!
-//! A stream is written by a model that reads untrusted pages. Control characters, escape
-//! sequences, C1 controls, bidirectional overrides, zero-width and tag characters can rewrite a
-//! screen or hide a word, so none of them leaves this program raw.
+//! A model that reads untrusted pages writes the stream. Control characters, escape sequences, C1
+//! controls, bidirectional overrides, zero-width and tag characters can rewrite a screen or hide a
+//! word, so this program writes none of them raw.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::limits::NAME_CHARS_MAX;
 
-/// Whether a terminal, or a person reading it, could be misled by this character.
+/// Whether this character could mislead a terminal or its reader.
 pub fn misleads(character: char) -> bool {
     matches!(character,
         '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' // C0, DEL, C1
@@ -49,8 +49,8 @@ fn push_visible(character: char, shown: &mut String) {
     };
 }
 
-/// JSON on one line with everything that misleads escaped, and so what readers that split on more
-/// than `\n` would split on: the same JSON, since these characters stand in strings only.
+/// The same JSON on one line with everything that misleads escaped: such characters occur in strings
+/// only. Readers that split on more than `\n` find nothing else to split on.
 pub(crate) fn escaped_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
@@ -65,22 +65,21 @@ pub(crate) fn escaped_json(json: &str) -> String {
     out
 }
 
-/// Shows a text that comes in chunks, over several lines: line breaks and tabs stay, `\r\n` is a
-/// line break, everything else that misleads is made visible.
+/// Shows a text of several lines that comes in chunks: line breaks and tabs stay, `\r\n` becomes a
+/// line break, everything else that misleads becomes visible.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Escaper {
+    /// Whether everything is shown unchanged.
     raw: bool,
     /// A carriage return at the end of the last chunk: the next may begin with its line feed.
     carriage_return: bool,
 }
 
 impl Escaper {
-    /// `raw` shows everything as it is.
     pub(crate) fn new(raw: bool) -> Self {
         Self { raw, carriage_return: false }
     }
 
-    /// Appends the next chunk to `out`.
     pub(crate) fn text(&mut self, chunk: &str, out: &mut String) {
         if self.raw {
             out.push_str(chunk);
@@ -103,7 +102,7 @@ impl Escaper {
         }
     }
 
-    /// Appends what was held back, at the end of the text.
+    /// Appends a carriage return that ends the text.
     pub(crate) fn end(&mut self, out: &mut String) {
         if std::mem::take(&mut self.carriage_return) {
             out.push_str("\\r");
@@ -111,7 +110,7 @@ impl Escaper {
     }
 }
 
-/// The start of `text`, at most `max` bytes of it, cut between two characters and marked with `…`.
+/// At most `max` bytes of `text`, cut between two characters and marked with `…`.
 pub(crate) fn clipped(text: &str, max: usize) -> Cow<'_, str> {
     if text.len() <= max {
         return Cow::Borrowed(text);
@@ -121,8 +120,7 @@ pub(crate) fn clipped(text: &str, max: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", &text[..end]))
 }
 
-/// A name from the stream (tag, tool, property, call id) as a message may show it: on one line,
-/// visible, and short.
+/// A name from the stream (tag, tool, property, call id) for a message: on one line, visible, short.
 pub(crate) fn shown(name: &str) -> String {
     let visible = visible(name);
     match visible.char_indices().nth(NAME_CHARS_MAX) {

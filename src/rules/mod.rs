@@ -114,8 +114,8 @@ rules! {
 }
 
 impl Rule {
-    /// Whether the rule only holds if every line could be parsed: what seems to be missing may be
-    /// in one that could not.
+    /// Whether the rule needs every line: what seems to be missing may be in a line that could not
+    /// be parsed.
     pub(crate) fn rests_on_every_line(self) -> bool {
         matches!(
             self,
@@ -131,7 +131,7 @@ impl Rule {
         )
     }
 
-    /// What the rule means, on one line: the second paragraph of its page.
+    /// The meaning on one line: the second paragraph of the page.
     pub fn summary(self) -> &'static str {
         self.page().split("\n\n").nth(1).unwrap_or_default().trim()
     }
@@ -143,7 +143,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// A name that no rule has.
+/// No rule has this name.
 #[derive(Debug, PartialEq, Eq)]
 pub struct UnknownRule;
 
@@ -163,25 +163,22 @@ impl FromStr for Rule {
     }
 }
 
-/// The severity of every rule in one run: the defaults or the strict ones, and what flags changed.
+/// The severity of every rule in one run; `None` is off.
 #[derive(Debug, Clone)]
 pub(crate) struct Severities {
     of: Vec<Option<Severity>>,
 }
 
 impl Severities {
-    /// The severities of the catalogue.
     pub(crate) fn new(strict: bool) -> Self {
         let severity = if strict { Rule::strict_severity } else { Rule::severity };
         Self { of: Rule::ALL.iter().map(|&rule| severity(rule)).collect() }
     }
 
-    /// Sets one rule's severity; `None` turns it off.
     pub(crate) fn set(&mut self, rule: Rule, severity: Option<Severity>) {
         self.of[rule as usize] = severity;
     }
 
-    /// The severity of a rule; `None` is off.
     pub(crate) fn of(&self, rule: Rule) -> Option<Severity> {
         self.of[rule as usize]
     }

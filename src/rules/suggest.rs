@@ -1,12 +1,13 @@
-//! The name that somebody may have meant.
+//! Similar names, for messages about an unknown one.
 
-/// How alike two names are at least, of 1.
-const ALIKE_MIN: f64 = 0.8;
+/// From 0, different, to 1, equal.
+const SIMILARITY_MIN: f64 = 0.8;
 
-/// Of these names the one most like another, if one is.
+/// The name most similar to `name`, if one is similar enough.
 pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let rated = names.map(|it| (strsim::jaro(name, it), it)).filter(|it| it.0 > ALIKE_MIN);
-    rated.max_by(|one, other| one.0.total_cmp(&other.0)).map(|it| it.1)
+    let rated = names.map(|known| (strsim::jaro(name, known), known));
+    let similar = rated.filter(|(similarity, _)| *similarity > SIMILARITY_MIN);
+    similar.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, known)| known)
 }
 
 #[cfg(test)]
@@ -14,13 +15,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slips_of_the_pen_are_understood() {
+    fn typos_have_a_suggestion() {
         let names = ["codex", "codex-old", "claude", "cline"];
         let of = |name| nearest(name, names.into_iter());
         assert_eq!(of("claud"), Some("claude"));
         assert_eq!(of("codx"), Some("codex"));
         assert_eq!(of("codex-odl"), Some("codex-old"));
-        assert_eq!(of("nobody"), None);
+        assert_eq!(of("gemini"), None);
         assert_eq!(of(""), None);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Ending, Line};
-use crate::json::{self, Json, JsonRef};
+use crate::json::{self, JsonRef, ParsedJson};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::shown;
@@ -16,7 +16,7 @@ pub(crate) struct Event<'a> {
     /// The offset of its first byte in the stream, from 0.
     pub(crate) offset: u64,
     pub(crate) text: &'a str,
-    pub(crate) json: Json<'a>,
+    pub(crate) json: ParsedJson<'a>,
     /// Keys that occur more than once in their object, as JSON Pointers; a limited number.
     pub(super) duplicate_keys: BTreeSet<String>,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::defect::{LineDefect, read_object, without_byte_order_mark};
 use super::{Block, Ending, Event, Line};
-use crate::json::{Json, Kind, Tape};
+use crate::json::{Kind, ParsedJson, Tape};
 
 /// Reads a line as one JSON object, by the plain parser, which alone knows what is wrong with a
 /// line.
@@ -29,7 +29,8 @@ pub(crate) fn parse_line<'a>(line: &Line<'a>) -> Result<Event<'a>, LineDefect> {
     })?;
     let mark = line.bytes.len() - bytes.len();
     let offset = line.offset + mark as u64;
-    Ok(Event { line: line.number, offset, text, json: Json::tree(value), duplicate_keys })
+    let json = ParsedJson::Tree(value);
+    Ok(Event { line: line.number, offset, text, json, duplicate_keys })
 }
 
 /// Reads the lines of a block; what it needs for one line serves the next.
@@ -89,7 +90,7 @@ impl LineParser {
             && doc.root().kind() == Kind::Object
         {
             let (line, offset) = (line.number, line.offset);
-            let json = Json::tape(doc);
+            let json = ParsedJson::Tape(doc);
             return Ok(Event { line, offset, text, json, duplicate_keys: BTreeSet::new() });
         }
         parse_line(line)

@@ -131,8 +131,9 @@ impl IdIndex {
 
     /// Whether two pairs share an object or an id, so that only one can be right.
     fn conflicts(&self, a: &CallPair, b: &CallPair, leaves: &LeafTable) -> bool {
-        let shares =
-            |a: usize, b: usize| self.is_same_id(a, b) || leaves.path(a).is_beside(leaves.path(b));
+        let shares = |a: usize, b: usize| {
+            self.is_same_id(a, b) || leaves.path(a).is_in_same_object(leaves.path(b))
+        };
         [a.start, a.completion]
             .into_iter()
             .any(|path| shares(path, b.start) || shares(path, b.completion))

@@ -148,10 +148,9 @@ impl RecordingStats {
         // A recording of the start alone was cut.
         let is_cut = |tag: &TagCounts| tag.alone == tag.last && tag.first > tag.alone;
         let last = self.tags().filter(|(_, counts)| counts.last > 0 && !is_cut(counts));
-        let ends = last.map(|(tag, counts)| EndCandidate {
-            tag,
-            counts,
-            kind: self.end_kind(tag, counts),
+        let ends = last.map(|(tag, counts)| {
+            let kind = self.end_kind(tag, counts);
+            EndCandidate { tag, counts, kind }
         });
         ends.filter(|end| !end.has_no_condition() || end.counts.last * 2 > self.recordings)
             .collect()

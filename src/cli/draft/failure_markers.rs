@@ -39,7 +39,8 @@ impl FailureMarker {
 
 /// The markers in the same object as `path`: in the event, or in the element of an array.
 pub(super) fn failure_markers(path: &LeafPath, leaves: &LeafTable) -> Vec<FailureMarker> {
-    let near = leaves.iter().filter(|(leaf, _)| leaf.is_beside(path) && leaf.depth() <= DEPTH);
+    let near =
+        leaves.iter().filter(|(leaf, _)| leaf.is_in_same_object(path) && leaf.depth() <= DEPTH);
     let markers = near.map(|(leaf, counts)| {
         let values = failure_values(last_token(&leaf.path), counts);
         FailureMarker { path: leaf.path.clone(), values }
@@ -97,7 +98,7 @@ mod tests {
     use crate::json::JsonRef;
 
     #[test]
-    fn markers_are_flags_and_values_with_telling_names() {
+    fn markers_are_flags_and_values_with_known_names() {
         let tag: Rc<str> = "end".into();
         let mut table = LeafTable::default();
         for status in ["ok", "errored", "aborted"] {

@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::leaves::FewValues;
-use crate::json::JsonRef;
-use crate::json::pointer;
+use crate::json::{JsonRef, pointer};
 use crate::limits::{DRAFT_PATH_BYTES_MAX, DRAFT_VALUES_MAX};
 
 /// Deepest value that the schema describes.

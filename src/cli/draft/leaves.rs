@@ -4,8 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::depth;
-use crate::json::JsonRef;
-use crate::json::pointer;
+use crate::json::{JsonRef, pointer};
 use crate::limits::{DRAFT_LEAVES_MAX, DRAFT_PATH_BYTES_MAX, DRAFT_PATHS_MAX, DRAFT_VALUES_MAX};
 
 /// Deepest value that is read, in tokens of its pointer.
@@ -115,7 +114,7 @@ pub(super) struct LeafPath {
 
 impl LeafPath {
     /// Whether both are in the same object: the event, or the element of an array.
-    pub(super) fn is_beside(&self, other: &Self) -> bool {
+    pub(super) fn is_in_same_object(&self, other: &Self) -> bool {
         (&self.tag, &self.each, &self.kind) == (&other.tag, &other.each, &other.kind)
     }
 

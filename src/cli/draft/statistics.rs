@@ -13,8 +13,7 @@ use super::leaves::{LeafPath, LeafTable, leaves};
 use super::recording_stats::RecordingStats;
 use super::text_search::TextSearch;
 use super::{Draft, Visitor, counted, last_token, tag_search};
-use crate::json::JsonRef;
-use crate::json::pointer;
+use crate::json::{JsonRef, pointer};
 use crate::limits::{DRAFT_NODES_MAX, DRAFT_PATH_BYTES_MAX, DRAFT_PATHS_MAX};
 use crate::profile::path::Path;
 use crate::rules::escape::shown;
@@ -106,8 +105,7 @@ impl<'t> Statistics<'t> {
         let mut draft = Draft::default();
         let recordings = counted(self.recordings.recordings, "recording");
         let title = format!("A draft from {recordings}, to be edited");
-        draft.members.push(("name", json!("draft")));
-        draft.members.push(("title", json!(title)));
+        draft.members = vec![("name", json!("draft")), ("title", json!(title))];
         self.add_tags(&mut draft);
         self.add_session(&mut draft);
         self.add_calls(&mut draft);
@@ -119,9 +117,10 @@ impl<'t> Statistics<'t> {
 
     fn add_tags(&self, draft: &mut Draft) {
         let observed: Vec<&String> = self.tags.iter().filter(|tag| !tag.is_empty()).collect();
-        let at: Vec<String> = self.tag.iter().map(Path::to_string).collect();
-        // A profile must name something: without a tag, all events have the empty one.
-        let at = if at.is_empty() { json!([""]) } else { json!(at) };
+        let mut at: Vec<String> = self.tag.iter().map(Path::to_string).collect();
+        if at.is_empty() {
+            at.push(String::new()); // A profile must have one: all events have the empty tag.
+        }
         draft.members.push(("tags", json!({ "at": at, "observed": observed })));
         let tags = self.recordings.tags();
         let counts: Vec<String> =
@@ -174,7 +173,7 @@ impl<'t> Statistics<'t> {
             draft.evidence.push("session: no string is the same in all events".to_owned());
         }
         if let Some((path, events)) = self.recordings.time() {
-            session.insert("time".to_owned(), json!(path));
+            session.insert("time".to_owned(), path.into());
             let (path, events) = (shown(path), counted(events, "event"));
             draft.evidence.push(format!("time: {path} is in {events} and never decreases"));
         }
@@ -184,28 +183,25 @@ impl<'t> Statistics<'t> {
     fn add_calls(&self, draft: &mut Draft) {
         let pairs = self.ids.pairs(&self.leaves, &self.recordings);
         if pairs.is_empty() {
-            let evidence = "calls: no id occurs again in an event with another tag";
-            draft.evidence.push(evidence.to_owned());
-            return;
+            let evidence = "calls: no id occurs again in an event with another tag".to_owned();
+            return draft.evidence.push(evidence);
         }
         let (mut starts, mut completions, mut tools) = (Vec::new(), Vec::new(), Vec::new());
         for pair in &pairs {
             let start = self.leaves.path(pair.start);
-            let mut rule = self.rule(start);
-            rule.insert("id".to_owned(), json!([start.path]));
-            starts.push(Value::Object(rule));
+            let mut rule = Value::from(self.rule(start));
+            rule["id"] = json!([start.path]);
+            starts.push(rule);
             completions.push(self.completion(self.leaves.path(pair.completion)));
             let tool = self.tool(start, pair.starts);
             draft.evidence.push(self.pair_evidence(pair, tool.as_ref()));
             tools.extend(tool.filter(|tool| !tools.contains(tool)));
         }
-        let mut calls = Map::new();
-        calls.insert("start".to_owned(), starts.into());
-        calls.insert("completion".to_owned(), completions.into());
+        let mut calls = json!({ "start": starts, "completion": completions });
         if !tools.is_empty() {
-            calls.insert("tool".to_owned(), tools.into());
+            calls["tool"] = tools.into();
         }
-        draft.members.push(("calls", calls.into()));
+        draft.members.push(("calls", calls));
     }
 
     fn completion(&self, path: &LeafPath) -> Value {
@@ -215,10 +211,10 @@ impl<'t> Statistics<'t> {
         });
         let rest = if markers.is_empty() { "unknown" } else { "succeeded" };
         let outcomes: Vec<Value> = failed.chain([json!({ "outcome": rest, "when": {} })]).collect();
-        let mut rule = self.rule(path);
-        rule.insert("id".to_owned(), json!([path.path]));
-        rule.insert("outcomes".to_owned(), outcomes.into());
-        rule.into()
+        let mut rule = Value::from(self.rule(path));
+        rule["id"] = json!([path.path]);
+        rule["outcomes"] = outcomes.into();
+        rule
     }
 
     /// Where the name of the tool may be: a value in the same object as the id, which all starts
@@ -226,7 +222,7 @@ impl<'t> Statistics<'t> {
     fn tool(&self, start: &LeafPath, starts: u64) -> Option<Value> {
         let near = self.leaves.iter().filter(|(leaf, counts)| {
             let key = last_token(&leaf.path).to_ascii_lowercase();
-            leaf.is_beside(start)
+            leaf.is_in_same_object(start)
                 && counts.strings >= starts
                 && (key.contains("name") || key.contains("tool"))
                 && counts.values.get().is_some()
@@ -242,10 +238,8 @@ impl<'t> Statistics<'t> {
     fn pair_evidence(&self, pair: &CallPair, tool: Option<&Value>) -> String {
         let CallPair { start, completion, both, starts, completions } = *pair;
         let path = tool.and_then(|tool| tool.as_object()?.values().next()?.as_str());
-        let tool = match path {
-            Some(path) => format!("the tool name may be at {}", shown(path)),
-            None => "no tool name was found".to_owned(),
-        };
+        let tool = path.map(|path| format!("the tool name may be at {}", shown(path)));
+        let tool = tool.unwrap_or("no tool name was found".to_owned());
         format!(
             "calls: {both} of {starts} ids at {} occur again at {}, which has {}; {tool}",
             shown_path(self.leaves.path(start)),
@@ -353,7 +347,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::super::Visitor as _;
-    use super::{LeafPath, Path, Statistics, joined, schema_at, shown_path};
+    use super::{LeafPath, Path, Statistics, event_path, joined, schema_at, shown_path};
     use crate::json::JsonRef;
     use crate::limits::DRAFT_PATHS_MAX;
 
@@ -391,12 +385,8 @@ mod tests {
     #[test]
     fn tags_and_paths_have_one_spelling() {
         assert_eq!(joined(&["a/b".to_owned(), "c~".to_owned()]), "a~1b/c~0");
-        let path = LeafPath {
-            tag: "t".into(),
-            each: Some("/list".into()),
-            kind: None,
-            path: "/id".to_owned(),
-        };
+        let each = Some("/list".into());
+        let path = LeafPath { each, path: "/id".to_owned(), ..event_path(&"t".into()) };
         assert_eq!(shown_path(&path), "`t` `/list[*]/id`");
     }
 

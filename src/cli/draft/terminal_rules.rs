@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::ends::{EndCandidate, EndKind, MarkerValue};
 use super::failure_markers::{and, failure_markers, names_failure};
@@ -20,8 +20,7 @@ impl Statistics<'_> {
             let evidence = "end: the recordings end with different events, which occur elsewhere \
                 too, so any event may be the last";
             draft.evidence.push(evidence.to_owned());
-            draft.members.push(("end", json!({ "policy": "none" })));
-            return;
+            return draft.members.push(("end", json!({ "policy": "none" })));
         }
         let rules: Vec<Value> = ends.iter().flat_map(|end| self.end_rules(end)).collect();
         draft.evidence.extend(ends.iter().map(|end| self.end_evidence(end)));
@@ -32,15 +31,13 @@ impl Statistics<'_> {
             draft.evidence.push(format!("end: {others} without one of these, assumed to be cut"));
         }
         draft.evidence.push(failure_evidence(&rules, &ends));
-        let mut end = Map::new();
-        end.insert("policy".to_owned(), json!("required"));
-        end.insert("rules".to_owned(), rules.into());
+        let mut end = json!({ "policy": "required", "rules": rules });
         if let Some((start, _)) = self.recordings.start()
             && self.recordings.has_turns()
         {
-            end.insert("reopen".to_owned(), json!([{ "when": self.when(start) }]));
+            end["reopen"] = json!([{ "when": self.when(start) }]);
         }
-        draft.members.push(("end", end.into()));
+        draft.members.push(("end", end));
     }
 
     /// An end is a failure if its tag or a marker names one, otherwise a success.
@@ -105,12 +102,8 @@ fn failure_evidence(rules: &[Value], ends: &[EndCandidate<'_>]) -> String {
         markers.filter_map(|(path, markers)| {
             let values = markers.different()?.iter().take(LISTED_MAX);
             let values: Vec<String> = values.map(MarkerValue::shown).collect();
-            Some(format!(
-                "; {} {} is one of {}",
-                shown_tag(end.tag),
-                shown(path),
-                values.join(", ")
-            ))
+            let (tag, path, values) = (shown_tag(end.tag), shown(path), values.join(", "));
+            Some(format!("; {tag} {path} is one of {values}"))
         })
     });
     evidence.extend(different.take(LISTED_MAX));

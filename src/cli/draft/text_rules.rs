@@ -43,8 +43,7 @@ impl Statistics<'_> {
         if rules.is_empty() {
             let evidence = "text: no string is a concatenation of others; add rules for the \
                 assistant's text yourself";
-            draft.evidence.push(evidence.to_owned());
-            return;
+            return draft.evidence.push(evidence.to_owned());
         }
         let mut text = json!({ "rules": rules });
         draft.evidence.extend(self.text_evidence(&found));
@@ -169,10 +168,7 @@ impl Statistics<'_> {
     fn final_rule(&self, number: usize) -> Value {
         let event = event_path(&self.leaves.path(number).tag);
         let markers = failure_markers(&event, &self.leaves).into_iter();
-        let conditions = markers.map(|marker| {
-            let negation = marker.negation();
-            (marker.path, negation)
-        });
+        let conditions = markers.map(|marker| (marker.path.clone(), marker.negation()));
         self.text_rule("final", number, conditions.collect())
     }
 

@@ -1,4 +1,4 @@
-//! The tape as the validator sees it: no tree is built for it.
+//! Lets the validator read a tape, without a tree.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,6 @@ use serde_json::{Map, Number, Value};
 
 use crate::json::tape::{Cursor, Doc, Items, Kind, Members, Tape};
 
-/// JSON as a tape holds it.
 pub(super) struct TapeJson;
 
 impl Json for TapeJson {
@@ -117,9 +116,9 @@ impl<'a> Node<'a, TapeJson> for Cursor<'a> {
                     self.is(expected)
                 }
             }
-            Value::Number(_) => {
-                self.as_number().is_some_and(|it| cmp::equal(&Value::Number(it.number()), expected))
-            }
+            Value::Number(_) => self
+                .as_number()
+                .is_some_and(|number| cmp::equal(&Value::Number(number.number()), expected)),
             Value::Array(_) => self.kind() == Kind::Array && cmp::equal(&self.to_value(), expected),
             Value::Object(_) => {
                 self.kind() == Kind::Object && cmp::equal(&self.to_value(), expected)
@@ -138,7 +137,6 @@ impl<'a> Node<'a, TapeJson> for Cursor<'a> {
     }
 }
 
-/// The value as a tree.
 pub(super) fn tree(cursor: Cursor<'_>) -> Value {
     match cursor.kind() {
         Kind::Null => Value::Null,
@@ -148,18 +146,18 @@ pub(super) fn tree(cursor: Cursor<'_>) -> Value {
         Kind::String => Value::String(cursor.unescaped().into_owned()),
         Kind::Array => Value::Array(cursor.items().map(tree).collect()),
         Kind::Object => {
-            let members = Cursor::members(cursor).map(|(key, it)| (key.into_owned(), tree(it)));
+            let members =
+                Cursor::members(cursor).map(|(key, value)| (key.into_owned(), tree(value)));
             Value::Object(members.collect::<Map<_, _>>())
         }
     }
 }
 
 fn number(cursor: Cursor<'_>) -> Number {
-    // The tape has checked that it is one.
+    // The tape has checked that it is a number.
     serde_json::from_str(cursor.written()).unwrap_or(Number::from(0))
 }
 
-/// A number on a tape.
 pub(super) struct TapeNumber<'a>(Cursor<'a>);
 
 impl TapeNumber<'_> {
@@ -168,7 +166,7 @@ impl TapeNumber<'_> {
         self.0.small_number()
     }
 
-    /// The number as the tree has it, so that every question has the same answer.
+    /// The number as the tree has it, so that both give the same answers.
     fn number(&self) -> Number {
         self.0.note_read();
         number(self.0)
@@ -186,7 +184,7 @@ impl JsonNumber for TapeNumber<'_> {
 
     #[expect(clippy::cast_precision_loss, reason = "a small number is exact")]
     fn as_f64(&self) -> Option<f64> {
-        self.small().map(|it| it as f64).or_else(|| self.number().as_f64())
+        self.small().map(|number| number as f64).or_else(|| self.number().as_f64())
     }
 
     fn as_str(&self) -> Cow<'_, str> {
@@ -203,7 +201,7 @@ impl JsonNumber for TapeNumber<'_> {
 
     #[inline]
     fn is_integer(&self) -> bool {
-        // However long: as a double it has no fraction either.
+        // A long one has no fraction as a double either.
         self.0.is_plain_number() || JsonNumber::is_integer(&self.number())
     }
 }

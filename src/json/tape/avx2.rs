@@ -1,12 +1,12 @@
 //! Blocks of 64 bytes at once, on processors that have AVX2: the only unsafe code of the program.
 //!
-//! Long strings, such as files in tool results, are most of the bytes of a stream with tools, and
-//! this goes over them at twice the speed of the portable way, which is there for all other
-//! processors and is held against this one by a test.
+//! Long strings, such as files in tool results, are most of the bytes of a stream with tools. This
+//! code reads them at twice the speed of the portable code, which serves all other processors; a
+//! test compares the two.
 //!
-//! What is unsafe is one call and one load. A function that is compiled for AVX2 may run only where
-//! there is AVX2, and that is asked before each call. The load takes 32 bytes from a reference to
-//! 32 bytes; put together from words, which needs no unsafe code, it costs eight instructions.
+//! One call and one load are unsafe. A function compiled for AVX2 may run only on a processor with
+//! AVX2, which is checked before each call. The load takes 32 bytes from a reference to 32 bytes;
+//! without unsafe code, from words, it costs eight instructions.
 
 #![expect(unsafe_code, reason = "the call that needs AVX2, and the load of its registers")]
 
@@ -15,21 +15,20 @@ use std::arch::x86_64::{
     _mm256_or_si256, _mm256_set_epi64x, _mm256_set1_epi8, _mm256_shuffle_epi8,
 };
 
-use super::string_end::{Marks, StringEnd, string_end_by_blocks};
+use super::string_end::{BlockMarks, StringEnd, string_end_by_blocks};
 
-/// Whether the processor has what it takes.
 #[inline]
-pub(super) fn is_there() -> bool {
+pub(super) fn is_available() -> bool {
     std::arch::is_x86_feature_detected!("avx2")
 }
 
-/// As the portable way; `None` also where the processor cannot do it, so ask [`is_there`].
+/// As the portable code; also `None` without AVX2, so check [`is_available`] first.
 #[inline]
 pub(super) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
-    if !is_there() {
+    if !is_available() {
         return None;
     }
-    // SAFETY: the processor has AVX2, it was asked a line above.
+    // SAFETY: the processor has AVX2, as checked just above.
     unsafe { with_avx2(bytes, start) }
 }
 
@@ -40,11 +39,11 @@ fn with_avx2(bytes: &[u8], start: usize) -> Option<StringEnd> {
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn marks(block: &[u8; 64]) -> Marks {
+fn marks(block: &[u8; 64]) -> BlockMarks {
     let halves = halves(block);
     let last_control = _mm256_set1_epi8(0x1f);
     let controls = halves.map(|it| _mm256_cmpeq_epi8(_mm256_min_epu8(it, last_control), it));
-    Marks {
+    BlockMarks {
         quotes: bits(equal(halves, b'"')),
         backslashes: bits(equal(halves, b'\\')),
         controls: bits(controls),
@@ -54,16 +53,16 @@ fn marks(block: &[u8; 64]) -> Marks {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn simple_escapes(block: &[u8; 64]) -> u64 {
-    // What a byte must be to be one of them follows from its lower half, but for b and r. Of a
-    // byte above 0x7f the shuffle makes nothing; nor is a zero what it must be.
-    let own = table([1, 0, b'b', 0, b't', 0, b'f', 0, 0, 0, 0, 0, 0, 0, b'n', b'/']);
+    // The lower half of a byte selects the one escape that it can be; r, which has the lower half
+    // of b, is compared apart. The shuffle turns a byte above 0x7f into 0, which equals none.
+    let expected = table([1, 0, b'b', 0, b't', 0, b'f', 0, 0, 0, 0, 0, 0, 0, b'n', b'/']);
     let halves = halves(block);
     let [low, high] = equal(halves, b'r');
-    let [first, second] = halves.map(|it| _mm256_cmpeq_epi8(_mm256_shuffle_epi8(own, it), it));
+    let [first, second] = halves.map(|it| _mm256_cmpeq_epi8(_mm256_shuffle_epi8(expected, it), it));
     bits([_mm256_or_si256(low, first), _mm256_or_si256(high, second)])
 }
 
-/// The same sixteen bytes for both halves of a register.
+/// The same sixteen bytes in both halves of a register.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn table(bytes: [u8; 16]) -> __m256i {
@@ -72,7 +71,6 @@ fn table(bytes: [u8; 16]) -> __m256i {
     _mm256_set_epi64x(high, low, high, low)
 }
 
-/// Where the bytes equal this one.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn equal(halves: [__m256i; 2], byte: u8) -> [__m256i; 2] {
@@ -99,6 +97,6 @@ fn halves(block: &[u8; 64]) -> [__m256i; 2] {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn load(bytes: &[u8; 32]) -> __m256i {
-    // SAFETY: it reads 32 bytes, of any alignment, from where the reference says that they are.
+    // SAFETY: it reads 32 bytes, of any alignment, and the reference is to 32 bytes.
     unsafe { _mm256_loadu_si256(std::ptr::from_ref(bytes).cast()) }
 }

@@ -9,8 +9,8 @@ use super::{Entry, Kind, behind, trace};
 
 /// One text and its record.
 ///
-/// It notes which of its first 128 values have been read. Kinds, keys, and the number of parts of
-/// a container are read without a note. A value that was not read cannot have changed a decision.
+/// It notes which of its first 128 values were read, but not the reads of kinds, keys, and the
+/// number of parts of a container. A value that was not read cannot have changed a decision.
 #[derive(Debug)]
 pub(crate) struct Doc<'a> {
     text: &'a str,
@@ -18,7 +18,6 @@ pub(crate) struct Doc<'a> {
     reads: Cell<u128>,
 }
 
-/// Entries of the tape whose reads are noted.
 pub(crate) const ENTRIES_NOTED: usize = 128;
 
 impl<'a> Doc<'a> {
@@ -26,12 +25,10 @@ impl<'a> Doc<'a> {
         Self { text, entries, reads: Cell::new(0) }
     }
 
-    /// The whole value.
     pub(crate) fn root(&self) -> Cursor<'_> {
         Cursor { doc: self, at: 0 }
     }
 
-    /// The text.
     pub(crate) fn text(&self) -> &'a str {
         self.text
     }
@@ -40,17 +37,17 @@ impl<'a> Doc<'a> {
         self.entries
     }
 
-    /// A bit for each of the first [`ENTRIES_NOTED`] entries whose value has been read.
+    /// A bit for each of the first [`ENTRIES_NOTED`] entries whose value was read.
     pub(crate) fn reads(&self) -> u128 {
         self.reads.get()
     }
 
-    /// These values count as looked at, too.
+    /// Counts these values as read, too.
     pub(crate) fn note_reads(&self, reads: u128) {
         self.reads.set(self.reads.get() | reads);
     }
 
-    /// From here on every value counts as read.
+    /// Counts every value as read.
     pub(crate) fn note_all_read(&self) {
         self.reads.set(u128::MAX);
     }
@@ -74,22 +71,19 @@ impl<'a> Cursor<'a> {
         Self { at, ..self }
     }
 
-    /// Its place on the tape.
     pub(crate) fn index(self) -> usize {
         self.at
     }
 
-    /// From here on every value of the text counts as read.
     pub(crate) fn note_all_read(self) {
         self.doc.note_all_read();
     }
 
-    /// The address of the value, which is different for each value that is alive.
+    /// The address of the text, which is different for each text in memory.
     pub(crate) fn address(self) -> usize {
         self.doc.text.as_ptr().addr()
     }
 
-    /// Notes that the value itself is read.
     #[inline]
     pub(crate) fn note_read(self) {
         if self.at < ENTRIES_NOTED {
@@ -97,19 +91,18 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// What kind of value it is.
     #[inline]
     pub(crate) fn kind(self) -> Kind {
         self.entry().kind
     }
 
-    /// Whether it is a number without fraction and exponent.
+    /// Whether the number has no fraction and no exponent.
     #[inline]
     pub(crate) fn is_plain_number(self) -> bool {
         self.entry().plain
     }
 
-    /// How many members or items a container has.
+    /// The number of members or items of a container.
     #[inline]
     pub(crate) fn count(self) -> usize {
         self.doc.entries[self.entry().end as usize - 1].start as usize
@@ -137,7 +130,7 @@ impl<'a> Cursor<'a> {
         &self.doc.text[entry.start as usize..entry.end as usize]
     }
 
-    /// The number, if it is written in a few digits and nothing else; not noted as a read.
+    /// The number, if it is at most [`DIGITS_MAX`] digits and nothing else; not noted as a read.
     #[inline]
     pub(crate) fn small_number(self) -> Option<u64> {
         let Entry { start, end, plain, .. } = self.entry();
@@ -147,12 +140,11 @@ impl<'a> Cursor<'a> {
         is_small.then(|| decimal(text, start, end))
     }
 
-    /// Whether a string has escapes.
     pub(crate) fn has_escapes(self) -> bool {
         !self.entry().plain
     }
 
-    /// The text of a string, escapes undone; not noted as a read.
+    /// The text of a string, escapes decoded; not noted as a read.
     #[inline]
     pub(crate) fn unescaped(self) -> Cow<'a, str> {
         let entry = self.entry();
@@ -163,7 +155,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The member of an object that has this key.
     #[inline]
     pub(crate) fn get(self, key: &str) -> Option<Self> {
         if self.kind() != Kind::Object {
@@ -183,7 +174,7 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// Whether it is this string; not noted as a read.
+    /// Whether the string has this text; not noted as a read.
     #[inline]
     pub(crate) fn is(self, text: &str) -> bool {
         let entry = self.entry();
@@ -215,7 +206,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The members of an object: keys, escapes undone, and values, in the order of the text.
+/// Keys, escapes decoded, and values, in the order of the text.
 #[derive(Debug)]
 pub(crate) struct Members<'a> {
     next: Cursor<'a>,
@@ -236,7 +227,6 @@ impl<'a> Iterator for Members<'a> {
     }
 }
 
-/// The items of an array.
 #[derive(Debug)]
 pub(crate) struct Items<'a> {
     next: Cursor<'a>,

@@ -2,37 +2,37 @@
 
 use wide::u8x16;
 
-/// So many digits make a number that is exact as a double, too.
+/// A number of at most so many digits is exact as a double, too.
 pub(crate) const DIGITS_MAX: usize = 15;
 
-/// How many digits stand from `start` on, counted up to 16.
+/// The number of digits from `start` on, counted up to 16.
 #[inline]
 pub(crate) fn digits(bytes: &[u8], start: usize) -> usize {
     let rest = bytes.get(start..).unwrap_or_default();
     let Some((block, _)) = rest.split_first_chunk::<16>() else {
-        return rest.iter().take_while(|it| it.is_ascii_digit()).count();
+        return rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     };
     let values = u8x16::new(*block) - u8x16::splat(b'0');
     let digits = values.min(u8x16::splat(9)).simd_eq(values).to_bitmask();
     digits.trailing_ones() as usize
 }
 
-/// The number that the digits `text[start..end]` make, at most [`DIGITS_MAX`]; eight at a time.
+/// The number with the digits `text[start..end]`, at most [`DIGITS_MAX`]; eight at a time.
 #[expect(clippy::cast_possible_truncation, reason = "the halves of sixteen bytes")]
 #[inline]
 pub(crate) fn decimal(text: &[u8], start: usize, end: usize) -> u64 {
     let digits = end - start;
     let Some((_, last)) = text[..end].split_last_chunk::<16>() else {
         // At the very start of a text; no line of a stream has a number there.
-        return text[start..end].iter().fold(0, |sum, it| sum * 10 + u64::from(it & 0xf));
+        return text[start..end].iter().fold(0, |sum, digit| sum * 10 + u64::from(digit & 0xf));
     };
-    // What stands before the digits is no digit: zeros are put in its place.
+    // Zeros replace the bytes before the digits.
     let before = 8 * (16 - digits);
     let digits = u128::from_le_bytes(*last) >> before << before;
     eight(digits as u64) * 100_000_000 + eight((digits >> 64) as u64)
 }
 
-/// The number that eight digits make, the first in the lowest byte.
+/// The number with these eight digits, the first in the lowest byte.
 #[inline]
 fn eight(digits: u64) -> u64 {
     let ones = digits & 0x0f0f_0f0f_0f0f_0f0f;
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_make_their_number() {
+    fn digits_are_read_as_a_number() {
         let mut number: u64 = 7;
         for _ in 0..10_000 {
             number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1) >> 1;

@@ -8,35 +8,34 @@ use super::unescape::hexadecimal;
 
 const BLOCK: usize = 64;
 
-/// Strings up to this length are looked at without a call.
+/// Strings up to this length are searched without a call.
 const SHORT: usize = 144;
 
-/// Where a string ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StringEnd {
-    /// Its closing quote.
+    /// The closing quote.
     pub(crate) at: usize,
-    /// Whether it has no escapes.
+    /// Whether the string has no escapes.
     pub(crate) plain: bool,
 }
 
-/// Which bytes of a block are quotes, backslashes and control characters, a bit for each.
+/// A bit for each byte of a block.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Marks {
+pub(super) struct BlockMarks {
     pub(super) quotes: u64,
     pub(super) backslashes: u64,
     pub(super) controls: u64,
 }
 
-/// What makes a simple escape behind a backslash, but for quote and backslash.
+/// The bytes of simple escapes, except quote and backslash.
 const SIMPLE_ESCAPES: [u8; 6] = *b"/bfnrt";
 
-/// Finds the end of the string whose first byte is `bytes[start]`; `None` if it has none, or is no
-/// JSON string: control characters, broken escapes, half of a surrogate pair.
+/// Finds the end of the string that begins at `bytes[start]`; `None` for a string without an end,
+/// with control characters, broken escapes, or half of a surrogate pair.
 #[inline]
 pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
-    // Most keys end within the first 16 bytes, most values within the next 64: what is decided by
-    // whole blocks costs no branch that is hard to foresee, and no call.
+    // Most keys end within the first 16 bytes, most values within the next 64: a test of a whole
+    // block is easy to predict, and needs no call.
     let Some((block, _)) = bytes.get(start..)?.split_first_chunk::<16>() else {
         return long_string_end(bytes, start);
     };
@@ -54,11 +53,11 @@ pub(crate) fn string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
         }
         at += BLOCK;
     }
-    // Nothing that matters stands before this place.
     long_string_end(bytes, at)
 }
 
-/// The end of a string of which the first byte that matters is the first of `stops` behind `at`.
+/// The end of a string whose first quote, backslash or control character is the first of `stops`
+/// from `at` on.
 #[inline]
 fn end_at(bytes: &[u8], at: usize, stops: u64) -> Option<StringEnd> {
     let stop = at + stops.trailing_zeros() as usize;
@@ -77,17 +76,11 @@ pub(super) fn stops(block: [u8; 16]) -> u32 {
     (controls | quotes | block.simd_eq(u8x16::splat(b'\\'))).to_bitmask()
 }
 
-#[cfg(target_arch = "x86_64")]
 fn long_string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
-    if avx2::is_there() {
-        avx2::string_end(bytes, start)
-    } else {
-        portable_string_end(bytes, start)
+    #[cfg(target_arch = "x86_64")]
+    if avx2::is_available() {
+        return avx2::string_end(bytes, start);
     }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn long_string_end(bytes: &[u8], start: usize) -> Option<StringEnd> {
     portable_string_end(bytes, start)
 }
 
@@ -101,23 +94,19 @@ fn equal(block: u8x16, byte: u8) -> u32 {
 }
 
 #[inline]
-fn controls(block: u8x16) -> u32 {
-    block.min(u8x16::splat(0x1f)).simd_eq(block).to_bitmask()
-}
-
-#[inline]
-fn portable_marks(block: &[u8; BLOCK]) -> Marks {
-    let mut marks = Marks { quotes: 0, backslashes: 0, controls: 0 };
+fn portable_marks(block: &[u8; BLOCK]) -> BlockMarks {
+    let mut marks = BlockMarks { quotes: 0, backslashes: 0, controls: 0 };
     for (index, part) in block.as_chunks::<16>().0.iter().enumerate() {
         let part = u8x16::new(*part);
         marks.quotes |= u64::from(equal(part, b'"')) << (16 * index);
         marks.backslashes |= u64::from(equal(part, b'\\')) << (16 * index);
-        marks.controls |= u64::from(controls(part)) << (16 * index);
+        let controls = part.min(u8x16::splat(0x1f)).simd_eq(part).to_bitmask();
+        marks.controls |= u64::from(controls) << (16 * index);
     }
     marks
 }
 
-/// Which bytes of a block are of the [`SIMPLE_ESCAPES`], a bit for each.
+/// A bit for each byte of a block that is one of the [`SIMPLE_ESCAPES`].
 #[inline]
 fn portable_escapes(block: &[u8; BLOCK]) -> u64 {
     let parts = block.as_chunks::<16>().0.iter().rev().map(|part| u8x16::new(*part));
@@ -125,26 +114,26 @@ fn portable_escapes(block: &[u8; BLOCK]) -> u64 {
     parts.fold(0, |all, part| all << 16 | u64::from(of(part)))
 }
 
-/// Goes on in whole blocks. Which quotes are escaped comes from arithmetic on bits, so a dense run
-/// of escapes costs no branches.
+/// Searches whole blocks. Arithmetic on bits finds the escaped quotes, so a dense run of escapes
+/// costs no branches.
 #[expect(clippy::inline_always, reason = "it is compiled for the processor of its caller")]
 #[inline(always)]
 pub(super) fn string_end_by_blocks(
     bytes: &[u8],
     start: usize,
-    marks: impl Fn(&[u8; BLOCK]) -> Marks,
+    marks: impl Fn(&[u8; BLOCK]) -> BlockMarks,
     simple_escapes: impl Fn(&[u8; BLOCK]) -> u64,
 ) -> Option<StringEnd> {
     let mut at = start;
     let mut plain = true;
     // Whether the first byte of the block is escaped by the last one before it.
     let mut carry = 0;
-    // Escapes before this place have been looked at.
+    // Escapes before this place are checked.
     let mut checked = start;
     let mut rest = [0; BLOCK];
     loop {
         let block = block_at(bytes, at, &mut rest)?;
-        let Marks { quotes, backslashes, controls } = marks(block);
+        let BlockMarks { quotes, backslashes, controls } = marks(block);
         if backslashes | carry == 0 {
             let stops = quotes | controls;
             if stops == 0 {
@@ -176,24 +165,23 @@ pub(super) fn string_end_by_blocks(
     }
 }
 
-/// Which bytes are escaped by the backslash before them: of a run of backslashes every second one,
-/// and what follows a run of odd length. `carry` is 1 if that is so for the first byte, and is then
-/// set for the first byte of the next block.
+/// The bytes that the backslash before them escapes: every second one of a run of backslashes, and
+/// the byte after a run of odd length. `carry` is 1 if the first byte is escaped, and is then set
+/// for the first byte of the next block.
 #[inline]
 fn behind_backslashes(backslashes: u64, carry: &mut u64) -> u64 {
     const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
     let starts = backslashes & !*carry;
-    // The subtraction turns, from the start of each run on, every second bit; those that differ
-    // from `ODD` then are the backslashes that escape and, behind a run of odd length, the byte
-    // that follows it.
+    // The subtraction flips every second bit from the start of each run on; the bits that then
+    // differ from `ODD` are the backslashes that escape and the byte after a run of odd length.
     let turned = (starts << 1 | ODD).wrapping_sub(starts) ^ ODD;
     let escaped = turned ^ (backslashes | *carry);
     *carry = (turned & backslashes) >> 63;
     escaped
 }
 
-/// The block at `at`; `rest`, which is all zeros, takes what is left of the bytes if that is less.
-/// Zeros are control characters: no search goes on behind such a block.
+/// The block at `at`; if fewer bytes are left, a copy of them in `rest`, which is all zeros. Zeros
+/// are control characters, so such a block ends the search.
 #[inline]
 fn block_at<'b>(bytes: &'b [u8], at: usize, rest: &'b mut [u8; BLOCK]) -> Option<&'b [u8; BLOCK]> {
     let left = bytes.get(at..)?;
@@ -204,8 +192,8 @@ fn block_at<'b>(bytes: &'b [u8], at: usize, rest: &'b mut [u8; BLOCK]) -> Option
     Some(rest)
 }
 
-/// Looks at escaped bytes of a block, a bit for each, which must begin an escape with digits;
-/// returns the place behind the last of them, if it is further on than `checked`.
+/// Checks that the escaped bytes of a block, a bit for each, begin an escape with digits. Returns
+/// the end of the last one, if it is after `checked`.
 #[cold]
 fn check_unicode_escapes(
     bytes: &[u8],
@@ -219,7 +207,7 @@ fn check_unicode_escapes(
         if bytes.get(at) != Some(&b'u') {
             return None;
         }
-        // Unless it is the second half of a pair that has been looked at.
+        // Unless it is the second half of a checked pair.
         if at >= checked {
             checked = unicode_escape(bytes, at)?;
         }
@@ -227,7 +215,7 @@ fn check_unicode_escapes(
     Some(checked)
 }
 
-/// The place behind the escape whose `u` stands at `at`, behind both if it is a surrogate pair.
+/// The end of the escape whose `u` is at `at`, or of the surrogate pair that begins there.
 #[cold]
 fn unicode_escape(bytes: &[u8], at: usize) -> Option<usize> {
     match hexadecimal(bytes.get(at + 1..)?)? {
@@ -264,35 +252,29 @@ mod tests {
         }
     }
 
-    /// Goal: all ways find the same. Method: strings of every length up to three blocks, with
-    /// something that matters at every place, alone and behind runs of backslashes.
+    fn assert_same_end(bytes: &[u8]) -> Option<StringEnd> {
+        let expected = plainly(bytes);
+        assert_eq!(portable_string_end(bytes, 0), expected, "{bytes:?}");
+        assert_eq!(string_end(bytes, 0), expected, "{bytes:?}");
+        expected
+    }
+
+    /// Method: strings of every length up to three blocks, with each thing at every place, alone
+    /// and after runs of backslashes.
     #[test]
     fn every_way_finds_the_same_end() {
-        let things: [&[u8]; 9] = [
-            b"\\",
-            b"\"",
-            b"\\n",
-            b"\\u00e9",
-            b"\\ud83d\\ude80",
-            b"\\ud83d",
-            b"\x1f",
-            b"\\x",
-            b"\xc3\xa9",
-        ];
+        let things = ["\\", "\"", r"\n", r"\u00e9", r"\ud83d\ude80", r"\ud83d", "\x1f", r"\x", "é"];
         let mut found = 0;
         for length in 0..140 {
             for thing in things {
                 for run in 0..4 {
                     let mut bytes = vec![b'a'; length];
                     bytes.extend(std::iter::repeat_n(b'\\', run));
-                    bytes.extend(thing);
+                    bytes.extend(thing.bytes());
                     bytes.extend(&b"tail\"}\n"[..]);
-                    let expected = plainly(&bytes);
-                    assert_eq!(portable_string_end(&bytes, 0), expected, "{bytes:?}");
-                    assert_eq!(string_end(&bytes, 0), expected, "{bytes:?}");
+                    let expected = assert_same_end(&bytes);
                     bytes.resize(bytes.len() + 64, b'"');
-                    assert_eq!(portable_string_end(&bytes, 0), expected, "{bytes:?}");
-                    assert_eq!(string_end(&bytes, 0), expected, "{bytes:?}");
+                    assert_eq!(assert_same_end(&bytes), expected);
                     found += usize::from(expected.is_some());
                 }
             }
@@ -300,8 +282,7 @@ mod tests {
         assert!(found > 2_000, "only {found}");
     }
 
-    /// Goal: both ways know the same escapes. Method: every byte behind a backslash, at every place
-    /// of a block.
+    /// Method: every byte after a backslash, at every place of a block.
     #[test]
     fn every_way_knows_the_same_escapes() {
         for byte in 0..=255_u8 {
@@ -309,9 +290,7 @@ mod tests {
                 let mut bytes = vec![b'a'; length];
                 bytes.extend([b'\\', byte, b'"', b'"']);
                 bytes.resize(bytes.len() + 64, b'a');
-                let expected = plainly(&bytes);
-                assert_eq!(portable_string_end(&bytes, 0), expected, "{bytes:?}");
-                assert_eq!(string_end(&bytes, 0), expected, "{bytes:?}");
+                assert_same_end(&bytes);
             }
         }
     }

@@ -4,14 +4,14 @@ use memchr::memmem;
 
 use super::string_end::stops;
 
-/// The text of a string, which is written without its quotes.
+/// The text of a string, which is given without its quotes.
 pub(crate) fn unescaped(written: &str) -> String {
     let mut text = String::with_capacity(written.len());
-    chunks(written, |piece| text.push_str(piece));
+    chunks(written, |chunk| text.push_str(chunk));
     text
 }
 
-/// The same, piece by piece.
+/// The same, in chunks.
 pub(crate) fn chunks(written: &str, mut take: impl FnMut(&str)) {
     let mut rest = written;
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
@@ -23,11 +23,11 @@ pub(crate) fn chunks(written: &str, mut take: impl FnMut(&str)) {
     take(rest);
 }
 
-/// A string as it is written where nothing is escaped without need, piece by piece: one form for
-/// each text, and mostly the one at hand.
+/// A string in chunks, escaped only where necessary: one form for each text, which is mostly the
+/// form that is given.
 pub(crate) fn canonical(written: &str, mut take: impl FnMut(&str)) {
-    // All other escapes are needed, and there is no second way to write them. What is found may be
-    // part of an escaped backslash.
+    // All other escapes are necessary, and have no second form. What is found may be part of an
+    // escaped backslash.
     let may_have = |escape: &[u8]| memmem::find(written.as_bytes(), escape).is_some();
     let (mut from, mut at) = (0, 0);
     if may_have(b"\\/") || may_have(b"\\u") {
@@ -45,7 +45,7 @@ pub(crate) fn canonical(written: &str, mut take: impl FnMut(&str)) {
     take(&written[from..]);
 }
 
-/// The same from the text.
+/// The same, from the text.
 pub(crate) fn canonical_text(text: &str, mut take: impl FnMut(&str)) {
     let mut from = 0;
     while let Some(at) = stop_from(text.as_bytes(), from) {
@@ -88,7 +88,7 @@ fn stop_from(bytes: &[u8], start: usize) -> Option<usize> {
     bytes[at..].iter().position(must).map(|found| at + found)
 }
 
-/// The character that an escape stands for, and its length without the backslash.
+/// The character that an escape means, and its length without the backslash.
 fn escape(escape: &[u8]) -> (char, usize) {
     match escape[0] {
         b'b' => ('\u{8}', 1),
@@ -109,10 +109,10 @@ fn escape(escape: &[u8]) -> (char, usize) {
     }
 }
 
-/// The number that four digits make.
+/// The number with these four digits.
 pub(super) fn hexadecimal(digits: &[u8]) -> Option<u32> {
-    let digits = digits.get(..4)?.iter();
-    digits.map(|&it| char::from(it).to_digit(16)).try_fold(0, |sum, it| Some(sum << 4 | it?))
+    let mut digits = digits.get(..4)?.iter();
+    digits.try_fold(0, |sum, &digit| Some(sum << 4 | char::from(digit).to_digit(16)?))
 }
 
 #[cfg(test)]
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_stand_for_what_the_standard_says() {
+    fn escapes_mean_what_the_standard_says() {
         let cases = [
             "",
             "a",
@@ -140,8 +140,8 @@ mod tests {
             assert_eq!(unescaped(written), expected, "{written}");
             let least = serde_json::to_string(&expected).expect("a string");
             let (mut from_written, mut from_text) = (String::new(), String::new());
-            canonical(written, |piece| from_written.push_str(piece));
-            canonical_text(&expected, |piece| from_text.push_str(piece));
+            canonical(written, |chunk| from_written.push_str(chunk));
+            canonical_text(&expected, |chunk| from_text.push_str(chunk));
             assert_eq!(format!("\"{from_written}\""), least, "{written}");
             assert_eq!(from_text, from_written);
         }

@@ -32,7 +32,7 @@ impl CallArguments {
                 self.kept += source.len();
                 KeptValue::Source(source.into())
             }
-            Some(_) | None => KeptValue::Hash(node.fingerprint(&self.state)),
+            Some(_) | None => KeptValue::Hash(node.value_hash(&self.state)),
         }
     }
 
@@ -42,11 +42,11 @@ impl CallArguments {
             KeptValue::Source(text) if node.source() == Some(text) => return true,
             KeptValue::Source(text) => {
                 let value: Value = serde_json::from_str(text).unwrap_or_default();
-                JsonRef::tree(&value).fingerprint(&self.state)
+                JsonRef::tree(&value).value_hash(&self.state)
             }
             KeptValue::Hash(fingerprint) => *fingerprint,
         };
-        fingerprint == node.fingerprint(&self.state)
+        fingerprint == node.value_hash(&self.state)
     }
 
     /// Gives back the memory of values.
