@@ -57,7 +57,7 @@ pub struct Conversion<W> {
     to: To,
     is_raw: bool,
     /// None between two streams.
-    formatter: Option<Box<dyn Formatter>>,
+    formatter: Option<Box<dyn Formatter + Send>>,
     /// None once the reader has gone away or writing has failed.
     writer: Option<W>,
     failure: Option<io::Error>,
@@ -134,7 +134,7 @@ impl<W: Write> Observer for Conversion<W> {
     }
 }
 
-fn formatter(profile: &Arc<Profile>, to: To, is_raw: bool) -> Box<dyn Formatter> {
+fn formatter(profile: &Arc<Profile>, to: To, is_raw: bool) -> Box<dyn Formatter + Send> {
     match to {
         To::Text => Box::new(text::Text::new(profile, is_raw)),
         To::Transcript => Box::new(transcript::Transcript::new(profile, is_raw)),
