@@ -169,7 +169,7 @@ fn a_difference_is_found_and_reduced() {
     let schema = serde_json::json!({"properties": {"text": {"maxLength": 190}}});
     std::fs::write(file.path(), schema.to_string()).unwrap();
     let cursor = || contracts::of_profile("cursor");
-    let engines = Engines::rigged(cursor().schema_file(file.path()).unwrap(), cursor()).unwrap();
+    let engines = Engines::of_two(cursor().schema_file(file.path()).unwrap(), cursor()).unwrap();
     let mut random = Random::new(7);
     let found = (0..100).find_map(|_| engines.compare(&batch(plain, &mut random).0).err());
     let shown = found.unwrap().to_string();

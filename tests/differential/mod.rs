@@ -54,7 +54,7 @@ pub(crate) struct Difference {
 }
 
 /// All that is found in a batch.
-#[derive(Default, PartialEq)]
+#[derive(PartialEq)]
 struct Findings {
     streams: Vec<StreamFindings>,
     converted: Vec<u8>,
@@ -71,12 +71,11 @@ struct StreamFindings {
 
 impl Engines {
     pub(crate) fn new(builder: CheckerBuilder) -> Result<Self, Error> {
-        let reference = builder.clone().plain(true).build()?;
-        Ok(Self { reference, fast: builder.build()? })
+        Self::of_two(builder.clone(), builder)
     }
 
-    /// The same, but the reference engine has a contract of its own: they must differ.
-    pub(crate) fn rigged(reference: CheckerBuilder, fast: CheckerBuilder) -> Result<Self, Error> {
+    /// The engines of two contracts: if these differ, so do their findings.
+    pub(crate) fn of_two(reference: CheckerBuilder, fast: CheckerBuilder) -> Result<Self, Error> {
         Ok(Self { reference: reference.plain(true).build()?, fast: fast.build()? })
     }
 
@@ -119,9 +118,9 @@ impl Engines {
             Way::Reference => self.reference.clone(),
             Way::Read | Way::Fed => self.fast.clone(),
         };
-        let (mut findings, mut summaries) = (Findings::default(), Vec::new());
-        let conversion = |(to, is_raw)| Conversion::new(to, is_raw, &mut findings.converted);
-        let mut conversion = batch.to.map(conversion);
+        let (mut streams, mut summaries, mut converted) = (Vec::new(), Vec::new(), Vec::new());
+        let mut conversion =
+            batch.to.map(|(to, is_raw)| Conversion::new(to, is_raw, &mut converted));
         for stream in &batch.streams {
             let mut out = Collected::new(conversion.as_mut());
             let summary = match way {
@@ -134,10 +133,11 @@ impl Engines {
                 Err(error) => error.to_string(),
             };
             let Collected { diagnostics, events, .. } = out;
-            findings.streams.push(StreamFindings { diagnostics, events, end });
+            streams.push(StreamFindings { diagnostics, events, end });
             summaries.extend(summary.ok());
         }
-        (findings, summaries)
+        drop(conversion);
+        (Findings { streams, converted }, summaries)
     }
 }
 
@@ -175,7 +175,10 @@ fn shown(findings: &[Findings; 3]) -> String {
 impl fmt::Display for Difference {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Batch { streams, to, read_bytes, feed_bytes } = &self.batch;
-        writeln!(out, "the engines differ; to {to:?}, reads of {read_bytes}, chunks of {feed_bytes}")?;
+        writeln!(
+            out,
+            "the engines differ; to {to:?}, reads of {read_bytes}, chunks of {feed_bytes}"
+        )?;
         for (number, stream) in (1..).zip(streams) {
             writeln!(out, "-- stream {number}")?;
             for line in stream.split_inclusive(|&byte| byte == b'\n') {

@@ -159,7 +159,11 @@ fn engines_agree_on_large_calls() {
         let batch = Batch { streams: vec![stream(changed)], ..Batch::default() };
         assert!(batch.streams[0].len() > 8 * 100_000);
         let summaries = agree(&engines, &batch, changed);
-        assert_eq!(summaries[0].rule_counts.get(&Rule::CallMismatch), expected.as_ref(), "{changed}");
+        assert_eq!(
+            summaries[0].rule_counts.get(&Rule::CallMismatch),
+            expected.as_ref(),
+            "{changed}"
+        );
     }
 }
 
