@@ -1,4 +1,4 @@
-//! Writes sessions to measure on into a folder.
+//! Writes the corpora of the benchmarks into a folder.
 
 mod sessions;
 

@@ -1,4 +1,4 @@
-//! The whole check in memory, by each engine.
+//! The whole check in memory, by both engines.
 //!
 //! `cargo bench --bench engine -- [NAME]...`, where a name is that of a corpus or of an engine.
 
@@ -10,11 +10,7 @@ use std::hint::black_box;
 use std::io::{self, Write as _};
 use std::time::Instant;
 
-use ndjson_check::check::Checker;
-use ndjson_check::check::contract::{Contract, Engine};
-use ndjson_check::check::verdict::{Outcome, Verdict};
-use ndjson_check::output::report::Reports;
-use ndjson_check::profile::Profile;
+use ndjson_check::{Checker, Outcome, Verdict};
 
 const BYTES: usize = 64 << 20;
 
@@ -23,10 +19,10 @@ const ROUNDS: usize = 5;
 
 type Streams = Vec<Vec<u8>>;
 
-type Make = fn() -> Streams;
+type Generate = fn() -> Streams;
 
-/// The name of each corpus, its profile, and how it is made.
-const CORPORA: [(&str, (&str, Make)); 6] = [
+/// The name of each corpus, its profile, and its generator.
+const CORPORA: [(&str, (&str, Generate)); 6] = [
     ("deltas", ("cursor", || vec![sessions::deltas(1, BYTES)])),
     ("tools", ("cursor", || vec![sessions::tools(2, BYTES)])),
     ("sessions", ("cursor", || sessions::many(3, BYTES))),
@@ -35,23 +31,21 @@ const CORPORA: [(&str, (&str, Make)); 6] = [
     ("claude", ("claude", || vec![sessions::claude(6, BYTES)])),
 ];
 
-const ENGINES: [(&str, Engine); 3] =
-    [("fast", Engine::Fast), ("uncached", Engine::Uncached), ("reference", Engine::Reference)];
+/// The name of each engine, and whether it is the plain one.
+const ENGINES: [(&str, bool); 2] = [("fast", false), ("reference", true)];
 
 fn main() -> Result<(), Box<dyn Error>> {
     // Cargo adds `--bench`.
     let names: Vec<String> = env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
     let corpora = chosen(&CORPORA, &names);
     let engines = chosen(&ENGINES, &names);
-    for (corpus, (profile, make)) in corpora {
-        let (profile, schema) = Profile::load(profile)?;
-        let mut contract = Contract::new(profile, schema)?;
-        // A line of the huge stream is as long as the default allows, and a little longer.
-        contract.line_bytes_max = 2 * BYTES as u64;
-        let streams = make();
-        for &(name, engine) in &engines {
-            contract.engine = engine;
-            let speed = gigabytes_per_second(&contract, &streams)?;
+    for (corpus, (profile, generate)) in corpora {
+        // A line of the huge stream is a little longer than the default allows.
+        let builder = Checker::builder().profile(profile).max_line_bytes(2 * BYTES as u64);
+        let streams = generate();
+        for &(name, is_plain) in &engines {
+            let checker = builder.clone().plain(is_plain).build()?;
+            let speed = gigabytes_per_second(&checker, &streams)?;
             writeln!(io::stdout(), "{corpus:<9} {name:<10} {speed:6.3} GB/s")?;
         }
     }
@@ -65,16 +59,16 @@ fn chosen<T: Copy>(all: &[(&'static str, T)], names: &[String]) -> Vec<(&'static
     if some.is_empty() { all.to_vec() } else { some }
 }
 
-/// How fast these streams are checked, all of them, one after the other.
-fn gigabytes_per_second(contract: &Contract, streams: &[Vec<u8>]) -> Result<f64, Box<dyn Error>> {
+/// How fast these streams are checked, one after the other.
+fn gigabytes_per_second(checker: &Checker, streams: &[Vec<u8>]) -> Result<f64, Box<dyn Error>> {
     let mut seconds = Vec::new();
     for _ in 0..ROUNDS {
         let begin = Instant::now();
-        let mut checker = Checker::new(contract);
+        // A clone remembers nothing of earlier rounds.
+        let mut checker = checker.clone();
         for stream in streams {
-            let mut reports = Reports::default();
-            let summary = checker.check(black_box(&stream[..]), "-", &mut reports, &mut ())?;
-            // Defects would be measured with it.
+            let summary = checker.check("-", black_box(&stream[..]), &mut ())?;
+            // Diagnostics would be measured, too.
             assert_eq!(summary.verdict, Verdict::Conforming);
             assert_eq!(summary.outcome, Outcome::Succeeded);
         }

@@ -1,5 +1,5 @@
-//! Sessions to measure on: seeded, so that they are the same to the byte everywhere, and good, so
-//! that what is measured is the check and not the telling of defects.
+//! Generates the sessions that are measured. They are the same on every machine, and they conform,
+//! so that the check is measured and not the output of diagnostics.
 
 mod call;
 mod claude;
@@ -16,7 +16,7 @@ use session::Session;
 /// 3 MiB.
 const FILE_BYTES_MAX: usize = 2_500_000;
 
-/// Largest file of a session that is to be nearly all deltas.
+/// Largest file of a session that is nearly all deltas.
 const SMALL_FILE_BYTES_MAX: usize = 4_000;
 
 /// One session of deltas, of at least `bytes`.
@@ -77,8 +77,8 @@ pub(crate) fn tiny(seed: u64) -> Vec<u8> {
     session.finish()
 }
 
-/// In recordings nine deltas in ten are thought, not said. It also bounds the answer, which stands
-/// in one line at the end: half a hundredth of the stream.
+/// In recordings nine deltas in ten are thought, not said. It also bounds the answer, which is
+/// one line at the end: half a hundredth of the stream.
 fn delta_turn(session: &mut Session) {
     let thoughts = session.random.between(100, 700);
     session.think(thoughts);

@@ -1,11 +1,10 @@
-//! Contracts that look at much and at little of an event, and streams for them.
+//! Contracts that read much and little of an event, and streams for them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ndjson_check::check::contract::Contract;
-use ndjson_check::profile::{DEFAULT, Profile};
-use ndjson_check::rules::{Rule, Severities, Severity};
+use ndjson_check::internals::{profile_names, profile_text};
+use ndjson_check::{Checker, CheckerBuilder, Error, Rule, Severity};
 use serde_json::{Value, json};
 
 use crate::differential::Engines;
@@ -23,74 +22,66 @@ fn root() -> &'static Path {
 }
 
 pub(crate) fn subjects() -> Vec<Subject> {
-    let go = root().join("fixtures/profiles/go-test");
-    let report = root().join("fixtures/profiles/report/profile.json");
-    let sessions = || Corpus::new(cursors(), true);
-    let of_cursor = |name: &str, make: &dyn Fn() -> Contract| Subject {
+    let of_cursor = |name: &str, engines: Engines| Subject {
         name: name.to_owned(),
-        engines: Engines::new(make),
-        corpus: sessions(),
+        engines,
+        corpus: Corpus::new(cursors(), true),
     };
-    let of_file = |name: &str, profile: &Path, corpus| Subject {
-        name: name.to_owned(),
-        engines: Engines::new(|| contract(profile.to_str().unwrap())),
-        corpus,
+    let with_schema = |name, schema: Value| of_cursor(name, engines(None, Some(&schema)).unwrap());
+    let with_profile =
+        |name, profile: Value| of_cursor(name, engines(Some(&profile), None).unwrap());
+    let of_folder = |folder: &str, streams: Vec<Vec<u8>>| {
+        let profile = root().join("fixtures/profiles").join(folder).join("profile.json");
+        let engines = Engines::new(of_profile(profile.to_str().unwrap())).unwrap();
+        Subject { name: folder.to_owned(), engines, corpus: Corpus::new(streams, false) }
     };
-    let of_folder = |name, folder: &str| {
-        let folder = root().join(folder);
-        let corpus = Corpus::new(streams(&folder), false);
-        of_file(name, &folder.join("profile.json"), corpus)
-    };
+    let own = |folder: &str| streams(&root().join("fixtures/profiles").join(folder));
+    let cursor = || of_profile("cursor");
     vec![
-        of_cursor("plain", &|| contract("cursor")),
-        Subject {
-            name: "warming up".to_owned(),
-            engines: Engines::new(|| contract("cursor")).warmed_up_after(50_000),
-            corpus: sessions(),
-        },
-        of_cursor("strict", &|| changed(|contract| contract.severities = Severities::new(true))),
-        of_cursor("warnings only", &warnings_only),
-        of_cursor("short lines", &|| changed(|contract| contract.line_bytes_max = 300)),
-        of_cursor("texts", &|| with_schema(&texts())),
-        of_cursor("close", &|| with_schema(&close())),
-        of_cursor("closer", &|| with_schema(&closer())),
-        of_cursor("loose", &|| with_schema(&loose())),
-        of_cursor("no schema", &|| {
-            Contract::new(Profile::load("cursor").unwrap().0, None).unwrap()
-        }),
-        of_cursor("curious", &curious),
-        of_cursor("punctual", &punctual),
-        of_file("go test", &go.join("profile.json"), Corpus::new(streams(&go), false)),
-        of_folder("turns", "fixtures/profiles/turns"),
-        of_folder("mixed", "fixtures/profiles/mixed"),
-        of_file("report", &report, Corpus::new(reports(), false)),
+        of_cursor("plain", Engines::new(cursor()).unwrap()),
+        of_cursor("detected", Engines::new(Checker::builder()).unwrap()),
+        of_cursor("strict", Engines::new(cursor().strict(true)).unwrap()),
+        of_cursor("warnings only", Engines::new(warnings_only()).unwrap()),
+        of_cursor("short lines", Engines::new(cursor().max_line_bytes(300)).unwrap()),
+        with_schema("texts", texts()),
+        with_schema("close", close()),
+        with_schema("closer", closer()),
+        with_schema("loose", loose()),
+        with_profile("no schema", without_schema("cursor")),
+        with_profile("curious", curious()),
+        with_profile("punctual", punctual()),
+        of_folder("go-test", own("go-test")),
+        of_folder("turns", own("turns")),
+        of_folder("mixed", own("mixed")),
+        of_folder("report", reports()),
     ]
 }
 
 /// Each agent but the default one, with its own streams: under its own contract, and without its
-/// schema, which looks at much that the profile then has to look at alone.
+/// schema, which reads much that the profile then has to read alone.
 pub(crate) fn agents() -> Vec<Subject> {
-    let agents = Profile::names().filter(|&agent| agent != DEFAULT);
+    let agents = profile_names().skip(1);
     agents.flat_map(|agent| [agent_subject(agent, true), agent_subject(agent, false)]).collect()
 }
 
 fn agent_subject(agent: &str, has_schema: bool) -> Subject {
-    let make = || {
-        let (profile, schema) = Profile::load(agent).unwrap();
-        Contract::new(profile, schema.filter(|_| has_schema)).unwrap()
-    };
-    let name = if has_schema { agent.to_owned() } else { format!("{agent} without its schema") };
     let corpus = Corpus::new(streams(&root().join("fixtures/agents").join(agent)), false);
-    Subject { name, engines: Engines::new(make), corpus }
+    if has_schema {
+        let engines = Engines::new(of_profile(agent)).unwrap();
+        Subject { name: agent.to_owned(), engines, corpus }
+    } else {
+        let engines = engines(Some(&without_schema(agent)), None).unwrap();
+        Subject { name: format!("{agent} without its schema"), engines, corpus }
+    }
 }
 
-/// Every stream of Cursor's.
+/// All streams of Cursor.
 fn cursors() -> Vec<Vec<u8>> {
     let folders = ["fixtures/agents/cursor", "fixtures/rules"];
     folders.iter().flat_map(|folder| streams(&root().join(folder))).collect()
 }
 
-/// Reports of our own, one object a line, as they were before their goldens were folded.
+/// Our own reports, one object on each line; their goldens have more line breaks.
 fn reports() -> Vec<Vec<u8>> {
     let texts = read(&root().join("fixtures/report"), "json").into_iter();
     texts.map(|text| String::from_utf8(text).unwrap().replace("\n ", "").into_bytes()).collect()
@@ -120,38 +111,46 @@ fn collect(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-pub(crate) fn contract(profile: &str) -> Contract {
-    let (profile, schema) = Profile::load(profile).unwrap();
-    Contract::new(profile, schema).unwrap()
+pub(crate) fn of_profile(name_or_file: &str) -> CheckerBuilder {
+    Checker::builder().profile(name_or_file)
 }
 
-fn changed(change: impl FnOnce(&mut Contract)) -> Contract {
-    let mut contract = contract("cursor");
-    change(&mut contract);
-    contract
+/// The engines for a profile (Cursor's if there is none) and a user's schema.
+pub(crate) fn engines(profile: Option<&Value>, schema: Option<&Value>) -> Result<Engines, Error> {
+    // Both are read before this returns.
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, value: &Value| {
+        let path = folder.path().join(name);
+        fs::write(&path, value.to_string()).unwrap();
+        path
+    };
+    let profile = profile.map(|profile| write("profile.json", profile));
+    let mut builder = of_profile(profile.as_ref().map_or("cursor", |it| it.to_str().unwrap()));
+    if let Some(schema) = schema {
+        builder = builder.schema_file(&write("schema.json", schema))?;
+    }
+    Engines::new(builder)
 }
 
-fn with_schema(schema: &Value) -> Contract {
-    changed(|contract| contract.add_schema("user", schema).unwrap())
+/// A built-in profile that does not check its events against a schema.
+pub(crate) fn without_schema(profile: &str) -> Value {
+    json!({"extends": profile, "schema": null})
 }
 
-/// Under which no line counts as lost, so that nothing is left out that may follow from one.
-fn warnings_only() -> Contract {
-    changed(|contract| {
-        for &rule in Rule::ALL {
-            contract.severities.set(rule, Some(Severity::Warning));
-        }
-    })
+/// Then no line counts as lost, so nothing that depends on one is left out.
+fn warnings_only() -> CheckerBuilder {
+    let all = Rule::ALL.iter();
+    all.fold(of_profile("cursor"), |it, &rule| it.severity(rule, Some(Severity::Warning)))
 }
 
-/// A schema that looks at the texts of deltas, and at nothing else.
+/// A schema that reads the texts of deltas, and at nothing else.
 fn texts() -> Value {
     let text = json!({"pattern": "^[^#]*$", "maxLength": 150});
     let items = json!({"items": {"properties": {"text": text}}});
     json!({"properties": {"text": text, "message": {"properties": {"content": items}}}})
 }
 
-/// A schema that looks at what changes from one delta to the next.
+/// A schema that reads what changes from one delta to the next.
 fn close() -> Value {
     let text = json!({
         "pattern": "^[^#]*$", "maxLength": 150, "not": {"enum": ["stop", "boundary"]}
@@ -199,7 +198,7 @@ fn closer() -> Value {
     })
 }
 
-/// A schema that looks at one text and at nothing else, and only at its type in other places.
+/// A schema that reads one text and at nothing else, and only at its type in other places.
 fn loose() -> Value {
     json!({
         "properties": {
@@ -212,35 +211,34 @@ fn loose() -> Value {
     })
 }
 
-/// The profile with a rule that looks at times.
-fn punctual() -> Contract {
-    changed_profile(|profile| {
-        profile["text"]["ends_at"] = json!([{"when": {"/timestamp_ms": {"not": 0}}}]);
+/// The profile with a rule that reads times.
+fn punctual() -> Value {
+    json!({
+        "extends": "cursor",
+        "text": {"ends_at": [{"when": {"/timestamp_ms": {"not": 0}}}]}
     })
 }
 
-/// The profile with rules that look at texts, as no real one does.
-fn curious() -> Contract {
+/// The profile with rules that read texts, as no real one does.
+fn curious() -> Value {
     let text = "/message/content/0/text";
-    let first = |list: &mut Value, rule: Value| list.as_array_mut().unwrap().insert(0, rule);
-    changed_profile(|profile| {
-        let stop = json!({"outcome": "failure", "when": {text: "stop"}});
-        first(&mut profile["end"]["rules"], stop);
-        let when = json!({"/text": ["a", "file", " the"]});
-        first(
-            &mut profile["text"]["rules"],
-            json!({"mode": "whole", "when": when, "value": "/text"}),
-        );
-        first(&mut profile["session"]["start"], json!({"when": {"/n": 1}}));
-        profile["text"]["ends_at"] = json!([{"when": {text: "b", "/more/n": {"not": 0}}}]);
-        profile["tags"]["at"] = json!(["/type", "/subtype", "/nested/deep/0/x"]);
+    let cursor: Value = serde_json::from_str(profile_text("cursor").unwrap()).unwrap();
+    let preceded = |list: &Value, rule: Value| {
+        let mut list = list.as_array().unwrap().clone();
+        list.insert(0, rule);
+        list
+    };
+    let stop = json!({"outcome": "failure", "when": {text: "stop"}});
+    let when = json!({"/text": ["a", "file", " the"]});
+    let whole = json!({"mode": "whole", "when": when, "value": "/text"});
+    json!({
+        "extends": "cursor",
+        "tags": {"at": ["/type", "/subtype", "/nested/deep/0/x"]},
+        "session": {"start": preceded(&cursor["session"]["start"], json!({"when": {"/n": 1}}))},
+        "text": {
+            "rules": preceded(&cursor["text"]["rules"], whole),
+            "ends_at": [{"when": {text: "b", "/more/n": {"not": 0}}}]
+        },
+        "end": {"rules": preceded(&cursor["end"]["rules"], stop)}
     })
-}
-
-fn changed_profile(change: impl FnOnce(&mut Value)) -> Contract {
-    let file = root().join("src/profile/builtin/cursor/profile.json");
-    let mut profile: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
-    change(&mut profile);
-    let schema = Profile::load("cursor").unwrap().1;
-    Contract::new(serde_json::from_value(profile).unwrap(), schema).unwrap()
 }

@@ -1,50 +1,60 @@
-//! The engines side by side: whatever the stream, all of them must find the same.
+//! The two engines next to each other: whatever the stream, both find the same.
 //!
-//! Compared are the complete diagnostics, the whole summary (or the error) and the bytes of a
-//! conversion; for several streams that one checker takes one after the other, so that what it
-//! remembers of one stream is tried on the next.
+//! Three ways to check are compared: the reference engine, the fast engine that reads, and the fast
+//! engine that is fed in chunks. Compared are the complete diagnostics, the whole summary (or the
+//! error), what an observer sees of each event, and the bytes of a conversion. One checker takes
+//! several streams one after the other, so that what it remembers of one is tried on the next.
 
 mod smallest;
 
-use std::cell::RefCell;
 use std::fmt::{self, Write as _};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
 
-use ndjson_check::check::Checker;
-use ndjson_check::check::contract::{Contract, Engine};
-use ndjson_check::check::summary::{RunSummary, StreamSummary};
-use ndjson_check::error::Error;
-use ndjson_check::output::convert::{Conversion, Convert, Form};
-use ndjson_check::output::report::Report;
-use ndjson_check::rules::Severity;
-use ndjson_check::rules::diagnostic::Diagnostic;
+use ndjson_check::{
+    CheckedEvent, Checker, CheckerBuilder, Conversion, Diagnostic, Error, Observer, ProducerExit,
+    StreamStart, StreamSummary, To,
+};
 
-/// The plain engine first: the others are held against it.
-const ENGINES: [Engine; 3] = [Engine::Reference, Engine::Uncached, Engine::Fast];
+/// The reference first: the others are compared with it.
+const WAYS: [Way; 3] = [Way::Reference, Way::Read, Way::Fed];
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Way {
+    /// The plain parser and validator.
+    Reference,
+    /// The fast engine, as it reads a source.
+    Read,
+    /// The fast engine, as chunks are pushed into it.
+    Fed,
+}
 
 /// One contract, once for each engine.
-pub(crate) struct Engines([Contract; 3]);
+pub(crate) struct Engines {
+    reference: Checker,
+    fast: Checker,
+}
 
 /// Streams that one checker takes, one after the other, and how.
 #[derive(Clone, Default)]
 pub(crate) struct Batch {
     pub(crate) streams: Vec<Vec<u8>>,
     /// What they are converted to, and whether control characters stay as they are.
-    pub(crate) form: Option<(Form, bool)>,
+    pub(crate) to: Option<(To, bool)>,
     /// How many bytes a read gives; 0 is all. The reference engine always gets all.
-    pub(crate) piece: usize,
+    pub(crate) read_bytes: usize,
+    /// How many bytes are fed at once; 0 is all.
+    pub(crate) feed_bytes: usize,
 }
 
-/// Two engines that do not agree, and the smallest batch found that shows it.
+/// Two ways that do not agree, and the smallest batch found that shows it.
 pub(crate) struct Difference {
     batch: Batch,
-    told: String,
+    shown: String,
 }
 
 /// All that is found in a batch.
-#[derive(Default, PartialEq)]
+#[derive(PartialEq)]
 struct Findings {
     streams: Vec<StreamFindings>,
     converted: Vec<u8>,
@@ -52,43 +62,36 @@ struct Findings {
 
 #[derive(PartialEq)]
 struct StreamFindings {
-    diagnostics: Vec<(Severity, Diagnostic)>,
+    diagnostics: Vec<Diagnostic>,
+    /// What an observer sees of the events.
+    events: String,
     /// The summary, or why the stream could not be checked; of a panic nothing is left.
     end: String,
 }
 
 impl Engines {
-    /// The engines for the contract that `make` makes, at their full speed from the first byte.
-    pub(crate) fn new(mut make: impl FnMut() -> Contract) -> Self {
-        Self(ENGINES.map(|engine| {
-            let mut contract = make();
-            contract.engine = engine;
-            contract.warm_up_bytes = 0;
-            contract
-        }))
+    pub(crate) fn new(builder: CheckerBuilder) -> Result<Self, Error> {
+        Self::of_two(builder.clone(), builder)
     }
 
-    /// The same, but full speed begins after so many bytes.
-    pub(crate) fn warmed_up_after(mut self, bytes: u64) -> Self {
-        for contract in &mut self.0 {
-            contract.warm_up_bytes = bytes;
-        }
-        self
+    /// The engines of two contracts: if these differ, so do their findings.
+    pub(crate) fn of_two(reference: CheckerBuilder, fast: CheckerBuilder) -> Result<Self, Error> {
+        Ok(Self { reference: reference.plain(true).build()?, fast: fast.build()? })
     }
 
-    /// Checks with all engines: the summaries, where they agree.
+    /// Checks in all ways: the summaries, where they agree.
     pub(crate) fn compare(&self, batch: &Batch) -> Result<Vec<StreamSummary>, Box<Difference>> {
         let checked = || self.check(batch);
-        // A panic is told by the harness, and made small like any other difference.
+        // The harness shows a panic; the batch is reduced as for any other difference.
         if let Ok((findings, summaries)) = catch_unwind(AssertUnwindSafe(checked))
             && findings[1..].iter().all(|it| *it == findings[0])
         {
             return Ok(summaries);
         }
         let batch = smallest::smallest(batch, |batch| self.differ(batch));
-        let told = catch_unwind(AssertUnwindSafe(|| told(&self.check(&batch).0)));
-        let told = told.unwrap_or_else(|_| "an engine panics, as told above".to_owned());
-        Err(Box::new(Difference { batch, told }))
+        let shown = catch_unwind(AssertUnwindSafe(|| shown(&self.check(&batch).0)));
+        let shown = shown.unwrap_or_else(|_| "an engine panics, as shown above".to_owned());
+        Err(Box::new(Difference { batch, shown }))
     }
 
     fn differ(&self, batch: &Batch) -> bool {
@@ -99,123 +102,160 @@ impl Engines {
 
     fn check(&self, batch: &Batch) -> ([Findings; 3], Vec<StreamSummary>) {
         let mut summaries = Vec::new();
-        let findings = self.0.each_ref().map(|contract| {
-            let (findings, own) = found(contract, batch);
-            if contract.engine == Engine::Reference {
+        let findings = WAYS.map(|way| {
+            let (findings, own) = self.found(way, batch);
+            if way == Way::Reference {
                 summaries = own;
             }
             findings
         });
         (findings, summaries)
     }
-}
 
-fn found(contract: &Contract, batch: &Batch) -> (Findings, Vec<StreamSummary>) {
-    let memory = Memory::default();
-    let conversion = |(form, raw)| Conversion::new(contract.profile(), form, raw, memory.clone());
-    let mut conversion = batch.form.map(conversion);
-    let mut checker = Checker::new(contract);
-    let whole = contract.engine == Engine::Reference || batch.piece == 0;
-    let (mut findings, mut summaries) = (Findings::default(), Vec::new());
-    for stream in &batch.streams {
-        let size = if whole { stream.len() } else { batch.piece };
-        let pieces = Pieces { bytes: stream, size };
-        let mut report = Collected::default();
-        let convert: &mut dyn Convert = match &mut conversion {
-            Some(conversion) => conversion,
-            None => &mut (),
+    fn found(&self, way: Way, batch: &Batch) -> (Findings, Vec<StreamSummary>) {
+        // A clone remembers nothing.
+        let mut checker = match way {
+            Way::Reference => self.reference.clone(),
+            Way::Read | Way::Fed => self.fast.clone(),
         };
-        let summary = checker.check(pieces, "-", &mut report, convert);
-        let end = match &summary {
-            Ok(summary) => format!("{summary:?}"),
-            Err(error) => error.to_string(),
-        };
-        findings.streams.push(StreamFindings { diagnostics: report.0, end });
-        summaries.extend(summary.ok());
-    }
-    findings.converted = memory.0.take();
-    (findings, summaries)
-}
-
-/// What each engine says where they part.
-fn told(findings: &[Findings; 3]) -> String {
-    let mut told = String::new();
-    for (engine, findings) in ENGINES.iter().zip(findings) {
-        let _ = writeln!(told, "-- {engine:?}");
-        for stream in &findings.streams {
-            for (severity, diagnostic) in &stream.diagnostics {
-                let _ = writeln!(told, "{severity:?} {diagnostic:?}");
-            }
-            let _ = writeln!(told, "{}", stream.end);
+        let (mut streams, mut summaries, mut converted) = (Vec::new(), Vec::new(), Vec::new());
+        let mut conversion =
+            batch.to.map(|(to, is_raw)| Conversion::new(to, is_raw, &mut converted));
+        for stream in &batch.streams {
+            let mut out = Collected::new(conversion.as_mut());
+            let summary = match way {
+                Way::Reference => checker.check("-", &stream[..], &mut out),
+                Way::Read => checker.check("-", Chunks::new(stream, batch.read_bytes), &mut out),
+                Way::Fed => fed(&mut checker, stream, batch.feed_bytes, &mut out),
+            };
+            let end = match &summary {
+                Ok(summary) => format!("{summary:?}"),
+                Err(error) => error.to_string(),
+            };
+            let Collected { diagnostics, events, .. } = out;
+            streams.push(StreamFindings { diagnostics, events, end });
+            summaries.extend(summary.ok());
         }
-        let _ = writeln!(told, "{}", findings.converted.escape_ascii());
+        drop(conversion);
+        (Findings { streams, converted }, summaries)
     }
-    told
+}
+
+/// Checks a stream that is fed in chunks.
+fn fed(
+    checker: &mut Checker,
+    bytes: &[u8],
+    chunk_bytes: usize,
+    out: &mut dyn Observer,
+) -> Result<StreamSummary, Error> {
+    let mut stream = checker.stream("-");
+    let chunk_bytes = if chunk_bytes == 0 { bytes.len().max(1) } else { chunk_bytes };
+    for chunk in bytes.chunks(chunk_bytes) {
+        stream.feed(chunk, out)?;
+    }
+    stream.finish(&ProducerExit::default(), out)
+}
+
+/// What each way finds where they differ.
+fn shown(findings: &[Findings; 3]) -> String {
+    let mut shown = String::new();
+    for (way, findings) in WAYS.iter().zip(findings) {
+        let _ = writeln!(shown, "-- {way:?}");
+        for stream in &findings.streams {
+            for diagnostic in &stream.diagnostics {
+                let _ = writeln!(shown, "{diagnostic:?}");
+            }
+            let _ = writeln!(shown, "{}{}", stream.events, stream.end);
+        }
+        let _ = writeln!(shown, "{}", findings.converted.escape_ascii());
+    }
+    shown
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Batch { streams, form, piece } = &self.batch;
-        writeln!(out, "the engines differ; form {form:?}, {piece} bytes a read")?;
+        let Batch { streams, to, read_bytes, feed_bytes } = &self.batch;
+        writeln!(
+            out,
+            "the engines differ; to {to:?}, reads of {read_bytes}, chunks of {feed_bytes}"
+        )?;
         for (number, stream) in (1..).zip(streams) {
             writeln!(out, "-- stream {number}")?;
             for line in stream.split_inclusive(|&byte| byte == b'\n') {
                 writeln!(out, "b\"{}\"", line.escape_ascii())?;
             }
         }
-        write!(out, "{}", self.told)
+        write!(out, "{}", self.shown)
     }
 }
 
-/// A stream that comes in pieces of one size.
-struct Pieces<'a> {
+/// A stream that comes in chunks of one size.
+struct Chunks<'a> {
     bytes: &'a [u8],
     size: usize,
 }
 
-impl Read for Pieces<'_> {
+impl<'a> Chunks<'a> {
+    fn new(bytes: &'a [u8], size: usize) -> Self {
+        Self { bytes, size: if size == 0 { usize::MAX } else { size } }
+    }
+}
+
+impl Read for Chunks<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.size.min(buffer.len()).min(self.bytes.len());
-        let (piece, rest) = self.bytes.split_at(count);
-        buffer[..count].copy_from_slice(piece);
+        let (chunk, rest) = self.bytes.split_at(count);
+        buffer[..count].copy_from_slice(chunk);
         self.bytes = rest;
         Ok(count)
     }
 }
 
-/// What was written to it, for whoever holds a copy.
-#[derive(Clone, Default)]
-struct Memory(Rc<RefCell<Vec<u8>>>);
+/// Collects all that an observer gets of one stream, and converts it.
+struct Collected<'a, 'b> {
+    diagnostics: Vec<Diagnostic>,
+    events: String,
+    conversion: Option<&'a mut Conversion<&'b mut Vec<u8>>>,
+}
 
-impl Write for Memory {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+impl<'a, 'b> Collected<'a, 'b> {
+    fn new(conversion: Option<&'a mut Conversion<&'b mut Vec<u8>>>) -> Self {
+        Self { diagnostics: Vec::new(), events: String::new(), conversion }
     }
 }
 
-/// A report that only collects.
-#[derive(Default)]
-struct Collected(Vec<(Severity, Diagnostic)>);
-
-impl Report for Collected {
-    fn diagnostic(&mut self, _: &str, severity: Severity, it: &Diagnostic) -> Result<(), Error> {
-        self.0.push((severity, it.clone()));
-        Ok(())
+impl Observer for Collected<'_, '_> {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        let _ = writeln!(self.events, "{} {:?}", start.profile(), start.source());
+        self.conversion.as_mut().map_or(Ok(()), |it| it.begin(start))
     }
 
-    fn stream(&mut self, _: &StreamSummary) -> Result<(), Error> {
-        Ok(())
+    fn event(&mut self, event: &CheckedEvent<'_>) {
+        let (line, tag, bytes) = (event.line(), event.tag(), event.bytes().len());
+        let (is_valid, is_in_run, text) = (event.is_valid(), event.is_in_run(), event.text());
+        let _ = write!(self.events, "{line} {tag} {bytes} {is_valid} {is_in_run} {text:?}");
+        for call in event.calls() {
+            let _ = write!(self.events, " {:?} {} {:?}", call.change(), call.id(), call.tool());
+        }
+        self.events.push('\n');
+        if let Some(conversion) = &mut self.conversion {
+            conversion.event(event);
+        }
     }
 
-    fn summary(&mut self, _: &RunSummary) -> Result<(), Error> {
-        Ok(())
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        self.diagnostics.push(diagnostic.clone());
     }
 
-    fn flush(&mut self) -> Result<(), Error> {
-        Ok(())
+    fn stream_ended(&mut self) {
+        if let Some(conversion) = &mut self.conversion {
+            conversion.stream_ended();
+        }
+    }
+
+    fn summary(&mut self, summary: &StreamSummary) {
+        if let Some(conversion) = &mut self.conversion {
+            conversion.summary(summary);
+        }
     }
 }

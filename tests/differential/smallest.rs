@@ -1,4 +1,4 @@
-//! Makes a batch small that shows a difference, so that a person can see why.
+//! Reduces a batch that shows a difference, so that the cause can be seen.
 
 use std::time::{Duration, Instant};
 
@@ -7,18 +7,20 @@ use super::Batch;
 /// After this long what is left is small enough.
 const TIME_MAX: Duration = Duration::from_secs(20);
 
-/// Lines above this size are not looked at byte by byte.
+/// Lines above this size are not reduced byte by byte.
 const BYTES_MAX: usize = 4_096;
 
 /// Leaves out streams, lines and bytes for as long as what is left `differs`.
 pub(super) fn smallest(batch: &Batch, differs: impl Fn(&Batch) -> bool) -> Batch {
     let (mut batch, start) = (batch.clone(), Instant::now());
     let differs = |batch: &Batch| start.elapsed() < TIME_MAX && differs(batch);
-    for plain in [|batch: &mut Batch| batch.form = None, |batch: &mut Batch| batch.piece = 0] {
-        let mut plainer = batch.clone();
-        plain(&mut plainer);
-        if differs(&plainer) {
-            batch = plainer;
+    let simpler: [fn(&mut Batch); 3] =
+        [|batch| batch.to = None, |batch| batch.read_bytes = 0, |batch| batch.feed_bytes = 0];
+    for simplify in simpler {
+        let mut simple = batch.clone();
+        simplify(&mut simple);
+        if differs(&simple) {
+            batch = simple;
         }
     }
     let with = |batch: &Batch, streams: &[Vec<u8>]| {

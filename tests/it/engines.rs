@@ -1,36 +1,37 @@
-//! All engines find the same, to the byte, in whatever lies here and beside the repository.
+//! Both engines find the same, to the byte, in all test data here and next to the repository.
 
 use std::collections::BTreeMap;
 use std::fs;
 
-use ndjson_check::check::contract::Contract;
-use ndjson_check::check::summary::StreamSummary;
-use ndjson_check::check::verdict::Format;
-use ndjson_check::json::schema::Schema;
-use ndjson_check::output::convert::Form;
-use ndjson_check::profile::Profile;
-use ndjson_check::rules::Rule;
+use ndjson_check::internals::profile_names;
+use ndjson_check::{CheckerBuilder, Format, Rule, StreamSummary, To};
 use serde_json::{Value, json};
 
-use crate::contracts::{agents, contract as own_contract, subjects};
+use crate::contracts::{agents, engines, of_profile, subjects, without_schema};
 use crate::differential::{Batch, Engines};
 use crate::mutation::{Corpus, Mutator, Random, damage};
-use crate::streams::{cases, contract, files, root, run_on, shared};
+use crate::streams::{Case, cases, files, root, run_on, shared};
+use crate::support::builder;
 
-const FORMS: [Form; 5] = [Form::Text, Form::Transcript, Form::Answer, Form::Json, Form::Valid];
+const TARGETS: [To; 5] = [To::Text, To::Transcript, To::Answer, To::Json, To::ValidEvents];
 
-/// The summaries, where the engines agree; the smallest streams that part them, where not.
+/// The summaries, where the engines agree; the smallest streams that show a difference, where not.
 fn agree(engines: &Engines, batch: &Batch, name: &str) -> Vec<StreamSummary> {
     engines.compare(batch).unwrap_or_else(|difference| panic!("{name}: {difference}"))
 }
 
-/// The same streams in every form, and in no other; then in pieces.
+/// The same streams in every conversion and in none, read and fed in chunks of several sizes.
 fn agree_in_every_way(engines: &Engines, streams: &[Vec<u8>], name: &str) {
-    for form in FORMS.map(|form| Some((form, false))).into_iter().chain([None]) {
-        agree(engines, &Batch { streams: streams.to_vec(), form, piece: 0 }, name);
+    let streams = streams.to_vec();
+    let mut batch = Batch { streams, feed_bytes: 4_096, ..Batch::default() };
+    for to in TARGETS {
+        batch.to = Some((to, false));
+        agree(engines, &batch, name);
     }
-    for piece in [1, 7, 64 * 1024] {
-        agree(engines, &Batch { streams: streams.to_vec(), form: None, piece }, name);
+    batch.to = None;
+    for bytes in [1, 7, 4_096] {
+        (batch.read_bytes, batch.feed_bytes) = (bytes, bytes);
+        agree(engines, &batch, name);
     }
 }
 
@@ -38,29 +39,26 @@ fn streams(paths: &[std::path::PathBuf]) -> Vec<Vec<u8>> {
     paths.iter().map(|path| fs::read(path).unwrap()).collect()
 }
 
+fn built(case: &Case) -> CheckerBuilder {
+    builder(case.flags.iter().map(String::as_str))
+}
+
 /// Method: every fixture with its flags, as each format, twice by one checker.
 #[test]
 fn engines_agree_on_the_fixtures() {
     for case in cases() {
         let name = case.path.display().to_string();
-        if case.path.starts_with("fixtures/agents") {
-            assert_eq!(case.contract().profile().name, case.folder());
-        }
         let twice = vec![case.bytes(); 2];
-        agree_in_every_way(&Engines::new(|| case.contract()), &twice, &name);
+        agree_in_every_way(&Engines::new(built(&case)).unwrap(), &twice, &name);
         for format in [Format::Json, Format::StreamJson] {
-            let engines = Engines::new(|| {
-                let mut contract = case.contract();
-                contract.format = Some(format);
-                contract
-            });
+            let engines = Engines::new(built(&case).format(format)).unwrap();
             agree(&engines, &Batch { streams: twice.clone(), ..Batch::default() }, &name);
         }
     }
 }
 
-/// Method: one checker takes all fixtures, one after the other, under contracts that look at much
-/// and at little; then all recordings, of whichever agent.
+/// Method: one checker takes all fixtures, one after the other, under contracts that read much
+/// and little; then all recordings, of every agent.
 #[test]
 fn engines_agree_on_streams_in_a_row() {
     let mut paths = files(&root().join("fixtures"), "ndjson");
@@ -88,13 +86,13 @@ fn engines_agree_on_the_streams_of_each_agent() {
     for path in files(&folder, "ndjson") {
         let file = path.file_stem().unwrap().to_str().unwrap();
         // `kimi` begins `kimi-code`, too.
-        let own = Profile::names().filter(|&agent| file.starts_with(agent));
+        let own = profile_names().filter(|&agent| file.starts_with(agent));
         let agent = own.max_by_key(|agent| agent.len()).unwrap_or_else(|| panic!("{file}"));
         recordings.entry(agent).or_default().push(fs::read(&path).unwrap());
     }
     assert!(recordings.len() >= 14, "only {:?}", recordings.keys());
     for (agent, streams) in recordings {
-        agree_in_every_way(&Engines::new(|| own_contract(agent)), &streams, agent);
+        agree_in_every_way(&Engines::new(of_profile(agent)).unwrap(), &streams, agent);
     }
 }
 
@@ -113,15 +111,16 @@ fn engines_agree_on_damaged_recordings() {
     assert!(damaged > 2_000, "only {damaged}");
 }
 
-/// Goal: nor does it matter how the bytes arrive.
-/// Method: damaged and varied streams, byte by byte and in other small pieces.
+/// Goal: it does not matter how the bytes arrive.
+/// Method: damaged and varied streams, byte by byte and in other small chunks.
 #[test]
 fn engines_agree_however_a_stream_arrives() {
     for (seed, subject) in (1..).zip(subjects().into_iter().chain(agents())) {
         let mut mutator = Mutator::new(&subject.corpus, seed);
-        for piece in [1, 7, 63, 64 * 1024] {
+        for bytes in [1, 7, 63, 64 * 1024] {
             let streams = (0..8).map(|_| mutator.stream()).collect();
-            agree(&subject.engines, &Batch { streams, form: None, piece }, &subject.name);
+            let batch = Batch { streams, to: None, read_bytes: bytes, feed_bytes: bytes };
+            agree(&subject.engines, &batch, &subject.name);
         }
     }
 }
@@ -154,12 +153,17 @@ fn engines_agree_on_large_calls() {
         }
         lines.into_iter().flat_map(|line| (line + "\n").into_bytes()).collect::<Vec<u8>>()
     };
-    let engines = Engines::new(|| contract(["--allow", "missing-session-start"]));
+    let engines =
+        Engines::new(of_profile("cursor").severity(Rule::MissingSessionStart, None)).unwrap();
     for (changed, expected) in [("x", None), ("y", Some(1)), (r"\u0078", None)] {
         let batch = Batch { streams: vec![stream(changed)], ..Batch::default() };
         assert!(batch.streams[0].len() > 8 * 100_000);
         let summaries = agree(&engines, &batch, changed);
-        assert_eq!(summaries[0].rules.get(&Rule::CallMismatch), expected.as_ref(), "{changed}");
+        assert_eq!(
+            summaries[0].rule_counts.get(&Rule::CallMismatch),
+            expected.as_ref(),
+            "{changed}"
+        );
     }
 }
 
@@ -168,7 +172,7 @@ fn engines_agree_on_large_calls() {
 #[test]
 fn engines_agree_on_the_json_test_suite() {
     let Some(folder) = shared("data/JSONTestSuite/test_parsing") else { return };
-    let engines = Engines::new(|| contract([]));
+    let engines = Engines::new(of_profile("cursor")).unwrap();
     let good = br#"{"type":"system","x":[1,{"a":"b"}]}"#;
     let mut checked = 0;
     for path in files(&folder, "json") {
@@ -187,7 +191,7 @@ fn engines_agree_on_the_json_test_suite() {
 
 /// Method: the program, with its flag, and what only it does: a filter, and the human report.
 #[test]
-fn the_program_says_the_same_with_every_engine() {
+fn the_program_prints_the_same_with_both_engines() {
     for case in cases().iter().filter(|case| case.is_good_run() || case.flags.len() > 1) {
         let flags: Vec<&str> = case.flags.iter().map(String::as_str).collect();
         let only_valid = ["--to", "stream-json", "--only-valid"];
@@ -199,9 +203,9 @@ fn the_program_says_the_same_with_every_engine() {
     }
 }
 
-/// Goal: whatever a schema looks at, no memory of lines hides it.
+/// Goal: the cache of shapes hides nothing that a schema reads.
 /// Method: every test of the suite through a user schema, as an event if it is an object and as
-/// the member of one; then damaged. What refers to another document is left out.
+/// the member of one; then damaged. A schema that refers to another document is left out.
 #[test]
 fn engines_agree_on_the_json_schema_test_suite() {
     let Some(folder) = shared("data/JSON-Schema-Test-Suite/tests/draft2020-12") else { return };
@@ -209,12 +213,12 @@ fn engines_agree_on_the_json_schema_test_suite() {
     for path in files(&folder, "json") {
         let groups: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         for group in groups.as_array().unwrap() {
-            if Schema::compile("suite", &group["schema"]).is_err() {
+            if engines(None, Some(&group["schema"])).is_err() {
                 left_out += 1;
                 continue;
             }
             let tests = group["tests"].as_array().unwrap();
-            // What is optional may be decided either way, but by all engines the same.
+            // What is optional may be decided either way, but by both engines in the same way.
             let optional = path.components().any(|it| it.as_os_str() == "optional");
             let expected = |test: &Value| test["valid"].as_bool().filter(|_| !optional);
             let members: Vec<Test> =
@@ -235,12 +239,7 @@ type Test = (Value, Option<bool>);
 
 /// Tests of one schema: each by itself, all in a row, and damaged.
 fn suite_group(schema: &Value, tests: &[Test], random: &mut Random) -> usize {
-    let engines = Engines::new(|| {
-        let profile = Profile::load("cursor").unwrap().0;
-        let mut contract = Contract::new(profile, None).unwrap();
-        contract.add_schema("suite", schema).unwrap();
-        contract
-    });
+    let engines = engines(Some(&without_schema("cursor")), Some(schema)).unwrap();
     let lines: Vec<Vec<u8>> = tests.iter().map(|(data, _)| format!("{data}\n").into()).collect();
     let mut streams: Vec<Vec<u8>> = lines.iter().map(|line| line.repeat(3)).collect();
     streams.push(lines.concat().repeat(2));
@@ -257,15 +256,15 @@ fn suite_group(schema: &Value, tests: &[Test], random: &mut Random) -> usize {
     let summaries = agree(&engines, &Batch { streams, ..Batch::default() }, &schema.to_string());
     let mut decided = 0;
     for ((data, expected), summary) in tests.iter().zip(&summaries) {
-        let valid = !summary.rules.contains_key(&Rule::SchemaViolation);
+        let valid = !summary.rule_counts.contains_key(&Rule::SchemaViolation);
         assert_eq!(valid, expected.unwrap_or(valid), "{schema}: {data}");
         decided += usize::from(expected.is_some());
     }
     decided
 }
 
-/// The schema for the member `data`. It keeps a document of its own, so that its references to
-/// `#` mean what they meant.
+/// The schema for the member `data`. It stays a document, so that its references to
+/// `#` keep their meaning.
 fn wrapped(schema: &Value) -> Value {
     let mut inner = schema.clone();
     let mut reference = json!("#/$defs/suite");

@@ -57,7 +57,7 @@ pub struct Conversion<W> {
     to: To,
     is_raw: bool,
     /// None between streams.
-    formatter: Option<Box<dyn Formatter>>,
+    formatter: Option<Box<dyn Formatter + Send>>,
     /// None after a failure, or when the reader has gone away.
     writer: Option<W>,
     failure: Option<io::Error>,
@@ -133,7 +133,7 @@ impl<W: Write> Observer for Conversion<W> {
     }
 }
 
-fn formatter(profile: &Arc<Profile>, to: To, is_raw: bool) -> Box<dyn Formatter> {
+fn formatter(profile: &Arc<Profile>, to: To, is_raw: bool) -> Box<dyn Formatter + Send> {
     match to {
         To::Text => Box::new(text::TextFormatter::new(profile, is_raw)),
         To::Transcript => Box::new(transcript::TranscriptFormatter::new(profile, is_raw)),
