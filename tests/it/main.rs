@@ -6,12 +6,12 @@ mod agents;
 mod bytes;
 mod catalogue;
 mod cli;
-// #[path = "../contracts/mod.rs"]
-// mod contracts;
+#[path = "../contracts/mod.rs"]
+mod contracts;
 mod convert;
-// #[path = "../differential/mod.rs"]
-// mod differential;
-// mod engines;
+#[path = "../differential/mod.rs"]
+mod differential;
+mod engines;
 mod fingerprints;
 mod forms;
 mod hostile;
@@ -20,10 +20,10 @@ mod injection;
 mod knowledge;
 mod language;
 mod many;
-// #[path = "../mutation/mod.rs"]
-// mod mutation;
+#[path = "../mutation/mod.rs"]
+mod mutation;
 mod noise;
-// mod pairs;
+mod pairs;
 mod producer;
 mod profiles;
 mod readme;
