@@ -10,9 +10,7 @@ use ndjson_check::{
 };
 use serde_json::Value;
 
-use crate::streams::{
-    Case, cases, checker, files, judge, program, root, run_on, shared, text,
-};
+use crate::streams::{Case, cases, checker, files, judge, program, root, run_on, shared, text};
 
 /// The agent whose fixture it is.
 fn agent(case: &Case) -> Option<&str> {
@@ -59,7 +57,8 @@ fn recordings_of_agents_are_judged_as_their_index_says() {
             let lines = report(&["--profile", profile], &path);
             let stream = lines.last().unwrap();
             let told = |key: &str| stream[key].as_str().unwrap();
-            let rules = stream["rule_counts"].as_object().unwrap().keys().map(String::as_str).collect();
+            let rules =
+                stream["rule_counts"].as_object().unwrap().keys().map(String::as_str).collect();
             let judged = (told("profile"), told("verdict"), told("outcome"), rules);
             assert_eq!(judged, row, "{name}, --profile {profile}");
         }

@@ -34,7 +34,12 @@ fn read_size_does_not_change_the_report() {
         let whole = json_report(&bytes[..], &mut checker);
         for sizes in [&[1][..], &[2, 3, 7], &[4095, 1], &[65_535, 2]] {
             let pieces = Pieces { bytes: &bytes, sizes, next: 0 };
-            assert_eq!(whole, json_report(pieces, &mut checker), "{}, {sizes:?}", case.path.display());
+            assert_eq!(
+                whole,
+                json_report(pieces, &mut checker),
+                "{}, {sizes:?}",
+                case.path.display()
+            );
         }
     }
 }

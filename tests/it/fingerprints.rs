@@ -128,8 +128,7 @@ fn a_stream_that_may_be_of_two_is_not_guessed() {
     let output = run_on(&[], OF_TWO);
     assert_eq!(output.status.code(), Some(2));
     let message = text(&output.stderr);
-    let expected =
-        "ndjson-check: -: the stream may be of claude or qwen: choose with --profile\n";
+    let expected = "ndjson-check: -: the stream may be of claude or qwen: choose with --profile\n";
     assert_eq!(message, expected);
     // The others are checked all the same, and a command is not killed for it.
     let folder = tempfile::tempdir().unwrap();
@@ -148,7 +147,8 @@ fn a_stream_that_may_be_of_two_is_not_guessed() {
     #[cfg(unix)]
     {
         let script = format!("cat {}; sleep 0.1; echo {{}}; echo done >&2; exit 7", file.display());
-        let output = program().args(["--propagate-exit-code", "--", "sh", "-c", &script]).output().unwrap();
+        let output =
+            program().args(["--propagate-exit-code", "--", "sh", "-c", &script]).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stderr).starts_with("done\n"), "{}", text(&output.stderr));
     }

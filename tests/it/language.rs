@@ -179,7 +179,12 @@ fn calls_may_go_as_the_profile_allows() {
     let (other, z) = (json!({"t": "b", "i": 1, "n": "write"}), json!({"t": "z"}));
     let wrong = json!({"t": "b", "i": 1, "x": true});
     for (place, value, events, rules) in [
-        ("/start/0/may_repeat", json!(true), json!([a, a, b, a, z]), vec![Rule::DuplicateCallStart]),
+        (
+            "/start/0/may_repeat",
+            json!(true),
+            json!([a, a, b, a, z]),
+            vec![Rule::DuplicateCallStart],
+        ),
         (
             "/completion/0/may_repeat",
             json!(true),
@@ -241,7 +246,8 @@ fn one_half_names_the_tool_for_both() {
         {"t": "a", "i": 1, "n": "read"}, {"t": "b", "i": 1},
         {"t": "a", "i": 2}, {"t": "b", "i": 2, "n": "write"},
         {"t": "c", "i": 3, "m": "both"}, {"t": "z"}]);
-    let (summary, rules) = judge(stream(&events).as_bytes(), &mut checker(&json!({"calls": calls})));
+    let (summary, rules) =
+        judge(stream(&events).as_bytes(), &mut checker(&json!({"calls": calls})));
     assert_eq!(rules, []);
     let tools: Vec<_> = summary.tool_calls.iter().filter_map(|it| it.tool.as_deref()).collect();
     assert_eq!(tools, ["read", "write", "both"]);

@@ -70,9 +70,10 @@ fn is_of_name(character: char) -> bool {
 
 #[test]
 fn modules_use_only_what_is_below_them() {
-    assert_eq!(modules_used("use crate::{rules::{A, B}, json};\ncrate::check::f()"), [
-        "rules", "json", "check"
-    ]);
+    assert_eq!(
+        modules_used("use crate::{rules::{A, B}, json};\ncrate::check::f()"),
+        ["rules", "json", "check"]
+    );
     let floor = |module: &str| FLOORS.iter().position(|floor| *floor == module);
     let mut wrong = Vec::new();
     for (path, code) in sources() {
@@ -95,7 +96,8 @@ fn modules_use_only_what_is_below_them() {
 fn source_has_nine_rooms() {
     let entries = fs::read_dir(root().join("src")).unwrap().map(|it| it.unwrap().path());
     let (rooms, top): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
-    let rooms: BTreeSet<&str> = rooms.iter().map(|it| it.file_name().unwrap().to_str().unwrap()).collect();
+    let rooms: BTreeSet<&str> =
+        rooms.iter().map(|it| it.file_name().unwrap().to_str().unwrap()).collect();
     assert_eq!(rooms, FLOORS[2..].iter().copied().collect());
     let sources = top.iter().filter(|path| path.extension().is_some_and(|it| it == "rs")).count();
     assert!(sources <= 5, "{top:?}");
@@ -134,7 +136,9 @@ fn the_public_interface_is_small() {
     let exported = |code: &str| -> usize {
         let uses = code.split("pub use ").skip(1).map(|it| it.split(';').next().unwrap());
         uses.map(|it| match it.split_once('{') {
-            Some((_, names)) => names.split(',').filter(|it| it.contains(char::is_alphabetic)).count(),
+            Some((_, names)) => {
+                names.split(',').filter(|it| it.contains(char::is_alphabetic)).count()
+            }
             None => 1,
         })
         .sum()
