@@ -301,7 +301,7 @@ mod tests {
                 "ends_at_calls": false},
             "end": {"policy": "optional",
                 "rules": [{"outcome": "neutral", "when": {"/t": "z"}},
-                    {"outcome": "failure", "suspect": true, "when": {"/t": "y"}}],
+                    {"outcome": "failure", "provisional": true, "when": {"/t": "y"}}],
                 "verdict": [{"outcome": "failure", "when": {"/t": "e"}}],
                 "reopen": [{"when": {"/t": "a"}}], "after": [{"when": {"/t": "b"}}],
                 "duration_ms": "/ms", "usage": {"input_tokens": "/in"},

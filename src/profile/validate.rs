@@ -126,9 +126,9 @@ fn find_ineffective_keys(profile: &Value, faults: &mut Vec<Fault>) {
             faults.extend(items(place).next().map(|_| Fault::new(place, without)));
         }
         for (index, rule) in items("/end/rules").enumerate() {
-            if rule["suspect"] == true {
+            if rule["provisional"] == true {
                 let place = format!("/end/rules/{index}");
-                faults.push(Fault::new(place, format!("{without} to suspect")));
+                faults.push(Fault::new(place, format!("{without} to be provisional")));
             }
         }
     }

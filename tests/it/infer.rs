@@ -210,7 +210,7 @@ fn a_draft_has_an_end_that_occurs_elsewhere() {
         let draft = drafted(&[stream.clone(), stream.clone(), failed.clone()]);
         let rules = draft.profile["end"]["rules"].as_array().unwrap();
         assert_eq!(rules[0]["outcome"], "failure", "{rules:?}");
-        assert_eq!(rules[1]["suspect"], true, "{rules:?}");
+        assert_eq!(rules[1]["provisional"], true, "{rules:?}");
         assert_eq!(rules[1]["when"]["/reason"].as_str(), reason);
         for evidence in ["2 of 3 recordings, and occurs elsewhere 2 times", "every other end is"] {
             assert!(draft.evidence.contains(evidence), "{}", draft.evidence);
@@ -328,7 +328,7 @@ fn a_draft_of_one_wide_event_needs_little_memory() {
     let event: Value =
         (0..20_000).map(|key| (format!("m{key}"), json!(format!("v{key}")))).collect();
     fs::write(&file, event.to_string()).unwrap();
-    let script = format!("ulimit -v 524288 && exec '{PROGRAM}' --infer \"$0\"");
+    let script = format!("ulimit -v 524288 && exec '{PROGRAM}' profiles draft \"$0\"");
     let output = Command::new("sh").args(["-c", &script]).arg(&file).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let evidence = text(&output.stderr);

@@ -62,7 +62,7 @@ impl Statistics<'_> {
         let rule = |(outcome, when)| {
             let mut rule = json!({ "outcome": outcome, "when": when });
             if end.is_provisional() {
-                rule["suspect"] = true.into();
+                rule["provisional"] = true.into();
             }
             rule
         };
