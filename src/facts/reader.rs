@@ -249,3 +249,38 @@ fn end<'e>(profile: &Profile, rules: &TagRules, event: &'e Event<'_>) -> Option<
         source: event.text,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::stream::{Ending, Line, parse_line};
+
+    /// Goal: what streams are full of is read once for all lines that are alike.
+    #[test]
+    fn chunks_and_whole_texts_are_repeatable() {
+        let profile = json!({
+            "name": "x", "title": "x",
+            "tags": { "at": ["/at"], "documented": ["bit", "text", "call", "over"] },
+            "calls": { "start": [{ "when": { "/at": "call" }, "id": ["/id"] }] },
+            "text": { "rules": [
+                { "mode": "delta", "when": { "/at": "bit" }, "value": "/text", "group": ["/no"] },
+                { "mode": "whole", "when": { "/at": "text" }, "value": "/text", "group": ["/no"] }
+            ] },
+            "end": { "rules": [{ "outcome": "success", "when": { "/at": "over" } }] }
+        });
+        let profile: Profile = serde_json::from_value(profile).expect("a profile");
+        let is_repeatable = |event: Value| {
+            let bytes = event.to_string().into_bytes();
+            let line = Line::new(0, &bytes, Ending::Lf);
+            let event = parse_line(&line).ok().expect("an event");
+            FactReader::default().plan(&profile, &event).is_repeatable()
+        };
+        assert!(is_repeatable(json!({"at": "bit", "no": 1, "text": "x"})));
+        assert!(is_repeatable(json!({"at": "text", "no": 1, "text": "x"})));
+        assert!(!is_repeatable(json!({"at": "bit", "no": 1})));
+        assert!(!is_repeatable(json!({"at": "call", "id": "1"})));
+        assert!(!is_repeatable(json!({"at": "over"})));
+    }
+}

@@ -142,6 +142,7 @@ impl Detector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::{DEFAULT, Profile};
 
     fn rules() -> &'static DetectRules {
         static RULES: OnceLock<DetectRules> = OnceLock::new();
@@ -199,5 +200,20 @@ mod tests {
         let long = b"no JSON at all\n".repeat(DETECTION_BYTES_MAX / 10);
         let late = [&long[..], b"{\"a\":1}\n"].concat();
         assert_eq!(detect(&late, 1 << 16), ("None".to_owned(), 0));
+    }
+
+    /// Goal: the file that the build writes has what the profiles have.
+    #[test]
+    fn every_built_in_profile_has_rules_and_they_are_used() {
+        let names: Vec<&str> = Profile::names().collect();
+        assert_eq!(names[0], DEFAULT);
+        assert!(names[1..].is_sorted());
+        assert_eq!(DetectRules::built_in().0.len(), names.len());
+        for name in names {
+            let own = Profile::load(name).expect("a built-in profile").0.detect;
+            assert!(!own.is_empty(), "{name}");
+            let used = &DetectRules::built_in().0[name];
+            assert_eq!(format!("{own:?}"), format!("{used:?}"), "{name}");
+        }
     }
 }

@@ -230,3 +230,124 @@ pub(crate) fn read_json(file: &File) -> Result<Value, String> {
     let messages = duplicates.iter().map(|place| format!("{place}: the key occurs more than once"));
     Err(messages.collect::<Vec<_>>().join("; "))
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+    use std::fs;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::json::ParsedJson;
+
+    /// Goal: all that the language knows can be said at once.
+    #[test]
+    fn a_profile_may_say_everything() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("profile.json");
+        let inner =
+            json!([{"/a": {"not": ["x", 1]}, "^/b": {"empty": false}}, {"/c": {"matches": "^c"}}]);
+        let profile = json!({
+            "name": "x", "title": "x",
+            "versions": {"at": "/v", "seen": ["1.2.3-beta"], "from": "1.2", "before": "3"},
+            "detect": [{"when": [{"/t": "a"}, {"/u": "a"}]}],
+            "tags": {"at": ["/t"], "documented": ["a", ""], "observed": ["b"],
+                "schemas": {"a": "#/$defs/a"}},
+            "session": {"start": [{"when": {"/t": "a"}}], "id": ["/s", "/session"], "required": false,
+                "must_be_first": ["b"], "repeats": "always", "id_is_constant": false, "time": "/ms"},
+            "calls": {
+                "start": [{"when": {}, "each": "/e", "where": inner, "id": ["^/m", "/i"],
+                    "tool": [{"name": "shell"}], "may_repeat": true}],
+                "completion": [{"when": {}, "id": ["/i"], "tool": [], "without_start": "ignore",
+                    "may_repeat": true, "outcomes": [
+                        {"outcome": "failed", "when": {"^/x": true}, "is_contradictory": true}]}],
+                "tool": [{"value": "^/n"}, {"key": "^/n/*Call"}],
+                "open_at_end": "allowed",
+                "actions": {"rules": [{"tool": "*", "done": "Did"}]},
+            },
+            "text": {
+                "rules": [{"mode": "delta", "when": {}, "each": "/e", "where": inner, "value": "/v",
+                    "group": ["^/m", "/i"]}],
+                "deltas": "closed", "final": "either", "ends_at": [{"when": {"/t": "b"}}],
+                "ends_at_calls": false},
+            "end": {"policy": "optional",
+                "rules": [{"outcome": "neutral", "when": {"/t": "z"}},
+                    {"outcome": "failure", "provisional": true, "when": {"/t": "y"}}],
+                "progress": [{"outcome": "failure", "when": {"/t": "e"}}],
+                "reopen": [{"when": {"/t": "a"}}], "after": [{"when": {"/t": "b"}}],
+                "duration_ms": "/ms", "usage": {"input_tokens": "/in"},
+                "errors": [{"severity": "fatal", "when": {"/t": "e"}, "each": "/e", "where": inner}],
+                "exit": {"success": [0], "failure": "any", "meaning": {"41": "not logged in"}}},
+            "noise": [{"matches": "^Warning", "is": "stderr", "where": "before"}],
+            "single_object": {"schema": "#/$defs/a", "order": ["t"]},
+        });
+        fs::write(&file, profile.to_string()).unwrap();
+        let (profile, schema) = Profile::load(file.to_str().unwrap()).unwrap();
+        assert!(schema.is_none());
+        assert_eq!(profile.session.id.len(), 2);
+        assert_eq!(profile.end.exit.meaning[&41], "not logged in");
+    }
+
+    /// Goal: a profile may be what another is, but for a few words.
+    /// Method: objects are merged, arrays replaced, null removes, and the schema is the base's.
+    #[test]
+    fn a_profile_extends_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, profile: &Value| {
+            let file = folder.path().join(name);
+            fs::write(&file, profile.to_string()).unwrap();
+            file.to_str().unwrap().to_owned()
+        };
+        let base = json!({"name": "base", "title": "b", "schema": {"required": ["t"]},
+            "tags": {"at": ["/t"], "documented": ["a", "b"]},
+            "session": {"start": [{"when": {"/t": "a"}}], "id": ["/s"], "time": "/ms"}});
+        file("base.json", &base);
+        let child = json!({"extends": "base.json", "name": "child",
+            "session": {"id": ["/x", "/s"], "time": null}, "tags": {"documented": ["c"]}});
+        let (profile, schema) = Profile::load(&file("child.json", &child)).unwrap();
+        assert_eq!((profile.name.as_str(), profile.title.as_str()), ("child", "b"));
+        assert_eq!(profile.tags.documented, ["c"]);
+        assert_eq!((profile.session.start.len(), profile.session.id.len()), (1, 2));
+        assert!(profile.session.time.is_none() && !schema.unwrap().is_valid(&ParsedJson::Tree(json!({}))));
+
+        let without = json!({"extends": "child.json", "name": "grandchild", "schema": null});
+        let (profile, schema) = Profile::load(&file("without.json", &without)).unwrap();
+        assert!(schema.is_none() && profile.tags.documented == ["c"]);
+        let ours = json!({"extends": "cursor", "name": "mine", "end": {"policy": "none"}});
+        let (profile, schema) = Profile::load(&file("ours.json", &ours)).unwrap();
+        let (_, cursor) = Profile::load("cursor").unwrap();
+        assert_eq!(schema.unwrap().document(), cursor.unwrap().document());
+        assert!(!profile.end.rules.is_empty());
+
+        file("bad.json", &json!({"extends": "base.json", "noise": [{"matches": "(", "is": "banner"}]}));
+        file("lost.json", &json!({"extends": "base.json", "schema": "nowhere.json"}));
+        for (profile, hints) in [
+            (json!({"extends": "round.json"}), ["round.json: more", "extend one another"]),
+            (json!({"extends": "nobody"}), ["round.json: /extends: ", "nobody, and no such profile"]),
+            (json!({"extends": "claud"}), ["round.json: /extends: ", "a similar one is claude"]),
+            (json!({"extends": 1}), ["round.json: /extends: ", "a string"]),
+            (json!({"extends": "base.json", "tags": null}), ["round.json: the profile: ", "tags"]),
+            (json!({"extends": "base.json", "boundarys": null}), ["round.json: /boundarys: null", ""]),
+            (
+                json!({"extends": "base.json", "session": {"directory": null}}),
+                ["/session/directory: null", ""],
+            ),
+            (json!({"extends": "base.json", "end": {"policy": null}}), ["/end/policy: null", ""]),
+            (
+                json!({"extends": "bad.json"}),
+                ["/noise/0/matches: unclosed group, inherited", "bad.json"],
+            ),
+            (json!({"extends": "lost.json"}), ["lost.json: /schema: ", "nowhere.json: No such file"]),
+        ] {
+            let error = Profile::load(&file("round.json", &profile)).unwrap_err().to_string();
+            assert!(hints.iter().all(|hint| error.contains(hint)), "{error}");
+        }
+        // A null in a schema is the schema's.
+        let schema = json!({"properties": {"u": {"const": null}}});
+        let child = json!({"extends": "base.json", "schema": schema});
+        let (_, loaded) = Profile::load(&file("child.json", &child)).unwrap();
+        assert_eq!(loaded.unwrap().document(), &schema);
+    }
+}

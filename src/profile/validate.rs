@@ -125,7 +125,7 @@ fn find_ineffective_keys(profile: &Value, faults: &mut Vec<Fault>) {
         for (index, rule) in items("/end/rules").enumerate() {
             if rule["provisional"] == true {
                 let place = format!("/end/rules/{index}");
-                faults.push(Fault::new(place, without));
+                faults.push(Fault::new(place, format!("{without} to be provisional")));
             }
         }
     }

@@ -7,7 +7,7 @@ use std::{env, fs};
 
 use ndjson_check::{Rule, Severity};
 
-use crate::streams::{PROGRAM, checker, files, judge, root, text};
+use crate::streams::{PROGRAM, checker, exit, files, root, text};
 
 const SECTIONS: [&str; 4] = ["## What it means", "## Why it matters", "## Bad", "## Good"];
 
@@ -92,7 +92,11 @@ struct Example {
 }
 
 fn raised(example: &Example) -> Vec<Rule> {
-    judge(&example.bytes[..], &mut checker(example.flags.iter().map(String::as_str))).1
+    let mut checker = checker(example.flags.iter().map(String::as_str));
+    let mut stream = checker.stream("-");
+    stream.read(&example.bytes[..], &mut ()).unwrap();
+    let summary = stream.finish(&exit(&example.flags), &mut ()).unwrap();
+    summary.rule_counts.into_keys().collect()
 }
 
 /// Reads the block below a heading. Its info string holds flags, and says how to read it: `bytes`

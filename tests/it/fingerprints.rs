@@ -157,15 +157,18 @@ fn a_stream_that_may_be_of_two_is_not_guessed() {
 #[test]
 fn a_stream_of_nobody_known_is_said_to_be_checked_by_default() {
     let stream = b"{\"type\":\"greeting\"}\n";
-    let note = "the profile is cursor by default: the stream looks like no known agent's";
+    let note = "using profile cursor: no event identifies the agent";
     let human = run_on(&[], stream);
     assert!(text(&human.stdout).contains(&format!("-: note: {note}\n")));
     let json = run_on(&["--report", "json"], stream);
-    assert!(text(&json.stdout).contains(&format!("\"notes\":[\"{note}\"]")));
+    assert!(
+        text(&json.stdout)
+            .contains(&format!("\"note\":\"profile-fallback\",\"message\":\"{note}\""))
+    );
     for flags in [&["--profile", "cursor"][..], &["--profile", "cursor", "--report", "json"]] {
-        assert!(!text(&run_on(flags, stream).stdout).contains("by default"));
+        assert!(!text(&run_on(flags, stream).stdout).contains("using profile"));
     }
-    let empty = "the profile is cursor by default: no event shows whose stream it is";
+    let empty = "using profile cursor: there is no event that identifies the agent";
     assert!(text(&run_on(&[], b"").stdout).contains(empty));
 }
 

@@ -328,7 +328,7 @@ fn a_draft_of_one_wide_event_needs_little_memory() {
     let event: Value =
         (0..20_000).map(|key| (format!("m{key}"), json!(format!("v{key}")))).collect();
     fs::write(&file, event.to_string()).unwrap();
-    let script = format!("ulimit -v 524288 && exec '{PROGRAM}' --infer \"$0\"");
+    let script = format!("ulimit -v 524288 && exec '{PROGRAM}' profiles draft \"$0\"");
     let output = Command::new("sh").args(["-c", &script]).arg(&file).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let evidence = text(&output.stderr);

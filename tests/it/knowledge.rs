@@ -41,8 +41,8 @@ fn a_version_outside_of_the_range_is_noted() {
     for good in ["\"2.1.0\"", "\"2.99\"", "2.5", "\"nightly\"", "null"] {
         assert!(!report(good).contains("note"), "{}", report(good));
     }
-    let note = "note: the version is `3.0.1`, and the profile knowing is written for those \
-                from 2.1 and before 3.0\n";
+    let note = "note: the version is `3.0.1`; profile knowing is for versions from 2.1 and before \
+                3.0\n";
     assert!(report("\"3.0.1\"").contains(note), "{}", report("\"3.0.1\""));
     assert!(report("\"3.0.1\"").contains(": conforming, succeeded: profile knowing"));
     assert!(report("2").contains("the version is `2`"), "{}", report("2"));

@@ -1,7 +1,9 @@
 //! Lines that nearly equal each other: what a memory of the shapes of lines must tell apart.
 
+use ndjson_check::Checker;
+
 use crate::contracts::{agents, subjects};
-use crate::differential::Batch;
+use crate::differential::{Batch, Engines};
 
 /// Lines of which each place has a text (`^`) and a number (`~`) that change.
 const LINES: [&str; 4] = [
@@ -305,13 +307,11 @@ fn engines_agree_on_all_pairs_of_such_lines() {
 /// Goal: a schema that cannot be evaluated is the same error, from the same line.
 #[test]
 fn engines_agree_on_a_pattern_without_end() {
-    let engines = crate::differential::Engines::new(|| {
-        let mut contract = crate::contracts::contract("cursor");
-        let schema =
-            serde_json::json!({"properties": {"text": {"pattern": "^(?!x)(a|aa)+(?=z)$"}}});
-        contract.add_schema("user", &schema).unwrap();
-        contract
-    });
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("schema.json");
+    std::fs::write(&file, r#"{"properties":{"text":{"pattern":"^(?!x)(a|aa)+(?=z)$"}}}"#).unwrap();
+    let builder = Checker::builder().profile("cursor").schema_file(&file).unwrap();
+    let engines = Engines::new(builder).unwrap();
     let long = "a".repeat(200);
     let [a, b] = ["b", &long].map(|text| filled(LINES[1], text.as_bytes(), "1500"));
     let streams = vec![stream(&[&a, &a, &b, &a]), stream(&[&a, &b])];

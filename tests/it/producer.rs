@@ -195,7 +195,11 @@ fn a_command_that_lingers_is_ended_quietly() {
         let output = run(&["--exit-grace", "300ms"], agent);
         let report = text(&output.stdout);
         assert_eq!(code(&output), 0, "{report}");
-        assert!(report.contains("note: the command lived on"), "{report}");
+        assert!(
+            report
+                .contains("note: the command was still running after its terminal event; stopped"),
+            "{report}"
+        );
     }
 }
 
@@ -284,7 +288,8 @@ fn a_timed_pipe_is_given_up_and_nobody_killed() {
     let mut report = String::new();
     child.stdout.take().unwrap().read_to_string(&mut report).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(4), "{report}");
-    assert!(report.contains("error[stalled]: no event came for 300ms"), "{report}");
+    assert!(report.contains("-: note: no event came for 300ms\n"), "{report}");
+    assert!(report.contains("-: conforming, timed-out: "), "{report}");
     drop(pipe);
     // Time that is left over changes nothing.
     let output = crate::streams::run_on(&["--timeout", "1h", "--idle-timeout", "10m"], b"");

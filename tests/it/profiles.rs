@@ -67,7 +67,7 @@ fn what_the_language_does_not_know_is_refused_with_its_place() {
         ("/calls", json!({"start": [{"when": {"^/t": 1}, "id": ["/i"]}]})),
         ("/calls", json!({"open_at_end": "warning"})),
         ("/end/verdict", json!([{"outcome": "neutral", "when": {}}])),
-        ("/end/rules/0", json!({"outcome": "success", "when": {}, "suspect": 1})),
+        ("/end/rules/0", json!({"outcome": "success", "when": {}, "provisional": 1})),
         ("/end/rules/0", json!({"outcome": "suspect", "when": {}})),
         ("/versions", json!({"from": "2.x"})),
         ("/detect", json!([{"where": {}}])),
@@ -155,7 +155,7 @@ fn what_would_have_no_effect_is_refused_with_its_place() {
         (none("reopen", rule.clone()), "/end/reopen: with the policy none"),
         (none("after", rule), "/end/after: with the policy none"),
         (
-            none("rules", json!([{"outcome": "failure", "suspect": true, "when": {}}])),
+            none("rules", json!([{"outcome": "failure", "provisional": true, "when": {}}])),
             "/end/rules/0: with the policy none",
         ),
         (

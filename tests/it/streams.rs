@@ -4,7 +4,9 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
 
+use ndjson_check::internals::profile_text;
 use ndjson_check::{Checker, Json};
+use serde_json::Value;
 
 pub(crate) use crate::support::{
     Case, PROGRAM, cases, checker, exit, files, judge, own_flags, program, root, run_on, shared,
@@ -32,4 +34,16 @@ pub(crate) fn json_report(stream: impl Read, checker: &mut Checker) -> String {
     let mut report = Json::new(Vec::new());
     checker.check("-", stream, &mut report).unwrap();
     text(&report.finish().unwrap())
+}
+
+/// A member of a built-in profile, merged with that of the profile which it extends.
+pub(crate) fn inherited(profile: &str, key: &str) -> Value {
+    let own: Value = serde_json::from_str(profile_text(profile).unwrap()).unwrap();
+    let mut value = own["extends"].as_str().map_or(Value::Null, |base| inherited(base, key));
+    match (&mut value, own.get(key)) {
+        (Value::Object(inherited), Some(Value::Object(own))) => inherited.extend(own.clone()),
+        (value, Some(own)) => *value = own.clone(),
+        (_, None) => {}
+    }
+    value
 }

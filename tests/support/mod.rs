@@ -1,10 +1,12 @@
 //! What all tests share: the fixtures, and ways to check a stream.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
 
 use ndjson_check::{
     Checker, CheckerBuilder, Diagnostic, ExitStatus, Format, ProducerExit, Rule, Severity,
@@ -95,7 +97,12 @@ pub(crate) fn own_flags(path: &Path) -> Vec<String> {
 
 /// The checker that these flags of the command line describe; a test compares it with the program.
 pub(crate) fn checker<'a>(flags: impl IntoIterator<Item = &'a str>) -> Checker {
-    builder(flags).build().unwrap()
+    // A clone shares the schemas, which take long to compile, and has learned nothing.
+    static BUILT: Mutex<BTreeMap<Vec<String>, Checker>> = Mutex::new(BTreeMap::new());
+    let flags: Vec<String> = flags.into_iter().map(str::to_owned).collect();
+    let mut built = BUILT.lock().unwrap();
+    let new = || builder(flags.iter().map(String::as_str)).build().unwrap();
+    built.entry(flags.clone()).or_insert_with(new).clone()
 }
 
 /// The same, before it is built. Knows the flags that fixtures use, and fails on any other.
