@@ -127,7 +127,6 @@ impl Schema {
         &self.origin
     }
 
-    /// The whole document.
     #[cfg(feature = "cli")]
     pub(crate) fn document(&self) -> &Value {
         self.document.json()
