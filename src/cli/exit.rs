@@ -5,19 +5,14 @@ use std::process::ExitCode;
 
 use crate::output::report::Totals;
 
-/// Every stream conforms and every run succeeded.
 pub(crate) const SUCCEEDED: u8 = 0;
-/// At least one stream does not conform.
 pub(crate) const NON_CONFORMING: u8 = 1;
-/// Could not be checked. A bug also ends with this code: it must not look like a verdict.
+/// A bug also ends with this code: it must not look like a verdict.
 pub(crate) const NOT_CHECKED: u8 = 2;
-/// Every stream conforms, but a run failed or was cut short.
 pub(crate) const RUN_FAILED: u8 = 3;
-/// Timed out.
 pub(crate) const TIMED_OUT: u8 = 4;
-/// The command cannot be executed: the shell's code for this.
+// The shell's codes.
 pub(crate) const CANNOT_EXECUTE: u8 = 126;
-/// The command was not found: the shell's code for this.
 pub(crate) const NOT_FOUND: u8 = 127;
 
 /// Every exit code with its meaning, as `--help` shows them.

@@ -23,7 +23,7 @@ pub(super) struct Actions {
 #[derive(Default)]
 struct OpenAction {
     tool: String,
-    /// The profile's rules that apply to a half, by number.
+    /// The numbers of the profile's rules that apply to its start or its completion.
     rules: Vec<usize>,
     /// With a space before it, if there is one.
     detail: String,
@@ -176,7 +176,6 @@ impl Actions {
     }
 }
 
-/// The texts for one call.
 struct ActionText {
     done: String,
     failed: Option<String>,
