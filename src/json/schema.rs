@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn locations_pass_through_references_and_the_meant_branch() {
+    fn locations_name_the_definition_and_the_meant_branch() {
         let schema = json!({
             "oneOf": [
                 {"required": ["k"], "properties": {"k": {"const": "a"}}},
@@ -286,8 +286,8 @@ mod tests {
         assert_eq!(
             found(&schema, &json!({"k": "b", "n": "x"})),
             [
-                (String::new(), "/oneOf/1/$ref/required".to_owned()),
-                ("/n".to_owned(), "/oneOf/1/$ref/properties/n/type".to_owned()),
+                (String::new(), "/$defs/b/required".to_owned()),
+                ("/n".to_owned(), "/$defs/b/properties/n/type".to_owned()),
             ]
         );
         assert_eq!(found(&schema, &json!({"k": "z"})), [(String::new(), "/oneOf".to_owned())]);
