@@ -302,7 +302,7 @@ mod tests {
             "end": {"policy": "optional",
                 "rules": [{"outcome": "neutral", "when": {"/t": "z"}},
                     {"outcome": "failure", "provisional": true, "when": {"/t": "y"}}],
-                "verdict": [{"outcome": "failure", "when": {"/t": "e"}}],
+                "progress": [{"outcome": "failure", "when": {"/t": "e"}}],
                 "reopen": [{"when": {"/t": "a"}}], "after": [{"when": {"/t": "b"}}],
                 "duration_ms": "/ms", "usage": {"input_tokens": "/in"},
                 "errors": [{"severity": "fatal", "when": {"/t": "e"}, "each": "/e", "where": inner}],
@@ -337,7 +337,9 @@ mod tests {
         assert_eq!((profile.name.as_str(), profile.title.as_str()), ("child", "b"));
         assert_eq!(profile.tags.documented, ["c"]);
         assert_eq!((profile.session.start.len(), profile.session.id.len()), (1, 2));
-        assert!(profile.session.time.is_none() && !schema.unwrap().is_valid(&Json::tree(json!({}))));
+        assert!(
+            profile.session.time.is_none() && !schema.unwrap().is_valid(&Json::tree(json!({})))
+        );
 
         let without = json!({"extends": "child.json", "name": "grandchild", "schema": null});
         let (profile, schema) = Profile::load(&file("without.json", &without)).unwrap();
@@ -348,15 +350,24 @@ mod tests {
         assert_eq!(schema.unwrap().document(), cursor.unwrap().document());
         assert!(!profile.end.rules.is_empty());
 
-        file("bad.json", &json!({"extends": "base.json", "noise": [{"matches": "(", "is": "banner"}]}));
+        file(
+            "bad.json",
+            &json!({"extends": "base.json", "noise": [{"matches": "(", "is": "banner"}]}),
+        );
         file("lost.json", &json!({"extends": "base.json", "schema": "nowhere.json"}));
         for (profile, hints) in [
             (json!({"extends": "round.json"}), ["round.json: more", "extend one another"]),
-            (json!({"extends": "nobody"}), ["round.json: /extends: ", "nobody, and no such profile"]),
+            (
+                json!({"extends": "nobody"}),
+                ["round.json: /extends: ", "nobody, and no such profile"],
+            ),
             (json!({"extends": "claud"}), ["round.json: /extends: ", "a similar one is claude"]),
             (json!({"extends": 1}), ["round.json: /extends: ", "a string"]),
             (json!({"extends": "base.json", "tags": null}), ["round.json: the profile: ", "tags"]),
-            (json!({"extends": "base.json", "boundarys": null}), ["round.json: /boundarys: null", ""]),
+            (
+                json!({"extends": "base.json", "boundarys": null}),
+                ["round.json: /boundarys: null", ""],
+            ),
             (
                 json!({"extends": "base.json", "session": {"directory": null}}),
                 ["/session/directory: null", ""],
@@ -366,7 +377,10 @@ mod tests {
                 json!({"extends": "bad.json"}),
                 ["/noise/0/matches: unclosed group, inherited", "bad.json"],
             ),
-            (json!({"extends": "lost.json"}), ["lost.json: /schema: ", "nowhere.json: No such file"]),
+            (
+                json!({"extends": "lost.json"}),
+                ["lost.json: /schema: ", "nowhere.json: No such file"],
+            ),
         ] {
             let error = Profile::load(&file("round.json", &profile)).unwrap_err().to_string();
             assert!(hints.iter().all(|hint| error.contains(hint)), "{error}");

@@ -320,7 +320,8 @@ mod tests {
     fn profile() -> Profile {
         let rule = |mode: &str| json!({"mode": mode, "when": {}, "value": "/x"});
         let rules: Vec<Value> = ["delta", "whole", "final"].map(rule).into();
-        let profile = json!({"name": "x", "title": "x", "tag": [], "text": rules});
+        let profile = json!({"name": "x", "title": "x", "tags": {"at": ["/t"]},
+            "text": {"rules": rules}});
         serde_json::from_value(profile).expect("a profile")
     }
 
