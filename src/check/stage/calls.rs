@@ -2,6 +2,7 @@
 
 mod call_arguments;
 mod call_counts;
+mod ended_call;
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -20,6 +21,7 @@ use crate::rules::escape::{clipped, shown};
 
 use call_arguments::{CallArguments, KeptValue};
 pub use call_counts::{CallCounts, CallRow};
+use ended_call::EndedCall;
 
 /// Pairs the halves of tool calls. This is the only table of calls; everybody else reads the
 /// [`CallUpdate`]s.
@@ -54,25 +56,6 @@ struct OpenCall {
     row: Option<usize>,
     /// Further starts of the call; as many completions may follow.
     repeats: u32,
-}
-
-/// A call that has ended: the line of its completion times two, plus one unless its start is still
-/// missing. In one word, because tens of thousands are kept.
-#[derive(Debug, Clone, Copy)]
-struct EndedCall(u64);
-
-impl EndedCall {
-    fn new(line: u64, started: bool) -> Self {
-        Self(line << 1 | u64::from(started))
-    }
-
-    fn line(self) -> u64 {
-        self.0 >> 1
-    }
-
-    fn is_started(self) -> bool {
-        self.0 & 1 == 1
-    }
 }
 
 /// What a half of a call changes in the table, and the diagnostic for it.
