@@ -1,8 +1,8 @@
 //! Which agent wrote a stream, by its first events.
 //!
 //! The detection rules of a profile match what its agent writes and no other does: a key, or a
-//! value. `build.rs` collects those of the built-in profiles in one small file, so that nothing else
-//! has to be parsed before a stream can be checked.
+//! value. `build.rs` collects those of the built-in profiles in one small file, so that
+//! nothing else has to be parsed before a stream can be checked.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

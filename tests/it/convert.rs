@@ -91,8 +91,8 @@ fn recordings_convert_to_their_own_result_and_last_message() {
     assert!(converted_count > 15, "only {converted_count}");
 }
 
-/// Goal: a delta is text whatever it says; the final version of a segment is the answer; a call that
-/// completes twice is shown once.
+/// Goal: a delta is text whatever it says; the final version of a segment is the answer; a call
+/// that completes twice is shown once.
 #[test]
 fn deltas_are_text_and_a_final_version_wins() {
     let event = |text: &str, more: &str| {
