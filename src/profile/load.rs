@@ -255,8 +255,9 @@ mod tests {
             "detect": [{"when": [{"/t": "a"}, {"/u": "a"}]}],
             "tags": {"at": ["/t"], "documented": ["a", ""], "observed": ["b"],
                 "schemas": {"a": "#/$defs/a"}},
-            "session": {"start": [{"when": {"/t": "a"}}], "id": ["/s", "/session"], "required": false,
-                "must_be_first": ["b"], "repeats": "always", "id_is_constant": false, "time": "/ms"},
+            "session": {"start": [{"when": {"/t": "a"}}], "id": ["/s", "/session"],
+                "required": false, "must_be_first": ["b"], "repeats": "always",
+                "id_is_constant": false, "time": "/ms"},
             "calls": {
                 "start": [{"when": {}, "each": "/e", "where": inner, "id": ["^/m", "/i"],
                     "tool": [{"name": "shell"}], "may_repeat": true}],
@@ -278,7 +279,8 @@ mod tests {
                 "progress": [{"outcome": "failure", "when": {"/t": "e"}}],
                 "reopen": [{"when": {"/t": "a"}}], "after": [{"when": {"/t": "b"}}],
                 "duration_ms": "/ms", "usage": {"input_tokens": "/in"},
-                "errors": [{"severity": "fatal", "when": {"/t": "e"}, "each": "/e", "where": inner}],
+                "errors": [
+                    {"severity": "fatal", "when": {"/t": "e"}, "each": "/e", "where": inner}],
                 "exit": {"success": [0], "failure": "any", "meaning": {"41": "not logged in"}}},
             "noise": [{"matches": "^Warning", "is": "stderr", "where": "before"}],
             "single_object": {"schema": "#/$defs/a", "order": ["t"]},

@@ -66,7 +66,7 @@ fn what_the_language_does_not_know_is_refused_with_its_place() {
         ("/calls", json!({"completion": [{"when": {}, "id": ["/i"], "without_start": "often"}]})),
         ("/calls", json!({"start": [{"when": {"^/t": 1}, "id": ["/i"]}]})),
         ("/calls", json!({"open_at_end": "warning"})),
-        ("/end/verdict", json!([{"outcome": "neutral", "when": {}}])),
+        ("/end/progress", json!([{"outcome": "neutral", "when": {}}])),
         ("/end/rules/0", json!({"outcome": "success", "when": {}, "provisional": 1})),
         ("/end/rules/0", json!({"outcome": "suspect", "when": {}})),
         ("/versions", json!({"from": "2.x"})),

@@ -104,9 +104,8 @@ fn source_has_nine_rooms() {
 }
 
 /// Private types that share a name with another, each private to its module. Add none.
-const ALIKE: [&str; 11] = [
+const ALIKE: [&str; 10] = [
     "Block",
-    "Change",
     "Event",
     "Format",
     "Json",
@@ -182,7 +181,7 @@ fn crates_stay_in_their_rooms() {
         ("tempfile", &["cli/report_file"]),
         ("walkdir", &["cli/inputs"]),
         ("rustix", &["cli/stdio", "cli/producer"]),
-        ("same_file", &["cli/outputs"]),
+        ("same_file", &["cli/mod", "cli/same_file"]),
         ("std::process", &["main", "cli/"]),
         ("nix", &["cli/producer"]),
         ("simdutf8", &["stream/"]),

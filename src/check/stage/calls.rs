@@ -1,6 +1,8 @@
 //! Stage: tool calls, from their start to their completion, matched by id.
 
 mod call_arguments;
+mod call_counts;
+mod ended_call;
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -19,66 +21,8 @@ use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::{clipped, shown};
 
 use call_arguments::{CallArguments, KeptValue};
-
-/// A tool call as the report lists it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CallRow {
-    /// Its id.
-    pub id: String,
-    /// Its tool, if an event names one.
-    pub tool: Option<String>,
-    /// How it ended; none while it is open.
-    pub outcome: Option<CallOutcome>,
-    /// The line of its start.
-    pub started_line: Option<u64>,
-    /// The line of its completion.
-    pub completed_line: Option<u64>,
-}
-
-/// How many tool calls there were, and how they ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CallCounts {
-    /// Calls started, or completed without a start.
-    pub total: u64,
-    /// Calls that succeeded.
-    pub succeeded: u64,
-    /// Calls that failed.
-    pub failed: u64,
-    /// Calls rejected by the user.
-    pub rejected: u64,
-    /// Calls denied by a permission rule.
-    pub denied: u64,
-    /// Calls that completed without an outcome.
-    pub unknown: u64,
-    /// Calls that never completed.
-    pub unfinished: u64,
-}
-
-impl CallCounts {
-    fn add(&mut self, outcome: CallOutcome) {
-        let count = match outcome {
-            CallOutcome::Succeeded => &mut self.succeeded,
-            CallOutcome::Failed => &mut self.failed,
-            CallOutcome::Rejected => &mut self.rejected,
-            CallOutcome::Denied => &mut self.denied,
-            CallOutcome::Unknown => &mut self.unknown,
-        };
-        *count += 1;
-    }
-
-    /// Reported where a run succeeded: there were calls, and each was refused.
-    pub(crate) fn all_refused(self) -> Option<Diagnostic> {
-        let all = self.total > 0 && self.total == self.rejected + self.denied;
-        all.then(|| {
-            let calls =
-                if self.total == 1 { "its tool call was" } else { "all its tool calls were" };
-            let message = format!("the run succeeded although {calls} refused");
-            Diagnostic::new(Rule::AllCallsRefused, message)
-        })
-    }
-}
+pub use call_counts::{CallCounts, CallRow};
+use ended_call::EndedCall;
 
 /// Pairs the halves of tool calls. This is the only table of calls; everybody else reads the
 /// [`CallUpdate`]s.
@@ -115,27 +59,8 @@ struct OpenCall {
     repeats: u32,
 }
 
-/// A call that has ended: the line of its completion times two, plus one unless its start is still
-/// missing. In one word, because tens of thousands are kept.
-#[derive(Debug, Clone, Copy)]
-struct EndedCall(u64);
-
-impl EndedCall {
-    fn new(line: u64, started: bool) -> Self {
-        Self(line << 1 | u64::from(started))
-    }
-
-    fn line(self) -> u64 {
-        self.0 >> 1
-    }
-
-    fn is_started(self) -> bool {
-        self.0 & 1 == 1
-    }
-}
-
 /// What a half of a call changes in the table, and the diagnostic for it.
-type Change = (Option<(CallChange, u64)>, Option<Diagnostic>);
+type Effect = (Option<(CallChange, u64)>, Option<Diagnostic>);
 
 impl<'p> CallTable<'p> {
     pub(crate) fn new(rules: &'p CallRules) -> Self {
@@ -194,7 +119,7 @@ impl<'p> CallTable<'p> {
         self.state.hash_one(id)
     }
 
-    fn start(&mut self, key: u64, call: &Call<'_>, line: u64) -> Change {
+    fn start(&mut self, key: u64, call: &Call<'_>, line: u64) -> Effect {
         if let Some(open) = self.open.get_mut(&key) {
             let again = Some((CallChange::StartedAgain, open.number));
             if call.may_repeat {
@@ -256,7 +181,7 @@ impl<'p> CallTable<'p> {
         })
     }
 
-    fn complete(&mut self, key: u64, call: &Call<'_>, outcome: CallOutcome, line: u64) -> Change {
+    fn complete(&mut self, key: u64, call: &Call<'_>, outcome: CallOutcome, line: u64) -> Effect {
         let Some(open) = self.open.remove(&key) else {
             return self.complete_unopened(key, call, outcome, line);
         };
@@ -285,7 +210,7 @@ impl<'p> CallTable<'p> {
         call: &Call<'_>,
         outcome: CallOutcome,
         line: u64,
-    ) -> Change {
+    ) -> Effect {
         let completed = Some((CallChange::Completed(outcome), 0));
         if let Some(ended) = self.ended.get(&key) {
             if call.may_repeat {
