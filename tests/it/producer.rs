@@ -58,7 +58,7 @@ fn stream_and_status_make_one_verdict() {
     let table: [(&[&str], i32, &str); 12] = [
         (&["emit", GOOD], 0, "conforming, succeeded"),
         (&["emit", GOOD, "exit", "3"], 1, "exit-status-contradicts-result"),
-        (&["emit", GOOD, "kill", "KILL"], 1, "signal 9 ended the command"),
+        (&["emit", GOOD, "kill", "KILL"], 1, "the command was ended by signal 9"),
         (&["emit", FAILED], 1, "exit-status-contradicts-result"),
         (&["emit", FAILED, "stderr", "no", "exit", "1"], 3, "conforming, failed"),
         (&["head", "3", GOOD], 1, "missing-terminal-event"),
@@ -153,8 +153,8 @@ fn timeouts_end_the_command_and_name_the_open_calls() {
         assert!(report.contains(shown), "{agent:?}: {report}");
         assert!(report.contains("conforming, timed-out"), "{report}");
         if agent.contains(&open) {
-            let note = "note: 2 open tool calls: `shell` since line 4, `shell` since line 5; \
-                        that of line 4 for 0s; that of line 5 for 0s";
+            let note = "2 open tool calls: `shell` since line 4, `shell` since line 5; \
+                        open since line 4 for 0 s, line 5 for 0 s\n";
             assert!(report.contains(note), "{report}");
         }
     }
@@ -165,22 +165,9 @@ fn timeouts_end_the_command_and_name_the_open_calls() {
 fn a_command_that_ignores_term_is_killed_with_its_group() {
     let folder = tempfile::tempdir().unwrap();
     let (own, child) = (folder.path().join("own"), folder.path().join("child"));
-    let agent = [
-        "pid",
-        own.to_str().unwrap(),
-        "grandchild",
-        "90",
-        child.to_str().unwrap(),
-        "ignore",
-        "TERM",
-        "head",
-        "2",
-        GOOD,
-        "sleep",
-        "60",
-        "sleep",
-        "60",
-    ];
+    let (own_file, child_file) = (own.to_str().unwrap(), child.to_str().unwrap());
+    let agent = ["pid", own_file, "grandchild", "90", child_file, "ignore", "TERM"];
+    let agent = [&agent[..], &["head", "2", GOOD, "sleep", "60", "sleep", "60"]].concat();
     let output = run(&["--idle-timeout", "300ms"], &agent);
     assert_eq!(code(&output), 4, "{}", text(&output.stdout));
     assert!(text(&output.stdout).contains("signal 9"), "{}", text(&output.stdout));
@@ -318,7 +305,7 @@ fn a_flood_from_a_descendant_is_given_two_seconds() {
     let floods = ["", "{\"type\":\"user\"}"].map(|line| {
         let script = format!("cat {GOOD}; yes '{line}' &");
         let mut command = Command::new("timeout");
-        command.args(["-s", "KILL", "12", PROGRAM, "--timeout", "60s", "--", "sh", "-c", &script]);
+        command.args(["-s", "KILL", "40", PROGRAM, "--timeout", "60s", "--", "sh", "-c", &script]);
         let child = command.current_dir(root()).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
         child.unwrap()
     });
