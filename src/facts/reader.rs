@@ -274,7 +274,7 @@ mod tests {
         let is_repeatable = |event: Value| {
             let bytes = event.to_string().into_bytes();
             let line = Line::new(0, &bytes, Ending::Lf);
-            let event = parse_line(&line).ok().expect("an event");
+            let Ok(event) = parse_line(&line) else { panic!("not an event") };
             FactReader::default().plan(&profile, &event).is_repeatable()
         };
         assert!(is_repeatable(json!({"at": "bit", "no": 1, "text": "x"})));

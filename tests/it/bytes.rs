@@ -73,16 +73,16 @@ fn no_prefix_is_called_complete() {
 /// Goal: LF and CRLF are the same stream.
 #[test]
 fn line_endings_do_not_change_the_diagnostics() {
-    let mut checked = 0;
+    let mut files = 0;
     for case in cases() {
-        let bytes = case.bytes();
-        let text = String::from_utf8_lossy(&bytes);
+        let stream = case.bytes();
+        let text = String::from_utf8_lossy(&stream);
         // Where the ending itself, or the length of a line, is the point.
         let is_about_bytes = ["not-ndjson", "truncated-line", "line-too-long", "blank-line"];
         if is_about_bytes.contains(&case.folder()) || text.contains('\r') {
             continue;
         }
-        let crlf: Vec<u8> = bytes
+        let crlf: Vec<u8> = stream
             .iter()
             .flat_map(|byte| match byte {
                 b'\n' => &b"\r\n"[..],
@@ -91,10 +91,10 @@ fn line_endings_do_not_change_the_diagnostics() {
             .copied()
             .collect();
         let mut checker = case.checker();
-        let (lf, crlf) = (judge(&bytes[..], &mut checker), judge(&crlf[..], &mut checker));
+        let (lf, crlf) = (judge(&stream[..], &mut checker), judge(&crlf[..], &mut checker));
         assert_eq!(lf.0.rule_counts, crlf.0.rule_counts, "{}", case.path.display());
         assert_eq!(lf.0.events, crlf.0.events, "{}", case.path.display());
-        checked += 1;
+        files += 1;
     }
-    assert!(checked > 80, "only {checked} streams");
+    assert!(files > 80, "only {files} streams");
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-use ndjson_check::{Rule, Severity};
+use ndjson_check::{ExitStatus, ProducerExit, Rule, Severity};
 
-use crate::streams::{PROGRAM, checker, exit, files, root, text};
+use crate::streams::{PROGRAM, checker, files, root, text};
 
 const SECTIONS: [&str; 4] = ["## What it means", "## Why it matters", "## Bad", "## Good"];
 
@@ -72,6 +72,13 @@ fn examples_raise_what_they_show() {
         assert_eq!(raised(&good), [], "{rule}, good");
     }
     assert_eq!(commands, 2, "the rules of run mode");
+}
+
+/// The exit status among these flags.
+fn exit(flags: &[String]) -> ProducerExit {
+    let at = flags.iter().position(|flag| flag == "--exit-status");
+    let code = at.map(|at| flags[at + 1].parse().unwrap());
+    code.map_or_else(ProducerExit::default, |code| ExitStatus::Code(code).into())
 }
 
 /// What the command of an `sh` block raises: the rules of run mode need a command.

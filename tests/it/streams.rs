@@ -9,8 +9,7 @@ use ndjson_check::{Checker, Json};
 use serde_json::Value;
 
 pub(crate) use crate::support::{
-    Case, PROGRAM, cases, checker, exit, files, judge, own_flags, program, root, run_on, shared,
-    text,
+    Case, PROGRAM, cases, checker, files, judge, program, root, run_on, shared, text,
 };
 
 impl Case {

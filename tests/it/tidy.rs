@@ -178,7 +178,7 @@ fn crates_stay_in_their_rooms() {
         ("memchr", &["json/", "stream/", "profile/detect"]),
         ("clap", &["cli/args"]),
         ("humantime", &["cli/args"]),
-        ("tempfile", &["cli/report_file"]),
+        ("tempfile", &["cli/report_target"]),
         ("walkdir", &["cli/inputs"]),
         ("rustix", &["cli/stdio", "cli/producer"]),
         ("same_file", &["cli/mod", "cli/same_file"]),

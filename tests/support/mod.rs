@@ -8,10 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 
-use ndjson_check::{
-    Checker, CheckerBuilder, Diagnostic, ExitStatus, Format, ProducerExit, Rule, Severity,
-    StreamSummary,
-};
+use ndjson_check::{Checker, CheckerBuilder, Diagnostic, Format, Rule, Severity, StreamSummary};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_ndjson-check");
 
@@ -139,13 +136,6 @@ pub(crate) fn builder<'a>(flags: impl IntoIterator<Item = &'a str>) -> CheckerBu
 
 fn rule(name: &str) -> Rule {
     name.parse().unwrap()
-}
-
-/// The exit status among these flags.
-pub(crate) fn exit(flags: &[String]) -> ProducerExit {
-    let at = flags.iter().position(|flag| flag == "--exit-status");
-    let code = at.map(|at| flags[at + 1].parse().unwrap());
-    code.map_or_else(ProducerExit::default, |code| ExitStatus::Code(code).into())
 }
 
 /// Checks a stream: the summary, and the diagnostics.

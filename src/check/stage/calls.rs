@@ -24,8 +24,7 @@ use call_arguments::{CallArguments, KeptValue};
 pub use call_counts::{CallCounts, CallRow};
 use ended_call::EndedCall;
 
-/// Pairs the halves of tool calls. This is the only table of calls; everybody else reads the
-/// [`CallUpdate`]s.
+/// The only table of calls: it pairs their halves. All others read the [`CallUpdate`]s.
 #[derive(Debug)]
 pub(crate) struct CallTable<'p> {
     rules: &'p CallRules,

@@ -335,7 +335,7 @@ mod tests {
             let mut facts = Facts {
                 line: number,
                 offset: 0,
-                tag: "".into(),
+                tag: "",
                 tag_status: TagStatus::Documented,
                 marks: Marks::default(),
                 session: None,
