@@ -16,7 +16,8 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
-    /// A schema file could not be read, is not a JSON Schema, or refers to something outside itself.
+    /// A schema file could not be read, is not a JSON Schema, or refers to something outside
+    /// itself.
     Schema {
         /// The schema's file, or the profile that brought it.
         origin: String,

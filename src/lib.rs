@@ -14,8 +14,8 @@
 //!
 //! let mut stream = checker.stream("my run");
 //! stream.feed(b"{\"type\":\"system\",\"subtype\":\"init\",\"cwd\":\"/app\",", &mut diagnostics)?;
-//! stream.feed(b"\"session_id\":\"1\",\"model\":\"Auto\",\"apiKeySource\":\"login\",", &mut diagnostics)?;
-//! stream.feed(b"\"permissionMode\":\"default\"}\n", &mut diagnostics)?;
+//! stream.feed(b"\"session_id\":\"1\",\"model\":\"Auto\",", &mut diagnostics)?;
+//! stream.feed(b"\"apiKeySource\":\"login\",\"permissionMode\":\"default\"}\n", &mut diagnostics)?;
 //! let summary = stream.finish(&ProducerExit::default(), &mut diagnostics)?;
 //!
 //! // The run was cut short: there is no terminal event.

@@ -1,7 +1,8 @@
 //! The engines agree on lines that were damaged or varied at random. In a process of its own: it
 //! runs for as long as one likes.
 //!
-//! `NDJSON_CHECK_MUTATIONS` is the number of mutated lines, each of which is checked in all ways, and
+//! `NDJSON_CHECK_MUTATIONS` is the number of mutated lines, each of which is checked in all ways,
+//! and
 //! `NDJSON_CHECK_SEED` the seed of the random numbers. A difference is shown with the smallest
 //! streams found that still show it. A long run:
 //!

@@ -56,8 +56,8 @@ pub(crate) struct Tape {
 }
 
 impl Tape {
-    /// Reads the first `length` of `bytes`, which are valid UTF-8. After them come a line ending and
-    /// anything, or nothing; 64 more bytes make reading faster.
+    /// Reads the first `length` of `bytes`, which are valid UTF-8. After them come a line ending
+    /// and anything, or nothing; 64 more bytes make reading faster.
     ///
     /// True for one JSON text without duplicate keys, within the limits of the plain parser.
     pub(crate) fn read(&mut self, bytes: &[u8], length: usize) -> bool {

@@ -194,8 +194,8 @@ fn read_own(name_or_file: &str) -> Result<(Value, Option<SchemaSource>), String>
 }
 
 /// Applies a patch as in RFC 7396: merges objects, replaces everything else, and removes what is
-/// `null`. A schema is replaced as a whole. The error is the place of a `null` that removes nothing:
-/// a slip, or the base has changed.
+/// `null`. A schema is replaced as a whole. The error is the place of a `null` that removes
+/// nothing: a slip, or the base has changed.
 fn merge(target: &mut Value, patch: Value, place: &str) -> Result<(), String> {
     let Value::Object(patch) = patch else {
         *target = patch;

@@ -49,8 +49,8 @@ fn push_visible(character: char, shown: &mut String) {
     };
 }
 
-/// The same JSON on one line with everything that misleads escaped: such characters occur in strings
-/// only. Readers that split on more than `\n` find nothing else to split on.
+/// The same JSON on one line with everything that misleads escaped: such characters occur in
+/// strings only. Readers that split on more than `\n` find nothing else to split on.
 pub(crate) fn escaped_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
@@ -120,7 +120,8 @@ pub(crate) fn clipped(text: &str, max: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", &text[..end]))
 }
 
-/// A name from the stream (tag, tool, property, call id) for a message: on one line, visible, short.
+/// A name from the stream (tag, tool, property, call id) for a message: on one line, visible,
+/// short.
 pub(crate) fn shown(name: &str) -> String {
     let visible = visible(name);
     match visible.char_indices().nth(NAME_CHARS_MAX) {

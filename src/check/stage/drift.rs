@@ -41,7 +41,8 @@ impl Drift {
         }
     }
 
-    /// Its tool calls. `started_tool` says what the start of a call that this event completes names.
+    /// Its tool calls. `started_tool` says what the start of a call that this event completes
+    /// names.
     pub(crate) fn calls<'t>(
         &mut self,
         facts: &Facts<'_>,
