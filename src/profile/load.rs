@@ -292,20 +292,28 @@ mod tests {
         assert_eq!(profile.end.exit.meaning[&41], "not logged in");
     }
 
-    /// Goal: a profile may be what another is, but for a few words.
-    /// Method: objects are merged, arrays replaced, null removes, and the schema is the base's.
-    #[test]
-    fn a_profile_extends_another() {
+    /// Writes `base.json`, the profile that the tests extend.
+    fn with_base() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let file = |name: &str, profile: &Value| {
-            let file = folder.path().join(name);
-            fs::write(&file, profile.to_string()).unwrap();
-            file.to_str().unwrap().to_owned()
-        };
         let base = json!({"name": "base", "title": "b", "schema": {"required": ["t"]},
             "tags": {"at": ["/t"], "documented": ["a", "b"]},
             "session": {"start": [{"when": {"/t": "a"}}], "id": ["/s"], "time": "/ms"}});
-        file("base.json", &base);
+        written(&folder, "base.json", &base);
+        folder
+    }
+
+    fn written(folder: &tempfile::TempDir, name: &str, profile: &Value) -> String {
+        let file = folder.path().join(name);
+        fs::write(&file, profile.to_string()).unwrap();
+        file.to_str().unwrap().to_owned()
+    }
+
+    /// Goal: a profile names only what it changes in another.
+    /// Method: objects are merged, arrays replaced, null removes, and the schema is the base's.
+    #[test]
+    fn a_profile_extends_another() {
+        let folder = with_base();
+        let file = |name: &str, profile: &Value| written(&folder, name, profile);
         let child = json!({"extends": "base.json", "name": "child",
             "session": {"id": ["/x", "/s"], "time": null}, "tags": {"documented": ["c"]}});
         let (profile, schema) = Profile::load(&file("child.json", &child)).unwrap();
@@ -325,7 +333,17 @@ mod tests {
         let (_, cursor) = Profile::load("cursor").unwrap();
         assert_eq!(schema.unwrap().document(), cursor.unwrap().document());
         assert!(!profile.end.rules.is_empty());
+        // A null in a schema is the schema's.
+        let schema = json!({"properties": {"u": {"const": null}}});
+        let child = json!({"extends": "base.json", "schema": schema});
+        let (_, loaded) = Profile::load(&file("child.json", &child)).unwrap();
+        assert_eq!(loaded.unwrap().document(), &schema);
+    }
 
+    #[test]
+    fn a_faulty_extension_names_its_place() {
+        let folder = with_base();
+        let file = |name: &str, profile: &Value| written(&folder, name, profile);
         file(
             "bad.json",
             &json!({"extends": "base.json", "noise": [{"matches": "(", "is": "banner"}]}),
@@ -361,10 +379,5 @@ mod tests {
             let error = Profile::load(&file("round.json", &profile)).unwrap_err().to_string();
             assert!(hints.iter().all(|hint| error.contains(hint)), "{error}");
         }
-        // A null in a schema is the schema's.
-        let schema = json!({"properties": {"u": {"const": null}}});
-        let child = json!({"extends": "base.json", "schema": schema});
-        let (_, loaded) = Profile::load(&file("child.json", &child)).unwrap();
-        assert_eq!(loaded.unwrap().document(), &schema);
     }
 }

@@ -141,9 +141,9 @@ fn timeouts_end_the_command_and_name_the_open_calls() {
         (&["--idle-timeout", "300ms"], &["head", "2", GOOD, "dribble"], "no event came for 300ms"),
         (&["--idle-timeout", "300ms"], &["sleep", "60"], "no event came for 300ms"),
         (
-            &["--timeout", "600ms", "--idle-timeout", "100ms"],
+            &["--timeout", "1800ms", "--idle-timeout", "100ms"],
             &["emit", open, "sleep", "60"],
-            "the run was not over after 600ms",
+            "the run was not over after 1s 800ms",
         ),
     ];
     for (flags, agent, shown) in rows {
@@ -153,7 +153,8 @@ fn timeouts_end_the_command_and_name_the_open_calls() {
         assert!(report.contains(shown), "{agent:?}: {report}");
         assert!(report.contains("conforming, timed-out"), "{report}");
         if agent.contains(&open) {
-            let note = "2 open tool calls: `shell` since line 4, `shell` since line 5\n";
+            let note = "2 open tool calls: `shell` since line 4, `shell` since line 5; \
+                        open: line 4 for 1s, line 5 for 1s\n";
             assert!(report.contains(note), "{report}");
         }
     }

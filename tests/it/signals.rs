@@ -27,8 +27,6 @@ fn started(
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    // Both events: a signal between them would end the run after one.
-    stdout.read_line(&mut String::new()).unwrap();
     stdout.read_line(&mut String::new()).unwrap();
     let name = format!("/proc/{}/comm", pid_in(pid));
     let begun = Instant::now();

@@ -306,7 +306,7 @@ fn files_and_functions_fit_the_head() {
                 && indent == depth
                 && line.trim_start().starts_with('}')
             {
-                assert!(number - start < 100, "{shown}:{start} is {} lines", number - start + 1);
+                assert!(number - start < 70, "{shown}:{start} is {} lines", number - start + 1);
                 begun = None;
             }
         }
