@@ -183,7 +183,7 @@ impl Checker {
 /// One stream that is being checked. It does no input or output: give it bytes with
 /// [`Stream::feed`] as they come, or let it read a source with [`Stream::read`].
 ///
-/// After an error the stream is lost; its observer has been told so.
+/// After an error the stream is lost, and its observer has got `abandoned`.
 pub struct Stream<'c> {
     name: String,
     contracts: &'c Contracts,
@@ -230,7 +230,7 @@ impl Stream<'_> {
     }
 
     /// Reads a source to its end, without a copy, and closes it. The source is read to its end
-    /// after an error, too: a producer must not be killed because nobody reads its output.
+    /// after an error, too: a producer must not be killed because its output is not read.
     ///
     /// # Errors
     ///

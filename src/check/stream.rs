@@ -84,6 +84,9 @@ impl<'c> StreamCheck<'c> {
                 let facts = recalled.facts(&line);
                 lines.recalled(findings);
                 run.observe(&line, &facts, Validity::Recalled, findings, out);
+                if findings.pending.is_empty() {
+                    continue;
+                }
             } else if let Some((line, parsed)) = parser.next(&mut block) {
                 if let Some((line, event)) = lines.accept(line, parsed, facts, findings) {
                     let found = &mut findings.pending;

@@ -114,7 +114,7 @@ pub(crate) struct Call<'e> {
     pub(crate) is_tool_known: bool,
     /// Whether the profile knows the kind of result; a start has none.
     pub(crate) is_result_known: bool,
-    /// Whether this half may come again.
+    /// Whether this half may be sent again.
     pub(crate) may_repeat: bool,
     /// What a completion is if there was no start.
     pub(crate) without_start: WithoutStart,

@@ -108,14 +108,14 @@ impl Plan<'_> {
             };
             rare.get_or_insert_default().final_text = text;
         }
-        Facts { rare, ..self.template.facts(line, offset, &Event) }
+        Facts { rare, ..self.template.facts(line, offset, &InEvent) }
     }
 }
 
 /// Values in an event.
-struct Event;
+struct InEvent;
 
-impl<'f, 'e: 'f> Values<'f, JsonRef<'e>> for Event {
+impl<'f, 'e: 'f> Values<'f, JsonRef<'e>> for InEvent {
     fn text(&self, value: &'f JsonRef<'e>) -> Cow<'f, str> {
         value.scalar_text().unwrap_or_default()
     }

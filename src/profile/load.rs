@@ -352,8 +352,8 @@ mod tests {
         for (profile, hints) in [
             (json!({"extends": "round.json"}), ["round.json: more", "extend one another"]),
             (
-                json!({"extends": "nobody"}),
-                ["round.json: /extends: ", "nobody, and no such profile"],
+                json!({"extends": "unknown"}),
+                ["round.json: /extends: ", "unknown, and no such profile"],
             ),
             (json!({"extends": "claud"}), ["round.json: /extends: ", "a similar one is claude"]),
             (json!({"extends": 1}), ["round.json: /extends: ", "a string"]),

@@ -98,10 +98,10 @@ pub(super) fn without_byte_order_mark<'a>(line: &Line<'a>) -> &'a [u8] {
     line.bytes.strip_prefix(mark).unwrap_or(line.bytes)
 }
 
-type Object<'a> = (&'a str, Value, BTreeSet<String>);
+type PlainObject<'a> = (&'a str, Value, BTreeSet<String>);
 
 /// Reads one JSON object, by the plain parser.
-pub(super) fn read_object(bytes: &[u8]) -> Result<Object<'_>, LineDefect> {
+pub(super) fn read_object(bytes: &[u8]) -> Result<PlainObject<'_>, LineDefect> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {

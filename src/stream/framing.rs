@@ -115,7 +115,7 @@ impl Foreign {
         }
     }
 
-    /// Whether a line may stand in a stream of this framing.
+    /// Whether a line may occur in a stream of this framing.
     fn goes_on_with(self, line: &Line<'_>) -> bool {
         let bytes = line.bytes.trim_ascii();
         match self {

@@ -34,7 +34,7 @@ pub(crate) struct CallTable<'p> {
     ended: HashMap<u64, EndedCall, HashedKeys>,
     /// Further completions of these that belong to starts which have been reported as duplicates.
     pending_repeats: HashMap<u64, u32, HashedKeys>,
-    /// The key of the hash: whoever writes a stream cannot foresee it.
+    /// The key of the hash: the author of a stream cannot know it.
     state: RandomState,
     arguments: CallArguments,
     rows: Vec<CallRow>,
@@ -78,7 +78,7 @@ impl<'p> CallTable<'p> {
         }
     }
 
-    /// A new turn begins: open calls will not end any more, and an id may come again.
+    /// A new turn begins: open calls will not end any more, and an id may be used again.
     pub(crate) fn new_turn(&mut self) {
         self.open.clear();
         self.arguments = CallArguments::default();

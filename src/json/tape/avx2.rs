@@ -97,6 +97,6 @@ fn halves(block: &[u8; 64]) -> [__m256i; 2] {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn load(bytes: &[u8; 32]) -> __m256i {
-    // SAFETY: it reads 32 bytes, of any alignment, and the reference is to 32 bytes.
+    // SAFETY: it reads 32 bytes, of any alignment, and the reference covers 32 bytes.
     unsafe { _mm256_loadu_si256(std::ptr::from_ref(bytes).cast()) }
 }
