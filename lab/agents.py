@@ -22,14 +22,21 @@ class Launch:
 
 
 ALL = {}
+RESULT = 'select(.type == "result") | .is_error == false'
 
 
-def agent(name, can=""):
-    """Registers an entry. `can` lists the needs and the variants that the agent knows."""
+def agent(name, can="", jq="", profile=""):
+    """Registers an entry.
+
+    `can` lists the needs and the variants that the agent knows. `jq` is the filter that people use
+    to see whether the run succeeded.
+    """
 
     def keep(entry):
         ALL[name] = entry
         entry.can = set(can.split())
+        entry.jq = jq
+        entry.profile = profile or name
         return entry
 
     return keep
@@ -56,7 +63,7 @@ def mcp_toml(run):
     return f'[mcp_servers.lab]\ncommand = "{run.mcp[0]}"\nargs = {json.dumps(run.mcp[1:])}\n' if run.needs("mcp") else ""
 
 
-@agent("claude", can="deny mcp resume partial")
+@agent("claude", can="deny mcp resume partial", jq=RESULT)
 def claude(run):
     args = [npm_bin(run, "claude"), "-p", PROMPT, "--output-format", "stream-json", "--verbose", "--model", "claude-sonnet-4-5"]
     if not run.needs("deny"):
@@ -79,7 +86,7 @@ def claude(run):
     return Launch(args, env, {".claude.json": json.dumps({"hasCompletedOnboarding": True, "autoUpdates": False})})
 
 
-@agent("codex", can="mcp resume")
+@agent("codex", can="mcp resume", jq='select(.type == "turn.completed")')
 def codex(run):
     config = f"""
 model = "{NAME}"
@@ -105,7 +112,7 @@ exporter = "none"
     return Launch(args, {"LAB_KEY": KEY}, {".codex/config.toml": config})
 
 
-@agent("copilot", can="deny mcp resume whole")
+@agent("copilot", can="deny mcp resume whole", jq='select(.type == "result") | .exitCode == 0')
 def copilot(run):
     args = [npm_bin(run, "copilot"), "-p", PROMPT, "--output-format", "json", "--no-auto-update"]
     args += ["--stream", "off" if run.needs("whole") else "on"]
@@ -129,7 +136,7 @@ def copilot(run):
     return Launch(args, env)
 
 
-@agent("vibe", can="deny mcp resume")
+@agent("vibe", can="deny mcp resume", jq='select(.role == "assistant") | .content | length > 0')
 def vibe(run):
     servers = f'[[mcp_servers]]\nname = "lab"\ntransport = "stdio"\ncommand = "{run.mcp[0]}"\nargs = {json.dumps(run.mcp[1:])}\n' if run.needs("mcp") else ""
     config = f"""
@@ -159,7 +166,7 @@ output_price = 0.0
     return Launch(args, env, {".vibe/config.toml": config})
 
 
-@agent("openhands", can="mcp resume")
+@agent("openhands", can="mcp resume", jq='select(.kind == "MessageEvent" and .source == "agent")')
 def openhands(run):
     args = [venv_bin(run, "openhands"), "--headless", "--json", "--override-with-envs", "-t", PROMPT]
     if run.needs("resume"):
@@ -176,7 +183,7 @@ def openhands(run):
     return Launch(args, env, files)
 
 
-@agent("kimi", can="mcp resume")
+@agent("kimi", can="mcp resume", jq='select(.role == "assistant") | .content | length > 0')
 def kimi(run):
     config = f"""
 default_model = "scripted"
@@ -198,7 +205,7 @@ max_context_size = 100000
     return Launch(args, {"KIMI_CLI_NO_AUTO_UPDATE": "1", "KIMI_SHARE_DIR": f"{run.home}/.kimi"}, {".kimi/config.toml": config})
 
 
-@agent("kimi-code", can="mcp resume")
+@agent("kimi-code", can="mcp resume", jq='select(.role == "assistant") | .content | length > 0')
 def kimi_code(run):
     config = f"""
 default_model = "scripted"
@@ -221,7 +228,7 @@ max_context_size = 100000
     return Launch(args, env, files)
 
 
-@agent("pi", can="resume")
+@agent("pi", can="resume", jq='select(.type == "agent_end")')
 def pi(run):
     model = {
         "id": NAME,
@@ -238,3 +245,237 @@ def pi(run):
         args.insert(1, "--continue")
     files = {".pi/agent/models.json": json.dumps({"providers": {"lab": provider}}), ".pi/agent/settings.json": json.dumps({"enableInstallTelemetry": False})}
     return Launch(args, {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "PI_SKIP_VERSION_CHECK": "1"}, files)
+
+
+@agent("qwen", can="deny mcp resume partial", jq=RESULT)
+def qwen(run):
+    args = [npm_bin(run, "qwen"), "-p", PROMPT, "--output-format", "stream-json"]
+    if not run.needs("deny"):
+        args += ["--yolo"]
+    if run.needs("partial"):
+        args += ["--include-partial-messages"]
+    if run.needs("resume"):
+        args += ["--continue"]
+    settings = {
+        "security": {"auth": {"selectedType": "openai"}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
+        "telemetry": {"enabled": False},
+        "mcpServers": mcp_servers(run),
+    }
+    env = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": run.url + "/v1", "OPENAI_MODEL": NAME, "QWEN_TELEMETRY_ENABLED": "false", "NO_BROWSER": "1"}
+    return Launch(args, env, {".qwen/settings.json": json.dumps(settings)})
+
+
+@agent("gemini", can="deny mcp resume", jq='select(.type == "result") | .status == "success"')
+def gemini(run):
+    args = [npm_bin(run, "gemini"), "-p", PROMPT, "--output-format", "stream-json", "-m", "gemini-2.5-flash"]
+    if not run.needs("deny"):
+        args += ["--yolo"]
+    if run.needs("resume"):
+        args += ["--resume", "latest"]
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
+        "telemetry": {"enabled": False},
+        "tools": {"sandbox": False},
+        "mcpServers": mcp_servers(run),
+    }
+    env = {
+        "GEMINI_API_KEY": KEY,
+        "GOOGLE_GEMINI_BASE_URL": run.url,
+        "GEMINI_TELEMETRY_ENABLED": "false",
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        "GEMINI_CLI_NO_RELAUNCH": "true",
+    }
+    return Launch(args, env, {".gemini/settings.json": json.dumps(settings)})
+
+
+STEP = 'select(.type == "step_finish") | .part.reason == "stop"'
+
+
+def opencode_config(run, schema):
+    model = {"name": "Scripted", "tool_call": True, "limit": {"context": 100000, "output": 4096}}
+    provider = {"npm": "@ai-sdk/openai-compatible", "name": "lab", "options": {"baseURL": run.url + "/v1", "apiKey": KEY}, "models": {NAME: model}}
+    config = {
+        "$schema": schema,
+        "autoupdate": False,
+        "share": "disabled",
+        "model": f"lab/{NAME}",
+        "small_model": f"lab/{NAME}",
+        "permission": {"bash": "deny"} if run.needs("deny") else "allow",
+        "provider": {"lab": provider},
+    }
+    if run.needs("mcp"):
+        config["mcp"] = {"lab": {"type": "local", "command": run.mcp, "enabled": True}}
+    return json.dumps(config)
+
+
+@agent("opencode", can="deny mcp resume", jq=STEP)
+def opencode(run):
+    args = [npm_bin(run, "opencode"), "run", "--format", "json"]
+    if run.needs("resume"):
+        args += ["--continue"]
+    names = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
+    env = {f"OPENCODE_DISABLE_{name}": "1" for name in names}
+    return Launch([*args, PROMPT], env, {".config/opencode/opencode.json": opencode_config(run, "https://opencode.ai/config.json")})
+
+
+@agent("kilo", can="deny mcp resume", jq=STEP, profile="opencode kilo")
+def kilo(run):
+    args = [str(run.place / "node_modules/@kilocode/cli-linux-x64/bin/kilo"), "run", "--auto", "--format", "json"]
+    if run.needs("resume"):
+        args += ["--continue"]
+    names = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "SESSION_INGEST", "PRESENCE", "CODEBASE_INDEXING")
+    env = {**{f"KILO_DISABLE_{name}": "1" for name in names}, "KILO_TELEMETRY_LEVEL": "off", "KILO_NO_DAEMON": "1"}
+    return Launch([*args, PROMPT], env, {".config/kilo/kilo.json": opencode_config(run, "https://app.kilo.ai/config.json")})
+
+
+@agent("cline", can="deny", jq='select(.type == "run_result") | .finishReason == "completed"')
+def cline(run):
+    settings = {"provider": "openai-compatible", "apiKey": KEY, "model": NAME, "baseUrl": run.url + "/v1"}
+    provider = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
+    config = {"version": 1, "lastUsedProvider": "openai-compatible", "modes": {}, "providers": {"openai-compatible": provider}}
+    args = [npm_bin(run, "cline"), "--json", PROMPT]
+    if run.needs("deny"):
+        args[1:1] = ["--auto-approve", "false"]
+    env = {"CLINE_TELEMETRY_DISABLED": "1", "CLINE_DISABLE_AUTO_UPDATE": "1", "TELEMETRY_DISABLED": "1"}
+    return Launch(args, env, {".cline/data/settings/providers.json": json.dumps(config)})
+
+
+@agent("letta", can="deny partial", jq=RESULT)
+def letta(run):
+    binary = venv_bin(run, "letta")
+    login = [binary, "--backend", "local", "connect", "openai-compatible", "--base-url", run.url + "/v1", "--api-key", KEY]
+    args = [binary, "-p", PROMPT, "--output-format", "stream-json", "--backend", "local", "--model", f"openai-compatible/{NAME}"]
+    if not run.needs("deny"):
+        args += ["--yolo"]
+    if run.needs("partial"):
+        args += ["--include-partial-messages"]
+    env = {"LETTA_LOCAL_BACKEND_DIR": f"{run.home}/backend", "LETTA_TELEMETRY": "0", "LETTA_CODE_TELEM": "0", "DISABLE_AUTOUPDATER": "1"}
+    return Launch(args, env, {".letta/settings.json": "{}"}, before=login)
+
+
+@agent("codebuddy", can="deny mcp resume partial", jq=RESULT)
+def codebuddy(run):
+    model = {
+        "id": NAME,
+        "name": "Scripted",
+        "vendor": "lab",
+        "apiKey": KEY,
+        "url": run.url + "/v1/chat/completions",
+        "maxInputTokens": 100000,
+        "maxOutputTokens": 4096,
+        "supportsToolCall": True,
+        "supportsImages": False,
+    }
+    args = [str(run.place / "node_modules/@tencent-ai/agent-sdk/cli/bin/codebuddy"), "-p", PROMPT, "--output-format", "stream-json", "--model", NAME]
+    if not run.needs("deny"):
+        args += ["-y"]
+    if run.needs("mcp"):
+        args += ["--mcp-config", json.dumps({"mcpServers": mcp_servers(run)})]
+    if run.needs("partial"):
+        args += ["--include-partial-messages"]
+    if run.needs("resume"):
+        args += ["--continue"]
+    env = {
+        "CODEBUDDY_API_KEY": KEY,
+        "CODEBUDDY_BASE_URL": run.url + "/v1",
+        "CODEBUDDY_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1",
+    }
+    return Launch(args, env, {".codebuddy/models.json": json.dumps({"models": [model], "availableModels": [NAME]})})
+
+
+@agent("gptme", can="markdown", jq='select(.role == "assistant") | .content | length > 0')
+def gptme(run):
+    form = [] if run.needs("markdown") else ["--tool-format", "tool"]
+    args = [venv_bin(run, "gptme"), "--non-interactive", "--output-format", "json", "--model", f"local/{NAME}", *form, PROMPT]
+    return Launch(args, {"OPENAI_BASE_URL": run.url + "/v1", "OPENAI_API_KEY": KEY, "GPTME_CHECK": "false"})
+
+
+@agent("grok-cli", jq='select(.role == "assistant") | .content | length > 0')
+def grok_cli(run):
+    args = [npm_bin(run, "grok"), "-p", PROMPT, "-u", run.url + "/v1", "-k", KEY, "-m", NAME]
+    return Launch(args)
+
+
+@agent("omp", jq='select(.type == "agent_end")', profile="pi omp")
+def omp(run):
+    config = f"""
+providers:
+  lab:
+    baseUrl: {run.url}/v1
+    api: openai-completions
+    apiKey: {KEY}
+    models:
+      - id: {NAME}
+        name: Scripted
+        reasoning: false
+        input: [text]
+        cost: {{input: 0, output: 0, cacheRead: 0, cacheWrite: 0}}
+        contextWindow: 100000
+        maxTokens: 4096
+"""
+    program = str(run.place / "node_modules/@oh-my-pi/pi-coding-agent/dist/cli.js")
+    args = [npm_bin(run, "bun"), program, "--print", "--mode", "json", "--provider", "lab", "--model", NAME, PROMPT]
+    env = {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "OMP_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1"}
+    return Launch(args, env, {".omp/agent/models.yml": config})
+
+
+@agent("grok", can="messages partial", jq='select(.type == "end" or .type == "result") | .is_error != true', profile="grok grok-messages")
+def grok(run):
+    config = f"""
+[models]
+default = "scripted"
+[model.scripted]
+model = "{NAME}"
+base_url = "{run.url}/v1"
+env_key = "LAB_KEY"
+name = "Scripted"
+context_window = 100000
+max_completion_tokens = 4096
+[cli]
+auto_update = false
+"""
+    form = "streaming-messages-json" if run.needs("messages") or run.needs("partial") else "streaming-json"
+    args = [npm_bin(run, "grok"), "-p", PROMPT, "--output-format", form, "--always-approve", "-m", "scripted"]
+    if run.needs("partial"):
+        args += ["--include-partial-messages"]
+    env = {"LAB_KEY": KEY, "XAI_API_KEY": KEY, "GROK_DISABLE_AUTOUPDATER": "1", "GROK_DISABLE_TELEMETRY": "1"}
+    return Launch(args, env, {".grok/config.toml": config})
+
+
+@agent("droid", can="deny", jq='select(.type == "completion")')
+def droid(run):
+    model = {
+        "model": NAME,
+        "id": f"custom:{NAME}",
+        "displayName": "Scripted",
+        "baseUrl": run.url + "/v1",
+        "apiKey": KEY,
+        "provider": "generic-chat-completion-api",
+        "maxOutputTokens": 4096,
+    }
+    args = [str(run.place / "node_modules/@factory/cli-linux-x64/bin/droid"), "exec", "--output-format", "stream-json", "-m", f"custom:{NAME}", PROMPT]
+    if not run.needs("deny"):
+        args.insert(4, "--skip-permissions-unsafe")
+    env = {"FACTORY_API_KEY": "fk-" + KEY, "FACTORY_TELEMETRY": "0", "DROID_DISABLE_AUTO_UPDATE": "1"}
+    return Launch(args, env, {".factory/settings.json": json.dumps({"customModels": [model]})})
+
+
+def nanocoder_files(run):
+    provider = {"name": "lab", "baseUrl": run.url + "/v1", "apiKey": KEY, "models": [NAME]}
+    return {".config/nanocoder/agents.config.json": json.dumps({"nanocoder": {"providers": [provider]}})}
+
+
+@agent("acpx", can="deny", jq='select(.result.stopReason) | .result.stopReason == "end_turn"')
+def acpx(run):
+    """acpx drives another agent; here Nanocoder, which the table has for ACP."""
+    other = run.beside("nanocoder") / "node_modules/.bin/nanocoder"
+    inner = shlex.join([str(other), "--acp", "--provider", "lab", "--model", NAME])
+    approve = "--deny-all" if run.needs("deny") else "--approve-all"
+    args = [npm_bin(run, "acpx"), "--format", "json", approve, "--agent", inner, "exec", PROMPT]
+    return Launch(args, {}, nanocoder_files(run))

@@ -36,6 +36,7 @@ class Reply:
     stop: str = "end"
     fault: str = ""
     status: int = 200
+    aside: bool = False  # not for the main conversation
 
 
 class Missing(Exception):

@@ -64,6 +64,10 @@ class Run:
     def needs(self, what):
         return what in self.wanted
 
+    def beside(self, agent):
+        """The folder of another agent that this one starts."""
+        return install.place(install.choose([agent])[0])
+
 
 def checker():
     """The ndjson-check to judge."""
@@ -264,7 +268,7 @@ def save(plan, model, top, happened):
         if source.exists():
             (folder / name).write_bytes(neutral(source.read_bytes(), top, model.port))
     write_json(folder / "requests.json", model.log)
-    write_json(folder / "truth.json", truth.of(plan.scenario, model, happened))
+    write_json(folder / "truth.json", truth.of(plan.scenario, model.log, happened))
     about = {"agent": plan.package.agent, "version": plan.package.version, "scenario": plan.scenario.name, "variant": plan.variant, "mode": plan.mode, "signal": plan.signal}
     write_json(folder / "run.json", {**about, **happened, "missing": model.missing, "date": time.strftime("%Y-%m-%d")})
 
@@ -284,6 +288,8 @@ def plans(packages, names=(), variant="", mode="", sign=""):
     for package in packages:
         can = agents.ALL[package.agent].can
         for scenario in ALL.values():
+            if variant and variant not in can:
+                continue
             if names and scenario.name not in names:
                 continue
             if scenario.needs and scenario.needs not in can:

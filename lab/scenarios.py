@@ -174,14 +174,14 @@ def mcp_fails(turn):
 @scenario("a sub-agent that answers")
 def subagent(turn):
     if NESTED in turn.user:
-        return Reply(text=["The sub-agent", " says hi."])
+        return Reply(text=["The sub-agent", " says hi."], aside=True)
     return end() if turn.results else Reply(calls=[delegate(turn)])
 
 
 @scenario("a sub-agent that runs a command", calls="any")
 def subagent_tool(turn):
     if NESTED in turn.user:
-        return Reply(text=["The sub-agent says hi."]) if turn.results else Reply(calls=[turn.shell("echo hi")])
+        return Reply(text=["The sub-agent says hi."], aside=True) if turn.results else Reply(calls=[turn.shell("echo hi")], aside=True)
     return end() if turn.results else Reply(calls=[delegate(turn)])
 
 

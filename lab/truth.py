@@ -3,20 +3,23 @@
 from model import Reply
 
 
-def of(scenario, model, happened):
+def of(scenario, log, happened):
     """The truth as a plain object.
 
     outcome   succeeded, failed, or either where both are fair
     answer    the last text, if the run succeeded
+    times     how often the agent got that text, least and most
     calls     how many calls the model made, and what became of them
     """
-    main = [entry for entry in model.log if entry["main"]]
-    last = Reply(**main[-1]["reply"]) if main else None
+    main = [entry for entry in log if entry["main"]]
+    last = next((Reply(**entry["reply"]) for entry in reversed(main) if not entry["reply"].get("aside")), None)
     outcome = outcome_of(last, happened)
     delivered = [entry["reply"] for entry in main if not entry["reply"]["fault"] and entry["reply"]["status"] == 200]
     calls = sum(len(reply["calls"]) for reply in delivered)
     answer = "".join(last.text) if last and outcome == "succeeded" else None
-    return {"outcome": outcome, "answer": answer, "calls": calls, "became": scenario.calls, "requests": len(main)}
+    same = [entry["reply"]["fault"] for entry in main if "".join(entry["reply"]["text"]) == answer]
+    times = [same.count(""), same.count("") + same.count("cut-late")]
+    return {"outcome": outcome, "answer": answer, "times": times, "calls": calls, "became": scenario.calls, "requests": len(main)}
 
 
 def outcome_of(last, happened):
