@@ -22,6 +22,7 @@ class Launch:
 
 
 ALL = {}
+STOP_REASON = 'select(.result.stopReason) | .result.stopReason == "end_turn"'
 RESULT = 'select(.type == "result") | .is_error == false'
 
 
@@ -40,6 +41,20 @@ def agent(name, can="", jq="", profile=""):
         return entry
 
     return keep
+
+
+@dataclass
+class Expected:
+    profile: str
+    jq: str
+
+
+def expected(run):
+    """The profile and the jq filter of a recording."""
+    if run["variant"] == "acp":
+        return Expected("acp", STOP_REASON)
+    entry = ALL[run["agent"]]
+    return Expected(entry.profile, entry.jq)
 
 
 def npm_bin(run, name):
@@ -112,7 +127,7 @@ exporter = "none"
     return Launch(args, {"LAB_KEY": KEY}, {".codex/config.toml": config})
 
 
-@agent("copilot", can="deny mcp resume whole", jq='select(.type == "result") | .exitCode == 0')
+@agent("copilot", can="deny mcp resume whole acp", jq='select(.type == "result") | .exitCode == 0')
 def copilot(run):
     args = [npm_bin(run, "copilot"), "-p", PROMPT, "--output-format", "json", "--no-auto-update"]
     args += ["--stream", "off" if run.needs("whole") else "on"]
@@ -122,6 +137,8 @@ def copilot(run):
         args += ["--additional-mcp-config", json.dumps({"mcpServers": {"lab": {"type": "local", "tools": ["*"], **mcp_servers(run)["lab"]}}})]
     if run.needs("resume"):
         args += ["--continue"]
+    if run.needs("acp"):
+        args = [args[0], "--acp", "--no-auto-update"]
     env = {
         "COPILOT_OFFLINE": "true",
         "COPILOT_PROVIDER_BASE_URL": run.url + "/v1",
@@ -136,7 +153,7 @@ def copilot(run):
     return Launch(args, env)
 
 
-@agent("vibe", can="deny mcp resume", jq='select(.role == "assistant") | .content | length > 0')
+@agent("vibe", can="deny mcp resume acp", jq='select(.role == "assistant") | .content | length > 0')
 def vibe(run):
     servers = f'[[mcp_servers]]\nname = "lab"\ntransport = "stdio"\ncommand = "{run.mcp[0]}"\nargs = {json.dumps(run.mcp[1:])}\n' if run.needs("mcp") else ""
     config = f"""
@@ -162,6 +179,8 @@ output_price = 0.0
         args += ["--auto-approve"]
     if run.needs("resume"):
         args += ["--continue"]
+    if run.needs("acp"):
+        args = [venv_bin(run, "vibe-acp")]
     env = {"LAB_KEY": KEY, "MISTRAL_API_KEY": KEY, "VIBE_HOME": f"{run.home}/.vibe"}
     return Launch(args, env, {".vibe/config.toml": config})
 
@@ -183,7 +202,7 @@ def openhands(run):
     return Launch(args, env, files)
 
 
-@agent("kimi", can="mcp resume", jq='select(.role == "assistant") | .content | length > 0')
+@agent("kimi", can="mcp resume acp", jq='select(.role == "assistant") | .content | length > 0')
 def kimi(run):
     config = f"""
 default_model = "scripted"
@@ -202,10 +221,12 @@ max_context_size = 100000
         args += ["--mcp-config", json.dumps({"mcpServers": mcp_servers(run)})]
     if run.needs("resume"):
         args += ["--continue"]
+    if run.needs("acp"):
+        args = [args[0], "acp"]
     return Launch(args, {"KIMI_CLI_NO_AUTO_UPDATE": "1", "KIMI_SHARE_DIR": f"{run.home}/.kimi"}, {".kimi/config.toml": config})
 
 
-@agent("kimi-code", can="mcp resume", jq='select(.role == "assistant") | .content | length > 0')
+@agent("kimi-code", can="mcp resume acp", jq='select(.role == "assistant") | .content | length > 0')
 def kimi_code(run):
     config = f"""
 default_model = "scripted"
@@ -221,6 +242,8 @@ max_context_size = 100000
     args = [npm_bin(run, "kimi"), "-p", PROMPT, "--output-format", "stream-json"]
     if run.needs("resume"):
         args += ["--continue"]
+    if run.needs("acp"):
+        args = [args[0], "acp"]
     env = {"KIMI_CODE_HOME": f"{run.home}/.kimi-code", "KIMI_CODE_NO_AUTO_UPDATE": "1", "KIMI_DISABLE_TELEMETRY": "1"}
     files = {".kimi-code/config.toml": config}
     if run.needs("mcp"):
@@ -247,7 +270,7 @@ def pi(run):
     return Launch(args, {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "PI_SKIP_VERSION_CHECK": "1"}, files)
 
 
-@agent("qwen", can="deny mcp resume partial", jq=RESULT)
+@agent("qwen", can="deny mcp resume partial acp", jq=RESULT)
 def qwen(run):
     args = [npm_bin(run, "qwen"), "-p", PROMPT, "--output-format", "stream-json"]
     if not run.needs("deny"):
@@ -256,6 +279,8 @@ def qwen(run):
         args += ["--include-partial-messages"]
     if run.needs("resume"):
         args += ["--continue"]
+    if run.needs("acp"):
+        args = [args[0], "--acp"]
     settings = {
         "security": {"auth": {"selectedType": "openai"}},
         "privacy": {"usageStatisticsEnabled": False},
@@ -267,13 +292,15 @@ def qwen(run):
     return Launch(args, env, {".qwen/settings.json": json.dumps(settings)})
 
 
-@agent("gemini", can="deny mcp resume", jq='select(.type == "result") | .status == "success"')
+@agent("gemini", can="deny mcp resume acp", jq='select(.type == "result") | .status == "success"')
 def gemini(run):
     args = [npm_bin(run, "gemini"), "-p", PROMPT, "--output-format", "stream-json", "-m", "gemini-2.5-flash"]
     if not run.needs("deny"):
         args += ["--yolo"]
     if run.needs("resume"):
         args += ["--resume", "latest"]
+    if run.needs("acp"):
+        args = [args[0], "--acp", "-m", "gemini-2.5-flash"]
     settings = {
         "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
         "privacy": {"usageStatisticsEnabled": False},
@@ -312,27 +339,33 @@ def opencode_config(run, schema):
     return json.dumps(config)
 
 
-@agent("opencode", can="deny mcp resume", jq=STEP)
+@agent("opencode", can="deny mcp resume acp", jq=STEP)
 def opencode(run):
     args = [npm_bin(run, "opencode"), "run", "--format", "json"]
+    if run.needs("acp"):
+        args = [npm_bin(run, "opencode"), "acp"]
     if run.needs("resume"):
         args += ["--continue"]
     names = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
     env = {f"OPENCODE_DISABLE_{name}": "1" for name in names}
-    return Launch([*args, PROMPT], env, {".config/opencode/opencode.json": opencode_config(run, "https://opencode.ai/config.json")})
+    args += [] if run.needs("acp") else [PROMPT]
+    return Launch(args, env, {".config/opencode/opencode.json": opencode_config(run, "https://opencode.ai/config.json")})
 
 
-@agent("kilo", can="deny mcp resume", jq=STEP, profile="opencode kilo")
+@agent("kilo", can="deny mcp resume acp", jq=STEP, profile="opencode kilo")
 def kilo(run):
     args = [str(run.place / "node_modules/@kilocode/cli-linux-x64/bin/kilo"), "run", "--auto", "--format", "json"]
+    if run.needs("acp"):
+        args = [args[0], "acp"]
     if run.needs("resume"):
         args += ["--continue"]
     names = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "SESSION_INGEST", "PRESENCE", "CODEBASE_INDEXING")
     env = {**{f"KILO_DISABLE_{name}": "1" for name in names}, "KILO_TELEMETRY_LEVEL": "off", "KILO_NO_DAEMON": "1"}
-    return Launch([*args, PROMPT], env, {".config/kilo/kilo.json": opencode_config(run, "https://app.kilo.ai/config.json")})
+    args += [] if run.needs("acp") else [PROMPT]
+    return Launch(args, env, {".config/kilo/kilo.json": opencode_config(run, "https://app.kilo.ai/config.json")})
 
 
-@agent("cline", can="deny", jq='select(.type == "run_result") | .finishReason == "completed"')
+@agent("cline", can="deny acp", jq='select(.type == "run_result") | .finishReason == "completed"')
 def cline(run):
     settings = {"provider": "openai-compatible", "apiKey": KEY, "model": NAME, "baseUrl": run.url + "/v1"}
     provider = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
@@ -340,6 +373,8 @@ def cline(run):
     args = [npm_bin(run, "cline"), "--json", PROMPT]
     if run.needs("deny"):
         args[1:1] = ["--auto-approve", "false"]
+    if run.needs("acp"):
+        args = [args[0], "--acp"]
     env = {"CLINE_TELEMETRY_DISABLED": "1", "CLINE_DISABLE_AUTO_UPDATE": "1", "TELEMETRY_DISABLED": "1"}
     return Launch(args, env, {".cline/data/settings/providers.json": json.dumps(config)})
 
@@ -357,7 +392,7 @@ def letta(run):
     return Launch(args, env, {".letta/settings.json": "{}"}, before=login)
 
 
-@agent("codebuddy", can="deny mcp resume partial", jq=RESULT)
+@agent("codebuddy", can="deny mcp resume partial acp", jq=RESULT)
 def codebuddy(run):
     model = {
         "id": NAME,
@@ -379,6 +414,8 @@ def codebuddy(run):
         args += ["--include-partial-messages"]
     if run.needs("resume"):
         args += ["--continue"]
+    if run.needs("acp"):
+        args = [args[0], "--acp", "--model", NAME]
     env = {
         "CODEBUDDY_API_KEY": KEY,
         "CODEBUDDY_BASE_URL": run.url + "/v1",
@@ -402,7 +439,7 @@ def grok_cli(run):
     return Launch(args)
 
 
-@agent("omp", jq='select(.type == "agent_end")', profile="pi omp")
+@agent("omp", can="acp", jq='select(.type == "agent_end")', profile="pi omp")
 def omp(run):
     config = f"""
 providers:
@@ -421,11 +458,13 @@ providers:
 """
     program = str(run.place / "node_modules/@oh-my-pi/pi-coding-agent/dist/cli.js")
     args = [npm_bin(run, "bun"), program, "--print", "--mode", "json", "--provider", "lab", "--model", NAME, PROMPT]
+    if run.needs("acp"):
+        args = [*args[:2], "acp"]
     env = {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "OMP_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1"}
     return Launch(args, env, {".omp/agent/models.yml": config})
 
 
-@agent("grok", can="messages partial", jq='select(.type == "end" or .type == "result") | .is_error != true', profile="grok grok-messages")
+@agent("grok", can="messages partial acp", jq='select(.type == "end" or .type == "result") | .is_error != true', profile="grok grok-messages")
 def grok(run):
     config = f"""
 [models]
@@ -444,11 +483,13 @@ auto_update = false
     args = [npm_bin(run, "grok"), "-p", PROMPT, "--output-format", form, "--always-approve", "-m", "scripted"]
     if run.needs("partial"):
         args += ["--include-partial-messages"]
+    if run.needs("acp"):
+        args = [args[0], "agent", "stdio"]
     env = {"LAB_KEY": KEY, "XAI_API_KEY": KEY, "GROK_DISABLE_AUTOUPDATER": "1", "GROK_DISABLE_TELEMETRY": "1"}
     return Launch(args, env, {".grok/config.toml": config})
 
 
-@agent("droid", can="deny", jq='select(.type == "completion")')
+@agent("droid", can="deny acp", jq='select(.type == "completion")')
 def droid(run):
     model = {
         "model": NAME,
@@ -462,6 +503,8 @@ def droid(run):
     args = [str(run.place / "node_modules/@factory/cli-linux-x64/bin/droid"), "exec", "--output-format", "stream-json", "-m", f"custom:{NAME}", PROMPT]
     if not run.needs("deny"):
         args.insert(4, "--skip-permissions-unsafe")
+    if run.needs("acp"):
+        args = [args[0], "exec", "--output-format", "acp", "-m", f"custom:{NAME}"]
     env = {"FACTORY_API_KEY": "fk-" + KEY, "FACTORY_TELEMETRY": "0", "DROID_DISABLE_AUTO_UPDATE": "1"}
     return Launch(args, env, {".factory/settings.json": json.dumps({"customModels": [model]})})
 
@@ -471,7 +514,7 @@ def nanocoder_files(run):
     return {".config/nanocoder/agents.config.json": json.dumps({"nanocoder": {"providers": [provider]}})}
 
 
-@agent("acpx", can="deny", jq='select(.result.stopReason) | .result.stopReason == "end_turn"')
+@agent("acpx", can="deny", jq=STOP_REASON)
 def acpx(run):
     """acpx drives another agent; here Nanocoder, which the table has for ACP."""
     other = run.beside("nanocoder") / "node_modules/.bin/nanocoder"
@@ -479,3 +522,28 @@ def acpx(run):
     approve = "--deny-all" if run.needs("deny") else "--approve-all"
     args = [npm_bin(run, "acpx"), "--format", "json", approve, "--agent", inner, "exec", PROMPT]
     return Launch(args, {}, nanocoder_files(run))
+
+
+# Agents that speak only ACP
+
+
+@agent("nanocoder", can="deny acp", jq=STOP_REASON, profile="acp")
+def nanocoder(run):
+    args = [npm_bin(run, "nanocoder"), "--acp", "--provider", "lab", "--model", NAME]
+    return Launch(args, {}, nanocoder_files(run))
+
+
+@agent("claude-acp", can="deny mcp acp", jq=STOP_REASON, profile="acp")
+def claude_acp(run):
+    launch = claude(run)
+    launch.args = [npm_bin(run, "claude-agent-acp")]
+    launch.env["ANTHROPIC_MODEL"] = "claude-sonnet-4-5"
+    return launch
+
+
+@agent("codex-acp", can="mcp acp", jq=STOP_REASON, profile="acp")
+def codex_acp(run):
+    launch = codex(run)
+    launch.args = [npm_bin(run, "codex-acp")]
+    launch.env |= {"OPENAI_API_KEY": KEY, "CODEX_API_KEY": KEY}
+    return launch

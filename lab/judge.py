@@ -94,7 +94,7 @@ def recordings(packages):
 def judge(recording):
     result = Judgement(recording)
     known = recording.run["mode"] != "pipe"
-    entry = agents.ALL[recording.run["agent"]]
+    entry = agents.expected(recording.run)
     if known:
         said = check(recording.stream, recording.run["exit_status"])
         result.faults += compare(said, recording, entry)

@@ -19,7 +19,7 @@ import agents
 import install
 import truth
 from model import Model
-from scenarios import ALL, Scenario
+from scenarios import ALL, PROMPT, Scenario
 
 LIMIT = 60
 SETTLE = 2  # seconds between the stall and the signal
@@ -121,8 +121,9 @@ def execute(plan, run, model, out):
     """Runs one command to its end, or to ours."""
     for folder in (run.home, run.work, out):
         folder.mkdir(exist_ok=True)
-    entry = agents.ALL[plan.package.agent]
-    launch = entry(run)
+    launch = agents.ALL[plan.package.agent](run)
+    if run.needs("acp"):
+        launch.args = through_acp(run, launch.args)
     for name, content in launch.files.items():
         path = run.home / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -155,6 +156,15 @@ def execute(plan, run, model, out):
     return happened
 
 
+def through_acp(run, args):
+    client = [sys.executable, str(Path(__file__).with_name("acp.py"))]
+    if run.needs("deny"):
+        client += ["--deny"]
+    if run.needs("mcp"):
+        client += ["--mcp", json.dumps(run.mcp)]
+    return [*client, PROMPT, "--", *args]
+
+
 class Reader(threading.Thread):
     """Keeps the stream, and in a pipe passes it to ndjson-check."""
 
@@ -168,7 +178,8 @@ class Reader(threading.Thread):
             self.check.wait()
             return
         with open(self.target, "wb") as target:
-            shutil.copyfileobj(self.source, target, 1)
+            while content := self.source.read1():
+                target.write(content)
 
 
 def start(plan, args, work, env, stderr, out):
@@ -286,9 +297,11 @@ def write_json(path, value):
 def plans(packages, names=(), variant="", mode="", sign=""):
     """The runs of these packages: the named scenarios, or all that fit."""
     for package in packages:
-        can = agents.ALL[package.agent].can
+        entry = agents.ALL[package.agent]
+        can = entry.can
+        form = "acp" if entry.profile == "acp" else variant
         for scenario in ALL.values():
-            if variant and variant not in can:
+            if form and form not in can:
                 continue
             if names and scenario.name not in names:
                 continue
@@ -298,4 +311,4 @@ def plans(packages, names=(), variant="", mode="", sign=""):
                 continue
             signals = (sign or "TERM") if scenario.stalls else ""
             for one in signals.split(","):
-                yield Plan(package, scenario, variant, mode, one)
+                yield Plan(package, scenario, form, mode, one)
