@@ -19,6 +19,7 @@ class Launch:
     env: dict = field(default_factory=dict)
     files: dict = field(default_factory=dict)  # below HOME
     before: list = field(default_factory=list)  # a command that runs first, such as a login
+    sessions: str = ""  # where it saves its sessions, below HOME
 
 
 ALL = {}
@@ -98,7 +99,8 @@ def claude(run):
         "DISABLE_TELEMETRY": "1",
         "DISABLE_ERROR_REPORTING": "1",
     }
-    return Launch(args, env, {".claude.json": json.dumps({"hasCompletedOnboarding": True, "autoUpdates": False})})
+    files = {".claude.json": json.dumps({"hasCompletedOnboarding": True, "autoUpdates": False})}
+    return Launch(args, env, files, sessions=".claude/projects/**/*.jsonl")
 
 
 @agent("codex", can="mcp resume", jq='select(.type == "turn.completed")')
@@ -124,7 +126,7 @@ exporter = "none"
 {mcp_toml(run)}"""
     verb = ["exec", "resume", "--last"] if run.needs("resume") else ["exec"]
     args = [npm_bin(run, "codex"), *verb, "--json", "--skip-git-repo-check", PROMPT]
-    return Launch(args, {"LAB_KEY": KEY}, {".codex/config.toml": config})
+    return Launch(args, {"LAB_KEY": KEY}, {".codex/config.toml": config}, sessions=".codex/sessions/**/*.jsonl")
 
 
 @agent("copilot", can="deny mcp resume whole acp", jq='select(.type == "result") | .exitCode == 0')
@@ -379,7 +381,7 @@ def cline(run):
     return Launch(args, env, {".cline/data/settings/providers.json": json.dumps(config)})
 
 
-@agent("letta", can="deny partial", jq=RESULT)
+@agent("letta", can="deny partial", jq='select(.type == "result") | .subtype == "success"')
 def letta(run):
     binary = venv_bin(run, "letta")
     login = [binary, "--backend", "local", "connect", "openai-compatible", "--base-url", run.url + "/v1", "--api-key", KEY]

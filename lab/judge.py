@@ -5,7 +5,7 @@ Each recording is judged twice: with its exit status, as in run mode, and withou
 
 import csv
 import json
-import os
+import re
 import subprocess
 import tempfile
 from collections import Counter
@@ -156,10 +156,11 @@ def compare(said, recording, entry):
     truth = recording.truth
     if said.code == 2:
         return [Fault("not recognised", str(said), f"a stream of {entry.profile}")]
-    faults = []
     profile = said.stream.get("profile")
     if profile not in entry.profile.split():
-        faults.append(Fault("profile", profile, entry.profile))
+        # What else it says follows from that.
+        return [Fault("profile", profile, entry.profile)]
+    faults = []
     if truth["outcome"] == "succeeded":
         faults += compare_success(said, truth)
     elif truth["outcome"] == "failed" and said.code == 0:
@@ -232,9 +233,9 @@ def compare_pipe(said, recording):
 
 
 def jq(filter, stream):
-    """What the usual one-liner says: `jq -e`, or None without jq."""
+    """What the usual one-liner says of the last event that it finds. None without jq."""
     try:
-        return subprocess.run(["jq", "-e", filter, stream], capture_output=True).returncode == 0
+        return subprocess.run(["jq", "-es", f"[.[] | {filter}] | last", stream], capture_output=True).returncode == 0
     except FileNotFoundError:
         return None
 
@@ -273,12 +274,27 @@ def report(judgements, everything=False):
         numbers = f"{len(some):4}  {kinds['right']:5}  {kinds['wrong']:5}  {kinds['invisible']:9}"
         columns = [" ".join(f"{side[who]:5}" for who in WHO) for side in (bad, good)]
         print(f"{agent:{width}}  {numbers} | {columns[0]:>35} | {columns[1]:>33}")
+    for (agent, what, why, _), found in alike(judgements).items():
+        if why and not everything:
+            continue
+        one, fault = found[0]
+        line = f", line {fault.line}" if fault.line else ""
+        print(f"\n{agent}: {what}: {fault.said}, but {fault.truth} ({one.recording.name}{line})")
+        if len(found) > 1:
+            print("  and " + ", ".join(other.recording.name for other, _ in found[1:]))
+        if why:
+            print(f"  listed: {why}")
+
+
+def alike(judgements):
+    """The faults of each agent that differ only in numbers, with their recordings."""
+    found = {}
     for one in judgements:
         for fault in one.faults:
-            if everything or not fault.why:
-                where = f" (line {fault.line})" if fault.line else ""
-                why = f" -- listed: {fault.why}" if fault.why else ""
-                print(f"{one.recording.agent} {one.recording.name}: {fault.what}: {fault.said}, but {fault.truth}{where}{why}")
+            said = fault.said if "-" in fault.what else ""
+            key = (one.recording.agent, fault.what, fault.why, re.sub(r"\d+", "N", said))
+            found.setdefault(key, []).append((one, fault))
+    return found
 
 
 WHO = ("status", "jq", "stream", "with status")

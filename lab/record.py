@@ -149,6 +149,9 @@ def execute(plan, run, model, out):
         reader.join(DRAIN)
         kill_group(agent.pid)
         reader.join(DRAIN)
+    if launch.sessions:
+        for number, session in enumerate(sorted(run.home.glob(launch.sessions)), 1):
+            shutil.copy(session, out / f"session-{number}.jsonl")
     status = agent.returncode if agent.returncode >= 0 else 128 - agent.returncode
     happened = {"exit_status": status, "seconds": round(time.monotonic() - begin, 1), "killed": killed, "timed_out": timed_out}
     if plan.mode == "pipe":
@@ -274,10 +277,8 @@ def save(plan, model, top, happened):
     folder = plan.folder
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for name in ("stream.ndjson", "stderr.txt", "live.json"):
-        source = top / "out" / name
-        if source.exists():
-            (folder / name).write_bytes(neutral(source.read_bytes(), top, model.port))
+    for source in (top / "out").iterdir():
+        (folder / source.name).write_bytes(neutral(source.read_bytes(), top, model.port))
     write_json(folder / "requests.json", model.log)
     write_json(folder / "truth.json", truth.of(plan.scenario, model.log, happened))
     about = {"agent": plan.package.agent, "version": plan.package.version, "scenario": plan.scenario.name, "variant": plan.variant, "mode": plan.mode, "signal": plan.signal}

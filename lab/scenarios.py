@@ -153,7 +153,7 @@ def denied(turn):
 
 @scenario("a command in the background")
 def background(turn):
-    return end() if turn.results else Reply(calls=[turn.shell("sleep 3; echo hi", run_in_background=True, is_background=True, background=True)])
+    return end() if turn.results else Reply(calls=[turn.shell("sleep 3; echo hi", run_in_background=True, is_background=True, background=True, description="say hi later")])
 
 
 @scenario("a command of fifteen seconds")
