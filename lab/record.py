@@ -154,9 +154,15 @@ def execute(plan, run, model, out):
             shutil.copy(session, out / f"session-{number}.jsonl")
     status = agent.returncode if agent.returncode >= 0 else 128 - agent.returncode
     happened = {"exit_status": status, "seconds": round(time.monotonic() - begin, 1), "killed": killed, "timed_out": timed_out}
-    if plan.mode == "pipe":
-        happened["pipe_code"] = reader.check.returncode
+    if plan.mode == "run":
+        happened["exit_status"] = status_in(out / "live.json")
     return happened
+
+
+def status_in(report):
+    """The agent's own exit status, from the report of run mode."""
+    lines = [json.loads(line) for line in report.read_text().splitlines()] if report.exists() else []
+    return next((line.get("exit_status") for line in lines if line["type"] == "stream"), None)
 
 
 def through_acp(run, args):
@@ -286,7 +292,15 @@ def save(plan, model, top, happened):
 
 
 def neutral(content, top, port):
-    for old, new in ((top.name, "run"), (str(install.folder()), "/opt/lab"), (f"127.0.0.1:{port}", "127.0.0.1:8080")):
+    names = {
+        top.name: "run",
+        str(install.folder()): "/opt/lab",
+        f"127.0.0.1:{port}": "127.0.0.1:8080",
+        sys.executable: "python3",
+        str(Path(__file__).parent): "/opt/lab",
+        str(Path.home()): "/home/user",
+    }
+    for old, new in names.items():
         content = content.replace(old.encode(), new.encode())
     return content
 
