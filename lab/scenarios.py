@@ -186,7 +186,8 @@ def subagent_tool(turn):
 
 
 def delegate(turn):
-    name = next((name for name in turn.tools if name.lower() in ("task", "agent", "spawn_agent", "subagent")), None)
+    names = ("task", "agent", "spawn_agent", "subagent")
+    name = next((name for name in turn.tools if name.split("/")[-1].lower() in names), None)
     if name is None:
         raise Missing("no tool that starts a sub-agent")
     kinds = str(turn.tools[name])

@@ -23,7 +23,7 @@ def protocol(path):
 
 
 def tools(body):
-    """The tools that the request offers: name and argument schema."""
+    """The tools that the request offers: name and argument schema. `a/b` is `b` of namespace `a`."""
     found = {}
     for tool in body.get("tools") or []:
         if "functionDeclarations" in tool:
@@ -33,7 +33,7 @@ def tools(body):
             found[tool["function"]["name"]] = tool["function"].get("parameters") or {}
         elif tool.get("type") == "namespace":
             for one in tool.get("tools") or []:
-                found.setdefault(one.get("name"), one.get("parameters") or {})
+                found[f"{tool['name']}/{one.get('name')}"] = one.get("parameters") or {}
         elif "name" in tool:
             found[tool["name"]] = tool.get("input_schema") or tool.get("parameters") or {}
         elif tool.get("type") == "local_shell":
@@ -182,7 +182,7 @@ def responses(reply, number, model):
         yield event("response.content_part.done", **where, part=part)
         yield done({**item, "status": "completed", "content": [part]})
     for index, call in enumerate(reply.calls):
-        item = {"type": "function_call", "id": f"fc_{number}_{index}", "call_id": f"call_{number}_{index}", "name": call.name}
+        item = {"type": "function_call", "id": f"fc_{number}_{index}", "call_id": f"call_{number}_{index}", **responses_name(call)}
         where = {"item_id": item["id"], "output_index": len(output)}
         text = arguments(call)
         yield event("response.output_item.added", output_index=len(output), item={**item, "arguments": "", "status": "in_progress"})
@@ -200,6 +200,11 @@ def responses(reply, number, model):
         yield event("response.incomplete", response={**end, "status": "incomplete", "incomplete_details": why})
     else:
         yield event("response.completed", response={**end, "status": "completed"})
+
+
+def responses_name(call):
+    namespace, _, name = call.name.rpartition("/")
+    return {"namespace": namespace, "name": name} if namespace else {"name": name}
 
 
 def responses_whole(reply, number, model):
