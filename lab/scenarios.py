@@ -21,7 +21,7 @@ class Scenario:
     script: Callable
     about: str
     stalls: bool = False  # the run ends only when somebody ends it
-    calls: str = "succeeded"  # what becomes of the calls
+    calls: str = "succeeded"  # what becomes of the calls; `started` if they may still run
     needs: str = ""  # what the agent must be told: deny, mcp, resume, partial
 
 
@@ -151,12 +151,12 @@ def denied(turn):
     return end() if turn.results or turn.number > 1 else Reply(calls=[turn.shell("touch made.txt")])
 
 
-@scenario("a command in the background")
+@scenario("a command in the background", calls="started")
 def background(turn):
     return end() if turn.results else Reply(calls=[turn.shell("sleep 3; echo hi", run_in_background=True, is_background=True, background=True, description="say hi later")])
 
 
-@scenario("a command of fifteen seconds")
+@scenario("a command of fifteen seconds", calls="started")
 def slow_tool(turn):
     return end() if turn.results else Reply(calls=[turn.shell("sleep 15; echo hi")])
 
@@ -171,7 +171,7 @@ def mcp_fails(turn):
     return end() if turn.results else Reply(calls=[turn.tool("(?i)echo", text="fail")])
 
 
-@scenario("a sub-agent that answers")
+@scenario("a sub-agent that answers", calls="started")
 def subagent(turn):
     if NESTED in turn.user:
         return Reply(text=["The sub-agent", " says hi."], aside=True)
