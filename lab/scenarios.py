@@ -56,7 +56,12 @@ def resume(turn):
 
 @scenario("an answer of one million characters")
 def long(turn):
-    return Reply(text=["0123456789 €\n" * 800 for _ in range(100)])
+    # Some agents stop a model that repeats itself.
+    return Reply(text=[piece(number) for number in range(100)])
+
+
+def piece(number):
+    return "".join(f"Line {line} costs {line * line} €\n" for line in range(number * 400, number * 400 + 400))
 
 
 @scenario("reasoning, then an answer")
