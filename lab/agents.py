@@ -491,7 +491,7 @@ auto_update = false
     return Launch(args, env, {".grok/config.toml": config})
 
 
-@agent("droid", can="deny acp", jq='select(.type == "completion")')
+@agent("droid", can="acp", jq='select(.type == "completion")')
 def droid(run):
     model = {
         "model": NAME,
@@ -502,9 +502,8 @@ def droid(run):
         "provider": "generic-chat-completion-api",
         "maxOutputTokens": 4096,
     }
-    args = [str(run.place / "node_modules/@factory/cli-linux-x64/bin/droid"), "exec", "--output-format", "stream-json", "-m", f"custom:{NAME}", PROMPT]
-    if not run.needs("deny"):
-        args.insert(4, "--skip-permissions-unsafe")
+    args = [str(run.place / "node_modules/@factory/cli-linux-x64/bin/droid"), "exec", "--output-format", "stream-json"]
+    args += ["--skip-permissions-unsafe", "-m", f"custom:{NAME}", PROMPT]
     if run.needs("acp"):
         args = [args[0], "exec", "--output-format", "acp", "-m", f"custom:{NAME}"]
     env = {"FACTORY_API_KEY": "fk-" + KEY, "FACTORY_TELEMETRY": "0", "DROID_DISABLE_AUTO_UPDATE": "1"}

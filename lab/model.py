@@ -55,8 +55,10 @@ class Turn:
     def shell(self, command, **more):
         """A call of the agent's shell."""
         name = next((name for name in SHELLS if name in self.tools), None)
-        name = name or next((name for name in self.tools if SHELL_LIKE.search(name)), "shell")
-        return Call(name, fill(self.tools.get(name), command, more))
+        name = name or next((name for name in self.tools if SHELL_LIKE.search(name)), None)
+        if name is None:
+            raise Missing("no shell")
+        return Call(name, fill(self.tools[name], command, more))
 
     def tool(self, pattern, command="", **more):
         """A call of the first tool whose name fits."""

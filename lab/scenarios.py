@@ -196,7 +196,7 @@ def delegate(turn):
     if name is None:
         raise Missing("no tool that starts a sub-agent")
     kinds = str(turn.tools[name])
-    kind = next((kind for kind in ("general-purpose", "general", "coder") if kind in kinds), "general-purpose")
+    kind = next((kind for kind in ("general-purpose", "general", "coder", "worker") if kind in kinds), "general-purpose")
     tool = f"^{name}$"
     return turn.tool(tool, prompt=NESTED, message=NESTED, description="say hi", subagent_type=kind, agent_type=kind, name="helper", mode="sync")
 
