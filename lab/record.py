@@ -85,7 +85,7 @@ def isolate():
     if os.environ.get("NDJSON_CHECK_LAB_ALONE"):
         lo_up()
         return
-    unshare = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--net", "--map-current-user"]
+    unshare = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--net", "--map-current-user", "--keep-caps"]
     if subprocess.run([*unshare, "true"], capture_output=True).returncode == 0:
         os.execvpe("unshare", [*unshare, sys.executable, *sys.argv], {**os.environ, "NDJSON_CHECK_LAB_ALONE": "1"})
     print("lab: no private network here; the agents could reach the internet", file=sys.stderr)
