@@ -333,7 +333,7 @@ def opencode_config(run, schema):
         "share": "disabled",
         "model": f"lab/{NAME}",
         "small_model": f"lab/{NAME}",
-        "permission": {"bash": "deny"} if run.needs("deny") else "allow",
+        "permission": {"bash": "ask"} if run.needs("deny") else "allow",
         "provider": {"lab": provider},
     }
     if run.needs("mcp"):
