@@ -299,6 +299,7 @@ def neutral(content, top, port):
         sys.executable: "python3",
         str(Path(__file__).parent): "/opt/lab",
         str(Path.home()): "/home/user",
+        os.uname().release: "6.0.0",
     }
     for old, new in names.items():
         content = content.replace(old.encode(), new.encode())
