@@ -101,11 +101,20 @@ class Client:
 def converse(client, options):
     capabilities = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
     about = {"name": "lab", "title": "lab", "version": "1"}
-    if not client.call(0, "initialize", {"protocolVersion": 1, "clientCapabilities": capabilities, "clientInfo": about}, START):
+    if not client.call(
+        0,
+        "initialize",
+        {"protocolVersion": 1, "clientCapabilities": capabilities, "clientInfo": about},
+        START,
+    ):
         return
     if options.auth:
         client.call(1, "authenticate", {"methodId": options.auth}, START)
-    servers = [{"name": "lab", "command": options.mcp[0], "args": options.mcp[1:], "env": []}] if options.mcp else []
+    servers = (
+        [{"name": "lab", "command": options.mcp[0], "args": options.mcp[1:], "env": []}]
+        if options.mcp
+        else []
+    )
     started = client.call(2, "session/new", {"cwd": os.getcwd(), "mcpServers": servers}, START)
     if not started or "result" not in started:
         return

@@ -76,12 +76,25 @@ def mcp_servers(run):
 
 
 def mcp_toml(run):
-    return f'[mcp_servers.lab]\ncommand = "{run.mcp[0]}"\nargs = {json.dumps(run.mcp[1:])}\n' if run.needs("mcp") else ""
+    return (
+        f'[mcp_servers.lab]\ncommand = "{run.mcp[0]}"\nargs = {json.dumps(run.mcp[1:])}\n'
+        if run.needs("mcp")
+        else ""
+    )
 
 
 @agent("claude", can="deny mcp resume partial", jq=RESULT)
 def claude(run):
-    args = [npm_bin(run, "claude"), "-p", PROMPT, "--output-format", "stream-json", "--verbose", "--model", "claude-sonnet-4-5"]
+    args = [
+        npm_bin(run, "claude"),
+        "-p",
+        PROMPT,
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--model",
+        "claude-sonnet-4-5",
+    ]
     if not run.needs("deny"):
         args += ["--allowedTools", "Bash,Task,Agent,mcp__lab__echo"]
     if run.needs("mcp"):
@@ -126,7 +139,9 @@ exporter = "none"
 {mcp_toml(run)}"""
     verb = ["exec", "resume", "--last"] if run.needs("resume") else ["exec"]
     args = [npm_bin(run, "codex"), *verb, "--json", "--skip-git-repo-check", PROMPT]
-    return Launch(args, {"LAB_KEY": KEY}, {".codex/config.toml": config}, sessions=".codex/sessions/**/*.jsonl")
+    return Launch(
+        args, {"LAB_KEY": KEY}, {".codex/config.toml": config}, sessions=".codex/sessions/**/*.jsonl"
+    )
 
 
 @agent("copilot", can="deny mcp resume whole acp", jq='select(.type == "result") | .exitCode == 0')
@@ -136,7 +151,10 @@ def copilot(run):
     if not run.needs("deny"):
         args += ["--allow-all-tools"]
     if run.needs("mcp"):
-        args += ["--additional-mcp-config", json.dumps({"mcpServers": {"lab": {"type": "local", "tools": ["*"], **mcp_servers(run)["lab"]}}})]
+        args += [
+            "--additional-mcp-config",
+            json.dumps({"mcpServers": {"lab": {"type": "local", "tools": ["*"], **mcp_servers(run)["lab"]}}}),
+        ]
     if run.needs("resume"):
         args += ["--continue"]
     if run.needs("acp"):
@@ -157,7 +175,11 @@ def copilot(run):
 
 @agent("vibe", can="deny mcp resume acp", jq='select(.role == "assistant") | .content | length > 0')
 def vibe(run):
-    servers = f'[[mcp_servers]]\nname = "lab"\ntransport = "stdio"\ncommand = "{run.mcp[0]}"\nargs = {json.dumps(run.mcp[1:])}\n' if run.needs("mcp") else ""
+    servers = (
+        f'[[mcp_servers]]\nname = "lab"\ntransport = "stdio"\ncommand = "{run.mcp[0]}"\nargs = {json.dumps(run.mcp[1:])}\n'
+        if run.needs("mcp")
+        else ""
+    )
     config = f"""
 active_model = "scripted"
 enable_telemetry = false
@@ -225,7 +247,11 @@ max_context_size = 100000
         args += ["--continue"]
     if run.needs("acp"):
         args = [args[0], "acp"]
-    return Launch(args, {"KIMI_CLI_NO_AUTO_UPDATE": "1", "KIMI_SHARE_DIR": f"{run.home}/.kimi"}, {".kimi/config.toml": config})
+    return Launch(
+        args,
+        {"KIMI_CLI_NO_AUTO_UPDATE": "1", "KIMI_SHARE_DIR": f"{run.home}/.kimi"},
+        {".kimi/config.toml": config},
+    )
 
 
 @agent("kimi-code", can="mcp resume acp", jq='select(.role == "assistant") | .content | length > 0')
@@ -246,7 +272,11 @@ max_context_size = 100000
         args += ["--continue"]
     if run.needs("acp"):
         args = [args[0], "acp"]
-    env = {"KIMI_CODE_HOME": f"{run.home}/.kimi-code", "KIMI_CODE_NO_AUTO_UPDATE": "1", "KIMI_DISABLE_TELEMETRY": "1"}
+    env = {
+        "KIMI_CODE_HOME": f"{run.home}/.kimi-code",
+        "KIMI_CODE_NO_AUTO_UPDATE": "1",
+        "KIMI_DISABLE_TELEMETRY": "1",
+    }
     files = {".kimi-code/config.toml": config}
     if run.needs("mcp"):
         files[".kimi-code/mcp.json"] = json.dumps({"mcpServers": mcp_servers(run)})
@@ -268,7 +298,10 @@ def pi(run):
     args = [npm_bin(run, "pi"), "--print", "--mode", "json", "--provider", "lab", "--model", NAME, PROMPT]
     if run.needs("resume"):
         args.insert(1, "--continue")
-    files = {".pi/agent/models.json": json.dumps({"providers": {"lab": provider}}), ".pi/agent/settings.json": json.dumps({"enableInstallTelemetry": False})}
+    files = {
+        ".pi/agent/models.json": json.dumps({"providers": {"lab": provider}}),
+        ".pi/agent/settings.json": json.dumps({"enableInstallTelemetry": False}),
+    }
     return Launch(args, {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "PI_SKIP_VERSION_CHECK": "1"}, files)
 
 
@@ -290,7 +323,13 @@ def qwen(run):
         "telemetry": {"enabled": False},
         "mcpServers": mcp_servers(run),
     }
-    env = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": run.url + "/v1", "OPENAI_MODEL": NAME, "QWEN_TELEMETRY_ENABLED": "false", "NO_BROWSER": "1"}
+    env = {
+        "OPENAI_API_KEY": KEY,
+        "OPENAI_BASE_URL": run.url + "/v1",
+        "OPENAI_MODEL": NAME,
+        "QWEN_TELEMETRY_ENABLED": "false",
+        "NO_BROWSER": "1",
+    }
     return Launch(args, env, {".qwen/settings.json": json.dumps(settings)})
 
 
@@ -326,7 +365,12 @@ STEP = 'select(.type == "step_finish") | .part.reason == "stop"'
 
 def opencode_config(run, schema):
     model = {"name": "Scripted", "tool_call": True, "limit": {"context": 100000, "output": 4096}}
-    provider = {"npm": "@ai-sdk/openai-compatible", "name": "lab", "options": {"baseURL": run.url + "/v1", "apiKey": KEY}, "models": {NAME: model}}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "lab",
+        "options": {"baseURL": run.url + "/v1", "apiKey": KEY},
+        "models": {NAME: model},
+    }
     config = {
         "$schema": schema,
         "autoupdate": False,
@@ -351,27 +395,54 @@ def opencode(run):
     names = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
     env = {f"OPENCODE_DISABLE_{name}": "1" for name in names}
     args += [] if run.needs("acp") else [PROMPT]
-    return Launch(args, env, {".config/opencode/opencode.json": opencode_config(run, "https://opencode.ai/config.json")})
+    return Launch(
+        args, env, {".config/opencode/opencode.json": opencode_config(run, "https://opencode.ai/config.json")}
+    )
 
 
 @agent("kilo", can="deny mcp resume acp", jq=STEP, profile="opencode kilo")
 def kilo(run):
-    args = [str(run.place / "node_modules/@kilocode/cli-linux-x64/bin/kilo"), "run", "--auto", "--format", "json"]
+    args = [
+        str(run.place / "node_modules/@kilocode/cli-linux-x64/bin/kilo"),
+        "run",
+        "--auto",
+        "--format",
+        "json",
+    ]
     if run.needs("acp"):
         args = [args[0], "acp"]
     if run.needs("resume"):
         args += ["--continue"]
-    names = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "SESSION_INGEST", "PRESENCE", "CODEBASE_INDEXING")
-    env = {**{f"KILO_DISABLE_{name}": "1" for name in names}, "KILO_TELEMETRY_LEVEL": "off", "KILO_NO_DAEMON": "1"}
+    names = (
+        "AUTOUPDATE",
+        "MODELS_FETCH",
+        "LSP_DOWNLOAD",
+        "DEFAULT_PLUGINS",
+        "SESSION_INGEST",
+        "PRESENCE",
+        "CODEBASE_INDEXING",
+    )
+    env = {
+        **{f"KILO_DISABLE_{name}": "1" for name in names},
+        "KILO_TELEMETRY_LEVEL": "off",
+        "KILO_NO_DAEMON": "1",
+    }
     args += [] if run.needs("acp") else [PROMPT]
-    return Launch(args, env, {".config/kilo/kilo.json": opencode_config(run, "https://app.kilo.ai/config.json")})
+    return Launch(
+        args, env, {".config/kilo/kilo.json": opencode_config(run, "https://app.kilo.ai/config.json")}
+    )
 
 
 @agent("cline", can="deny acp", jq='select(.type == "run_result") | .finishReason == "completed"')
 def cline(run):
     settings = {"provider": "openai-compatible", "apiKey": KEY, "model": NAME, "baseUrl": run.url + "/v1"}
     provider = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
-    config = {"version": 1, "lastUsedProvider": "openai-compatible", "modes": {}, "providers": {"openai-compatible": provider}}
+    config = {
+        "version": 1,
+        "lastUsedProvider": "openai-compatible",
+        "modes": {},
+        "providers": {"openai-compatible": provider},
+    }
     args = [npm_bin(run, "cline"), "--json", PROMPT]
     if run.needs("deny"):
         args[1:1] = ["--auto-approve", "false"]
@@ -384,13 +455,38 @@ def cline(run):
 @agent("letta", can="deny partial", jq='select(.type == "result") | .subtype == "success"')
 def letta(run):
     binary = venv_bin(run, "letta")
-    login = [binary, "--backend", "local", "connect", "openai-compatible", "--base-url", run.url + "/v1", "--api-key", KEY]
-    args = [binary, "-p", PROMPT, "--output-format", "stream-json", "--backend", "local", "--model", f"openai-compatible/{NAME}"]
+    login = [
+        binary,
+        "--backend",
+        "local",
+        "connect",
+        "openai-compatible",
+        "--base-url",
+        run.url + "/v1",
+        "--api-key",
+        KEY,
+    ]
+    args = [
+        binary,
+        "-p",
+        PROMPT,
+        "--output-format",
+        "stream-json",
+        "--backend",
+        "local",
+        "--model",
+        f"openai-compatible/{NAME}",
+    ]
     if not run.needs("deny"):
         args += ["--yolo"]
     if run.needs("partial"):
         args += ["--include-partial-messages"]
-    env = {"LETTA_LOCAL_BACKEND_DIR": f"{run.home}/backend", "LETTA_TELEMETRY": "0", "LETTA_CODE_TELEM": "0", "DISABLE_AUTOUPDATER": "1"}
+    env = {
+        "LETTA_LOCAL_BACKEND_DIR": f"{run.home}/backend",
+        "LETTA_TELEMETRY": "0",
+        "LETTA_CODE_TELEM": "0",
+        "DISABLE_AUTOUPDATER": "1",
+    }
     return Launch(args, env, {".letta/settings.json": "{}"}, before=login)
 
 
@@ -407,7 +503,15 @@ def codebuddy(run):
         "supportsToolCall": True,
         "supportsImages": False,
     }
-    args = [str(run.place / "node_modules/@tencent-ai/agent-sdk/cli/bin/codebuddy"), "-p", PROMPT, "--output-format", "stream-json", "--model", NAME]
+    args = [
+        str(run.place / "node_modules/@tencent-ai/agent-sdk/cli/bin/codebuddy"),
+        "-p",
+        PROMPT,
+        "--output-format",
+        "stream-json",
+        "--model",
+        NAME,
+    ]
     if not run.needs("deny"):
         args += ["-y"]
     if run.needs("mcp"):
@@ -425,13 +529,24 @@ def codebuddy(run):
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_TELEMETRY": "1",
     }
-    return Launch(args, env, {".codebuddy/models.json": json.dumps({"models": [model], "availableModels": [NAME]})})
+    return Launch(
+        args, env, {".codebuddy/models.json": json.dumps({"models": [model], "availableModels": [NAME]})}
+    )
 
 
 @agent("gptme", can="markdown", jq='select(.role == "assistant") | .content | length > 0')
 def gptme(run):
     form = [] if run.needs("markdown") else ["--tool-format", "tool"]
-    args = [venv_bin(run, "gptme"), "--non-interactive", "--output-format", "json", "--model", f"local/{NAME}", *form, PROMPT]
+    args = [
+        venv_bin(run, "gptme"),
+        "--non-interactive",
+        "--output-format",
+        "json",
+        "--model",
+        f"local/{NAME}",
+        *form,
+        PROMPT,
+    ]
     return Launch(args, {"OPENAI_BASE_URL": run.url + "/v1", "OPENAI_API_KEY": KEY, "GPTME_CHECK": "false"})
 
 
@@ -459,14 +574,30 @@ providers:
         maxTokens: 4096
 """
     program = str(run.place / "node_modules/@oh-my-pi/pi-coding-agent/dist/cli.js")
-    args = [npm_bin(run, "bun"), program, "--print", "--mode", "json", "--provider", "lab", "--model", NAME, PROMPT]
+    args = [
+        npm_bin(run, "bun"),
+        program,
+        "--print",
+        "--mode",
+        "json",
+        "--provider",
+        "lab",
+        "--model",
+        NAME,
+        PROMPT,
+    ]
     if run.needs("acp"):
         args = [*args[:2], "acp"]
     env = {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "OMP_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1"}
     return Launch(args, env, {".omp/agent/models.yml": config})
 
 
-@agent("grok", can="messages partial acp", jq='select(.type == "end" or .type == "result") | .is_error != true', profile="grok grok-messages")
+@agent(
+    "grok",
+    can="messages partial acp",
+    jq='select(.type == "end" or .type == "result") | .is_error != true',
+    profile="grok grok-messages",
+)
 def grok(run):
     config = f"""
 [models]
@@ -502,7 +633,12 @@ def droid(run):
         "provider": "generic-chat-completion-api",
         "maxOutputTokens": 4096,
     }
-    args = [str(run.place / "node_modules/@factory/cli-linux-x64/bin/droid"), "exec", "--output-format", "stream-json"]
+    args = [
+        str(run.place / "node_modules/@factory/cli-linux-x64/bin/droid"),
+        "exec",
+        "--output-format",
+        "stream-json",
+    ]
     args += ["--skip-permissions-unsafe", "-m", f"custom:{NAME}", PROMPT]
     if run.needs("acp"):
         args = [args[0], "exec", "--output-format", "acp", "-m", f"custom:{NAME}"]

@@ -3,8 +3,6 @@
 import json
 import re
 
-import judge
-
 TAGS = ("type", "subtype", "kind", "role", "method", "message_type", "sessionUpdate", "status")
 INSIDE = ("event", "item", "part", "message", "params", "update", "assistantMessageEvent")
 NAMED = re.compile(r"[0-9a-f]{8}|\d{3}|[/ .]|^(toolu|call|msg)_")
@@ -15,7 +13,11 @@ def compare(old, new):
     before, after = shapes(old), shapes(new)
     print_new("event kinds", sorted(after.keys() - before.keys()))
     print_new("event kinds that are gone", sorted(before.keys() - after.keys()))
-    keys = [f"{kind}: {key}" for kind in sorted(after.keys() & before.keys()) for key in sorted(after[kind] - before[kind])]
+    keys = [
+        f"{kind}: {key}"
+        for kind in sorted(after.keys() & before.keys())
+        for key in sorted(after[kind] - before[kind])
+    ]
     print_new("keys", keys)
     print_new("verdicts", verdicts(old, new))
 

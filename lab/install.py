@@ -106,10 +106,26 @@ def install_one(package):
 def npm(package, target, log):
     # An older node makes npm take an older agent without a word.
     path = f"{node()}:{os.environ['PATH']}" if node().exists() else os.environ["PATH"]
-    command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", target, f"{package.package}@{package.version}"]
+    command = [
+        "npm",
+        "install",
+        "--no-audit",
+        "--no-fund",
+        "--prefix",
+        target,
+        f"{package.package}@{package.version}",
+    ]
     if package.runtime == "bun":
         command.append("bun")
-    subprocess.run(command, stdout=log, stderr=log, check=True, timeout=LIMIT, cwd=target, env={**os.environ, "PATH": path})
+    subprocess.run(
+        command,
+        stdout=log,
+        stderr=log,
+        check=True,
+        timeout=LIMIT,
+        cwd=target,
+        env={**os.environ, "PATH": path},
+    )
 
 
 def pip(package, target, log):
@@ -131,5 +147,7 @@ def find_python(name):
 
 def size(target):
     """The size of a folder in MB."""
-    seen = sum(os.lstat(os.path.join(top, name)).st_size for top, _, names in os.walk(target) for name in names)
+    seen = sum(
+        os.lstat(os.path.join(top, name)).st_size for top, _, names in os.walk(target) for name in names
+    )
     return round(seen / 1e6)

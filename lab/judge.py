@@ -147,7 +147,11 @@ def check(stream, status=None):
 
 
 def convert(form, args):
-    done = subprocess.run([checker(), "--quiet", "--raw", "--to", form, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    done = subprocess.run(
+        [checker(), "--quiet", "--raw", "--to", form, *args],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
     return done.returncode, done.stdout.decode(errors="replace")
 
 
@@ -215,7 +219,9 @@ def unfair(said, truth):
     fair = FAIR if truth["outcome"] != "succeeded" else {"stderr-in-stream"}
     for one in said.diagnostics:
         if one["rule"] == "unknown-event" or (one["severity"] == "error" and one["rule"] not in fair):
-            faults.setdefault((one["rule"], one["message"]), Fault(one["rule"], one["message"], "in order", one.get("line")))
+            faults.setdefault(
+                (one["rule"], one["message"]), Fault(one["rule"], one["message"], "in order", one.get("line"))
+            )
     return list(faults.values())
 
 
@@ -236,7 +242,10 @@ def compare_pipe(said, recording):
 def jq(filter, stream):
     """What the usual one-liner says of the last event that it finds. None without jq."""
     try:
-        return subprocess.run(["jq", "-es", f"[.[] | {filter}] | last", stream], capture_output=True).returncode == 0
+        return (
+            subprocess.run(["jq", "-es", f"[.[] | {filter}] | last", stream], capture_output=True).returncode
+            == 0
+        )
     except FileNotFoundError:
         return None
 
@@ -268,7 +277,9 @@ def judge_all(packages):
 def report(judgements, everything=False):
     """The table, then each fault."""
     width = max((len(one.recording.agent) for one in judgements), default=0)
-    print(f"{'':{width}}  runs  right  wrong  invisible | false success: status  jq  pipe  ours | false alarm: status  jq  pipe  ours")
+    print(
+        f"{'':{width}}  runs  right  wrong  invisible | false success: status  jq  pipe  ours | false alarm: status  jq  pipe  ours"
+    )
     for agent, some in [*groups(judgements).items(), ("all", judgements)]:
         kinds = Counter(one.kind for one in some)
         good, bad = alarms(some)
@@ -293,7 +304,13 @@ def alike(judgements):
     for one in judgements:
         for fault in one.faults:
             # Messages of rules differ in numbers; what was said of an outcome does not matter.
-            said = fault.said if fault.what == "calls" else re.sub(r"\d+", "N", fault.said) if "-" in fault.what else ""
+            said = (
+                fault.said
+                if fault.what == "calls"
+                else re.sub(r"\d+", "N", fault.said)
+                if "-" in fault.what
+                else ""
+            )
             key = (one.recording.agent, fault.what, fault.why, said)
             found.setdefault(key, []).append((one, fault))
     return found
@@ -322,7 +339,9 @@ def alarms(judgements):
 
 def markdown(judgements):
     """The table of docs/agents.md."""
-    print("| agent | version | date | runs | right | wrong | invisible | told as success: status | jq | pipe | run mode |")
+    print(
+        "| agent | version | date | runs | right | wrong | invisible | told as success: status | jq | pipe | run mode |"
+    )
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for some in groups(judgements).values():
         run = some[0].recording.run
@@ -330,6 +349,14 @@ def markdown(judgements):
         failed = sum(one.recording.truth["outcome"] == "failed" for one in some)
         _, bad = alarms(some)
         date = max(one.recording.run["date"] for one in some)
-        cells = [run["agent"], run["version"], date, len(some), kinds["right"], kinds["wrong"], kinds["invisible"]]
+        cells = [
+            run["agent"],
+            run["version"],
+            date,
+            len(some),
+            kinds["right"],
+            kinds["wrong"],
+            kinds["invisible"],
+        ]
         cells += [f"{bad[who]} of {failed}" if who == "status" else bad[who] for who in WHO]
         print("| " + " | ".join(str(cell) for cell in cells) + " |")

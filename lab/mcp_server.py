@@ -13,7 +13,11 @@ TOOL = {
 def result(method, params):
     if method == "initialize":
         version = params.get("protocolVersion", "2025-06-18")
-        return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": {"name": "lab", "version": "1"}}
+        return {
+            "protocolVersion": version,
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "lab", "version": "1"},
+        }
     if method == "tools/list":
         return {"tools": [TOOL]}
     if method == "tools/call":
@@ -25,5 +29,9 @@ def result(method, params):
 for line in sys.stdin:
     request = json.loads(line)
     if "id" in request:
-        answer = {"jsonrpc": "2.0", "id": request["id"], "result": result(request["method"], request.get("params") or {})}
+        answer = {
+            "jsonrpc": "2.0",
+            "id": request["id"],
+            "result": result(request["method"], request.get("params") or {}),
+        }
         print(json.dumps(answer), flush=True)

@@ -191,7 +191,16 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         if not re.search(r"/models/?(\?.*)?$", self.path):
             return self.send_json(404, {"error": {"message": "not here", "type": "not_found"}})
-        model = {"id": NAME, "object": "model", "type": "model", "name": f"models/{NAME}", "display_name": "Scripted", "created": wire.STAMP, "owned_by": "lab", "context_length": 100000}
+        model = {
+            "id": NAME,
+            "object": "model",
+            "type": "model",
+            "name": f"models/{NAME}",
+            "display_name": "Scripted",
+            "created": wire.STAMP,
+            "owned_by": "lab",
+            "context_length": 100000,
+        }
         # Codex reads `models` and wants entries of its own kind there.
         others = [] if "codex" in self.headers.get("user-agent", "") else [model]
         self.send_json(200, {"object": "list", "data": [model], "models": others, "has_more": False})

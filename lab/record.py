@@ -85,9 +85,15 @@ def isolate():
     if os.environ.get("NDJSON_CHECK_LAB_ALONE"):
         lo_up()
         return
-    unshare = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--net", "--map-current-user", "--keep-caps"]
+    unshare = (
+        ["unshare", "--net"]
+        if os.geteuid() == 0
+        else ["unshare", "--net", "--map-current-user", "--keep-caps"]
+    )
     if subprocess.run([*unshare, "true"], capture_output=True).returncode == 0:
-        os.execvpe("unshare", [*unshare, sys.executable, *sys.argv], {**os.environ, "NDJSON_CHECK_LAB_ALONE": "1"})
+        os.execvpe(
+            "unshare", [*unshare, sys.executable, *sys.argv], {**os.environ, "NDJSON_CHECK_LAB_ALONE": "1"}
+        )
     print("lab: no private network here; the agents could reach the internet", file=sys.stderr)
 
 
@@ -130,7 +136,9 @@ def execute(plan, run, model, out):
         path.write_text(content)
     env = {**environment(run), **launch.env}
     if launch.before:
-        subprocess.run(launch.before, cwd=run.work, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT)
+        subprocess.run(
+            launch.before, cwd=run.work, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT
+        )
 
     begin = time.monotonic()
     end = begin + LIMIT
@@ -153,7 +161,12 @@ def execute(plan, run, model, out):
         for number, session in enumerate(sorted(run.home.glob(launch.sessions)), 1):
             shutil.copy(session, out / f"session-{number}.jsonl")
     status = agent.returncode if agent.returncode >= 0 else 128 - agent.returncode
-    happened = {"exit_status": status, "seconds": round(time.monotonic() - begin, 1), "killed": killed, "timed_out": timed_out}
+    happened = {
+        "exit_status": status,
+        "seconds": round(time.monotonic() - begin, 1),
+        "killed": killed,
+        "timed_out": timed_out,
+    }
     if plan.mode == "run":
         happened["exit_status"] = status_in(out / "live.json")
     return happened
@@ -199,10 +212,20 @@ def start(plan, args, work, env, stderr, out):
     if plan.mode == "pipe":
         # The alarm comes early from us: see `kill`.
         args = ["timeout", "-s", plan.signal or "TERM", "-k", "12", str(LIMIT), *args]
-    agent = subprocess.Popen(args, cwd=work, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr, start_new_session=True)
+    agent = subprocess.Popen(
+        args,
+        cwd=work,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        start_new_session=True,
+    )
     check = None
     if plan.mode == "pipe":
-        check = subprocess.Popen([checker(), *report], stdin=agent.stdout, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        check = subprocess.Popen(
+            [checker(), *report], stdin=agent.stdout, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         agent.stdout.close()
     target = out / "stdout.txt" if plan.mode == "run" else stream
     return agent, Reader(agent.stdout, target, check)
@@ -287,8 +310,18 @@ def save(plan, model, top, happened):
         (folder / source.name).write_bytes(neutral(source.read_bytes(), top, model.port))
     write_json(folder / "requests.json", model.log)
     write_json(folder / "truth.json", truth.of(plan.scenario, model.log, happened))
-    about = {"agent": plan.package.agent, "version": plan.package.version, "scenario": plan.scenario.name, "variant": plan.variant, "mode": plan.mode, "signal": plan.signal}
-    write_json(folder / "run.json", {**about, **happened, "missing": model.missing, "date": time.strftime("%Y-%m-%d")})
+    about = {
+        "agent": plan.package.agent,
+        "version": plan.package.version,
+        "scenario": plan.scenario.name,
+        "variant": plan.variant,
+        "mode": plan.mode,
+        "signal": plan.signal,
+    }
+    write_json(
+        folder / "run.json",
+        {**about, **happened, "missing": model.missing, "date": time.strftime("%Y-%m-%d")},
+    )
 
 
 def neutral(content, top, port):

@@ -62,7 +62,15 @@ def forms(package, whole, number):
 
 
 def repaired(package, damaged):
-    command = [record.checker(), "--quiet", "--profile", PROFILES[package.agent], "--to", "stream-json", "--only-valid"]
+    command = [
+        record.checker(),
+        "--quiet",
+        "--profile",
+        PROFILES[package.agent],
+        "--to",
+        "stream-json",
+        "--only-valid",
+    ]
     return subprocess.run(command, input=damaged, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 
 

@@ -9,7 +9,15 @@ from typing import Callable
 
 from model import Call, Missing, Reply
 
-TEXT = ["Hello", " from the scripted", " model.\nSecond line: ", "äöü € ", '😀 "quoted" ', "\\ back\\slash", " and\tdone."]
+TEXT = [
+    "Hello",
+    " from the scripted",
+    " model.\nSecond line: ",
+    "äöü € ",
+    '😀 "quoted" ',
+    "\\ back\\slash",
+    " and\tdone.",
+]
 AFTER = ["The command", " printed", " hi.", " All done."]
 PROMPT = "Say hello, please"
 NESTED = "[nested] Say hi"
@@ -71,7 +79,11 @@ def think(turn):
 
 @scenario("reasoning, a call, reasoning, an answer")
 def think_tool(turn):
-    return Reply(thoughts=["A command", " will tell."], calls=[turn.shell("echo hi")]) if not turn.results else Reply(thoughts=["It said hi."], text=AFTER)
+    return (
+        Reply(thoughts=["A command", " will tell."], calls=[turn.shell("echo hi")])
+        if not turn.results
+        else Reply(thoughts=["It said hi."], text=AFTER)
+    )
 
 
 @scenario("no text at all")
@@ -128,7 +140,11 @@ def tool_big(turn):
 
 @scenario("a command that prints bytes that are not UTF-8, and control characters")
 def tool_bytes(turn):
-    return end() if turn.results else Reply(calls=[turn.shell(r"printf '\377\376\000\033[31mred\033[0m\r\n\342\200\250end\n'")])
+    return (
+        end()
+        if turn.results
+        else Reply(calls=[turn.shell(r"printf '\377\376\000\033[31mred\033[0m\r\n\342\200\250end\n'")])
+    )
 
 
 @scenario("two commands at once")
@@ -138,7 +154,11 @@ def parallel(turn):
 
 @scenario("five commands, one after the other")
 def five(turn):
-    return end() if turn.results >= 5 else Reply(text=[f"Step {turn.results + 1}."], calls=[turn.shell(f"echo {turn.results + 1}")])
+    return (
+        end()
+        if turn.results >= 5
+        else Reply(text=[f"Step {turn.results + 1}."], calls=[turn.shell(f"echo {turn.results + 1}")])
+    )
 
 
 @scenario("a tool that does not exist", calls="failed")
@@ -158,7 +178,21 @@ def denied(turn):
 
 @scenario("a command in the background", calls="started")
 def background(turn):
-    return end() if turn.results else Reply(calls=[turn.shell("sleep 3; echo hi", run_in_background=True, is_background=True, background=True, description="say hi later")])
+    return (
+        end()
+        if turn.results
+        else Reply(
+            calls=[
+                turn.shell(
+                    "sleep 3; echo hi",
+                    run_in_background=True,
+                    is_background=True,
+                    background=True,
+                    description="say hi later",
+                )
+            ]
+        )
+    )
 
 
 @scenario("a command of fifteen seconds", calls="started")
@@ -186,7 +220,11 @@ def subagent(turn):
 @scenario("a sub-agent that runs a command", calls="any")
 def subagent_tool(turn):
     if NESTED in turn.user:
-        return Reply(text=["The sub-agent says hi."], aside=True) if turn.results else Reply(calls=[turn.shell("echo hi")], aside=True)
+        return (
+            Reply(text=["The sub-agent says hi."], aside=True)
+            if turn.results
+            else Reply(calls=[turn.shell("echo hi")], aside=True)
+        )
     return end() if turn.results else Reply(calls=[delegate(turn)])
 
 
@@ -196,9 +234,21 @@ def delegate(turn):
     if name is None:
         raise Missing("no tool that starts a sub-agent")
     kinds = str(turn.tools[name])
-    kind = next((kind for kind in ("general-purpose", "general", "coder", "worker") if kind in kinds), "general-purpose")
+    kind = next(
+        (kind for kind in ("general-purpose", "general", "coder", "worker") if kind in kinds),
+        "general-purpose",
+    )
     tool = f"^{name}$"
-    return turn.tool(tool, prompt=NESTED, message=NESTED, description="say hi", subagent_type=kind, agent_type=kind, name="helper", mode="sync")
+    return turn.tool(
+        tool,
+        prompt=NESTED,
+        message=NESTED,
+        description="say hi",
+        subagent_type=kind,
+        agent_type=kind,
+        name="helper",
+        mode="sync",
+    )
 
 
 # Failures of the model
@@ -261,7 +311,15 @@ def cut_late(turn):
 
 @scenario("the connection is lost within a call, once")
 def cut_call(turn):
-    return end() if turn.results else Reply(text=["I will run it."], calls=[turn.shell("echo hi; echo more")], fault="cut-call" if first(turn) else "")
+    return (
+        end()
+        if turn.results
+        else Reply(
+            text=["I will run it."],
+            calls=[turn.shell("echo hi; echo more")],
+            fault="cut-call" if first(turn) else "",
+        )
+    )
 
 
 @scenario("the connection is lost after a call, always")
@@ -298,4 +356,8 @@ def hang_after(turn):
 
 @scenario("a command never ends", stalls=True, calls="unfinished")
 def stuck_tool(turn):
-    return end() if turn.results else Reply(calls=[turn.shell("touch started; tail -f /dev/null", timeout=600000)])
+    return (
+        end()
+        if turn.results
+        else Reply(calls=[turn.shell("touch started; tail -f /dev/null", timeout=600000)])
+    )

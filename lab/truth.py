@@ -12,21 +12,34 @@ def of(scenario, log, happened):
     calls     how many calls the model made, and what became of them
     """
     main = conversation(log)
-    last = next((Reply(**entry["reply"]) for entry in reversed(main) if not entry["reply"].get("aside")), None)
+    last = next(
+        (Reply(**entry["reply"]) for entry in reversed(main) if not entry["reply"].get("aside")), None
+    )
     outcome = outcome_of(last, happened)
-    delivered = [entry["reply"] for entry in main if not entry["reply"]["fault"] and entry["reply"]["status"] == 200]
+    delivered = [
+        entry["reply"] for entry in main if not entry["reply"]["fault"] and entry["reply"]["status"] == 200
+    ]
     calls = sum(len(reply["calls"]) for reply in delivered)
     answer = "".join(last.text) if last and outcome == "succeeded" else None
     same = [entry["reply"]["fault"] for entry in main if "".join(entry["reply"]["text"]) == answer]
     # Some ask again in the background, and do not show it.
     times = [1, same.count("") + same.count("cut-late")]
-    return {"outcome": outcome, "answer": answer, "times": times, "calls": calls, "became": scenario.calls, "requests": len(main)}
+    return {
+        "outcome": outcome,
+        "answer": answer,
+        "times": times,
+        "calls": calls,
+        "became": scenario.calls,
+        "requests": len(main),
+    }
 
 
 def conversation(log):
     """The requests of the main conversation. Others have few tools, or none: titles, memories."""
     main = [entry for entry in log if entry["main"]]
-    return [entry for entry in main if 2 * len(entry["tools"]) > len(main[0]["tools"]) or entry["reply"]["calls"]]
+    return [
+        entry for entry in main if 2 * len(entry["tools"]) > len(main[0]["tools"]) or entry["reply"]["calls"]
+    ]
 
 
 def outcome_of(last, happened):

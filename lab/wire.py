@@ -95,13 +95,23 @@ def pieces(reply, event):
 # Chat completions (OpenAI)
 
 CHAT_STOP = {"length": "length", "filter": "content_filter"}
-CHAT_USAGE = {"prompt_tokens": 12, "completion_tokens": 9, "total_tokens": 21, "prompt_tokens_details": {"cached_tokens": 0}}
+CHAT_USAGE = {
+    "prompt_tokens": 12,
+    "completion_tokens": 9,
+    "total_tokens": 21,
+    "prompt_tokens_details": {"cached_tokens": 0},
+}
 
 
 def chat(reply, number, model):
     def chunk(delta, finish=None, **more):
         choices = [] if more else [{"index": 0, "delta": delta, "finish_reason": finish}]
-        head = {"id": f"chatcmpl-{number}", "object": "chat.completion.chunk", "created": STAMP, "model": model}
+        head = {
+            "id": f"chatcmpl-{number}",
+            "object": "chat.completion.chunk",
+            "created": STAMP,
+            "model": model,
+        }
         return None, {**head, "choices": choices, **more}
 
     yield chunk({"role": "assistant", "content": ""})
@@ -128,12 +138,20 @@ def chat_whole(reply, number, model):
         message["reasoning_content"] = "".join(reply.thoughts)
     if reply.calls:
         message["tool_calls"] = [
-            {"id": f"call_{number}_{index}", "type": "function", "function": {"name": call.name, "arguments": arguments(call)}}
+            {
+                "id": f"call_{number}_{index}",
+                "type": "function",
+                "function": {"name": call.name, "arguments": arguments(call)},
+            }
             for index, call in enumerate(reply.calls)
         ]
     finish = CHAT_STOP.get(reply.stop) or ("tool_calls" if reply.calls else "stop")
     head = {"id": f"chatcmpl-{number}", "object": "chat.completion", "created": STAMP, "model": model}
-    return {**head, "choices": [{"index": 0, "message": message, "finish_reason": finish}], "usage": CHAT_USAGE}
+    return {
+        **head,
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": CHAT_USAGE,
+    }
 
 
 # Responses (OpenAI)
@@ -149,7 +167,14 @@ RESPONSES_USAGE = {
 
 
 def responses(reply, number, model):
-    base = {"id": f"resp_{number}", "object": "response", "created_at": STAMP, "model": model, "output": [], "status": "in_progress"}
+    base = {
+        "id": f"resp_{number}",
+        "object": "response",
+        "created_at": STAMP,
+        "model": model,
+        "output": [],
+        "status": "in_progress",
+    }
     output = []
 
     def event(kind, **fields):
@@ -175,17 +200,30 @@ def responses(reply, number, model):
         item = {"type": "message", "id": f"msg_{number}", "role": "assistant"}
         where = {"item_id": item["id"], "output_index": at, "content_index": 0}
         part = {"type": "output_text", "text": text, "annotations": []}
-        yield event("response.output_item.added", output_index=at, item={**item, "status": "in_progress", "content": []})
+        yield event(
+            "response.output_item.added",
+            output_index=at,
+            item={**item, "status": "in_progress", "content": []},
+        )
         yield event("response.content_part.added", **where, part={**part, "text": ""})
         yield from pieces(reply, lambda piece: event("response.output_text.delta", **where, delta=piece))
         yield event("response.output_text.done", **where, text=text)
         yield event("response.content_part.done", **where, part=part)
         yield done({**item, "status": "completed", "content": [part]})
     for index, call in enumerate(reply.calls):
-        item = {"type": "function_call", "id": f"fc_{number}_{index}", "call_id": f"call_{number}_{index}", **responses_name(call)}
+        item = {
+            "type": "function_call",
+            "id": f"fc_{number}_{index}",
+            "call_id": f"call_{number}_{index}",
+            **responses_name(call),
+        }
         where = {"item_id": item["id"], "output_index": len(output)}
         text = arguments(call)
-        yield event("response.output_item.added", output_index=len(output), item={**item, "arguments": "", "status": "in_progress"})
+        yield event(
+            "response.output_item.added",
+            output_index=len(output),
+            item={**item, "arguments": "", "status": "in_progress"},
+        )
         for count, piece in enumerate(chunks(text)):
             if count and reply.fault == "cut-call":
                 yield "cut"
@@ -197,7 +235,9 @@ def responses(reply, number, model):
     end = {**base, "output": output, "usage": RESPONSES_USAGE}
     if reply.stop in RESPONSES_STOP:
         why = {"reason": RESPONSES_STOP[reply.stop]}
-        yield event("response.incomplete", response={**end, "status": "incomplete", "incomplete_details": why})
+        yield event(
+            "response.incomplete", response={**end, "status": "incomplete", "incomplete_details": why}
+        )
     else:
         yield event("response.completed", response={**end, "status": "completed"})
 
@@ -215,7 +255,12 @@ def responses_whole(reply, number, model):
 # Messages (Anthropic)
 
 ANTHROPIC_STOP = {"length": "max_tokens", "filter": "refusal"}
-ANTHROPIC_USAGE = {"input_tokens": 12, "output_tokens": 9, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+ANTHROPIC_USAGE = {
+    "input_tokens": 12,
+    "output_tokens": 9,
+    "cache_creation_input_tokens": 0,
+    "cache_read_input_tokens": 0,
+}
 
 
 def anthropic(reply, number, model):
@@ -227,10 +272,22 @@ def anthropic(reply, number, model):
     def delta(kind, **fields):
         return event("content_block_delta", index=blocks, delta={"type": kind, **fields})
 
-    yield event("message_start", message={**anthropic_head(number, model), "content": [], "stop_reason": None, "usage": {**ANTHROPIC_USAGE, "output_tokens": 1}})
+    yield event(
+        "message_start",
+        message={
+            **anthropic_head(number, model),
+            "content": [],
+            "stop_reason": None,
+            "usage": {**ANTHROPIC_USAGE, "output_tokens": 1},
+        },
+    )
     yield event("ping")
     if reply.thoughts:
-        yield event("content_block_start", index=blocks, content_block={"type": "thinking", "thinking": "", "signature": ""})
+        yield event(
+            "content_block_start",
+            index=blocks,
+            content_block={"type": "thinking", "thinking": "", "signature": ""},
+        )
         for thought in reply.thoughts:
             yield delta("thinking_delta", thinking=thought)
         yield delta("signature_delta", signature="c2lnbmVk")
@@ -261,12 +318,25 @@ def anthropic_whole(reply, number, model):
     content = [{"type": "text", "text": "".join(reply.text)}] if reply.text else []
     for index, call in enumerate(reply.calls):
         given = call.arguments if isinstance(call.arguments, dict) else {}
-        content.append({"type": "tool_use", "id": f"toolu_{number}_{index}", "name": call.name, "input": given})
-    return {**anthropic_head(number, model), "content": content, "stop_reason": anthropic_stop(reply), "usage": ANTHROPIC_USAGE}
+        content.append(
+            {"type": "tool_use", "id": f"toolu_{number}_{index}", "name": call.name, "input": given}
+        )
+    return {
+        **anthropic_head(number, model),
+        "content": content,
+        "stop_reason": anthropic_stop(reply),
+        "usage": ANTHROPIC_USAGE,
+    }
 
 
 def anthropic_head(number, model):
-    return {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": model, "stop_sequence": None}
+    return {
+        "id": f"msg_{number}",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "stop_sequence": None,
+    }
 
 
 def anthropic_stop(reply):
@@ -284,7 +354,12 @@ def gemini(reply, number, model):
         candidate = {"content": {"parts": parts, "role": "model"}, "index": 0}
         if finish:
             candidate["finishReason"] = finish
-        return None, {"candidates": [candidate], "usageMetadata": GEMINI_USAGE, "modelVersion": model, "responseId": f"r{number}"}
+        return None, {
+            "candidates": [candidate],
+            "usageMetadata": GEMINI_USAGE,
+            "modelVersion": model,
+            "responseId": f"r{number}",
+        }
 
     for thought in reply.thoughts:
         yield chunk([{"text": thought, "thought": True}])
@@ -300,16 +375,38 @@ def gemini(reply, number, model):
 
 def gemini_whole(reply, number, model):
     content = ([{"text": "".join(reply.text)}] if reply.text else []) + gemini_calls(reply)
-    candidate = {"content": {"parts": content, "role": "model"}, "finishReason": GEMINI_STOP.get(reply.stop, "STOP"), "index": 0}
-    return {"candidates": [candidate], "usageMetadata": GEMINI_USAGE, "modelVersion": model, "responseId": f"r{number}"}
+    candidate = {
+        "content": {"parts": content, "role": "model"},
+        "finishReason": GEMINI_STOP.get(reply.stop, "STOP"),
+        "index": 0,
+    }
+    return {
+        "candidates": [candidate],
+        "usageMetadata": GEMINI_USAGE,
+        "modelVersion": model,
+        "responseId": f"r{number}",
+    }
 
 
 def gemini_calls(reply):
-    return [{"functionCall": {"name": call.name, "args": call.arguments if isinstance(call.arguments, dict) else {}}} for call in reply.calls]
+    return [
+        {
+            "functionCall": {
+                "name": call.name,
+                "args": call.arguments if isinstance(call.arguments, dict) else {},
+            }
+        }
+        for call in reply.calls
+    ]
 
 
 STREAM = {"chat": chat, "responses": responses, "anthropic": anthropic, "gemini": gemini}
-WHOLE = {"chat": chat_whole, "responses": responses_whole, "anthropic": anthropic_whole, "gemini": gemini_whole}
+WHOLE = {
+    "chat": chat_whole,
+    "responses": responses_whole,
+    "anthropic": anthropic_whole,
+    "gemini": gemini_whole,
+}
 
 
 # Errors
