@@ -1,0 +1,686 @@
+"""How each agent is called, pointed at the scripted model, and told what a scenario needs.
+
+An entry gets a `Run` and returns a `Launch`. Keys are made up. Telemetry and updates are off.
+"""
+
+import json
+import shlex
+from dataclasses import dataclass, field
+
+from model import NAME
+from scenarios import PROMPT
+
+KEY = "test-key"
+
+
+@dataclass
+class Launch:
+    args: list
+    env: dict = field(default_factory=dict)
+    files: dict = field(default_factory=dict)  # below HOME
+    before: list = field(default_factory=list)  # a command that runs first, such as a login
+    sessions: str = ""  # where it saves its sessions, below HOME
+
+
+ALL = {}
+STOP_REASON = 'select(.result.stopReason) | .result.stopReason == "end_turn"'
+RESULT = 'select(.type == "result") | .is_error == false'
+
+
+def agent(name, can="", jq="", profile=""):
+    """Registers an entry.
+
+    `can` lists the needs and the variants that the agent knows. `jq` is the filter that people use
+    to see whether the run succeeded.
+    """
+
+    def keep(entry):
+        ALL[name] = entry
+        entry.can = set(can.split())
+        entry.jq = jq
+        entry.profile = profile or name
+        return entry
+
+    return keep
+
+
+@dataclass
+class Expected:
+    profile: str
+    jq: str
+
+
+def expected(run):
+    """The profile and the jq filter of a recording."""
+    if run["variant"] == "acp":
+        return Expected("acp", STOP_REASON)
+    entry = ALL[run["agent"]]
+    return Expected(entry.profile, entry.jq)
+
+
+def npm_bin(run, name):
+    return str(run.place / "node_modules/.bin" / name)
+
+
+def venv_bin(run, name):
+    return str(run.place / "venv/bin" / name)
+
+
+def without(args, *words):
+    return [arg for arg in args if arg not in words]
+
+
+def mcp_servers(run):
+    """The MCP server in the form that most agents share."""
+    return {"lab": {"command": run.mcp[0], "args": run.mcp[1:]}} if run.needs("mcp") else {}
+
+
+def mcp_toml(run):
+    return (
+        f'[mcp_servers.lab]\ncommand = "{run.mcp[0]}"\nargs = {json.dumps(run.mcp[1:])}\n'
+        if run.needs("mcp")
+        else ""
+    )
+
+
+@agent("claude", can="deny mcp resume partial", jq=RESULT)
+def claude(run):
+    args = [
+        npm_bin(run, "claude"),
+        "-p",
+        PROMPT,
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--model",
+        "claude-sonnet-4-5",
+    ]
+    if not run.needs("deny"):
+        args += ["--allowedTools", "Bash,Task,Agent,mcp__lab__echo"]
+    if run.needs("mcp"):
+        args += ["--mcp-config", json.dumps({"mcpServers": mcp_servers(run)})]
+    if run.needs("partial"):
+        args += ["--include-partial-messages"]
+    if run.needs("resume"):
+        args += ["--continue"]
+    env = {
+        "ANTHROPIC_BASE_URL": run.url,
+        "ANTHROPIC_API_KEY": KEY,
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "CLAUDE_CODE_MAX_RETRIES": "2",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+    }
+    files = {".claude.json": json.dumps({"hasCompletedOnboarding": True, "autoUpdates": False})}
+    return Launch(args, env, files, sessions=".claude/projects/**/*.jsonl")
+
+
+@agent("codex", can="mcp resume", jq='select(.type == "turn.completed")')
+def codex(run):
+    config = f"""
+model = "{NAME}"
+model_provider = "lab"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+[model_providers.lab]
+name = "lab"
+base_url = "{run.url}/v1"
+env_key = "LAB_KEY"
+wire_api = "responses"
+request_max_retries = 2
+stream_max_retries = 2
+stream_idle_timeout_ms = 40000
+[analytics]
+enabled = false
+[otel]
+exporter = "none"
+{mcp_toml(run)}"""
+    verb = ["exec", "resume", "--last"] if run.needs("resume") else ["exec"]
+    args = [npm_bin(run, "codex"), *verb, "--json", "--skip-git-repo-check", PROMPT]
+    return Launch(
+        args, {"LAB_KEY": KEY}, {".codex/config.toml": config}, sessions=".codex/sessions/**/*.jsonl"
+    )
+
+
+@agent("copilot", can="deny mcp resume whole acp", jq='select(.type == "result") | .exitCode == 0')
+def copilot(run):
+    args = [npm_bin(run, "copilot"), "-p", PROMPT, "--output-format", "json", "--no-auto-update"]
+    args += ["--stream", "off" if run.needs("whole") else "on"]
+    if not run.needs("deny"):
+        args += ["--allow-all-tools"]
+    if run.needs("mcp"):
+        args += [
+            "--additional-mcp-config",
+            json.dumps({"mcpServers": {"lab": {"type": "local", "tools": ["*"], **mcp_servers(run)["lab"]}}}),
+        ]
+    if run.needs("resume"):
+        args += ["--continue"]
+    if run.needs("acp"):
+        args = [args[0], "--acp", "--no-auto-update"]
+    env = {
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_PROVIDER_BASE_URL": run.url + "/v1",
+        "COPILOT_PROVIDER_API_KEY": KEY,
+        "COPILOT_MODEL": NAME,
+        "COPILOT_AUTO_UPDATE": "false",
+        "COPILOT_PROVIDER_MAX_PROMPT_TOKENS": "100000",
+        "COPILOT_PROVIDER_MAX_OUTPUT_TOKENS": "4000",
+        # It unpacks itself into the cache on its first start.
+        "XDG_CACHE_HOME": str(run.place / "cache"),
+    }
+    return Launch(args, env)
+
+
+@agent("vibe", can="deny mcp resume acp", jq='select(.role == "assistant") | .content | length > 0')
+def vibe(run):
+    servers = (
+        f'[[mcp_servers]]\nname = "lab"\ntransport = "stdio"\ncommand = "{run.mcp[0]}"\nargs = {json.dumps(run.mcp[1:])}\n'
+        if run.needs("mcp")
+        else ""
+    )
+    config = f"""
+active_model = "scripted"
+enable_telemetry = false
+enable_update_checks = false
+enable_auto_update = false
+[[providers]]
+name = "lab"
+api_base = "{run.url}/v1"
+api_key_env_var = "LAB_KEY"
+api_style = "openai"
+backend = "generic"
+[[models]]
+name = "{NAME}"
+provider = "lab"
+alias = "scripted"
+input_price = 0.0
+output_price = 0.0
+{servers}"""
+    args = [venv_bin(run, "vibe"), "--prompt", PROMPT, "--output", "streaming", "--trust"]
+    if not run.needs("deny"):
+        args += ["--auto-approve"]
+    if run.needs("resume"):
+        args += ["--continue"]
+    if run.needs("acp"):
+        args = [venv_bin(run, "vibe-acp")]
+    env = {"LAB_KEY": KEY, "MISTRAL_API_KEY": KEY, "VIBE_HOME": f"{run.home}/.vibe"}
+    return Launch(args, env, {".vibe/config.toml": config})
+
+
+@agent("openhands", can="mcp resume", jq='select(.kind == "MessageEvent" and .source == "agent")')
+def openhands(run):
+    args = [venv_bin(run, "openhands"), "--headless", "--json", "--override-with-envs", "-t", PROMPT]
+    if run.needs("resume"):
+        args += ["--resume", "--last"]
+    env = {
+        "LLM_API_KEY": KEY,
+        "LLM_BASE_URL": run.url + "/v1",
+        "LLM_MODEL": f"openai/{NAME}",
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        "OPENHANDS_SUPPRESS_BANNER": "1",
+        "OH_TELEMETRY": "0",
+    }
+    files = {".openhands/mcp.json": json.dumps({"mcpServers": mcp_servers(run)})} if run.needs("mcp") else {}
+    return Launch(args, env, files)
+
+
+@agent("kimi", can="mcp resume acp", jq='select(.role == "assistant") | .content | length > 0')
+def kimi(run):
+    config = f"""
+default_model = "scripted"
+telemetry = false
+[providers.lab]
+type = "openai_legacy"
+base_url = "{run.url}/v1"
+api_key = "{KEY}"
+[models.scripted]
+provider = "lab"
+model = "{NAME}"
+max_context_size = 100000
+"""
+    args = [venv_bin(run, "kimi"), "--print", "--output-format=stream-json", "-p", PROMPT]
+    if run.needs("mcp"):
+        args += ["--mcp-config", json.dumps({"mcpServers": mcp_servers(run)})]
+    if run.needs("resume"):
+        args += ["--continue"]
+    if run.needs("acp"):
+        args = [args[0], "acp"]
+    return Launch(
+        args,
+        {"KIMI_CLI_NO_AUTO_UPDATE": "1", "KIMI_SHARE_DIR": f"{run.home}/.kimi"},
+        {".kimi/config.toml": config},
+    )
+
+
+@agent("kimi-code", can="mcp resume acp", jq='select(.role == "assistant") | .content | length > 0')
+def kimi_code(run):
+    config = f"""
+default_model = "scripted"
+[providers.lab]
+type = "openai"
+base_url = "{run.url}/v1"
+api_key = "{KEY}"
+[models.scripted]
+provider = "lab"
+model = "{NAME}"
+max_context_size = 100000
+"""
+    args = [npm_bin(run, "kimi"), "-p", PROMPT, "--output-format", "stream-json"]
+    if run.needs("resume"):
+        args += ["--continue"]
+    if run.needs("acp"):
+        args = [args[0], "acp"]
+    env = {
+        "KIMI_CODE_HOME": f"{run.home}/.kimi-code",
+        "KIMI_CODE_NO_AUTO_UPDATE": "1",
+        "KIMI_DISABLE_TELEMETRY": "1",
+    }
+    files = {".kimi-code/config.toml": config}
+    if run.needs("mcp"):
+        files[".kimi-code/mcp.json"] = json.dumps({"mcpServers": mcp_servers(run)})
+    return Launch(args, env, files)
+
+
+@agent("pi", can="resume", jq='select(.type == "agent_end")')
+def pi(run):
+    model = {
+        "id": NAME,
+        "name": "Scripted",
+        "reasoning": False,
+        "input": ["text"],
+        "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+        "contextWindow": 100000,
+        "maxTokens": 4096,
+    }
+    provider = {"baseUrl": run.url + "/v1", "api": "openai-completions", "apiKey": KEY, "models": [model]}
+    args = [npm_bin(run, "pi"), "--print", "--mode", "json", "--provider", "lab", "--model", NAME, PROMPT]
+    if run.needs("resume"):
+        args.insert(1, "--continue")
+    files = {
+        ".pi/agent/models.json": json.dumps({"providers": {"lab": provider}}),
+        ".pi/agent/settings.json": json.dumps({"enableInstallTelemetry": False}),
+    }
+    return Launch(args, {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "PI_SKIP_VERSION_CHECK": "1"}, files)
+
+
+@agent("qwen", can="deny mcp resume partial acp", jq=RESULT)
+def qwen(run):
+    args = [npm_bin(run, "qwen"), "-p", PROMPT, "--output-format", "stream-json"]
+    if not run.needs("deny"):
+        args += ["--yolo"]
+    if run.needs("partial"):
+        args += ["--include-partial-messages"]
+    if run.needs("resume"):
+        args += ["--continue"]
+    if run.needs("acp"):
+        args = [args[0], "--acp"]
+    settings = {
+        "security": {"auth": {"selectedType": "openai"}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
+        "telemetry": {"enabled": False},
+        "mcpServers": mcp_servers(run),
+    }
+    env = {
+        "OPENAI_API_KEY": KEY,
+        "OPENAI_BASE_URL": run.url + "/v1",
+        "OPENAI_MODEL": NAME,
+        "QWEN_TELEMETRY_ENABLED": "false",
+        "NO_BROWSER": "1",
+    }
+    return Launch(args, env, {".qwen/settings.json": json.dumps(settings)})
+
+
+@agent("gemini", can="deny mcp resume acp", jq='select(.type == "result") | .status == "success"')
+def gemini(run):
+    args = [npm_bin(run, "gemini"), "-p", PROMPT, "--output-format", "stream-json", "-m", "gemini-2.5-flash"]
+    if not run.needs("deny"):
+        args += ["--yolo"]
+    if run.needs("resume"):
+        args += ["--resume", "latest"]
+    if run.needs("acp"):
+        args = [args[0], "--acp", "-m", "gemini-2.5-flash"]
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
+        "telemetry": {"enabled": False},
+        "tools": {"sandbox": False},
+        "mcpServers": mcp_servers(run),
+    }
+    env = {
+        "GEMINI_API_KEY": KEY,
+        "GOOGLE_GEMINI_BASE_URL": run.url,
+        "GEMINI_TELEMETRY_ENABLED": "false",
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        "GEMINI_CLI_NO_RELAUNCH": "true",
+    }
+    return Launch(args, env, {".gemini/settings.json": json.dumps(settings)})
+
+
+STEP = 'select(.type == "step_finish") | .part.reason == "stop"'
+
+
+def opencode_config(run, schema):
+    model = {"name": "Scripted", "tool_call": True, "limit": {"context": 100000, "output": 4096}}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "lab",
+        "options": {"baseURL": run.url + "/v1", "apiKey": KEY},
+        "models": {NAME: model},
+    }
+    config = {
+        "$schema": schema,
+        "autoupdate": False,
+        "share": "disabled",
+        "model": f"lab/{NAME}",
+        "small_model": f"lab/{NAME}",
+        "permission": {"bash": "ask"} if run.needs("deny") else "allow",
+        "provider": {"lab": provider},
+    }
+    if run.needs("mcp"):
+        config["mcp"] = {"lab": {"type": "local", "command": run.mcp, "enabled": True}}
+    return json.dumps(config)
+
+
+@agent("opencode", can="deny mcp resume acp", jq=STEP)
+def opencode(run):
+    args = [npm_bin(run, "opencode"), "run", "--format", "json"]
+    if run.needs("acp"):
+        args = [npm_bin(run, "opencode"), "acp"]
+    if run.needs("resume"):
+        args += ["--continue"]
+    names = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
+    env = {f"OPENCODE_DISABLE_{name}": "1" for name in names}
+    args += [] if run.needs("acp") else [PROMPT]
+    return Launch(
+        args, env, {".config/opencode/opencode.json": opencode_config(run, "https://opencode.ai/config.json")}
+    )
+
+
+@agent("kilo", can="deny mcp resume acp", jq=STEP, profile="opencode kilo")
+def kilo(run):
+    args = [
+        str(run.place / "node_modules/@kilocode/cli-linux-x64/bin/kilo"),
+        "run",
+        "--auto",
+        "--format",
+        "json",
+    ]
+    if run.needs("acp"):
+        args = [args[0], "acp"]
+    if run.needs("resume"):
+        args += ["--continue"]
+    names = (
+        "AUTOUPDATE",
+        "MODELS_FETCH",
+        "LSP_DOWNLOAD",
+        "DEFAULT_PLUGINS",
+        "SESSION_INGEST",
+        "PRESENCE",
+        "CODEBASE_INDEXING",
+    )
+    env = {
+        **{f"KILO_DISABLE_{name}": "1" for name in names},
+        "KILO_TELEMETRY_LEVEL": "off",
+        "KILO_NO_DAEMON": "1",
+    }
+    args += [] if run.needs("acp") else [PROMPT]
+    return Launch(
+        args, env, {".config/kilo/kilo.json": opencode_config(run, "https://app.kilo.ai/config.json")}
+    )
+
+
+@agent("cline", can="deny acp", jq='select(.type == "run_result") | .finishReason == "completed"')
+def cline(run):
+    settings = {"provider": "openai-compatible", "apiKey": KEY, "model": NAME, "baseUrl": run.url + "/v1"}
+    provider = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
+    config = {
+        "version": 1,
+        "lastUsedProvider": "openai-compatible",
+        "modes": {},
+        "providers": {"openai-compatible": provider},
+    }
+    args = [npm_bin(run, "cline"), "--json", PROMPT]
+    if run.needs("deny"):
+        args[1:1] = ["--auto-approve", "false"]
+    if run.needs("acp"):
+        args = [args[0], "--acp"]
+    env = {"CLINE_TELEMETRY_DISABLED": "1", "CLINE_DISABLE_AUTO_UPDATE": "1", "TELEMETRY_DISABLED": "1"}
+    return Launch(args, env, {".cline/data/settings/providers.json": json.dumps(config)})
+
+
+@agent("letta", can="deny partial", jq='select(.type == "result") | .subtype == "success"')
+def letta(run):
+    binary = venv_bin(run, "letta")
+    login = [
+        binary,
+        "--backend",
+        "local",
+        "connect",
+        "openai-compatible",
+        "--base-url",
+        run.url + "/v1",
+        "--api-key",
+        KEY,
+    ]
+    args = [
+        binary,
+        "-p",
+        PROMPT,
+        "--output-format",
+        "stream-json",
+        "--backend",
+        "local",
+        "--model",
+        f"openai-compatible/{NAME}",
+    ]
+    if not run.needs("deny"):
+        args += ["--yolo"]
+    if run.needs("partial"):
+        args += ["--include-partial-messages"]
+    env = {
+        "LETTA_LOCAL_BACKEND_DIR": f"{run.home}/backend",
+        "LETTA_TELEMETRY": "0",
+        "LETTA_CODE_TELEM": "0",
+        "DISABLE_AUTOUPDATER": "1",
+    }
+    return Launch(args, env, {".letta/settings.json": "{}"}, before=login)
+
+
+@agent("codebuddy", can="deny mcp resume partial acp", jq=RESULT)
+def codebuddy(run):
+    model = {
+        "id": NAME,
+        "name": "Scripted",
+        "vendor": "lab",
+        "apiKey": KEY,
+        "url": run.url + "/v1/chat/completions",
+        "maxInputTokens": 100000,
+        "maxOutputTokens": 4096,
+        "supportsToolCall": True,
+        "supportsImages": False,
+    }
+    args = [
+        str(run.place / "node_modules/@tencent-ai/agent-sdk/cli/bin/codebuddy"),
+        "-p",
+        PROMPT,
+        "--output-format",
+        "stream-json",
+        "--model",
+        NAME,
+    ]
+    if not run.needs("deny"):
+        args += ["-y"]
+    if run.needs("mcp"):
+        args += ["--mcp-config", json.dumps({"mcpServers": mcp_servers(run)})]
+    if run.needs("partial"):
+        args += ["--include-partial-messages"]
+    if run.needs("resume"):
+        args += ["--continue"]
+    if run.needs("acp"):
+        args = [args[0], "--acp", "--model", NAME]
+    env = {
+        "CODEBUDDY_API_KEY": KEY,
+        "CODEBUDDY_BASE_URL": run.url + "/v1",
+        "CODEBUDDY_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1",
+    }
+    return Launch(
+        args, env, {".codebuddy/models.json": json.dumps({"models": [model], "availableModels": [NAME]})}
+    )
+
+
+@agent("gptme", can="markdown", jq='select(.role == "assistant") | .content | length > 0')
+def gptme(run):
+    form = [] if run.needs("markdown") else ["--tool-format", "tool"]
+    args = [
+        venv_bin(run, "gptme"),
+        "--non-interactive",
+        "--output-format",
+        "json",
+        "--model",
+        f"local/{NAME}",
+        *form,
+        PROMPT,
+    ]
+    return Launch(args, {"OPENAI_BASE_URL": run.url + "/v1", "OPENAI_API_KEY": KEY, "GPTME_CHECK": "false"})
+
+
+@agent("grok-cli", jq='select(.role == "assistant") | .content | length > 0')
+def grok_cli(run):
+    args = [npm_bin(run, "grok"), "-p", PROMPT, "-u", run.url + "/v1", "-k", KEY, "-m", NAME]
+    return Launch(args)
+
+
+@agent("omp", can="acp", jq='select(.type == "agent_end")', profile="pi omp")
+def omp(run):
+    config = f"""
+providers:
+  lab:
+    baseUrl: {run.url}/v1
+    api: openai-completions
+    apiKey: {KEY}
+    models:
+      - id: {NAME}
+        name: Scripted
+        reasoning: false
+        input: [text]
+        cost: {{input: 0, output: 0, cacheRead: 0, cacheWrite: 0}}
+        contextWindow: 100000
+        maxTokens: 4096
+"""
+    program = str(run.place / "node_modules/@oh-my-pi/pi-coding-agent/dist/cli.js")
+    args = [
+        npm_bin(run, "bun"),
+        program,
+        "--print",
+        "--mode",
+        "json",
+        "--provider",
+        "lab",
+        "--model",
+        NAME,
+        PROMPT,
+    ]
+    if run.needs("acp"):
+        args = [*args[:2], "acp"]
+    env = {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "OMP_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1"}
+    return Launch(args, env, {".omp/agent/models.yml": config})
+
+
+@agent(
+    "grok",
+    can="messages partial acp",
+    jq='select(.type == "end" or .type == "result") | .is_error != true',
+    profile="grok grok-messages",
+)
+def grok(run):
+    config = f"""
+[models]
+default = "scripted"
+[model.scripted]
+model = "{NAME}"
+base_url = "{run.url}/v1"
+env_key = "LAB_KEY"
+name = "Scripted"
+context_window = 100000
+max_completion_tokens = 4096
+[cli]
+auto_update = false
+"""
+    form = "streaming-messages-json" if run.needs("messages") or run.needs("partial") else "streaming-json"
+    args = [npm_bin(run, "grok"), "-p", PROMPT, "--output-format", form, "--always-approve", "-m", "scripted"]
+    if run.needs("partial"):
+        args += ["--include-partial-messages"]
+    if run.needs("acp"):
+        args = [args[0], "agent", "stdio"]
+    env = {"LAB_KEY": KEY, "XAI_API_KEY": KEY, "GROK_DISABLE_AUTOUPDATER": "1", "GROK_DISABLE_TELEMETRY": "1"}
+    return Launch(args, env, {".grok/config.toml": config})
+
+
+@agent("droid", can="acp", jq='select(.type == "completion")')
+def droid(run):
+    model = {
+        "model": NAME,
+        "id": f"custom:{NAME}",
+        "displayName": "Scripted",
+        "baseUrl": run.url + "/v1",
+        "apiKey": KEY,
+        "provider": "generic-chat-completion-api",
+        "maxOutputTokens": 4096,
+    }
+    args = [
+        str(run.place / "node_modules/@factory/cli-linux-x64/bin/droid"),
+        "exec",
+        "--output-format",
+        "stream-json",
+    ]
+    args += ["--skip-permissions-unsafe", "-m", f"custom:{NAME}", PROMPT]
+    if run.needs("acp"):
+        args = [args[0], "exec", "--output-format", "acp", "-m", f"custom:{NAME}"]
+    env = {"FACTORY_API_KEY": "fk-" + KEY, "FACTORY_TELEMETRY": "0", "DROID_DISABLE_AUTO_UPDATE": "1"}
+    return Launch(args, env, {".factory/settings.json": json.dumps({"customModels": [model]})})
+
+
+def nanocoder_files(run):
+    provider = {"name": "lab", "baseUrl": run.url + "/v1", "apiKey": KEY, "models": [NAME]}
+    return {".config/nanocoder/agents.config.json": json.dumps({"nanocoder": {"providers": [provider]}})}
+
+
+@agent("acpx", can="deny", jq=STOP_REASON)
+def acpx(run):
+    """acpx drives another agent; here Nanocoder, which the table has for ACP."""
+    other = run.beside("nanocoder") / "node_modules/.bin/nanocoder"
+    inner = shlex.join([str(other), "--acp", "--provider", "lab", "--model", NAME])
+    approve = "--deny-all" if run.needs("deny") else "--approve-all"
+    args = [npm_bin(run, "acpx"), "--format", "json", approve, "--agent", inner, "exec", PROMPT]
+    return Launch(args, {}, nanocoder_files(run))
+
+
+# Agents that speak only ACP
+
+
+@agent("nanocoder", can="deny acp", jq=STOP_REASON, profile="acp")
+def nanocoder(run):
+    args = [npm_bin(run, "nanocoder"), "--acp", "--provider", "lab", "--model", NAME]
+    return Launch(args, {}, nanocoder_files(run))
+
+
+@agent("claude-acp", can="deny mcp acp", jq=STOP_REASON, profile="acp")
+def claude_acp(run):
+    launch = claude(run)
+    launch.args = [npm_bin(run, "claude-agent-acp")]
+    launch.env["ANTHROPIC_MODEL"] = "claude-sonnet-4-5"
+    return launch
+
+
+@agent("codex-acp", can="mcp acp", jq=STOP_REASON, profile="acp")
+def codex_acp(run):
+    launch = codex(run)
+    launch.args = [npm_bin(run, "codex-acp")]
+    launch.env |= {"OPENAI_API_KEY": KEY, "CODEX_API_KEY": KEY}
+    return launch

@@ -1,0 +1,362 @@
+"""Holds what ndjson-check says of each recording against the truth.
+
+Each recording is judged twice: with its exit status, as in run mode, and without, as in a pipe.
+"""
+
+import csv
+import json
+import re
+import subprocess
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import agents
+import install
+import truth
+from record import checker
+from scenarios import ALL
+
+LISTED = Path(__file__).with_name("listed.tsv")
+
+# What may be wrong with the stream of a run that failed.
+FAIR = {
+    "missing-terminal-event",
+    "truncated-line",
+    "missing-final-newline",
+    "unfinished-call",
+    "unfinished-text",
+    "empty-stream",
+    "empty-answer",
+    "all-calls-refused",
+    "run-failed",
+    "stderr-in-stream",
+    "silent-failure",
+    "pipe-held-open",
+}
+
+
+@dataclass
+class Recording:
+    folder: Path
+    run: dict
+    truth: dict
+
+    @property
+    def agent(self):
+        return f"{self.run['agent']}-{self.run['version']}"
+
+    @property
+    def name(self):
+        return self.folder.name
+
+    @property
+    def stream(self):
+        return self.folder / "stream.ndjson"
+
+
+@dataclass
+class Fault:
+    """One thing that we say and that is not so."""
+
+    what: str
+    said: str
+    truth: str
+    line: int | None = None
+    why: str = ""  # from the list; empty if the fault is not listed
+
+
+@dataclass
+class Judgement:
+    recording: Recording
+    faults: list = field(default_factory=list)
+    outcomes: dict = field(default_factory=dict)  # who says what: True is success
+
+    @property
+    def kind(self):
+        if any(not fault.why for fault in self.faults):
+            return "wrong"
+        return "invisible" if self.faults else "right"
+
+
+def recordings(packages):
+    """The recordings of these packages, without the scenarios that an agent cannot run."""
+    for package in packages:
+        for file in sorted((install.folder() / "rec" / package.name).glob("*/run.json")):
+            run = json.loads(file.read_text())
+            log = json.loads((file.parent / "requests.json").read_text())
+            if not run["missing"] and run["scenario"] in ALL and (file.parent / "stream.ndjson").exists():
+                yield Recording(file.parent, run, truth.of(ALL[run["scenario"]], log, run))
+
+
+def judge(recording):
+    result = Judgement(recording)
+    known = recording.run["mode"] != "pipe"
+    entry = agents.expected(recording.run)
+    if known:
+        said = check(recording.stream, recording.run["exit_status"])
+        result.faults += compare(said, recording, entry)
+        result.outcomes["with status"] = said.code == 0
+        result.outcomes["status"] = recording.run["exit_status"] == 0
+    said = check(recording.stream)
+    result.outcomes["stream"] = said.code == 0
+    result.faults += compare_pipe(said, recording) if known else compare(said, recording, entry)
+    if entry.jq:
+        result.outcomes["jq"] = jq(entry.jq, recording.stream)
+    if recording.run["survivors"]:
+        names = ", ".join(sorted(set(recording.run["survivors"])))
+        if recording.run["mode"] == "run":
+            result.faults.append(Fault("survivors", names, "no process is left"))
+    for fault in result.faults:
+        fault.why = reason(recording, fault)
+    return result
+
+
+@dataclass
+class Said:
+    """What ndjson-check says of a stream."""
+
+    code: int
+    stream: dict
+    diagnostics: list
+    answer: str
+    transcript: str
+
+    def __str__(self):
+        if self.code == 2:
+            return "exit code 2"
+        return f"{self.stream['verdict']}, {self.stream['outcome']}"
+
+    @property
+    def line(self):
+        return next((one.get("line") for one in self.diagnostics if one["severity"] == "error"), None)
+
+
+def check(stream, status=None):
+    known = [] if status is None else ["--exit-status", str(status)]
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        code, answer = convert("answer", ["--report", f"json={report}", *known, stream])
+        _, transcript = convert("transcript", [*known, stream])
+        lines = [json.loads(line) for line in report.read_text().splitlines()] if report.exists() else []
+    diagnostics = [line for line in lines if line["type"] == "diagnostic"]
+    found = next((line for line in lines if line["type"] == "stream"), {})
+    return Said(code, found, diagnostics, answer, transcript)
+
+
+def convert(form, args):
+    done = subprocess.run(
+        [checker(), "--quiet", "--raw", "--to", form, *args],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def compare(said, recording, entry):
+    """The faults of a verdict that had everything there is to know."""
+    truth = recording.truth
+    if said.code == 2:
+        return [Fault("not recognised", str(said), f"a stream of {entry.profile}")]
+    profile = said.stream.get("profile")
+    if profile not in entry.profile.split():
+        # What else it says follows from that.
+        return [Fault("profile", profile, entry.profile)]
+    faults = []
+    if truth["outcome"] == "succeeded":
+        faults += compare_success(said, truth)
+    elif truth["outcome"] == "failed" and said.code == 0:
+        faults.append(Fault("false success", str(said), "failed"))
+    elif truth["outcome"] == "failed" and said.answer:
+        faults.append(Fault("answer of a failed run", repr(said.answer[:60]), "none"))
+    faults += compare_calls(said, truth)
+    faults += unfair(said, truth)
+    return faults
+
+
+def compare_success(said, truth):
+    if said.code == 3:
+        return [Fault("false failure", str(said), "succeeded", said.line)]
+    if said.code != 0:
+        return []  # each error is a fault of its own
+    faults = []
+    if said.answer.rstrip("\n") != truth["answer"].rstrip("\n"):
+        faults.append(Fault("answer", repr(said.answer[:60]), repr(truth["answer"][:60])))
+    times = said.transcript.count(truth["answer"])
+    least, most = truth["times"]
+    if not least <= times <= most:
+        faults.append(Fault("transcript", f"the answer {times} times", f"{least} to {most} times"))
+    return faults
+
+
+def compare_calls(said, truth):
+    counts = said.stream.get("tool_call_counts") or Counter()
+    became, want = truth["became"], truth["calls"]
+    if truth["outcome"] == "failed" and became != "unfinished":
+        return []  # a call may have been on its way
+    refused = counts["rejected"] + counts["denied"]
+    got = f"{counts['total']} calls, {counts['failed']} failed, {refused} refused, {counts['unfinished']} unfinished"
+    fault = Fault("calls", got, f"{want} {became}")
+    if became == "any":
+        return []
+    if counts["total"] != want:
+        return [fault]
+    right = {
+        "succeeded": counts["failed"] + refused + counts["unfinished"] == 0,
+        "started": counts["failed"] + refused == 0,
+        "failed": counts["failed"] + refused == want,
+        "refused": refused == want,
+        "unfinished": counts["succeeded"] == 0,
+    }
+    return [] if right[became] else [fault]
+
+
+def unfair(said, truth):
+    """Errors and unknown events that no run of the agent deserves."""
+    faults = {}
+    fair = FAIR if truth["outcome"] != "succeeded" else {"stderr-in-stream"}
+    for one in said.diagnostics:
+        if one["rule"] == "unknown-event" or (one["severity"] == "error" and one["rule"] not in fair):
+            faults.setdefault(
+                (one["rule"], one["message"]), Fault(one["rule"], one["message"], "in order", one.get("line"))
+            )
+    return list(faults.values())
+
+
+def compare_pipe(said, recording):
+    """Without the exit status, only the outcome is compared."""
+    truth = recording.truth["outcome"]
+    if said.code == 2:
+        return []  # told once
+    if truth == "succeeded" and said.code == 3:
+        return [Fault("false failure in a pipe", str(said), truth, said.line)]
+    if truth == "succeeded" and said.code != 0:
+        return [Fault("false error in a pipe", str(said), truth, said.line)]
+    if truth == "failed" and said.code == 0:
+        return [Fault("false success in a pipe", str(said), truth)]
+    return []
+
+
+def jq(filter, stream):
+    """What the usual one-liner says of the last event that it finds. None without jq."""
+    try:
+        return (
+            subprocess.run(["jq", "-es", f"[.[] | {filter}] | last", stream], capture_output=True).returncode
+            == 0
+        )
+    except FileNotFoundError:
+        return None
+
+
+def listed():
+    with open(LISTED, newline="") as rows:
+        return list(csv.DictReader(rows, delimiter="\t"))
+
+
+def reason(recording, fault):
+    """The written reason of a fault that is listed."""
+    keys = {"agent": recording.agent, "recording": recording.name, "fault": fault.what}
+    for row in LIST:
+        if all(fnmatchcase(value, row[key]) for key, value in keys.items()):
+            return row["why"]
+    return ""
+
+
+LIST = listed()
+
+
+# The table
+
+
+def judge_all(packages):
+    return [judge(recording) for recording in recordings(packages)]
+
+
+def report(judgements, everything=False):
+    """The table, then each fault."""
+    width = max((len(one.recording.agent) for one in judgements), default=0)
+    print(
+        f"{'':{width}}  runs  right  wrong  invisible | false success: status  jq  pipe  ours | false alarm: status  jq  pipe  ours"
+    )
+    for agent, some in [*groups(judgements).items(), ("all", judgements)]:
+        kinds = Counter(one.kind for one in some)
+        good, bad = alarms(some)
+        numbers = f"{len(some):4}  {kinds['right']:5}  {kinds['wrong']:5}  {kinds['invisible']:9}"
+        columns = [" ".join(f"{side[who]:5}" for who in WHO) for side in (bad, good)]
+        print(f"{agent:{width}}  {numbers} | {columns[0]:>35} | {columns[1]:>33}")
+    for (agent, what, why, _), found in alike(judgements).items():
+        if why and not everything:
+            continue
+        one, fault = found[0]
+        line = f", line {fault.line}" if fault.line else ""
+        print(f"\n{agent}: {what}: {fault.said}, but {fault.truth} ({one.recording.name}{line})")
+        if len(found) > 1:
+            print("  and " + ", ".join(other.recording.name for other, _ in found[1:]))
+        if why:
+            print(f"  listed: {why}")
+
+
+def alike(judgements):
+    """The faults of each agent that are the same fault, with their recordings."""
+    found = {}
+    for one in judgements:
+        for fault in one.faults:
+            # Messages of rules differ in numbers; what was said of an outcome does not matter.
+            said = (
+                fault.said
+                if fault.what == "calls"
+                else re.sub(r"\d+", "N", fault.said)
+                if "-" in fault.what
+                else ""
+            )
+            key = (one.recording.agent, fault.what, fault.why, said)
+            found.setdefault(key, []).append((one, fault))
+    return found
+
+
+WHO = ("status", "jq", "stream", "with status")
+
+
+def groups(judgements):
+    found = {}
+    for one in judgements:
+        found.setdefault(one.recording.agent, []).append(one)
+    return found
+
+
+def alarms(judgements):
+    """Good runs called bad, and bad runs called good, by each way of asking."""
+    good, bad = Counter(), Counter()
+    for one in judgements:
+        truth = one.recording.truth["outcome"]
+        for who, success in one.outcomes.items():
+            good[who] += truth == "succeeded" and success is False
+            bad[who] += truth == "failed" and success is True
+    return good, bad
+
+
+def markdown(judgements):
+    """The table of docs/agents.md."""
+    print(
+        "| agent | version | date | runs | right | wrong | invisible | told as success: status | jq | pipe | run mode |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    for some in groups(judgements).values():
+        run = some[0].recording.run
+        kinds = Counter(one.kind for one in some)
+        failed = sum(one.recording.truth["outcome"] == "failed" for one in some)
+        _, bad = alarms(some)
+        date = max(one.recording.run["date"] for one in some)
+        cells = [
+            run["agent"],
+            run["version"],
+            date,
+            len(some),
+            kinds["right"],
+            kinds["wrong"],
+            kinds["invisible"],
+        ]
+        cells += [f"{bad[who]} of {failed}" if who == "status" else bad[who] for who in WHO]
+        print("| " + " | ".join(str(cell) for cell in cells) + " |")

@@ -1,0 +1,363 @@
+"""The scenarios: for each, what the model answers, and what is asked of the agent besides.
+
+A script gets one `Turn` and returns one `Reply`. The truth of a run is what the model really
+delivered, so a scenario adds only what the replies do not show.
+"""
+
+from dataclasses import dataclass
+from typing import Callable
+
+from model import Call, Missing, Reply
+
+TEXT = [
+    "Hello",
+    " from the scripted",
+    " model.\nSecond line: ",
+    "äöü € ",
+    '😀 "quoted" ',
+    "\\ back\\slash",
+    " and\tdone.",
+]
+AFTER = ["The command", " printed", " hi.", " All done."]
+PROMPT = "Say hello, please"
+NESTED = "[nested] Say hi"
+
+
+@dataclass
+class Scenario:
+    name: str
+    script: Callable
+    about: str
+    stalls: bool = False  # the run ends only when somebody ends it
+    calls: str = "succeeded"  # what becomes of the calls; `started` if they may still run
+    needs: str = ""  # what the agent must be told: deny, mcp, resume, partial
+
+
+ALL = {}
+
+
+def scenario(about, **more):
+    def keep(script):
+        name = script.__name__.rstrip("_").replace("_", "-")
+        ALL[name] = Scenario(name, script, about, **more)
+        return script
+
+    return keep
+
+
+def end():
+    return Reply(text=AFTER)
+
+
+# Answers
+
+
+@scenario("a plain answer")
+def text(turn):
+    return Reply(text=TEXT)
+
+
+@scenario("a plain answer of a new turn in an earlier session", needs="resume")
+def resume(turn):
+    return Reply(text=TEXT)
+
+
+@scenario("an answer of one million characters")
+def long(turn):
+    # Some agents stop a model that repeats itself.
+    return Reply(text=[piece(number) for number in range(100)])
+
+
+def piece(number):
+    return "".join(f"Line {line} costs {line * line} €\n" for line in range(number * 400, number * 400 + 400))
+
+
+@scenario("reasoning, then an answer")
+def think(turn):
+    return Reply(thoughts=["I think", " therefore."], text=TEXT)
+
+
+@scenario("reasoning, a call, reasoning, an answer")
+def think_tool(turn):
+    return (
+        Reply(thoughts=["A command", " will tell."], calls=[turn.shell("echo hi")])
+        if not turn.results
+        else Reply(thoughts=["It said hi."], text=AFTER)
+    )
+
+
+@scenario("no text at all")
+def empty(turn):
+    return Reply()
+
+
+@scenario("a call, then no text")
+def empty_after(turn):
+    return end_with(Reply(), turn)
+
+
+def end_with(last, turn):
+    return last if turn.results else Reply(calls=[turn.shell("echo hi")])
+
+
+@scenario("the output limit ends the answer")
+def length(turn):
+    return Reply(text=TEXT[:4], stop="length")
+
+
+@scenario("the output limit ends the answer after a call")
+def length_after(turn):
+    return end_with(Reply(text=AFTER[:2], stop="length"), turn)
+
+
+@scenario("a content filter ends the answer")
+def filter_(turn):
+    return Reply(text=TEXT[:2], stop="filter")
+
+
+# Calls
+
+
+@scenario("one command")
+def tool(turn):
+    return end_with(end(), turn)
+
+
+@scenario("text, one command, text")
+def text_tool(turn):
+    return end() if turn.results else Reply(text=["I will", " run it."], calls=[turn.shell("echo hi")])
+
+
+@scenario("a command that fails", calls="failed")
+def tool_fails(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("sh -c 'echo bad >&2; exit 3'")])
+
+
+@scenario("a command with much output")
+def tool_big(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("seq 1 20000")])
+
+
+@scenario("a command that prints bytes that are not UTF-8, and control characters")
+def tool_bytes(turn):
+    return (
+        end()
+        if turn.results
+        else Reply(calls=[turn.shell(r"printf '\377\376\000\033[31mred\033[0m\r\n\342\200\250end\n'")])
+    )
+
+
+@scenario("two commands at once")
+def parallel(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("sleep 1; echo one"), turn.shell("echo two")])
+
+
+@scenario("five commands, one after the other")
+def five(turn):
+    return (
+        end()
+        if turn.results >= 5
+        else Reply(text=[f"Step {turn.results + 1}."], calls=[turn.shell(f"echo {turn.results + 1}")])
+    )
+
+
+@scenario("a tool that does not exist", calls="failed")
+def unknown_tool(turn):
+    return end() if turn.results or turn.number > 1 else Reply(calls=[Call("no_such_tool", {"foo": "bar"})])
+
+
+@scenario("a call whose arguments are not JSON", calls="failed")
+def bad_arguments(turn):
+    return end() if turn.results or turn.number > 1 else Reply(calls=[Call(turn.shell("").name, '{"comm')])
+
+
+@scenario("a command that the agent may not run", needs="deny", calls="refused")
+def denied(turn):
+    return end() if turn.results or turn.number > 1 else Reply(calls=[turn.shell("touch made.txt")])
+
+
+@scenario("a command in the background", calls="started")
+def background(turn):
+    return (
+        end()
+        if turn.results
+        else Reply(
+            calls=[
+                turn.shell(
+                    "sleep 3; echo hi",
+                    run_in_background=True,
+                    is_background=True,
+                    background=True,
+                    description="say hi later",
+                )
+            ]
+        )
+    )
+
+
+@scenario("a command of fifteen seconds", calls="started")
+def slow_tool(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("sleep 15; echo hi")])
+
+
+@scenario("a tool of an MCP server", needs="mcp")
+def mcp(turn):
+    return end() if turn.results else Reply(calls=[turn.tool("(?i)echo", text="hi")])
+
+
+@scenario("a tool of an MCP server that fails", needs="mcp", calls="failed")
+def mcp_fails(turn):
+    return end() if turn.results else Reply(calls=[turn.tool("(?i)echo", text="fail")])
+
+
+@scenario("a sub-agent that answers", calls="started")
+def subagent(turn):
+    if NESTED in turn.user:
+        return Reply(text=["The sub-agent", " says hi."], aside=True)
+    return end() if turn.results else Reply(calls=[delegate(turn)])
+
+
+@scenario("a sub-agent that runs a command", calls="any")
+def subagent_tool(turn):
+    if NESTED in turn.user:
+        return (
+            Reply(text=["The sub-agent says hi."], aside=True)
+            if turn.results
+            else Reply(calls=[turn.shell("echo hi")], aside=True)
+        )
+    return end() if turn.results else Reply(calls=[delegate(turn)])
+
+
+def delegate(turn):
+    names = ("task", "agent", "spawn_agent", "subagent")
+    name = next((name for name in turn.tools if name.split("/")[-1].lower() in names), None)
+    if name is None:
+        raise Missing("no tool that starts a sub-agent")
+    kinds = str(turn.tools[name])
+    kind = next(
+        (kind for kind in ("general-purpose", "general", "coder", "worker") if kind in kinds),
+        "general-purpose",
+    )
+    tool = f"^{name}$"
+    return turn.tool(
+        tool,
+        prompt=NESTED,
+        message=NESTED,
+        description="say hi",
+        subagent_type=kind,
+        agent_type=kind,
+        name="helper",
+        mode="sync",
+    )
+
+
+# Failures of the model
+
+
+@scenario("HTTP 400")
+def http_400(turn):
+    return Reply(status=400)
+
+
+@scenario("HTTP 401")
+def http_401(turn):
+    return Reply(status=401)
+
+
+@scenario("HTTP 401 after a call")
+def http_401_after(turn):
+    return end_with(Reply(status=401), turn)
+
+
+@scenario("HTTP 429, once")
+def http_429_once(turn):
+    return Reply(status=429) if first(turn) else Reply(text=TEXT)
+
+
+@scenario("HTTP 429, always")
+def http_429(turn):
+    return Reply(status=429)
+
+
+@scenario("HTTP 500, once")
+def http_500_once(turn):
+    return Reply(status=500) if first(turn) else Reply(text=TEXT)
+
+
+@scenario("HTTP 500, always")
+def http_500(turn):
+    return Reply(status=500)
+
+
+@scenario("HTTP 500 after a call, always")
+def http_500_after(turn):
+    return end_with(Reply(status=500), turn)
+
+
+@scenario("the connection is lost in the middle of the answer, always")
+def cut(turn):
+    return Reply(text=TEXT, fault="cut")
+
+
+@scenario("the connection is lost in the middle of the answer, once")
+def cut_once(turn):
+    return Reply(text=TEXT, fault="cut" if first(turn) else "")
+
+
+@scenario("the connection is lost after the text, once")
+def cut_late(turn):
+    return Reply(text=TEXT, fault="cut-late" if first(turn) else "")
+
+
+@scenario("the connection is lost within a call, once")
+def cut_call(turn):
+    return (
+        end()
+        if turn.results
+        else Reply(
+            text=["I will run it."],
+            calls=[turn.shell("echo hi; echo more")],
+            fault="cut-call" if first(turn) else "",
+        )
+    )
+
+
+@scenario("the connection is lost after a call, always")
+def cut_after(turn):
+    return end_with(Reply(text=AFTER, fault="cut"), turn)
+
+
+@scenario("the connection is lost after a call, once")
+def cut_after_once(turn):
+    return end_with(Reply(text=AFTER, fault="cut" if turn.number == 2 else ""), turn)
+
+
+def first(turn):
+    return turn.number == 1
+
+
+# Runs that somebody ends
+
+
+@scenario("the model hangs before its answer", stalls=True)
+def hang_start(turn):
+    return Reply(text=TEXT, fault="hang-start")
+
+
+@scenario("the model hangs in the middle of its answer", stalls=True)
+def hang(turn):
+    return Reply(text=TEXT, fault="hang")
+
+
+@scenario("the model hangs after a call", stalls=True)
+def hang_after(turn):
+    return end_with(Reply(text=AFTER, fault="hang"), turn)
+
+
+@scenario("a command never ends", stalls=True, calls="unfinished")
+def stuck_tool(turn):
+    return (
+        end()
+        if turn.results
+        else Reply(calls=[turn.shell("touch started; tail -f /dev/null", timeout=600000)])
+    )

@@ -1,0 +1,57 @@
+"""The truth of a run: what the model delivered, and what was done to the agent."""
+
+from model import Reply
+
+
+def of(scenario, log, happened):
+    """The truth as a plain object.
+
+    outcome   succeeded, failed, or either where both are fair
+    answer    the last text, if the run succeeded
+    times     how often the agent got that text, least and most
+    calls     how many calls the model made, and what became of them
+    """
+    main = conversation(log)
+    last = next(
+        (Reply(**entry["reply"]) for entry in reversed(main) if not entry["reply"].get("aside")), None
+    )
+    outcome = outcome_of(last, happened)
+    delivered = [
+        entry["reply"] for entry in main if not entry["reply"]["fault"] and entry["reply"]["status"] == 200
+    ]
+    calls = sum(len(reply["calls"]) for reply in delivered)
+    answer = "".join(last.text) if last and outcome == "succeeded" else None
+    same = [entry["reply"]["fault"] for entry in main if "".join(entry["reply"]["text"]) == answer]
+    # Some ask again in the background, and do not show it.
+    times = [1, same.count("") + same.count("cut-late")]
+    return {
+        "outcome": outcome,
+        "answer": answer,
+        "times": times,
+        "calls": calls,
+        "became": scenario.calls,
+        "requests": len(main),
+    }
+
+
+def conversation(log):
+    """The requests of the main conversation. Others have few tools, or none: titles, memories."""
+    main = [entry for entry in log if entry["main"]]
+    return [
+        entry for entry in main if 2 * len(entry["tools"]) > len(main[0]["tools"]) or entry["reply"]["calls"]
+    ]
+
+
+def outcome_of(last, happened):
+    if happened["timed_out"] or last is None:
+        return "failed"
+    if happened["killed"]:
+        # Some agents give the signal to their tool, and go on.
+        return "either" if not last.fault and last.text and not last.calls else "failed"
+    if last.status != 200 or last.fault in ("cut", "cut-call", "hang", "hang-start"):
+        return "failed"
+    if last.stop != "end":
+        return "failed"
+    if last.fault == "cut-late" or not "".join(last.text):
+        return "either"
+    return "either" if last.calls else "succeeded"
