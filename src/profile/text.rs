@@ -38,6 +38,13 @@ impl Default for TextRules {
     }
 }
 
+impl TextRules {
+    /// Whether the group of deltas is named once, before them.
+    pub(crate) fn names_groups_of_deltas(&self) -> bool {
+        self.ends_at.iter().any(|rule| !rule.group.is_empty())
+    }
+}
+
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SegmentEndRule {

@@ -134,12 +134,12 @@ impl<'p> TextCheck<'p> {
     }
 
     /// The text that follows is of this group; one of another group is complete, or abandoned if
-    /// its whole should have come before this one.
+    /// this is the whole of another message.
     fn enter(&mut self, group: &str, is_whole: bool, updates: &mut TextUpdates<'_>) {
         if self.group.as_ref().is_some_and(|own| own.is(group)) {
             return;
         }
-        if is_whole && self.group.is_some() && self.must_close() {
+        if is_whole && self.group.is_some() && self.profile.text.names_groups_of_deltas() {
             self.abandon(updates);
         }
         self.close(updates);
