@@ -31,6 +31,11 @@ pub enum Error {
         /// What is wrong with it, with the JSON Pointer of the place.
         message: String,
     },
+    /// The first events of a stream match no profile.
+    UnknownAgent {
+        /// The stream's name.
+        stream: String,
+    },
     /// The first events of a stream match several profiles.
     AmbiguousStream {
         /// The stream's name.
@@ -62,6 +67,9 @@ impl fmt::Display for Error {
             Self::Profile { origin, message } => {
                 write!(out, "failed to use the profile {origin}: {message}")
             }
+            Self::UnknownAgent { stream } => {
+                write!(out, "{stream}: no known agent writes these events: choose with --profile")
+            }
             Self::AmbiguousStream { stream, profiles } => {
                 let profiles = profiles.join(" or ");
                 write!(out, "{stream}: the stream may be of {profiles}: choose with --profile")
@@ -82,6 +90,7 @@ impl std::error::Error for Error {
             Self::Read { source, .. } => Some(source),
             Self::Schema { .. }
             | Self::Profile { .. }
+            | Self::UnknownAgent { .. }
             | Self::AmbiguousStream { .. }
             | Self::NoSingleObject { .. }
             | Self::NothingToCheck { .. } => None,

@@ -8,9 +8,11 @@ use serde_json::Value;
 use super::Format;
 use super::options::Options;
 use crate::error::Error;
+use crate::facts::FactReader;
 use crate::json::Schema;
-use crate::profile::detect::{Detection, ProfileSource};
+use crate::profile::detect::{self, Detection, ProfileSource};
 use crate::profile::{DEFAULT, Profile, TerminalPolicy};
+use crate::stream::Event;
 
 /// The contract of one agent's streams.
 #[derive(Debug)]
@@ -125,18 +127,27 @@ impl Contracts {
         self.is_named.then_some(&self.first)
     }
 
-    /// The contract of a stream whose first events show this.
+    /// The contract of a stream that begins with these bytes.
     ///
     /// # Errors
     ///
-    /// When they match several profiles.
+    /// When nothing shows the agent, or several profiles match.
     pub(crate) fn detected(
         &self,
         stream: &str,
+        bytes: &[u8],
         detection: &Detection<'_>,
     ) -> Result<(&Contract, ProfileSource), Error> {
         match detection {
-            Detection::None => Ok((&self.first, ProfileSource::Fallback)),
+            Detection::None => {
+                let (profile, mut facts) = (&self.first.profile, FactReader::default());
+                let is_known = |event: &Event<'_>| facts.plan(profile, event).is_known();
+                if detect::may_be_of(bytes, is_known) {
+                    Ok((&self.first, ProfileSource::Fallback))
+                } else {
+                    Err(Error::UnknownAgent { stream: stream.to_owned() })
+                }
+            }
             Detection::One(profile) => Ok((self.of_profile(profile)?, ProfileSource::Detected)),
             Detection::Several(profiles) => Err(Error::AmbiguousStream {
                 stream: stream.to_owned(),

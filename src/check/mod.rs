@@ -322,8 +322,8 @@ impl Stream<'_> {
         let chosen = if let Some(contract) = self.contracts.named() {
             Ok((contract, ProfileSource::Named))
         } else {
-            let detection = detector.finish(self.lines.unread());
-            self.contracts.detected(&self.name, &detection)
+            let bytes = self.lines.unread();
+            self.contracts.detected(&self.name, bytes, &detector.finish(bytes))
         };
         let (contract, source) = chosen.map_err(|error| abandon(error, out))?;
         let profile = contract.profile();

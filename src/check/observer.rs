@@ -154,6 +154,8 @@ pub enum TextUpdate<'a> {
     Replaced(&'a str),
     /// The segment is complete.
     SegmentEnd,
+    /// The agent gives up the open segment: its chunks are not part of the answer.
+    Abandoned,
     /// The text of the answer, as the terminal event gives it.
     Answer(Cow<'a, str>),
     /// A new turn begins.

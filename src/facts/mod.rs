@@ -16,7 +16,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::json::JsonRef;
 use crate::limits::CALL_ID_BYTES_MAX;
 use crate::profile::path::Scope;
-use crate::profile::{CallOutcome, RunOutcome, WithoutStart};
+use crate::profile::{CallOutcome, ErrorSeverity, RunOutcome, WithoutStart};
 use crate::rules::escape::{clipped, shown};
 
 pub(crate) use bounded_id::BoundedId;
@@ -52,9 +52,17 @@ pub(crate) struct RareFacts<'e> {
     pub(crate) directory: Option<Cow<'e, str>>,
     pub(crate) started: Vec<Call<'e>>,
     pub(crate) completed: Vec<(Call<'e>, CallOutcome)>,
+    /// Calls that were refused, whatever their completions say.
+    pub(crate) refused: Vec<(CallId, CallOutcome)>,
+    /// The group of the texts that follow.
+    pub(crate) next_group: Option<String>,
+    /// The agent gives up the open text.
+    pub(crate) abandons_text: bool,
+    /// The next whole text may repeat the last segment.
+    pub(crate) may_repeat_text: bool,
     /// The text of the answer.
     pub(crate) final_text: Option<RawStr<'e>>,
-    pub(crate) error: Option<ErrorFact>,
+    pub(crate) error: Option<ErrorSeverity>,
     /// How the run goes, so far.
     pub(crate) progress: Option<RunOutcome>,
     pub(crate) end: Option<RunEnd<'e>>,
@@ -126,15 +134,6 @@ pub(crate) struct Call<'e> {
     pub(crate) must_match: Vec<Option<JsonRef<'e>>>,
 }
 
-/// An error that the stream reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ErrorFact {
-    /// The run cannot succeed.
-    Fatal,
-    /// The run may go on.
-    Warning,
-}
-
 /// What the stream says at the end of the run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RunEnd<'e> {
@@ -188,6 +187,10 @@ impl<'e> Facts<'e> {
 
     pub(crate) fn completed(&self) -> &[(Call<'e>, CallOutcome)] {
         self.rare.as_ref().map_or(&[], |rare| &rare.completed)
+    }
+
+    pub(crate) fn refused(&self) -> &[(CallId, CallOutcome)] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.refused)
     }
 
     pub(crate) fn end(&self) -> Option<&RunEnd<'e>> {

@@ -5,15 +5,13 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use super::tag_rules::{OpenRule, TagCache, TagRules};
-use super::template::{FactTemplate, Plan, TextTemplate};
-use super::{
-    Call, CallId, ErrorFact, Marks, RareFacts, RunEnd, RunTotals, TagStatus, TextKind, Usage,
-};
+use super::template::{FactTemplate, Plan, TextTemplate, group_key};
+use super::{Call, CallId, Marks, RareFacts, RunEnd, RunTotals, TagStatus, TextKind, Usage};
 use crate::json::JsonRef;
 use crate::profile::path::{Finder, Path, Scope};
 use crate::profile::{
-    CallCompletion, CallOutcome, ErrorSeverity, Profile, RunOutcome, TerminalOutcome,
-    TerminalPolicy, TextMode, TextRule, ToolName, WithoutStart,
+    CallCompletion, CallOutcome, Profile, RunOutcome, TerminalOutcome, TerminalPolicy, TextMode,
+    ToolName, WithoutStart,
 };
 use crate::stream::Event;
 
@@ -42,8 +40,15 @@ impl FactReader {
         let session = session.and_then(JsonRef::as_str);
         let time = profile.session.time.as_ref().and_then(|path| path.find(root));
         let has_ids = calls(profile, rules, root, &mut rare);
+        refusals(profile, rules, root, &mut rare);
         let (texts, final_text, has_text) = texts(profile, rules, root);
-        let ends_segment = applies(&rules.boundaries);
+        let ends_segment = boundary(profile, rules, root, &mut rare);
+        if applies(&rules.abandoned_text) {
+            rare.get_or_insert_default().abandons_text = true;
+        }
+        if applies(&rules.repeated_text) {
+            rare.get_or_insert_default().may_repeat_text = true;
+        }
         course(profile, rules, root, &mut rare);
         let starts_turn = applies(&rules.reopen);
         let may_follow_end = applies(&rules.after);
@@ -97,6 +102,17 @@ fn calls<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut 
     is_complete
 }
 
+fn refusals(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) {
+    for open in rules.refusals.iter().filter(|open| open.when.hold(root)) {
+        let rule = &profile.calls.refusals[open.rule];
+        let ids = rule.of.objects(root).filter_map(|scope| call_id(scope, &rule.id));
+        let refused: Vec<_> = ids.map(|id| (id, rule.outcome)).collect();
+        if !refused.is_empty() {
+            rare.get_or_insert_default().refused.extend(refused);
+        }
+    }
+}
+
 fn completed<'e>(
     profile: &Profile,
     scope: Scope<'e>,
@@ -142,7 +158,7 @@ fn tool<'e>(names: &[ToolName], scope: Scope<'e>) -> Option<(Cow<'e, str>, bool)
         let key = rule.key.as_ref().and_then(|path| path.find_key(scope));
         let value = || rule.value.as_ref()?.find(scope)?.as_str();
         let fixed = || rule.name.clone().map(Cow::Owned);
-        let name = key.or_else(value).or_else(fixed)?;
+        let name = key.or_else(value).or_else(fixed).filter(|name| !name.is_empty())?;
         let known = rule.known.as_ref();
         let is_known = known.is_none_or(|known| known.iter().any(|known| *known == name));
         Some((name, is_known))
@@ -161,16 +177,27 @@ fn course<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut
         open.when.hold(root) && profile.end.errors[open.rule].of.objects(root).next().is_some()
     });
     if let Some(open) = error {
-        let fact = match profile.end.errors[open.rule].severity {
-            ErrorSeverity::Fatal => ErrorFact::Fatal,
-            ErrorSeverity::Warning => ErrorFact::Warning,
-        };
-        rare.get_or_insert_default().error = Some(fact);
+        let severity = profile.end.errors[open.rule].severity;
+        rare.get_or_insert_default().error = Some(severity);
     }
     if let Some(open) = rules.progress.iter().find(|open| open.when.hold(root)) {
         let progress = profile.end.progress[open.rule].outcome;
         rare.get_or_insert_default().progress = Some(progress);
     }
+}
+
+/// Whether the event ends a segment; it may name the group of the texts that follow.
+fn boundary(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) -> bool {
+    let Some(open) = rules.boundaries.iter().find(|open| open.when.hold(root)) else {
+        return false;
+    };
+    let paths = &profile.text.ends_at[open.rule].group;
+    if !paths.is_empty() {
+        let key =
+            group_key(&group(paths, root.into()), |part| part.scalar_text().unwrap_or_default());
+        rare.get_or_insert_default().next_group = Some(key.into_owned());
+    }
+    true
 }
 
 /// The texts of an event, its final text, and whether all that must be there is there.
@@ -196,7 +223,7 @@ fn texts<'e>(
     for scope in rule.of.objects(root) {
         match (rule.value.find(scope).filter(|it| it.is_string()), kind) {
             (Some(chunk), Some(kind)) if has_groups_in_it => {
-                let group = Some(group(rule, scope));
+                let group = Some(group(&rule.group, scope));
                 texts.push(TextTemplate { kind, group, chunks: Chunks::from_iter([chunk]) });
             }
             (Some(chunk), _) => chunks.push(chunk),
@@ -210,8 +237,8 @@ fn texts<'e>(
         None => (texts, Some(chunks), is_complete),
         Some(_) if has_groups_in_it => (texts, None, is_complete),
         Some(kind) => {
-            let has_groups = profile.text.rules.iter().any(|rule| !rule.group.is_empty());
-            let group = has_groups.then(|| group(rule, root.into()));
+            let has_group = !rule.group.is_empty();
+            let group = has_group.then(|| group(&rule.group, root.into()));
             texts.push(TextTemplate { kind, group, chunks });
             (texts, None, is_complete)
         }
@@ -219,9 +246,9 @@ fn texts<'e>(
 }
 
 /// The values that name the group of a text.
-fn group<'e>(rule: &TextRule, scope: Scope<'e>) -> SmallVec<[Option<JsonRef<'e>>; 1]> {
+fn group<'e>(paths: &[Path], scope: Scope<'e>) -> SmallVec<[Option<JsonRef<'e>>; 1]> {
     let is_name = |it: &JsonRef<'_>| it.is_string() || it.is_number();
-    rule.group.iter().map(|path| path.find(scope).filter(is_name)).collect()
+    paths.iter().map(|path| path.find(scope).filter(is_name)).collect()
 }
 
 fn end<'e>(profile: &Profile, rules: &TagRules, event: &'e Event<'_>) -> Option<RunEnd<'e>> {

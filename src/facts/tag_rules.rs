@@ -29,8 +29,11 @@ pub(super) struct TagRules {
     pub(super) session_start: Vec<OpenRule>,
     pub(super) call_start: Vec<OpenRule>,
     pub(super) completion: Vec<OpenRule>,
+    pub(super) refusals: Vec<OpenRule>,
     pub(super) text: Vec<OpenRule>,
     pub(super) boundaries: Vec<OpenRule>,
+    pub(super) abandoned_text: Vec<OpenRule>,
+    pub(super) repeated_text: Vec<OpenRule>,
     pub(super) errors: Vec<OpenRule>,
     pub(super) progress: Vec<OpenRule>,
     pub(super) reopen: Vec<OpenRule>,
@@ -97,8 +100,11 @@ impl TagRules {
             session_start: event_rules(&profile.session.start),
             call_start: open_rules(&profile.calls.start, |rule| rule.when.specialize(known)),
             completion: open_rules(&profile.calls.completion, |rule| rule.when.specialize(known)),
+            refusals: open_rules(&profile.calls.refusals, |rule| rule.when.specialize(known)),
             text: open_rules(&profile.text.rules, |rule| rule.when.specialize(known)),
-            boundaries: event_rules(&profile.text.ends_at),
+            boundaries: open_rules(&profile.text.ends_at, |rule| rule.when.specialize(known)),
+            abandoned_text: event_rules(&profile.text.abandoned_at),
+            repeated_text: event_rules(&profile.text.may_repeat_after),
             errors: open_rules(&profile.end.errors, |rule| rule.when.specialize(known)),
             progress: open_rules(&profile.end.progress, |rule| rule.when.specialize(known)),
             reopen: event_rules(&profile.end.reopen),
@@ -135,7 +141,11 @@ fn tag(parts: &[KnownValue]) -> String {
 }
 
 fn status(tags: &Tags, tag: &str) -> TagStatus {
-    let known = |tags: &[String]| tags.iter().any(|known| known == tag);
+    let is_in = |known: &String| match known.strip_suffix('*') {
+        Some(prefix) => tag.starts_with(prefix),
+        None => known == tag,
+    };
+    let known = |tags: &[String]| tags.iter().any(is_in);
     if known(&tags.documented) {
         TagStatus::Documented
     } else if known(&tags.observed) {

@@ -49,10 +49,7 @@ impl<V> FactTemplate<'_, V> {
     ) -> Facts<'f> {
         let mut texts = self.texts.iter().map(|text| TextFact {
             kind: text.kind,
-            group: text.group.as_ref().map(|parts| {
-                let part = |part: &'f Option<V>| part.as_ref().map(|part| values.text(part));
-                joined_with_line_feeds(parts.iter().map(|it| part(it).unwrap_or_default()))
-            }),
+            group: text.group.as_ref().map(|parts| group_key(parts, |part| values.text(part))),
             text: match &text.chunks[..] {
                 [chunk] => values.text(chunk),
                 chunks => concatenated(chunks.iter().map(|chunk| values.text(chunk))),
@@ -137,6 +134,11 @@ fn concatenated<'e>(chunks: impl Iterator<Item = Cow<'e, str>>) -> Cow<'e, str> 
     text
 }
 
-fn joined_with_line_feeds<'e>(parts: impl Iterator<Item = Cow<'e, str>>) -> Cow<'e, str> {
+/// The key of a group: its parts, one on each line.
+pub(super) fn group_key<'p, 'e, V>(
+    parts: &'p [Option<V>],
+    text: impl Fn(&'p V) -> Cow<'e, str>,
+) -> Cow<'e, str> {
+    let parts = parts.iter().map(|part| part.as_ref().map(&text).unwrap_or_default());
     parts.reduce(|key, part| Cow::Owned(format!("{key}\n{part}"))).unwrap_or_default()
 }

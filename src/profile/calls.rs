@@ -12,6 +12,8 @@ pub(crate) struct CallRules {
     pub start: Vec<CallStart>,
     /// As for starts, and after them.
     pub completion: Vec<CallCompletion>,
+    /// Events that say that a call was refused.
+    pub refusals: Vec<CallRefusal>,
     /// The first that is present.
     pub tool: Vec<ToolName>,
     /// Values that must be equal in both halves of a call, if both have them.
@@ -64,6 +66,17 @@ pub(crate) struct CallCompletion {
     /// Whether a call may complete again.
     #[serde(default)]
     pub may_repeat: bool,
+}
+
+/// Replaces the outcome that the completion of the call reports.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct CallRefusal {
+    pub when: Conditions,
+    #[serde(flatten)]
+    pub of: Objects,
+    /// The parts of the call's id.
+    pub id: Vec<Path>,
+    pub outcome: CallOutcome,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]

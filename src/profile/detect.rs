@@ -13,7 +13,7 @@ use crate::json::JsonRef;
 use crate::limits::{DETECTION_BYTES_MAX, DETECTION_EVENTS_MAX};
 use crate::profile::EventRule;
 use crate::profile::builtin::DETECT;
-use crate::stream::{Ending, Line, glued_events, parse_line};
+use crate::stream::{Ending, Event, Line, glued_events, parse_line};
 
 /// The name that requests detection.
 #[cfg(feature = "cli")]
@@ -28,7 +28,7 @@ pub enum ProfileSource {
     Named,
     /// Only this agent writes the first events.
     Detected,
-    /// No known agent writes the first events.
+    /// Nothing shows the agent; at least one of the first events may be of the default profile.
     Fallback,
 }
 
@@ -126,10 +126,7 @@ impl Detector {
     }
 
     fn line(&mut self, bytes: &[u8], mut on_event: impl FnMut()) {
-        let line = Line::new(self.at as u64, bytes, Ending::Lf);
-        let event = parse_line(&line).ok();
-        let event = event.or_else(|| glued_events(&line).next().map(|glued| glued.event));
-        let Some(event) = event else { return };
+        let Some(event) = event(self.at as u64, bytes) else { return };
         on_event();
         self.events += 1;
         let detection = std::mem::take(&mut self.detection);
@@ -137,6 +134,25 @@ impl Detector {
         let is_known = matches!(self.detection, Detection::One(_));
         self.is_over = is_known || self.events == DETECTION_EVENTS_MAX;
     }
+}
+
+/// Whether one of the first events has a tag that the profile knows, or there is no event.
+pub(crate) fn may_be_of(bytes: &[u8], mut is_known: impl FnMut(&Event<'_>) -> bool) -> bool {
+    let bytes = &bytes[..bytes.len().min(DETECTION_BYTES_MAX)];
+    let lines = bytes.split(|byte| *byte == b'\n').scan(0, |at, line| {
+        let offset = std::mem::replace(at, *at + line.len() as u64 + 1);
+        Some((offset, line))
+    });
+    let events = lines.filter_map(|(offset, line)| event(offset, line));
+    let mut known = events.take(DETECTION_EVENTS_MAX).map(|event| is_known(&event)).peekable();
+    known.peek().is_none() || known.any(|is_known| is_known)
+}
+
+/// The event of a line, or the first one behind other text.
+fn event(offset: u64, bytes: &[u8]) -> Option<Event<'_>> {
+    let line = Line::new(offset, bytes, Ending::Lf);
+    let event = parse_line(&line).ok();
+    event.or_else(|| glued_events(&line).next().map(|glued| glued.event))
 }
 
 #[cfg(test)]

@@ -46,7 +46,9 @@ pub(crate) struct ErrorRule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ErrorSeverity {
-    /// The run cannot have succeeded.
+    /// The run has failed, even if the terminal event reports success.
+    Failure,
+    /// The run cannot have succeeded; a terminal event that reports success is wrong.
     Fatal,
     /// The run may go on.
     Warning,

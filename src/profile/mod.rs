@@ -35,7 +35,7 @@ pub(crate) use noise::{Noise, NoiseKind, NoisePlace};
 pub(crate) use session::{Repeats, SessionRules};
 pub(crate) use tags::{EventRule, Objects, SingleObjectRules, Tags};
 pub(crate) use template::{ActionRule, ActionRules, Template};
-pub(crate) use text::{FinalText, TextDeltas, TextMode, TextRule, TextRules};
+pub(crate) use text::{FinalText, TextDeltas, TextMode, TextRules};
 pub(crate) use versions::Versions;
 
 /// The JSON Schema of the profile language.

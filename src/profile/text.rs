@@ -15,7 +15,11 @@ pub(crate) struct TextRules {
     #[serde(rename = "final")]
     pub final_text: FinalText,
     /// Events that end a segment, in addition to tool calls and the terminal event.
-    pub ends_at: Vec<EventRule>,
+    pub ends_at: Vec<SegmentEndRule>,
+    /// Events with which the agent gives up the open segment.
+    pub abandoned_at: Vec<EventRule>,
+    /// Events after which a whole text may repeat the last segment.
+    pub may_repeat_after: Vec<EventRule>,
     /// Whether a tool call ends an open segment.
     pub ends_at_calls: bool,
 }
@@ -27,9 +31,27 @@ impl Default for TextRules {
             deltas: None,
             final_text: FinalText::All,
             ends_at: Vec::new(),
+            abandoned_at: Vec::new(),
+            may_repeat_after: Vec::new(),
             ends_at_calls: true,
         }
     }
+}
+
+impl TextRules {
+    /// Whether the group of deltas is named once, before them.
+    pub(crate) fn names_groups_of_deltas(&self) -> bool {
+        self.ends_at.iter().any(|rule| !rule.group.is_empty())
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SegmentEndRule {
+    pub when: Conditions,
+    /// The parts of the key of the group that follows, if the event names one.
+    #[serde(default)]
+    pub group: Vec<Path>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -40,8 +62,8 @@ pub(crate) struct TextRule {
     #[serde(flatten)]
     pub of: Objects,
     pub value: Path,
-    /// The parts of the key of its group; by default there is one group. A new group ends the open
-    /// segment.
+    /// The parts of the key of its group; without them it is of the current group. A new group ends
+    /// the open segment.
     #[serde(default)]
     pub group: Vec<Path>,
 }

@@ -5,13 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ndjson_check::internals::profile_names;
-use ndjson_check::{
-    CheckedEvent, Checker, Conversion, Observer, Outcome, Rule, TextUpdate, To, Verdict,
-};
+use ndjson_check::{CheckedEvent, Checker, Observer, Outcome, Rule, TextUpdate, To, Verdict};
 use serde_json::Value;
 
 use crate::streams::{
-    Case, cases, checker, files, inherited, judge, program, root, run_on, shared, text,
+    Case, cases, checker, converted, files, inherited, judge, program, root, run_on, shared, text,
 };
 
 /// The agent whose fixture it is.
@@ -126,14 +124,6 @@ fn no_profile_accepts_the_streams_of_another() {
     assert!(accepted.is_empty(), "{}", accepted.join("\n"));
     let unchecked: Vec<_> = checkers.keys().filter(|it| !checked.contains_key(**it)).collect();
     assert!(unchecked.is_empty(), "no good fixture of {unchecked:?}");
-}
-
-/// A stream in another form.
-fn converted(stream: &[u8], checker: &mut Checker, to: To) -> String {
-    let mut output = Vec::new();
-    let mut conversion = Conversion::new(to, true, &mut output);
-    checker.check("-", stream, &mut conversion).unwrap();
-    text(&output)
 }
 
 /// As short as a text may be for its repetition to be no chance.

@@ -33,7 +33,7 @@ fn detection(checker: &mut Checker, stream: &[u8]) -> Detection {
     let mut first = First(Detection::None);
     match checker.check("-", stream, &mut first) {
         Err(Error::AmbiguousStream { profiles, .. }) => Detection::Several(profiles),
-        Err(Error::NoSingleObject { .. }) => first.0,
+        Err(Error::UnknownAgent { .. } | Error::NoSingleObject { .. }) => first.0,
         other => panic!("{other:?}"),
     }
 }
@@ -155,8 +155,8 @@ fn a_stream_that_may_be_of_two_is_not_guessed() {
 }
 
 #[test]
-fn a_stream_of_nobody_known_is_said_to_be_checked_by_default() {
-    let stream = b"{\"type\":\"greeting\"}\n";
+fn a_stream_that_may_be_of_the_default_profile_is_checked_with_it() {
+    let stream = b"{\"type\":\"greeting\"}\n{\"type\":\"user\"}\n";
     let note = "using profile cursor: no event identifies the agent";
     let human = run_on(&[], stream);
     assert!(text(&human.stdout).contains(&format!("-: note: {note}\n")));
@@ -168,8 +168,25 @@ fn a_stream_of_nobody_known_is_said_to_be_checked_by_default() {
     for flags in [&["--profile", "cursor"][..], &["--profile", "cursor", "--report", "json"]] {
         assert!(!text(&run_on(flags, stream).stdout).contains("using profile"));
     }
+    // Text is no event, and says nothing about the agent.
+    assert_eq!(run_on(&[], b"hello\n").status.code(), Some(1));
     let empty = "using profile cursor: there is no event that identifies the agent";
     assert!(text(&run_on(&[], b"").stdout).contains(empty));
+}
+
+/// Goal: a stream is not taken for Cursor's only because it is no other agent's.
+#[test]
+fn a_stream_of_an_unknown_agent_is_not_guessed() {
+    let last_gemini = b"{\"type\":\"bye\",\"status\":\"success\"}\n";
+    let many = b"{\"event\":\"tick\"}\n".repeat(100);
+    for stream in [&last_gemini[..], &many, b"Hello\n{\"jsonrpc\":\"2.0\"}\n"] {
+        let output = run_on(&[], stream);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+        let expected =
+            "ndjson-check: -: no known agent writes these events: choose with --profile\n";
+        assert_eq!(text(&output.stderr), expected);
+        assert_ne!(run_on(&["--profile", "cursor"], stream).status.code(), Some(2));
+    }
 }
 
 /// Goal: nothing of a stream is kept back longer than it takes to know whose it is.

@@ -1,9 +1,9 @@
 //! What the profile language says is what is found.
 
-use ndjson_check::{Checker, Json, Outcome, Rule, StreamSummary};
+use ndjson_check::{CallOutcome, Checker, Json, Outcome, Rule, StreamSummary, To};
 use serde_json::{Value, json};
 
-use crate::streams::{judge, text};
+use crate::streams::{converted, judge, text};
 
 /// A checker with a profile that says this, in addition to a name, the tag `/t` and an end `z`.
 fn checker(profile: &Value) -> Checker {
@@ -261,4 +261,110 @@ fn an_event_without_a_tag_is_named_alike_everywhere() {
     let (summary, _) = judge(stream(&events).as_bytes(), &mut checker);
     let notes: Vec<String> = summary.notes.iter().map(ToString::to_string).collect();
     assert_eq!(notes, ["the unknown event without a tag occurs 2 times"]);
+}
+
+/// The outcomes of the calls in the report, after both engines agreed.
+fn outcomes(profile: &Value, events: &Value) -> Vec<Option<&'static str>> {
+    let summary = agree(&mut engines(profile), &stream(events));
+    summary.tool_calls.iter().map(|call| call.outcome.map(CallOutcome::name)).collect()
+}
+
+/// Goal: a refusal counts wherever the agent reports it.
+/// Method: before, with and after the completion; for a call that nobody completes; for no call.
+#[test]
+fn a_refusal_replaces_the_outcome_of_the_call() {
+    let profile = json!({"calls": {
+        "start": [{"when": {"/t": "a"}, "id": ["/i"]}],
+        "completion": [{"when": {"/t": "b"}, "id": ["/i"],
+            "outcomes": [{"outcome": "failed", "when": {}}]}],
+        "refusals": [
+            {"when": {"/t": "c"}, "id": ["/i"], "outcome": "denied"},
+            {"when": {"/t": ["b", "z"]}, "each": "/no", "where": {"/why": {"exists": true}},
+                "id": ["/i"], "outcome": "rejected"}]}});
+    let (a, b, c) =
+        (json!({"t": "a", "i": 1}), json!({"t": "b", "i": 1}), json!({"t": "c", "i": 1}));
+    let z = json!({"t": "z"});
+    let list = json!([{"i": 1}, {"i": 1, "why": "x"}, {"i": 9, "why": "x"}]);
+    let (with_b, with_z) = (json!({"t": "b", "i": 1, "no": list}), json!({"t": "z", "no": list}));
+    assert_eq!(outcomes(&profile, &json!([a, b, z])), [Some("failed")]);
+    assert_eq!(outcomes(&profile, &json!([a, c, b, z])), [Some("denied")]);
+    assert_eq!(outcomes(&profile, &json!([a, b, c, z])), [Some("denied")]);
+    assert_eq!(outcomes(&profile, &json!([a, with_b, z])), [Some("rejected")]);
+    assert_eq!(outcomes(&profile, &json!([a, b, with_z])), [Some("rejected")]);
+    assert_eq!(outcomes(&profile, &json!([a, c, z])), [None]);
+    assert_eq!(outcomes(&profile, &json!([c, z])), []);
+    let summary = agree(&mut engines(&profile), &stream(&json!([a, b, c, z])));
+    let counts = summary.call_counts;
+    assert_eq!((counts.total, counts.failed, counts.denied), (1, 0, 1));
+}
+
+#[test]
+fn a_failure_overrides_the_terminal_event() {
+    let errors = |severity: &str| json!([{"severity": severity, "when": {"/t": "a"}}]);
+    let profile = |severity: &str| {
+        json!({"end": {"rules": [{"outcome": "success", "when": {"/t": "z"}}],
+            "errors": errors(severity)}})
+    };
+    let events = json!([{"t": "a"}, {"t": "b"}, {"t": "z"}]);
+    let (summary, rules) = judge(stream(&events).as_bytes(), &mut checker(&profile("failure")));
+    assert_eq!((summary.outcome, rules), (Outcome::Failed, vec![]));
+    let (summary, rules) = judge(stream(&events).as_bytes(), &mut checker(&profile("fatal")));
+    assert_eq!((summary.outcome, rules), (Outcome::Failed, vec![Rule::SuccessAfterFatalError]));
+    // Also where the end of the stream is the end of the run.
+    for policy in ["optional", "none"] {
+        let mut profile = profile("failure");
+        profile["end"]["policy"] = json!(policy);
+        profile["end"]["progress"] = json!([{"outcome": "success", "when": {"/t": "b"}}]);
+        let events = json!([{"t": "a"}, {"t": "b"}]);
+        let (summary, rules) = judge(stream(&events).as_bytes(), &mut checker(&profile));
+        assert_eq!((summary.outcome, rules), (Outcome::Failed, vec![]), "{policy}");
+    }
+}
+
+#[test]
+fn a_tag_that_ends_in_a_star_is_a_prefix() {
+    let profile = json!({"tags": {"at": ["/t"], "documented": ["z", "_a*"], "observed": ["b*"]}});
+    let events = json!([{"t": "_a"}, {"t": "_ab/c"}, {"t": "b1"}, {"t": "_"}, {"t": "z"}]);
+    assert_eq!(raised(&profile, &events), [Rule::UnknownEvent]);
+}
+
+/// Goal: text that the agent gave up is not in the answer and raises nothing; the transcript says
+/// so. Method: the streams as one profile reads them, by both engines.
+#[test]
+fn abandoned_text_is_not_part_of_the_answer() {
+    let profile = json!({
+        "tags": {"at": ["/t"], "documented": ["d", "w", "m", "retry"]},
+        "text": {
+            "rules": [
+                {"mode": "delta", "when": {"/t": "d"}, "value": "/x"},
+                {"mode": "whole", "when": {"/t": "w"}, "value": "/x", "group": ["/id"]},
+                {"mode": "final", "when": {"/t": "z"}, "value": "/x"}],
+            "deltas": "closed",
+            "ends_at": [{"when": {"/t": "m"}, "group": ["/id"]}],
+            "abandoned_at": [{"when": {"/t": "retry"}}],
+            "may_repeat_after": [{"when": {"/t": "retry"}}]}});
+    let (m, d) = (|id: u32| json!({"t": "m", "id": id}), |x: &str| json!({"t": "d", "x": x}));
+    let w = |id: u32, x: &str| json!({"t": "w", "id": id, "x": x});
+    let (retry, z) = (json!({"t": "retry"}), json!({"t": "z", "x": "Hello."}));
+    let mark = "Hel\n\n[The agent abandoned the text above]\n\nHello.\n";
+    for (events, transcript) in [
+        (json!([m(1), d("Hel"), d("lo."), w(1, "Hello."), z]), "Hello.\n"),
+        (json!([m(1), d("Hel"), retry, m(2), d("Hello."), w(2, "Hello."), z]), mark),
+        // The whole is of another message than the deltas.
+        (json!([m(1), d("Hel"), w(2, "Hello."), z]), mark),
+        // Nothing is open: what was said stays.
+        (json!([m(1), d("Hello."), w(1, "Hello."), retry, z]), "Hello.\n"),
+        (json!([w(1, "Hello."), retry, w(2, "Hello."), z]), "Hello.\n"),
+    ] {
+        let stream = stream(&events);
+        for mut checker in engines(&profile) {
+            assert_eq!(judge(stream.as_bytes(), &mut checker).1, [], "{events}");
+        }
+        let checker = &mut checker(&profile);
+        assert_eq!(converted(stream.as_bytes(), checker, To::Transcript), transcript, "{events}");
+        assert_eq!(converted(stream.as_bytes(), checker, To::Answer), "Hello.\n", "{events}");
+    }
+    // Without a new connection, a text that comes again is text.
+    let events = json!([w(1, "Ha"), w(2, "Ha"), {"t": "z", "x": "HaHa"}]);
+    assert_eq!(raised(&profile, &events), []);
 }

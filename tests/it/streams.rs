@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use ndjson_check::internals::profile_text;
-use ndjson_check::{Checker, Json};
+use ndjson_check::{Checker, Conversion, Json, To};
 use serde_json::Value;
 
 pub(crate) use crate::support::{
@@ -45,4 +45,12 @@ pub(crate) fn inherited(profile: &str, key: &str) -> Value {
         (_, None) => {}
     }
     value
+}
+
+/// A stream in another form.
+pub(crate) fn converted(stream: &[u8], checker: &mut Checker, to: To) -> String {
+    let mut output = Vec::new();
+    let mut conversion = Conversion::new(to, true, &mut output);
+    checker.check("-", stream, &mut conversion).unwrap();
+    text(&output)
 }

@@ -56,6 +56,8 @@ struct OpenCall {
     row: Option<usize>,
     /// Further starts of the call; as many completions may follow.
     repeats: u32,
+    /// How it was refused, whatever its completion says.
+    refusal: Option<CallOutcome>,
 }
 
 /// What a half of a call changes in the table, and the diagnostic for it.
@@ -101,6 +103,9 @@ impl<'p> CallTable<'p> {
             let (change, diagnostic) = self.start(key, call, facts.line);
             updates.extend(change.map(|(change, number)| CallUpdate { change, number, call }));
             found.extend(diagnostic.map(at));
+        }
+        for (id, outcome) in facts.refused() {
+            self.refuse(id, *outcome);
         }
         for (call, outcome) in facts.completed() {
             let key = self.hash(&call.id);
@@ -161,9 +166,23 @@ impl<'p> CallTable<'p> {
             must_match,
             row,
             repeats: 0,
+            refusal: None,
         };
         self.open.insert(key, open);
         (Some((CallChange::Started, self.latest)), diagnostic)
+    }
+
+    /// Another event than the completion says that a call was refused.
+    fn refuse(&mut self, id: &CallId, outcome: CallOutcome) {
+        if let Some(open) = self.open.get_mut(&self.state.hash_one(id)) {
+            open.refusal = Some(outcome);
+            return;
+        }
+        let row = self.rows.iter_mut().rev().find(|row| row.id == id.as_str());
+        if let Some(reported) = row.and_then(|row| row.outcome.as_mut()) {
+            self.counts.replace(*reported, outcome);
+            *reported = outcome;
+        }
     }
 
     /// Whether a completion says two things at once.
@@ -188,6 +207,7 @@ impl<'p> CallTable<'p> {
         if open.repeats > 0 && self.ended.contains_key(&key) {
             self.pending_repeats.insert(key, open.repeats);
         }
+        let outcome = open.refusal.unwrap_or(outcome);
         self.counts.unfinished -= 1;
         self.counts.add(outcome);
         if let Some(row) = open.row {

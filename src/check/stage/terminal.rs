@@ -1,8 +1,8 @@
 //! Stage: the terminal event, nothing after it, and what it says about the run.
 
 use crate::check::end_of_run::TerminalState;
-use crate::facts::{ErrorFact, Facts, RunEnd, RunTotals};
-use crate::profile::RunOutcome;
+use crate::facts::{Facts, RunEnd, RunTotals};
+use crate::profile::{ErrorSeverity, RunOutcome};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -19,6 +19,8 @@ pub(crate) struct TerminalCheck {
     progress: Option<RunOutcome>,
     /// Line of the first error with which the run cannot have succeeded.
     fatal_error: Option<u64>,
+    /// Whether an event said that the run failed, whatever the terminal event says.
+    has_failed: bool,
     /// Other errors, in all turns.
     warnings: u64,
     /// How many turns have ended.
@@ -91,9 +93,12 @@ impl TerminalCheck {
     /// The outcome of a terminal event; one without an outcome follows the latest progress.
     fn outcome(&self, end: &RunEnd<'_>, facts: &Facts<'_>) -> RunOutcome {
         let rare = facts.rare.as_ref();
-        let is_fatal = rare.is_some_and(|rare| rare.error == Some(ErrorFact::Fatal));
-        let has_failed = self.fatal_error.is_some() || is_fatal;
-        let by_errors = if has_failed { RunOutcome::Failure } else { RunOutcome::Success };
+        let error = rare.and_then(|rare| rare.error);
+        if self.has_failed || error == Some(ErrorSeverity::Failure) {
+            return RunOutcome::Failure;
+        }
+        let is_fatal = self.fatal_error.is_some() || error == Some(ErrorSeverity::Fatal);
+        let by_errors = if is_fatal { RunOutcome::Failure } else { RunOutcome::Success };
         let progress = rare.and_then(|rare| rare.progress).or(self.progress);
         end.outcome.or(progress).unwrap_or(by_errors)
     }
@@ -122,8 +127,11 @@ impl TerminalCheck {
     fn course(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         let Some(rare) = &facts.rare else { return };
         match rare.error {
-            Some(ErrorFact::Fatal) => self.fatal_error = self.fatal_error.or(Some(facts.line)),
-            Some(ErrorFact::Warning) => self.warnings += 1,
+            Some(severity @ (ErrorSeverity::Failure | ErrorSeverity::Fatal)) => {
+                self.fatal_error = self.fatal_error.or(Some(facts.line));
+                self.has_failed |= severity == ErrorSeverity::Failure;
+            }
+            Some(ErrorSeverity::Warning) => self.warnings += 1,
             None => {}
         }
         self.progress = rare.progress.or(self.progress);
@@ -176,7 +184,9 @@ impl TerminalCheck {
             return TerminalState::Missing;
         }
         let by_errors = self.fatal_error.map(|_| RunOutcome::Failure);
-        if let Some(outcome) = self.progress.or(by_errors) {
+        if self.has_failed {
+            self.running.get_or_insert_default().outcome = Some(RunOutcome::Failure);
+        } else if let Some(outcome) = self.progress.or(by_errors) {
             self.running.get_or_insert_default().outcome.get_or_insert(outcome);
         }
         if self.says() == Some(RunOutcome::Success) {

@@ -13,7 +13,7 @@ use crate::profile::{FinalText, Profile, TextDeltas, TextMode};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
-use bounded_text::BoundedText;
+use bounded_text::{BoundedText, Mark};
 
 /// What one event adds to the text.
 pub(crate) type TextUpdates<'f> = SmallVec<[TextUpdate<'f>; 2]>;
@@ -37,11 +37,15 @@ pub(crate) struct TextCheck<'p> {
     group: Option<BoundedId>,
     /// All segments of the turn.
     answer: BoundedText,
+    /// Where the open segment begins in it.
+    segment_start: Mark,
     /// Whether a whole text differed from its deltas, so that either may be the answer.
     is_answer_in_doubt: bool,
     /// The last segment that was closed.
     last: BoundedText,
     unfinished: Unfinished,
+    /// Whether the next whole text may repeat the last segment.
+    may_repeat: bool,
     /// Whether the final text came, and whether it is empty.
     is_final_text_empty: Option<bool>,
     /// The size of the text of earlier turns, and whether it was too long to keep.
@@ -60,18 +64,21 @@ struct Unfinished {
 
 impl<'p> TextCheck<'p> {
     pub(crate) fn new(profile: &'p Profile) -> Self {
-        let must_close = profile.text.deltas == Some(TextDeltas::Closed);
         Self {
             profile,
-            keeps_last: must_close || profile.text.final_text != FinalText::All,
+            keeps_last: profile.text.deltas == Some(TextDeltas::Closed)
+                || profile.text.final_text != FinalText::All
+                || !profile.text.may_repeat_after.is_empty(),
             segment: BoundedText::default(),
             deltas: 0,
             first_delta_line: 0,
             group: None,
             answer: BoundedText::default(),
+            segment_start: Mark::default(),
             is_answer_in_doubt: false,
             last: BoundedText::default(),
             unfinished: Unfinished::default(),
+            may_repeat: false,
             is_final_text_empty: None,
             earlier: (0, false),
         }
@@ -99,16 +106,20 @@ impl<'p> TextCheck<'p> {
         if has_calls && self.profile.text.ends_at_calls {
             self.close(updates);
         }
+        let rare = facts.rare.as_deref();
+        if rare.is_some_and(|rare| rare.abandons_text) {
+            self.abandon(updates);
+        }
         for TextFact { kind, group, text } in facts.texts() {
             if let Some(group) = group {
-                self.enter(group, updates);
+                self.enter(group, *kind == TextKind::Whole && !text.is_empty(), updates);
             }
             match kind {
                 TextKind::Delta => self.append(text, facts.line, updates),
                 TextKind::Whole => found.extend(self.whole(text, updates).map(at)),
             }
         }
-        if let Some(text) = facts.rare.as_ref().and_then(|rare| rare.final_text.as_ref()) {
+        if let Some(text) = rare.and_then(|rare| rare.final_text.as_ref()) {
             found.extend(self.final_text(text, is_single, updates).map(at));
         }
         // If something follows, a provisional end was none.
@@ -116,12 +127,20 @@ impl<'p> TextCheck<'p> {
         if facts.marks.ends_segment || has_ended {
             self.close(updates);
         }
+        if let Some(group) = rare.and_then(|rare| rare.next_group.as_ref()) {
+            self.group = Some(BoundedId::new(group));
+        }
+        self.may_repeat |= rare.is_some_and(|rare| rare.may_repeat_text);
     }
 
-    /// The text that follows is of this group; one of another group is complete.
-    fn enter(&mut self, group: &str, updates: &mut TextUpdates<'_>) {
+    /// The text that follows is of this group; one of another group is complete, or abandoned if
+    /// this is the whole of another message.
+    fn enter(&mut self, group: &str, is_whole: bool, updates: &mut TextUpdates<'_>) {
         if self.group.as_ref().is_some_and(|own| own.is(group)) {
             return;
+        }
+        if is_whole && self.group.is_some() && self.profile.text.names_groups_of_deltas() {
+            self.abandon(updates);
         }
         self.close(updates);
         self.unfinished.is_waiting = false;
@@ -133,6 +152,7 @@ impl<'p> TextCheck<'p> {
         if self.deltas == 0 {
             self.first_delta_line = line;
             self.unfinished.is_waiting = false;
+            self.segment_start = self.answer.mark();
         }
         updates.push(TextUpdate::Chunk(Cow::Borrowed(delta)));
         self.deltas += 1;
@@ -142,7 +162,7 @@ impl<'p> TextCheck<'p> {
 
     fn whole<'f>(&mut self, whole: &'f str, updates: &mut TextUpdates<'f>) -> Option<Diagnostic> {
         if self.deltas == 0 {
-            if self.is_late_whole(whole) {
+            if self.is_late_whole(whole) || self.is_repeated_whole(whole) {
                 return None;
             }
             self.answer.push(whole);
@@ -177,6 +197,11 @@ impl<'p> TextCheck<'p> {
         is_late
     }
 
+    /// Whether this is the last segment once more, after the agent has lost its connection.
+    fn is_repeated_whole(&mut self, whole: &str) -> bool {
+        std::mem::take(&mut self.may_repeat) && self.last.difference(whole).is_none()
+    }
+
     fn keep_last(&mut self, segment: &str) {
         if self.keeps_last && !segment.is_empty() {
             self.last.clear();
@@ -186,12 +211,27 @@ impl<'p> TextCheck<'p> {
 
     /// Closes the open segment without a whole text.
     fn close(&mut self, updates: &mut TextUpdates<'_>) {
-        if self.deltas > 0 && self.profile.text.deltas == Some(TextDeltas::Closed) {
+        if self.deltas > 0 && self.must_close() {
             let Unfinished { count, line, .. } = self.unfinished;
             let line = if count == 0 { self.first_delta_line } else { line };
             self.unfinished = Unfinished { count: count + 1, line, is_waiting: true };
         }
         self.end_segment(updates);
+    }
+
+    /// Whether a whole text closes deltas, always.
+    fn must_close(&self) -> bool {
+        self.profile.text.deltas == Some(TextDeltas::Closed)
+    }
+
+    /// The agent gives up the open segment: it is no part of the answer.
+    fn abandon(&mut self, updates: &mut TextUpdates<'_>) {
+        if self.deltas > 0 {
+            self.answer.truncate(std::mem::take(&mut self.segment_start));
+            self.segment.clear();
+            self.deltas = 0;
+            updates.push(TextUpdate::Abandoned);
+        }
     }
 
     fn end_segment(&mut self, updates: &mut TextUpdates<'_>) {

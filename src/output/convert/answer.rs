@@ -39,6 +39,10 @@ impl Formatter for AnswerFormatter {
                     self.message.push_str(&clipped(answer, ANSWER_BYTES_MAX));
                     self.is_complete = true;
                 }
+                TextUpdate::Abandoned => {
+                    self.message.clear();
+                    self.is_complete = true;
+                }
                 TextUpdate::NewTurn => self.message.clear(),
             }
         }

@@ -94,6 +94,10 @@ impl Formatter for TranscriptFormatter {
                     }
                     self.last = LastBlock::Text;
                 }
+                TextUpdate::Abandoned => {
+                    self.escaper.end(&mut text);
+                    self.action("The agent abandoned the text above", &mut text);
+                }
                 // What has been shown stays; the report shows the difference.
                 TextUpdate::Replaced(_)
                 | TextUpdate::SegmentEnd

@@ -42,14 +42,23 @@ pub struct CallCounts {
 
 impl CallCounts {
     pub(super) fn add(&mut self, outcome: CallOutcome) {
-        let count = match outcome {
+        *self.count(outcome) += 1;
+    }
+
+    /// A call that was counted ended in another way.
+    pub(super) fn replace(&mut self, counted: CallOutcome, outcome: CallOutcome) {
+        *self.count(counted) -= 1;
+        self.add(outcome);
+    }
+
+    fn count(&mut self, outcome: CallOutcome) -> &mut u64 {
+        match outcome {
             CallOutcome::Succeeded => &mut self.succeeded,
             CallOutcome::Failed => &mut self.failed,
             CallOutcome::Rejected => &mut self.rejected,
             CallOutcome::Denied => &mut self.denied,
             CallOutcome::Unknown => &mut self.unknown,
-        };
-        *count += 1;
+        }
     }
 
     /// Reported where a run succeeded: there were calls, and each was refused.

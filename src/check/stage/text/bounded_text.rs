@@ -26,6 +26,17 @@ impl BoundedText {
         self.length += chunk.len() as u64;
     }
 
+    /// The end of the text as it is now.
+    pub(super) fn mark(&self) -> Mark {
+        Mark { kept: self.kept.len(), length: self.length, beyond: self.beyond.clone() }
+    }
+
+    /// Takes back all that was added behind the mark.
+    pub(super) fn truncate(&mut self, mark: Mark) {
+        self.kept.truncate(mark.kept);
+        (self.length, self.beyond) = (mark.length, mark.beyond);
+    }
+
     pub(super) fn clear(&mut self) {
         self.kept.clear();
         self.length = 0;
@@ -55,6 +66,14 @@ impl BoundedText {
         other.chunks(|chunk| comparison.push(chunk));
         comparison.finish()
     }
+}
+
+/// A place in a text.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Mark {
+    kept: usize,
+    length: u64,
+    beyond: DefaultHasher,
 }
 
 /// A comparison of a text with another one, which comes in chunks.
