@@ -1,4 +1,4 @@
-//! What an event means, in words that no vendor chose: [`Facts`].
+//! What an event means, in vendor-neutral terms: [`Facts`].
 //!
 //! An event is read in two steps. [`FactReader::plan`] makes all decisions and says where the
 //! values of the facts are; [`Plan::facts`] then reads them. The shape cache rests on this: the
