@@ -14,7 +14,7 @@ pub(super) struct Findings<'c> {
     /// Not reported yet.
     pub(super) pending: Vec<Diagnostic>,
     counts: Vec<u64>,
-    /// The first line that looks like an event and could not be parsed.
+    /// The first line that looks like an event and is not a usable one.
     first_lost_line: Option<u64>,
     /// Whether the last line is one.
     is_last_line_lost: bool,
@@ -83,7 +83,7 @@ impl<'c> Findings<'c> {
         out.flush();
     }
 
-    /// Whether what seems to be missing may have been in a line that could not be parsed. That
+    /// Whether what seems to be missing may have been in a line that is not a usable event. That
     /// line has been reported, once, as an error.
     fn is_explained_by_lost_line(&self, rule: Rule) -> bool {
         self.first_lost_line.is_some() && rule.rests_on_every_line()

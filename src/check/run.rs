@@ -297,10 +297,10 @@ impl<'c> Run<'c> {
     fn timeout(&self, stop: &StopReason) -> String {
         let (message, open_calls) = match stop {
             StopReason::Timeout { limit, open_calls } => {
-                (format!("the run was not over after {}", duration(*limit)), &open_calls[..])
+                (format!("the run did not end within {}", duration(*limit)), &open_calls[..])
             }
             StopReason::IdleTimeout { limit } => {
-                (format!("no event came for {}", duration(*limit)), &[][..])
+                (format!("no event arrived for {}", duration(*limit)), &[][..])
             }
             StopReason::Lingered => ("the command was still running".to_owned(), &[][..]),
         };

@@ -166,7 +166,7 @@ fn truncated(line: &Line<'_>) -> Diagnostic {
         String::new()
     };
     let message =
-        format!("the stream ends inside a JSON text, after {} bytes of it{cut}", line.length);
+        format!("the stream ends inside a JSON text, {} bytes into the line{cut}", line.length);
     Diagnostic::new(Rule::TruncatedLine, message)
 }
 
@@ -185,7 +185,7 @@ fn syntax(bytes: &[u8], at: usize, what: &str) -> (Diagnostic, usize) {
         ),
         _ if bytes[start] == b'{' => (format!("{}, at byte {at} of the line", plain(what)), None),
         _ if bytes.starts_with(BYTE_ORDER_MARK) => (
-            "a byte order mark is before the text".to_owned(),
+            "the line begins with a byte order mark".to_owned(),
             Some(
                 "it belongs at the start of a stream, if anywhere; were two streams concatenated?",
             ),
@@ -195,7 +195,7 @@ fn syntax(bytes: &[u8], at: usize, what: &str) -> (Diagnostic, usize) {
             Some("two writers on one line: is stderr merged into stdout (2>&1)?"),
         ),
         Some(_) | None => (
-            "the line is no JSON text".to_owned(),
+            "the line is not JSON".to_owned(),
             Some("output of something else: is stderr merged into stdout (2>&1)?"),
         ),
     };
