@@ -13,6 +13,8 @@ mod template;
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use serde::Serialize;
+
 use crate::json::JsonRef;
 use crate::limits::CALL_ID_BYTES_MAX;
 use crate::profile::path::Scope;
@@ -159,16 +161,20 @@ pub(crate) struct RunTotals {
 }
 
 /// Token counts, where the agent reports them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Usage {
     /// Tokens sent to the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
     /// Tokens it wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
     /// Tokens read from the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_read_tokens: Option<u64>,
     /// Tokens written to the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write_tokens: Option<u64>,
 }
 
