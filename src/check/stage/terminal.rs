@@ -20,9 +20,9 @@ pub(crate) struct TerminalCheck {
     /// Line of the first error with which the run cannot have succeeded.
     fatal_error: Option<u64>,
     /// Other errors, in all turns.
-    warnings: u64,
+    pub(crate) warnings: u64,
     /// How many turns have ended.
-    turns: u64,
+    pub(crate) turns: u64,
     /// Line and offset of the latest event before the end.
     last_event: Option<(u64, u64)>,
 }
@@ -218,16 +218,6 @@ impl TerminalCheck {
     pub(crate) fn failure(&self) -> Option<(u64, bool)> {
         let end = self.terminal.filter(|end| end.outcome == RunOutcome::Failure);
         self.fatal_error.map(|line| (line, true)).or(end.map(|end| (end.line, false)))
-    }
-
-    /// How many turns have ended.
-    pub(crate) fn turns(&self) -> u64 {
-        self.turns
-    }
-
-    /// Errors that the run survived.
-    pub(crate) fn warnings(&self) -> u64 {
-        self.warnings
     }
 
     /// Line and offset of the latest event before the end.
