@@ -19,6 +19,8 @@ pub enum Error {
     /// A schema file could not be read, is not a JSON Schema, or refers to something outside
     /// itself.
     Schema {
+        /// The stream with which this came out, if any.
+        stream: Option<String>,
         /// The schema's file, or the profile that brought it.
         origin: String,
         /// What is wrong with it.
@@ -45,6 +47,8 @@ pub enum Error {
     },
     /// The agent of this profile has no format that is a single object.
     NoSingleObject {
+        /// The stream's name.
+        stream: String,
         /// The profile's name.
         profile: String,
     },
@@ -61,7 +65,10 @@ impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read { stream, source } => write!(out, "failed to read {stream}: {source}"),
-            Self::Schema { origin, message } => {
+            Self::Schema { stream, origin, message } => {
+                if let Some(stream) = stream {
+                    write!(out, "{stream}: ")?;
+                }
                 write!(out, "failed to use the schema {origin}: {message}")
             }
             Self::Profile { origin, message } => {
@@ -71,11 +78,12 @@ impl fmt::Display for Error {
                 write!(out, "{stream}: no known agent writes these events: choose with --profile")
             }
             Self::AmbiguousStream { stream, profiles } => {
-                let profiles = profiles.join(" or ");
-                write!(out, "{stream}: the stream may be of {profiles}: choose with --profile")
+                let profiles = profiles.join(" and ");
+                write!(out, "{stream}: the first events match {profiles}; name one with --profile")
             }
-            Self::NoSingleObject { profile } => {
-                write!(out, "the profile {profile} has no single object to convert to")
+            Self::NoSingleObject { stream, profile } => {
+                let flags = "which --to json and --input-format json need";
+                write!(out, "{stream}: profile {profile} has no single object, {flags}")
             }
             Self::NothingToCheck { origin, message } => {
                 write!(out, "nothing to check in {origin}: {message}")

@@ -1,7 +1,7 @@
 //! The bounds on untrusted input and on what is kept of it, each with its reason.
 //!
 //! A stream is untrusted and may be endless: everything that is kept from one line to the next has
-//! a bound here. A report says when one is reached (a note of the stream).
+//! a bound here. Where a result would be less exact, a note of the stream says so.
 
 #[cfg(feature = "cli")]
 pub(crate) use program::*;
@@ -15,7 +15,7 @@ pub(crate) const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Objects in a line that is not an event that are tried as an event after a text.
 pub(crate) const GLUED_OBJECTS_MAX: usize = 4;
 
-/// Profiles that extend one another in a row: more is a circle.
+/// Profiles that extend one another in a row: more means a cycle.
 pub(crate) const EXTENDS_MAX: usize = 8;
 
 /// Entries of a tape, 12 bytes each, whose memory is kept for the next line.
@@ -61,8 +61,8 @@ pub(crate) const CALL_ROWS_MAX: usize = 1_000;
 /// and a fingerprint.
 pub(crate) const CALL_ID_BYTES_MAX: usize = 256;
 
-/// Assistant text that is kept to be compared byte by byte, in bytes, once for the open segment
-/// and once for the whole answer. The rest is compared by length and fingerprint.
+/// Assistant text that is kept to be compared byte by byte, in bytes: once each for the open
+/// segment, the last one and the whole answer. The rest is compared by length and fingerprint.
 pub(crate) const TEXT_BYTES_MAX: usize = 1024 * 1024;
 
 /// Tags whose rules in the profile are cached, about 500 bytes each. Very long tags are not.

@@ -106,7 +106,7 @@ pub(super) struct EndOfRun<'p> {
     pub(super) outcome: Outcome,
     /// The producer's own status: none if we stopped it.
     pub(super) status: Option<StatusMeaning<'p>>,
-    stream: StreamEnd,
+    pub(super) stream: StreamEnd,
     was_stopped: bool,
 }
 
@@ -173,11 +173,6 @@ impl<'p> EndOfRun<'p> {
             && both.is_some_and(|(status, says)| !status.is_consistent_with(says))
     }
 
-    /// What the stream says about the run.
-    pub(super) fn says(&self) -> Option<RunOutcome> {
-        self.stream.says
-    }
-
     /// Whether neither the stream nor standard error says why the run failed.
     pub(super) fn failed_silently(&self, exit: &ProducerExit) -> bool {
         let failed = matches!(self.status.map(|it| it.status), Some(ExitStatus::Code(1..)));
@@ -191,15 +186,11 @@ impl<'p> EndOfRun<'p> {
         let is_cut = matches!(self.stream.last_line, LastLine::Cut | LastLine::CutAllowed);
         is_cut && !self.was_stopped
     }
-
-    /// Whether the stream ended before the run did.
-    pub(super) fn is_cut(&self) -> bool {
-        self.stream.is_cut()
-    }
 }
 
 impl StreamEnd {
-    fn is_cut(self) -> bool {
+    /// Whether the stream ended before the run did.
+    pub(super) fn is_cut(self) -> bool {
         let Self { has_events, needs_terminal, has_open_calls, last_line, .. } = self;
         let is_open = self.terminal == TerminalState::Missing;
         let has_loose_end = needs_terminal || has_open_calls || last_line != LastLine::Whole;

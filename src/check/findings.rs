@@ -14,10 +14,10 @@ pub(super) struct Findings<'c> {
     /// Not reported yet.
     pub(super) pending: Vec<Diagnostic>,
     counts: Vec<u64>,
-    /// The first line that looks like an event and could not be parsed.
-    first_lost_line: Option<u64>,
+    /// The first line that looks like an event and is not a usable one.
+    pub(super) first_lost_line: Option<u64>,
     /// Whether the last line is one.
-    is_last_line_lost: bool,
+    pub(super) is_last_line_lost: bool,
 }
 
 impl<'c> Findings<'c> {
@@ -39,18 +39,6 @@ impl<'c> Findings<'c> {
     /// A line that may have been an event is lost: what it would explain is not reported.
     pub(super) fn lost_line(&mut self, line: u64) {
         self.first_lost_line.get_or_insert(line);
-    }
-
-    pub(super) fn set_last_line_lost(&mut self, is_lost: bool) {
-        self.is_last_line_lost = is_lost;
-    }
-
-    pub(super) fn is_last_line_lost(&self) -> bool {
-        self.is_last_line_lost
-    }
-
-    pub(super) fn first_lost_line(&self) -> Option<u64> {
-        self.first_lost_line
     }
 
     /// Counts a diagnostic without building it, if it would not be reported anyway.
@@ -83,7 +71,7 @@ impl<'c> Findings<'c> {
         out.flush();
     }
 
-    /// Whether what seems to be missing may have been in a line that could not be parsed. That
+    /// Whether what seems to be missing may have been in a line that is not a usable event. That
     /// line has been reported, once, as an error.
     fn is_explained_by_lost_line(&self, rule: Rule) -> bool {
         self.first_lost_line.is_some() && rule.rests_on_every_line()

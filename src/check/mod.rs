@@ -66,7 +66,7 @@ impl CheckerBuilder {
         let origin = file.display().to_string();
         match read_json(file) {
             Ok(schema) => self.schema = Some((origin, schema)),
-            Err(message) => return Err(Error::Schema { origin, message }),
+            Err(message) => return Err(Error::Schema { stream: None, origin, message }),
         }
         Ok(self)
     }
@@ -120,8 +120,8 @@ impl CheckerBuilder {
     }
 }
 
-/// Checks streams, one after the other. What it learns from one serves the next; a clone shares
-/// profiles and schemas, and learns by itself, for another thread.
+/// Checks streams, one after the other. It reuses what it learned from earlier streams. A clone
+/// shares profiles and schemas but learns separately; use one per thread.
 pub struct Checker {
     contracts: Arc<Contracts>,
     /// By the name of the profile.
@@ -180,10 +180,10 @@ impl Checker {
     }
 }
 
-/// One stream that is being checked. It does no input or output: give it bytes with
-/// [`Stream::feed`] as they come, or let it read a source with [`Stream::read`].
+/// One stream that is being checked. [`Stream::feed`] takes bytes as they come, and does no input
+/// or output; [`Stream::read`] reads a source.
 ///
-/// After an error the stream is lost, and its observer has got `abandoned`.
+/// After an error the stream is lost, and `Observer::abandoned` was called.
 pub struct Stream<'c> {
     name: String,
     contracts: &'c Contracts,
@@ -214,8 +214,9 @@ impl Stream<'_> {
     ///
     /// # Errors
     ///
-    /// When the first events match several profiles, when the observer refuses the profile, or
-    /// when a schema cannot be evaluated. Defects of the stream are diagnostics, not errors.
+    /// When the first events match several profiles, when the observer refuses the profile, when
+    /// the agent never writes the format that was asked for, or when a schema cannot be evaluated.
+    /// Defects of the stream are diagnostics, not errors.
     pub fn feed(&mut self, bytes: &[u8], out: &mut dyn Observer) -> Result<(), Error> {
         let mut bytes = bytes;
         while !bytes.is_empty() {
@@ -309,7 +310,10 @@ impl Stream<'_> {
         }
         let State::Checking(check) = &mut self.state else { return Ok(()) };
         while self.lines.is_ready() {
-            if let Err(error) = check.block(self.lines.take(), self.parser, out) {
+            if let Err(mut error) = check.block(self.lines.take(), self.parser, out) {
+                if let Error::Schema { stream, .. } = &mut error {
+                    *stream = Some(self.name.clone());
+                }
                 return Err(abandon(error, out));
             }
         }
@@ -328,6 +332,9 @@ impl Stream<'_> {
         let (contract, source) = chosen.map_err(|error| abandon(error, out))?;
         let profile = contract.profile();
         let start = StreamStart { name: &self.name, profile, source };
+        if contract.options().format == Some(Format::Json) && profile.single_object.is_none() {
+            return Err(abandon(start.no_single_object(), out));
+        }
         out.begin(&start).map_err(|error| abandon(error, out))?;
         let memory = self.memories.remove(&profile.name).unwrap_or_default();
         self.state = State::Checking(StreamCheck::new(&self.name, contract, source, memory));

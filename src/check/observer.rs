@@ -1,4 +1,4 @@
-//! Who is called while a stream is checked.
+//! What is called during a check.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -93,6 +93,11 @@ impl<'a> StreamStart<'a> {
     /// How the profile was chosen.
     pub fn source(&self) -> ProfileSource {
         self.source
+    }
+
+    pub(crate) fn no_single_object(&self) -> Error {
+        let (stream, profile) = (self.name.to_owned(), self.profile.name.clone());
+        Error::NoSingleObject { stream, profile }
     }
 }
 

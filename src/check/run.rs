@@ -186,7 +186,7 @@ impl<'c> Run<'c> {
         let end = EndOfRun::decide(stream, exit, status);
         let found = &mut findings.pending;
 
-        if let Some(cut) = lines.take_cut_line().filter(|_| end.lost_its_last_line()) {
+        if let Some(cut) = lines.cut_line.take().filter(|_| end.lost_its_last_line()) {
             let is_missing = needs_terminal && self.terminal.terminal_line().is_none();
             let note = is_missing.then(|| self.missing("there is no terminal event"));
             found.push(Diagnostic { note, ..cut });
@@ -258,7 +258,7 @@ impl<'c> Run<'c> {
             Outcome::Failed => {
                 if let Some((line, is_error)) = self.terminal.failure() {
                     notes.push(Note::FailureReported { line, is_error });
-                } else if end.is_cut() && self.events > 0 {
+                } else if end.stream.is_cut() && self.events > 0 {
                     let no_terminal_event = self.contract.needs_terminal();
                     let open_calls = self.calls.open_summary();
                     if no_terminal_event || open_calls.is_some() {
@@ -271,7 +271,7 @@ impl<'c> Run<'c> {
                 let is_silent = policy != TerminalPolicy::Required
                     && self.terminal.terminal_line().is_none()
                     && result.is_none_or(|result| result.outcome.is_none());
-                let count = self.terminal.warnings();
+                let count = self.terminal.warnings;
                 if is_silent && end.status.is_none() {
                     notes.push(Note::OutcomeUnknown);
                 } else if count > 0 {
@@ -280,7 +280,7 @@ impl<'c> Run<'c> {
             }
             Outcome::Truncated => {}
         }
-        let turns = self.terminal.turns();
+        let turns = self.terminal.turns;
         let totals = result.map(|result| result.totals).unwrap_or_default();
         if turns > 1 && (totals.duration_ms.is_some() || totals.usage.output_tokens.is_some()) {
             notes.push(Note::TotalsOfLastTurn { turns });
@@ -297,10 +297,10 @@ impl<'c> Run<'c> {
     fn timeout(&self, stop: &StopReason) -> String {
         let (message, open_calls) = match stop {
             StopReason::Timeout { limit, open_calls } => {
-                (format!("the run was not over after {}", duration(*limit)), &open_calls[..])
+                (format!("the run did not end within {}", duration(*limit)), &open_calls[..])
             }
             StopReason::IdleTimeout { limit } => {
-                (format!("no event came for {}", duration(*limit)), &[][..])
+                (format!("no event arrived for {}", duration(*limit)), &[][..])
             }
             StopReason::Lingered => ("the command was still running".to_owned(), &[][..]),
         };
@@ -331,7 +331,7 @@ fn duration(duration: Duration) -> String {
 
 fn contradiction(end: &EndOfRun<'_>, terminal_line: Option<u64>) -> Option<Diagnostic> {
     let status = end.status?;
-    let says = match end.says()? {
+    let says = match end.stream.says? {
         RunOutcome::Failure => "failed",
         RunOutcome::Success => "succeeded",
     };

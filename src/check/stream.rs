@@ -148,7 +148,7 @@ impl<'c> StreamCheck<'c> {
             format: self.run.format(),
             verdict: if errors > 0 { Verdict::NonConforming } else { Verdict::Conforming },
             outcome: end.outcome,
-            lines: self.lines.count(),
+            lines: self.lines.lines,
             events: self.run.events,
             bytes,
             errors,
@@ -175,7 +175,7 @@ impl<'c> StreamCheck<'c> {
         }
         notes.extend(self.first_events.note());
         notes.extend(self.findings.notes());
-        let lost = self.findings.first_lost_line().filter(|_| is_ndjson);
+        let lost = self.findings.first_lost_line.filter(|_| is_ndjson);
         notes.extend(lost.map(|line| Note::LineLost { line }));
         notes.extend(self.run.notes(end, exit));
         notes

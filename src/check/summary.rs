@@ -161,7 +161,7 @@ pub enum Note {
         /// How many.
         count: u64,
     },
-    /// A line that looks like an event could not be parsed; what it would explain is not reported.
+    /// A line that looks like an event is not a usable one; what it could explain is not reported.
     LineLost {
         /// The first such line.
         line: u64,
@@ -256,7 +256,8 @@ impl fmt::Display for Note {
                 write!(out, "the version is {version}; profile {profile} is for versions {range}")
             }
             Self::DiagnosticsOmitted { rule, count } => {
-                write!(out, "{count} more of {rule} are not shown")
+                write!(out, "{}", counted(*count, &format!("more {rule} diagnostic")))?;
+                write!(out, " {} not shown", if *count == 1 { "is" } else { "are" })
             }
             Self::UnknownEventRepeated { tag, count } if tag.is_empty() => {
                 write!(out, "the unknown event without a tag occurs {count} times")
@@ -265,11 +266,12 @@ impl fmt::Display for Note {
                 write!(out, "the unknown event {} occurs {count} times", shown(tag))
             }
             Self::EventsIncomplete { count } => {
-                write!(out, "{} without a call id or a text", counted(*count, "event"))
+                let lack = if *count == 1 { "lacks" } else { "lack" };
+                write!(out, "{} {lack} a call id or a text", counted(*count, "event"))
             }
             Self::LineLost { line } => write!(
                 out,
-                "line {line} could not be parsed; problems that it would explain are not reported"
+                "line {line} is not a usable event; problems that it could explain are not reported"
             ),
             Self::LimitReached(limit) => limit.fmt(out),
             Self::FailureReported { line, is_error: true } => {

@@ -21,6 +21,9 @@ use values::{duration, duration_or_none, jobs, rule};
 pub(crate) use help::{one_line, usage};
 pub(crate) use values::{ReportFormat, ReportTo, Size};
 
+/// The value of `--exit-grace` without the flag.
+pub(crate) const EXIT_GRACE: Duration = Duration::from_secs(10);
+
 #[derive(Debug)]
 pub(crate) enum Invocation {
     Check(Box<Cli>),
@@ -194,10 +197,9 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Run")]
     pub(crate) idle_timeout: Option<Duration>,
 
-    /// Time to exit after terminal event
-    #[arg(long, value_name = "TIME", value_parser = duration_or_none)]
-    #[arg(default_value = "10s", help_heading = "Run")]
-    pub(crate) exit_grace: Duration,
+    /// Grace after the terminal event [default: 10s]
+    #[arg(long, value_name = "TIME", value_parser = duration_or_none, help_heading = "Run")]
+    pub(crate) exit_grace: Option<Duration>,
 
     /// Give the command an empty standard input
     #[arg(long, requires = "command", help_heading = "Run")]
@@ -208,7 +210,8 @@ pub(crate) struct Cli {
     pub(crate) propagate_exit_code: bool,
 
     /// Check N files at a time, at most 4 per core [default: one per core]
-    #[arg(long, value_name = "N", value_parser = jobs, help_heading = "Files")]
+    #[arg(long, value_name = "N", value_parser = jobs, conflicts_with = "command")]
+    #[arg(help_heading = "Files")]
     pub(crate) jobs: Option<NonZeroUsize>,
 
     /// Also check the files listed in FILE, one per line; `-` is standard input

@@ -122,6 +122,8 @@ fn in_parallel(
     let queue = Mutex::new(Queue { inputs: inputs.into_iter(), channels });
     let progress = outputs.progress.clone();
     thread::scope(|scope| {
+        // Dropped if a panic is resumed here: no worker then waits to be reported.
+        let streams = streams;
         let start = |_| {
             let (mut checker, queue, progress) = (checker.clone(), &queue, progress.clone());
             let work = move || while work(&mut checker, queue, &progress) {};

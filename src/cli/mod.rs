@@ -88,7 +88,7 @@ fn check(cli: &Cli) -> Result<Exit, CliError> {
     // So that a report file is completed in spite of a signal.
     let leaves_files = cli.report.iter().any(|report| report.file.is_some());
     if runs || cli.is_timed() || (leaves_files && matches!(inputs[..], [Ok(Input::Stdin)])) {
-        return run_command::check_producer(cli, &mut checker, &mut outputs);
+        return Ok(run_command::check_producer(cli, &mut checker, &mut outputs));
     }
     let exit = cli.exit_status.map(|code| ProducerExit::from(ExitStatus::Code(code)));
     let exit = exit.unwrap_or_default();

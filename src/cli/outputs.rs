@@ -53,6 +53,9 @@ impl Outputs {
         if let Some(path) = &cli.tee {
             let name = path.display().to_string();
             let file = File::create(path).map_err(|error| CliError::output(&name, error))?;
+            if file.is_terminal() {
+                return Err(CliError::usage("--tee would send control characters to a terminal"));
+            }
             // What is not a regular file may be the log of a CI job.
             let writer = if path.is_file() { Box::new(file) } else { escape_commands(file) };
             copies.push(TeeTarget::new(&name, writer));
@@ -86,16 +89,18 @@ impl Outputs {
     /// Completes the reports with the totals; returns the exit code. `own_code` replaces ours
     /// unless an output failed.
     pub(super) fn finish(&mut self, totals: &Totals, own_code: Option<u8>) -> Result<u8, CliError> {
-        let failure = self.failure();
-        let code = match own_code.filter(|_| failure.is_none()) {
+        let mut failure = self.failure();
+        let code = |is_unwritten: bool| match own_code.filter(|_| !is_unwritten) {
             Some(code) => code,
-            None => exit::code(totals, failure.is_some()),
+            None => exit::code(totals, is_unwritten),
         };
-        // All of them, whichever fails.
-        let results: Vec<Result<(), CliError>> =
-            self.reports.drain(..).map(|report| report.finish(totals, code)).collect();
-        failure.map_or(Ok(()), Err)?;
-        results.into_iter().collect::<Result<(), _>>().map(|()| code)
+        // All of them, whichever fails; those that show the code after those that may change it.
+        self.reports.sort_by_key(Report::order);
+        for report in self.reports.drain(..) {
+            let finished = report.finish(totals, code(failure.is_some()));
+            failure = failure.or(finished.err());
+        }
+        failure.map_or(Ok(code(false)), Err)
     }
 
     fn observers(&mut self) -> impl Iterator<Item = &mut dyn Observer> {

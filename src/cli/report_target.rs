@@ -25,7 +25,8 @@ impl ReportTarget {
         }
         // Checked first: the error would name the temporary file.
         folder(&path).metadata()?;
-        Ok(Self::File(tempfile::tempfile_in(folder(&path))?, path))
+        let file = tempfile::tempfile_in(folder(&path)).map_err(|error| without_path(&error))?;
+        Ok(Self::File(file, path))
     }
 
     /// Gives the complete report its name, in one step.
@@ -35,7 +36,8 @@ impl ReportTarget {
         named.prefix(".ndjson-check-");
         #[cfg(unix)]
         named.permissions(permissions(&path));
-        let mut named = named.tempfile_in(folder(&path))?;
+        folder(&path).metadata()?;
+        let mut named = named.tempfile_in(folder(&path)).map_err(|error| without_path(&error))?;
         file.rewind()?;
         io::copy(&mut file, named.as_file_mut())?;
         named.persist(path)?;
@@ -58,6 +60,11 @@ impl Write for ReportTarget {
     fn flush(&mut self) -> io::Result<()> {
         self.writer().flush()
     }
+}
+
+/// The error without the name of the temporary file, which says nothing to the user.
+fn without_path(error: &io::Error) -> io::Error {
+    error.kind().into()
 }
 
 fn folder(path: &Path) -> &Path {

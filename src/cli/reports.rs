@@ -51,6 +51,12 @@ impl Report {
         error.map(|error| CliError::unwritten(&self.name, copied(error)))
     }
 
+    /// In which order reports are completed: those that show the exit code last, and of these the
+    /// one on standard output.
+    pub(super) fn order(&self) -> (bool, bool) {
+        (matches!(self.writer, ReportWriter::Json(_)), self.name == STDOUT)
+    }
+
     pub(super) fn finish(self, totals: &Totals, code: u8) -> Result<(), CliError> {
         let target = match self.writer {
             ReportWriter::Human(mut human) => {

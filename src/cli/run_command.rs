@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::args::Cli;
+use super::args::{Cli, EXIT_GRACE};
 use super::error::CliError;
 use super::exit::{self, Exit};
-use super::inputs::Input;
+use super::inputs::{Input, STDIN};
 use super::outputs::Outputs;
 use super::producer::{Producer, Timers};
 use super::tee::Tee;
@@ -15,28 +15,27 @@ use crate::output::report::Totals;
 use crate::profile::ExitStatus;
 
 /// Checks the stream of a command, or of standard input.
-pub(super) fn check_producer(
-    cli: &Cli,
-    checker: &mut Checker,
-    outputs: &mut Outputs,
-) -> Result<Exit, CliError> {
-    let timers = Timers { timeout: cli.timeout, idle: cli.idle_timeout, grace: cli.exit_grace };
-    let (start, name) = match cli.command.first() {
-        Some(program) => {
-            let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
-            (Producer::start(&cli.command, cli.no_stdin, timers), name.into_owned())
-        }
-        None => (Producer::of_input(Input::Stdin.open()?, timers), Input::Stdin.name()),
+pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Outputs) -> Exit {
+    let grace = cli.exit_grace.unwrap_or(EXIT_GRACE);
+    let timers = Timers { timeout: cli.timeout, idle: cli.idle_timeout, grace };
+    let failed = |program: &str, source| CliError::Start { program: program.to_owned(), source };
+    let (start, name) = if let Some(program) = cli.command.first() {
+        let start = Producer::start(&cli.command, cli.no_stdin, timers);
+        let start = start.map_err(|error| failed(&program.to_string_lossy(), error));
+        let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
+        (start, name.into_owned())
+    } else {
+        let start = Input::Stdin.open().map_err(CliError::from).and_then(|input| {
+            Producer::of_input(input, timers).map_err(|error| failed(STDIN, error))
+        });
+        (start, Input::Stdin.name())
     };
     let (producer, source) = match start {
         Ok(started) => started,
-        Err(source) => {
-            let program =
-                cli.command.first().map_or("-".into(), |program| program.to_string_lossy());
-            let error = CliError::Start { program: program.into_owned(), source };
+        Err(error) => {
             outputs.report_error(&error);
             let totals = Totals { not_checked: 1, ..Totals::default() };
-            return Ok(conclude(totals, Some(error.exit_code()), outputs).into());
+            return conclude(totals, Some(error.exit_code()), outputs).into();
         }
     };
 
@@ -54,7 +53,7 @@ pub(super) fn check_producer(
     let propagated =
         cli.propagate_exit_code && [exit::SUCCEEDED, exit::RUN_FAILED].contains(&own_code);
     let code = if propagated { failed_code(&exit) } else { None };
-    Ok(Exit { code: conclude(totals, code, outputs), interrupt })
+    Exit { code: conclude(totals, code, outputs), interrupt }
 }
 
 /// The command's own code, if it failed by itself.

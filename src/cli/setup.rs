@@ -55,7 +55,7 @@ pub(super) fn streams(cli: &Cli) -> Result<Vec<Result<Input, Error>>, CliError> 
     let listed = list::names(list, separator)?;
     let nothing = listed.is_empty().then(|| Error::NothingToCheck {
         origin: list.display().to_string(),
-        message: "the list names no file".to_owned(),
+        message: "the list is empty".to_owned(),
     });
     let names = [cli.files.clone(), listed].concat();
     if list.as_os_str() == STDIN && names.iter().any(|name| name.as_os_str() == STDIN) {
@@ -76,6 +76,8 @@ pub(super) fn consistent(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(
         "--no-stdin and --propagate-exit-code require a command"
     } else if runs && cli.exit_status.is_some() {
         "--exit-status cannot be used with a command: its own exit status is checked"
+    } else if cli.exit_grace.is_some() && !runs && !cli.is_timed() {
+        "--exit-grace requires a command or a timeout"
     } else if cli.is_timed() && !runs && !matches!(inputs, [Ok(Input::Stdin)]) {
         "timeouts require standard input or a command"
     } else {

@@ -1,4 +1,4 @@
-//! What an event means, in words that no vendor chose: [`Facts`].
+//! What an event means, in vendor-neutral terms: [`Facts`].
 //!
 //! An event is read in two steps. [`FactReader::plan`] makes all decisions and says where the
 //! values of the facts are; [`Plan::facts`] then reads them. The shape cache rests on this: the
@@ -12,6 +12,8 @@ mod template;
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde::Serialize;
 
 use crate::json::JsonRef;
 use crate::limits::CALL_ID_BYTES_MAX;
@@ -158,16 +160,20 @@ pub(crate) struct RunTotals {
 }
 
 /// Token counts, where the agent reports them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Usage {
     /// Tokens sent to the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
     /// Tokens it wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
     /// Tokens read from the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_read_tokens: Option<u64>,
     /// Tokens written to the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write_tokens: Option<u64>,
 }
 

@@ -1,6 +1,6 @@
 //! JSON: two parsers, one way to ask for values, JSON Pointer, and JSON Schema.
 //!
-//! Only this module knows which parser read a text: all others ask [`JsonRef`].
+//! Which parser read a text is hidden behind [`JsonRef`]; only what makes reading faster looks there.
 
 mod block_hasher;
 mod json_ref;
@@ -21,7 +21,7 @@ pub(crate) use tape::{
     Cursor, DIGITS_MAX, Doc, ENTRIES_NOTED, Kind, Tape, chunks, decimal, digits, string_end,
     unescaped,
 };
-pub(crate) use tree::parse as parse_tree;
+pub(crate) use tree::{TREE_BYTES_MAX, duplicate_keys, parse as parse_tree};
 
 /// One JSON text, read by either parser.
 #[derive(Debug)]

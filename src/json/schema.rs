@@ -63,7 +63,7 @@ pub(crate) struct Violation {
 impl Violation {
     /// For an event that is too large for [`Schema::violations`].
     pub(crate) fn of_large_value() -> Self {
-        let message = "the event fails the schema; it is too large to say where";
+        let message = "the event does not satisfy the schema; it is too large to show where";
         Self { instance: String::new(), keyword: String::new(), message: message.to_owned() }
     }
 }
@@ -183,7 +183,7 @@ impl Schema {
             ValidationErrorKind::BacktrackLimitExceeded { .. }
             | ValidationErrorKind::RegexEngineFailure { .. } => {
                 let message = format!("{}: {}", error.evaluation_path(), error.masked());
-                return Err(Error::Schema { origin: self.origin.clone(), message });
+                return Err(Error::Schema { stream: None, origin: self.origin.clone(), message });
             }
             _ => {}
         }
@@ -246,14 +246,15 @@ fn shown_message(error: &ValidationError<'_>) -> String {
 
 fn rejected(origin: &str, error: &ValidationError<'_>) -> Error {
     if matches!(error.kind(), ValidationErrorKind::Referencing(_)) {
-        let message = "it refers to something that is not in it; a schema must be whole";
-        return Error::Schema { origin: origin.to_owned(), message: message.to_owned() };
+        let message = "external references are not supported".to_owned();
+        return Error::Schema { stream: None, origin: origin.to_owned(), message };
     }
     let at = match error.instance_path().as_str() {
         "" => String::new(),
         pointer => format!(" at {pointer}"),
     };
-    Error::Schema { origin: origin.to_owned(), message: format!("{}{at}", shown_message(error)) }
+    let message = format!("{}{at}", shown_message(error));
+    Error::Schema { stream: None, origin: origin.to_owned(), message }
 }
 
 #[cfg(test)]

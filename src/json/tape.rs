@@ -62,21 +62,26 @@ impl Tape {
     /// True for one JSON text without duplicate keys, within the limits of the plain parser.
     pub(crate) fn read(&mut self, bytes: &[u8], length: usize) -> bool {
         // A carriage return of the line ending is a blank, too.
-        self.parse(bytes).is_some_and(|end| end >= length)
+        self.parse(bytes, false).is_some_and(|end| end >= length)
+    }
+
+    /// Reads all of `bytes`, which may have duplicate keys: only the last member of a key is kept.
+    pub(crate) fn read_with_duplicates(&mut self, bytes: &[u8]) -> bool {
+        self.parse(bytes, true) == Some(bytes.len())
     }
 
     /// Reads the first line of `bytes`; its length, if it ends with a line feed and is a text that
     /// `read` accepts. The length includes a carriage return before the line feed.
     pub(crate) fn read_line(&mut self, bytes: &[u8]) -> Option<usize> {
-        let end = self.parse(bytes)?;
+        let end = self.parse(bytes, false)?;
         (bytes.get(end) == Some(&b'\n')).then_some(end)
     }
 
     /// The end of the value at the start of the bytes, and of the blanks after it.
-    fn parse(&mut self, bytes: &[u8]) -> End {
+    fn parse(&mut self, bytes: &[u8], keeps_last: bool) -> End {
         self.entries.clear();
         u32::try_from(bytes.len()).ok()?;
-        let mut parser = Parser { bytes, entries: &mut self.entries };
+        let mut parser = Parser { bytes, entries: &mut self.entries, keeps_last };
         let start = parser.blanks(0);
         let end = parser.value(start, DEPTH_MAX)?;
         Some(parser.blanks(end))
@@ -100,6 +105,8 @@ type End = Option<usize>;
 struct Parser<'a> {
     bytes: &'a [u8],
     entries: &'a mut Vec<Entry>,
+    /// Whether an object may have duplicate keys.
+    keeps_last: bool,
 }
 
 impl Parser<'_> {
@@ -212,6 +219,7 @@ impl Parser<'_> {
         Some(at + 1)
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "a text is shorter than 4 GiB")]
     fn object(&mut self, at: usize, levels: usize) -> End {
         let own = self.entries.len();
         self.push(Kind::Object, at, 0, true);
@@ -223,7 +231,7 @@ impl Parser<'_> {
                     return None;
                 }
                 at = self.string(at)?;
-                keys.add(self.bytes, self.entries, own)?;
+                keys.add(self.bytes, self.entries, own);
                 at = self.blanks(at);
                 if self.byte(at) != b':' {
                     return None;
@@ -238,10 +246,14 @@ impl Parser<'_> {
                 }
             }
         }
-        self.close(own, keys.count, at + 1);
-        if keys.count > KEYS_COMPARED_MAX && has_duplicates(self.bytes, self.entries, own) {
-            return None;
+        if keys.has_duplicates || keys.count > KEYS_COMPARED_MAX {
+            let dropped = duplicates(self.bytes, self.entries, own);
+            if !dropped.is_empty() {
+                self.keeps_last.then(|| remove_members(self.entries, own, &dropped))?;
+                keys.count -= dropped.len() as u32;
+            }
         }
+        self.close(own, keys.count, at + 1);
         Some(at + 1)
     }
 
@@ -258,22 +270,23 @@ impl Parser<'_> {
 struct Keys {
     count: u32,
     traces: u64,
+    has_duplicates: bool,
 }
 
 impl Keys {
-    /// Adds the key that is the last of the entries; `None` if the object has it already.
-    fn add(&mut self, bytes: &[u8], entries: &mut [Entry], object: usize) -> Option<()> {
-        let key = entries.last_mut()?;
+    /// Adds the key that is the last of the entries.
+    fn add(&mut self, bytes: &[u8], entries: &mut [Entry], object: usize) {
+        let Some(key) = entries.last_mut() else { return };
         key.trace = trace(&bytes[key.start as usize..key.end as usize]);
         let (plain, trace) = (key.plain, 1 << (key.trace & 63));
         self.count += 1;
         if self.count > KEYS_COMPARED_MAX {
-            return Some(()); // The end of the object sorts them.
+            return; // The end of the object sorts them.
         }
         let seen = self.traces & trace != 0 || !plain;
         // A key with escapes may equal any other.
         self.traces |= if plain { trace } else { u64::MAX };
-        if seen && repeats(bytes, entries, object) { None } else { Some(()) }
+        self.has_duplicates |= seen && repeats(bytes, entries, object);
     }
 }
 
@@ -303,15 +316,46 @@ fn repeats(bytes: &[u8], entries: &[Entry], object: usize) -> bool {
     false
 }
 
-fn has_duplicates(bytes: &[u8], entries: &[Entry], object: usize) -> bool {
-    let mut keys = Vec::new();
+/// The members of an object that is still open whose key comes again, in their order.
+#[expect(clippy::cast_possible_truncation, reason = "a text is shorter than 4 GiB")]
+fn duplicates(bytes: &[u8], entries: &[Entry], object: usize) -> Vec<u32> {
+    let mut members = Vec::new();
     let mut at = object + 1;
-    while at + 1 < entries.len() {
-        keys.push(entries[at]);
+    while at < entries.len() {
+        members.push(at as u32);
         at = behind(entries, at + 1);
     }
-    keys.sort_unstable_by(|a, b| text(bytes, *a).cmp(&text(bytes, *b)));
-    keys.windows(2).any(|pair| text(bytes, pair[0]) == text(bytes, pair[1]))
+    let key = |member: u32| text(bytes, entries[member as usize]);
+    members.sort_unstable_by(|a, b| key(*a).cmp(&key(*b)).then(a.cmp(b)));
+    let pairs = members.windows(2).filter(|pair| key(pair[0]) == key(pair[1]));
+    let mut duplicates: Vec<u32> = pairs.map(|pair| pair[0]).collect();
+    duplicates.sort_unstable();
+    duplicates
+}
+
+/// Removes these members, in their order, of an object that is still open.
+#[expect(clippy::cast_possible_truncation, reason = "a text is shorter than 4 GiB")]
+fn remove_members(entries: &mut Vec<Entry>, object: usize, members: &[u32]) {
+    let mut members = members.iter().map(|member| *member as usize).peekable();
+    // The ends of the containers around an entry, as they were.
+    let mut ends = Vec::new();
+    let (mut from, mut to) = (object + 1, object + 1);
+    while from < entries.len() {
+        if ends.is_empty() && members.next_if_eq(&from).is_some() {
+            from = behind(entries, from + 1);
+            continue;
+        }
+        let mut entry = entries[from];
+        if ends.last() == Some(&(from + 1)) {
+            ends.pop();
+        } else if matches!(entry.kind, Kind::Array | Kind::Object) {
+            ends.push(entry.end as usize);
+            entry.end -= (from - to) as u32;
+        }
+        entries[to] = entry;
+        (from, to) = (from + 1, to + 1);
+    }
+    entries.truncate(to);
 }
 
 /// The entry after a value.

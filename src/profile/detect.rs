@@ -16,7 +16,6 @@ use crate::profile::builtin::DETECT;
 use crate::stream::{Ending, Event, Line, glued_events, parse_line};
 
 /// The name that requests detection.
-#[cfg(feature = "cli")]
 pub(crate) const AUTO: &str = "auto";
 
 /// How the profile of a stream was chosen.
@@ -85,6 +84,8 @@ pub(crate) struct Detector {
     events: usize,
     /// Bytes read so far.
     at: usize,
+    /// No line feed is between `at` and here.
+    searched: usize,
     is_over: bool,
 }
 
@@ -96,7 +97,7 @@ impl Default for Detector {
 
 impl Detector {
     fn new(rules: &'static DetectRules) -> Self {
-        Self { rules, detection: Detection::None, events: 0, at: 0, is_over: false }
+        Self { rules, detection: Detection::None, events: 0, at: 0, searched: 0, is_over: false }
     }
 
     /// Reads the complete lines in `bytes`, which is the stream so far, and calls `on_event` for
@@ -105,11 +106,13 @@ impl Detector {
         let is_long = bytes.len() >= DETECTION_BYTES_MAX;
         let bytes = &bytes[..bytes.len().min(DETECTION_BYTES_MAX)];
         while !self.is_over
-            && let Some(length) = memchr::memchr(b'\n', &bytes[self.at..])
+            && let Some(found) = memchr::memchr(b'\n', &bytes[self.searched..])
         {
-            self.line(&bytes[self.at..self.at + length], &mut on_event);
-            self.at += length + 1;
+            let end = self.searched + found;
+            self.line(&bytes[self.at..end], &mut on_event);
+            (self.at, self.searched) = (end + 1, end + 1);
         }
+        self.searched = bytes.len();
         if is_long && !self.is_over {
             self.line(&bytes[self.at..], &mut on_event);
             self.is_over = true;

@@ -144,7 +144,7 @@ fn resolve(name_or_file: &str, depth: usize) -> Result<ResolvedProfile, Error> {
         return Ok(ResolvedProfile { profile, schema, bases: Vec::new() });
     };
     let Value::String(base) = base else {
-        return Err(refused("/extends: a name or a file is a string".to_owned()));
+        return Err(refused("/extends: must be a string: a profile's name or a file".to_owned()));
     };
     let is_built_in = BuiltInProfile::find(&base).is_some();
     let file = File::new(name_or_file).with_file_name(&base);
@@ -221,9 +221,9 @@ fn merge(target: &mut Value, patch: Value, place: &str) -> Result<(), String> {
 /// Reads a JSON file. Rejects a key that occurs twice: one of its values would be lost.
 pub(crate) fn read_json(file: &File) -> Result<Value, String> {
     let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
-    let text = std::str::from_utf8(&bytes).map_err(|error| format!("no JSON: {error}"))?;
-    let (value, duplicates) =
-        json::parse_tree(text, FAULTS_SHOWN_MAX).map_err(|error| format!("no JSON: {error}"))?;
+    let text = std::str::from_utf8(&bytes).map_err(|error| format!("not valid JSON: {error}"))?;
+    let (value, duplicates) = json::parse_tree(text, FAULTS_SHOWN_MAX)
+        .map_err(|error| format!("not valid JSON: {error}"))?;
     if duplicates.is_empty() {
         return Ok(value);
     }

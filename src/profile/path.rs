@@ -13,8 +13,8 @@ pub(crate) use super::condition::{Conditions, KnownValue};
 
 /// A JSON Pointer (RFC 6901) with one extension: the token `*suffix` is the member whose key ends
 /// in `suffix` and is longer, the smallest in byte order if there are several; `*` alone matches
-/// any member. A path that begins with `^` starts at the event, even where others start at an element
-/// of an array in it.
+/// any member. A path that begins with `^` starts at the event, even where others start at an
+/// element of an array in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Path {

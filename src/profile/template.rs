@@ -63,10 +63,10 @@ impl TryFrom<String> for Template {
         let (mut parts, mut rest) = (Vec::new(), text.as_str());
         let alone = |text: &str| {
             let closes = text.contains('}');
-            if closes { Err("a brace is closed that is not open") } else { Ok(text.to_owned()) }
+            if closes { Err("`}` without `{`") } else { Ok(text.to_owned()) }
         };
         while let Some((before, after)) = rest.split_once('{') {
-            let (path, after) = after.split_once('}').ok_or("a brace is not closed")?;
+            let (path, after) = after.split_once('}').ok_or("`{` without `}`")?;
             parts.push((alone(before)?, ValuePath::try_from(path)?));
             rest = after;
         }
@@ -96,7 +96,7 @@ impl TryFrom<&str> for ValuePath {
 
     fn try_from(text: &str) -> Result<Self, String> {
         if text.split('~').skip(1).any(|after| !after.starts_with(['0', '1'])) {
-            return Err(format!("in a path ~ is written ~0, and / in a key ~1: {text}"));
+            return Err(format!("in a path, write ~ as ~0, and / in a key as ~1: {text}"));
         }
         let (path, inner) = match text.split_once("#/") {
             Some((path, inner)) => (path, Some(Path::try_from(format!("/{inner}"))?)),

@@ -118,21 +118,21 @@ fn find_ineffective_keys(profile: &Value, faults: &mut Vec<Fault>) {
     let text = |place| profile.pointer(place).and_then(Value::as_str);
     let items = |place| profile.pointer(place).and_then(Value::as_array).into_iter().flatten();
     if text("/end/policy") == Some("none") {
-        let without = "with the policy none there is no terminal event";
-        for place in ["/end/reopen", "/end/after"] {
-            faults.extend(items(place).next().map(|_| Fault::new(place, without)));
+        let no_effect = |key: &str| format!("`{key}` has no effect with the policy `none`");
+        for (place, key) in [("/end/reopen", "reopen"), ("/end/after", "after")] {
+            faults.extend(items(place).next().map(|_| Fault::new(place, no_effect(key))));
         }
         for (index, rule) in items("/end/rules").enumerate() {
             if rule["provisional"] == true {
                 let place = format!("/end/rules/{index}");
-                faults.push(Fault::new(place, format!("{without} to be provisional")));
+                faults.push(Fault::new(place, no_effect("provisional")));
             }
         }
     }
     if let (Some(from), Some(before)) = (text("/versions/from"), text("/versions/before"))
         && !is_below(from, before)
     {
-        let message = format!("no version is from {from} and before {before}");
+        let message = format!("`before` ({before}) must be greater than `from` ({from})");
         faults.push(Fault::new("/versions/before", message));
     }
 }

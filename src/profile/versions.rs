@@ -11,7 +11,6 @@ pub(crate) struct Versions {
     /// Where the stream names the version.
     pub at: Option<Path>,
     /// Those with known streams.
-    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the program shows it"))]
     pub seen: Vec<String>,
     pub from: Option<String>,
     /// The first version after the range.

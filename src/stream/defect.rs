@@ -53,10 +53,9 @@ impl LineDefect {
     }
 
     pub(crate) fn diagnostic(&self, line: &Line<'_>) -> Diagnostic {
-        let bytes = without_byte_order_mark(line);
+        let (bytes, offset) = without_byte_order_mark(line);
         let (diagnostic, at) = self.explain(line, bytes);
-        let mark = line.bytes.len() - bytes.len();
-        diagnostic.at(line.number, line.offset + (mark + at) as u64)
+        diagnostic.at(line.number, offset + at as u64)
     }
 
     /// The diagnostic, and the offset in the line where the defect begins.
@@ -92,10 +91,13 @@ impl LineDefect {
     }
 }
 
-/// The line's bytes; at the start of the stream, without a byte order mark.
-pub(super) fn without_byte_order_mark<'a>(line: &Line<'a>) -> &'a [u8] {
+/// The line's bytes and their offset in the stream; at its start, without a byte order mark.
+pub(super) fn without_byte_order_mark<'a>(line: &Line<'a>) -> (&'a [u8], u64) {
     let mark = if line.offset == 0 { BYTE_ORDER_MARK } else { b"" };
-    line.bytes.strip_prefix(mark).unwrap_or(line.bytes)
+    match line.bytes.strip_prefix(mark) {
+        Some(bytes) => (bytes, line.offset + mark.len() as u64),
+        None => (line.bytes, line.offset),
+    }
 }
 
 type PlainObject<'a> = (&'a str, Value, BTreeSet<String>);
@@ -164,7 +166,7 @@ fn truncated(line: &Line<'_>) -> Diagnostic {
         String::new()
     };
     let message =
-        format!("the stream ends inside a JSON text, after {} bytes of it{cut}", line.length);
+        format!("the stream ends inside a JSON text, {} bytes into the line{cut}", line.length);
     Diagnostic::new(Rule::TruncatedLine, message)
 }
 
@@ -183,7 +185,7 @@ fn syntax(bytes: &[u8], at: usize, what: &str) -> (Diagnostic, usize) {
         ),
         _ if bytes[start] == b'{' => (format!("{}, at byte {at} of the line", plain(what)), None),
         _ if bytes.starts_with(BYTE_ORDER_MARK) => (
-            "a byte order mark is before the text".to_owned(),
+            "the line begins with a byte order mark".to_owned(),
             Some(
                 "it belongs at the start of a stream, if anywhere; were two streams concatenated?",
             ),
@@ -193,7 +195,7 @@ fn syntax(bytes: &[u8], at: usize, what: &str) -> (Diagnostic, usize) {
             Some("two writers on one line: is stderr merged into stdout (2>&1)?"),
         ),
         Some(_) | None => (
-            "the line is no JSON text".to_owned(),
+            "the line is not JSON".to_owned(),
             Some("output of something else: is stderr merged into stdout (2>&1)?"),
         ),
     };

@@ -78,7 +78,7 @@ impl Framing {
         }
     }
 
-    /// What the end of the stream decides: nothing spoke against the suspicion.
+    /// What the end of the stream decides of a suspicion: no line contradicted it.
     #[must_use]
     pub(crate) fn finish(self) -> Self {
         match self {

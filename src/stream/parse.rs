@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::defect::{LineDefect, read_object, without_byte_order_mark};
 use super::{Block, Ending, Event, Line};
-use crate::json::{Kind, ParsedJson, Tape};
+use crate::json::{Kind, ParsedJson, TREE_BYTES_MAX, Tape, duplicate_keys};
+use crate::limits::DUPLICATES_PER_LINE_MAX;
 
 /// Reads a line as one JSON object, by the plain parser, which alone knows what is wrong with a
 /// line.
@@ -19,7 +20,7 @@ pub(crate) fn parse_line<'a>(line: &Line<'a>) -> Result<Event<'a>, LineDefect> {
     if line.is_too_long() {
         return Err(LineDefect::TooLong);
     }
-    let bytes = without_byte_order_mark(line);
+    let (bytes, offset) = without_byte_order_mark(line);
     if bytes.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
         return Err(LineDefect::Blank);
     }
@@ -27,8 +28,6 @@ pub(crate) fn parse_line<'a>(line: &Line<'a>) -> Result<Event<'a>, LineDefect> {
         LineDefect::Unfinished if line.ending == Ending::EndOfStream => LineDefect::Truncated,
         defect => defect,
     })?;
-    let mark = line.bytes.len() - bytes.len();
-    let offset = line.offset + mark as u64;
     let json = ParsedJson::Tree(value);
     Ok(Event { line: line.number, offset, text, json, duplicate_keys })
 }
@@ -55,7 +54,7 @@ impl LineParser {
             return block.next().map(|line| (line, parse_line(&line)));
         }
         let Some((text, bytes)) = block.rest() else {
-            return block.next().map(|line| self.read(line));
+            return block.next().map(|line| (line, self.read(&line)));
         };
         // The end of the value is the end of the line, so there is no need to search for it.
         if let Some(end) = self.tape.read_line(bytes).filter(|end| *end < text.len()) {
@@ -69,17 +68,26 @@ impl LineParser {
     }
 
     /// A line next to one that is not UTF-8, or the last one, which may be cut.
-    fn read<'s, 'a: 's>(&'s mut self, line: Line<'a>) -> (Line<'a>, Result<Event<'s>, LineDefect>) {
-        let text = line.text().filter(|_| line.ending != Ending::EndOfStream);
-        if text.is_some_and(|text| self.tape.read(line.padded, text.len())) {
-            return (line, self.event(&line));
+    fn read<'s, 'a: 's>(&'s mut self, line: &Line<'a>) -> Result<Event<'s>, LineDefect> {
+        if line.text().is_some_and(|text| self.tape.read(line.padded, text.len())) {
+            return self.event(line);
         }
-        (line, self.plainly(&line))
+        self.plainly(line)
     }
 
-    /// Gives the tape's memory back first: a tree of a large line needs it.
-    fn plainly<'a>(&mut self, line: &Line<'a>) -> Result<Event<'a>, LineDefect> {
+    /// A line that the tape refuses. Gives the tape's memory back first: a tree needs it.
+    fn plainly<'s, 'a: 's>(&'s mut self, line: &Line<'a>) -> Result<Event<'s>, LineDefect> {
         self.tape.forget();
+        let (text, offset) = without_byte_order_mark(line);
+        let text = str::from_utf8(text).unwrap_or_default();
+        // A tree of a long line would take too much memory.
+        if text.len() > TREE_BYTES_MAX
+            && let Some(duplicate_keys) = duplicate_keys(text, DUPLICATES_PER_LINE_MAX)
+            && self.tape.read_with_duplicates(text.as_bytes())
+        {
+            let json = ParsedJson::Tape(self.tape.doc(text));
+            return Ok(Event { line: line.number, offset, text, json, duplicate_keys });
+        }
         parse_line(line)
     }
 

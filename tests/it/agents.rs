@@ -257,13 +257,17 @@ fn agents_without_a_single_object_have_one_usage_error() {
             continue;
         }
         without += 1;
-        let expected =
-            format!("ndjson-check: the profile {name} has no single object to convert to\n");
+        let expected = format!(
+            "ndjson-check: -: profile {name} has no single object, which --to json and \
+             --input-format json need\n"
+        );
         assert_eq!(
-            (output.status.code(), said, text(&output.stdout)),
-            (Some(2), expected, String::new()),
+            (output.status.code(), &said, text(&output.stdout)),
+            (Some(2), &expected, String::new()),
             "{name}"
         );
+        let output = run_on(&["--profile", name, "--input-format", "json"], b"");
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(2), expected), "{name}");
     }
     assert_eq!(with, ["cursor", "claude"]);
     assert!(without >= 19, "only {without}");

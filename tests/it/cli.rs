@@ -97,7 +97,7 @@ fn standard_input_is_a_stream_named_dash() {
 
 #[test]
 fn bad_usage_is_one_line_and_two() {
-    let wrong: [&[&str]; 15] = [
+    let wrong: [&[&str]; 17] = [
         &["--nonsense"],
         &["--deny", "no-such-rule"],
         &["--input-format", "xml"],
@@ -113,6 +113,8 @@ fn bad_usage_is_one_line_and_two() {
         &["--profile", "nobody"],
         &["--schema", "no/such/schema.json"],
         &["--no-stdin"],
+        &["--exit-grace", "1s", GOOD],
+        &["--jobs", "2", "--", "true"],
     ];
     for arguments in wrong {
         let output = run(arguments);
@@ -169,7 +171,9 @@ fn bad_schemas_are_refused_before_anything_is_read() {
     fs::write(&file, r#"{"properties": {"session_id": {"maxLength": 3}}}"#).unwrap();
     let output = run(&["--schema", file.to_str().unwrap(), GOOD]);
     assert_eq!(code(&output), 1);
-    assert!(text(&output.stdout).contains("at /session_id, by /properties/session_id/maxLength"));
+    let report = text(&output.stdout);
+    assert!(report.contains("at /session_id; schema "), "{report}");
+    assert!(report.contains(", /properties/session_id/maxLength\n"), "{report}");
 }
 
 #[test]

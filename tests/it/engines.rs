@@ -57,6 +57,37 @@ fn engines_agree_on_the_fixtures() {
     }
 }
 
+/// Method: long lines that the tape refuses, of which no tree is built; each also as the last line
+/// without its end, behind a byte order mark, broken, and in an array.
+#[test]
+fn engines_agree_on_long_lines_with_duplicate_keys() {
+    let long = format!("\"long\":\"{}\"", "x".repeat(70_000));
+    let many: Vec<String> = (0..40).map(|it| format!("\"k{it}\":{{\"a\":[1,{{}}]}},")).collect();
+    let many = many.concat();
+    let bodies = [
+        r#""a":[1,{"b":[]}],"result":5,"a":{"c":[{},2]}"#.to_owned(),
+        r#""y":[{"a":{},"b":[[1],2],"a":[{"z":1,"z":[2]}],"\u0061":3},{"c":1}]"#.to_owned(),
+        format!(r#"{many}"k7":[{{}}],"k\u0038":2,"result":"b","k7":[{{"k7":1,"k7":2}}]"#),
+    ];
+    let mut streams = Vec::new();
+    for body in bodies {
+        let line = format!(
+            r#"{{"type":"result",{long},{body},"subtype":"success","result":"","type":"result"}}"#
+        );
+        let forms = [
+            format!("{line}\n"),
+            line.clone(),
+            format!("\u{feff}{line} \r\n{line}"),
+            format!("{line}x\n"),
+            format!("[{line}]"),
+            line[..line.len() - 1].to_owned(),
+        ];
+        streams.extend(forms.map(String::into_bytes));
+    }
+    let engines = Engines::new(builder(["--profile", "cursor"])).unwrap();
+    agree_in_every_way(&engines, &streams, "long lines");
+}
+
 /// Method: one checker takes all fixtures, one after the other, under contracts that read much
 /// and little; then all recordings, of every agent.
 #[test]

@@ -25,7 +25,8 @@ impl Observer for First {
         if start.source() == ProfileSource::Detected {
             self.0 = Detection::One(start.profile().to_owned());
         }
-        Err(Error::NoSingleObject { profile: start.profile().to_owned() })
+        let (stream, profile) = (start.name().to_owned(), start.profile().to_owned());
+        Err(Error::NoSingleObject { stream, profile })
     }
 }
 
@@ -128,7 +129,8 @@ fn a_stream_that_may_be_of_two_is_not_guessed() {
     let output = run_on(&[], OF_TWO);
     assert_eq!(output.status.code(), Some(2));
     let message = text(&output.stderr);
-    let expected = "ndjson-check: -: the stream may be of claude or qwen: choose with --profile\n";
+    let expected =
+        "ndjson-check: -: the first events match claude and qwen; name one with --profile\n";
     assert_eq!(message, expected);
     // The others are checked all the same, and a command is not killed for it.
     let folder = tempfile::tempdir().unwrap();

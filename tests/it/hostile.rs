@@ -31,9 +31,13 @@ fn small_streams_stay_small() {
     let repeat = |piece: &str, count: usize| piece.repeat(count);
     let key = "k".repeat(20_000);
     let event = |body: String| format!("{{\"type\":\"assistant\",{body}}}\n");
+    let small_values =
+        |more: &str| event(format!("\"x\":[{}{{}}]{more}", repeat("{\"a\":0},", 1_500_000)));
     let streams = [
         ("duplicate keys", event(format!("\"{key}\":{{{}\"a\":1}}", repeat("\"a\":1,", 100_000)))),
         ("long duplicate keys", event(repeat(&format!("\"{key}\":1,"), 50) + "\"z\":1")),
+        ("a last line of small values", small_values("").trim_end().to_owned()),
+        ("small values and a duplicate key", small_values(",\"k\":1,\"k\":2")),
         ("a large invalid event", event(format!("\"x\":[{}0]", repeat("0,", 2_000_000)))),
         (
             "many violations",

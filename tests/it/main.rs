@@ -23,6 +23,7 @@ mod many;
 #[path = "../mutation/mod.rs"]
 mod mutation;
 mod noise;
+mod outputs;
 mod pairs;
 mod producer;
 mod profiles;

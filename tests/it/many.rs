@@ -168,9 +168,9 @@ fn names_come_from_lists() {
 #[test]
 fn lists_that_cannot_be_used_are_one_line_and_two() {
     let wrong: [(&[&str], &[u8], &str); 10] = [
-        (&["--files-from", "-"], b"", "nothing to check in -: the list names no file"),
-        (&["--files-from", "-", GOOD], b"\n\n", "the list names no file"),
-        (&["--files0-from", "-"], b"\0", "the list names no file"),
+        (&["--files-from", "-"], b"", "nothing to check in -: the list is empty"),
+        (&["--files-from", "-", GOOD], b"\n\n", "the list is empty"),
+        (&["--files0-from", "-"], b"\0", "the list is empty"),
         (&["--files-from", "no/such"], b"", "failed to read no/such: "),
         (&["--files0-from", "fixtures"], b"", "failed to read fixtures: "),
         (&["--files-from", "-", "-"], b"x\n", "cannot be both the list and a stream"),

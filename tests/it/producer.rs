@@ -136,14 +136,18 @@ fn timeouts_end_the_command_and_name_the_open_calls() {
         (
             &["--idle-timeout", "300ms"],
             &["head", "2", GOOD, "sleep", "60"],
-            "no event came for 300ms",
+            "no event arrived for 300ms",
         ),
-        (&["--idle-timeout", "300ms"], &["head", "2", GOOD, "dribble"], "no event came for 300ms"),
-        (&["--idle-timeout", "300ms"], &["sleep", "60"], "no event came for 300ms"),
+        (
+            &["--idle-timeout", "300ms"],
+            &["head", "2", GOOD, "dribble"],
+            "no event arrived for 300ms",
+        ),
+        (&["--idle-timeout", "300ms"], &["sleep", "60"], "no event arrived for 300ms"),
         (
             &["--timeout", "1800ms", "--idle-timeout", "100ms"],
             &["emit", open, "sleep", "60"],
-            "the run was not over after 1s 800ms",
+            "the run did not end within 1s 800ms",
         ),
     ];
     for (flags, agent, shown) in rows {
@@ -275,7 +279,7 @@ fn a_timed_pipe_is_given_up_and_nobody_killed() {
     let mut report = String::new();
     child.stdout.take().unwrap().read_to_string(&mut report).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(4), "{report}");
-    assert!(report.contains("-: note: no event came for 300ms\n"), "{report}");
+    assert!(report.contains("-: note: no event arrived for 300ms\n"), "{report}");
     assert!(report.contains("-: conforming, timed-out: "), "{report}");
     drop(pipe);
     // Time that is left over changes nothing.

@@ -137,11 +137,11 @@ fn what_would_have_no_effect_is_refused_with_its_place() {
     let none = |key: &str, value: Value| json!({"end": {"policy": "none", key: value}});
     let rule = json!([{"when": {}}]);
     for (says, told) in [
-        (actions("detail", "{/a/~2b}"), "/calls/actions/rules/1/detail/1: in a path ~ is"),
+        (actions("detail", "{/a/~2b}"), "/calls/actions/rules/1/detail/1: in a path, write ~ as"),
         (actions("detail", "{a}"), "/calls/actions/rules/1/detail/1: a path begins with a slash"),
-        (actions("suffix", "{/a"), "/calls/actions/rules/1/suffix/1: a brace is not closed"),
-        (actions("suffix", "{/a} }"), "/calls/actions/rules/1/suffix/1: a brace is closed"),
-        (actions("suffix", "}{/a}"), "/calls/actions/rules/1/suffix/1: a brace is closed"),
+        (actions("suffix", "{/a"), "/calls/actions/rules/1/suffix/1: `{` without `}`"),
+        (actions("suffix", "{/a} }"), "/calls/actions/rules/1/suffix/1: `}` without `{`"),
+        (actions("suffix", "}{/a}"), "/calls/actions/rules/1/suffix/1: `}` without `{`"),
         (
             json!({"end": {"exit": {"meaning": {"041": "x"}}}}),
             "/end/exit/meaning: \"041\" does not",
@@ -152,11 +152,14 @@ fn what_would_have_no_effect_is_refused_with_its_place() {
         ),
         (json!({"calls": {"tool": [{"known": ["a"]}]}}), "/calls/tool/0: "),
         (json!({"calls": {"tool": [{"key": "/a/~2/*b"}]}}), "/calls/tool/0/key: "),
-        (none("reopen", rule.clone()), "/end/reopen: with the policy none"),
-        (none("after", rule), "/end/after: with the policy none"),
+        (
+            none("reopen", rule.clone()),
+            "/end/reopen: `reopen` has no effect with the policy `none`",
+        ),
+        (none("after", rule), "/end/after: `after` has no effect with the policy `none`"),
         (
             none("rules", json!([{"outcome": "failure", "provisional": true, "when": {}}])),
-            "/end/rules/0: with the policy none",
+            "/end/rules/0: `provisional` has no effect with the policy `none`",
         ),
         (
             json!({"detect": [{"when": [{}, {"/a": {"matches": "("}}]}]}),
@@ -172,8 +175,8 @@ fn what_would_have_no_effect_is_refused_with_its_place() {
                 "where": {"/a": {"matches": "*"}}}]}}),
             "/end/errors/0/where/~1a/matches: repetition operator missing",
         ),
-        (json!({"versions": {"from": "2", "before": "1.9"}}), "/versions/before: no version is"),
-        (json!({"versions": {"from": "1", "before": "1.0"}}), "/versions/before: no version is"),
+        (json!({"versions": {"from": "2", "before": "1.9"}}), "/versions/before: `before` ("),
+        (json!({"versions": {"from": "1", "before": "1.0"}}), "/versions/before: `before` ("),
         (json!({"versions": {"from": "1.9999999999999999999"}}), "/versions/from: "),
         (json!({"schema": {"type": "objct"}}), "/schema: "),
         (json!({"schema": "nowhere.json"}), "nowhere.json: No such file"),

@@ -319,6 +319,17 @@ fn the_changelog_knows_this_version() {
     assert!(changelog.contains(&format!("## [{}]", env!("CARGO_PKG_VERSION"))));
 }
 
+/// Goal: what is not built here every day is built all the same: the package, and the library
+/// without the command line.
+#[test]
+fn the_package_and_the_library_can_be_built() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let manifest = read("Cargo.toml");
+    let included = manifest.lines().find(|line| line.starts_with("include = ")).unwrap();
+    assert!(included.contains("\"/build.rs\"") && included.contains("\"/src\""), "{included}");
+    assert!(read(".ci/run").contains("cargo check --locked --no-default-features\n"));
+}
+
 /// Goal: nothing that opens a connection is ever linked.
 #[test]
 fn no_network_crate_is_in_the_tree() {

@@ -67,6 +67,11 @@ fn what_may_have_stood_in_a_lost_line_is_not_missed() {
     assert_ne!(silent, said);
     let lines = [&init, &silent, &result].map(String::as_str).concat();
     assert_eq!(raised(&lines), [Rule::SchemaViolation]);
+    // The line is JSON, so nothing may say that it is not.
+    let summary = judge(lines.as_bytes(), &mut checker([])).0;
+    let notes: Vec<String> = summary.notes.iter().map(ToString::to_string).collect();
+    let lost = "line 2 is not a usable event; problems that it could explain are not reported";
+    assert!(notes.iter().any(|note| note == lost), "{notes:?}");
     let (summary, rules) = judge(lines.as_bytes(), &mut checker(["--allow", "schema-violation"]));
     assert_eq!(
         (summary.verdict, &rules[..]),

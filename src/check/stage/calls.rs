@@ -338,13 +338,13 @@ impl<'p> CallTable<'p> {
         }
         for open in self.open_calls() {
             let name = named(open.tool.as_deref(), &open.id);
-            let message = format!("the run has ended, and {name} is open");
+            let message = format!("the run ended, but {name} was never completed");
             let diagnostic = Diagnostic::new(Rule::UnfinishedCall, message).related(open.line);
             found.push(diagnostic.at(line, offset));
         }
-        let others = self.untracked();
-        if others > 0 {
-            let message = format!("the run has ended, and {others} more tool calls are open");
+        let more = self.untracked();
+        if more > 0 {
+            let message = format!("the run ended, but {more} more tool calls were never completed");
             found.push(Diagnostic::new(Rule::UnfinishedCall, message).at(line, offset));
         }
     }

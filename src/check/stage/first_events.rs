@@ -23,7 +23,7 @@ pub(crate) struct FirstEvents<'c> {
 
 impl<'c> FirstEvents<'c> {
     pub(crate) fn new(profile: &'c Profile, source: ProfileSource) -> Self {
-        // A profile without detection rules may be anybody's.
+        // A profile without detection rules can match any agent.
         let may_be_foreign = source == ProfileSource::Named && !profile.detect.is_empty();
         Self { profile, may_be_foreign, version: None, events: 0 }
     }

@@ -15,9 +15,10 @@ pub(crate) struct LineCheck<'c> {
     framing: Framing,
     /// Whether the stream has been reported as something else than NDJSON.
     is_reported: bool,
-    lines: u64,
+    /// Lines so far, including blank ones.
+    pub(crate) lines: u64,
     /// A cut last line, kept until the end shows what else is missing.
-    cut_line: Option<Diagnostic>,
+    pub(crate) cut_line: Option<Diagnostic>,
 }
 
 /// A line that is not an event, once the profile has been asked.
@@ -36,16 +37,11 @@ impl<'c> LineCheck<'c> {
         Self { profile, framing: Framing::Unseen, is_reported: false, lines: 0, cut_line: None }
     }
 
-    /// Lines so far, including blank ones.
-    pub(crate) fn count(&self) -> u64 {
-        self.lines
-    }
-
     /// A line that the shape cache knows is an event.
     #[inline]
     pub(crate) fn recalled(&mut self, findings: &mut Findings<'_>) {
         self.lines += 1;
-        findings.set_last_line_lost(false);
+        findings.is_last_line_lost = false;
     }
 
     /// The event of a line, or the event behind other text on it.
@@ -102,7 +98,7 @@ impl<'c> LineCheck<'c> {
     ) -> (Line<'a>, Event<'a>) {
         findings.pending.extend(event.defects(&line));
         self.framing = self.framing.observe(&line, true);
-        findings.set_last_line_lost(false);
+        findings.is_last_line_lost = false;
         (line, event)
     }
 
@@ -113,7 +109,7 @@ impl<'c> LineCheck<'c> {
             return;
         }
         if looks_like_event(line) && findings.is_error(diagnostic.rule) {
-            findings.set_last_line_lost(true);
+            findings.is_last_line_lost = true;
             findings.lost_line(line.number);
         }
         findings.pending.push(diagnostic);
@@ -178,13 +174,9 @@ impl<'c> LineCheck<'c> {
         match &self.cut_line {
             Some(cut) if findings.is_error(cut.rule) => LastLine::Cut,
             Some(_) => LastLine::CutAllowed,
-            None if findings.is_last_line_lost() => LastLine::Unparsed,
+            None if findings.is_last_line_lost => LastLine::Unparsed,
             None => LastLine::Whole,
         }
-    }
-
-    pub(crate) fn take_cut_line(&mut self) -> Option<Diagnostic> {
-        self.cut_line.take()
     }
 }
 

@@ -92,7 +92,7 @@ impl<'p> SessionCheck<'p> {
             if !self.rules.id_is_constant {
                 return;
             }
-            let message = "the event belongs to another session than the event before it";
+            let message = "the session id differs from that of the previous event";
             let diagnostic = Diagnostic::new(Rule::SessionIdChanged, message).related(before_line);
             found.push(diagnostic.at(facts.line, facts.offset));
             return;
@@ -105,7 +105,8 @@ impl<'p> SessionCheck<'p> {
         if let Some((line, before)) = self.time
             && ms < before
         {
-            let message = format!("the time is {} ms before that of an earlier event", before - ms);
+            let earlier = before - ms;
+            let message = format!("the timestamp is {earlier} ms earlier than the previous one");
             let diagnostic = Diagnostic::new(Rule::TimestampWentBackwards, message).related(line);
             found.push(diagnostic.at(facts.line, facts.offset));
         }

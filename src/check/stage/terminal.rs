@@ -22,9 +22,9 @@ pub(crate) struct TerminalCheck {
     /// Whether an event said that the run failed, whatever the terminal event says.
     has_failed: bool,
     /// Other errors, in all turns.
-    warnings: u64,
+    pub(crate) warnings: u64,
     /// How many turns have ended.
-    turns: u64,
+    pub(crate) turns: u64,
     /// Line and offset of the latest event before the end.
     last_event: Option<(u64, u64)>,
 }
@@ -228,16 +228,6 @@ impl TerminalCheck {
     pub(crate) fn failure(&self) -> Option<(u64, bool)> {
         let end = self.terminal.filter(|end| end.outcome == RunOutcome::Failure);
         self.fatal_error.map(|line| (line, true)).or(end.map(|end| (end.line, false)))
-    }
-
-    /// How many turns have ended.
-    pub(crate) fn turns(&self) -> u64 {
-        self.turns
-    }
-
-    /// Errors that the run survived.
-    pub(crate) fn warnings(&self) -> u64 {
-        self.warnings
     }
 
     /// Line and offset of the latest event before the end.

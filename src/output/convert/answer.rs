@@ -26,8 +26,7 @@ impl Formatter for AnswerFormatter {
                     if std::mem::take(&mut self.is_complete) {
                         self.message.clear();
                     }
-                    let room = ANSWER_BYTES_MAX.saturating_sub(self.message.len());
-                    self.message.push_str(&clipped(text, room));
+                    append(&mut self.message, text, ANSWER_BYTES_MAX);
                 }
                 TextUpdate::Replaced(whole) => {
                     self.message.clear();
@@ -57,5 +56,28 @@ impl Formatter for AnswerFormatter {
         self.escaper.end(&mut text);
         text.push('\n');
         out.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// Appends what fits; an ellipsis, which may pass the bound, shows that something is missing.
+fn append(message: &mut String, text: &str, bytes_max: usize) {
+    let room = bytes_max.saturating_sub(message.len());
+    if room > 0 {
+        message.push_str(&clipped(text, room));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_answer_does_not_grow() {
+        let mut message = String::new();
+        for _ in 0..100 {
+            append(&mut message, "0123456789", 25);
+        }
+        assert!(message.starts_with("01234567890123456789") && message.ends_with('…'));
+        assert!(message.len() <= 28, "{message}");
     }
 }

@@ -99,7 +99,7 @@ impl<W: Write> Observer for Conversion<W> {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         let profile = start.profile;
         if self.to == To::Json && profile.single_object.is_none() {
-            return Err(Error::NoSingleObject { profile: profile.name.clone() });
+            return Err(start.no_single_object());
         }
         self.formatter = Some(formatter(profile, self.to, self.is_raw));
         Ok(())

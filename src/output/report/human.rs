@@ -160,9 +160,9 @@ impl<W: Write> Observer for Human<W> {
 /// Where an event fails which part of a schema.
 fn described(location: &SchemaLocation) -> String {
     let place = if location.instance.is_empty() { "the event" } else { &location.instance };
-    let keyword = if location.keyword.is_empty() { "all" } else { &location.keyword };
-    let (place, keyword) = (visible(place), visible(keyword));
-    format!("at {place}, by {keyword} of the schema {}", visible(&location.schema))
+    let keyword = if location.keyword.is_empty() { "" } else { ", " };
+    let keyword = format!("{keyword}{}", visible(&location.keyword));
+    format!("at {}; schema {}{keyword}", visible(place), visible(&location.schema))
 }
 
 /// The most useful numbers of one stream.

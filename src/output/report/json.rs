@@ -41,16 +41,7 @@ impl<W: Write> Json<W> {
             r#type: "summary",
             report_version: REPORT_VERSION,
             tool_version: env!("CARGO_PKG_VERSION"),
-            streams: totals.streams,
-            conforming: totals.conforming,
-            non_conforming: totals.non_conforming,
-            succeeded: totals.succeeded,
-            failed: totals.failed,
-            truncated: totals.truncated,
-            timed_out: totals.timed_out,
-            not_checked: totals.not_checked,
-            errors: totals.errors,
-            warnings: totals.warnings,
+            totals,
             exit_code,
         });
     }
@@ -136,41 +127,15 @@ impl<'a> From<&'a StreamSummary> for StreamLine<'a> {
             warnings: summary.warnings,
             rule_counts: counts.collect(),
             session_id: summary.session_id.as_deref(),
-            tool_calls: summary.tool_calls.iter().map(CallObject::from).collect(),
-            tool_call_counts: summary.call_counts.into(),
+            tool_calls: &summary.tool_calls,
+            tool_call_counts: summary.call_counts,
             exit_status,
             signal,
             stderr_tail: &summary.stderr,
             duration_ms: summary.duration_ms,
-            usage: UsageObject::of(summary.usage),
+            usage: Some(summary.usage).filter(|usage| *usage != Usage::default()),
             text_bytes: summary.text_bytes,
             notes: summary.notes.iter().map(NoteObject::from).collect(),
-        }
-    }
-}
-
-impl<'a> From<&'a CallRow> for CallObject<'a> {
-    fn from(row: &'a CallRow) -> Self {
-        Self {
-            id: &row.id,
-            tool: row.tool.as_deref(),
-            outcome: row.outcome.map_or("unfinished", |outcome| outcome.name()),
-            started_line: row.started_line,
-            completed_line: row.completed_line,
-        }
-    }
-}
-
-impl From<CallCounts> for CallCountsObject {
-    fn from(counts: CallCounts) -> Self {
-        Self {
-            total: counts.total,
-            succeeded: counts.succeeded,
-            failed: counts.failed,
-            rejected: counts.rejected,
-            denied: counts.denied,
-            unknown: counts.unknown,
-            unfinished: counts.unfinished,
         }
     }
 }
@@ -226,8 +191,8 @@ struct StreamLine<'a> {
     rule_counts: BTreeMap<&'a str, u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<&'a str>,
-    tool_calls: Vec<CallObject<'a>>,
-    tool_call_counts: CallCountsObject,
+    tool_calls: &'a [CallRow],
+    tool_call_counts: CallCounts,
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_status: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -237,7 +202,7 @@ struct StreamLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     duration_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<UsageObject>,
+    usage: Option<Usage>,
     text_bytes: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<NoteObject>,
@@ -252,66 +217,11 @@ struct NoteObject {
 }
 
 #[derive(Serialize)]
-struct CallObject<'a> {
-    id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<&'a str>,
-    outcome: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    started_line: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    completed_line: Option<u64>,
-}
-
-#[derive(Serialize)]
-struct CallCountsObject {
-    total: u64,
-    succeeded: u64,
-    failed: u64,
-    rejected: u64,
-    denied: u64,
-    unknown: u64,
-    unfinished: u64,
-}
-
-#[derive(Serialize)]
-#[expect(clippy::struct_field_names, reason = "they are the names on the wire")]
-struct UsageObject {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    input_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cache_read_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cache_write_tokens: Option<u64>,
-}
-
-impl UsageObject {
-    fn of(usage: Usage) -> Option<Self> {
-        (usage != Usage::default()).then_some(Self {
-            input_tokens: usage.input_tokens,
-            output_tokens: usage.output_tokens,
-            cache_read_tokens: usage.cache_read_tokens,
-            cache_write_tokens: usage.cache_write_tokens,
-        })
-    }
-}
-
-#[derive(Serialize)]
 struct SummaryLine<'a> {
     r#type: &'a str,
     report_version: u8,
     tool_version: &'a str,
-    streams: u64,
-    conforming: u64,
-    non_conforming: u64,
-    succeeded: u64,
-    failed: u64,
-    truncated: u64,
-    timed_out: u64,
-    not_checked: u64,
-    errors: u64,
-    warnings: u64,
+    #[serde(flatten)]
+    totals: &'a Totals,
     exit_code: u8,
 }

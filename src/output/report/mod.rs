@@ -3,13 +3,15 @@
 mod human;
 mod json;
 
+use serde::Serialize;
+
 use crate::check::{Outcome, StreamSummary, Verdict};
 
 pub use human::Human;
 pub use json::{Json, SCHEMA};
 
 /// The sum of several streams.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Totals {
     /// Streams checked to their end.

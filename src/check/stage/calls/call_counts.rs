@@ -1,27 +1,38 @@
 //! What the report says about tool calls.
 
+use serde::{Serialize, Serializer};
+
 use crate::profile::CallOutcome;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
 /// A tool call as the report lists it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CallRow {
     /// Its id.
     pub id: String,
     /// Its tool, if an event names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// How it ended; none while it is open.
+    #[serde(serialize_with = "outcome_name")]
     pub outcome: Option<CallOutcome>,
     /// The line of its start.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub started_line: Option<u64>,
     /// The line of its completion.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub completed_line: Option<u64>,
 }
 
+#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn outcome_name<S: Serializer>(of: &Option<CallOutcome>, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(of.map_or("unfinished", CallOutcome::name))
+}
+
 /// How many tool calls there were, and how they ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CallCounts {
     /// Calls started, or completed without a start.

@@ -135,8 +135,9 @@ pub(super) struct Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at, exact, lengths: (together, given) } = self;
-        let place = if *exact { "from byte" } else { "somewhere after byte" };
-        write!(out, "they differ {place} {at} on ({together} bytes against {given})")
+        let place = if *exact { "at" } else { "after" };
+        write!(out, "the first difference is {place} byte {at} ")?;
+        write!(out, "(lengths: {together} and {given} bytes)")
     }
 }
 

@@ -1,0 +1,95 @@
+//! What is written where: reports and copies that fail or are refused, errors that name a stream.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+use crate::streams::{PROGRAM, root, run_on, text};
+
+const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";
+
+/// Runs a shell command in which `$P` is the program and `$G` a good stream.
+fn shell(command: &str) -> Output {
+    let mut shell = Command::new("bash");
+    shell.args(["-c", command]).env("P", PROGRAM).env("G", GOOD).current_dir(root());
+    shell.stdin(Stdio::null()).output().unwrap()
+}
+
+/// Goal: a stream that cannot be read is in the report, also if it would have been timed.
+#[test]
+fn a_closed_standard_input_does_not_lose_the_report() {
+    for flags in ["--timeout 5s", "--idle-timeout 5s", ""] {
+        let output = shell(&format!("$P --report json {flags} <&-"));
+        let report = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(2), "{flags}: {report}");
+        let last: Value = serde_json::from_str(report.lines().last().unwrap()).unwrap();
+        assert_eq!((&last["type"], &last["not_checked"]), (&"summary".into(), &1.into()));
+        let error = text(&output.stderr);
+        assert!(error.starts_with("ndjson-check: nothing to check in -: "), "{flags}: {error}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("report");
+    let output = shell(&format!("$P --report json={} <&-", file.display()));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(fs::read_to_string(&file).unwrap().contains("\"summary\""));
+}
+
+/// Goal: the exit code in a report is the one that the program ends with.
+/// Method: the folder of another report is removed while the stream is read.
+#[test]
+fn the_reported_exit_code_knows_of_a_report_that_cannot_be_written() {
+    for other in ["human", "json"] {
+        let folder = tempfile::tempdir().unwrap();
+        let gone = folder.path().join("gone");
+        fs::create_dir(&gone).unwrap();
+        let gone = gone.display();
+        // The program has opened its reports when it reads the first line.
+        let output = shell(&format!(
+            "mkfifo {0}.fifo; $P --report json --report {other}={gone}/x < {0}.fifo & \
+             exec 3>{0}.fifo; head -1 $G >&3; sleep 1; rmdir {gone}; tail -n +2 $G >&3; \
+             exec 3>&-; wait $!",
+            folder.path().join("f").display()
+        ));
+        let report = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(2), "{other}: {report}");
+        let last: Value = serde_json::from_str(report.lines().last().unwrap()).unwrap();
+        assert_eq!(last["exit_code"], 2, "{other}: {report}");
+        let error = text(&output.stderr);
+        assert!(!error.contains(".ndjson-check-"), "{error}");
+    }
+}
+
+/// Goal: no raw escape sequence reaches a terminal, by whatever flag.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_copy_never_goes_to_a_terminal() {
+    let command = format!("{PROGRAM} --tee /dev/stdout {GOOD}");
+    let mut script = Command::new("script");
+    script.args(["-qec", &command, "/dev/null"]).current_dir(root()).stdin(Stdio::null());
+    let Ok(output) = script.output() else { return };
+    let sent = text(&output.stdout);
+    assert!(sent.contains("--tee would send control characters to a terminal"), "{sent:?}");
+    assert!(!sent.contains("{\"type\""), "{sent:?}");
+}
+
+/// Goal: each error in checking a stream names the stream.
+#[test]
+fn errors_name_their_stream() {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = folder.path().join("schema.json");
+    fs::write(&schema, r#"{"properties": {"type": {"pattern": "^(?!x)(a|aa)+(?=z)$"}}}"#).unwrap();
+    let line = format!("{{\"type\":\"{}\"}}\n", "a".repeat(200));
+    let output = run_on(&["--schema", schema.to_str().unwrap()], line.as_bytes());
+    let error = text(&output.stderr);
+    assert!(error.starts_with("ndjson-check: -: failed to use the schema "), "{error}");
+
+    let codex = "fixtures/agents/codex";
+    let output = shell(&format!("$P --to json {codex}/tools.ndjson {codex}/two-turns.ndjson"));
+    let error = text(&output.stderr);
+    for name in ["tools", "two-turns"] {
+        assert!(error.contains(&format!("{codex}/{name}.ndjson: profile codex ")), "{error}");
+    }
+}
