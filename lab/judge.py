@@ -197,7 +197,8 @@ def compare_calls(said, truth):
     if truth["outcome"] == "failed" and became != "unfinished":
         return []  # a call may have been on its way
     refused = counts["rejected"] + counts["denied"]
-    got = f"{counts['total']} calls, {counts['failed']} failed, {refused} refused, {counts['unfinished']} unfinished"
+    failed, unfinished = counts["failed"], counts["unfinished"]
+    got = f"{counts['total']} calls, {failed} failed, {refused} refused, {unfinished} unfinished"
     fault = Fault("calls", got, f"{want} {became}")
     if became == "any":
         return []
@@ -303,17 +304,16 @@ def alike(judgements):
     found = {}
     for one in judgements:
         for fault in one.faults:
-            # Messages of rules differ in numbers; what was said of an outcome does not matter.
-            said = (
-                fault.said
-                if fault.what == "calls"
-                else re.sub(r"\d+", "N", fault.said)
-                if "-" in fault.what
-                else ""
-            )
-            key = (one.recording.agent, fault.what, fault.why, said)
+            key = (one.recording.agent, fault.what, fault.why, likeness(fault))
             found.setdefault(key, []).append((one, fault))
     return found
+
+
+def likeness(fault):
+    """What two faults have in common: messages of rules differ only in numbers."""
+    if fault.what == "calls":
+        return fault.said
+    return re.sub(r"\d+", "N", fault.said) if "-" in fault.what else ""
 
 
 WHO = ("status", "jq", "stream", "with status")
