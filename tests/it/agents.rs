@@ -86,11 +86,13 @@ fn fixtures_are_recognised_and_judged_the_same() {
         let mut flags: Vec<&str> = case.flags.iter().map(String::as_str).collect();
         let named = report(&flags, &case.path);
         flags.drain(at..at + 2);
-        let found = report(&flags, &case.path);
-        if unknowable.remove(name) {
-            assert_eq!(found.last().unwrap()["profile"], DEFAULT, "{name}");
+        if unknowable.remove(name) || agent == ANY_AGENT {
+            let output = program().args(flags).arg(&case.path).output().unwrap();
+            let is_asked_for = output.status.code() == Some(2);
+            assert!(is_asked_for || text(&output.stdout).contains(DEFAULT), "{name}");
             continue;
         }
+        let found = report(&flags, &case.path);
         assert_eq!(found, named, "{name}");
         assert_eq!(found.last().unwrap()["profile"], *agent, "{name}");
     }
@@ -99,6 +101,9 @@ fn fixtures_are_recognised_and_judged_the_same() {
 
 /// The profile of a stream that looks like no known agent's.
 const DEFAULT: &str = "cursor";
+
+/// The profile that fits every stream of objects, and is only used by its name.
+const ANY_AGENT: &str = "jsonl";
 
 /// Goal: nobody takes one agent's stream for another's.
 /// Method: every fixture that is all right, held against every other profile, named by hand.
@@ -114,7 +119,8 @@ fn no_profile_accepts_the_streams_of_another() {
             continue;
         }
         *checked.entry(own.clone()).or_insert(0) += 1;
-        for (name, checker) in checkers.iter_mut().filter(|(name, _)| **name != own) {
+        let others = checkers.iter_mut().filter(|(name, _)| **name != own && **name != ANY_AGENT);
+        for (name, checker) in others {
             let (summary, rules) = judge(&bytes[..], checker);
             if summary.verdict != Verdict::NonConforming && !rules.contains(&Rule::WrongProfile) {
                 accepted.push(format!("{name} accepts {}: {rules:?}", case.path.display()));
