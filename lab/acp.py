@@ -2,7 +2,8 @@
 
     acp.py [--deny] [--auth METHOD] [--mcp SERVER] PROMPT -- COMMAND…
 
-SIGTERM and SIGINT become `session/cancel`. The exit status is that of the agent.
+SIGTERM and SIGINT become `session/cancel`. The exit status is that of the agent,
+or 0 if it had to be stopped.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import sys
 import threading
 import time
 
-START, TURN, GONE = 40, 50, 4
+START, TURN, GONE = 40, 50, 6
 
 
 class Client:
@@ -88,14 +89,13 @@ class Client:
             self.agent.stdin.close()
         except OSError:
             pass
-        for stop in (None, self.agent.terminate, self.agent.kill):
-            if stop:
-                stop()
-            try:
-                return self.agent.wait(GONE)
-            except subprocess.TimeoutExpired:
-                continue
-        return self.agent.wait()
+        try:
+            return self.agent.wait(GONE)
+        except subprocess.TimeoutExpired:
+            # It stays. Then its status would be ours.
+            self.agent.kill()
+            self.agent.wait()
+            return 0
 
 
 def converse(client, options):

@@ -400,7 +400,7 @@ def opencode(run):
     )
 
 
-@agent("kilo", can="deny mcp resume acp", jq=STEP, profile="opencode kilo")
+@agent("kilo", can="mcp resume acp", jq=STEP, profile="opencode kilo")
 def kilo(run):
     args = [
         str(run.place / "node_modules/@kilocode/cli-linux-x64/bin/kilo"),

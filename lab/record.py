@@ -175,7 +175,8 @@ def execute(plan, run, model, out):
 def status_in(report):
     """The agent's own exit status, from the report of run mode."""
     lines = [json.loads(line) for line in report.read_text().splitlines()] if report.exists() else []
-    return next((line.get("exit_status") for line in lines if line["type"] == "stream"), None)
+    found = next((line for line in lines if line["type"] == "stream"), {})
+    return 128 + found["signal"] if "signal" in found else found.get("exit_status")
 
 
 def through_acp(run, args):
