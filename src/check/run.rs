@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::contract::Contract;
-use super::end_of_run::{Cause, EndOfRun, ProducerExit, StopReason, StreamEnd};
+use super::end_of_run::{Cause, EndOfRun, LastLine, ProducerExit, StopReason, StreamEnd};
 use super::findings::Findings;
 use super::stage::calls::CallTable;
 use super::stage::drift::Drift;
@@ -172,7 +172,9 @@ impl<'c> Run<'c> {
     ) -> EndOfRun<'c> {
         self.text.finish();
         let needs_terminal = self.contract.needs_terminal();
-        let terminal = self.terminal.finish(needs_terminal, &mut findings.pending);
+        let last_line = lines.last_line(findings);
+        let is_cut = last_line == LastLine::Cut;
+        let terminal = self.terminal.finish(needs_terminal, is_cut, &mut findings.pending);
         let stream = StreamEnd {
             has_events: self.events > 0,
             needs_terminal,
@@ -180,7 +182,7 @@ impl<'c> Run<'c> {
             says: self.terminal.says(),
             has_fatal_error: self.terminal.has_fatal_error(),
             has_open_calls: self.calls.is_unfinished(),
-            last_line: lines.last_line(findings),
+            last_line,
         };
         let status = exit.status.map(|status| self.contract.profile().end.exit.interpret(status));
         let end = EndOfRun::decide(stream, exit, status);

@@ -146,7 +146,12 @@ pub(crate) fn may_be_of(bytes: &[u8], mut is_known: impl FnMut(&Event<'_>) -> bo
         let offset = std::mem::replace(at, *at + line.len() as u64 + 1);
         Some((offset, line))
     });
-    let events = lines.filter_map(|(offset, line)| event(offset, line));
+    let events = lines.filter_map(|(offset, line)| {
+        let whole = parse_line(&Line::new(offset, line, Ending::Lf)).ok();
+        // The objects in a broken event are not events.
+        let is_broken = whole.is_none() && line.trim_ascii_start().starts_with(b"{");
+        if is_broken { None } else { whole.or_else(|| event(offset, line)) }
+    });
     let mut known = events.take(DETECTION_EVENTS_MAX).map(|event| is_known(&event)).peekable();
     known.peek().is_none() || known.any(|is_known| is_known)
 }

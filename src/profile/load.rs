@@ -112,7 +112,7 @@ fn built_in(name: &str) -> Result<&'static BuiltInProfile, Error> {
 fn known_besides(name: &str) -> String {
     let near = nearest(name, Profile::names());
     let near = near.map_or(String::new(), |near| format!("a similar one is {near}; "));
-    format!("{near}built in: {}", Profile::names().collect::<Vec<_>>().join(", "))
+    format!("{near}`ndjson-check profiles` lists the built-in ones")
 }
 
 fn refused(origin: &str, message: String) -> Error {

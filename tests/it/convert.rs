@@ -241,7 +241,15 @@ fn what_was_converted_before_a_schema_failed_is_written() {
     std::fs::write(&schema, without_end).unwrap();
     let good = "{\"type\":\"x\",\"s\":1}\n";
     let stream = format!("{good}{good}{{\"type\":\"x\",\"s\":\"{}\"}}\n", "a".repeat(200));
-    let flags = ["--schema", schema.to_str().unwrap(), "--to", "stream-json", "--only-valid"];
+    let flags = [
+        "--profile",
+        "jsonl",
+        "--schema",
+        schema.to_str().unwrap(),
+        "--to",
+        "stream-json",
+        "--only-valid",
+    ];
     let output = run_on(&flags, stream.as_bytes());
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(text(&output.stdout), good.repeat(2));

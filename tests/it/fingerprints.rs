@@ -87,6 +87,8 @@ fn no_line_of_a_recording_is_taken_for_another_agents() {
         let own = profile_of(&path);
         for (line, number) in fs::read(&path).unwrap().split_inclusive(|it| *it == b'\n').zip(1..) {
             match detection(&mut checker, line) {
+                // A lone answer of both is alike.
+                Detection::One(name) if (&*name, own) == ("kimi", "kimi-code") => continue,
                 Detection::One(name) => assert_eq!(name, own, "{}:{number}", path.display()),
                 Detection::Several(names) => {
                     let is_own = names.iter().any(|name| name == own);

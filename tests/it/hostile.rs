@@ -48,7 +48,10 @@ fn small_streams_stay_small() {
         ),
         ("blank lines after a brace", format!("{{\n{}", repeat("\n", 3_000_000))),
         ("deep", repeat("[", 3_000_000)),
-        ("many unknown names", numbered("{\"type\":\"t#\"}\n", 100_000)),
+        (
+            "many unknown names",
+            format!("{{\"type\":\"user\"}}\n{}", numbered("{\"type\":\"t#\"}\n", 100_000)),
+        ),
     ];
     for (name, stream) in streams {
         let output = checked_within(600, stream.as_bytes(), "");

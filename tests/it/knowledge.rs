@@ -88,7 +88,7 @@ fn profiles_are_listed_and_printed() {
     assert!(listed.contains("\n              2026.09.10, 2026.09.15\n"), "{listed}");
     let none = program().args(["profiles", "nobody"]).output().unwrap();
     assert_eq!(none.status.code(), Some(2));
-    assert!(text(&none.stderr).contains("no such profile; built in: cursor"));
+    assert!(text(&none.stderr).contains("no such profile; `ndjson-check profiles` lists"));
 }
 
 /// Goal: a profile that was printed can be used, wherever it is put.

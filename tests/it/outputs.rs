@@ -82,7 +82,8 @@ fn errors_name_their_stream() {
     let schema = folder.path().join("schema.json");
     fs::write(&schema, r#"{"properties": {"type": {"pattern": "^(?!x)(a|aa)+(?=z)$"}}}"#).unwrap();
     let line = format!("{{\"type\":\"{}\"}}\n", "a".repeat(200));
-    let output = run_on(&["--schema", schema.to_str().unwrap()], line.as_bytes());
+    let flags = ["--profile", "jsonl", "--schema", schema.to_str().unwrap()];
+    let output = run_on(&flags, line.as_bytes());
     let error = text(&output.stderr);
     assert!(error.starts_with("ndjson-check: -: failed to use the schema "), "{error}");
 

@@ -43,8 +43,14 @@ fn misspellings_are_reported_on_one_plain_line() {
             "unexpected argument '--profle' found; a similar argument exists: \
             '--profile' (see --help)",
         ),
-        (["--profile", "claud"], "no such profile; a similar one is claude; built in: cursor, "),
-        (["profiles", "codx"], "no such profile; a similar one is codex; built in: "),
+        (
+            ["--profile", "claud"],
+            "no such profile; a similar one is claude; `ndjson-check profiles` lists",
+        ),
+        (
+            ["profiles", "codx"],
+            "no such profile; a similar one is codex; `ndjson-check profiles` lists",
+        ),
         (["rules", "truncated"], "lists them all; a similar one is truncated-line (see --help)"),
         (["--warn", "blankline"], "lists them all; a similar one is blank-line (see --help)"),
     ] {

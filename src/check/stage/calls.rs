@@ -2,6 +2,7 @@
 
 mod call_arguments;
 mod call_counts;
+mod call_name;
 mod ended_call;
 
 use std::collections::HashMap;
@@ -22,6 +23,7 @@ use crate::rules::escape::{clipped, shown};
 
 use call_arguments::{CallArguments, KeptValue};
 pub use call_counts::{CallCounts, CallRow};
+use call_name::{name, named, tool};
 use ended_call::EndedCall;
 
 /// The only table of calls: it pairs their halves. All others read the [`CallUpdate`]s.
@@ -180,8 +182,7 @@ impl<'p> CallTable<'p> {
         }
         let row = self.rows.iter_mut().rev().find(|row| row.id == id.as_str());
         if let Some(reported) = row.and_then(|row| row.outcome.as_mut()) {
-            self.counts.replace(*reported, outcome);
-            *reported = outcome;
+            self.counts.replace(std::mem::replace(reported, outcome), outcome);
         }
     }
 
@@ -395,26 +396,5 @@ impl<'p> CallTable<'p> {
         let calls = self.has_overflowed.then_some(Note::LimitReached(Limit::Calls));
         let rows = has_more_rows.then_some(Note::LimitReached(Limit::CallRows));
         calls.into_iter().chain(rows).collect()
-    }
-}
-
-/// The name of a call's tool, in bounded memory.
-fn tool(call: &Call<'_>) -> Option<String> {
-    call.tool.as_deref().map(|tool| clipped(tool, CALL_ID_BYTES_MAX).into_owned())
-}
-
-/// A call as messages name it; the start may name a tool that the completion does not.
-fn name(call: &Call<'_>, open: Option<&OpenCall>) -> String {
-    let tool = call.tool.as_deref().or_else(|| open?.tool.as_deref());
-    named(tool, &call.id)
-}
-
-/// By its tool, and by its id if that says more.
-fn named(tool: Option<&str>, id: &CallId) -> String {
-    match tool {
-        Some(tool) if tool != id.as_str() => {
-            format!("the {} call {}", shown(tool), shown(id.as_str()))
-        }
-        Some(_) | None => format!("the call {}", shown(id.as_str())),
     }
 }

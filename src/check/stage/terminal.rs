@@ -167,16 +167,18 @@ impl TerminalCheck {
     }
 
     /// The stream has ended, and a provisional end was the end. `needs_terminal` says that nothing
-    /// is known about a run without terminal event.
+    /// is known about a run without terminal event, `is_cut` that the last line was cut.
     pub(crate) fn finish(
         &mut self,
         needs_terminal: bool,
+        is_cut: bool,
         found: &mut Vec<Diagnostic>,
     ) -> TerminalState {
         if self.terminal.is_some() {
             return TerminalState::Came;
         }
-        if let Some(end) = self.provisional.take() {
+        // A cut line is something that follows.
+        if let Some(end) = self.provisional.take().filter(|_| !is_cut) {
             self.close(end, found);
             return TerminalState::Provisional;
         }
