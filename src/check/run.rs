@@ -173,7 +173,7 @@ impl<'c> Run<'c> {
         self.text.finish();
         let needs_terminal = self.contract.needs_terminal();
         let last_line = lines.last_line(findings);
-        let is_cut = last_line == LastLine::Cut;
+        let is_cut = matches!(last_line, LastLine::Cut | LastLine::Unparsed);
         let terminal = self.terminal.finish(needs_terminal, is_cut, &mut findings.pending);
         let stream = StreamEnd {
             has_events: self.events > 0,

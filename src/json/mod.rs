@@ -1,6 +1,7 @@
 //! JSON: two parsers, one way to ask for values, JSON Pointer, and JSON Schema.
 //!
-//! Which parser read a text is hidden behind [`JsonRef`]; only what makes reading faster looks there.
+//! Which parser read a text is hidden behind [`JsonRef`]; only what makes reading faster
+//! looks there.
 
 mod block_hasher;
 mod json_ref;

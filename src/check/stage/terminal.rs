@@ -167,7 +167,8 @@ impl TerminalCheck {
     }
 
     /// The stream has ended, and a provisional end was the end. `needs_terminal` says that nothing
-    /// is known about a run without terminal event, `is_cut` that the last line was cut.
+    /// is known about a run without terminal event, `is_cut` that
+    /// the last line is a broken event.
     pub(crate) fn finish(
         &mut self,
         needs_terminal: bool,
@@ -177,7 +178,7 @@ impl TerminalCheck {
         if self.terminal.is_some() {
             return TerminalState::Came;
         }
-        // A cut line is something that follows.
+        // A broken line is something that follows.
         if let Some(end) = self.provisional.take().filter(|_| !is_cut) {
             self.close(end, found);
             return TerminalState::Provisional;
