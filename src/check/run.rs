@@ -172,6 +172,7 @@ impl<'c> Run<'c> {
     ) -> EndOfRun<'c> {
         self.text.finish();
         let needs_terminal = self.contract.needs_terminal();
+        self.terminal.fail(lines.failure_line);
         let last_line = lines.last_line(findings);
         let is_cut = matches!(last_line, LastLine::Cut | LastLine::Unparsed);
         let terminal = self.terminal.finish(needs_terminal, is_cut, &mut findings.pending);

@@ -21,6 +21,8 @@ pub(crate) enum NoiseKind {
     Banner,
     /// Written to standard error, which was merged into the stream.
     Stderr,
+    /// The producer writes it to its stream, and the run has failed.
+    Failure,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]

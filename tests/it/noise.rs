@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use ndjson_check::{Checker, Rule};
+use ndjson_check::{Checker, Outcome, Rule};
 use serde_json::json;
 
 use crate::streams::{json_report, judge};
@@ -22,6 +22,7 @@ fn knowing(is_plain: bool) -> Checker {
             {"matches": "^\\s*$", "is": "banner"},
             {"matches": "^Hint: $", "is": "banner", "where": "before"},
             {"matches": "^warn: ", "is": "stderr"},
+            {"matches": "^FATAL", "is": "failure"},
             {"matches": "^!", "is": "stderr", "where": "before"},
         ],
     });
@@ -55,6 +56,19 @@ fn what_the_profile_knows_is_no_defect() {
         assert_eq!(raised, rules, "{stream}");
         assert_eq!(summary.events, events, "{stream}");
         assert_eq!(summary.lines, stream.lines().count() as u64, "{stream}");
+    }
+}
+
+/// Goal: plain text with which an agent reports a failure is no defect, and the run has failed.
+#[test]
+fn a_failure_in_plain_text_is_a_failed_run() {
+    for is_plain in [false, true] {
+        let mut checker = knowing(is_plain);
+        let stream = format!("{EVENT}\nFATAL: no more credit\n{EVENT}\n");
+        let (summary, raised) = judge(stream.as_bytes(), &mut checker);
+        assert_eq!((summary.outcome, raised), (Outcome::Failed, vec![]));
+        let notes: Vec<String> = summary.notes.iter().map(ToString::to_string).collect();
+        assert_eq!(notes, ["an error in line 2 says that the run failed"]);
     }
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct LineCheck<'c> {
     pub(crate) lines: u64,
     /// A cut last line, kept until the end shows what else is missing.
     pub(crate) cut_line: Option<Diagnostic>,
+    /// The first line of plain text that says that the run failed.
+    pub(crate) failure_line: Option<u64>,
 }
 
 /// A line that is not an event, once the profile has been asked.
@@ -34,7 +36,14 @@ enum LineNoise<'a> {
 
 impl<'c> LineCheck<'c> {
     pub(crate) fn new(profile: &'c Profile) -> Self {
-        Self { profile, framing: Framing::Unseen, is_reported: false, lines: 0, cut_line: None }
+        Self {
+            profile,
+            framing: Framing::Unseen,
+            is_reported: false,
+            lines: 0,
+            cut_line: None,
+            failure_line: None,
+        }
     }
 
     /// A line that the shape cache knows is an event.
@@ -84,6 +93,9 @@ impl<'c> LineCheck<'c> {
                 if kind == NoiseKind::Stderr {
                     let message = "the line was written to standard error";
                     findings.pending.push(stderr_in_stream(message, &line));
+                }
+                if kind == NoiseKind::Failure {
+                    self.failure_line.get_or_insert(line.number);
                 }
                 None
             }

@@ -166,6 +166,12 @@ impl TerminalCheck {
         found.extend(diagnostic.map(|diagnostic| diagnostic.at(end.line, end.offset)));
     }
 
+    /// A line of plain text says that the run failed.
+    pub(crate) fn fail(&mut self, line: Option<u64>) {
+        self.fatal_error = self.fatal_error.or(line);
+        self.has_failed |= line.is_some();
+    }
+
     /// The stream has ended, and a provisional end was the end. `needs_terminal` says that nothing
     /// is known about a run without terminal event, `is_cut` that
     /// the last line is a broken event.
