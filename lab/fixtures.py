@@ -5,8 +5,23 @@ import shutil
 import judge
 from record import write_json
 
-SMALL = 40_000
+SMALL = 8_000
 CLOSED = ("proprietary", "not stated")
+SCENARIOS = (
+    "text",
+    "think",
+    "tool",
+    "tool-fails",
+    "denied",
+    "parallel",
+    "mcp",
+    "cut",
+    "cut-once",
+    "http-401",
+    "http-500-after",
+    "hang.kill-TERM",
+    "hang-after.pipe.kill-TERM",
+)
 
 
 def copy(packages, folder):
@@ -15,18 +30,29 @@ def copy(packages, folder):
     for package in packages:
         if package.licence in CLOSED:
             continue
-        for one in judge.judge_all([package]):
-            if one.kind != "wrong" and one.recording.stream.stat().st_size <= SMALL:
-                copy_one(one, folder / package.name)
-                count += 1
+        chosen = [one for one in judge.judge_all([package]) if is_chosen(one)]
+        if chosen:
+            copy_all(chosen, folder / package.name)
+        count += len(chosen)
     return count
 
 
-def copy_one(one, folder):
+def is_chosen(one):
+    """Whether the recording is judged right, small, and free of names of this machine."""
+    stream = one.recording.stream
+    if one.kind != "right" or one.recording.name not in SCENARIOS:
+        return False
+    text = stream.read_text(errors="replace")
+    return len(text) <= SMALL and not any(path in text for path in ("/root", "/home/", "/work"))
+
+
+def copy_all(chosen, folder):
+    """Copies the streams, and writes one file with what is true of them."""
     folder.mkdir(parents=True, exist_ok=True)
-    run, truth = one.recording.run, one.recording.truth
-    shutil.copy(one.recording.stream, folder / f"{one.recording.name}.ndjson")
-    known = {} if run["mode"] == "pipe" else {"exit_status": run["exit_status"]}
-    facts = {name: truth[name] for name in ("outcome", "answer", "calls", "became")}
-    listed = {fault.what: fault.why for fault in one.faults}
-    write_json(folder / f"{one.recording.name}.truth.json", {**known, **facts, "listed": listed})
+    truths = {}
+    for one in chosen:
+        name, run, truth = one.recording.name, one.recording.run, one.recording.truth
+        shutil.copy(one.recording.stream, folder / f"{name}.ndjson")
+        known = {} if run["mode"] == "pipe" else {"exit_status": run["exit_status"]}
+        truths[name] = known | {key: truth[key] for key in ("outcome", "answer", "calls")}
+    write_json(folder / "truth.json", truths)

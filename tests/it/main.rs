@@ -18,6 +18,7 @@ mod hostile;
 mod infer;
 mod injection;
 mod knowledge;
+mod lab;
 mod language;
 mod many;
 #[path = "../mutation/mod.rs"]

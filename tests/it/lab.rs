@@ -1,0 +1,48 @@
+//! Recordings of real agents, of which the truth is known.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::streams::{files, program, root, text};
+
+/// The exit code and what is printed.
+fn run(flags: &[String], file: &Path) -> (Option<i32>, String) {
+    let output = program().args(flags).arg(file).output().unwrap();
+    (output.status.code(), text(&output.stdout))
+}
+
+/// Goal: real runs are judged as they were: success, the answer, the number of calls; a failed run
+/// never passes. Method: `lab/recordings`, each with the truth of its scenario, without a profile.
+#[test]
+fn recordings_of_the_lab_are_judged_by_their_truth() {
+    let mut judged = 0;
+    for folder in fs::read_dir(root().join("lab/recordings")).unwrap() {
+        let folder = folder.unwrap().path();
+        let truths = fs::read(folder.join("truth.json")).unwrap();
+        let truths: Value = serde_json::from_slice(&truths).unwrap();
+        for file in files(&folder, "ndjson") {
+            let name = file.file_stem().unwrap().to_str().unwrap();
+            let (truth, shown) = (&truths[name], file.display());
+            let status = truth["exit_status"].as_u64();
+            let status = status.map(|status| format!("--exit-status={status}"));
+            let json = ["--report=json".to_owned()].into_iter().chain(status).collect::<Vec<_>>();
+            let (code, report) = run(&json, &file);
+            judged += 1;
+            if truth["outcome"] == "failed" {
+                assert!(matches!(code, Some(1 | 3)), "{shown}: {code:?} {report}");
+                continue;
+            }
+            assert_eq!(code, Some(0), "{shown}: {report}");
+            let line = report.lines().find(|line| line.starts_with("{\"type\":\"stream\""));
+            let stream: Value = serde_json::from_str(line.unwrap()).unwrap();
+            assert_eq!(stream["tool_call_counts"]["total"], truth["calls"], "{shown}");
+            let answer = ["--quiet", "--to", "answer"].map(str::to_owned);
+            let answer = run(&answer, &file).1;
+            assert_eq!(Some(answer.trim_end()), truth["answer"].as_str(), "{shown}");
+        }
+        assert_eq!(files(&folder, "ndjson").len(), truths.as_object().unwrap().len());
+    }
+    assert!(judged >= 80, "only {judged} recordings");
+}
