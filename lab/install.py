@@ -1,4 +1,4 @@
-"""Installs pinned agents with npm and pip, each into a folder of its own."""
+"""Installs pinned agents with npm and pip, each into a separate folder."""
 
 import csv
 import glob

@@ -180,7 +180,7 @@ def compare_success(said, truth):
     if said.code == 3:
         return [Fault("false failure", str(said), "succeeded", said.line)]
     if said.code != 0:
-        return []  # each error is a fault of its own
+        return []  # each error is a separate fault
     faults = []
     if said.answer.rstrip("\n") != truth["answer"].rstrip("\n"):
         faults.append(Fault("answer", repr(said.answer[:60]), repr(truth["answer"][:60])))
@@ -340,7 +340,7 @@ def alarms(judgements):
 def markdown(judgements):
     """The table of docs/agents.md."""
     print(
-        "| agent | version | date | runs | right | wrong | invisible | told as success: status | jq | pipe | run mode |"
+        "| agent | version | date | runs | right | wrong | invisible | passed as success: status | jq | pipe | run mode |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for some in groups(judgements).values():

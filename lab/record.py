@@ -81,7 +81,7 @@ def checker():
 
 
 def isolate():
-    """Starts this program again in a network of its own, where only 127.0.0.1 exists."""
+    """Starts this program again in a separate network, where only 127.0.0.1 exists."""
     if os.environ.get("NDJSON_CHECK_LAB_ALONE"):
         lo_up()
         return
