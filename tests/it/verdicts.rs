@@ -163,6 +163,27 @@ fn more_calls_than_can_be_followed_are_still_counted() {
     let (summary, rules) = judge(stream.as_bytes(), &mut checker([]));
     assert_eq!(rules, [Rule::CompletionWithoutStart]);
     assert_eq!(summary.call_counts.total, summary.call_counts.succeeded);
+    // Whether it was started is not known any more, and the message says so.
+    let shown = text(&run_on(&[], stream.as_bytes()).stdout).to_owned();
+    assert!(shown.contains("is no longer remembered"), "{shown}");
+    assert!(!shown.contains("was not started before"), "{shown}");
+}
+
+/// Goal: a completion that belongs to nothing does not complete a call that is not followed.
+#[test]
+fn beyond_what_is_followed_nothing_cancels_out() {
+    let count = CALLS_OPEN_MAX + 2;
+    let starts: String = (0..count).map(|id| call("started", &id.to_string())).collect();
+    let ends = |ids: &[&str]| {
+        let known = (0..CALLS_OPEN_MAX).map(|id| call("completed", &id.to_string()));
+        known.chain(ids.iter().map(|id| call("completed", id))).collect::<String>()
+    };
+    let of = |ids| raised(&[&init(), &starts, &ends(ids), &answered()].map(|it| &**it).concat());
+    assert_eq!(of(&["20001", "20000"]), []);
+    assert_eq!(of(&["20001", "foreign"]), [Rule::CompletionWithoutStart]);
+    assert_eq!(of(&["foreign", "20001"]), [Rule::CompletionWithoutStart]);
+    assert_eq!(of(&["20001", "20001"]), [Rule::CompletionWithoutStart]);
+    assert_eq!(of(&["20001"]), [Rule::UnfinishedCall]);
 }
 
 /// Goal: a tag cannot be forged from parts.
