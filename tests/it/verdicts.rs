@@ -138,6 +138,27 @@ fn calls_out_of_order_are_one_defect() {
     assert_eq!(of(&[&start]), [Rule::UnfinishedCall]);
 }
 
+/// Goal: a completion cannot leave out which tool it was, where the key of the start names it.
+#[test]
+fn a_completion_without_the_key_of_its_tool_is_a_mismatch() {
+    let with = |half: &str, tool_call: serde_json::Value| {
+        line(&json!({"type": "tool_call", "subtype": half, "call_id": "c", "tool_call": tool_call,
+            "session_id": "s"}))
+    };
+    let of = |start: &serde_json::Value, end: serde_json::Value| {
+        let calls = with("started", start.clone()) + &with("completed", end);
+        raised(&[init(), calls, answered()].concat())
+    };
+    let edit = json!({"editToolCall": {"args": {"path": "a"}}});
+    let function = json!({"function": {"name": "x", "arguments": "{}"}});
+    assert_eq!(of(&edit, json!({})), [Rule::CallMismatch]);
+    assert_eq!(of(&edit, json!({"toolCallId": "c"})), [Rule::CallMismatch]);
+    // Where no key names a tool in the start, none is missed.
+    assert_eq!(of(&json!({}), json!({})), []);
+    assert_eq!(of(&function, function.clone()), []);
+    assert_eq!(of(&json!({}), edit.clone()), []);
+}
+
 /// As `limits.rs` has them.
 const CALLS_OPEN_MAX: usize = 20_000;
 const CALLS_ENDED_MAX: usize = 50_000;

@@ -14,7 +14,7 @@ use foldhash::fast::RandomState as HashedKeys;
 
 use crate::check::stage::drift::Start;
 use crate::check::{CallChange, CallUpdate, Limit, Note};
-use crate::facts::{Call, CallId, Facts};
+use crate::facts::{Call, CallId, Facts, ToolKey};
 use crate::limits::{CALL_ID_BYTES_MAX, CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX};
 use crate::profile::{CallOutcome, CallRules, WithoutStart};
 use crate::rules::Rule;
@@ -58,6 +58,8 @@ struct OpenCall {
     number: u64,
     line: u64,
     tool: Option<String>,
+    /// Whether a key names the tool.
+    is_keyed: bool,
     must_match: Vec<Option<KeptValue>>,
     row: Option<usize>,
     /// Further starts of the call; as many completions may follow.
@@ -174,6 +176,7 @@ impl<'p> CallTable<'p> {
             number: self.latest,
             line,
             tool: tool(call),
+            is_keyed: call.tool_key == ToolKey::Found,
             must_match,
             row,
             repeats: 0,
@@ -297,6 +300,9 @@ impl<'p> CallTable<'p> {
         let tools = match (&open.tool, &call.tool) {
             (Some(a), Some(b)) if *a != clipped(b, CALL_ID_BYTES_MAX) => {
                 Some(format!("the tool ({} and {})", shown(a), shown(b)))
+            }
+            (Some(a), None) if open.is_keyed && call.tool_key == ToolKey::Missing => {
+                Some(format!("the tool ({} and none)", shown(a)))
             }
             _ => None,
         };
