@@ -120,6 +120,7 @@ pub(crate) struct Call<'e> {
     pub(crate) id: CallId,
     /// The tool's name, if the event names one.
     pub(crate) tool: Option<Cow<'e, str>>,
+    pub(crate) tool_key: ToolKey,
     /// Whether the profile knows the tool.
     pub(crate) is_tool_known: bool,
     /// Whether the profile knows the kind of result; a start has none.
@@ -134,6 +135,16 @@ pub(crate) struct Call<'e> {
     pub(crate) scope: Scope<'e>,
     /// What both halves must have in common, in the order of the profile's list.
     pub(crate) must_match: Vec<Option<JsonRef<'e>>>,
+}
+
+/// Whether a key names the tool of a half of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ToolKey {
+    /// It has no object in which a key could.
+    NoPlace,
+    /// The object is there, without such a key.
+    Missing,
+    Found,
 }
 
 /// What the stream says at the end of the run.

@@ -6,7 +6,9 @@ use smallvec::SmallVec;
 
 use super::tag_rules::{OpenRule, TagCache, TagRules};
 use super::template::{FactTemplate, Plan, TextTemplate, group_key};
-use super::{Call, CallId, Marks, RareFacts, RunEnd, RunTotals, TagStatus, TextKind, Usage};
+use super::{
+    Call, CallId, Marks, RareFacts, RunEnd, RunTotals, TagStatus, TextKind, ToolKey, Usage,
+};
 use crate::json::JsonRef;
 use crate::profile::path::{Finder, Path, Scope};
 use crate::profile::{
@@ -142,6 +144,7 @@ fn call<'e>(
     Some(Call {
         id: call_id(scope, id)?,
         tool,
+        tool_key: tool_key(names, scope),
         is_tool_known: is_known.unwrap_or(names.is_empty()),
         is_result_known: true,
         may_repeat: false,
@@ -163,6 +166,18 @@ fn tool<'e>(names: &[ToolName], scope: Scope<'e>) -> Option<(Cow<'e, str>, bool)
         let is_known = known.is_none_or(|known| known.iter().any(|known| *known == name));
         Some((name, is_known))
     })
+}
+
+/// Whether one of the keys that name tools is there.
+fn tool_key(names: &[ToolName], scope: Scope<'_>) -> ToolKey {
+    let mut places = names.iter().filter_map(|rule| rule.key.as_ref());
+    if places.clone().any(|path| path.find_key(scope).is_some()) {
+        ToolKey::Found
+    } else if places.any(|path| path.has_parent(scope)) {
+        ToolKey::Missing
+    } else {
+        ToolKey::NoPlace
+    }
 }
 
 /// The id of a call: its parts, which all must be there.

@@ -76,6 +76,13 @@ impl<'e> JsonRef<'e> {
         }
     }
 
+    pub(crate) fn is_object(self) -> bool {
+        match self.0 {
+            TreeOrTape::Tree(value) => value.is_object(),
+            TreeOrTape::Tape(cursor) => cursor.kind() == Kind::Object,
+        }
+    }
+
     pub(crate) fn is_string(self) -> bool {
         match self.0 {
             TreeOrTape::Tree(value) => value.is_string(),

@@ -94,6 +94,12 @@ impl Path {
         })
     }
 
+    /// Whether the object is there that may have the member of the last token.
+    pub(crate) fn has_parent<'e>(&self, scope: impl Into<Scope<'e>>) -> bool {
+        let parents = self.tokens.split_last().map_or(&[][..], |(_, parents)| parents);
+        walk(parents, self.start(scope.into())).is_some_and(JsonRef::is_object)
+    }
+
     fn start<'e>(&self, scope: Scope<'e>) -> JsonRef<'e> {
         if self.from_event { scope.event } else { scope.object }
     }

@@ -138,6 +138,27 @@ fn calls_out_of_order_are_one_defect() {
     assert_eq!(of(&[&start]), [Rule::UnfinishedCall]);
 }
 
+/// Goal: a completion cannot leave out which tool it was, where the key of the start names it.
+#[test]
+fn a_completion_without_the_key_of_its_tool_is_a_mismatch() {
+    let with = |half: &str, tool_call: serde_json::Value| {
+        line(&json!({"type": "tool_call", "subtype": half, "call_id": "c", "tool_call": tool_call,
+            "session_id": "s"}))
+    };
+    let of = |start: &serde_json::Value, end: serde_json::Value| {
+        let calls = with("started", start.clone()) + &with("completed", end);
+        raised(&[init(), calls, answered()].concat())
+    };
+    let edit = json!({"editToolCall": {"args": {"path": "a"}}});
+    let function = json!({"function": {"name": "x", "arguments": "{}"}});
+    assert_eq!(of(&edit, json!({})), [Rule::CallMismatch]);
+    assert_eq!(of(&edit, json!({"toolCallId": "c"})), [Rule::CallMismatch]);
+    // Where no key names a tool in the start, none is missed.
+    assert_eq!(of(&json!({}), json!({})), []);
+    assert_eq!(of(&function, function.clone()), []);
+    assert_eq!(of(&json!({}), edit.clone()), []);
+}
+
 /// As `limits.rs` has them.
 const CALLS_OPEN_MAX: usize = 20_000;
 const CALLS_ENDED_MAX: usize = 50_000;
@@ -163,6 +184,27 @@ fn more_calls_than_can_be_followed_are_still_counted() {
     let (summary, rules) = judge(stream.as_bytes(), &mut checker([]));
     assert_eq!(rules, [Rule::CompletionWithoutStart]);
     assert_eq!(summary.call_counts.total, summary.call_counts.succeeded);
+    // Whether it was started is not known any more, and the message says so.
+    let shown = text(&run_on(&[], stream.as_bytes()).stdout).to_owned();
+    assert!(shown.contains("is no longer remembered"), "{shown}");
+    assert!(!shown.contains("was not started before"), "{shown}");
+}
+
+/// Goal: a completion that belongs to nothing does not complete a call that is not followed.
+#[test]
+fn beyond_what_is_followed_nothing_cancels_out() {
+    let count = CALLS_OPEN_MAX + 2;
+    let starts: String = (0..count).map(|id| call("started", &id.to_string())).collect();
+    let ends = |ids: &[&str]| {
+        let known = (0..CALLS_OPEN_MAX).map(|id| call("completed", &id.to_string()));
+        known.chain(ids.iter().map(|id| call("completed", id))).collect::<String>()
+    };
+    let of = |ids| raised(&[&init(), &starts, &ends(ids), &answered()].map(|it| &**it).concat());
+    assert_eq!(of(&["20001", "20000"]), []);
+    assert_eq!(of(&["20001", "foreign"]), [Rule::CompletionWithoutStart]);
+    assert_eq!(of(&["foreign", "20001"]), [Rule::CompletionWithoutStart]);
+    assert_eq!(of(&["20001", "20001"]), [Rule::CompletionWithoutStart]);
+    assert_eq!(of(&["20001"]), [Rule::UnfinishedCall]);
 }
 
 /// Goal: a tag cannot be forged from parts.

@@ -1,9 +1,11 @@
 //! Stage: tool calls, from their start to their completion, matched by id.
 
+mod at_end;
 mod call_arguments;
 mod call_counts;
 mod call_name;
 mod ended_call;
+mod untracked;
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -12,19 +14,18 @@ use foldhash::fast::RandomState as HashedKeys;
 
 use crate::check::stage::drift::Start;
 use crate::check::{CallChange, CallUpdate, Limit, Note};
-use crate::facts::{Call, CallId, Facts};
-use crate::limits::{
-    CALL_ID_BYTES_MAX, CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_NAMED_MAX, CALLS_OPEN_MAX,
-};
-use crate::profile::{CallOutcome, CallRules, OpenAtEnd, WithoutStart};
+use crate::facts::{Call, CallId, Facts, ToolKey};
+use crate::limits::{CALL_ID_BYTES_MAX, CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX};
+use crate::profile::{CallOutcome, CallRules, WithoutStart};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::{clipped, shown};
 
 use call_arguments::{CallArguments, KeptValue};
 pub use call_counts::{CallCounts, CallRow};
-use call_name::{name, named, tool};
+use call_name::{name, tool};
 use ended_call::EndedCall;
+use untracked::UntrackedCalls;
 
 /// The only table of calls: it pairs their halves. All others read the [`CallUpdate`]s.
 #[derive(Debug)]
@@ -45,6 +46,9 @@ pub(crate) struct CallTable<'p> {
     latest: u64,
     /// Calls of earlier turns that never ended.
     open_in_earlier_turns: u64,
+    untracked_calls: UntrackedCalls,
+    /// Whether a call of this turn was not remembered.
+    has_forgotten: bool,
     has_overflowed: bool,
 }
 
@@ -54,6 +58,8 @@ struct OpenCall {
     number: u64,
     line: u64,
     tool: Option<String>,
+    /// Whether a key names the tool.
+    is_keyed: bool,
     must_match: Vec<Option<KeptValue>>,
     row: Option<usize>,
     /// Further starts of the call; as many completions may follow.
@@ -78,6 +84,8 @@ impl<'p> CallTable<'p> {
             counts: CallCounts::default(),
             latest: 0,
             open_in_earlier_turns: 0,
+            untracked_calls: UntrackedCalls::default(),
+            has_forgotten: false,
             has_overflowed: false,
         }
     }
@@ -89,6 +97,8 @@ impl<'p> CallTable<'p> {
         self.ended.clear();
         self.pending_repeats.clear();
         self.open_in_earlier_turns = self.counts.unfinished;
+        self.untracked_calls = UntrackedCalls::default();
+        self.has_forgotten = false;
     }
 
     /// Observes an event; `is_success` says whether it ends the run, successfully.
@@ -153,7 +163,8 @@ impl<'p> CallTable<'p> {
             Diagnostic::new(Rule::DuplicateCallStart, message).related(ended.line())
         });
         if self.open.len() >= CALLS_OPEN_MAX {
-            self.has_overflowed = true;
+            self.forget();
+            self.untracked_calls.start(key);
             return (None, diagnostic);
         }
         self.latest += 1;
@@ -165,6 +176,7 @@ impl<'p> CallTable<'p> {
             number: self.latest,
             line,
             tool: tool(call),
+            is_keyed: call.tool_key == ToolKey::Found,
             must_match,
             row,
             repeats: 0,
@@ -248,15 +260,17 @@ impl<'p> CallTable<'p> {
         if call.without_start == WithoutStart::Ignore {
             return (None, None);
         }
+        let is_whole_call = call.without_start == WithoutStart::Call;
         if self.untracked() > 0 {
             // Its start may be one of those that there was no room for.
             self.counts.unfinished -= 1;
             self.counts.add(outcome);
-            return (completed, None);
+            let is_foreign = self.untracked_calls.complete(key, self.untracked());
+            let is_foreign = is_foreign && !is_whole_call;
+            return (completed, is_foreign.then(|| untracked::foreign_completion(call)));
         }
         self.counts.total += 1;
         self.counts.add(outcome);
-        let is_whole_call = call.without_start == WithoutStart::Call;
         self.remember(key, EndedCall::new(line, is_whole_call));
         if let Some(row) = self.row(call, None) {
             self.rows[row].outcome = Some(outcome);
@@ -272,7 +286,12 @@ impl<'p> CallTable<'p> {
             | CallOutcome::Denied
             | CallOutcome::Unknown => Rule::CompletionWithoutStart,
         };
-        let message = format!("{} is completed but was not started before", name(call, None));
+        let message = match (name(call, None), self.has_forgotten) {
+            (name, false) => format!("{name} is completed but was not started before"),
+            (name, true) => {
+                format!("{name} is completed, but whether it was started is no longer remembered")
+            }
+        };
         (completed, Some(Diagnostic::new(rule, message)))
     }
 
@@ -281,6 +300,9 @@ impl<'p> CallTable<'p> {
         let tools = match (&open.tool, &call.tool) {
             (Some(a), Some(b)) if *a != clipped(b, CALL_ID_BYTES_MAX) => {
                 Some(format!("the tool ({} and {})", shown(a), shown(b)))
+            }
+            (Some(a), None) if open.is_keyed && call.tool_key == ToolKey::Missing => {
+                Some(format!("the tool ({} and none)", shown(a)))
             }
             _ => None,
         };
@@ -302,8 +324,14 @@ impl<'p> CallTable<'p> {
         if self.ended.len() < CALLS_ENDED_MAX {
             self.ended.insert(key, ended);
         } else {
-            self.has_overflowed = true;
+            self.forget();
         }
+    }
+
+    /// There is no room to remember a call.
+    fn forget(&mut self) {
+        self.has_forgotten = true;
+        self.has_overflowed = true;
     }
 
     fn row(&mut self, call: &Call<'_>, started_line: Option<u64>) -> Option<usize> {
@@ -318,61 +346,6 @@ impl<'p> CallTable<'p> {
             completed_line: None,
         });
         Some(self.rows.len() - 1)
-    }
-
-    /// The open calls, in the order of their starts.
-    fn open_calls(&self) -> Vec<&OpenCall> {
-        let mut open: Vec<_> = self.open.values().collect();
-        open.sort_by_key(|open| open.number);
-        open
-    }
-
-    /// Whether a call is open that must not be open where the run ends.
-    pub(crate) fn is_unfinished(&self) -> bool {
-        self.rules.open_at_end == OpenAtEnd::Error && self.open_in_turn() > 0
-    }
-
-    /// Reports each call that is open where the run has ended, if none may be.
-    pub(crate) fn report_open(&self, line: u64, offset: u64, found: &mut Vec<Diagnostic>) {
-        if !self.is_unfinished() {
-            return;
-        }
-        for open in self.open_calls() {
-            let name = named(open.tool.as_deref(), &open.id);
-            let message = format!("the run ended, but {name} was never completed");
-            let diagnostic = Diagnostic::new(Rule::UnfinishedCall, message).related(open.line);
-            found.push(diagnostic.at(line, offset));
-        }
-        let more = self.untracked();
-        if more > 0 {
-            let message = format!("the run ended, but {more} more tool calls were never completed");
-            found.push(Diagnostic::new(Rule::UnfinishedCall, message).at(line, offset));
-        }
-    }
-
-    /// Open calls that there was no room to follow.
-    fn untracked(&self) -> u64 {
-        self.open_in_turn().saturating_sub(self.open.len() as u64)
-    }
-
-    fn open_in_turn(&self) -> u64 {
-        self.counts.unfinished - self.open_in_earlier_turns
-    }
-
-    /// The open calls in half a sentence; nothing if there are none.
-    pub(crate) fn open_summary(&self) -> Option<String> {
-        let open = self.open_calls();
-        let named = open.iter().take(CALLS_NAMED_MAX).map(|open| {
-            let tool = open.tool.as_deref().unwrap_or(open.id.as_str());
-            format!("{} since line {}", shown(tool), open.line)
-        });
-        let mut named: Vec<String> = named.collect();
-        let total = self.open_in_turn();
-        if total > named.len() as u64 {
-            named.push(format!("{} more", total - named.len() as u64));
-        }
-        let calls = if total == 1 { "tool call" } else { "tool calls" };
-        (total > 0).then(|| format!("{total} open {calls}: {}", named.join(", ")))
     }
 
     pub(crate) fn start_of(&self, id: &CallId) -> Start<'_> {
