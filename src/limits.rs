@@ -15,6 +15,14 @@ pub(crate) const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Objects in a line that is not an event that are tried as an event after a text.
 pub(crate) const GLUED_OBJECTS_MAX: usize = 4;
 
+/// Largest file of a schema or a profile, in bytes. An endless file ends here, too.
+pub(crate) const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Steps back in one search for a pattern of a schema: only a pattern that looks around or refers
+/// back takes any. A long text costs one for each byte; at ten times as many one event of 100 kB
+/// took 45 s.
+pub(crate) const PATTERN_STEPS_MAX: usize = 200_000;
+
 /// Profiles that extend one another in a row: more means a cycle.
 pub(crate) const EXTENDS_MAX: usize = 8;
 

@@ -93,10 +93,17 @@ impl<'c> StreamCheck<'c> {
                     self.first_events.observe(&event, found);
                     let mut plan = facts.plan(contract.profile(), &event);
                     let (tag, is_first) = (&*plan.template.tag, run.events == 0);
-                    let is_valid = run.applies_schemas(&plan)
-                        && schema::validate(contract, &event, tag, is_first, found)?;
-                    // From here on the event's values decide nothing.
-                    if is_valid && !is_first {
+                    let applies = run.applies_schemas(&plan);
+                    let is_valid =
+                        applies && schema::validate(contract, &event, tag, is_first, found)?;
+                    // From here on the event's values decide nothing. Behind the end, too, only a
+                    // valid event is learned: a new turn may begin.
+                    let is_learnable = if applies {
+                        is_valid
+                    } else {
+                        shapes.has_budget(&event, &plan) && schema::holds(contract, &event, tag)
+                    };
+                    if is_learnable && !is_first {
                         shapes.learn(&line, &event, &plan);
                     }
                     let facts = plan.facts(event.line, event.offset);

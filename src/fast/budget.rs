@@ -26,6 +26,11 @@ impl Budget {
         self.left = LEARNED_MAX;
     }
 
+    /// Whether [`Budget::spend`] says yes next.
+    pub(super) fn is_left(&self) -> bool {
+        self.left > 0
+    }
+
     /// Whether to learn once more; when the budget is used up, only now and then.
     pub(super) fn spend(&mut self) -> bool {
         if self.left > 0 {

@@ -147,14 +147,18 @@ impl Shapes {
         Some((line, Recalled { template: &self.known[index].facts, values }))
     }
 
+    /// Whether it may pay to learn the shape of an event, so that it is worth being validated.
+    pub(crate) fn has_budget(&self, event: &Event<'_>, plan: &Plan<'_>) -> bool {
+        event.json.doc().is_some_and(|doc| fits(doc, plan)) && self.budget.is_left()
+    }
+
     /// Learns the shape of a line that is a valid event, if lines of this shape can have the same
     /// plan. Everything that decides anything by the event must have read it before.
     pub(crate) fn learn(&mut self, line: &Line<'_>, event: &Event<'_>, plan: &Plan<'_>) {
-        let Some(doc) = event.json.doc().filter(|_| plan.is_repeatable()) else { return };
-        let fits = doc.entries().len() <= ENTRIES_NOTED && doc.text().len() <= SHAPE_BYTES_MAX;
+        let Some(doc) = event.json.doc().filter(|doc| fits(doc, plan)) else { return };
         // A line with a byte order mark has other offsets; a carriage return at the end may belong
         // to the terminator.
-        let fits = fits && !doc.text().ends_with('\r') && line.bytes.len() == doc.text().len();
+        let fits = !doc.text().ends_with('\r') && line.bytes.len() == doc.text().len();
         if !fits || !self.budget.spend() {
             return;
         }
@@ -179,6 +183,13 @@ impl Shapes {
         }
         self.oldest = (self.latest + 1) % SHAPES_MAX;
     }
+}
+
+/// Whether an event is short enough, and other lines can have the same plan.
+fn fits(doc: &Doc<'_>, plan: &Plan<'_>) -> bool {
+    plan.is_repeatable()
+        && doc.entries().len() <= ENTRIES_NOTED
+        && doc.text().len() <= SHAPE_BYTES_MAX
 }
 
 /// The plan of a line as that of its shape: each value is in a slot, or literal.

@@ -7,13 +7,15 @@ use std::sync::{Arc, OnceLock};
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::json::Json as Representation;
-use jsonschema::{Registry, ValidationError, Validator};
+use jsonschema::{
+    PatternOptions, Registry, Retrieve, ValidationError, ValidationOptions, Validator,
+};
 use serde_json::{Value, json};
 
 use super::tape::Doc;
 use super::{ParsedJson, pointer};
 use crate::error::Error;
-use crate::limits::MESSAGE_BYTES_MAX;
+use crate::limits::{MESSAGE_BYTES_MAX, PATTERN_STEPS_MAX};
 use crate::rules::escape::{clipped, shown, visible};
 use on_tape::TapeJson;
 
@@ -115,7 +117,7 @@ impl Schema {
     fn build<F: Representation>(&self) -> Result<Validator<F>, ValidationError<'static>> {
         let document = self.document.json();
         if self.part.is_none() && !self.is_built_in() {
-            return jsonschema::options_for::<F>().build(document);
+            return options::<F>().build(document);
         }
         let part = self.part.as_deref().unwrap_or("#");
         let registry = Registry::new().add(DOCUMENT, document)?.prepare()?;
@@ -124,7 +126,7 @@ impl Schema {
             "$schema": "http://json-schema.org/draft-04/schema#",
             "$ref": format!("{DOCUMENT}{part}"),
         });
-        jsonschema::options_for::<F>().with_registry(&registry).build(&wrapper)
+        options::<F>().with_registry(&registry).build(&wrapper)
     }
 
     fn for_trees(&self) -> &Validator {
@@ -190,6 +192,12 @@ impl Schema {
         out.extend(violations(error));
         Ok(())
     }
+}
+
+/// A pattern that needs no backtracking is searched without it; others take a limited time.
+fn options<'i, F: Representation>() -> ValidationOptions<'i, Arc<dyn Retrieve>, F> {
+    let patterns = PatternOptions::fancy_regex().backtrack_limit(PATTERN_STEPS_MAX);
+    jsonschema::options_for::<F>().with_pattern_options(patterns)
 }
 
 impl fmt::Debug for Schema {
@@ -358,5 +366,18 @@ mod tests {
         let schema = json!({"pattern": "^(?!x)(a|aa)+(?=z)$"});
         let schema = Schema::compile("test", &schema).expect("compiles");
         assert!(schema.violations(&tree(&json!("a".repeat(200)))).is_err());
+    }
+
+    /// Goal: the time for a pattern has a bound, and one without backtracking needs none.
+    #[test]
+    fn patterns_take_a_limited_time() {
+        let evaluates = |pattern: &str, text: &str| {
+            let schema = Schema::compile("test", &json!({"pattern": pattern})).expect("compiles");
+            schema.violations(&tree(&json!(text))).is_ok()
+        };
+        // More steps than the limit, fewer than the default of the engine.
+        assert!(!evaluates("(?=x)y", &"a".repeat(2 * PATTERN_STEPS_MAX)));
+        assert!(evaluates("(?=x)y", &"a".repeat(PATTERN_STEPS_MAX / 4)));
+        assert!(evaluates("(a|aa)+$", &"a".repeat(2 * PATTERN_STEPS_MAX)));
     }
 }

@@ -1,5 +1,6 @@
 //! Loads a profile and the schema of its events, from a name or a file.
 
+use std::io::Read as _;
 use std::path::{Path as File, PathBuf};
 
 use serde_json::Value;
@@ -9,7 +10,7 @@ use super::builtin::BuiltInProfile;
 use super::validate::{Fault, faults};
 use crate::error::Error;
 use crate::json::{self, Schema, pointer};
-use crate::limits::EXTENDS_MAX;
+use crate::limits::{EXTENDS_MAX, FILE_BYTES_MAX};
 use crate::rules::suggest::nearest;
 
 const FAULTS_SHOWN_MAX: usize = 3;
@@ -220,7 +221,13 @@ fn merge(target: &mut Value, patch: Value, place: &str) -> Result<(), String> {
 
 /// Reads a JSON file. Rejects a key that occurs twice: one of its values would be lost.
 pub(crate) fn read_json(file: &File) -> Result<Value, String> {
-    let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    let opened = std::fs::File::open(file);
+    let read = opened.and_then(|it| it.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes));
+    let length = read.map_err(|error| error.to_string())?;
+    if length as u64 > FILE_BYTES_MAX {
+        return Err(format!("the file is larger than {} MiB", FILE_BYTES_MAX >> 20));
+    }
     let text = std::str::from_utf8(&bytes).map_err(|error| format!("not valid JSON: {error}"))?;
     let (value, duplicates) = json::parse_tree(text, FAULTS_SHOWN_MAX)
         .map_err(|error| format!("not valid JSON: {error}"))?;
@@ -338,6 +345,15 @@ mod tests {
         let child = json!({"extends": "base.json", "schema": schema});
         let (_, loaded) = Profile::load(&file("child.json", &child)).unwrap();
         assert_eq!(loaded.unwrap().document(), &schema);
+    }
+
+    /// Goal: a file without end is an error, not all the memory.
+    #[test]
+    fn a_file_that_is_too_large_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("large.json");
+        fs::File::create(&path).unwrap().set_len(FILE_BYTES_MAX + 1).unwrap();
+        assert_eq!(read_json(&path).unwrap_err(), "the file is larger than 64 MiB");
     }
 
     #[test]

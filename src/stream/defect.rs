@@ -179,6 +179,12 @@ fn syntax(bytes: &[u8], at: usize, what: &str) -> (Diagnostic, usize) {
             format!("a second object follows, from byte {at} of the line"),
             Some("a newline is missing between two events"),
         ),
+        _ if bytes[start] == b'{'
+            && what == "trailing characters"
+            && let Some(space) = foreign_space(&bytes[at..]) =>
+        {
+            (format!("{space} follows the JSON text, from byte {at} of the line"), Some(JSON_SPACE))
+        }
         _ if bytes[start] == b'{' && what == "trailing characters" => (
             format!("something follows the JSON text, from byte {at} of the line"),
             Some("two writers on one line: is stderr merged into stdout (2>&1)?"),
@@ -190,6 +196,13 @@ fn syntax(bytes: &[u8], at: usize, what: &str) -> (Diagnostic, usize) {
                 "it belongs at the start of a stream, if anywhere; were two streams concatenated?",
             ),
         ),
+        Some(object) if let Some(space) = foreign_space(&bytes[..object]) => (
+            format!("{space} comes before the object that begins at byte {object} of the line"),
+            Some(JSON_SPACE),
+        ),
+        None if let Some(space) = foreign_space(bytes) => {
+            (format!("the line contains only white space, with {space}"), Some(JSON_SPACE))
+        }
         Some(object) if object > start => (
             format!("there is text before the object that begins at byte {object} of the line"),
             Some("two writers on one line: is stderr merged into stdout (2>&1)?"),
@@ -201,6 +214,17 @@ fn syntax(bytes: &[u8], at: usize, what: &str) -> (Diagnostic, usize) {
     };
     let diagnostic = Diagnostic::new(Rule::InvalidJson, message);
     (note.into_iter().fold(diagnostic, Diagnostic::note), at)
+}
+
+const JSON_SPACE: &str = "in JSON only a space, a tab and a line end are white space";
+
+/// The first character that is white space elsewhere and not in JSON, if `bytes` are nothing but
+/// white space.
+fn foreign_space(bytes: &[u8]) -> Option<String> {
+    let text = str::from_utf8(bytes).ok()?;
+    let foreign = text.chars().find(|it| !matches!(it, ' ' | '\t' | '\r' | '\n'))?;
+    let name = format!("U+{:04X}", u32::from(foreign));
+    text.chars().all(char::is_whitespace).then_some(name)
 }
 
 /// Replaces parser messages that are hard to understand.
@@ -278,6 +302,24 @@ mod tests {
         assert_eq!(raised(deep(127).as_bytes()), [""; 0]);
         assert_eq!(raised(deep(128).as_bytes()), [format!("nesting-too-deep@{}", 127 * 5)]);
         assert_eq!(raised("[".repeat(100_000).as_bytes()), ["nesting-too-deep@127"]);
+    }
+
+    #[test]
+    fn white_space_that_json_does_not_know_is_named() {
+        let cases = [
+            ("{\"a\":1}\u{b}\n", "U+000B follows the JSON text, from byte 7 of the line"),
+            ("\u{a0}\n", "the line contains only white space, with U+00A0"),
+            ("\u{c}\n", "the line contains only white space, with U+000C"),
+            (
+                " \u{2028}{\"a\":1}\n",
+                "U+2028 comes before the object that begins at byte 4 of the line",
+            ),
+        ];
+        for (stream, message) in cases {
+            let found = found(stream.as_bytes());
+            assert_eq!(found[0].message, message);
+            assert_eq!(found[0].note.as_deref(), Some(JSON_SPACE));
+        }
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub(crate) enum Foreign {
     Gzip,
     /// UTF-16, with or without a byte order mark.
     Utf16,
+    /// UTF-32, the same.
+    Utf32,
     /// Record separators, RFC 7464.
     RecordSeparators,
     /// Server-sent events.
@@ -45,8 +47,9 @@ pub(crate) enum Foreign {
 impl Framing {
     /// Takes the next line into account. `is_event` says whether it is one JSON object.
     ///
-    /// What cannot be NDJSON (UTF-16, record separators) is decided at once; what could be noise
-    /// before a good stream is suspect until [`FRAMING_LINES_MAX`] lines fit, or one does not.
+    /// What cannot be NDJSON (UTF-16, UTF-32, record separators) is decided at once; what could be
+    /// noise before a good stream is suspect until [`FRAMING_LINES_MAX`] lines fit, or one does
+    /// not.
     #[must_use]
     pub(crate) fn observe(self, line: &Line<'_>, is_event: bool) -> Self {
         let blank = line.is_blank();
@@ -55,9 +58,7 @@ impl Framing {
             Self::Unseen | Self::Suspect { .. } if is_event => Self::Ndjson,
             Self::Unseen if blank => self,
             Self::Unseen => match Foreign::begun_by(line) {
-                Some(other @ (Foreign::Gzip | Foreign::Utf16 | Foreign::RecordSeparators)) => {
-                    Self::NotNdjson(other)
-                }
+                Some(other) if other.is_certain() => Self::NotNdjson(other),
                 Some(other) => Self::Suspect { other, lines: 1, blanks: 0 },
                 None => Self::Ndjson,
             },
@@ -95,6 +96,10 @@ impl Foreign {
         if bytes.starts_with(b"\x1f\x8b\x08") {
             return Some(Self::Gzip);
         }
+        let starts: [&[u8]; 4] = [b"\xff\xfe\0\0", b"\0\0\xfe\xff", b"{\0\0\0", b"\0\0\0{"];
+        if starts.iter().any(|start| bytes.starts_with(start)) {
+            return Some(Self::Utf32);
+        }
         if matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [b'{', 0, ..] | [0, b'{', ..]) {
             return Some(Self::Utf16);
         }
@@ -115,11 +120,19 @@ impl Foreign {
         }
     }
 
+    /// Whether its first line can be nothing else.
+    fn is_certain(self) -> bool {
+        match self {
+            Self::Gzip | Self::Utf16 | Self::Utf32 | Self::RecordSeparators => true,
+            Self::ServerSentEvents | Self::Array | Self::PrettyPrinted => false,
+        }
+    }
+
     /// Whether a line may occur in a stream of this framing.
     fn goes_on_with(self, line: &Line<'_>) -> bool {
         let bytes = line.bytes.trim_ascii();
         match self {
-            Self::Gzip | Self::Utf16 | Self::RecordSeparators => true,
+            Self::Gzip | Self::Utf16 | Self::Utf32 | Self::RecordSeparators => true,
             Self::ServerSentEvents => {
                 let fields: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b": "];
                 fields.iter().any(|field| bytes.starts_with(field))
@@ -140,6 +153,7 @@ impl Foreign {
                 "re-encode it as UTF-8; PowerShell writes UTF-16 with `>`, and UTF-8 with \
                  `| Out-File -Encoding utf8`",
             ),
+            Self::Utf32 => ("UTF-32 text", "re-encode it as UTF-8: `iconv -f UTF-32 -t UTF-8`"),
             Self::RecordSeparators => {
                 ("a JSON text sequence (RFC 7464)", "remove the record separators: `tr -d '\\036'`")
             }
@@ -179,6 +193,10 @@ mod tests {
             (b"\xff\xfe{\0}\0\n\0", Framing::NotNdjson(Foreign::Utf16)),
             (b"{\0}\0\n\0", Framing::NotNdjson(Foreign::Utf16)),
             (b"\0{\0}\0\n", Framing::NotNdjson(Foreign::Utf16)),
+            (b"\xff\xfe\0\0{\0\0\0}\0\0\0\n\0\0\0", Framing::NotNdjson(Foreign::Utf32)),
+            (b"\0\0\xfe\xff\0\0\0{\0\0\0}\0\0\0\n", Framing::NotNdjson(Foreign::Utf32)),
+            (b"{\0\0\0}\0\0\0\n\0\0\0", Framing::NotNdjson(Foreign::Utf32)),
+            (b"\0\0\0{\0\0\0}\0\0\0\n", Framing::NotNdjson(Foreign::Utf32)),
             (b"\x1e{}\n\x1e{}\n", Framing::NotNdjson(Foreign::RecordSeparators)),
             (b"data: {}\n\ndata: {}\n", Framing::NotNdjson(Foreign::ServerSentEvents)),
             (b"event: x\ndata: {}\n", Framing::NotNdjson(Foreign::ServerSentEvents)),

@@ -155,6 +155,8 @@ fn names_come_from_lists() {
         assert_eq!(code(&listed), 3);
         let nul = lines.replace('\n', "\0");
         assert_eq!(list("--files0-from", nul.as_bytes(), &[json]), listed);
+        let crlf = lines.replace('\n', "\r\n");
+        assert_eq!(list("--files-from", crlf.as_bytes(), &[json]), listed);
         let from_file = program().arg("--files-from").arg(&file).arg(json).output().unwrap();
         assert_eq!(from_file, listed);
     }

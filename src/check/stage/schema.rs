@@ -9,6 +9,11 @@ use crate::rules::diagnostic::{Diagnostic, SchemaLocation};
 use crate::rules::escape::clipped;
 use crate::stream::Event;
 
+/// Whether an event that is not the first satisfies the schemas.
+pub(crate) fn holds(contract: &Contract, event: &Event<'_>, tag: &str) -> bool {
+    contract.schemas(tag, false).all(|schema| schema.is_valid(&event.json))
+}
+
 /// Validates an event against the profile's schema and the user's; false if it fails one.
 ///
 /// # Errors

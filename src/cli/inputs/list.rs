@@ -31,7 +31,12 @@ pub(crate) fn names(list: &Path, separator: Separator) -> Result<Vec<PathBuf>, E
         Separator::Newline => b'\n',
         Separator::Nul => 0,
     };
-    let names = bytes.split(|&byte| byte == separator).filter(|name| !name.is_empty());
+    // A list from Windows has `\\r\\n`.
+    let name = |line| match separator {
+        b'\n' => <[u8]>::strip_suffix(line, b"\r").unwrap_or(line),
+        _ => line,
+    };
+    let names = bytes.split(|&byte| byte == separator).map(name).filter(|name| !name.is_empty());
     names.map(|name| name_of(name).map(PathBuf::from)).collect::<io::Result<_>>().map_err(failed)
 }
 
