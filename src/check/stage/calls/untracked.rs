@@ -29,8 +29,8 @@ impl UntrackedCalls {
 
 pub(super) fn foreign_completion(call: &Call<'_>) -> Diagnostic {
     let message = format!(
-        "{} is completed, but it or an earlier one of the calls that were not followed was not \
-         started before",
+        "{} or an earlier call is completed but was not started before; too many were open to know \
+         which",
         name(call, None)
     );
     Diagnostic::new(Rule::CompletionWithoutStart, message)
