@@ -55,11 +55,11 @@ pub use check::{
     TextUpdate, Verdict,
 };
 pub use error::Error;
-pub use facts::Usage;
+pub use facts::{CommandCounts, RunFacts, Usage};
 pub use output::convert::{Conversion, To};
 pub use output::report::{Human, Json, Totals};
 pub use profile::detect::ProfileSource;
-pub use profile::{CallOutcome, ExitStatus};
+pub use profile::{ActionKind, CallOutcome, ExitStatus, Reason};
 pub use rules::diagnostic::{Diagnostic, SchemaLocation};
 pub use rules::{Rule, Severity};
 

@@ -106,6 +106,18 @@ pub(crate) const MESSAGE_BYTES_MAX: usize = 2_048;
 /// Longest name (tag, tool, call id, property) inside a message, in characters.
 pub(crate) const NAME_CHARS_MAX: usize = 60;
 
+/// Work in the background that is followed; more is not reported as lost.
+pub(crate) const BACKGROUND_MAX: usize = 1_000;
+
+/// Changed files in the report of one stream.
+pub(crate) const FILES_MAX: usize = 1_000;
+
+/// What is kept of the detail of an open call, in bytes, for its completion.
+pub(crate) const ACTION_DETAIL_BYTES_MAX: usize = 1_024;
+
+/// Longest text of an agent's error in the report, in bytes.
+pub(crate) const ERROR_TEXT_BYTES_MAX: usize = 500;
+
 /// Diagnostics printed for one rule in one stream; the totals stay exact.
 pub(crate) const PRINTED_PER_RULE_MAX: u64 = 100;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Outcome;
-use crate::profile::{ExitStatus, RunOutcome, StatusMeaning};
+use crate::profile::{ExitStatus, Reason, RunOutcome, StatusMeaning};
 
 /// What is known about the producer of a stream when the stream has ended. The default knows
 /// nothing.
@@ -143,6 +143,23 @@ impl<'p> EndOfRun<'p> {
             (_, _, false, false) => Outcome::Succeeded,
         };
         Self { cause, outcome, status, stream, was_stopped }
+    }
+
+    /// Why the run ended; `told` is what the stream says.
+    pub(super) fn reason(&self, told: Option<Reason>, exit: &ProducerExit) -> Reason {
+        let status = self.status;
+        // A shell reports SIGINT as 130 and SIGTERM as 143.
+        let is_signal = exit.was_interrupted
+            || matches!(exit.status, Some(ExitStatus::Signal(_) | ExitStatus::Code(130 | 143)));
+        match self.outcome {
+            Outcome::Succeeded => Reason::Completed,
+            Outcome::TimedOut => Reason::TimedOut,
+            Outcome::Failed | Outcome::Truncated if is_signal => Reason::Interrupted,
+            Outcome::Failed | Outcome::Truncated => {
+                let of_status = status.and_then(|status| status.reason);
+                told.or(of_status).unwrap_or(Reason::Unknown)
+            }
+        }
     }
 
     pub(super) fn succeeded(&self) -> bool {

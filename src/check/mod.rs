@@ -33,6 +33,7 @@ use stream::{Memory, StreamCheck};
 
 pub use end_of_run::{ProducerExit, StopReason};
 pub use observer::{CallChange, CallUpdate, CheckedEvent, Observer, StreamStart, TextUpdate};
+pub(crate) use stage::actions::Action;
 pub use stage::calls::{CallCounts, CallRow};
 pub(crate) use summary::counted;
 pub use summary::{Format, Limit, Note, Outcome, StreamSummary, Verdict};
@@ -89,6 +90,13 @@ impl CheckerBuilder {
     #[must_use]
     pub fn format(mut self, format: Format) -> Self {
         self.options.format = Some(format);
+        self
+    }
+
+    /// How many equal calls in a row are reported as `repeated-call`. The default is 5.
+    #[must_use]
+    pub fn repeated_calls(mut self, count: u64) -> Self {
+        self.options.repeated_calls = count;
         self
     }
 

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::StreamSummary;
+use super::stage::actions::Action;
 use super::stage::terminal::Place;
 use crate::error::Error;
 use crate::facts::{Call, Facts};
 use crate::profile::detect::ProfileSource;
-use crate::profile::{CallOutcome, Profile};
+use crate::profile::{ActionKind, CallOutcome, Profile};
 use crate::rules::diagnostic::Diagnostic;
 use crate::stream::Line;
 
@@ -168,15 +169,20 @@ pub enum TextUpdate<'a> {
 }
 
 /// What an event says about a tool call.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct CallUpdate<'a> {
     pub(crate) change: CallChange,
     /// The number of the call in the stream, from 1; 0 if it was not started, or is not followed.
     pub(crate) number: u64,
     pub(crate) call: &'a Call<'a>,
+    pub(crate) action: Action,
 }
 
 impl<'a> CallUpdate<'a> {
+    pub(crate) fn new(change: CallChange, number: u64, call: &'a Call<'a>) -> Self {
+        Self { change, number, call, action: Action::default() }
+    }
+
     /// What happened.
     pub fn change(&self) -> CallChange {
         self.change
@@ -190,6 +196,16 @@ impl<'a> CallUpdate<'a> {
     /// The tool's name, if this event has it.
     pub fn tool(&self) -> Option<&'a str> {
         self.call.tool.as_deref()
+    }
+
+    /// What the call does.
+    pub fn kind(&self) -> ActionKind {
+        self.action.kind
+    }
+
+    /// What the call is about, such as a path or a command, if the profile knows where it is.
+    pub fn detail(&self) -> Option<&str> {
+        Some(&*self.action.detail).filter(|detail| !detail.is_empty())
     }
 }
 

@@ -5,14 +5,17 @@ use std::time::Duration;
 use super::contract::Contract;
 use super::end_of_run::{Cause, EndOfRun, LastLine, ProducerExit, StopReason, StreamEnd};
 use super::findings::Findings;
+use super::stage::actions::ActionTable;
+use super::stage::background::BackgroundWork;
 use super::stage::calls::CallTable;
 use super::stage::drift::Drift;
 use super::stage::lines::LineCheck;
+use super::stage::repeats::RepeatCheck;
 use super::stage::session::SessionCheck;
 use super::stage::terminal::{Place, TerminalCheck};
 use super::stage::text::{TextCheck, TextUpdates};
 use super::{CallUpdate, CheckedEvent, Format, Note, Observer, Outcome};
-use crate::facts::{Facts, Plan};
+use crate::facts::{Facts, Plan, RunFacts};
 use crate::limits::CALLS_NAMED_MAX;
 use crate::profile::{ExitStatus, RunOutcome, TerminalPolicy};
 use crate::rules::Rule;
@@ -38,8 +41,12 @@ pub(super) struct Run<'c> {
     drift: Drift,
     pub(super) session: SessionCheck<'c>,
     pub(super) calls: CallTable<'c>,
+    pub(super) actions: ActionTable<'c>,
+    repeats: RepeatCheck,
+    background: BackgroundWork,
     pub(super) text: TextCheck<'c>,
     pub(super) terminal: TerminalCheck,
+    pub(super) facts: RunFacts,
 }
 
 impl<'c> Run<'c> {
@@ -53,8 +60,12 @@ impl<'c> Run<'c> {
             drift: Drift::default(),
             session: SessionCheck::new(&profile.session),
             calls: CallTable::new(&profile.calls),
+            actions: ActionTable::new(&profile.calls.actions),
+            repeats: RepeatCheck::new(contract.options().repeated_calls),
+            background: BackgroundWork::default(),
             text: TextCheck::new(profile),
             terminal: TerminalCheck::default(),
+            facts: RunFacts::default(),
         }
     }
 
@@ -101,8 +112,10 @@ impl<'c> Run<'c> {
         // One object is never followed by another turn.
         self.format = self.contract.options().format.or(Some(Format::StreamJson));
         self.terminal.new_turn(found);
+        self.facts.new_turn();
         self.session.new_turn();
         self.calls.new_turn();
+        self.actions.new_turn();
         self.text.new_turn(text);
     }
 
@@ -110,7 +123,12 @@ impl<'c> Run<'c> {
     #[inline]
     fn notice(&mut self, facts: &Facts<'_>, is_valid: bool, found: &mut Vec<Diagnostic>) {
         self.drift.event(facts, is_valid, found);
-        if facts.rare.is_some() {
+        if let Some(rare) = &facts.rare {
+            self.facts.observe(rare);
+            self.background.observe(facts);
+            if is_valid {
+                self.drift.values(facts, found);
+            }
             self.drift.calls(facts, |call| self.calls.start_of(&call.id), found);
         }
         self.session.observe(facts, found);
@@ -131,6 +149,8 @@ impl<'c> Run<'c> {
         let format = self.settle_format(facts);
         if facts.rare.is_some() {
             self.calls.observe(facts, is_success, calls, found);
+            self.actions.observe(facts, calls);
+            self.repeats.observe(facts, calls, found);
         }
         if facts.text.is_some() || facts.rare.is_some() || facts.marks.ends_segment {
             self.text.observe(facts, format == Format::Json, found, text);
@@ -210,6 +230,7 @@ impl<'c> Run<'c> {
         if self.events > 0 {
             self.session.finish(self.format() == Format::StreamJson, found);
         }
+        found.extend(self.repeats.finish());
         if end.reports_open_calls() {
             self.calls.report_open(line, offset, found);
         }
@@ -221,6 +242,7 @@ impl<'c> Run<'c> {
         }
         if self.events > 0 && end.succeeded() {
             found.extend(self.calls.counts().all_refused().map(|it| it.at(line, offset)));
+            self.background.report_open(line, offset, found);
         }
         if end.failed_silently(exit) {
             let message = "the command failed and wrote nothing to standard error";
@@ -235,8 +257,9 @@ impl<'c> Run<'c> {
 
     /// What a stream without its terminal event leaves open.
     fn missing(&self, fact: &str) -> String {
-        let open = self.calls.open_summary();
-        [fact].into_iter().chain(open.as_deref()).collect::<Vec<_>>().join("; ")
+        let open = [self.calls.open_summary(), self.background.open_summary()];
+        let open = open.iter().flatten().map(String::as_str);
+        [fact].into_iter().chain(open).collect::<Vec<_>>().join("; ")
     }
 
     /// What a reader should know about the run.
@@ -245,6 +268,7 @@ impl<'c> Run<'c> {
         let count = self.incomplete_events;
         notes.extend((count > 0).then_some(Note::EventsIncomplete { count }));
         notes.extend(self.calls.notes());
+        notes.extend(self.actions.note());
         notes.extend(self.text.notes());
         self.notes_on_outcome(end, exit, &mut notes);
         notes
@@ -252,7 +276,6 @@ impl<'c> Run<'c> {
 
     /// How the outcome came about, if nothing else shows it.
     fn notes_on_outcome(&self, end: &EndOfRun<'_>, exit: &ProducerExit, notes: &mut Vec<Note>) {
-        let result = self.terminal.result();
         match end.outcome {
             Outcome::TimedOut => {
                 let stop = exit.stop.as_ref();
@@ -273,7 +296,7 @@ impl<'c> Run<'c> {
                 let policy = self.contract.profile().end.policy;
                 let is_silent = policy != TerminalPolicy::Required
                     && self.terminal.terminal_line().is_none()
-                    && result.is_none_or(|result| result.outcome.is_none());
+                    && self.terminal.says().is_none();
                 let count = self.terminal.warnings;
                 if is_silent && end.status.is_none() {
                     notes.push(Note::OutcomeUnknown);
@@ -282,11 +305,6 @@ impl<'c> Run<'c> {
                 }
             }
             Outcome::Truncated => {}
-        }
-        let turns = self.terminal.turns;
-        let totals = result.map(|result| result.totals).unwrap_or_default();
-        if turns > 1 && (totals.duration_ms.is_some() || totals.usage.output_tokens.is_some()) {
-            notes.push(Note::TotalsOfLastTurn { turns });
         }
         if let Some(meaning) = end.status.and_then(|status| status.meaning) {
             notes.push(Note::ExitStatusMeaning(meaning.to_owned()));
@@ -314,7 +332,8 @@ impl<'c> Run<'c> {
             })
             .collect();
         let ages = (!ages.is_empty()).then(|| format!("open: {}", ages.join(", ")));
-        let parts = [Some(message), self.calls.open_summary(), ages];
+        let background = self.background.open_summary();
+        let parts = [Some(message), self.calls.open_summary(), ages, background];
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 }

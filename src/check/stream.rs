@@ -9,7 +9,7 @@ use super::stage::lines::LineCheck;
 use super::stage::schema;
 use super::{Note, Observer, Outcome, StreamSummary, Verdict};
 use crate::error::Error;
-use crate::facts::FactReader;
+use crate::facts::{FactReader, RunFacts};
 use crate::fast::Shapes;
 use crate::limits::STDERR_LINE_BYTES_MAX;
 use crate::profile::detect::ProfileSource;
@@ -148,7 +148,6 @@ impl<'c> StreamCheck<'c> {
         let failed = end.outcome != Outcome::Succeeded;
         let stderr = exit.stderr.iter().flatten().filter(|_| failed);
         let clip = |line: &String| clipped(line, STDERR_LINE_BYTES_MAX).into_owned();
-        let totals = self.run.terminal.result().map(|result| result.totals).unwrap_or_default();
         StreamSummary {
             name: self.name.clone(),
             profile: self.contract.profile().name.clone(),
@@ -166,10 +165,21 @@ impl<'c> StreamCheck<'c> {
             tool_calls: self.run.calls.take_rows(),
             exit_status: exit.status,
             stderr: stderr.map(clip).collect(),
-            duration_ms: totals.duration_ms,
-            usage: totals.usage,
+            facts: self.facts(end, exit),
             text_bytes: self.run.text.text_bytes(),
             notes: self.notes(end, exit),
+        }
+    }
+
+    fn facts(&self, end: &EndOfRun<'_>, exit: &ProducerExit) -> RunFacts {
+        let facts = &self.run.facts;
+        RunFacts {
+            agent_version: self.first_events.version().map(str::to_owned),
+            reason: Some(end.reason(facts.reason, exit)),
+            files: self.run.actions.files(),
+            commands: self.run.actions.commands(),
+            error_text: facts.error_text.clone().filter(|_| !end.succeeded()),
+            ..facts.clone()
         }
     }
 

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::stage::calls::{CallCounts, CallRow};
-use crate::facts::Usage;
-use crate::limits::{CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, NAMES_MAX, TEXT_BYTES_MAX};
+use crate::facts::RunFacts;
+use crate::limits::{
+    CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, FILES_MAX, NAMES_MAX, TEXT_BYTES_MAX,
+};
 use crate::profile::ExitStatus;
 use crate::rules::Rule;
 use crate::rules::escape::shown;
@@ -111,10 +113,8 @@ pub struct StreamSummary {
     pub exit_status: Option<ExitStatus>,
     /// The last lines of its standard error, if the run did not succeed and they are known.
     pub stderr: Vec<String>,
-    /// The run's duration in milliseconds, as the agent reports it.
-    pub duration_ms: Option<u64>,
-    /// The tokens used, as the agent reports them.
-    pub usage: Usage,
+    /// What the agent tells about the run.
+    pub facts: RunFacts,
     /// Size of the assistant's text in bytes.
     pub text_bytes: u64,
     /// What else a reader of the report should know.
@@ -189,11 +189,6 @@ pub enum Note {
         /// How many.
         count: u64,
     },
-    /// Duration and tokens are those of the last turn.
-    TotalsOfLastTurn {
-        /// How many turns there were.
-        turns: u64,
-    },
     /// What the exit status means, by the agent's documentation.
     ExitStatusMeaning(String),
     /// The agent was still running after its terminal event.
@@ -215,6 +210,8 @@ pub enum Limit {
     Names,
     /// Tool calls that are listed in the report.
     CallRows,
+    /// Files that are listed in the report.
+    Files,
     /// Text that is compared byte by byte.
     Text,
 }
@@ -234,7 +231,6 @@ impl Note {
             Self::CutShort { .. } => "cut-short",
             Self::OutcomeUnknown => "outcome-unknown",
             Self::ErrorsSurvived { .. } => "errors-survived",
-            Self::TotalsOfLastTurn { .. } => "totals-of-last-turn",
             Self::ExitStatusMeaning(_) => "exit-status-meaning",
             Self::Lingered { .. } => "lingered",
             Self::TimedOut(_) => "timed-out",
@@ -292,9 +288,6 @@ impl fmt::Display for Note {
             Self::ErrorsSurvived { count } => {
                 write!(out, "the run continued after {}", counted(*count, "error"))
             }
-            Self::TotalsOfLastTurn { turns } => {
-                write!(out, "duration and tokens are for the last of {turns} turns only")
-            }
             Self::ExitStatusMeaning(meaning) => write!(out, "the exit status means: {meaning}"),
             Self::Lingered { was_stopped: true } => {
                 out.write_str("the command was still running after its terminal event; stopped")
@@ -314,6 +307,7 @@ impl Limit {
             Self::Calls => "calls",
             Self::Names => "names",
             Self::CallRows => "call-rows",
+            Self::Files => "files",
             Self::Text => "text",
         }
     }
@@ -329,6 +323,10 @@ impl fmt::Display for Limit {
             ),
             Self::Names => write!(out, "only the first {NAMES_MAX} unknown names were counted"),
             Self::CallRows => write!(out, "only the first {CALL_ROWS_MAX} tool calls are listed"),
+            Self::Files => write!(
+                out,
+                "not all changed files are listed: there are more than {FILES_MAX}, or too long ones"
+            ),
             Self::Text => write!(
                 out,
                 "text beyond {TEXT_BYTES_MAX} bytes was compared by length and hash only"

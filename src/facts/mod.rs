@@ -7,13 +7,12 @@
 mod bounded_id;
 mod raw_str;
 mod reader;
+mod run_facts;
 mod tag_rules;
 mod template;
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
-
-use serde::Serialize;
 
 use crate::json::JsonRef;
 use crate::limits::CALL_ID_BYTES_MAX;
@@ -24,6 +23,8 @@ use crate::rules::escape::{clipped, shown};
 pub(crate) use bounded_id::BoundedId;
 pub(crate) use raw_str::RawStr;
 pub(crate) use reader::FactReader;
+pub(crate) use run_facts::FactUpdate;
+pub use run_facts::{CommandCounts, RunFacts, Usage};
 pub(crate) use template::{FactTemplate, Plan, TextTemplate, Values};
 
 /// What one event means. Small, because one is made for each line; what few events have is in a
@@ -68,6 +69,12 @@ pub(crate) struct RareFacts<'e> {
     /// How the run goes, so far.
     pub(crate) progress: Option<RunOutcome>,
     pub(crate) end: Option<RunEnd<'e>>,
+    pub(crate) run_facts: Vec<FactUpdate>,
+    /// Work in the background that starts, or has ended.
+    pub(crate) background_started: Vec<CallId>,
+    pub(crate) background_ended: Vec<CallId>,
+    /// Values that the profile does not know: their paths and texts.
+    pub(crate) unknown_values: Vec<(String, String)>,
 }
 
 /// What the profile knows about a tag.
@@ -133,6 +140,8 @@ pub(crate) struct Call<'e> {
     pub(crate) is_contradictory: bool,
     /// The half itself: the event, or an element of an array in it.
     pub(crate) scope: Scope<'e>,
+    /// What the tool was asked to do, if the profile knows where that is.
+    pub(crate) arguments: Option<JsonRef<'e>>,
     /// What both halves must have in common, in the order of the profile's list.
     pub(crate) must_match: Vec<Option<JsonRef<'e>>>,
 }
@@ -157,35 +166,8 @@ pub(crate) struct RunEnd<'e> {
     pub(crate) is_provisional: bool,
     /// Without one the latest progress decides.
     pub(crate) outcome: Option<RunOutcome>,
-    pub(crate) totals: RunTotals,
     /// The event as it is written.
     pub(crate) source: &'e str,
-}
-
-/// What the agent counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct RunTotals {
-    /// The run's duration in milliseconds.
-    pub(crate) duration_ms: Option<u64>,
-    pub(crate) usage: Usage,
-}
-
-/// Token counts, where the agent reports them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Usage {
-    /// Tokens sent to the model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input_tokens: Option<u64>,
-    /// Tokens it wrote.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_tokens: Option<u64>,
-    /// Tokens read from the cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache_read_tokens: Option<u64>,
-    /// Tokens written to the cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache_write_tokens: Option<u64>,
 }
 
 impl<'e> Facts<'e> {

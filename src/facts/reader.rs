@@ -6,14 +6,12 @@ use smallvec::SmallVec;
 
 use super::tag_rules::{OpenRule, TagCache, TagRules};
 use super::template::{FactTemplate, Plan, TextTemplate, group_key};
-use super::{
-    Call, CallId, Marks, RareFacts, RunEnd, RunTotals, TagStatus, TextKind, ToolKey, Usage,
-};
+use super::{Call, CallId, Marks, RareFacts, RunEnd, TagStatus, TextKind, ToolKey, run_facts};
 use crate::json::JsonRef;
 use crate::profile::path::{Finder, Path, Scope};
 use crate::profile::{
-    CallCompletion, CallOutcome, Profile, RunOutcome, TerminalOutcome, TerminalPolicy, TextMode,
-    ToolName, WithoutStart,
+    BackgroundRule, CallCompletion, CallOutcome, Profile, RunOutcome, TerminalOutcome,
+    TerminalPolicy, TextMode, ToolName, WithoutStart,
 };
 use crate::stream::Event;
 
@@ -43,6 +41,8 @@ impl FactReader {
         let time = profile.session.time.as_ref().and_then(|path| path.find(root));
         let has_ids = calls(profile, rules, root, &mut rare);
         refusals(profile, rules, root, &mut rare);
+        background(profile, rules, root, &mut rare);
+        values(profile, rules, root, &mut rare);
         let (texts, final_text, has_text) = texts(profile, rules, root);
         let ends_segment = boundary(profile, rules, root, &mut rare);
         if applies(&rules.abandoned_text) {
@@ -52,6 +52,10 @@ impl FactReader {
             rare.get_or_insert_default().may_repeat_text = true;
         }
         course(profile, rules, root, &mut rare);
+        let told = run_facts::read(profile, rules, root);
+        if !told.is_empty() {
+            rare.get_or_insert_default().run_facts = told;
+        }
         let starts_turn = applies(&rules.reopen);
         let may_follow_end = applies(&rules.after);
         let end = end(profile, rules, event);
@@ -115,6 +119,33 @@ fn refusals(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut R
     }
 }
 
+fn background(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) {
+    let ids = |open: &[OpenRule], all: &[BackgroundRule]| -> Vec<CallId> {
+        let rules = open.iter().filter(|open| open.when.hold(root)).map(|open| &all[open.rule]);
+        let id = |rule: &BackgroundRule, scope| call_id(scope, &rule.id);
+        rules.flat_map(|rule| rule.of.objects(root).filter_map(|it| id(rule, it))).collect()
+    };
+    let started = ids(&rules.background_start, &profile.calls.background.start);
+    let ended = ids(&rules.background_end, &profile.calls.background.end);
+    if !(started.is_empty() && ended.is_empty()) {
+        let rare = rare.get_or_insert_default();
+        (rare.background_started, rare.background_ended) = (started, ended);
+    }
+}
+
+fn values(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) {
+    for open in rules.values.iter().filter(|open| open.when.hold(root)) {
+        let rule = &profile.values[open.rule];
+        let texts = rule.of.objects(root).filter_map(|scope| rule.value.find(scope)?.as_str());
+        let unknown = texts.filter(|text| rule.known.iter().all(|known| known != text));
+        let unknown: Vec<_> =
+            unknown.map(|text| (rule.value.to_string(), text.into_owned())).collect();
+        if !unknown.is_empty() {
+            rare.get_or_insert_default().unknown_values.extend(unknown);
+        }
+    }
+}
+
 fn completed<'e>(
     profile: &Profile,
     scope: Scope<'e>,
@@ -151,6 +182,7 @@ fn call<'e>(
         without_start: WithoutStart::Error,
         is_contradictory: false,
         scope,
+        arguments: profile.calls.arguments.iter().find_map(|path| finder.find(path)),
         must_match: profile.calls.must_match.iter().map(|path| finder.find(path)).collect(),
     })
 }
@@ -270,7 +302,6 @@ fn end<'e>(profile: &Profile, rules: &TagRules, event: &'e Event<'_>) -> Option<
     let (root, terminal) = (event.root(), &profile.end);
     let open = rules.terminal.iter().find(|open| open.when.hold(root))?;
     let rule = &terminal.rules[open.rule];
-    let number = |path: &Option<Path>| path.as_ref()?.find(root)?.as_u64();
     Some(RunEnd {
         is_terminal: terminal.policy != TerminalPolicy::None,
         is_provisional: rule.provisional,
@@ -278,15 +309,6 @@ fn end<'e>(profile: &Profile, rules: &TagRules, event: &'e Event<'_>) -> Option<
             TerminalOutcome::Failure => Some(RunOutcome::Failure),
             TerminalOutcome::Success => Some(RunOutcome::Success),
             TerminalOutcome::Neutral => None,
-        },
-        totals: RunTotals {
-            duration_ms: number(&terminal.duration_ms),
-            usage: Usage {
-                input_tokens: number(&terminal.usage.input_tokens),
-                output_tokens: number(&terminal.usage.output_tokens),
-                cache_read_tokens: number(&terminal.usage.cache_read_tokens),
-                cache_write_tokens: number(&terminal.usage.cache_write_tokens),
-            },
         },
         source: event.text,
     })

@@ -11,7 +11,7 @@ use super::TagStatus;
 use crate::json::JsonRef;
 use crate::limits::{CALL_ID_BYTES_MAX, TAGS_REMEMBERED_MAX};
 use crate::profile::path::{Conditions, KnownValue, Path};
-use crate::profile::{EventRule, Profile, Tags};
+use crate::profile::{BackgroundRule, EventRule, Profile, Tags};
 
 /// A rule, by its number in the profile, and which of its conditions the tag leaves open.
 #[derive(Debug)]
@@ -39,6 +39,10 @@ pub(super) struct TagRules {
     pub(super) reopen: Vec<OpenRule>,
     pub(super) after: Vec<OpenRule>,
     pub(super) terminal: Vec<OpenRule>,
+    pub(super) run_facts: Vec<OpenRule>,
+    pub(super) background_start: Vec<OpenRule>,
+    pub(super) background_end: Vec<OpenRule>,
+    pub(super) values: Vec<OpenRule>,
 }
 
 /// Keeps the rules of the tags that have come.
@@ -93,6 +97,8 @@ impl TagRules {
         };
         let event_rules =
             |rules: &[EventRule]| open_rules(rules, |rule| rule.when.specialize(known));
+        let background =
+            |rules: &[BackgroundRule]| open_rules(rules, |rule| rule.when.specialize(known));
         let tag = tag(&parts);
         Self {
             status: status(&profile.tags, &tag),
@@ -110,6 +116,10 @@ impl TagRules {
             reopen: event_rules(&profile.end.reopen),
             after: event_rules(&profile.end.after),
             terminal: open_rules(&profile.end.rules, |rule| rule.when.specialize(known)),
+            background_start: background(&profile.calls.background.start),
+            background_end: background(&profile.calls.background.end),
+            values: open_rules(&profile.values, |rule| rule.when.specialize(known)),
+            run_facts: open_rules(&profile.facts, |rule| rule.when.specialize(known)),
             parts,
         }
     }

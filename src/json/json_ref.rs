@@ -158,11 +158,6 @@ impl<'e> JsonRef<'e> {
         }
     }
 
-    /// The number, if it is an integer from 0 to 2^64 - 1.
-    pub(crate) fn as_u64(self) -> Option<u64> {
-        self.small_number().or_else(|| self.number()?.as_u64())
-    }
-
     /// The number, as the nearest double.
     #[expect(clippy::cast_precision_loss, reason = "a small number is exact")]
     pub(crate) fn as_f64(self) -> Option<f64> {

@@ -18,8 +18,30 @@ pub(crate) struct CallRules {
     pub tool: Vec<ToolName>,
     /// Values that must be equal in both halves of a call, if both have them.
     pub must_match: Vec<Path>,
+    /// Where the arguments of a call are; the first that is present.
+    pub arguments: Vec<Path>,
     pub open_at_end: OpenAtEnd,
+    pub background: BackgroundRules,
     pub actions: ActionRules,
+}
+
+/// Work that goes on after its call has ended.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct BackgroundRules {
+    /// All rules that match an event apply.
+    pub start: Vec<BackgroundRule>,
+    /// Events that report that the work has ended, in any way.
+    pub end: Vec<BackgroundRule>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct BackgroundRule {
+    pub when: Conditions,
+    #[serde(flatten)]
+    pub of: Objects,
+    /// The parts of the id of the work.
+    pub id: Vec<Path>,
 }
 
 /// Whether a call may be open when the run ends.
@@ -117,6 +139,11 @@ pub enum CallOutcome {
 }
 
 impl CallOutcome {
+    /// Whether a person or a rule refused the call.
+    pub fn is_refusal(self) -> bool {
+        matches!(self, Self::Rejected | Self::Denied)
+    }
+
     /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{ErrorRule, EventRule, ExitCodes};
-use crate::profile::path::{Conditions, Path};
+use crate::profile::path::Conditions;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -17,10 +17,6 @@ pub(crate) struct EndRules {
     pub reopen: Vec<EventRule>,
     /// Events that may follow the terminal event.
     pub after: Vec<EventRule>,
-    /// In a terminal event.
-    pub duration_ms: Option<Path>,
-    /// In a terminal event.
-    pub usage: UsagePaths,
     /// Events that report an error; the first rule that matches.
     pub errors: Vec<ErrorRule>,
     pub exit: ExitCodes,
@@ -71,14 +67,4 @@ pub(crate) struct ProgressRule {
 pub(crate) enum RunOutcome {
     Success,
     Failure,
-}
-
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(clippy::struct_field_names, reason = "the keys of the profile language")]
-pub(crate) struct UsagePaths {
-    pub input_tokens: Option<Path>,
-    pub output_tokens: Option<Path>,
-    pub cache_read_tokens: Option<Path>,
-    pub cache_write_tokens: Option<Path>,
 }

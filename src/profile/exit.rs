@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Objects, RunOutcome};
+use super::{Objects, Reason, RunOutcome};
 use crate::profile::path::Conditions;
 
 /// An exit status, as the system reports it.
@@ -65,6 +65,8 @@ pub(crate) struct ExitCodes {
     pub failure: Option<FailureCodes>,
     /// What a code means, for messages.
     pub meaning: BTreeMap<i32, String>,
+    /// Why the run ended, for a code that says so.
+    pub reason: BTreeMap<i32, Reason>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -78,7 +80,7 @@ pub(crate) enum FailureCodes {
 
 impl Default for ExitCodes {
     fn default() -> Self {
-        Self { success: vec![0], failure: None, meaning: BTreeMap::new() }
+        Self { success: vec![0], failure: None, meaning: BTreeMap::new(), reason: BTreeMap::new() }
     }
 }
 
@@ -95,7 +97,8 @@ impl ExitCodes {
             }
         };
         let meaning = self.meaning.get(&code).map(String::as_str);
-        StatusMeaning { status, meaning, success, failure, unlisted }
+        let reason = self.reason.get(&code).copied();
+        StatusMeaning { status, meaning, reason, success, failure, unlisted }
     }
 }
 
@@ -104,6 +107,7 @@ impl ExitCodes {
 pub(crate) struct StatusMeaning<'p> {
     pub status: ExitStatus,
     pub meaning: Option<&'p str>,
+    pub reason: Option<Reason>,
     success: bool,
     failure: bool,
     /// In neither of two lists.

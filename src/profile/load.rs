@@ -273,7 +273,8 @@ mod tests {
                         {"outcome": "failed", "when": {"^/x": true}, "is_contradictory": true}]}],
                 "tool": [{"value": "^/n"}, {"key": "^/n/*Call"}],
                 "open_at_end": "allowed",
-                "actions": {"rules": [{"tool": "*", "done": "Did"}]},
+                "actions": {"rules": [{"tool": "*", "done": "Did", "kind": "write", "polls": true,
+                    "files": {"each": "/e", "where": inner, "value": "/v"}}]},
             },
             "text": {
                 "rules": [{"mode": "delta", "when": {}, "each": "/e", "where": inner, "value": "/v",
@@ -285,10 +286,13 @@ mod tests {
                     {"outcome": "failure", "provisional": true, "when": {"/t": "y"}}],
                 "progress": [{"outcome": "failure", "when": {"/t": "e"}}],
                 "reopen": [{"when": {"/t": "a"}}], "after": [{"when": {"/t": "b"}}],
-                "duration_ms": "/ms", "usage": {"input_tokens": "/in"},
                 "errors": [
                     {"severity": "fatal", "when": {"/t": "e"}, "each": "/e", "where": inner}],
-                "exit": {"success": [0], "failure": "any", "meaning": {"41": "not logged in"}}},
+                "exit": {"success": [0], "failure": "any", "meaning": {"41": "not logged in"},
+                    "reason": {"41": "auth"}}},
+            "facts": [{"when": {"/t": "z"}, "each": "/e", "where": inner, "set": {"turns": 1,
+                "model": ["/m", "^/n"]}, "add": {"input_tokens": ["/in", "-/cached"]},
+                "reason": "max-turns"}],
             "noise": [{"matches": "^Warning", "is": "stderr", "where": "before"}],
             "single_object": {"schema": "#/$defs/a", "order": ["t"]},
         });

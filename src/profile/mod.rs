@@ -6,6 +6,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+mod actions;
 pub(crate) mod builtin;
 mod calls;
 pub(crate) mod condition;
@@ -16,26 +17,35 @@ mod load;
 mod noise;
 pub(crate) mod path;
 pub(crate) mod pattern;
+mod run_facts;
 mod session;
 mod tags;
 mod template;
 mod text;
 mod validate;
+mod values;
 mod versions;
 
+pub use actions::ActionKind;
 pub use calls::CallOutcome;
 pub use exit::ExitStatus;
+pub use run_facts::Reason;
 
+pub(crate) use actions::{ActionRule, ActionRules};
 pub(crate) use builtin::DEFAULT;
-pub(crate) use calls::{CallCompletion, CallRules, OpenAtEnd, ToolName, WithoutStart};
+pub(crate) use calls::{
+    BackgroundRule, CallCompletion, CallRules, OpenAtEnd, ToolName, WithoutStart,
+};
 pub(crate) use end::{EndRules, RunOutcome, TerminalOutcome, TerminalPolicy};
 pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
 pub(crate) use load::read_json;
 pub(crate) use noise::{Noise, NoiseKind, NoisePlace};
+pub(crate) use run_facts::{RunFact, RunFactRule};
 pub(crate) use session::{Repeats, SessionRules};
 pub(crate) use tags::{EventRule, Objects, SingleObjectRules, Tags};
-pub(crate) use template::{ActionRule, ActionRules, Template};
+pub(crate) use template::Template;
 pub(crate) use text::{FinalText, TextDeltas, TextMode, TextRules};
+pub(crate) use values::ValueRule;
 pub(crate) use versions::Versions;
 
 /// The JSON Schema of the profile language.
@@ -66,8 +76,14 @@ pub(crate) struct Profile {
     pub text: TextRules,
     #[serde(default)]
     pub end: EndRules,
+    /// All that match apply.
+    #[serde(default)]
+    pub facts: Vec<RunFactRule>,
     /// The first that matches applies.
     #[serde(default)]
     pub noise: Vec<Noise>,
+    /// All that match apply.
+    #[serde(default)]
+    pub values: Vec<ValueRule>,
     pub single_object: Option<SingleObjectRules>,
 }

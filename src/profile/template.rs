@@ -1,4 +1,4 @@
-//! How text conversions show a tool call: verb, detail and suffix, as data.
+//! Texts with values of an event in them.
 
 use std::borrow::Cow;
 
@@ -6,39 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::json::JsonRef;
-use crate::profile::path::{Conditions, Path, Scope};
-
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct ActionRules {
-    /// The object at which the paths of the rules begin, from the half of a call: the event, or an
-    /// element of an array in it. By default the half.
-    of: Option<Path>,
-    /// For each call, the first rule of its tool that matches one of its halves.
-    rules: Vec<ActionRule>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ActionRule {
-    /// `*` is any tool, also one without a name.
-    tool: String,
-    #[serde(default)]
-    when: Conditions,
-    /// Shown for a call that succeeded: `Read file`.
-    pub done: Option<String>,
-    /// Shown for a call that was carried out but failed: `Ran terminal command`.
-    pub failed: Option<String>,
-    /// Shown for a call that was not carried out: `read file`.
-    pub attempt: Option<String>,
-    /// Whether the detail is a path, shown relative to the working directory of the agent.
-    #[serde(default)]
-    pub path: bool,
-    #[serde(default)]
-    detail: Vec<Template>,
-    #[serde(default)]
-    suffix: Vec<Template>,
-}
+use crate::profile::path::{Path, Scope};
 
 /// A text with values of the event: `exit {/result/success/exitCode}`. After `#` follows a path in
 /// a string that is JSON itself: `{/function/arguments#/path}`.
@@ -76,7 +44,7 @@ impl TryFrom<String> for Template {
 
 impl Template {
     /// `None` if a value is absent or empty.
-    fn filled(&self, call: Scope<'_>) -> Option<String> {
+    pub(super) fn filled(&self, call: Scope<'_>) -> Option<String> {
         let mut text = String::new();
         for (before, place) in &self.parts {
             let value = place.text(call)?;
@@ -114,40 +82,5 @@ impl ValuePath {
         let value: Value = serde_json::from_str(&text).ok()?;
         let found = inner.find(JsonRef::tree(&value))?.scalar_text()?;
         Some(Cow::Owned(found.into_owned()))
-    }
-}
-
-impl ActionRules {
-    /// The object at which the paths of the rules begin.
-    pub(crate) fn object<'e>(&self, half: Scope<'e>) -> Option<Scope<'e>> {
-        let Some(of) = &self.of else { return Some(half) };
-        of.find(half).map(|object| Scope { object, ..half })
-    }
-
-    /// The numbers of the rules for a tool that match this object.
-    pub(crate) fn holding(&self, tool: &str, object: Scope<'_>) -> impl Iterator<Item = usize> {
-        let rules = self.rules.iter().enumerate();
-        let fits = move |rule: &ActionRule| rule.is_for(tool) && rule.when.hold(object);
-        rules.filter(move |(_, rule)| fits(rule)).map(|(number, _)| number)
-    }
-
-    pub(crate) fn rule(&self, number: usize) -> &ActionRule {
-        &self.rules[number]
-    }
-}
-
-impl ActionRule {
-    pub(crate) fn is_for(&self, tool: &str) -> bool {
-        self.tool == tool || self.tool == "*"
-    }
-
-    /// What the call is about.
-    pub(crate) fn detail(&self, call: Scope<'_>) -> Option<String> {
-        self.detail.iter().find_map(|detail| detail.filled(call))
-    }
-
-    /// From the result, shown after the detail.
-    pub(crate) fn suffixes(&self, call: Scope<'_>) -> Vec<String> {
-        self.suffix.iter().filter_map(|suffix| suffix.filled(call)).collect()
     }
 }

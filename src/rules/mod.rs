@@ -86,6 +86,7 @@ rules! {
     UnknownEvent "unknown-event" WARNING, ERROR;
     UndocumentedEvent "undocumented-event" OFF, ERROR;
     UnknownTool "unknown-tool" OFF, WARNING;
+    UnknownValue "unknown-value" WARNING, ERROR;
     MissingSessionStart "missing-session-start" ERROR, ERROR;
     LateSessionStart "late-session-start" ERROR, ERROR;
     DuplicateSessionStart "duplicate-session-start" ERROR, ERROR;
@@ -103,6 +104,9 @@ rules! {
     FinalTextMismatch "final-text-mismatch" ERROR, ERROR;
     EmptyAnswer "empty-answer" WARNING, ERROR;
     AllCallsRefused "all-calls-refused" WARNING, ERROR;
+    DeniedCall "denied-call" WARNING, ERROR;
+    RepeatedCall "repeated-call" WARNING, ERROR;
+    BackgroundWorkLost "background-work-lost" WARNING, ERROR;
     MissingTerminalEvent "missing-terminal-event" ERROR, ERROR;
     EventAfterTerminal "event-after-terminal" ERROR, ERROR;
     RunFailed "run-failed" OFF, ERROR;
@@ -128,6 +132,7 @@ impl Rule {
                 | Self::FinalTextMismatch
                 | Self::EmptyAnswer
                 | Self::AllCallsRefused
+                | Self::BackgroundWorkLost
         )
     }
 

@@ -23,7 +23,7 @@ use crate::rules::escape::{clipped, shown};
 
 use call_arguments::{CallArguments, KeptValue};
 pub use call_counts::{CallCounts, CallRow};
-use call_name::{name, tool};
+use call_name::{name, named, tool};
 use ended_call::EndedCall;
 use untracked::UntrackedCalls;
 
@@ -113,17 +113,17 @@ impl<'p> CallTable<'p> {
         for call in facts.started() {
             let key = self.hash(&call.id);
             let (change, diagnostic) = self.start(key, call, facts.line);
-            updates.extend(change.map(|(change, number)| CallUpdate { change, number, call }));
+            updates.extend(change.map(|(change, number)| CallUpdate::new(change, number, call)));
             found.extend(diagnostic.map(at));
         }
         for (id, outcome) in facts.refused() {
-            self.refuse(id, *outcome);
+            found.extend(self.refuse(id, *outcome).map(at));
         }
         for (call, outcome) in facts.completed() {
             let key = self.hash(&call.id);
             found.extend(self.contradiction(key, call).map(at));
             let (change, diagnostic) = self.complete(key, call, *outcome, facts.line);
-            updates.extend(change.map(|(change, number)| CallUpdate { change, number, call }));
+            updates.extend(change.map(|(change, number)| CallUpdate::new(change, number, call)));
             found.extend(diagnostic.map(at));
         }
         if is_success {
@@ -187,15 +187,16 @@ impl<'p> CallTable<'p> {
     }
 
     /// Another event than the completion says that a call was refused.
-    fn refuse(&mut self, id: &CallId, outcome: CallOutcome) {
+    fn refuse(&mut self, id: &CallId, outcome: CallOutcome) -> Option<Diagnostic> {
         if let Some(open) = self.open.get_mut(&self.state.hash_one(id)) {
             open.refusal = Some(outcome);
-            return;
+            return None;
         }
-        let row = self.rows.iter_mut().rev().find(|row| row.id == id.as_str());
-        if let Some(reported) = row.and_then(|row| row.outcome.as_mut()) {
-            self.counts.replace(std::mem::replace(reported, outcome), outcome);
-        }
+        let row = self.rows.iter_mut().rev().find(|row| row.id == id.as_str())?;
+        let reported = std::mem::replace(row.outcome.as_mut()?, outcome);
+        self.counts.replace(reported, outcome);
+        let name = named(row.tool.as_deref(), id);
+        (!reported.is_refusal()).then(|| denied(&name, outcome, row.started_line))
     }
 
     /// Whether a completion says two things at once.
@@ -229,7 +230,9 @@ impl<'p> CallTable<'p> {
             row.completed_line = Some(line);
             row.tool = row.tool.take().or_else(|| tool(call));
         }
-        let diagnostic = self.mismatch(&open, call);
+        let denied = || denied(&name(call, Some(&open)), outcome, Some(open.line));
+        let denied = || outcome.is_refusal().then(denied);
+        let diagnostic = self.mismatch(&open, call).or_else(denied);
         let change = Some((CallChange::Completed(outcome), open.number));
         self.arguments.release(open.must_match);
         (change, diagnostic)
@@ -277,7 +280,8 @@ impl<'p> CallTable<'p> {
             self.rows[row].completed_line = Some(line);
         }
         if is_whole_call {
-            return (completed, None);
+            let denied = || denied(&name(call, None), outcome, None);
+            return (completed, outcome.is_refusal().then(denied));
         }
         let rule = match outcome {
             CallOutcome::Rejected => Rule::RejectedWithoutStart,
@@ -370,4 +374,10 @@ impl<'p> CallTable<'p> {
         let rows = has_more_rows.then_some(Note::LimitReached(Limit::CallRows));
         calls.into_iter().chain(rows).collect()
     }
+}
+
+/// A call that a person or a rule refused; `line` is that of its start.
+fn denied(name: &str, outcome: CallOutcome, line: Option<u64>) -> Diagnostic {
+    let diagnostic = Diagnostic::new(Rule::DeniedCall, format!("{name} was {}", outcome.name()));
+    Diagnostic { related_line: line, ..diagnostic }
 }

@@ -15,6 +15,7 @@ pub(crate) struct Drift {
     events: BTreeMap<String, u64>,
     undocumented: BTreeMap<String, u64>,
     tools: BTreeMap<String, u64>,
+    values: BTreeMap<String, u64>,
     /// The undocumented tag that was counted last.
     latest: String,
     has_overflowed: bool,
@@ -60,6 +61,19 @@ impl Drift {
             {
                 let message = format!("the profile does not know {unknown}");
                 let diagnostic = Diagnostic::new(Rule::UnknownTool, message);
+                found.push(diagnostic.at(facts.line, facts.offset));
+            }
+        }
+    }
+
+    /// Values outside the sets that the agent documents.
+    pub(crate) fn values(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
+        for (path, text) in facts.rare.iter().flat_map(|rare| &rare.unknown_values) {
+            let name = format!("{path} {text}");
+            if count(&mut self.values, &name, &mut self.has_overflowed) {
+                let message =
+                    format!("the profile does not know the value {} of {path}", shown(text));
+                let diagnostic = Diagnostic::new(Rule::UnknownValue, message);
                 found.push(diagnostic.at(facts.line, facts.offset));
             }
         }

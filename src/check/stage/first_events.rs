@@ -69,6 +69,10 @@ impl<'c> FirstEvents<'c> {
         Some(Diagnostic::new(Rule::WrongProfile, message).note(note))
     }
 
+    pub(crate) fn version(&self) -> Option<&str> {
+        self.version.as_deref()
+    }
+
     /// Whether the profile is for other versions.
     pub(crate) fn note(&self) -> Option<Note> {
         let version = self.version.as_deref()?;

@@ -1,7 +1,7 @@
 //! Stage: the terminal event, nothing after it, and what it says about the run.
 
 use crate::check::end_of_run::TerminalState;
-use crate::facts::{Facts, RunEnd, RunTotals};
+use crate::facts::{Facts, RunEnd};
 use crate::profile::{ErrorSeverity, RunOutcome};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
@@ -14,7 +14,7 @@ pub(crate) struct TerminalCheck {
     /// An event that is the terminal one if nothing follows.
     provisional: Option<TerminalEvent>,
     /// The result of an agent without terminal events: failed if it was ever reported.
-    running: Option<RunResult>,
+    running: Option<RunOutcome>,
     /// How the run goes, by the latest event that says so.
     progress: Option<RunOutcome>,
     /// Line of the first error with which the run cannot have succeeded.
@@ -34,14 +34,6 @@ struct TerminalEvent {
     line: u64,
     offset: u64,
     outcome: RunOutcome,
-    totals: RunTotals,
-}
-
-/// What the stream says about the run.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct RunResult {
-    pub(crate) outcome: Option<RunOutcome>,
-    pub(crate) totals: RunTotals,
 }
 
 /// Where in the run an event comes.
@@ -137,15 +129,14 @@ impl TerminalCheck {
         self.progress = rare.progress.or(self.progress);
         let Some(end) = &rare.end else { return };
         if !end.is_terminal {
-            let has_failed = self.running.is_some_and(|it| it.outcome == Some(RunOutcome::Failure));
-            if !has_failed {
-                self.running = Some(RunResult { outcome: end.outcome, totals: end.totals });
+            if self.running != Some(RunOutcome::Failure) {
+                self.running = end.outcome;
             }
             return;
         }
         let outcome = self.outcome(end, facts);
         let Facts { line, offset, .. } = *facts;
-        let event = TerminalEvent { line, offset, outcome, totals: end.totals };
+        let event = TerminalEvent { line, offset, outcome };
         if end.is_provisional {
             self.provisional = Some(event);
         } else {
@@ -194,9 +185,9 @@ impl TerminalCheck {
         }
         let by_errors = self.fatal_error.map(|_| RunOutcome::Failure);
         if self.has_failed {
-            self.running.get_or_insert_default().outcome = Some(RunOutcome::Failure);
-        } else if let Some(outcome) = self.progress.or(by_errors) {
-            self.running.get_or_insert_default().outcome.get_or_insert(outcome);
+            self.running = Some(RunOutcome::Failure);
+        } else {
+            self.running = self.running.or(self.progress).or(by_errors);
         }
         if self.says() == Some(RunOutcome::Success) {
             let (line, offset) = self.last_event();
@@ -217,16 +208,9 @@ impl TerminalCheck {
         Some(Diagnostic::new(Rule::SuccessAfterFatalError, message).related(line))
     }
 
-    /// What the stream said at the end, if anything.
-    pub(crate) fn result(&self) -> Option<RunResult> {
-        let result =
-            |end: TerminalEvent| RunResult { outcome: Some(end.outcome), totals: end.totals };
-        self.terminal.map(result).or(self.running)
-    }
-
     /// What the stream says about the run.
     pub(crate) fn says(&self) -> Option<RunOutcome> {
-        self.result()?.outcome
+        self.terminal.map(|end| end.outcome).or(self.running)
     }
 
     pub(crate) fn terminal_line(&self) -> Option<u64> {

@@ -3,36 +3,22 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::check::{CallChange, CallUpdate, CheckedEvent, TextUpdate};
-use crate::limits::{ACTION_DETAIL_CHARS_MAX, CALL_ID_BYTES_MAX};
-use crate::profile::path::Scope;
+use crate::check::{Action, CallChange, CallUpdate, CheckedEvent, TextUpdate};
+use crate::limits::ACTION_DETAIL_CHARS_MAX;
 use crate::profile::{ActionRule, CallOutcome, Profile};
-use crate::rules::escape::{clipped, visible};
+use crate::rules::escape::visible;
 
 /// Describes each call when it ends.
 pub(super) struct Actions {
     profile: Arc<Profile>,
     is_raw: bool,
-    /// Paths below it are shown relative to it.
-    directory: Option<String>,
-    /// By the number of the call, and so in the order of their starts.
-    open: BTreeMap<u64, OpenAction>,
-}
-
-/// What is known of a call; its completion need not repeat what its start said.
-#[derive(Default)]
-struct OpenAction {
-    tool: String,
-    /// The numbers of the profile's rules that apply to its start or its completion.
-    rules: Vec<usize>,
-    /// With a space before it, if there is one.
-    detail: String,
+    /// The lines for open calls, by the number of the call, and so in the order of their starts.
+    open: BTreeMap<u64, String>,
 }
 
 impl Actions {
     pub(super) fn new(profile: &Arc<Profile>, is_raw: bool) -> Self {
-        let profile = Arc::clone(profile);
-        Self { profile, is_raw, directory: None, open: BTreeMap::new() }
+        Self { profile: Arc::clone(profile), is_raw, open: BTreeMap::new() }
     }
 
     /// The lines for an event: one for each call it completes.
@@ -44,14 +30,16 @@ impl Actions {
         if event.text().contains(&TextUpdate::NewTurn) {
             lines = self.unfinished();
         }
-        if let Some(directory) = event.facts.rare.as_ref().and_then(|rare| rare.directory.as_ref())
-        {
-            self.directory = Some(directory.trim_end_matches(['/', '\\']).to_owned());
-        }
         for update in event.calls() {
             match update.change {
-                CallChange::Started | CallChange::StartedAgain => self.start(update),
-                CallChange::Completed(outcome) => lines.push(self.complete(update, outcome)),
+                CallChange::Started | CallChange::StartedAgain => {
+                    let ActionText { attempt, detail, .. } = self.texts(&update.action);
+                    self.open.insert(update.number, format!("Unfinished: {attempt}{detail}"));
+                }
+                CallChange::Completed(outcome) => {
+                    self.open.remove(&update.number);
+                    lines.push(self.completed(update, outcome));
+                }
             }
         }
         lines
@@ -59,33 +47,12 @@ impl Actions {
 
     /// The lines for calls that never completed, in the order of their starts.
     pub(super) fn unfinished(&mut self) -> Vec<String> {
-        let open = std::mem::take(&mut self.open).into_values();
-        let lines = open.map(|open| {
-            let ActionText { attempt, detail, .. } = self.texts(open);
-            format!("Unfinished: {attempt}{detail}")
-        });
-        lines.collect()
+        std::mem::take(&mut self.open).into_values().collect()
     }
 
-    fn start(&mut self, update: &CallUpdate<'_>) {
-        // What was announced before may have more details now.
-        let mut open = self.open.remove(&update.number).unwrap_or_default();
-        self.add(&mut open, update);
-        self.open.insert(update.number, open);
-    }
-
-    fn complete(&mut self, update: &CallUpdate<'_>, outcome: CallOutcome) -> String {
-        let mut open = self.open.remove(&update.number).unwrap_or_default();
-        let detail_of_start = std::mem::take(&mut open.detail);
-        let object = self.add(&mut open, update);
-        if open.detail.is_empty() {
-            open.detail = detail_of_start;
-        }
-        let suffix = match (object, open.rules.first()) {
-            (Some(object), Some(rule)) => self.suffix(*rule, object),
-            _ => String::new(),
-        };
-        let ActionText { done, failed, attempt, detail } = self.texts(open);
+    fn completed(&self, update: &CallUpdate<'_>, outcome: CallOutcome) -> String {
+        let suffix = self.suffix(update);
+        let ActionText { done, failed, attempt, detail } = self.texts(&update.action);
         match (outcome, failed) {
             (CallOutcome::Succeeded | CallOutcome::Unknown, _) => {
                 format!("{done}{detail}{suffix}")
@@ -97,68 +64,43 @@ impl Actions {
         }
     }
 
-    /// Adds the start or the completion; returns the object in which the paths of the rules begin.
-    fn add<'e>(&self, open: &mut OpenAction, update: &CallUpdate<'e>) -> Option<Scope<'e>> {
-        let call = update.call;
-        if let Some(tool) = &call.tool {
-            open.tool = clipped(tool, CALL_ID_BYTES_MAX).into_owned();
-        }
-        let actions = &self.profile.calls.actions;
-        let object = actions.object(call.scope)?;
-        open.rules.retain(|rule| actions.rule(*rule).is_for(&open.tool));
-        open.rules.extend(actions.holding(&open.tool, object));
-        // In the order of the profile: the first that applies to a half is the rule of the call.
-        open.rules.sort_unstable();
-        open.rules.dedup();
-        if open.detail.is_empty()
-            && let Some(rule) = open.rules.first().map(|rule| actions.rule(*rule))
-            && let Some(detail) = rule.detail(object)
-        {
-            open.detail = self.detail(&detail, rule.path);
-        }
-        Some(object)
-    }
-
     /// The profile's texts for a call; for a tool it does not know, the name.
-    fn texts(&self, open: OpenAction) -> ActionText {
-        let OpenAction { tool, rules, detail, .. } = open;
-        let Some(rule) = rules.first() else {
-            let name = if tool.is_empty() { "without a name" } else { &tool };
+    fn texts(&self, action: &Action) -> ActionText {
+        let tool = &action.tool;
+        let Some(rule) = action.rule else {
+            let name = if tool.is_empty() { "without a name" } else { tool };
             return ActionText {
                 done: "Called tool".to_owned(),
                 failed: None,
                 attempt: "call tool".to_owned(),
-                detail: self.detail(name, false),
+                detail: format!(" {}", self.short(name)),
             };
         };
-        let ActionRule { done, failed, attempt, .. } = self.profile.calls.actions.rule(*rule);
-        let attempt = attempt.clone().unwrap_or_else(|| format!("call tool {}", self.line(&tool)));
+        let ActionRule { done, failed, attempt, .. } = self.profile.calls.actions.rule(rule);
+        let attempt = attempt.clone().unwrap_or_else(|| format!("call tool {}", self.line(tool)));
+        let detail = &action.detail;
         ActionText {
             done: done.clone().unwrap_or_else(|| attempt.clone()),
             failed: failed.clone(),
             attempt,
-            detail,
+            detail: if detail.is_empty() {
+                String::new()
+            } else {
+                format!(" {}", self.short(detail))
+            },
         }
     }
 
     /// Numbers from the result, in brackets, with a space before them; empty without any.
-    fn suffix(&self, rule: usize, object: Scope<'_>) -> String {
-        let suffix = self.profile.calls.actions.rule(rule).suffixes(object);
+    fn suffix(&self, update: &CallUpdate<'_>) -> String {
+        let actions = &self.profile.calls.actions;
+        let Some((rule, object)) = update.action.rule.zip(actions.object(update.call.scope)) else {
+            return String::new();
+        };
+        let suffix = actions.rule(rule).suffixes(object);
         let suffix: Vec<String> = suffix.iter().map(|text| self.short(text)).collect();
         let suffix = suffix.join(", ");
         if suffix.is_empty() { suffix } else { format!(" ({suffix})") }
-    }
-
-    /// A detail with a space before it; a path is shown relative to the agent's directory.
-    fn detail(&self, detail: &str, is_path: bool) -> String {
-        let directory = self.directory.as_deref().filter(|path| is_path && !path.is_empty());
-        let below = directory.and_then(|directory| {
-            detail
-                .strip_prefix(directory)?
-                .strip_prefix(['/', '\\'])
-                .filter(|rest| !rest.is_empty())
-        });
-        format!(" {}", self.short(below.unwrap_or(detail)))
     }
 
     /// Text of the stream on one line, and not too much of it.

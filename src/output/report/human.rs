@@ -6,8 +6,7 @@ use std::io::{self, Write};
 use super::{Sink, Totals};
 use crate::check::{Observer, Outcome, StreamStart, StreamSummary, Verdict, counted};
 use crate::error::Error;
-use crate::facts::Usage;
-use crate::profile::ExitStatus;
+use crate::profile::{ExitStatus, Reason};
 use crate::rules::Severity;
 use crate::rules::diagnostic::{Diagnostic, SchemaLocation};
 use crate::rules::escape::visible;
@@ -134,6 +133,10 @@ impl<W: Write> Observer for Human<W> {
             let line = self.paint(Style::Quiet, &format!("stderr: {}", visible(line)));
             let _ = writeln!(text, "{name} {line}");
         }
+        if let Some(error) = &summary.facts.error_text {
+            let error = self.paint(Style::Quiet, &format!("agent: {}", visible(error)));
+            let _ = writeln!(text, "{name} {error}");
+        }
         for note in &summary.notes {
             let _ = writeln!(text, "{name} note: {note}");
         }
@@ -146,7 +149,13 @@ impl<W: Write> Observer for Human<W> {
             Outcome::Succeeded => Style::Good,
             Outcome::Failed | Outcome::Truncated | Outcome::TimedOut => Style::Bad,
         };
-        let outcome = self.paint(style, summary.outcome.name());
+        let reason = match (summary.outcome, summary.facts.reason) {
+            (Outcome::Failed | Outcome::Truncated, Some(reason)) if reason != Reason::Unknown => {
+                format!(" ({})", reason.name())
+            }
+            _ => String::new(),
+        };
+        let outcome = self.paint(style, &format!("{}{reason}", summary.outcome.name()));
         let figures = figures(summary).join(", ");
         let _ = writeln!(text, "{name} {verdict}, {outcome}: {figures}");
         self.sink.write(&text);
@@ -165,7 +174,7 @@ fn described(location: &SchemaLocation) -> String {
     format!("at {}; schema {}{keyword}", visible(place), visible(&location.schema))
 }
 
-/// The most useful numbers of one stream.
+/// The most useful numbers of one stream, in the same order for every agent.
 fn figures(summary: &StreamSummary) -> Vec<String> {
     let mut figures = vec![format!("profile {}", visible(&summary.profile))];
     for (count, what) in [(summary.errors, "error"), (summary.warnings, "warning")] {
@@ -174,6 +183,8 @@ fn figures(summary: &StreamSummary) -> Vec<String> {
         }
     }
     figures.push(counted(summary.events, "event"));
+    let facts = &summary.facts;
+    figures.extend(facts.turns.map(|turns| counted(turns, "turn")));
     let calls = summary.call_counts;
     if calls.total > 0 {
         let others = [
@@ -182,26 +193,42 @@ fn figures(summary: &StreamSummary) -> Vec<String> {
             (calls.denied, "denied"),
             (calls.unfinished, "unfinished"),
         ];
-        let others = listed(&others);
-        let others = if others.is_empty() { others } else { format!(" ({others})") };
-        figures.push(format!("{}{others}", counted(calls.total, "tool call")));
+        figures.push(format!("{}{}", counted(calls.total, "tool call"), aside(listed(&others))));
     }
     match summary.exit_status {
         Some(ExitStatus::Code(code)) => figures.push(format!("exit status {code}")),
         Some(ExitStatus::Signal(signal)) => figures.push(format!("signal {signal}")),
         None => {}
     }
-    if let Some(ms) = summary.duration_ms {
-        figures.push(format!("{}.{} s", ms / 1_000, ms % 1_000 / 100));
+    figures.extend(facts.cost_usd.map(dollars));
+    if let Some(tokens) = facts.usage.tokens_in() {
+        let cached = facts.usage.cache_read_tokens.filter(|cached| *cached > 0);
+        let cached = cached.map(|cached| format!("{} cached", grouped(cached)));
+        figures.push(format!("{} tokens in{}", grouped(tokens), aside(cached.unwrap_or_default())));
     }
-    let Usage { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } =
-        summary.usage;
-    if let Some(output) = output_tokens {
-        let input = [input_tokens, cache_read_tokens, cache_write_tokens];
-        let input: u64 = input.into_iter().flatten().fold(0, u64::saturating_add);
-        figures.push(format!("{input} tokens in, {output} out"));
+    if let Some(tokens) = facts.usage.output_tokens {
+        let unit = if facts.usage.tokens_in().is_some() { "out" } else { "tokens out" };
+        figures.push(format!("{} {unit}", grouped(tokens)));
     }
+    figures.extend(facts.duration_ms.map(|ms| format!("{}.{} s", ms / 1_000, ms % 1_000 / 100)));
     figures
+}
+
+/// In parentheses, with a space before them; nothing for nothing.
+fn aside(text: String) -> String {
+    if text.is_empty() { text } else { format!(" ({text})") }
+}
+
+/// Cents, and more digits of what is less than ten cents.
+fn dollars(cost: f64) -> String {
+    if cost == 0.0 || cost >= 0.1 { format!("${cost:.2}") } else { format!("${cost:.4}") }
+}
+
+/// With a space between groups of three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
+    groups.collect::<Vec<_>>().join(" ")
 }
 
 /// The counts that are not zero.

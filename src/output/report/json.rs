@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::{Sink, Totals};
 use crate::check::{CallCounts, CallRow, Note, Observer, StreamStart, StreamSummary};
 use crate::error::Error;
-use crate::facts::Usage;
+use crate::facts::RunFacts;
 use crate::profile::ExitStatus;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::escaped_json;
@@ -115,6 +115,7 @@ impl<'a> From<&'a StreamSummary> for StreamLine<'a> {
         Self {
             r#type: "stream",
             report_version: REPORT_VERSION,
+            tool_version: env!("CARGO_PKG_VERSION"),
             path: &summary.name,
             profile: &summary.profile,
             format: summary.format.name(),
@@ -132,8 +133,7 @@ impl<'a> From<&'a StreamSummary> for StreamLine<'a> {
             exit_status,
             signal,
             stderr_tail: &summary.stderr,
-            duration_ms: summary.duration_ms,
-            usage: Some(summary.usage).filter(|usage| *usage != Usage::default()),
+            facts: &summary.facts,
             text_bytes: summary.text_bytes,
             notes: summary.notes.iter().map(NoteObject::from).collect(),
         }
@@ -178,6 +178,7 @@ struct DiagnosticLine<'a> {
 struct StreamLine<'a> {
     r#type: &'a str,
     report_version: u8,
+    tool_version: &'a str,
     path: &'a str,
     profile: &'a str,
     format: &'a str,
@@ -199,10 +200,8 @@ struct StreamLine<'a> {
     signal: Option<u8>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     stderr_tail: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    duration_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<Usage>,
+    #[serde(flatten)]
+    facts: &'a RunFacts,
     text_bytes: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<NoteObject>,

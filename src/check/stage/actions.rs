@@ -1,0 +1,194 @@
+//! Stage: what tool calls do, by the profile's actions.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use foldhash::fast::RandomState as HashedKeys;
+
+use crate::check::{CallChange, CallUpdate, Limit, Note};
+use crate::facts::{CommandCounts, Facts};
+use crate::limits::{ACTION_DETAIL_BYTES_MAX, CALL_ID_BYTES_MAX, FILES_MAX};
+use crate::profile::path::Scope;
+use crate::profile::{ActionKind, ActionRules, CallOutcome};
+use crate::rules::escape::clipped;
+
+/// What a tool call does, as far as this event and the start of the call show it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Action {
+    pub(crate) kind: ActionKind,
+    /// The number of the profile's rule; none if the profile does not know the tool.
+    pub(crate) rule: Option<usize>,
+    /// The name of the tool; empty if no event names it.
+    pub(crate) tool: Arc<str>,
+    /// What it is about, such as a path or a command; empty if nothing shows it.
+    pub(crate) detail: Arc<str>,
+    /// The files that it writes or deletes.
+    pub(crate) files: Vec<String>,
+    /// Whether agents repeat it to wait for something.
+    pub(crate) polls: bool,
+}
+
+/// Finds the action of each call, and collects what the actions changed.
+#[derive(Debug)]
+pub(crate) struct ActionTable<'p> {
+    rules: &'p ActionRules,
+    /// Paths below it are shown relative to it.
+    directory: Option<String>,
+    /// By the number of the call.
+    open: HashMap<u64, OpenAction, HashedKeys>,
+    files: Vec<String>,
+    known_files: HashSet<String>,
+    commands: CommandCounts,
+    has_overflowed: bool,
+}
+
+/// What is known of a call; its completion need not repeat what its start said.
+#[derive(Debug, Default)]
+struct OpenAction {
+    tool: Arc<str>,
+    /// The numbers of the profile's rules that apply to its start.
+    rules: Vec<usize>,
+    detail: Arc<str>,
+    files: Vec<String>,
+}
+
+impl<'p> ActionTable<'p> {
+    pub(crate) fn new(rules: &'p ActionRules) -> Self {
+        Self {
+            rules,
+            directory: None,
+            open: HashMap::default(),
+            files: Vec::new(),
+            known_files: HashSet::new(),
+            commands: CommandCounts::default(),
+            has_overflowed: false,
+        }
+    }
+
+    /// A new turn begins: calls that are open will not end any more.
+    pub(crate) fn new_turn(&mut self) {
+        self.open.clear();
+    }
+
+    /// Finds the actions of the calls in an event.
+    pub(crate) fn observe(&mut self, facts: &Facts<'_>, updates: &mut [CallUpdate<'_>]) {
+        let directory = facts.rare.as_ref().and_then(|rare| rare.directory.as_ref());
+        if let Some(directory) = directory {
+            self.directory = Some(directory.trim_end_matches(['/', '\\']).to_owned());
+        }
+        for update in updates {
+            let mut open = self.open.remove(&update.number).unwrap_or_default();
+            update.action = self.action(&mut open, update);
+            match update.change {
+                CallChange::Started | CallChange::StartedAgain => {
+                    self.open.insert(update.number, open);
+                }
+                CallChange::Completed(outcome) => self.count(&update.action, outcome),
+            }
+        }
+    }
+
+    fn action(&mut self, open: &mut OpenAction, update: &CallUpdate<'_>) -> Action {
+        let call = update.call;
+        if let Some(tool) = &call.tool {
+            open.tool = clipped(tool, CALL_ID_BYTES_MAX).into();
+        }
+        let Some(object) = self.rules.object(call.scope) else {
+            return self.named(open, None);
+        };
+        open.rules.retain(|rule| self.rules.rule(*rule).is_for(&open.tool));
+        open.rules.extend(self.rules.holding(&open.tool, object));
+        // In the order of the profile: the first that applies to a half is the rule of the call.
+        open.rules.sort_unstable();
+        open.rules.dedup();
+        self.named(open, Some(object))
+    }
+
+    /// The action by the first rule that applies; `object` is where its paths begin.
+    fn named(&mut self, open: &mut OpenAction, object: Option<Scope<'_>>) -> Action {
+        let tool = Arc::clone(&open.tool);
+        let Some(number) = open.rules.first().copied() else {
+            return Action { tool, ..Action::default() };
+        };
+        let rule = self.rules.rule(number);
+        let detail = object.and_then(|object| rule.detail(object));
+        let detail: Option<Arc<str>> =
+            detail.map(|detail| if rule.path { self.relative(&detail) } else { &*detail }.into());
+        if let Some(detail) = &detail {
+            open.detail = if detail.len() <= ACTION_DETAIL_BYTES_MAX {
+                Arc::clone(detail)
+            } else {
+                clipped(detail, ACTION_DETAIL_BYTES_MAX).into()
+            };
+        }
+        let detail = detail.unwrap_or_else(|| Arc::clone(&open.detail));
+        let mut files = std::mem::take(&mut open.files);
+        if rule.kind.changes_files() {
+            let named = object.map(|object| rule.files(object)).unwrap_or_default();
+            if !named.is_empty() {
+                files = named.iter().map(|file| self.relative(file).to_owned()).collect();
+            } else if rule.path && !detail.is_empty() {
+                files = vec![detail.to_string()];
+            }
+        }
+        open.files = self.kept(&files);
+        Action { kind: rule.kind, rule: Some(number), tool, detail, files, polls: rule.polls }
+    }
+
+    /// What is kept of the files of an open call, for its completion.
+    fn kept(&mut self, files: &[String]) -> Vec<String> {
+        let mut room = ACTION_DETAIL_BYTES_MAX;
+        let fits = |file: &&String| {
+            let left = room.checked_sub(file.len());
+            room = left.unwrap_or_default();
+            left.is_some()
+        };
+        let kept: Vec<String> = files.iter().take_while(fits).cloned().collect();
+        self.has_overflowed |= kept.len() < files.len();
+        kept
+    }
+
+    /// A path below the agent's directory, relative to it.
+    fn relative<'t>(&self, path: &'t str) -> &'t str {
+        let directory = self.directory.as_deref().filter(|directory| !directory.is_empty());
+        let below = directory.and_then(|directory| {
+            path.strip_prefix(directory)?.strip_prefix(['/', '\\']).filter(|rest| !rest.is_empty())
+        });
+        below.unwrap_or(path)
+    }
+
+    fn count(&mut self, action: &Action, outcome: CallOutcome) {
+        if action.kind == ActionKind::Command {
+            self.commands.total += 1;
+            self.commands.failed += u64::from(outcome == CallOutcome::Failed);
+        }
+        if outcome == CallOutcome::Succeeded {
+            for file in &action.files {
+                if self.known_files.contains(file) {
+                    continue;
+                }
+                if self.files.len() == FILES_MAX || file.len() > ACTION_DETAIL_BYTES_MAX {
+                    self.has_overflowed = true;
+                    continue;
+                }
+                self.known_files.insert(file.clone());
+                self.files.push(file.clone());
+            }
+        }
+    }
+
+    /// The files that successful calls wrote or deleted, in the order of their calls; none if the
+    /// profile does not know which calls do.
+    pub(crate) fn files(&self) -> Option<Vec<String>> {
+        self.rules.kinds().any(ActionKind::changes_files).then(|| self.files.clone())
+    }
+
+    /// The commands that ended; none if the profile does not know which calls are commands.
+    pub(crate) fn commands(&self) -> Option<CommandCounts> {
+        self.rules.kinds().any(|kind| kind == ActionKind::Command).then_some(self.commands)
+    }
+
+    pub(crate) fn note(&self) -> Option<Note> {
+        self.has_overflowed.then_some(Note::LimitReached(Limit::Files))
+    }
+}

@@ -1,0 +1,53 @@
+//! Stage: work that goes on in the background after its call has ended.
+
+use std::collections::BTreeMap;
+
+use crate::facts::{CallId, Facts};
+use crate::limits::{BACKGROUND_MAX, CALLS_NAMED_MAX};
+use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
+use crate::rules::escape::shown;
+
+/// Keeps what has started and has not ended, by the line of its start.
+#[derive(Debug, Default)]
+pub(crate) struct BackgroundWork {
+    open: BTreeMap<(u64, usize), CallId>,
+}
+
+impl BackgroundWork {
+    pub(crate) fn observe(&mut self, facts: &Facts<'_>) {
+        let Some(rare) = &facts.rare else { return };
+        for id in &rare.background_started {
+            if self.open.len() < BACKGROUND_MAX && !self.open.values().any(|open| open == id) {
+                self.open.insert((facts.line, self.open.len()), id.clone());
+            }
+        }
+        for id in &rare.background_ended {
+            self.open.retain(|_, open| open != id);
+        }
+    }
+
+    /// Reports what has not ended where the run has succeeded.
+    pub(crate) fn report_open(&self, line: u64, offset: u64, found: &mut Vec<Diagnostic>) {
+        for ((start, _), id) in &self.open {
+            let message = format!(
+                "the run succeeded, but nothing reports that the background work {} has ended",
+                shown(id.as_str())
+            );
+            let diagnostic = Diagnostic::new(Rule::BackgroundWorkLost, message);
+            found.push(diagnostic.related(*start).at(line, offset));
+        }
+    }
+
+    /// The open work in half a sentence; nothing if there is none.
+    pub(crate) fn open_summary(&self) -> Option<String> {
+        let named = self.open.iter().take(CALLS_NAMED_MAX);
+        let named =
+            named.map(|((line, _), id)| format!("{} since line {line}", shown(id.as_str())));
+        let mut named: Vec<String> = named.collect();
+        if named.len() < self.open.len() {
+            named.push(format!("{} more", self.open.len() - named.len()));
+        }
+        (!named.is_empty()).then(|| format!("background work: {}", named.join(", ")))
+    }
+}

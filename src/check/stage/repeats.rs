@@ -1,0 +1,92 @@
+//! Stage: the same tool call again and again.
+
+use foldhash::quality::RandomState;
+
+use crate::check::{CallChange, CallUpdate};
+use crate::facts::Facts;
+use crate::limits::CALL_ID_BYTES_MAX;
+use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
+use crate::rules::escape::{clipped, shown};
+
+/// Calls in a row after which a series is reported, without the option.
+pub(crate) const REPEATED_CALLS: u64 = 5;
+
+/// Watches for calls that are repeated with the same arguments.
+#[derive(Debug)]
+pub(crate) struct RepeatCheck {
+    /// The shortest series that is reported.
+    length_min: u64,
+    state: RandomState,
+    series: Option<Series>,
+}
+
+/// Equal calls in a row.
+#[derive(Debug)]
+struct Series {
+    tool: String,
+    /// The hash of their arguments; the order of keys does not count.
+    arguments: u64,
+    length: u64,
+    first_line: u64,
+    line: u64,
+    offset: u64,
+}
+
+impl RepeatCheck {
+    pub(crate) fn new(length_min: u64) -> Self {
+        Self { length_min, state: RandomState::default(), series: None }
+    }
+
+    /// Observes the calls of an event that have begun, or have come whole.
+    pub(crate) fn observe(
+        &mut self,
+        facts: &Facts<'_>,
+        updates: &[CallUpdate<'_>],
+        found: &mut Vec<Diagnostic>,
+    ) {
+        for update in updates.iter().filter(|update| is_new(update)) {
+            let arguments = update.call.arguments.map(|it| it.value_hash(&self.state));
+            let (Some(arguments), Some(tool), false) =
+                (arguments, &update.call.tool, update.action.polls)
+            else {
+                found.extend(self.finish());
+                continue;
+            };
+            let tool = clipped(tool, CALL_ID_BYTES_MAX);
+            let is_next =
+                |series: &&mut Series| series.arguments == arguments && series.tool == tool;
+            if let Some(series) = self.series.as_mut().filter(is_next) {
+                series.length += 1;
+                (series.line, series.offset) = (facts.line, facts.offset);
+                continue;
+            }
+            found.extend(self.finish());
+            let Facts { line, offset, .. } = *facts;
+            let tool = tool.into_owned();
+            let series = Series { tool, arguments, length: 1, first_line: line, line, offset };
+            self.series = Some(series);
+        }
+    }
+
+    /// Ends the series.
+    pub(crate) fn finish(&mut self) -> Option<Diagnostic> {
+        let series = self.series.take().filter(|series| series.length >= self.length_min)?;
+        let Series { tool, length, first_line, line, offset, .. } = series;
+        let message = format!(
+            "the tool {} is called {length} times in a row with the same arguments",
+            shown(&tool)
+        );
+        let diagnostic = Diagnostic::new(Rule::RepeatedCall, message);
+        Some(diagnostic.related(first_line).at(line, offset))
+    }
+}
+
+/// Whether this is the first that is known of a call.
+fn is_new(update: &CallUpdate<'_>) -> bool {
+    match update.change {
+        CallChange::Started => true,
+        CallChange::Completed(_) => update.number == 0,
+        CallChange::StartedAgain => false,
+    }
+}

@@ -1,0 +1,177 @@
+//! What is known about the run as a whole.
+
+use serde::Serialize;
+
+use super::RareFacts;
+use super::tag_rules::TagRules;
+use crate::json::JsonRef;
+use crate::limits::{ERROR_TEXT_BYTES_MAX, MESSAGE_BYTES_MAX};
+use crate::profile::{Profile, Reason, RunFact};
+use crate::rules::escape::clipped;
+
+/// What an event tells about the run.
+#[derive(Debug)]
+pub(crate) enum FactUpdate {
+    /// Replaces a number.
+    Set(RunFact, f64),
+    /// Adds to a number.
+    Add(RunFact, f64),
+    Text(RunFact, String),
+    Reason(Reason),
+}
+
+/// What the agent tells about the run. What it does not tell is absent, never zero.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RunFacts {
+    /// The model, by the agent's name for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The agent's version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_version: Option<String>,
+    /// The cost in US dollars, as the agent reports it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    /// Turns of the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u64>,
+    /// The duration in milliseconds, as the agent reports it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// The tokens used.
+    #[serde(skip_serializing_if = "Usage::is_unknown")]
+    pub usage: Usage,
+    /// Why the run ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// What the agent says about its failure; its start, if it is long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_text: Option<String>,
+    /// The files that successful tool calls wrote or deleted; a limited number. Commands may have
+    /// changed others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<Vec<String>>,
+    /// The tool calls that ran commands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commands: Option<CommandCounts>,
+}
+
+/// How many tool calls ran a command.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct CommandCounts {
+    /// Calls that ended.
+    pub total: u64,
+    /// Calls of these that failed.
+    pub failed: u64,
+}
+
+/// Token counts, where the agent reports them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Tokens sent to the model that were not read from a cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens read from the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_read_tokens: Option<u64>,
+    /// Tokens written to the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_write_tokens: Option<u64>,
+    /// Tokens that the model wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// Tokens of these that the model wrote for its reasoning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
+}
+
+impl Usage {
+    /// All tokens sent to the model, from a cache or not. Unknown if the agent does not say how
+    /// many were not from a cache.
+    pub fn tokens_in(&self) -> Option<u64> {
+        let cached = [self.cache_read_tokens, self.cache_write_tokens];
+        let cached = cached.into_iter().flatten();
+        Some(cached.fold(self.input_tokens?, u64::saturating_add))
+    }
+
+    fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Reads what an event tells.
+pub(super) fn read(profile: &Profile, rules: &TagRules, root: JsonRef<'_>) -> Vec<FactUpdate> {
+    let mut updates = Vec::new();
+    for open in rules.run_facts.iter().filter(|open| open.when.hold(root)) {
+        let rule = &profile.facts[open.rule];
+        for scope in rule.of.objects(root) {
+            for (fact, value) in &rule.set {
+                updates.extend(if fact.is_text() {
+                    value.text(scope).map(|text| FactUpdate::Text(*fact, text))
+                } else {
+                    value.number(scope).map(|number| FactUpdate::Set(*fact, number))
+                });
+            }
+            for (fact, value) in &rule.add {
+                let number = value.number(scope);
+                updates.extend(number.map(|number| FactUpdate::Add(*fact, number)));
+            }
+            updates.extend(rule.reason.map(FactUpdate::Reason));
+        }
+    }
+    updates
+}
+
+impl RunFacts {
+    pub(crate) fn observe(&mut self, rare: &RareFacts<'_>) {
+        for update in &rare.run_facts {
+            match update {
+                FactUpdate::Set(fact, number) => self.number(*fact, *number, false),
+                FactUpdate::Add(fact, number) => self.number(*fact, *number, true),
+                FactUpdate::Text(RunFact::Model, text) => {
+                    self.model = Some(clipped(text, MESSAGE_BYTES_MAX).into_owned());
+                }
+                FactUpdate::Text(_, text) => {
+                    self.error_text = Some(clipped(text, ERROR_TEXT_BYTES_MAX).into_owned());
+                }
+                FactUpdate::Reason(reason) => self.reason = Some(*reason),
+            }
+        }
+    }
+
+    /// A new turn begins: the last one has not failed for good.
+    pub(crate) fn new_turn(&mut self) {
+        (self.reason, self.error_text) = (None, None);
+    }
+
+    fn number(&mut self, fact: RunFact, number: f64, is_added: bool) {
+        if !number.is_finite() || number < 0.0 {
+            return;
+        }
+        let count = match fact {
+            RunFact::Model | RunFact::ErrorText => return,
+            RunFact::CostUsd => {
+                let known = self.cost_usd.filter(|_| is_added).unwrap_or_default();
+                self.cost_usd = Some(known + number);
+                return;
+            }
+            RunFact::Turns => &mut self.turns,
+            RunFact::DurationMs => &mut self.duration_ms,
+            RunFact::InputTokens => &mut self.usage.input_tokens,
+            RunFact::CacheReadTokens => &mut self.usage.cache_read_tokens,
+            RunFact::CacheWriteTokens => &mut self.usage.cache_write_tokens,
+            RunFact::OutputTokens => &mut self.usage.output_tokens,
+            RunFact::ReasoningTokens => &mut self.usage.reasoning_tokens,
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "checked above; too large ones saturate"
+        )]
+        let number = number.round() as u64;
+        *count = Some(count.filter(|_| is_added).unwrap_or_default().saturating_add(number));
+    }
+}

@@ -1,0 +1,170 @@
+//! What a tool call does, and how text conversions show it: kind, verb, detail and suffix, as data.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Objects, Template};
+use crate::profile::path::{Conditions, Path, Scope};
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ActionRules {
+    /// The object at which the paths of the rules begin, from the half of a call: the event, or an
+    /// element of an array in it. By default the half.
+    of: Option<Path>,
+    /// For each call, the first rule of its tool that matches one of its halves.
+    rules: Vec<ActionRule>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ActionRule {
+    /// `*` is any tool, also one without a name.
+    tool: String,
+    #[serde(default)]
+    when: Conditions,
+    #[serde(default)]
+    pub kind: ActionKind,
+    /// Shown for a call that succeeded: `Read file`.
+    pub done: Option<String>,
+    /// Shown for a call that was carried out but failed: `Ran terminal command`.
+    pub failed: Option<String>,
+    /// Shown for a call that was not carried out: `read file`.
+    pub attempt: Option<String>,
+    /// Whether the detail is a path, shown relative to the working directory of the agent.
+    #[serde(default)]
+    pub path: bool,
+    #[serde(default)]
+    detail: Vec<Template>,
+    #[serde(default)]
+    suffix: Vec<Template>,
+    /// The files of a call that writes or deletes several.
+    files: Option<FilesAt>,
+    /// Whether agents repeat the call to wait for something.
+    #[serde(default)]
+    pub polls: bool,
+}
+
+/// Where the paths of several files are.
+#[derive(Debug, Clone, Deserialize)]
+struct FilesAt {
+    #[serde(flatten)]
+    of: Objects,
+    value: Path,
+}
+
+/// What a tool call does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ActionKind {
+    /// It reads a file, or lists a directory.
+    Read,
+    /// It creates or changes files.
+    Write,
+    /// It deletes files.
+    Delete,
+    /// It runs a command, or controls one that runs.
+    Command,
+    /// It searches files.
+    Search,
+    /// It reads from the network, or searches it.
+    Fetch,
+    /// It calls a tool of an MCP server.
+    Mcp,
+    /// It starts another agent, or asks it.
+    Task,
+    /// It updates a list of things to do, or a plan.
+    Todo,
+    /// It asks the user.
+    Question,
+    /// None of these, or the profile does not know the tool.
+    #[default]
+    Other,
+}
+
+impl ActionKind {
+    /// Every kind.
+    pub const ALL: [Self; 11] = [
+        Self::Read,
+        Self::Write,
+        Self::Delete,
+        Self::Command,
+        Self::Search,
+        Self::Fetch,
+        Self::Mcp,
+        Self::Task,
+        Self::Todo,
+        Self::Question,
+        Self::Other,
+    ];
+
+    /// The name in profiles, reports and configuration files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Delete => "delete",
+            Self::Command => "command",
+            Self::Search => "search",
+            Self::Fetch => "fetch",
+            Self::Mcp => "mcp",
+            Self::Task => "task",
+            Self::Todo => "todo",
+            Self::Question => "question",
+            Self::Other => "other",
+        }
+    }
+
+    /// Whether it changes files.
+    pub(crate) fn changes_files(self) -> bool {
+        matches!(self, Self::Write | Self::Delete)
+    }
+}
+
+impl ActionRules {
+    /// The object at which the paths of the rules begin.
+    pub(crate) fn object<'e>(&self, half: Scope<'e>) -> Option<Scope<'e>> {
+        let Some(of) = &self.of else { return Some(half) };
+        of.find(half).map(|object| Scope { object, ..half })
+    }
+
+    /// The numbers of the rules for a tool that match this object.
+    pub(crate) fn holding(&self, tool: &str, object: Scope<'_>) -> impl Iterator<Item = usize> {
+        let rules = self.rules.iter().enumerate();
+        let fits = move |rule: &ActionRule| rule.is_for(tool) && rule.when.hold(object);
+        rules.filter(move |(_, rule)| fits(rule)).map(|(number, _)| number)
+    }
+
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = ActionKind> {
+        self.rules.iter().map(|rule| rule.kind)
+    }
+
+    pub(crate) fn rule(&self, number: usize) -> &ActionRule {
+        &self.rules[number]
+    }
+}
+
+impl ActionRule {
+    pub(crate) fn is_for(&self, tool: &str) -> bool {
+        self.tool == tool || self.tool == "*"
+    }
+
+    /// What the call is about.
+    pub(crate) fn detail(&self, call: Scope<'_>) -> Option<String> {
+        self.detail.iter().find_map(|detail| detail.filled(call))
+    }
+
+    /// The files that the call writes or deletes, if it may be several.
+    pub(crate) fn files(&self, call: Scope<'_>) -> Vec<String> {
+        let Some(FilesAt { of, value }) = &self.files else { return Vec::new() };
+        let path = |scope| value.find(scope)?.scalar_text();
+        of.objects(call.object).filter_map(path).map(Cow::into_owned).collect()
+    }
+
+    /// From the result, shown after the detail.
+    pub(crate) fn suffixes(&self, call: Scope<'_>) -> Vec<String> {
+        self.suffix.iter().filter_map(|suffix| suffix.filled(call)).collect()
+    }
+}
