@@ -38,10 +38,18 @@ fn one_member_a_line(object: &str) -> String {
 
 /// Members and values that the chosen reports do not show. Most need a command, a time limit, a
 /// huge stream or a rare event.
-const NOT_SHOWN: [&str; 20] = [
+const NOT_SHOWN: &[&str] = &[
+    "stream/commands",
+    "stream/commands/failed",
+    "stream/commands/total",
+    "stream/cost_usd",
+    "stream/error_text",
+    "stream/files",
+    "stream/model",
     "stream/notes/limit",
     "stream/notes/limit=call-rows",
     "stream/notes/limit=calls",
+    "stream/notes/limit=files",
     "stream/notes/limit=names",
     "stream/notes/limit=text",
     "stream/notes/note=cut-short",
@@ -53,12 +61,22 @@ const NOT_SHOWN: [&str; 20] = [
     "stream/notes/note=line-lost",
     "stream/notes/note=lingered",
     "stream/notes/note=timed-out",
-    "stream/notes/note=totals-of-last-turn",
     "stream/notes/note=unknown-event-repeated",
     "stream/notes/note=version-out-of-range",
     "stream/outcome=timed-out",
+    "stream/reason=auth",
+    "stream/reason=context-exhausted",
+    "stream/reason=interrupted",
+    "stream/reason=max-budget",
+    "stream/reason=max-turns",
+    "stream/reason=provider-error",
+    "stream/reason=rate-limit",
+    "stream/reason=refused",
+    "stream/reason=timed-out",
     "stream/signal",
     "stream/stderr_tail",
+    "stream/turns",
+    "stream/usage/reasoning_tokens",
 ];
 
 /// Goal: the chosen reports show all that a report can hold.
@@ -135,13 +153,24 @@ fn json_reports_say_what_human_ones_say() {
                         heads.push(format!("-: note: {}", note["message"].as_str().unwrap()));
                     }
                     let verdicts = format!("{}, {}", said("verdict"), said("outcome"));
-                    end = format!("-: {verdicts}: profile {}, ", said("profile"));
+                    let reason = match (said("outcome"), said("reason")) {
+                        ("failed" | "truncated", reason) if reason != "unknown" => {
+                            format!(" ({reason})")
+                        }
+                        _ => String::new(),
+                    };
+                    end = format!("-: {verdicts}{reason}: profile {}, ", said("profile"));
+                    let has_error = line["error_text"].is_string();
+                    assert_eq!(it.human.contains("-: agent: "), has_error, "{}", it.human);
                 }
                 _ => assert_eq!(line["exit_code"], it.exit_code, "{}", it.case.path.display()),
             }
         }
-        let mut lines: Vec<&str> =
-            it.human.lines().filter(|line| !line.starts_with("    note: ")).collect();
+        let mut lines: Vec<&str> = it
+            .human
+            .lines()
+            .filter(|line| !(line.starts_with("    note: ") || line.starts_with("-: agent: ")))
+            .collect();
         let last = lines.pop().unwrap();
         assert!(last.starts_with(&end), "{}: {last}", it.case.path.display());
         assert_eq!(lines, heads, "{}", it.case.path.display());
