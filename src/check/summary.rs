@@ -325,7 +325,7 @@ impl fmt::Display for Limit {
             Self::CallRows => write!(out, "only the first {CALL_ROWS_MAX} tool calls are listed"),
             Self::Files => write!(
                 out,
-                "not all changed files are listed: there are more than {FILES_MAX}, or too long ones"
+                "only the first {FILES_MAX} changed files are listed, and no very long path"
             ),
             Self::Text => write!(
                 out,

@@ -63,7 +63,7 @@ fn exit_codes_mean_what_the_profile_says() {
         (END, "41", "non-conforming, failed", true),
         (failed, "0", "conforming, failed", false),
         (failed, "41", "conforming, failed", true),
-        (failed, "130", "non-conforming, failed", false),
+        (failed, "130", "non-conforming, failed (interrupted)", false),
         ("{\"t\":\"a\"}\n", "41", "conforming, failed", true),
     ];
     for (stream, code, verdict, meant) in rows {

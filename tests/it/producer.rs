@@ -96,8 +96,9 @@ fn recorded_failures_are_conforming_failed_runs() {
         let report = text(&output.stdout);
         assert_eq!(code(&output), 3, "{report}");
         assert!(report.contains(&format!("stderr: {stderr}")), "{report}");
+        let reason = if status == "130" { " (interrupted)" } else { "" };
         let figures = format!("profile cursor, {lines} events, exit status {status}");
-        assert!(report.contains(&format!("conforming, failed: {figures}")), "{report}");
+        assert!(report.contains(&format!("conforming, failed{reason}: {figures}")), "{report}");
         assert_eq!(text(&output.stderr), format!("{stderr}\n"), "passed on unchanged");
     }
     for signal in ["KILL", "TERM"] {

@@ -18,9 +18,13 @@ fn expected(name: &str) -> &'static [Rule] {
             &[Rule::BlankLine, Rule::SchemaViolation, Rule::LateSessionStart]
         }
         // A web search was rejected before it started.
-        "hcn-2026.09.10-probe-15" => &[Rule::RejectedWithoutStart, Rule::AllCallsRefused],
+        "hcn-2026.09.10-probe-15" => {
+            &[Rule::RejectedWithoutStart, Rule::AllCallsRefused, Rule::DeniedCall]
+        }
         // All its calls were rejected.
-        "hcn-2026.09.10-probe-20" | "hcn-2026.09.15-probe-15s" => &[Rule::AllCallsRefused],
+        "hcn-2026.09.10-probe-20" | "hcn-2026.09.15-probe-15s" => {
+            &[Rule::AllCallsRefused, Rule::DeniedCall]
+        }
         _ => &[],
     }
 }

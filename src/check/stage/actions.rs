@@ -3,8 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use foldhash::fast::RandomState as HashedKeys;
-
 use crate::check::{CallChange, CallUpdate, Limit, Note};
 use crate::facts::{CommandCounts, Facts};
 use crate::limits::{ACTION_DETAIL_BYTES_MAX, CALL_ID_BYTES_MAX, FILES_MAX};
@@ -35,7 +33,7 @@ pub(crate) struct ActionTable<'p> {
     /// Paths below it are shown relative to it.
     directory: Option<String>,
     /// By the number of the call.
-    open: HashMap<u64, OpenAction, HashedKeys>,
+    open: HashMap<u64, OpenAction>,
     files: Vec<String>,
     known_files: HashSet<String>,
     commands: CommandCounts,
@@ -57,7 +55,7 @@ impl<'p> ActionTable<'p> {
         Self {
             rules,
             directory: None,
-            open: HashMap::default(),
+            open: HashMap::new(),
             files: Vec::new(),
             known_files: HashSet::new(),
             commands: CommandCounts::default(),
