@@ -35,6 +35,8 @@ pub use end_of_run::{ProducerExit, StopReason};
 pub use observer::{CallChange, CallUpdate, CheckedEvent, Observer, StreamStart, TextUpdate};
 pub(crate) use stage::actions::Action;
 pub use stage::calls::{CallCounts, CallRow};
+#[cfg(feature = "cli")]
+pub(crate) use stage::repeats::REPEATED_CALLS;
 pub(crate) use summary::counted;
 pub use summary::{Format, Limit, Note, Outcome, StreamSummary, Verdict};
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 
+use crate::check::REPEATED_CALLS;
 use crate::limits::LINE_BYTES_MAX;
 use crate::profile::DEFAULT;
 use crate::profile::detect::AUTO;
@@ -161,6 +162,11 @@ pub(crate) struct Cli {
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "auto")]
     #[arg(hide_default_value = true, help_heading = "Check")]
     pub(crate) input_format: InputFormat,
+
+    /// Equal tool calls in a row that are reported
+    #[arg(long, value_name = "N", default_value_t = REPEATED_CALLS)]
+    #[arg(value_parser = clap::value_parser!(u64).range(2..), help_heading = "Check")]
+    pub(crate) repeated_calls: u64,
 
     /// Longest line, such as 512KiB
     #[arg(long, value_name = "SIZE", default_value_t = Size(LINE_BYTES_MAX))]

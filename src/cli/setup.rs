@@ -12,6 +12,7 @@ pub(crate) fn checker(cli: &Cli) -> Result<Checker, CliError> {
     let mut builder = Checker::builder()
         .profile(&cli.profile)
         .strict(cli.strict)
+        .repeated_calls(cli.repeated_calls)
         .max_line_bytes(cli.max_line_bytes.0)
         .plain(cli.engine == EngineName::Reference);
     if let Some(file) = &cli.schema {

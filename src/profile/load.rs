@@ -273,8 +273,7 @@ mod tests {
                         {"outcome": "failed", "when": {"^/x": true}, "is_contradictory": true}]}],
                 "tool": [{"value": "^/n"}, {"key": "^/n/*Call"}],
                 "open_at_end": "allowed",
-                "actions": {"rules": [{"tool": "*", "done": "Did", "kind": "write", "polls": true,
-                    "files": {"each": "/e", "where": inner, "value": "/v"}}]},
+                "actions": {"rules": [{"tool": "*", "done": "Did", "kind": "write"}]},
             },
             "text": {
                 "rules": [{"mode": "delta", "when": {}, "each": "/e", "where": inner, "value": "/v",
@@ -288,11 +287,9 @@ mod tests {
                 "reopen": [{"when": {"/t": "a"}}], "after": [{"when": {"/t": "b"}}],
                 "errors": [
                     {"severity": "fatal", "when": {"/t": "e"}, "each": "/e", "where": inner}],
-                "exit": {"success": [0], "failure": "any", "meaning": {"41": "not logged in"},
-                    "reason": {"41": "auth"}}},
-            "facts": [{"when": {"/t": "z"}, "each": "/e", "where": inner, "set": {"turns": 1,
-                "model": ["/m", "^/n"]}, "add": {"input_tokens": ["/in", "-/cached"]},
-                "reason": "max-turns"}],
+                "exit": {"success": [0], "failure": "any", "meaning": {"41": "not logged in"}}},
+            "facts": [{"when": {"/t": "z"}, "each": "/e", "where": inner, "reason": "auth",
+                "set": {"turns": 1, "model": ["/m", "^/n"]}, "add": {"input_tokens": ["/in", "-/x"]}}],
             "noise": [{"matches": "^Warning", "is": "stderr", "where": "before"}],
             "single_object": {"schema": "#/$defs/a", "order": ["t"]},
         });

@@ -39,13 +39,7 @@ fn one_member_a_line(object: &str) -> String {
 /// Members and values that the chosen reports do not show. Most need a command, a time limit, a
 /// huge stream or a rare event.
 const NOT_SHOWN: &[&str] = &[
-    "stream/commands",
-    "stream/commands/failed",
-    "stream/commands/total",
     "stream/cost_usd",
-    "stream/error_text",
-    "stream/files",
-    "stream/model",
     "stream/notes/limit",
     "stream/notes/limit=call-rows",
     "stream/notes/limit=calls",

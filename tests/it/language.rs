@@ -11,7 +11,7 @@ fn checker(profile: &Value) -> Checker {
 }
 
 /// The two engines, with the same profile.
-fn engines(profile: &Value) -> [Checker; 2] {
+pub(crate) fn engines(profile: &Value) -> [Checker; 2] {
     [false, true].map(|is_plain| built(profile, is_plain))
 }
 
@@ -29,7 +29,7 @@ fn built(profile: &Value, is_plain: bool) -> Checker {
     Checker::builder().profile(file.to_str().unwrap()).plain(is_plain).build().unwrap()
 }
 
-fn stream(events: &Value) -> String {
+pub(crate) fn stream(events: &Value) -> String {
     let lines: Vec<String> = events.as_array().unwrap().iter().map(Value::to_string).collect();
     lines.join("\n") + "\n"
 }

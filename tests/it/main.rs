@@ -30,6 +30,7 @@ mod producer;
 mod profiles;
 mod readme;
 mod recordings;
+mod run_facts;
 mod signals;
 mod streams;
 mod suites;

@@ -51,7 +51,8 @@ fn signals_are_passed_on_and_kill_us_after_the_report() {
         drop(stdout);
         let report = fs::read_to_string(&report).unwrap();
         assert!(
-            report.contains("fake-agent: conforming, failed (interrupted): profile cursor, 2 events"),
+            report
+                .contains("fake-agent: conforming, failed (interrupted): profile cursor, 2 events"),
             "{report}"
         );
         assert!(!is_alive(pid_in(&pid)));
