@@ -289,7 +289,7 @@ mod tests {
                     {"severity": "fatal", "when": {"/t": "e"}, "each": "/e", "where": inner}],
                 "exit": {"success": [0], "failure": "any", "meaning": {"41": "not logged in"}}},
             "facts": [{"when": {"/t": "z"}, "each": "/e", "where": inner, "reason": "auth",
-                "set": {"turns": 1, "model": ["/m", "^/n"]}, "add": {"input_tokens": ["/in", "-/x"]}}],
+                "set": {"turns": 1, "model": ["/m", "^/n"]}, "add": {"turns": 1}}],
             "noise": [{"matches": "^Warning", "is": "stderr", "where": "before"}],
             "single_object": {"schema": "#/$defs/a", "order": ["t"]},
         });

@@ -83,7 +83,7 @@ fn a_failed_run_has_its_reason_and_error() {
 /// A profile of calls: `do` starts them, `did` completes them.
 fn calls() -> Value {
     json!({
-        "tags": {"at": ["/t"], "documented": ["do", "did"]},
+        "tags": {"at": ["/t"], "documented": ["s", "do", "did"]},
         "session": {"start": [{"when": {"/t": "s"}}], "required": false, "directory": "/dir"},
         "calls": {
             "start": [{"when": {"/t": "do"}, "id": ["/id"]}],
