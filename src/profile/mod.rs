@@ -27,7 +27,7 @@ pub use calls::CallOutcome;
 pub use exit::ExitStatus;
 
 pub(crate) use builtin::DEFAULT;
-pub(crate) use calls::{CallCompletion, CallRules, OpenAtEnd, ToolName, WithoutStart};
+pub(crate) use calls::{CallRule, CallRules, OpenAtEnd, ToolName, WithoutStart};
 pub(crate) use end::{EndRules, RunOutcome, TerminalOutcome, TerminalPolicy};
 pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
 pub(crate) use load::read_json;

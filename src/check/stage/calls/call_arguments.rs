@@ -1,6 +1,7 @@
 //! The arguments of open calls, kept to compare both halves.
 
-use foldhash::quality::RandomState;
+use std::hash::RandomState;
+
 use serde_json::Value;
 
 use crate::json::JsonRef;
@@ -25,7 +26,6 @@ pub(super) struct CallArguments {
 }
 
 impl CallArguments {
-    /// Keeps what is needed of a value.
     pub(super) fn keep(&mut self, node: JsonRef<'_>) -> KeptValue {
         match node.source() {
             Some(source) if self.kept + source.len() <= CALL_SOURCES_BYTES_MAX => {
