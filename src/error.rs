@@ -94,14 +94,6 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Read { source, .. } => Some(source),
-            Self::Schema { .. }
-            | Self::Profile { .. }
-            | Self::UnknownAgent { .. }
-            | Self::AmbiguousStream { .. }
-            | Self::NoSingleObject { .. }
-            | Self::NothingToCheck { .. } => None,
-        }
+        if let Self::Read { source, .. } = self { Some(source) } else { None }
     }
 }

@@ -54,7 +54,7 @@ pub(crate) const FRAMING_BLANKS_MAX: usize = 100;
 /// Tool calls that may be open at once, about 200 bytes each. Later ones are not correlated.
 pub(crate) const CALLS_OPEN_MAX: usize = 20_000;
 
-/// Ended tool calls that are remembered, about 20 bytes each, to distinguish a second end from an
+/// Ended tool calls that are remembered, about 30 bytes each, to distinguish a second end from an
 /// end without a start.
 pub(crate) const CALLS_ENDED_MAX: usize = 50_000;
 

@@ -6,32 +6,59 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::Format;
-use super::options::Options;
+use super::stage::repeats::REPEATED_CALLS;
 use crate::error::Error;
 use crate::facts::FactReader;
 use crate::json::Schema;
+use crate::limits::LINE_BYTES_MAX;
 use crate::profile::detect::{self, Detection, ProfileSource};
 use crate::profile::{DEFAULT, Profile, TerminalPolicy};
+use crate::rules::Severities;
 use crate::stream::Event;
+
+/// How streams are checked, whatever the profile.
+#[derive(Debug, Clone)]
+pub(crate) struct Options {
+    pub(crate) severities: Severities,
+    /// The format that the agent was asked for; without one the first event shows it.
+    pub(crate) format: Option<Format>,
+    /// The shortest series of equal calls that is reported.
+    pub(crate) repeated_calls: u64,
+    /// Longest line that is checked, in bytes.
+    pub(crate) line_bytes_max: u64,
+    /// Whether every line is read by the plain parser, and the plain validator; for tests.
+    pub(crate) is_plain: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            severities: Severities::default(),
+            format: None,
+            repeated_calls: REPEATED_CALLS,
+            line_bytes_max: LINE_BYTES_MAX,
+            is_plain: false,
+        }
+    }
+}
 
 /// The contract of one agent's streams.
 #[derive(Debug)]
 pub(crate) struct Contract {
     profile: Arc<Profile>,
-    options: Arc<Options>,
+    shared: Arc<Shared>,
     schema: Option<Schema>,
     /// The definitions that decide for the events of one tag.
     by_tag: HashMap<String, Schema>,
     /// The schema of the single object, if the agent has such a format.
     single: Option<Schema>,
-    user_schema: Option<Arc<Schema>>,
 }
 
 impl Contract {
     /// # Errors
     ///
     /// When the profile names a definition that its schema lacks.
-    fn new(profile: Profile, schema: Option<Schema>, shared: &Shared) -> Result<Self, Error> {
+    fn new(profile: Profile, schema: Option<Schema>, shared: &Arc<Shared>) -> Result<Self, Error> {
         let part = |pointer: &str, reference: &str| match &schema {
             Some(schema) => schema.part(reference).map(Some).map_err(|error| Error::Profile {
                 origin: profile.name.clone(),
@@ -48,9 +75,8 @@ impl Contract {
             let schema = part("/tags/schemas", reference)?;
             by_tag.extend(schema.map(|schema| (tag.clone(), schema)));
         }
-        let (options, user_schema) = (Arc::clone(&shared.options), shared.user_schema.clone());
-        let profile = Arc::new(profile);
-        Ok(Self { profile, options, schema, by_tag, single, user_schema })
+        let shared = Arc::clone(shared);
+        Ok(Self { profile: Arc::new(profile), shared, schema, by_tag, single })
     }
 
     pub(crate) fn profile(&self) -> &Arc<Profile> {
@@ -58,19 +84,19 @@ impl Contract {
     }
 
     pub(crate) fn options(&self) -> &Options {
-        &self.options
+        &self.shared.options
     }
 
     /// The schemas that an event with this tag must satisfy.
     pub(crate) fn schemas(&self, tag: &str, is_first: bool) -> impl Iterator<Item = &Schema> {
-        let is_json = self.options.format == Some(Format::Json);
+        let is_json = self.shared.options.format == Some(Format::Json);
         let own = match self.single.as_ref().filter(|_| is_json) {
             // What follows the first object has no place there, and is reported for that.
             Some(_) if !is_first => None,
             Some(single) => Some(single),
             None => self.by_tag.get(tag).or(self.schema.as_ref()),
         };
-        own.into_iter().chain(self.user_schema.as_deref())
+        own.into_iter().chain(self.shared.user_schema.as_ref())
     }
 
     /// Whether the agent ends every run with a terminal event.
@@ -82,15 +108,14 @@ impl Contract {
 /// What all contracts have in common.
 #[derive(Debug)]
 struct Shared {
-    options: Arc<Options>,
-    user_schema: Option<Arc<Schema>>,
+    options: Options,
+    user_schema: Option<Schema>,
 }
 
 /// The contracts of all agents whose streams may come. Each is made when it is first needed.
 #[derive(Debug)]
 pub(crate) struct Contracts {
-    shared: Shared,
-    /// Whether the profile was named.
+    shared: Arc<Shared>,
     is_named: bool,
     /// The contract of the profile that was named, or of the one used where a stream shows none.
     first: Contract,
@@ -109,8 +134,7 @@ impl Contracts {
         options: Options,
     ) -> Result<Self, Error> {
         let compiled = user_schema.map(|(origin, schema)| Schema::compile(origin, schema));
-        let user_schema = compiled.transpose()?.map(Arc::new);
-        let shared = Shared { options: Arc::new(options), user_schema };
+        let shared = Arc::new(Shared { options, user_schema: compiled.transpose()? });
         let (first, schema) = Profile::load(profile.unwrap_or(DEFAULT))?;
         let first = Contract::new(first, schema, &shared)?;
         let others = Profile::names().filter(|name| *name != DEFAULT);

@@ -74,15 +74,13 @@ pub(super) enum TerminalState {
     Came,
 }
 
-/// The last line of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LastLine {
     Whole,
     /// It looks like an event, and could not be parsed.
     Unparsed,
-    /// It was cut.
     Cut,
-    /// The same, and the severity of `truncated-line` is not an error.
+    /// It was cut, and the severity of `truncated-line` is not an error.
     CutAllowed,
 }
 
@@ -99,7 +97,6 @@ pub(super) enum Cause {
     Ended,
 }
 
-/// How the run ended.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EndOfRun<'p> {
     pub(super) cause: Cause,
@@ -221,82 +218,6 @@ impl StopReason {
         match self {
             Self::Lingered => false,
             Self::Timeout { .. } | Self::IdleTimeout { .. } => true,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::profile::ExitCodes;
-
-    /// The exit code of the program for one stream.
-    fn code(stream: StreamEnd, status: Option<ExitStatus>) -> u8 {
-        let codes = ExitCodes::default();
-        let exit = ProducerExit { status, ..ProducerExit::default() };
-        let end = EndOfRun::decide(stream, &exit, status.map(|status| codes.interpret(status)));
-        let is_missing = matches!(end.cause, Cause::NoEvents | Cause::NoTerminalEvent);
-        let is_defect = is_missing || end.lost_its_last_line() || end.contradicts_status();
-        match end.outcome {
-            _ if is_defect => 1,
-            Outcome::Succeeded => 0,
-            Outcome::TimedOut => 4,
-            Outcome::Failed | Outcome::Truncated => 3,
-        }
-    }
-
-    fn stream(terminal: TerminalState, says: Option<RunOutcome>) -> StreamEnd {
-        StreamEnd {
-            has_events: true,
-            needs_terminal: true,
-            terminal,
-            says,
-            has_fatal_error: false,
-            has_open_calls: false,
-            last_line: LastLine::Whole,
-        }
-    }
-
-    /// Goal: the README's table of stream and exit status is what is decided.
-    /// Method: each cell of the table, read from the README; and with a cut last line 1 everywhere.
-    #[test]
-    fn the_table_in_the_readme_is_true() {
-        let came = |says| stream(TerminalState::Came, Some(says));
-        let open = stream(TerminalState::Missing, None);
-        let rows = [
-            ("terminal event, success", came(RunOutcome::Success)),
-            ("terminal event, `is_error`", came(RunOutcome::Failure)),
-            ("no terminal event", open),
-            ("no event", StreamEnd { has_events: false, ..open }),
-        ];
-        let readme = include_str!("../../README.md");
-        for (name, stream) in rows {
-            let row = readme.lines().find(|line| line.starts_with(&format!("| {name} |")));
-            let cells: Vec<&str> = row.expect(name).split('|').map(str::trim).collect();
-            let number = |text: &str| text.trim_start()[..1].parse::<u8>().expect("a digit");
-            let without = number(cells[2]);
-            let zero = cells[2].split_once("with status 0:").map_or(without, |it| number(it.1));
-            let failed = number(cells[3]);
-            assert_eq!(code(stream, None), without, "{name}, no status");
-            assert_eq!(code(stream, Some(ExitStatus::Code(0))), zero, "{name}, status 0");
-            for status in [ExitStatus::Code(1), ExitStatus::Code(255), ExitStatus::Signal(15)] {
-                assert_eq!(code(stream, Some(status)), failed, "{name}, {status:?}");
-                let cut = StreamEnd { last_line: LastLine::Cut, ..stream };
-                assert_eq!(code(cut, Some(status)), 1, "{name}, {status:?}, last line cut");
-            }
-        }
-    }
-
-    #[test]
-    fn a_timeout_is_the_outcome_whatever_the_stream_says() {
-        let stop = Some(StopReason::IdleTimeout { limit: Duration::from_secs(1) });
-        let exit = ProducerExit { stop, ..ProducerExit::default() };
-        for says in [None, Some(RunOutcome::Success), Some(RunOutcome::Failure)] {
-            for terminal in [TerminalState::Missing, TerminalState::Came] {
-                let end = EndOfRun::decide(stream(terminal, says), &exit, None);
-                assert_eq!((end.cause, end.outcome), (Cause::TimedOut, Outcome::TimedOut));
-                assert!(!end.succeeded() && !end.reports_open_calls());
-            }
         }
     }
 }

@@ -50,7 +50,6 @@ impl<'c> Findings<'c> {
         counted_only
     }
 
-    /// Reports what is pending.
     pub(super) fn report(&mut self, out: &mut dyn Observer) {
         if self.pending.is_empty() {
             return;

@@ -7,7 +7,6 @@ mod contract;
 mod end_of_run;
 mod findings;
 mod observer;
-mod options;
 mod run;
 mod stage;
 mod stream;
@@ -27,8 +26,7 @@ use crate::profile::read_json;
 use crate::rules::{Rule, Severities, Severity};
 use crate::stream::{LineBuffer, LineParser};
 
-use contract::Contracts;
-use options::Options;
+use contract::{Contracts, Options};
 use stream::{Memory, StreamCheck};
 
 pub use end_of_run::{ProducerExit, StopReason};
@@ -193,7 +191,7 @@ impl Checker {
 /// One stream that is being checked. [`Stream::feed`] takes bytes as they come, and does no input
 /// or output; [`Stream::read`] reads a source.
 ///
-/// After an error the stream is lost, and `Observer::abandoned` was called.
+/// After an error the stream is lost.
 pub struct Stream<'c> {
     name: String,
     contracts: &'c Contracts,
@@ -277,8 +275,7 @@ impl Stream<'_> {
                     // What has come is checked all the same.
                     self.settle(out)?;
                     self.advance(out)?;
-                    let error = Error::Read { stream: self.name.clone(), source: error };
-                    return Err(abandon(error, out));
+                    return Err(Error::Read { stream: self.name.clone(), source: error });
                 }
             }
         }
@@ -324,7 +321,7 @@ impl Stream<'_> {
                 if let Error::Schema { stream, .. } = &mut error {
                     *stream = Some(self.name.clone());
                 }
-                return Err(abandon(error, out));
+                return Err(error);
             }
         }
         Ok(())
@@ -339,20 +336,15 @@ impl Stream<'_> {
             let bytes = self.lines.unread();
             self.contracts.detected(&self.name, bytes, &detector.finish(bytes))
         };
-        let (contract, source) = chosen.map_err(|error| abandon(error, out))?;
+        let (contract, source) = chosen?;
         let profile = contract.profile();
         let start = StreamStart { name: &self.name, profile, source };
         if contract.options().format == Some(Format::Json) && profile.single_object.is_none() {
-            return Err(abandon(start.no_single_object(), out));
+            return Err(start.no_single_object());
         }
-        out.begin(&start).map_err(|error| abandon(error, out))?;
+        out.begin(&start)?;
         let memory = self.memories.remove(&profile.name).unwrap_or_default();
         self.state = State::Checking(StreamCheck::new(&self.name, contract, source, memory));
         Ok(())
     }
-}
-
-fn abandon(error: Error, out: &mut dyn Observer) -> Error {
-    out.abandoned(&error);
-    error
 }

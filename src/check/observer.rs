@@ -16,8 +16,7 @@ use crate::stream::Line;
 /// Receives what a check finds, while the stream arrives. All methods do nothing by default.
 ///
 /// Calls come in this order for each stream: `begin`; events and diagnostics as they are found;
-/// `stream_ended`; the last diagnostics; `summary`. If the stream cannot be checked to its end,
-/// `abandoned` comes in place of what is missing.
+/// `stream_ended`; the last diagnostics; `summary`. They stop where the check returns an error.
 ///
 /// An observer that writes keeps its first failure; only `begin` can stop the check.
 pub trait Observer {
@@ -54,11 +53,6 @@ pub trait Observer {
     /// The result.
     fn summary(&mut self, summary: &StreamSummary) {
         let _ = summary;
-    }
-
-    /// The stream could not be checked to its end.
-    fn abandoned(&mut self, error: &Error) {
-        let _ = error;
     }
 }
 

@@ -15,22 +15,13 @@ use super::stage::session::SessionCheck;
 use super::stage::terminal::{Place, TerminalCheck};
 use super::stage::text::{TextCheck, TextUpdates};
 use super::{CallUpdate, CheckedEvent, Format, Note, Observer, Outcome};
-use crate::facts::{Facts, Plan, RunFacts};
+use crate::facts::{Facts, Marks, RunFacts};
 use crate::limits::CALLS_NAMED_MAX;
 use crate::profile::{ExitStatus, RunOutcome, TerminalPolicy};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::stream::Line;
 
-/// Whether an event satisfies the schemas.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Validity {
-    Known(bool),
-    /// The shape cache recalled it: it is valid where the schemas apply.
-    Recalled,
-}
-
-/// The stages.
 #[derive(Debug)]
 pub(super) struct Run<'c> {
     contract: &'c Contract,
@@ -73,21 +64,17 @@ impl<'c> Run<'c> {
         self.format.unwrap_or(Format::StreamJson)
     }
 
-    /// Observes one event.
+    /// Observes one event; `is_valid` says whether it satisfies the schemas.
     pub(super) fn observe(
         &mut self,
         line: &Line<'_>,
         facts: &Facts<'_>,
-        validity: Validity,
+        is_valid: bool,
         findings: &mut Findings<'_>,
         out: &mut dyn Observer,
     ) {
         self.events += 1;
         let place = self.terminal.place(facts);
-        let is_valid = match validity {
-            Validity::Known(is_valid) => is_valid,
-            Validity::Recalled => place != Place::AfterEnd,
-        };
         let mut text = TextUpdates::new();
         let mut calls = Vec::new();
         match place {
@@ -169,8 +156,7 @@ impl<'c> Run<'c> {
     }
 
     /// Whether the schemas apply to an event: not behind the end, where it has no place.
-    pub(super) fn applies_schemas(&self, plan: &Plan<'_>) -> bool {
-        let marks = plan.template.marks;
+    pub(super) fn applies_schemas(&self, marks: Marks) -> bool {
         self.terminal.terminal_line().is_none() || marks.starts_turn || marks.may_follow_end
     }
 

@@ -3,7 +3,7 @@
 use super::contract::Contract;
 use super::end_of_run::{EndOfRun, ProducerExit};
 use super::findings::Findings;
-use super::run::{Run, Validity};
+use super::run::Run;
 use super::stage::first_events::FirstEvents;
 use super::stage::lines::LineCheck;
 use super::stage::schema;
@@ -83,7 +83,8 @@ impl<'c> StreamCheck<'c> {
             {
                 let facts = recalled.facts(&line);
                 lines.recalled(findings);
-                run.observe(&line, &facts, Validity::Recalled, findings, out);
+                let is_valid = run.applies_schemas(facts.marks);
+                run.observe(&line, &facts, is_valid, findings, out);
                 if findings.pending.is_empty() {
                     continue;
                 }
@@ -93,7 +94,7 @@ impl<'c> StreamCheck<'c> {
                     self.first_events.observe(&event, found);
                     let mut plan = facts.plan(contract.profile(), &event);
                     let (tag, is_first) = (&*plan.template.tag, run.events == 0);
-                    let applies = run.applies_schemas(&plan);
+                    let applies = run.applies_schemas(plan.template.marks);
                     let is_valid =
                         applies && schema::validate(contract, &event, tag, is_first, found)?;
                     // From here on the event's values decide nothing. Behind the end, too, only a
@@ -107,7 +108,7 @@ impl<'c> StreamCheck<'c> {
                         shapes.learn(&line, &event, &plan);
                     }
                     let facts = plan.facts(event.line, event.offset);
-                    run.observe(&line, &facts, Validity::Known(is_valid), findings, out);
+                    run.observe(&line, &facts, is_valid, findings, out);
                 }
             } else {
                 break;

@@ -16,21 +16,18 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::check::ProducerExit;
 use crate::cli::stdio::BlockingFile;
 use group::Group;
-use stderr::{SharedTail, StderrTail};
 use supervisor::{Signals, Supervisor};
 use watch::Watch;
 
 pub(crate) use stream::ProducerStream;
 pub(crate) use watch::Watched;
 
-/// Time limits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Timers {
     /// Of the whole run.
@@ -45,7 +42,8 @@ pub(crate) struct Timers {
 #[derive(Debug)]
 pub(crate) struct Producer {
     watch: Watch,
-    tail: Option<Arc<SharedTail>>,
+    /// Returns the last lines of standard error.
+    stderr: Option<JoinHandle<Vec<String>>>,
     supervisor: JoinHandle<Supervised>,
 }
 
@@ -106,10 +104,10 @@ impl Producer {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
         let stream = ProducerStream::new(file(stdout), stop_out, Some(watch.0.clone()));
-        let tail = StderrTail::pass_on(ProducerStream::new(file(stderr), stop_err, None))?;
+        let stderr = stderr::pass_on(ProducerStream::new(file(stderr), stop_err, None))?;
         let checks = watch.0.clone();
         let supervisor = Supervisor::new(Some(group), timers, watch, signals, stop);
-        Ok((Self { watch: checks, tail: Some(tail), supervisor: supervisor.start()? }, stream))
+        Ok((Self { watch: checks, stderr: Some(stderr), supervisor: supervisor.start()? }, stream))
     }
 
     /// Watches a stream of another process. After a timeout or a signal we stop reading; the other
@@ -123,7 +121,7 @@ impl Producer {
         let checks = watch.0.clone();
         let stream = ProducerStream::new(input, stop_out, Some(checks.clone()));
         let supervisor = Supervisor::new(None, timers, watch, Signals::for_reader()?, stop);
-        Ok((Self { watch: checks, tail: None, supervisor: supervisor.start()? }, stream))
+        Ok((Self { watch: checks, stderr: None, supervisor: supervisor.start()? }, stream))
     }
 
     /// Wraps a reader or an observer, so that the supervisor knows when it blocks us; from an
@@ -139,7 +137,7 @@ impl Producer {
         // After a panic there is no result to report.
         let Supervised { mut end, interrupted } =
             outcome.unwrap_or_else(|bug| std::panic::resume_unwind(bug));
-        end.stderr = self.tail.map(|tail| StderrTail::last_lines(&tail));
+        end.stderr = self.stderr.and_then(|thread| thread.join().ok());
         (end, interrupted)
     }
 }

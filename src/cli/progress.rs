@@ -3,14 +3,15 @@
 //! Short work shows nothing. The line is on standard error; it is removed while something else is
 //! written to the terminal, and when the work is done.
 
+use std::fmt;
 use std::io::{self, IsTerminal as _, Read, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use indicatif::{BinaryBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{BinaryBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::args::Cli;
 use super::inputs::Input;
@@ -29,31 +30,21 @@ const FILE_BYTES_MIN: u64 = 8 * 1024 * 1024;
 
 /// The progress of the work; nothing is shown by default. Clones count the same work.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Progress(Option<Arc<Shown>>);
+pub(crate) struct Progress(Option<Shown>);
 
-#[derive(Debug, Clone, Copy)]
-enum Work {
-    Files(u64),
-    Bytes(u64),
-}
-
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Shown {
+    bar: ProgressBar,
     work: Work,
-    began: Instant,
-    files: AtomicU64,
-    bytes: AtomicU64,
-    line: Mutex<TerminalLine>,
 }
 
-/// The last line of the terminal.
-#[derive(Debug, Default)]
-struct TerminalLine {
-    /// Dropping it clears the line.
-    bar: Option<ProgressBar>,
-    /// The line is the beginning of other output.
-    is_taken: bool,
-    is_done: bool,
+/// What the bar counts.
+#[derive(Debug, Clone)]
+enum Work {
+    /// Files; the bytes of all of them are counted here.
+    Files(Arc<AtomicU64>),
+    /// The bytes of one file.
+    Bytes,
 }
 
 impl Progress {
@@ -61,14 +52,14 @@ impl Progress {
     /// other output. Our reports and messages remove the line first. A conversion does not, since
     /// it may end inside a line; nor does a program that reads our output.
     pub(crate) fn of(cli: &Cli, inputs: &[Result<Input, Error>]) -> Self {
-        let work = match inputs {
+        let (length, work) = match inputs {
             [Ok(Input::Path(path))] => match path.metadata() {
                 Ok(file) if file.is_file() && file.len() >= FILE_BYTES_MIN => {
-                    Work::Bytes(file.len())
+                    (file.len(), Work::Bytes)
                 }
                 _ => return Self::default(),
             },
-            [_, _, ..] => Work::Files(inputs.len() as u64),
+            [_, _, ..] => (inputs.len() as u64, Work::Files(Arc::default())),
             _ => return Self::default(),
         };
         let may_be_terminal = |path: &Path| path.metadata().is_ok_and(|file| !file.is_file());
@@ -81,108 +72,90 @@ impl Progress {
         if !is_shown {
             return Self::default();
         }
-        let shown = Arc::new(Shown {
-            work,
-            began: Instant::now(),
-            files: AtomicU64::new(0),
-            bytes: AtomicU64::new(0),
-            line: Mutex::default(),
-        });
-        let weak = Arc::downgrade(&shown);
-        let started = thread::Builder::new().name("progress".to_owned()).spawn(move || draw(&weak));
-        // Without a thread the work is done and not shown.
-        Self(started.is_ok().then_some(shown))
+        Self(Some(Shown { bar: bar(length, &work), work }))
     }
 
     /// Counts what is read from this stream.
     pub(crate) fn reading<R: Read>(&self, source: R) -> Counted<'_, R> {
-        Counted { source, bytes: self.0.as_deref().map(|shown| &shown.bytes) }
+        Counted { source, shown: self.0.as_ref() }
     }
 
     pub(crate) fn file_done(&self) {
-        if let Some(shown) = &self.0 {
-            shown.files.fetch_add(1, Ordering::Relaxed);
+        if let Some(Shown { bar, work: Work::Files(_) }) = &self.0 {
+            bar.inc(1);
         }
     }
 
-    /// A writer to the same terminal, whose writes remove the progress.
+    /// A writer to the same terminal, whose writes hide the progress.
     pub(crate) fn hidden_by<W: Write>(&self, writer: W) -> HidesProgress<W> {
         HidesProgress { progress: self.clone(), writer }
     }
 
-    /// Removes the progress, then writes whole lines to the same terminal.
+    /// Hides the progress, and writes whole lines to the same terminal.
     pub(crate) fn hide_during<T>(&self, write: impl FnOnce() -> T) -> T {
-        let Some(shown) = &self.0 else { return write() };
-        let mut line = shown.line();
-        line.bar = None;
-        write()
+        match &self.0 {
+            Some(Shown { bar, .. }) => bar.suspend(write),
+            None => write(),
+        }
     }
 
     pub(crate) fn finish(&self) {
-        if let Some(shown) = &self.0 {
-            let mut line = shown.line();
-            line.is_done = true;
-            line.bar = None;
+        if let Some(Shown { bar, .. }) = &self.0 {
+            bar.finish_and_clear();
         }
     }
 }
 
-impl Shown {
-    fn line(&self) -> MutexGuard<'_, TerminalLine> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn draw(&self) {
-        let mut line = self.line();
-        let elapsed = self.began.elapsed();
-        if line.is_done || line.is_taken || elapsed < AFTER {
-            return;
+fn bar(length: u64, work: &Work) -> ProgressBar {
+    let style = match work {
+        Work::Bytes => ProgressStyle::with_template(
+            "[{bar:20}] {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}",
+        ),
+        Work::Files(read) => {
+            let read = Arc::clone(read);
+            let read = move |_: &ProgressState, out: &mut dyn fmt::Write| {
+                let _ = write!(out, "{}", BinaryBytes(read.load(Ordering::Relaxed)));
+            };
+            let style = ProgressStyle::with_template("[{bar:20}] {pos}/{len} files, {read}");
+            style.map(|style| style.with_key("read", read))
         }
-        let files = self.files.load(Ordering::Relaxed);
-        let bytes = self.bytes.load(Ordering::Relaxed);
-        let rate = u128::from(bytes) * 1_000 / elapsed.as_millis().max(1);
-        let rate = BinaryBytes(u64::try_from(rate).unwrap_or(u64::MAX));
-        let read = BinaryBytes(bytes);
-        let (position, length, message) = match self.work {
-            Work::Files(all) => (files, all, format!("{files}/{all} files, {read}, {rate}/s")),
-            Work::Bytes(all) => (bytes, all, format!("{read} of {}, {rate}/s", BinaryBytes(all))),
-        };
-        let bar = line.bar.get_or_insert_with(|| {
-            let style = ProgressStyle::with_template("[{bar:20}] {msg}");
-            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-            ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr())
-                .with_style(style.progress_chars("=> "))
-        });
-        // The setters would each draw once more.
-        bar.clone().with_position(position).with_message(message).force_draw();
-    }
-}
-
-fn draw(shown: &Weak<Shown>) {
-    loop {
-        thread::sleep(EVERY);
-        let Some(shown) = shown.upgrade() else { return };
-        shown.draw();
-    }
+    };
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ");
+    let target = ProgressDrawTarget::hidden();
+    let bar = ProgressBar::with_draw_target(Some(length), target).with_style(style);
+    bar.enable_steady_tick(EVERY);
+    let hidden = bar.downgrade();
+    // Without a thread the work is done and not shown.
+    let _ = thread::Builder::new().spawn(move || {
+        thread::sleep(AFTER);
+        if let Some(bar) = hidden.upgrade() {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    });
+    bar
 }
 
 #[derive(Debug)]
 pub(crate) struct Counted<'p, R> {
     source: R,
-    bytes: Option<&'p AtomicU64>,
+    shown: Option<&'p Shown>,
 }
 
 impl<R: Read> Read for Counted<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.source.read(buffer)?;
-        if let Some(bytes) = self.bytes {
-            bytes.fetch_add(count as u64, Ordering::Relaxed);
+        match self.shown {
+            Some(Shown { work: Work::Files(read), .. }) => {
+                read.fetch_add(count as u64, Ordering::Relaxed);
+            }
+            Some(Shown { bar, work: Work::Bytes }) => bar.inc(count as u64),
+            None => {}
         }
         Ok(count)
     }
 }
 
-/// Removes the progress before each write to the same terminal.
+/// Hides the progress during each write to the same terminal. All writes are whole lines.
 #[derive(Debug)]
 pub(crate) struct HidesProgress<W> {
     progress: Progress,
@@ -191,14 +164,8 @@ pub(crate) struct HidesProgress<W> {
 
 impl<W: Write> Write for HidesProgress<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Some(shown) = &self.progress.0 else { return self.writer.write(bytes) };
-        let mut line = shown.line();
-        line.bar = None;
-        let count = self.writer.write(bytes)?;
-        if let Some(last) = bytes[..count].last() {
-            line.is_taken = *last != b'\n';
-        }
-        Ok(count)
+        self.progress.hide_during(|| self.writer.write_all(bytes))?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -4,24 +4,22 @@
 //! values of the facts are; [`Plan::facts`] then reads them. The shape cache rests on this: the
 //! values that only the second step reads may differ between two lines of one shape.
 
+mod answer_text;
 mod bounded_id;
-mod raw_str;
 mod reader;
 mod run_facts;
 mod tag_rules;
 mod template;
 
 use std::borrow::Cow;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::json::JsonRef;
-use crate::limits::CALL_ID_BYTES_MAX;
 use crate::profile::path::Scope;
 use crate::profile::{CallOutcome, ErrorSeverity, RunOutcome, WithoutStart};
-use crate::rules::escape::{clipped, shown};
+use crate::rules::escape::shown;
 
+pub(crate) use answer_text::AnswerText;
 pub(crate) use bounded_id::BoundedId;
-pub(crate) use raw_str::RawStr;
 pub(crate) use reader::FactReader;
 pub(crate) use run_facts::FactUpdate;
 pub use run_facts::{CommandCounts, RunFacts, Usage};
@@ -51,28 +49,25 @@ pub(crate) struct Facts<'e> {
 /// What only some events say. Stages read it in this order: calls, text, end.
 #[derive(Debug, Default)]
 pub(crate) struct RareFacts<'e> {
-    /// The directory the agent works in.
     pub(crate) directory: Option<Cow<'e, str>>,
     pub(crate) started: Vec<Call<'e>>,
     pub(crate) completed: Vec<(Call<'e>, CallOutcome)>,
     /// Calls that were refused, whatever their completions say.
-    pub(crate) refused: Vec<(CallId, CallOutcome)>,
+    pub(crate) refused: Vec<(BoundedId, CallOutcome)>,
     /// The group of the texts that follow.
     pub(crate) next_group: Option<String>,
-    /// The agent gives up the open text.
     pub(crate) abandons_text: bool,
     /// The next whole text may repeat the last segment.
     pub(crate) may_repeat_text: bool,
-    /// The text of the answer.
-    pub(crate) final_text: Option<RawStr<'e>>,
+    pub(crate) final_text: Option<AnswerText<'e>>,
     pub(crate) error: Option<ErrorSeverity>,
     /// How the run goes, so far.
     pub(crate) progress: Option<RunOutcome>,
     pub(crate) end: Option<RunEnd<'e>>,
     pub(crate) run_facts: Vec<FactUpdate>,
     /// Work in the background that starts, or has ended.
-    pub(crate) background_started: Vec<CallId>,
-    pub(crate) background_ended: Vec<CallId>,
+    pub(crate) background_started: Vec<BoundedId>,
+    pub(crate) background_ended: Vec<BoundedId>,
     /// Values that the profile does not know: their paths and texts.
     pub(crate) unknown_values: Vec<(String, String)>,
 }
@@ -102,7 +97,6 @@ pub(crate) struct Marks {
     pub(crate) may_follow_end: bool,
 }
 
-/// A part of the assistant's text.
 #[derive(Debug)]
 pub(crate) struct TextFact<'e> {
     pub(crate) kind: TextKind,
@@ -113,7 +107,6 @@ pub(crate) struct TextFact<'e> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextKind {
-    /// Text to append to the open segment.
     Delta,
     /// The text of a whole segment.
     Whole,
@@ -124,15 +117,12 @@ pub(crate) enum TextKind {
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(crate) struct Call<'e> {
     /// What correlates the halves.
-    pub(crate) id: CallId,
-    /// The tool's name, if the event names one.
+    pub(crate) id: BoundedId,
     pub(crate) tool: Option<Cow<'e, str>>,
     pub(crate) tool_key: ToolKey,
-    /// Whether the profile knows the tool.
     pub(crate) is_tool_known: bool,
     /// Whether the profile knows the kind of result; a start has none.
     pub(crate) is_result_known: bool,
-    /// Whether this half may be sent again.
     pub(crate) may_repeat: bool,
     /// What a completion is if there was no start.
     pub(crate) without_start: WithoutStart,
@@ -188,7 +178,7 @@ impl<'e> Facts<'e> {
         self.rare.as_ref().map_or(&[], |rare| &rare.completed)
     }
 
-    pub(crate) fn refused(&self) -> &[(CallId, CallOutcome)] {
+    pub(crate) fn refused(&self) -> &[(BoundedId, CallOutcome)] {
         self.rare.as_ref().map_or(&[], |rare| &rare.refused)
     }
 
@@ -199,39 +189,6 @@ impl<'e> Facts<'e> {
     /// The terminal event, if it is one.
     pub(crate) fn terminal(&self) -> Option<&RunEnd<'e>> {
         self.end().filter(|end| end.is_terminal)
-    }
-}
-
-/// What correlates the two halves of a tool call. Opaque: any strings, line breaks included.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct CallId {
-    /// The parts with a space between them, or the start of that.
-    text: Box<str>,
-    /// What `text` does not show of a long id, or of one with several parts.
-    rest: u64,
-}
-
-impl CallId {
-    /// The id that these parts make together.
-    pub(crate) fn new(parts: &[Cow<'_, str>]) -> Self {
-        let text = match parts {
-            [part] => Cow::Borrowed(&**part),
-            parts => Cow::Owned(parts.join(" ")),
-        };
-        let is_whole = text.len() <= CALL_ID_BYTES_MAX;
-        let rest = if is_whole && parts.len() == 1 {
-            0
-        } else {
-            let mut hasher = DefaultHasher::new();
-            parts.hash(&mut hasher);
-            hasher.finish()
-        };
-        Self { text: clipped(&text, CALL_ID_BYTES_MAX).into(), rest }
-    }
-
-    /// The id as reports show it; the start of a very long one.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.text
     }
 }
 

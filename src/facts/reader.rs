@@ -6,12 +6,12 @@ use smallvec::SmallVec;
 
 use super::tag_rules::{OpenRule, TagCache, TagRules};
 use super::template::{FactTemplate, Plan, TextTemplate, group_key};
-use super::{Call, CallId, Marks, RareFacts, RunEnd, TagStatus, TextKind, ToolKey, run_facts};
+use super::{BoundedId, Call, Marks, RareFacts, RunEnd, TagStatus, TextKind, ToolKey, run_facts};
 use crate::json::JsonRef;
 use crate::profile::path::{Finder, Path, Scope};
 use crate::profile::{
-    BackgroundRule, CallCompletion, CallOutcome, Profile, RunOutcome, TerminalOutcome,
-    TerminalPolicy, TextMode, ToolName, WithoutStart,
+    BackgroundRule, CallOutcome, CallRule, Profile, RunOutcome, TerminalOutcome, TerminalPolicy,
+    TextMode, ToolName,
 };
 use crate::stream::Event;
 
@@ -85,13 +85,9 @@ fn calls<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut 
     let mut is_complete = true;
     for open in rules.call_start.iter().filter(|open| open.when.hold(root)) {
         let rule = &profile.calls.start[open.rule];
-        let tool = rule.tool.as_ref().unwrap_or(&profile.calls.tool);
         for scope in rule.of.objects(root) {
-            match call(profile, scope, &rule.id, tool) {
-                Some(call) => {
-                    let call = Call { may_repeat: rule.may_repeat, ..call };
-                    rare.get_or_insert_default().started.push(call);
-                }
+            match call(profile, scope, rule) {
+                Some(call) => rare.get_or_insert_default().started.push(call),
                 None => is_complete = false,
             }
         }
@@ -120,7 +116,7 @@ fn refusals(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut R
 }
 
 fn background(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) {
-    let ids = |open: &[OpenRule], all: &[BackgroundRule]| -> Vec<CallId> {
+    let ids = |open: &[OpenRule], all: &[BackgroundRule]| -> Vec<BoundedId> {
         let rules = open.iter().filter(|open| open.when.hold(root)).map(|open| &all[open.rule]);
         let id = |rule: &BackgroundRule, scope| call_id(scope, &rule.id);
         rules.flat_map(|rule| rule.of.objects(root).filter_map(|it| id(rule, it))).collect()
@@ -149,37 +145,30 @@ fn values(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rar
 fn completed<'e>(
     profile: &Profile,
     scope: Scope<'e>,
-    rule: &CallCompletion,
+    rule: &CallRule,
 ) -> Option<(Call<'e>, CallOutcome)> {
     let mut finder = Finder::new(scope);
     let outcome = rule.outcomes.iter().find(|rule| rule.when.hold_by(&mut finder));
-    let tool = rule.tool.as_ref().unwrap_or(&profile.calls.tool);
     let call = Call {
         is_result_known: outcome.is_some(),
-        may_repeat: rule.may_repeat,
-        without_start: rule.without_start,
         is_contradictory: outcome.is_some_and(|rule| rule.is_contradictory),
-        ..call(profile, scope, &rule.id, tool)?
+        ..call(profile, scope, rule)?
     };
     Some((call, outcome.map_or(CallOutcome::Unknown, |rule| rule.outcome)))
 }
 
-fn call<'e>(
-    profile: &Profile,
-    scope: Scope<'e>,
-    id: &[Path],
-    names: &[ToolName],
-) -> Option<Call<'e>> {
+fn call<'e>(profile: &Profile, scope: Scope<'e>, rule: &CallRule) -> Option<Call<'e>> {
+    let names = rule.tool.as_ref().unwrap_or(&profile.calls.tool);
     let (tool, is_known) = tool(names, scope).unzip();
     let mut finder = Finder::new(scope);
     Some(Call {
-        id: call_id(scope, id)?,
+        id: call_id(scope, &rule.id)?,
         tool,
         tool_key: tool_key(names, scope),
         is_tool_known: is_known.unwrap_or(names.is_empty()),
         is_result_known: true,
-        may_repeat: false,
-        without_start: WithoutStart::Error,
+        may_repeat: rule.may_repeat,
+        without_start: rule.without_start,
         is_contradictory: false,
         scope,
         arguments: profile.calls.arguments.iter().find_map(|path| finder.find(path)),
@@ -200,7 +189,6 @@ fn tool<'e>(names: &[ToolName], scope: Scope<'e>) -> Option<(Cow<'e, str>, bool)
     })
 }
 
-/// Whether one of the keys that name tools is there.
 fn tool_key(names: &[ToolName], scope: Scope<'_>) -> ToolKey {
     let mut places = names.iter().filter_map(|rule| rule.key.as_ref());
     if places.clone().any(|path| path.find_key(scope).is_some()) {
@@ -213,9 +201,9 @@ fn tool_key(names: &[ToolName], scope: Scope<'_>) -> ToolKey {
 }
 
 /// The id of a call: its parts, which all must be there.
-fn call_id(scope: Scope<'_>, paths: &[Path]) -> Option<CallId> {
+fn call_id(scope: Scope<'_>, paths: &[Path]) -> Option<BoundedId> {
     let parts = paths.iter().map(|path| path.find(scope)?.scalar_text());
-    parts.collect::<Option<SmallVec<[_; 2]>>>().map(|parts| CallId::new(&parts))
+    parts.collect::<Option<SmallVec<[_; 2]>>>().map(|parts| BoundedId::new(&parts))
 }
 
 /// What the event says about the course of the run.

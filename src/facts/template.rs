@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{Facts, Marks, RareFacts, RawStr, TagStatus, TextFact, TextKind};
+use super::{AnswerText, Facts, Marks, RareFacts, TagStatus, TextFact, TextKind};
 use crate::json::JsonRef;
 
 /// Facts whose values have not been read. `V` says where a value is: a [`JsonRef`] in an event, or
@@ -17,7 +17,6 @@ pub(crate) struct FactTemplate<'e, V> {
     pub(crate) marks: Marks,
     /// Has been read: within a session it is the same in every line.
     pub(crate) session: Option<Cow<'e, str>>,
-    /// A number.
     pub(crate) time: Option<V>,
     pub(crate) texts: SmallVec<[TextTemplate<V>; 1]>,
 }
@@ -31,7 +30,6 @@ pub(crate) struct TextTemplate<V> {
     pub(crate) chunks: SmallVec<[V; 1]>,
 }
 
-/// Reads values.
 pub(crate) trait Values<'f, V> {
     /// A string, or a number or boolean as text.
     fn text(&self, value: &'f V) -> Cow<'f, str>;
@@ -39,7 +37,6 @@ pub(crate) trait Values<'f, V> {
 }
 
 impl<V> FactTemplate<'_, V> {
-    /// Reads the values.
     #[inline]
     pub(crate) fn facts<'f>(
         &'f self,
@@ -95,21 +92,15 @@ impl Plan<'_> {
         !self.template.marks.is_incomplete && self.rare.is_none() && self.final_text.is_none()
     }
 
-    /// Reads the values.
     pub(crate) fn facts(&mut self, line: u64, offset: u64) -> Facts<'_> {
         let mut rare = self.rare.take();
         if let Some(chunks) = self.final_text.take() {
-            let text = match &chunks[..] {
-                [chunk] => RawStr::new(*chunk),
-                chunks => Some(concatenated(chunks.iter().filter_map(|it| it.as_str())).into()),
-            };
-            rare.get_or_insert_default().final_text = text;
+            rare.get_or_insert_default().final_text = Some(AnswerText(chunks.into_vec()));
         }
         Facts { rare, ..self.template.facts(line, offset, &InEvent) }
     }
 }
 
-/// Values in an event.
 struct InEvent;
 
 impl<'f, 'e: 'f> Values<'f, JsonRef<'e>> for InEvent {
@@ -122,7 +113,7 @@ impl<'f, 'e: 'f> Values<'f, JsonRef<'e>> for InEvent {
     }
 }
 
-fn concatenated<'e>(chunks: impl Iterator<Item = Cow<'e, str>>) -> Cow<'e, str> {
+pub(super) fn concatenated<'e>(chunks: impl Iterator<Item = Cow<'e, str>>) -> Cow<'e, str> {
     let mut text = Cow::Borrowed("");
     for chunk in chunks {
         if text.is_empty() {

@@ -22,7 +22,6 @@
 //! every question about the *kind* of a number (integer or not) has the same answer. Shapes belong
 //! to one contract. A line without terminator is not recalled: its end is not known.
 
-mod budget;
 mod shapes;
 
 pub(crate) use shapes::Shapes;

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::budget::Budget;
 use crate::facts::{FactTemplate, Facts, Plan, TextTemplate, Values};
 use crate::json::{
     Cursor, DIGITS_MAX, Doc, ENTRIES_NOTED, JsonRef, Kind, decimal, digits, string_end, unescaped,
@@ -11,7 +10,12 @@ use crate::json::{
 use crate::limits::{SHAPE_BYTES_MAX, SHAPES_MAX, SLOTS_MAX};
 use crate::stream::{Block, Ending, Event, Line};
 
-/// Remembers shapes.
+/// Tries without a use of what they learned, before tries become rare.
+const LEARNED_MAX: u32 = 64;
+
+/// How rare: one in so many.
+const LEARNED_EVERY: u32 = 256;
+
 #[derive(Debug)]
 pub(crate) struct Shapes {
     known: Vec<Shape>,
@@ -34,7 +38,6 @@ struct Shape {
     facts: FactTemplate<'static, Source>,
 }
 
-/// A slot of a shape.
 #[derive(Debug, Clone)]
 struct SlotRule {
     /// The text before it, from the slot before.
@@ -60,7 +63,6 @@ struct Slot {
 /// Where a value of a line comes from.
 #[derive(Debug)]
 enum Source {
-    /// This slot.
     Slot(usize),
     /// It is the same in every line of the shape: a string, or the digits of a number.
     Literal(String),
@@ -182,6 +184,43 @@ impl Shapes {
             self.known[self.oldest] = shape;
         }
         self.oldest = (self.latest + 1) % SHAPES_MAX;
+    }
+}
+
+/// A budget for learning: each try costs, each use refills it. Learning does not pay in a stream
+/// where nothing repeats.
+#[derive(Debug)]
+struct Budget {
+    left: u32,
+    passed: u32,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { left: LEARNED_MAX, passed: 0 }
+    }
+}
+
+impl Budget {
+    /// Something that was learned was of use.
+    #[inline]
+    fn refill(&mut self) {
+        self.left = LEARNED_MAX;
+    }
+
+    /// Whether [`Budget::spend`] says yes next.
+    fn is_left(&self) -> bool {
+        self.left > 0
+    }
+
+    /// Whether to learn once more; when the budget is used up, only now and then.
+    fn spend(&mut self) -> bool {
+        if self.left > 0 {
+            self.left -= 1;
+            return true;
+        }
+        self.passed = (self.passed + 1) % LEARNED_EVERY;
+        self.passed == 0
     }
 }
 

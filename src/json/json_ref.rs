@@ -1,12 +1,11 @@
 //! One value of an event, with the few queries that profiles and stages need.
 
 use std::borrow::Cow;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
 
 use serde_json::{Number, Value};
 
-use super::block_hasher::Blocks;
-use crate::json::tape::{Cursor, Kind, canonical, canonical_text};
+use crate::json::tape::{Cursor, Kind, chunks};
 
 /// A value of an event, whichever parser read it.
 ///
@@ -69,39 +68,37 @@ impl<'e> JsonRef<'e> {
         }
     }
 
-    pub(crate) fn is_array(self) -> bool {
+    fn kind(self) -> Kind {
         match self.0 {
-            TreeOrTape::Tree(value) => value.is_array(),
-            TreeOrTape::Tape(cursor) => cursor.kind() == Kind::Array,
+            TreeOrTape::Tape(cursor) => cursor.kind(),
+            TreeOrTape::Tree(Value::Null) => Kind::Null,
+            TreeOrTape::Tree(Value::Bool(false)) => Kind::False,
+            TreeOrTape::Tree(Value::Bool(true)) => Kind::True,
+            TreeOrTape::Tree(Value::Number(_)) => Kind::Number,
+            TreeOrTape::Tree(Value::String(_)) => Kind::String,
+            TreeOrTape::Tree(Value::Array(_)) => Kind::Array,
+            TreeOrTape::Tree(Value::Object(_)) => Kind::Object,
         }
+    }
+
+    pub(crate) fn is_array(self) -> bool {
+        self.kind() == Kind::Array
     }
 
     pub(crate) fn is_object(self) -> bool {
-        match self.0 {
-            TreeOrTape::Tree(value) => value.is_object(),
-            TreeOrTape::Tape(cursor) => cursor.kind() == Kind::Object,
-        }
+        self.kind() == Kind::Object
     }
 
     pub(crate) fn is_string(self) -> bool {
-        match self.0 {
-            TreeOrTape::Tree(value) => value.is_string(),
-            TreeOrTape::Tape(cursor) => cursor.kind() == Kind::String,
-        }
+        self.kind() == Kind::String
     }
 
     pub(crate) fn is_number(self) -> bool {
-        match self.0 {
-            TreeOrTape::Tree(value) => value.is_number(),
-            TreeOrTape::Tape(cursor) => cursor.kind() == Kind::Number,
-        }
+        self.kind() == Kind::Number
     }
 
     pub(crate) fn is_null(self) -> bool {
-        match self.0 {
-            TreeOrTape::Tree(value) => value.is_null(),
-            TreeOrTape::Tape(cursor) => cursor.kind() == Kind::Null,
-        }
+        self.kind() == Kind::Null
     }
 
     /// Whether it is `null`, or a string, an array or an object with nothing in it.
@@ -136,14 +133,14 @@ impl<'e> JsonRef<'e> {
         }
     }
 
-    /// The string as it is written, without its quotes, if it is on a tape and has escapes.
-    pub(crate) fn written(self) -> Option<&'e str> {
+    /// The text of a string in pieces, so that a long one is not copied.
+    pub(crate) fn chunks(self, mut take: impl FnMut(&str)) {
         match self.0 {
-            TreeOrTape::Tape(cursor) if cursor.kind() == Kind::String && cursor.has_escapes() => {
+            TreeOrTape::Tree(value) => take(value.as_str().unwrap_or_default()),
+            TreeOrTape::Tape(cursor) => {
                 cursor.note_read();
-                Some(cursor.written())
+                chunks(cursor.written(), take);
             }
-            TreeOrTape::Tape(_) | TreeOrTape::Tree(_) => None,
         }
     }
 
@@ -185,13 +182,10 @@ impl<'e> JsonRef<'e> {
     }
 
     pub(crate) fn as_bool(self) -> Option<bool> {
-        match self.0 {
-            TreeOrTape::Tree(value) => value.as_bool(),
-            TreeOrTape::Tape(cursor) => match cursor.kind() {
-                Kind::True => Some(true),
-                Kind::False => Some(false),
-                Kind::Null | Kind::Number | Kind::String | Kind::Array | Kind::Object => None,
-            },
+        match self.kind() {
+            Kind::True => Some(true),
+            Kind::False => Some(false),
+            Kind::Null | Kind::Number | Kind::String | Kind::Array | Kind::Object => None,
         }
     }
 
@@ -213,8 +207,9 @@ impl<'e> JsonRef<'e> {
         }
     }
 
-    /// The same for equal values, in any order of the members, on a tape or in a tree.
-    pub(crate) fn value_hash(self, state: &impl BuildHasher) -> u64 {
+    /// The same for equal values, in any order of the members, on a tape or in a tree. The result of
+    /// this hasher does not depend on how a string is cut into chunks.
+    pub(crate) fn value_hash(self, state: &RandomState) -> u64 {
         let mut hasher = state.build_hasher();
         if self.is_null() {
             0_u8.hash(&mut hasher);
@@ -224,9 +219,7 @@ impl<'e> JsonRef<'e> {
             (2_u8, number).hash(&mut hasher);
         } else if self.is_string() {
             3_u8.hash(&mut hasher);
-            let mut blocks = Blocks::new(&mut hasher);
-            self.canonical(|chunk| blocks.push(chunk.as_bytes()));
-            blocks.finish();
+            self.chunks(|chunk| hasher.write(chunk.as_bytes()));
         } else if self.is_array() {
             let items = self.items().map(|item| item.value_hash(state));
             let count = items.map(|hash| hash.hash(&mut hasher)).count();
@@ -240,18 +233,6 @@ impl<'e> JsonRef<'e> {
             (5_u8, count, sum).hash(&mut hasher);
         }
         hasher.finish()
-    }
-
-    /// A string in its canonical form, in chunks, so that a long one is not copied.
-    fn canonical(self, mut take: impl FnMut(&str)) {
-        match self.0 {
-            TreeOrTape::Tree(value) => canonical_text(value.as_str().unwrap_or_default(), take),
-            TreeOrTape::Tape(cursor) => {
-                cursor.note_read();
-                let written = cursor.written();
-                if cursor.has_escapes() { canonical(written, take) } else { take(written) }
-            }
-        }
     }
 
     /// The value as it is written, if it is on a tape.
@@ -277,7 +258,6 @@ impl<'e> JsonRef<'e> {
 
 #[cfg(test)]
 mod tests {
-    use foldhash::quality::RandomState;
     use serde_json::json;
 
     use super::*;
@@ -310,7 +290,7 @@ mod tests {
         {
             assert_ne!(of(&value), of(&other));
         }
-        // The hasher gets the same blocks for every way to write a string.
+        // The hash is the same for every way to write a string.
         let long = r"a/\n".repeat(2_000);
         for written in [long.clone(), long.replace('/', r"\/"), long.replace(r"\n", r"\u000a")] {
             let written = format!("\"{written}\"");

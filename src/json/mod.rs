@@ -3,7 +3,6 @@
 //! Which parser read a text is hidden behind [`JsonRef`]; only what makes reading faster
 //! looks there.
 
-mod block_hasher;
 mod json_ref;
 mod locate;
 pub(crate) mod pointer;
@@ -19,8 +18,7 @@ pub(crate) use locate::member;
 pub(crate) use locate::{members, places};
 pub(crate) use schema::{Schema, Violation};
 pub(crate) use tape::{
-    Cursor, DIGITS_MAX, Doc, ENTRIES_NOTED, Kind, Tape, chunks, decimal, digits, string_end,
-    unescaped,
+    Cursor, DIGITS_MAX, Doc, ENTRIES_NOTED, Kind, Tape, decimal, digits, string_end, unescaped,
 };
 pub(crate) use tree::{TREE_BYTES_MAX, duplicate_keys, parse as parse_tree};
 

@@ -11,7 +11,6 @@ pub(super) struct BuiltInProfile {
     pub(super) schema: &'static str,
 }
 
-/// By name.
 static BUILT_IN: &[BuiltInProfile] = include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
 
 /// The member `detect` of each profile, as one JSON object.

@@ -9,9 +9,9 @@ use crate::profile::path::{Conditions, Path};
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct CallRules {
     /// All rules that match an event apply.
-    pub start: Vec<CallStart>,
+    pub start: Vec<CallRule>,
     /// As for starts, and after them.
-    pub completion: Vec<CallCompletion>,
+    pub completion: Vec<CallRule>,
     /// Events that say that a call was refused.
     pub refusals: Vec<CallRefusal>,
     /// The first that is present.
@@ -55,37 +55,22 @@ pub(crate) enum OpenAtEnd {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct CallStart {
+pub(crate) struct CallRule {
     pub when: Conditions,
-    /// The half of the call: the event, or elements of an array in it.
+    /// The half: the event, or elements of an array in it.
     #[serde(flatten)]
     pub of: Objects,
     /// The parts of the call's id. The paths of a call begin at its half.
     pub id: Vec<Path>,
     /// Replaces [`CallRules::tool`].
     pub tool: Option<Vec<ToolName>>,
-    /// Whether a call may be announced again.
-    #[serde(default)]
-    pub may_repeat: bool,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct CallCompletion {
-    pub when: Conditions,
-    /// The half of the call: the event, or elements of an array in it.
-    #[serde(flatten)]
-    pub of: Objects,
-    /// The parts of the call's id. The paths of a call begin at its half.
-    pub id: Vec<Path>,
-    /// Replaces [`CallRules::tool`].
-    pub tool: Option<Vec<ToolName>>,
-    /// The first rule that matches.
+    /// Of a completion: the first rule that matches.
     #[serde(default)]
     pub outcomes: Vec<CallOutcomeRule>,
-    /// What it means if no start came before.
+    /// What a completion means if no start came before.
     #[serde(default)]
     pub without_start: WithoutStart,
-    /// Whether a call may complete again.
+    /// Whether the half may come again.
     #[serde(default)]
     pub may_repeat: bool,
 }
@@ -106,7 +91,6 @@ pub(crate) struct CallRefusal {
 pub(crate) enum WithoutStart {
     #[default]
     Error,
-    /// A whole call.
     Call,
     /// No call at all.
     Ignore,

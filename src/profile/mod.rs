@@ -33,9 +33,7 @@ pub use run_facts::Reason;
 
 pub(crate) use actions::{ActionRule, ActionRules};
 pub(crate) use builtin::DEFAULT;
-pub(crate) use calls::{
-    BackgroundRule, CallCompletion, CallRules, OpenAtEnd, ToolName, WithoutStart,
-};
+pub(crate) use calls::{BackgroundRule, CallRule, CallRules, OpenAtEnd, ToolName, WithoutStart};
 pub(crate) use end::{EndRules, RunOutcome, TerminalOutcome, TerminalPolicy};
 pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
 pub(crate) use load::read_json;

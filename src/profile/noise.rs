@@ -28,7 +28,6 @@ pub(crate) enum NoiseKind {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NoisePlace {
-    /// The whole line.
     #[default]
     Line,
     /// In front of the first object of a line, which is the event.

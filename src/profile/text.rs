@@ -86,7 +86,6 @@ pub(crate) enum FinalText {
     #[default]
     All,
     Last,
-    /// All or the last.
     Either,
     /// Not compared with anything.
     Free,

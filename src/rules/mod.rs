@@ -5,7 +5,6 @@ pub(crate) mod escape;
 pub(crate) mod suggest;
 
 use std::fmt;
-use std::str::FromStr;
 
 /// How much a diagnostic weighs. An `Error` decides the verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,6 +117,11 @@ rules! {
 }
 
 impl Rule {
+    /// The rule with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|rule| rule.name() == name)
+    }
+
     /// Whether the rule needs every line: what seems to be missing may be in a line that could not
     /// be parsed.
     pub(crate) fn rests_on_every_line(self) -> bool {
@@ -145,26 +149,6 @@ impl Rule {
 impl fmt::Display for Rule {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.name())
-    }
-}
-
-/// No rule has this name.
-#[derive(Debug, PartialEq, Eq)]
-pub struct UnknownRule;
-
-impl fmt::Display for UnknownRule {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("no such rule")
-    }
-}
-
-impl std::error::Error for UnknownRule {}
-
-impl FromStr for Rule {
-    type Err = UnknownRule;
-
-    fn from_str(name: &str) -> Result<Self, UnknownRule> {
-        Self::ALL.iter().copied().find(|rule| rule.name() == name).ok_or(UnknownRule)
     }
 }
 

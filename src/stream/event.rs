@@ -8,7 +8,6 @@ use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::shown;
 
-/// One event of the stream.
 #[derive(Debug)]
 pub(crate) struct Event<'a> {
     /// The number of its line, from 1.

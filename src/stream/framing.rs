@@ -12,7 +12,6 @@ pub(crate) enum Framing {
     Unseen,
     /// It looks like something else; `lines` that are no events have been seen.
     Suspect {
-        /// What it looks like.
         other: Foreign,
         /// How many lines point to it.
         lines: usize,
@@ -25,18 +24,14 @@ pub(crate) enum Framing {
     Ndjson,
 }
 
-/// A framing that is not NDJSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Foreign {
-    /// Compressed by gzip.
     Gzip,
     /// UTF-16, with or without a byte order mark.
     Utf16,
-    /// UTF-32, the same.
     Utf32,
     /// Record separators, RFC 7464.
     RecordSeparators,
-    /// Server-sent events.
     ServerSentEvents,
     /// One JSON array over the whole input.
     Array,
@@ -120,7 +115,6 @@ impl Foreign {
         }
     }
 
-    /// Whether its first line can be nothing else.
     fn is_certain(self) -> bool {
         match self {
             Self::Gzip | Self::Utf16 | Self::Utf32 | Self::RecordSeparators => true,

@@ -5,9 +5,7 @@ use crate::limits::GLUED_OBJECTS_MAX;
 
 /// An event behind other text.
 pub(crate) struct GluedEvent<'a> {
-    /// The text before it.
     pub(crate) before: &'a str,
-    /// The rest of the line.
     pub(crate) line: Line<'a>,
     pub(crate) event: Event<'a>,
 }

@@ -9,7 +9,6 @@ pub(crate) struct Line<'a> {
     pub(crate) number: u64,
     /// The offset of its first byte in the stream, from 0.
     pub(crate) offset: u64,
-    /// Its size in bytes.
     pub(crate) length: u64,
     /// Its bytes; empty, and so shorter than `length`, if the line is longer than the limit.
     pub(crate) bytes: &'a [u8],
@@ -20,19 +19,15 @@ pub(crate) struct Line<'a> {
     pub(super) text: Option<&'a str>,
 }
 
-/// How a line ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// With `\n`.
     Lf,
-    /// With `\r\n`.
     CrLf,
     /// With the stream: there was no terminator.
     EndOfStream,
 }
 
 impl Ending {
-    /// The terminator.
     pub(crate) fn bytes(self) -> &'static [u8] {
         match self {
             Self::Lf => b"\n",
@@ -56,7 +51,6 @@ impl<'a> Line<'a> {
         Self { offset, length, bytes, padded: bytes, text: None, ..*self }
     }
 
-    /// Its text, if it is valid UTF-8.
     pub(crate) fn text(&self) -> Option<&'a str> {
         self.text.or_else(|| str::from_utf8(self.bytes).ok())
     }

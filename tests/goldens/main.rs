@@ -206,7 +206,7 @@ fn each_folder_raises_what_it_is_named_after() {
     let mut named = BTreeSet::new();
     for it in printed() {
         let (path, mut raised) = (&it.case.path, it.raised());
-        let rule = |name: &Path| name.file_name()?.to_str()?.parse::<Rule>().ok();
+        let rule = |name: &Path| Rule::named(name.file_name()?.to_str()?);
         if path.starts_with("fixtures/agents") && !path.starts_with("fixtures/agents/cursor") {
             // Named after what it shows, in a folder named after the agent.
             let shown = rule(&path.with_extension("")).is_none_or(|it| raised.contains(it.name()));

@@ -12,6 +12,7 @@ mod convert;
 #[path = "../differential/mod.rs"]
 mod differential;
 mod engines;
+mod extends;
 mod fingerprints;
 mod forms;
 mod hostile;
@@ -20,6 +21,7 @@ mod injection;
 mod knowledge;
 mod lab;
 mod language;
+mod lines;
 mod many;
 #[path = "../mutation/mod.rs"]
 mod mutation;
@@ -31,6 +33,7 @@ mod profiles;
 mod readme;
 mod recordings;
 mod run_facts;
+mod schemas;
 mod signals;
 mod streams;
 mod suites;

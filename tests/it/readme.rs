@@ -3,8 +3,12 @@
 use std::env;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use ndjson_check::internals::profile_names;
+use ndjson_check::{
+    Checker, ExitStatus, Outcome, ProducerExit, Rule, StopReason, StreamSummary, Verdict,
+};
 
 use crate::streams::{PROGRAM, files, inherited, program, root};
 
@@ -82,4 +86,68 @@ fn versions_seen(name: &str) -> String {
     let versions = inherited(name, "versions");
     let seen = versions["seen"].as_array().into_iter().flatten();
     seen.map(|it| it.as_str().unwrap()).collect::<Vec<_>>().join(", ")
+}
+
+/// The rows of the table of stream and exit status, and a stream of each.
+fn rows() -> [(&'static str, Vec<u8>); 4] {
+    let agent = |name: &str| fs::read(root().join("fixtures/agents/cursor").join(name)).unwrap();
+    let good = agent("plain.ndjson");
+    let first_line = good.iter().position(|byte| *byte == b'\n').unwrap();
+    [
+        ("terminal event, success", good.clone()),
+        ("terminal event, `is_error`", agent("is-error.ndjson")),
+        ("no terminal event", good[..=first_line].to_vec()),
+        ("no event", Vec::new()),
+    ]
+}
+
+fn ended(stream: &[u8], exit: &ProducerExit) -> StreamSummary {
+    let mut checker = Checker::builder().profile("cursor").build().unwrap();
+    let mut check = checker.stream("-");
+    check.feed(stream, &mut ()).unwrap();
+    check.finish(exit, &mut ()).unwrap()
+}
+
+/// The exit code of the program for one stream.
+fn code(stream: &[u8], status: Option<ExitStatus>) -> u8 {
+    let summary = ended(stream, &status.map_or_else(ProducerExit::default, ProducerExit::from));
+    match (summary.verdict, summary.outcome) {
+        (Verdict::NonConforming, _) => 1,
+        (_, Outcome::Succeeded) => 0,
+        (_, Outcome::TimedOut) => 4,
+        (_, _) => 3,
+    }
+}
+
+/// Goal: the table of stream and exit status is what is decided.
+/// Method: each cell of the table, read from the README; and with a cut last line 1 everywhere.
+#[test]
+fn the_table_of_exit_statuses_is_true() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    for (name, stream) in rows() {
+        let row = readme.lines().find(|line| line.starts_with(&format!("| {name} |")));
+        let cells: Vec<&str> = row.expect(name).split('|').map(str::trim).collect();
+        let number = |text: &str| text.trim_start()[..1].parse::<u8>().unwrap();
+        let without = number(cells[2]);
+        let zero = cells[2].split_once("with status 0:").map_or(without, |it| number(it.1));
+        let failed = number(cells[3]);
+        assert_eq!(code(&stream, None), without, "{name}, no status");
+        assert_eq!(code(&stream, Some(ExitStatus::Code(0))), zero, "{name}, status 0");
+        let cut = [&stream[..], b"{\"type\":"].concat();
+        for status in [ExitStatus::Code(1), ExitStatus::Code(255), ExitStatus::Signal(15)] {
+            assert_eq!(code(&stream, Some(status)), failed, "{name}, {status:?}");
+            assert_eq!(code(&cut, Some(status)), 1, "{name}, {status:?}, last line cut");
+        }
+    }
+}
+
+#[test]
+fn a_timeout_is_the_outcome_whatever_the_stream_says() {
+    let mut exit = ProducerExit::default();
+    exit.stop = Some(StopReason::IdleTimeout { limit: Duration::from_secs(1) });
+    for (name, stream) in rows() {
+        let summary = ended(&stream, &exit);
+        assert_eq!(summary.outcome, Outcome::TimedOut, "{name}");
+        assert!(!summary.rule_counts.contains_key(&Rule::UnfinishedCall), "{name}");
+    }
 }

@@ -135,7 +135,7 @@ pub(crate) fn builder<'a>(flags: impl IntoIterator<Item = &'a str>) -> CheckerBu
 }
 
 fn rule(name: &str) -> Rule {
-    name.parse().unwrap()
+    Rule::named(name).unwrap()
 }
 
 /// Checks a stream: the summary, and the diagnostics.

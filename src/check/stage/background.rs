@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::facts::{CallId, Facts};
+use crate::facts::{BoundedId, Facts};
 use crate::limits::{BACKGROUND_MAX, CALLS_NAMED_MAX};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
@@ -11,7 +11,7 @@ use crate::rules::escape::shown;
 /// Keeps what has started and has not ended, by the line of its start.
 #[derive(Debug, Default)]
 pub(crate) struct BackgroundWork {
-    open: BTreeMap<(u64, usize), CallId>,
+    open: BTreeMap<(u64, usize), BoundedId>,
 }
 
 impl BackgroundWork {

@@ -4,7 +4,6 @@ mod at_end;
 mod call_arguments;
 mod call_counts;
 mod call_name;
-mod ended_call;
 mod untracked;
 
 use std::collections::HashMap;
@@ -14,17 +13,16 @@ use foldhash::fast::RandomState as HashedKeys;
 
 use crate::check::stage::drift::Start;
 use crate::check::{CallChange, CallUpdate, Limit, Note};
-use crate::facts::{Call, CallId, Facts, ToolKey};
+use crate::facts::{BoundedId, Call, Facts, ToolKey};
 use crate::limits::{CALL_ID_BYTES_MAX, CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX};
 use crate::profile::{CallOutcome, CallRules, WithoutStart};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::{clipped, shown};
 
-use call_arguments::{CallArguments, KeptValue};
+pub(super) use call_arguments::{CallArguments, KeptValue};
 pub use call_counts::{CallCounts, CallRow};
 use call_name::{name, named, tool};
-use ended_call::EndedCall;
 use untracked::UntrackedCalls;
 
 /// The only table of calls: it pairs their halves. All others read the [`CallUpdate`]s.
@@ -35,8 +33,6 @@ pub(crate) struct CallTable<'p> {
     open: HashMap<u64, OpenCall, HashedKeys>,
     /// Completed calls, the same way.
     ended: HashMap<u64, EndedCall, HashedKeys>,
-    /// Further completions of these that belong to starts which have been reported as duplicates.
-    pending_repeats: HashMap<u64, u32, HashedKeys>,
     /// The key of the hash: the author of a stream cannot know it.
     state: RandomState,
     arguments: CallArguments,
@@ -54,7 +50,7 @@ pub(crate) struct CallTable<'p> {
 
 #[derive(Debug)]
 struct OpenCall {
-    id: CallId,
+    id: BoundedId,
     number: u64,
     line: u64,
     tool: Option<String>,
@@ -68,6 +64,15 @@ struct OpenCall {
     refusal: Option<CallOutcome>,
 }
 
+#[derive(Debug, Clone, Copy)]
+struct EndedCall {
+    line: u64,
+    /// False while only its completion has come.
+    is_started: bool,
+    /// Completions that may follow: they belong to starts which have been reported as duplicates.
+    repeats: u32,
+}
+
 /// What a half of a call changes in the table, and the diagnostic for it.
 type Effect = (Option<(CallChange, u64)>, Option<Diagnostic>);
 
@@ -77,7 +82,6 @@ impl<'p> CallTable<'p> {
             rules,
             open: HashMap::default(),
             ended: HashMap::default(),
-            pending_repeats: HashMap::default(),
             state: RandomState::new(),
             arguments: CallArguments::default(),
             rows: Vec::new(),
@@ -95,7 +99,6 @@ impl<'p> CallTable<'p> {
         self.open.clear();
         self.arguments = CallArguments::default();
         self.ended.clear();
-        self.pending_repeats.clear();
         self.open_in_earlier_turns = self.counts.unfinished;
         self.untracked_calls = UntrackedCalls::default();
         self.has_forgotten = false;
@@ -131,7 +134,7 @@ impl<'p> CallTable<'p> {
         }
     }
 
-    fn hash(&self, id: &CallId) -> u64 {
+    fn hash(&self, id: &BoundedId) -> u64 {
         self.state.hash_one(id)
     }
 
@@ -146,21 +149,20 @@ impl<'p> CallTable<'p> {
             let diagnostic = Diagnostic::new(Rule::DuplicateCallStart, message).related(open.line);
             return (again, Some(diagnostic));
         }
-        if call.may_repeat && self.ended.get(&key).is_some_and(|ended| ended.is_started()) {
+        if call.may_repeat && self.ended.get(&key).is_some_and(|ended| ended.is_started) {
             return (None, None);
         }
         let ended = self.ended.remove(&key);
-        self.pending_repeats.remove(&key);
-        if let Some(ended) = ended.filter(|ended| !ended.is_started()) {
+        if let Some(ended) = ended.filter(|ended| !ended.is_started) {
             // The completion came first, and has been reported.
-            self.remember(key, EndedCall::new(ended.line(), true));
+            self.remember(key, EndedCall { is_started: true, ..ended });
             return (None, None);
         }
         self.counts.total += 1;
         self.counts.unfinished += 1;
         let diagnostic = ended.map(|ended| {
             let message = format!("{} is started again after its completion", name(call, None));
-            Diagnostic::new(Rule::DuplicateCallStart, message).related(ended.line())
+            Diagnostic::new(Rule::DuplicateCallStart, message).related(ended.line)
         });
         if self.open.len() >= CALLS_OPEN_MAX {
             self.forget();
@@ -187,7 +189,7 @@ impl<'p> CallTable<'p> {
     }
 
     /// Another event than the completion says that a call was refused.
-    fn refuse(&mut self, id: &CallId, outcome: CallOutcome) -> Option<Diagnostic> {
+    fn refuse(&mut self, id: &BoundedId, outcome: CallOutcome) -> Option<Diagnostic> {
         if let Some(open) = self.open.get_mut(&self.state.hash_one(id)) {
             open.refusal = Some(outcome);
             return None;
@@ -217,10 +219,7 @@ impl<'p> CallTable<'p> {
         let Some(open) = self.open.remove(&key) else {
             return self.complete_unopened(key, call, outcome, line);
         };
-        self.remember(key, EndedCall::new(line, true));
-        if open.repeats > 0 && self.ended.contains_key(&key) {
-            self.pending_repeats.insert(key, open.repeats);
-        }
+        self.remember(key, EndedCall { line, is_started: true, repeats: open.repeats });
         let outcome = open.refusal.unwrap_or(outcome);
         self.counts.unfinished -= 1;
         self.counts.add(outcome);
@@ -247,18 +246,17 @@ impl<'p> CallTable<'p> {
         line: u64,
     ) -> Effect {
         let completed = Some((CallChange::Completed(outcome), 0));
-        if let Some(ended) = self.ended.get(&key) {
+        if let Some(ended) = self.ended.get_mut(&key) {
             if call.may_repeat {
                 return (None, None);
             }
-            if let Some(pending) = self.pending_repeats.get_mut(&key).filter(|it| **it > 0) {
-                // It belongs to a start that has been reported as a duplicate.
-                *pending -= 1;
+            if ended.repeats > 0 {
+                ended.repeats -= 1;
                 return (None, None);
             }
             let message = format!("{} is completed a second time", name(call, None));
             let diagnostic = Diagnostic::new(Rule::DuplicateCompletion, message);
-            return (None, Some(diagnostic.related(ended.line())));
+            return (None, Some(diagnostic.related(ended.line)));
         }
         if call.without_start == WithoutStart::Ignore {
             return (None, None);
@@ -274,7 +272,7 @@ impl<'p> CallTable<'p> {
         }
         self.counts.total += 1;
         self.counts.add(outcome);
-        self.remember(key, EndedCall::new(line, is_whole_call));
+        self.remember(key, EndedCall { line, is_started: is_whole_call, repeats: 0 });
         if let Some(row) = self.row(call, None) {
             self.rows[row].outcome = Some(outcome);
             self.rows[row].completed_line = Some(line);
@@ -352,7 +350,7 @@ impl<'p> CallTable<'p> {
         Some(self.rows.len() - 1)
     }
 
-    pub(crate) fn start_of(&self, id: &CallId) -> Start<'_> {
+    pub(crate) fn start_of(&self, id: &BoundedId) -> Start<'_> {
         match self.open.get(&self.hash(id)) {
             None => Start::Unknown,
             Some(open) => open.tool.as_deref().map_or(Start::Unnamed, Start::Named),

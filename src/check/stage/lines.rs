@@ -30,7 +30,6 @@ enum LineNoise<'a> {
     NotNoise,
     /// There is an event behind other text.
     EventBehindText(GluedEvent<'a>, Option<NoiseKind>),
-    /// All of it is noise.
     Line(NoiseKind),
 }
 
@@ -181,7 +180,6 @@ impl<'c> LineCheck<'c> {
         self.framing = self.framing.finish();
     }
 
-    /// How the last line ended.
     pub(crate) fn last_line(&self, findings: &Findings<'_>) -> LastLine {
         match &self.cut_line {
             Some(cut) if findings.is_error(cut.rule) => LastLine::Cut,

@@ -1,7 +1,6 @@
 //! Stage: the same tool call again and again.
 
-use foldhash::quality::RandomState;
-
+use super::calls::{CallArguments, KeptValue};
 use crate::check::{CallChange, CallUpdate};
 use crate::facts::Facts;
 use crate::limits::CALL_ID_BYTES_MAX;
@@ -17,7 +16,7 @@ pub(crate) const REPEATED_CALLS: u64 = 5;
 pub(crate) struct RepeatCheck {
     /// The shortest series that is reported.
     length_min: u64,
-    state: RandomState,
+    arguments: CallArguments,
     series: Option<Series>,
 }
 
@@ -25,8 +24,8 @@ pub(crate) struct RepeatCheck {
 #[derive(Debug)]
 struct Series {
     tool: String,
-    /// The hash of their arguments; the order of keys does not count.
-    arguments: u64,
+    /// Of the first; the order of keys does not count.
+    arguments: KeptValue,
     length: u64,
     first_line: u64,
     line: u64,
@@ -35,7 +34,7 @@ struct Series {
 
 impl RepeatCheck {
     pub(crate) fn new(length_min: u64) -> Self {
-        Self { length_min, state: RandomState::default(), series: None }
+        Self { length_min, arguments: CallArguments::default(), series: None }
     }
 
     /// Observes the calls of an event that have begun, or have come whole.
@@ -46,33 +45,41 @@ impl RepeatCheck {
         found: &mut Vec<Diagnostic>,
     ) {
         for update in updates.iter().filter(|update| is_new(update)) {
-            let arguments = update.call.arguments.map(|it| it.value_hash(&self.state));
+            let call = update.call;
             let (Some(arguments), Some(tool), false) =
-                (arguments, &update.call.tool, update.action.polls)
+                (call.arguments, &call.tool, update.action.polls)
             else {
                 found.extend(self.finish());
                 continue;
             };
             let tool = clipped(tool, CALL_ID_BYTES_MAX);
-            let is_next =
-                |series: &&mut Series| series.arguments == arguments && series.tool == tool;
+            let is_next = |series: &&mut Series| {
+                series.tool == tool && self.arguments.equal(&series.arguments, arguments)
+            };
             if let Some(series) = self.series.as_mut().filter(is_next) {
                 series.length += 1;
                 (series.line, series.offset) = (facts.line, facts.offset);
                 continue;
             }
             found.extend(self.finish());
-            let Facts { line, offset, .. } = *facts;
-            let tool = tool.into_owned();
-            let series = Series { tool, arguments, length: 1, first_line: line, line, offset };
-            self.series = Some(series);
+            self.series = Some(Series {
+                tool: tool.into_owned(),
+                arguments: self.arguments.keep(arguments),
+                length: 1,
+                first_line: facts.line,
+                line: facts.line,
+                offset: facts.offset,
+            });
         }
     }
 
     /// Ends the series.
     pub(crate) fn finish(&mut self) -> Option<Diagnostic> {
-        let series = self.series.take().filter(|series| series.length >= self.length_min)?;
-        let Series { tool, length, first_line, line, offset, .. } = series;
+        let Series { tool, arguments, length, first_line, line, offset } = self.series.take()?;
+        self.arguments.release(vec![Some(arguments)]);
+        if length < self.length_min {
+            return None;
+        }
         let message = format!(
             "the tool {} is called {length} times in a row with the same arguments",
             shown(&tool)

@@ -7,7 +7,6 @@ use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
 
-/// Follows the session through the stream.
 #[derive(Debug)]
 pub(crate) struct SessionCheck<'p> {
     rules: &'p SessionRules,
@@ -38,7 +37,6 @@ impl<'p> SessionCheck<'p> {
         }
     }
 
-    /// Observes an event.
     #[inline]
     pub(crate) fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         if facts.marks.starts_session {
@@ -57,7 +55,6 @@ impl<'p> SessionCheck<'p> {
         }
     }
 
-    /// A new turn begins.
     pub(crate) fn new_turn(&mut self) {
         self.in_turn = false;
     }
@@ -88,7 +85,7 @@ impl<'p> SessionCheck<'p> {
             if before.is(id) {
                 return;
             }
-            *before = BoundedId::new(id);
+            *before = BoundedId::from(id);
             if !self.rules.id_is_constant {
                 return;
             }
@@ -97,7 +94,7 @@ impl<'p> SessionCheck<'p> {
             found.push(diagnostic.at(facts.line, facts.offset));
             return;
         }
-        self.session = Some((facts.line, BoundedId::new(id)));
+        self.session = Some((facts.line, BoundedId::from(id)));
         self.session_id = Some(clipped(id, CALL_ID_BYTES_MAX).into_owned());
     }
 

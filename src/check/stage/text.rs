@@ -1,8 +1,6 @@
 //! Stage: the assistant's text, from deltas to segments to the answer.
 
 mod bounded_text;
-#[cfg(test)]
-mod tests;
 
 use std::borrow::Cow;
 
@@ -10,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::check::summary::counted;
 use crate::check::{Limit, Note, TextUpdate};
-use crate::facts::{BoundedId, Facts, RawStr, TextFact, TextKind};
+use crate::facts::{AnswerText, BoundedId, Facts, TextFact, TextKind};
 use crate::profile::{FinalText, Profile, TextDeltas, TextMode};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
@@ -130,7 +128,7 @@ impl<'p> TextCheck<'p> {
             self.close(updates);
         }
         if let Some(group) = rare.and_then(|rare| rare.next_group.as_ref()) {
-            self.group = Some(BoundedId::new(group));
+            self.group = Some(BoundedId::from(group.as_str()));
         }
         self.may_repeat |= rare.is_some_and(|rare| rare.may_repeat_text);
     }
@@ -146,7 +144,7 @@ impl<'p> TextCheck<'p> {
         }
         self.close(updates);
         self.unfinished.is_waiting = false;
-        self.group = Some(BoundedId::new(group));
+        self.group = Some(BoundedId::from(group));
     }
 
     #[inline]
@@ -249,7 +247,7 @@ impl<'p> TextCheck<'p> {
 
     fn final_text<'f>(
         &mut self,
-        text: &'f RawStr<'_>,
+        text: &'f AnswerText<'_>,
         is_single: bool,
         updates: &mut TextUpdates<'f>,
     ) -> Option<Diagnostic> {
@@ -273,7 +271,7 @@ impl<'p> TextCheck<'p> {
     }
 
     /// The text has not come before.
-    fn show<'f>(&mut self, text: &'f RawStr<'_>, updates: &mut TextUpdates<'f>) {
+    fn show<'f>(&mut self, text: &'f AnswerText<'_>, updates: &mut TextUpdates<'f>) {
         let text = text.text();
         self.answer.push(&text);
         updates.extend([TextUpdate::Chunk(text), TextUpdate::SegmentEnd]);
@@ -289,7 +287,7 @@ impl<'p> TextCheck<'p> {
         self.profile.text.rules.iter().any(|rule| rule.mode == mode)
     }
 
-    fn compare(&self, text: &RawStr<'_>) -> Option<Diagnostic> {
+    fn compare(&self, text: &AnswerText<'_>) -> Option<Diagnostic> {
         if self.is_answer_in_doubt {
             return None;
         }

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use crate::limits::TIMER_MAX;
+use crate::rules::Rule;
 use crate::rules::suggest::nearest;
-use crate::rules::{Rule, UnknownRule};
 
 /// Most files that are checked at a time, for each core.
 const JOBS_PER_CORE_MAX: NonZeroUsize = NonZeroUsize::new(4).unwrap();
@@ -62,10 +62,10 @@ impl std::fmt::Display for Size {
 }
 
 pub(super) fn rule(name: &str) -> Result<Rule, String> {
-    name.parse().map_err(|unknown: UnknownRule| {
+    Rule::named(name).ok_or_else(|| {
         let near = nearest(name, Rule::ALL.iter().map(|rule| rule.name()));
         let near = near.map_or(String::new(), |near| format!("; a similar one is {near}"));
-        format!("{unknown}; `ndjson-check rules` lists them all{near}")
+        format!("no such rule; `ndjson-check rules` lists them all{near}")
     })
 }
 

@@ -103,7 +103,6 @@ fn is_ignored(signal: i32) -> bool {
     signal != SIGCHLD && mask >> (signal - 1) & 1 == 1
 }
 
-/// Supervises one run.
 pub(super) struct Supervisor {
     group: Option<Group>,
     timers: Timers,

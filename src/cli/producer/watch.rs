@@ -212,8 +212,4 @@ impl<O: Observer> Observer for Watched<&mut O> {
     fn summary(&mut self, summary: &StreamSummary) {
         self.inner.summary(summary);
     }
-
-    fn abandoned(&mut self, error: &Error) {
-        self.inner.abandoned(error);
-    }
 }

@@ -140,10 +140,6 @@ impl<'a> Cursor<'a> {
         is_small.then(|| decimal(text, start, end))
     }
 
-    pub(crate) fn has_escapes(self) -> bool {
-        !self.entry().plain
-    }
-
     /// The text of a string, escapes decoded; not noted as a read.
     #[inline]
     pub(crate) fn unescaped(self) -> Cow<'a, str> {
@@ -182,8 +178,9 @@ impl<'a> Cursor<'a> {
             let written = &self.doc.text.as_bytes()[entry.start as usize..entry.end as usize];
             return written == text.as_bytes();
         }
-        // Escapes make a text longer, never shorter.
-        (entry.end - entry.start) as usize > text.len() && self.unescaped() == text
+        // Escapes make a text longer, but not more than six times.
+        let length = (entry.end - entry.start) as usize;
+        length > text.len() && length <= 6 * text.len() && self.unescaped() == text
     }
 
     /// The members of an object; none of any other value.

@@ -69,7 +69,7 @@ fn end_at(bytes: &[u8], at: usize, stops: u64) -> Option<StringEnd> {
 
 /// Quotes, backslashes and control characters, a bit for each.
 #[inline]
-pub(super) fn stops(block: [u8; 16]) -> u32 {
+fn stops(block: [u8; 16]) -> u32 {
     let block = u8x16::new(block);
     let controls = block.min(u8x16::splat(0x1f)).simd_eq(block);
     let quotes = block.simd_eq(u8x16::splat(b'"'));

@@ -1,9 +1,5 @@
 //! Escapes in strings that the tape has checked.
 
-use memchr::memmem;
-
-use super::string_end::stops;
-
 /// The text of a string, which is given without its quotes.
 pub(crate) fn unescaped(written: &str) -> String {
     let mut text = String::with_capacity(written.len());
@@ -21,71 +17,6 @@ pub(crate) fn chunks(written: &str, mut take: impl FnMut(&str)) {
         rest = &rest[at + 1 + behind..];
     }
     take(rest);
-}
-
-/// A string in chunks, escaped only where necessary: one form for each text, which is mostly the
-/// form that is given.
-pub(crate) fn canonical(written: &str, mut take: impl FnMut(&str)) {
-    // All other escapes are necessary, and have no second form. What is found may be part of an
-    // escaped backslash.
-    let may_have = |escape: &[u8]| memmem::find(written.as_bytes(), escape).is_some();
-    let (mut from, mut at) = (0, 0);
-    if may_have(b"\\/") || may_have(b"\\u") {
-        while let Some(found) = memchr::memchr(b'\\', &written.as_bytes()[at..]) {
-            let start = at + found;
-            let (character, length) = escape(&written.as_bytes()[start + 1..]);
-            at = start + 1 + length;
-            if matches!(written.as_bytes()[start + 1], b'/' | b'u') {
-                take(&written[from..start]);
-                canonical_text(character.encode_utf8(&mut [0; 4]), &mut take);
-                from = at;
-            }
-        }
-    }
-    take(&written[from..]);
-}
-
-/// The same, from the text.
-pub(crate) fn canonical_text(text: &str, mut take: impl FnMut(&str)) {
-    let mut from = 0;
-    while let Some(at) = stop_from(text.as_bytes(), from) {
-        take(&text[from..at]);
-        let code;
-        take(match text.as_bytes()[at] {
-            0x8 => "\\b",
-            0xc => "\\f",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            byte => {
-                code = control(byte);
-                str::from_utf8(&code).unwrap_or_default()
-            }
-        });
-        from = at + 1;
-    }
-    take(&text[from..]);
-}
-
-/// The escape of a control character that has no short one.
-fn control(byte: u8) -> [u8; 6] {
-    let digit = b"0123456789abcdef"[usize::from(byte & 0xf)];
-    [b'\\', b'u', b'0', b'0', b'0' + (byte >> 4), digit]
-}
-
-/// The place of the next byte that must be escaped.
-fn stop_from(bytes: &[u8], start: usize) -> Option<usize> {
-    let mut at = start;
-    while let Some((block, _)) = bytes[at..].split_first_chunk::<16>() {
-        match stops(*block) {
-            0 => at += 16,
-            found => return Some(at + found.trailing_zeros() as usize),
-        }
-    }
-    let must = |byte: &u8| matches!(byte, 0..0x20 | b'"' | b'\\');
-    bytes[at..].iter().position(must).map(|found| at + found)
 }
 
 /// The character that an escape means, and its length without the backslash.
@@ -138,12 +69,6 @@ mod tests {
         for written in cases {
             let expected: String = serde_json::from_str(&format!("\"{written}\"")).expect("JSON");
             assert_eq!(unescaped(written), expected, "{written}");
-            let least = serde_json::to_string(&expected).expect("a string");
-            let (mut from_written, mut from_text) = (String::new(), String::new());
-            canonical(written, |chunk| from_written.push_str(chunk));
-            canonical_text(&expected, |chunk| from_text.push_str(chunk));
-            assert_eq!(format!("\"{from_written}\""), least, "{written}");
-            assert_eq!(from_text, from_written);
         }
     }
 }

@@ -17,7 +17,6 @@ pub(super) struct TranscriptFormatter {
     breaks: usize,
 }
 
-/// What was written last.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LastBlock {
     None,

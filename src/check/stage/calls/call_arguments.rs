@@ -1,6 +1,7 @@
 //! The arguments of open calls, kept to compare both halves.
 
-use foldhash::quality::RandomState;
+use std::hash::RandomState;
+
 use serde_json::Value;
 
 use crate::json::JsonRef;
@@ -8,7 +9,7 @@ use crate::limits::CALL_SOURCES_BYTES_MAX;
 
 /// What is kept of a value, in bounded memory.
 #[derive(Debug)]
-pub(super) enum KeptValue {
+pub(in crate::check::stage) enum KeptValue {
     /// Its text. Producers repeat a value as they wrote it before, so comparing it is all that
     /// must be done, and it is done at the speed of memory.
     Source(Box<str>),
@@ -18,15 +19,14 @@ pub(super) enum KeptValue {
 
 /// Keeps and compares values.
 #[derive(Debug, Default)]
-pub(super) struct CallArguments {
+pub(in crate::check::stage) struct CallArguments {
     state: RandomState,
     /// Bytes of the texts that are kept.
     kept: usize,
 }
 
 impl CallArguments {
-    /// Keeps what is needed of a value.
-    pub(super) fn keep(&mut self, node: JsonRef<'_>) -> KeptValue {
+    pub(in crate::check::stage) fn keep(&mut self, node: JsonRef<'_>) -> KeptValue {
         match node.source() {
             Some(source) if self.kept + source.len() <= CALL_SOURCES_BYTES_MAX => {
                 self.kept += source.len();
@@ -37,7 +37,7 @@ impl CallArguments {
     }
 
     /// Whether a value equals a kept one, the order of members not counted.
-    pub(super) fn equal(&self, kept: &KeptValue, node: JsonRef<'_>) -> bool {
+    pub(in crate::check::stage) fn equal(&self, kept: &KeptValue, node: JsonRef<'_>) -> bool {
         let fingerprint = match kept {
             KeptValue::Source(text) if node.source() == Some(text) => return true,
             KeptValue::Source(text) => {
@@ -50,7 +50,7 @@ impl CallArguments {
     }
 
     /// Gives back the memory of values.
-    pub(super) fn release(&mut self, values: Vec<Option<KeptValue>>) {
+    pub(in crate::check::stage) fn release(&mut self, values: Vec<Option<KeptValue>>) {
         for kept in values.into_iter().flatten() {
             if let KeptValue::Source(text) = kept {
                 self.kept -= text.len();

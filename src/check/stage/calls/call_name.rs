@@ -1,7 +1,7 @@
 //! The names of calls and tools in messages.
 
 use super::OpenCall;
-use crate::facts::{Call, CallId};
+use crate::facts::{BoundedId, Call};
 use crate::limits::CALL_ID_BYTES_MAX;
 use crate::rules::escape::{clipped, shown};
 
@@ -17,7 +17,7 @@ pub(super) fn name(call: &Call<'_>, open: Option<&OpenCall>) -> String {
 }
 
 /// By its tool, and by its id if that says more.
-pub(super) fn named(tool: Option<&str>, id: &CallId) -> String {
+pub(super) fn named(tool: Option<&str>, id: &BoundedId) -> String {
     match tool {
         Some(tool) if tool != id.as_str() => {
             format!("the {} call {}", shown(tool), shown(id.as_str()))
