@@ -12,6 +12,7 @@ mod convert;
 #[path = "../differential/mod.rs"]
 mod differential;
 mod engines;
+mod facts;
 mod fingerprints;
 mod forms;
 mod hostile;

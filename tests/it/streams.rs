@@ -9,7 +9,7 @@ use ndjson_check::{Checker, Conversion, Json, To};
 use serde_json::Value;
 
 pub(crate) use crate::support::{
-    Case, PROGRAM, cases, checker, files, judge, program, root, run_on, shared, text,
+    Case, PROGRAM, cases, check, checker, files, judge, program, root, run_on, shared, text,
 };
 
 impl Case {
