@@ -207,8 +207,8 @@ impl<'e> JsonRef<'e> {
         }
     }
 
-    /// The same for equal values, in any order of the members, on a tape or in a tree. The result of
-    /// this hasher does not depend on how a string is cut into chunks.
+    /// The same for equal values, in any order of the members, on a tape or in a tree. This hasher
+    /// gives the same for a string, however it is cut into chunks.
     pub(crate) fn value_hash(self, state: &RandomState) -> u64 {
         let mut hasher = state.build_hasher();
         if self.is_null() {

@@ -30,8 +30,10 @@ fn a_profile_may_say_everything() {
                 "may_repeat": true, "outcomes": [
                     {"outcome": "failed", "when": {"^/x": true}, "is_contradictory": true}]}],
             "tool": [{"value": "^/n"}, {"key": "^/n/*Call"}],
-            "open_at_end": "allowed",
-            "actions": {"rules": [{"tool": "*", "done": "Did"}]},
+            "open_at_end": "allowed", "arguments": ["/args"],
+            "background": {"start": [{"when": {}, "id": ["/b"]}], "end": [{"when": {}, "id": ["/b"]}]},
+            "actions": {"rules": [{"tool": "*", "done": "Did", "kind": "write", "polls": true,
+                "files": {"each": "/e", "where": inner, "value": "/v"}}]},
         },
         "text": {
             "rules": [{"mode": "delta", "when": {}, "each": "/e", "where": inner, "value": "/v",
@@ -43,10 +45,13 @@ fn a_profile_may_say_everything() {
                 {"outcome": "failure", "provisional": true, "when": {"/t": "y"}}],
             "progress": [{"outcome": "failure", "when": {"/t": "e"}}],
             "reopen": [{"when": {"/t": "a"}}], "after": [{"when": {"/t": "b"}}],
-            "duration_ms": "/ms", "usage": {"input_tokens": "/in"},
             "errors": [
                 {"severity": "fatal", "when": {"/t": "e"}, "each": "/e", "where": inner}],
             "exit": {"success": [0], "failure": "any", "meaning": {"41": "not logged in"}}},
+        "facts": [{"when": {"/t": "z"}, "each": "/e", "where": inner, "reason": "auth",
+            "set": {"turns": 1, "model": ["/m", "^/n"]},
+            "add": {"input_tokens": ["/in", "-/cached"]}}],
+        "values": [{"when": {}, "value": "/v", "known": ["a"]}],
         "noise": [{"matches": "^Warning", "is": "stderr", "where": "before"}],
         "single_object": {"schema": "#/$defs/a", "order": ["t"]},
     });

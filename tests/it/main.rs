@@ -13,6 +13,7 @@ mod convert;
 mod differential;
 mod engines;
 mod extends;
+mod facts;
 mod fingerprints;
 mod forms;
 mod hostile;
