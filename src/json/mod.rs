@@ -4,6 +4,7 @@
 //! looks there.
 
 mod block_hasher;
+mod compact;
 mod json_ref;
 mod locate;
 pub(crate) mod pointer;
@@ -13,6 +14,9 @@ mod tree;
 
 use serde_json::Value;
 
+#[cfg(feature = "cli")]
+pub(crate) use compact::Compactor;
+pub(crate) use compact::compact;
 pub(crate) use json_ref::JsonRef;
 #[cfg(feature = "cli")]
 pub(crate) use locate::member;
