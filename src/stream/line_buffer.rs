@@ -321,7 +321,7 @@ pub(crate) mod tests {
             let mut buffer = LineBuffer::new(Vec::new(), 1_000, None);
             buffer.room()[..first.len()].copy_from_slice(first.as_bytes());
             buffer.filled(first.len());
-            for _ in 0..1_000 {
+            for _ in 0..100 {
                 let room = buffer.room();
                 room.fill(rest);
                 let count = room.len();
