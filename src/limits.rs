@@ -6,6 +6,9 @@
 #[cfg(feature = "cli")]
 pub(crate) use program::*;
 
+/// White space before a stream, in bytes, behind which the start of an array is still noticed.
+pub(crate) const ARRAY_START_BYTES_MAX: usize = 4 * 1024;
+
 /// Longest line that is checked, in bytes; `--max-line-bytes` changes it.
 ///
 /// Agents embed whole files and base64 images in one event; readers that stopped at 64 KiB, 1 MiB

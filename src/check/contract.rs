@@ -22,6 +22,8 @@ pub(crate) struct Options {
     pub(crate) severities: Severities,
     /// The format that the agent was asked for; without one the first event shows it.
     pub(crate) format: Option<Format>,
+    /// Whether the stream is one array; without it the first bytes show it.
+    pub(crate) is_array: Option<bool>,
     /// The shortest series of equal calls that is reported.
     pub(crate) repeated_calls: u64,
     /// Longest line that is checked, in bytes.
@@ -35,6 +37,7 @@ impl Default for Options {
         Self {
             severities: Severities::default(),
             format: None,
+            is_array: None,
             repeated_calls: REPEATED_CALLS,
             line_bytes_max: LINE_BYTES_MAX,
             is_plain: false,

@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::profile::detect::{AUTO, Detector, ProfileSource};
 use crate::profile::read_json;
 use crate::rules::{Rule, Severities, Severity};
-use crate::stream::{LineBuffer, LineParser};
+use crate::stream::{ArraySplitter, LineBuffer, LineParser};
 
 use contract::{Contracts, Options};
 use stream::{Memory, StreamCheck};
@@ -100,7 +100,15 @@ impl CheckerBuilder {
         self
     }
 
-    /// The longest line that is checked, in bytes; longer ones are reported and skipped.
+    /// Whether the stream is one JSON array of events. Without it, the first bytes show it.
+    #[must_use]
+    pub fn array(mut self, is_array: bool) -> Self {
+        self.options.is_array = Some(is_array);
+        self
+    }
+
+    /// The longest line that is checked, in bytes; longer ones are reported and skipped. Of an
+    /// array, the longest element.
     #[must_use]
     pub fn max_line_bytes(mut self, bytes: u64) -> Self {
         self.options.line_bytes_max = bytes;
@@ -164,8 +172,8 @@ impl Checker {
     /// Begins to check a stream; `name` names it in reports.
     pub fn stream(&mut self, name: &str) -> Stream<'_> {
         let Self { contracts, memories, parser, buffer } = self;
-        let line_bytes_max = contracts.options().line_bytes_max;
-        let lines = LineBuffer::new(std::mem::take(buffer), line_bytes_max);
+        let Options { line_bytes_max, is_array, .. } = *contracts.options();
+        let lines = LineBuffer::new(std::mem::take(buffer), line_bytes_max, is_array);
         let state = State::Detecting(Detector::default());
         let name = name.to_owned();
         Stream { name, contracts, memories, parser, memory: buffer, lines, state }
@@ -297,7 +305,8 @@ impl Stream<'_> {
         self.advance(out)?;
         let Self { name: _, memories, memory, lines, state, .. } = self;
         let State::Checking(mut check) = state else { unreachable!("settled above") };
-        let summary = check.finish(lines.bytes_taken(), exit, out);
+        let defect = lines.array().and_then(ArraySplitter::defect);
+        let summary = check.finish(lines.bytes_taken(), defect, exit, out);
         let (profile, learned) = check.into_memory();
         memories.insert(profile.to_owned(), learned);
         *memory = lines.into_memory();
@@ -306,6 +315,9 @@ impl Stream<'_> {
 
     /// Checks the lines that have come.
     fn advance(&mut self, out: &mut dyn Observer) -> Result<(), Error> {
+        if !self.lines.has_begun() {
+            return Ok(());
+        }
         if let State::Detecting(detector) = &mut self.state {
             if self.contracts.named().is_none() {
                 let is_over = detector.observe(self.lines.unread(), || out.undetected_event());
@@ -344,7 +356,11 @@ impl Stream<'_> {
         }
         out.begin(&start)?;
         let memory = self.memories.remove(&profile.name).unwrap_or_default();
-        self.state = State::Checking(StreamCheck::new(&self.name, contract, source, memory));
+        let mut check = StreamCheck::new(&self.name, contract, source, memory);
+        if let Some(array) = self.lines.array() {
+            check.array_begins(array);
+        }
+        self.state = State::Checking(check);
         Ok(())
     }
 }

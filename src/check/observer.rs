@@ -108,12 +108,13 @@ pub struct CheckedEvent<'a> {
 }
 
 impl<'a> CheckedEvent<'a> {
-    /// The number of its line, from 1.
+    /// The number of its line, from 1; of an element of an array, of the line on which it begins.
     pub fn line(&self) -> u64 {
         self.line.number
     }
 
-    /// Its bytes, as they arrived, without the line's terminator.
+    /// Its bytes, as they arrived, without the line's terminator. An element of an array has spaces
+    /// in place of its line breaks.
     pub fn bytes(&self) -> &'a [u8] {
         self.line.bytes
     }

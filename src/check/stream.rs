@@ -14,8 +14,9 @@ use crate::fast::Shapes;
 use crate::limits::STDERR_LINE_BYTES_MAX;
 use crate::profile::detect::ProfileSource;
 use crate::rules::Severity;
+use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
-use crate::stream::{Block, LineParser};
+use crate::stream::{ArraySplitter, Block, LineParser};
 
 /// What one stream of an agent leaves for the next: the rules of its tags, the shapes of its
 /// lines.
@@ -51,11 +52,16 @@ impl<'c> StreamCheck<'c> {
             contract,
             source,
             memory,
-            lines: LineCheck::new(profile),
+            lines: LineCheck::new(profile, options.is_array == Some(true)),
             first_events: FirstEvents::new(profile, source),
             run: Run::new(contract, options.format),
             findings: Findings::new(&options.severities),
         }
+    }
+
+    /// The stream is one array of events.
+    pub(super) fn array_begins(&mut self, array: &ArraySplitter) {
+        self.lines.array_begins(array, &mut self.findings);
     }
 
     /// Gives its memory to the next stream of the same agent.
@@ -121,15 +127,17 @@ impl<'c> StreamCheck<'c> {
         Ok(())
     }
 
-    /// The end of the stream; what only it shows.
+    /// The end of the stream; what only it shows. `array_defect` is what is wrong with the array
+    /// around the events.
     pub(super) fn finish(
         &mut self,
         bytes: u64,
+        array_defect: Option<Diagnostic>,
         exit: &ProducerExit,
         out: &mut dyn Observer,
     ) -> StreamSummary {
         out.stream_ended();
-        self.lines.finish();
+        self.lines.finish(array_defect, &mut self.findings);
         if self.lines.is_settled(&mut self.findings) {
             self.findings.report(out);
         }

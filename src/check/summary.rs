@@ -91,7 +91,7 @@ pub struct StreamSummary {
     pub verdict: Verdict,
     /// How the run ended.
     pub outcome: Outcome,
-    /// Lines, including blank ones.
+    /// Lines, including blank ones; of an array, its elements.
     pub lines: u64,
     /// Lines that are events.
     pub events: u64,

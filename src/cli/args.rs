@@ -158,7 +158,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N", help_heading = "Check")]
     pub(crate) exit_status: Option<u8>,
 
-    /// Format of the stream
+    /// Format of the stream; `array` is one JSON array of events
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "auto")]
     #[arg(hide_default_value = true, help_heading = "Check")]
     pub(crate) input_format: InputFormat,
@@ -264,6 +264,18 @@ pub(crate) enum InputFormat {
     Auto,
     StreamJson,
     Json,
+    Array,
+}
+
+impl InputFormat {
+    /// Whether the stream is one array; `None` if its first bytes show it.
+    pub(crate) fn is_array(self) -> Option<bool> {
+        match self {
+            Self::Auto => None,
+            Self::StreamJson | Self::Json => Some(false),
+            Self::Array => Some(true),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

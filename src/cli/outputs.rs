@@ -13,7 +13,7 @@ use super::workflow_commands::{escape_commands, stop_commands};
 use super::{exit, print_stderr};
 use crate::check::{CheckedEvent, Observer, StreamStart, StreamSummary};
 use crate::error::Error;
-use crate::output::convert::{Conversion, To};
+use crate::output::convert::{Conversion, StreamLines, To};
 use crate::output::report::Totals;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -43,7 +43,9 @@ impl Outputs {
         let mut copies = Vec::new();
         let conversion = match cli.to {
             Some(Target::StreamJson) if !cli.only_valid => {
-                copies.push(TeeTarget::new(STDOUT, escape_commands(stdout()?)));
+                let lines = StreamLines::new(cli.input_format.is_array());
+                let copy = TeeTarget::new(STDOUT, escape_commands(stdout()?));
+                copies.push(copy.as_lines(lines));
                 None
             }
             Some(target) => Some(conversion(target, cli.raw)?),

@@ -19,10 +19,13 @@ pub(crate) fn checker(cli: &Cli) -> Result<Checker, CliError> {
         builder = builder.schema_file(file)?;
     }
     builder = match cli.input_format {
-        InputFormat::Auto => builder,
+        InputFormat::Auto | InputFormat::Array => builder,
         InputFormat::StreamJson => builder.format(Format::StreamJson),
         InputFormat::Json => builder.format(Format::Json),
     };
+    if let Some(is_array) = cli.input_format.is_array() {
+        builder = builder.array(is_array);
+    }
     Ok(severities(cli, builder)?.build()?)
 }
 

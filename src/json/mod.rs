@@ -3,6 +3,7 @@
 //! Which parser read a text is hidden behind [`JsonRef`]; only what makes reading faster
 //! looks there.
 
+mod compact;
 mod json_ref;
 mod locate;
 pub(crate) mod pointer;
@@ -12,6 +13,9 @@ mod tree;
 
 use serde_json::Value;
 
+#[cfg(feature = "cli")]
+pub(crate) use compact::Compactor;
+pub(crate) use compact::compact;
 pub(crate) use json_ref::JsonRef;
 #[cfg(feature = "cli")]
 pub(crate) use locate::member;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use serde_json::error::Category;
 
-use super::Line;
+use super::{Ending, Line};
 use crate::json::parse_tree;
 use crate::limits::{DEPTH_MAX, DUPLICATES_PER_LINE_MAX, PIPE_BUFFER_BYTES};
 use crate::rules::Rule;
@@ -60,31 +60,36 @@ impl LineDefect {
 
     /// The diagnostic, and the offset in the line where the defect begins.
     fn explain(&self, line: &Line<'_>, bytes: &[u8]) -> (Diagnostic, usize) {
+        let noun = line.noun();
         match self {
+            Self::Blank if line.ending == Ending::Element => {
+                let message = "an element of the array is missing before `,` or `]`";
+                (Diagnostic::new(Rule::InvalidJson, message), 0)
+            }
             Self::Blank => (Diagnostic::new(Rule::BlankLine, "the line is blank"), 0),
             Self::TooLong => {
                 let length = line.length;
                 let message =
-                    format!("the line has {length} bytes, more than --max-line-bytes; skipped");
+                    format!("the {noun} has {length} bytes, more than --max-line-bytes; skipped");
                 (Diagnostic::new(Rule::LineTooLong, message), 0)
             }
             Self::Truncated => (truncated(line), 0),
             Self::Unfinished => {
-                let message = "the line ends inside a JSON text";
+                let message = format!("the {noun} ends inside a JSON text");
                 let note = "one event is one line; was the line broken, or cut by other output?";
                 (Diagnostic::new(Rule::InvalidJson, message).note(note), bytes.len())
             }
             Self::NotUtf8 { at } => {
-                let message = format!("byte {at} of the line is not valid UTF-8");
+                let message = format!("byte {at} of the {noun} is not valid UTF-8");
                 (Diagnostic::new(Rule::InvalidUtf8, message), *at)
             }
             Self::TooDeep { at } => {
                 let message = format!("arrays and objects are nested over {DEPTH_MAX} levels deep");
                 (Diagnostic::new(Rule::NestingTooDeep, message), *at)
             }
-            Self::NotJson { at, what } => syntax(bytes, *at, what),
+            Self::NotJson { at, what } => syntax(bytes, *at, what, noun),
             Self::NotAnObject { what } => {
-                let message = format!("the line is {what}, not an object");
+                let message = format!("the {noun} is {what}, not an object");
                 (Diagnostic::new(Rule::NotAnObject, message), 0)
             }
         }
@@ -171,25 +176,31 @@ fn truncated(line: &Line<'_>) -> Diagnostic {
 }
 
 /// Distinguishes noise from a broken text: the parser's message does not help with a line of prose.
-fn syntax(bytes: &[u8], at: usize, what: &str) -> (Diagnostic, usize) {
+fn syntax(bytes: &[u8], at: usize, what: &str, noun: &str) -> (Diagnostic, usize) {
     let start = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
     let object = memchr::memmem::find(bytes, b"{\"");
     let (message, note) = match object {
         _ if bytes[start] == b'{' && what == "trailing characters" && bytes[at] == b'{' => (
-            format!("a second object follows, from byte {at} of the line"),
-            Some("a newline is missing between two events"),
+            format!("a second object follows, from byte {at} of the {noun}"),
+            Some(match noun {
+                "element" => "a comma is missing between two events",
+                _ => "a newline is missing between two events",
+            }),
         ),
         _ if bytes[start] == b'{'
             && what == "trailing characters"
             && let Some(space) = foreign_space(&bytes[at..]) =>
         {
-            (format!("{space} follows the JSON text, from byte {at} of the line"), Some(JSON_SPACE))
+            (
+                format!("{space} follows the JSON text, from byte {at} of the {noun}"),
+                Some(JSON_SPACE),
+            )
         }
         _ if bytes[start] == b'{' && what == "trailing characters" => (
-            format!("something follows the JSON text, from byte {at} of the line"),
+            format!("something follows the JSON text, from byte {at} of the {noun}"),
             Some("two writers on one line: is stderr merged into stdout (2>&1)?"),
         ),
-        _ if bytes[start] == b'{' => (format!("{}, at byte {at} of the line", plain(what)), None),
+        _ if bytes[start] == b'{' => (format!("{}, at byte {at} of the {noun}", plain(what)), None),
         _ if bytes.starts_with(BYTE_ORDER_MARK) => (
             "the line begins with a byte order mark".to_owned(),
             Some(
@@ -197,18 +208,18 @@ fn syntax(bytes: &[u8], at: usize, what: &str) -> (Diagnostic, usize) {
             ),
         ),
         Some(object) if let Some(space) = foreign_space(&bytes[..object]) => (
-            format!("{space} comes before the object that begins at byte {object} of the line"),
+            format!("{space} comes before the object that begins at byte {object} of the {noun}"),
             Some(JSON_SPACE),
         ),
         None if let Some(space) = foreign_space(bytes) => {
-            (format!("the line contains only white space, with {space}"), Some(JSON_SPACE))
+            (format!("the {noun} contains only white space, with {space}"), Some(JSON_SPACE))
         }
         Some(object) if object > start => (
-            format!("there is text before the object that begins at byte {object} of the line"),
+            format!("there is text before the object that begins at byte {object} of the {noun}"),
             Some("two writers on one line: is stderr merged into stdout (2>&1)?"),
         ),
         Some(_) | None => (
-            "the line is not JSON".to_owned(),
+            format!("the {noun} is not JSON"),
             Some("output of something else: is stderr merged into stdout (2>&1)?"),
         ),
     };

@@ -10,6 +10,8 @@ use crate::rules::diagnostic::Diagnostic;
 pub(crate) enum Framing {
     /// Nothing yet: no line that is not blank.
     Unseen,
+    /// The same; the user says that the stream is one array, and it does not begin as one.
+    ArrayWanted,
     /// It looks like something else; `lines` that are no events have been seen.
     Suspect {
         other: Foreign,
@@ -33,8 +35,10 @@ pub(crate) enum Foreign {
     /// Record separators, RFC 7464.
     RecordSeparators,
     ServerSentEvents,
-    /// One JSON array over the whole input.
+    /// One JSON array over the whole input that is not one of events.
     Array,
+    /// Anything but the array that the user wants.
+    NoArray,
     /// JSON over several lines.
     PrettyPrinted,
 }
@@ -50,8 +54,9 @@ impl Framing {
         let blank = line.is_blank();
         match self {
             Self::NotNdjson(_) | Self::Ndjson => self,
+            Self::Unseen | Self::ArrayWanted if blank => self,
+            Self::ArrayWanted => Self::NotNdjson(Foreign::NoArray),
             Self::Unseen | Self::Suspect { .. } if is_event => Self::Ndjson,
-            Self::Unseen if blank => self,
             Self::Unseen => match Foreign::begun_by(line) {
                 Some(other) if other.is_certain() => Self::NotNdjson(other),
                 Some(other) => Self::Suspect { other, lines: 1, blanks: 0 },
@@ -79,7 +84,7 @@ impl Framing {
     pub(crate) fn finish(self) -> Self {
         match self {
             Self::Suspect { other, .. } => Self::NotNdjson(other),
-            Self::Unseen | Self::NotNdjson(_) | Self::Ndjson => self,
+            Self::Unseen | Self::ArrayWanted | Self::NotNdjson(_) | Self::Ndjson => self,
         }
     }
 }
@@ -117,7 +122,7 @@ impl Foreign {
 
     fn is_certain(self) -> bool {
         match self {
-            Self::Gzip | Self::Utf16 | Self::Utf32 | Self::RecordSeparators => true,
+            Self::Gzip | Self::Utf16 | Self::Utf32 | Self::RecordSeparators | Self::NoArray => true,
             Self::ServerSentEvents | Self::Array | Self::PrettyPrinted => false,
         }
     }
@@ -126,7 +131,7 @@ impl Foreign {
     fn goes_on_with(self, line: &Line<'_>) -> bool {
         let bytes = line.bytes.trim_ascii();
         match self {
-            Self::Gzip | Self::Utf16 | Self::Utf32 | Self::RecordSeparators => true,
+            Self::Gzip | Self::Utf16 | Self::Utf32 | Self::RecordSeparators | Self::NoArray => true,
             Self::ServerSentEvents => {
                 let fields: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b": "];
                 fields.iter().any(|field| bytes.starts_with(field))
@@ -155,12 +160,21 @@ impl Foreign {
                 "a stream of server-sent events",
                 "keep the data lines only: `sed -n 's/^data: *//p'`",
             ),
-            Self::Array => ("one JSON array", "write one event on each line: `jq -c '.[]'`"),
+            Self::Array => (
+                "one JSON array",
+                "its first element is no object, or --input-format asks for another form",
+            ),
+            Self::NoArray => {
+                ("one JSON array", "--input-format array asks for it; leave it out, or use auto")
+            }
             Self::PrettyPrinted => {
                 ("JSON over several lines", "write one event on each line: `jq -c .`")
             }
         };
-        let message = format!("the input is {what}, not NDJSON; nothing else was checked");
+        let message = match self {
+            Self::NoArray => format!("the input is not {what}; nothing else was checked"),
+            _ => format!("the input is {what}, not NDJSON; nothing else was checked"),
+        };
         Diagnostic::new(Rule::NotNdjson, message).at(1, 0).note(how)
     }
 }
@@ -194,8 +208,8 @@ mod tests {
             (b"\x1e{}\n\x1e{}\n", Framing::NotNdjson(Foreign::RecordSeparators)),
             (b"data: {}\n\ndata: {}\n", Framing::NotNdjson(Foreign::ServerSentEvents)),
             (b"event: x\ndata: {}\n", Framing::NotNdjson(Foreign::ServerSentEvents)),
-            (b"[\n{\"a\":1},\n{\"a\":2}\n]\n", Framing::NotNdjson(Foreign::Array)),
-            (b"[{\"a\":1},{\"a\":2}]\n", Framing::NotNdjson(Foreign::Array)),
+            (b"[\n1,\n{\"a\":2}\n]\n", Framing::NotNdjson(Foreign::Array)),
+            (b"[1,{\"a\":2}]\n", Framing::NotNdjson(Foreign::Array)),
             (b"\n{\n \"a\": 1\n}\n", Framing::NotNdjson(Foreign::PrettyPrinted)),
             (b"{\"a\": 1,\n \"b\": 2}\n", Framing::NotNdjson(Foreign::PrettyPrinted)),
             (b": ping\n\ndata: {}\n", Framing::NotNdjson(Foreign::ServerSentEvents)),

@@ -1,11 +1,16 @@
 //! One line, and a block of lines that have arrived.
 
-/// One line of the stream, without its terminator. A bad line is still a line.
+use std::collections::VecDeque;
+
+use super::array::ElementStart;
+
+/// One line of the stream, without its terminator; or one element of an array. A bad line is still
+/// a line.
 ///
 /// Source: NDJSON 1.0.0, §3.1 and §3.2; contract S1 and N1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
-    /// From 1, as in editors.
+    /// From 1, as in editors. Of an element, the line on which it begins.
     pub(crate) number: u64,
     /// The offset of its first byte in the stream, from 0.
     pub(crate) offset: u64,
@@ -23,14 +28,17 @@ pub(crate) struct Line<'a> {
 pub(crate) enum Ending {
     Lf,
     CrLf,
+    /// As an element of an array does: with `,` or `]`.
+    Element,
     /// With the stream: there was no terminator.
     EndOfStream,
 }
 
 impl Ending {
+    /// The terminator; an element gets one when it is written as a line.
     pub(crate) fn bytes(self) -> &'static [u8] {
         match self {
-            Self::Lf => b"\n",
+            Self::Lf | Self::Element => b"\n",
             Self::CrLf => b"\r\n",
             Self::EndOfStream => b"",
         }
@@ -60,16 +68,23 @@ impl<'a> Line<'a> {
         (self.bytes.len() as u64) < self.length
     }
 
+    /// What messages call it.
+    pub(super) fn noun(&self) -> &'static str {
+        if self.ending == Ending::Element { "element" } else { "line" }
+    }
+
     pub(crate) fn is_blank(&self) -> bool {
         self.bytes.iter().all(u8::is_ascii_whitespace)
     }
 }
 
 /// Where in the stream the next line begins.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Position {
     pub(super) lines: u64,
     pub(super) offset: u64,
+    /// Of an array: where the elements begin that have not been taken.
+    pub(super) elements: Option<VecDeque<ElementStart>>,
 }
 
 impl Position {
@@ -81,11 +96,23 @@ impl Position {
         ending: Ending,
         total: u64,
     ) -> Line<'a> {
-        let Self { lines, offset } = *self;
-        *self = Self { lines: lines + 1, offset: offset + total };
+        let Self { lines, offset, .. } = *self;
+        (self.lines, self.offset) = (lines + 1, offset + total);
         let length = bytes.len() as u64;
-        Line { number: lines + 1, offset, length, bytes, ending, padded, text: None }
+        let line = Line { number: lines + 1, offset, length, bytes, ending, padded, text: None };
+        match &mut self.elements {
+            None => line,
+            Some(elements) => element(line, elements),
+        }
     }
+}
+
+/// A line as an element of the array in the stream.
+fn element<'a>(line: Line<'a>, elements: &mut VecDeque<ElementStart>) -> Line<'a> {
+    let Some(ElementStart { lines, offset }) = elements.pop_front() else { return line };
+    let is_cut = line.ending == Ending::EndOfStream;
+    let ending = if is_cut { Ending::EndOfStream } else { Ending::Element };
+    Line { number: lines + 1, offset, ending, ..line }
 }
 
 /// Lines that have arrived. Lines that are not taken are not counted.

@@ -1,6 +1,10 @@
 //! Bytes → lines. The only place that cuts the stream, and it cuts at `\n` only.
 
+use std::collections::VecDeque;
+
+use super::array::{ArraySplitter, is_array};
 use super::line::{Block, Ending, Line, Position};
+use crate::limits::ARRAY_START_BYTES_MAX;
 
 /// Bytes of one read: large enough that the cost of system calls does not matter, small enough for
 /// the cache.
@@ -23,6 +27,12 @@ pub(crate) struct LineBuffer {
     line_bytes_max: u64,
     position: Position,
     has_ended: bool,
+    /// Whether the stream is one array, as far as is known.
+    is_array: Option<bool>,
+    /// Takes the array apart.
+    array: Option<ArraySplitter>,
+    /// What the user says about it.
+    wants_array: Option<bool>,
     /// The least room that a read is given.
     room: usize,
     /// An over-long line, of which nothing is kept.
@@ -45,8 +55,9 @@ enum Ready {
 }
 
 impl LineBuffer {
-    /// Uses the memory of an earlier buffer. The limit is for each line, in bytes.
-    pub(crate) fn new(memory: Vec<u8>, line_bytes_max: u64) -> Self {
+    /// Uses the memory of an earlier buffer. The limit is for each line, in bytes. Unless the user
+    /// says whether the stream is one array, its first bytes show it.
+    pub(crate) fn new(memory: Vec<u8>, line_bytes_max: u64, wants_array: Option<bool>) -> Self {
         Self {
             buffer: memory,
             start: 0,
@@ -55,6 +66,9 @@ impl LineBuffer {
             line_bytes_max,
             position: Position::default(),
             has_ended: false,
+            is_array: None,
+            array: None,
+            wants_array,
             room: FIRST_READ_BYTES,
             skipping: None,
             ready: None,
@@ -66,14 +80,24 @@ impl LineBuffer {
         self.buffer
     }
 
-    /// Bytes of the lines taken so far, terminators included.
+    /// Bytes of the lines taken so far, terminators included; of an array, all that have come.
     pub(crate) fn bytes_taken(&self) -> u64 {
-        self.position.offset
+        self.array.as_ref().map_or(self.position.offset, ArraySplitter::bytes)
     }
 
-    /// The bytes that have arrived and have not been taken.
+    /// Whether it is known if the stream is one array. Until then there is nothing to take.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.is_array.is_some()
+    }
+
+    /// The array, if the stream is one.
+    pub(crate) fn array(&self) -> Option<&ArraySplitter> {
+        self.array.as_ref()
+    }
+
+    /// The bytes that have arrived and have not been taken, as lines.
     pub(crate) fn unread(&self) -> &[u8] {
-        &self.buffer[self.start..self.end]
+        if self.has_begun() { &self.buffer[self.start..self.end] } else { &[] }
     }
 
     /// Where the next bytes go: write to it, then call [`LineBuffer::filled`].
@@ -102,17 +126,41 @@ impl LineBuffer {
     pub(crate) fn filled(&mut self, count: usize) {
         let is_full = self.end + count == self.buffer.len();
         self.room = if is_full { READ_BYTES } else { self.room };
+        let fresh = if self.has_begun() { self.end } else { self.start };
         self.end += count;
+        if !self.has_begun() {
+            self.begin();
+        }
+        if let (Some(array), Some(elements)) = (&mut self.array, &mut self.position.elements) {
+            let bytes = &mut self.buffer[fresh..self.end];
+            self.end = fresh + array.split(bytes, |start| elements.push_back(start));
+        }
+    }
+
+    /// Finds out whether the stream is one array.
+    fn begin(&mut self) {
+        let bytes = &self.buffer[self.start..self.end];
+        let is_blank = bytes.len() >= ARRAY_START_BYTES_MAX;
+        self.is_array = is_array(bytes, self.wants_array, self.has_ended || is_blank);
+        if self.is_array == Some(true) {
+            self.array = Some(ArraySplitter::default());
+            self.position.elements = Some(VecDeque::new());
+        }
     }
 
     /// No more bytes will come: what follows the last `\n` is a line.
     pub(crate) fn end(&mut self) {
         self.has_ended = true;
+        self.filled(0);
+        if self.array.as_ref().is_some_and(ArraySplitter::lacks_line_end) {
+            self.room()[0] = b'\n';
+            self.end += 1;
+        }
     }
 
     /// Whether there are lines to take. If not, more bytes are needed, or all has been taken.
     pub(crate) fn is_ready(&mut self) -> bool {
-        self.ready = self.find();
+        self.ready = if self.has_begun() { self.find() } else { None };
         self.ready.is_some()
     }
 
@@ -202,7 +250,7 @@ pub(crate) mod tests {
         max: u64,
         mut take: impl FnMut(Block<'_>),
     ) {
-        let mut buffer = LineBuffer::new(Vec::new(), max);
+        let mut buffer = LineBuffer::new(Vec::new(), max, None);
         let mut chunks = stream.chunks(chunk.max(1));
         loop {
             while buffer.is_ready() {
@@ -266,20 +314,25 @@ pub(crate) mod tests {
         }
     }
 
+    /// Method: a line, a string, brackets and white space that do not end, also in an array.
     #[test]
     fn memory_stays_bounded_while_a_line_is_skipped() {
-        let mut buffer = LineBuffer::new(Vec::new(), 1_000);
-        for _ in 0..1_000 {
-            let room = buffer.room();
-            room.fill(b'a');
-            let count = room.len();
-            buffer.filled(count);
-            assert!(!buffer.is_ready());
-            assert!(buffer.buffer.len() <= 2 * READ_BYTES + 1_000);
+        for (first, rest) in [("", b'a'), ("[{\"a\":\"", b'a'), ("[{}", b'['), ("[{}", b' ')] {
+            let mut buffer = LineBuffer::new(Vec::new(), 1_000, None);
+            buffer.room()[..first.len()].copy_from_slice(first.as_bytes());
+            buffer.filled(first.len());
+            for _ in 0..100 {
+                let room = buffer.room();
+                room.fill(rest);
+                let count = room.len();
+                buffer.filled(count);
+                assert!(!buffer.is_ready());
+                assert!(buffer.buffer.len() <= 2 * READ_BYTES + 1_000);
+            }
+            buffer.end();
+            assert!(buffer.is_ready());
+            let line = buffer.take().next().expect("one line");
+            assert!(line.is_too_long() && line.length > 10_000_000);
         }
-        buffer.end();
-        assert!(buffer.is_ready());
-        let line = buffer.take().next().expect("one line");
-        assert!(line.is_too_long() && line.length > 10_000_000);
     }
 }

@@ -1,8 +1,10 @@
 //! From bytes to lines to events.
 //!
-//! Bytes are cut into lines in one place, [`LineBuffer`]. A line that is one JSON object is an
-//! [`Event`]; anything else is a [`LineDefect`], which is data: the check decides what it means.
+//! Bytes are cut into lines in one place, [`LineBuffer`]; [`ArraySplitter`] makes lines of one JSON
+//! array. A line that is one JSON object is an [`Event`]; anything else is a [`LineDefect`], which is
+//! data: the check decides what it means.
 
+mod array;
 mod defect;
 mod event;
 mod framing;
@@ -11,6 +13,7 @@ mod line;
 mod line_buffer;
 mod parse;
 
+pub(crate) use array::{ArraySplitter, is_array};
 pub(crate) use defect::{BYTE_ORDER_MARK, LineDefect};
 pub(crate) use event::Event;
 pub(crate) use framing::Framing;

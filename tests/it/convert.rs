@@ -44,7 +44,9 @@ fn converting_changes_no_verdict_and_passes_every_byte() {
                 case.path.display()
             );
             assert_eq!(output.stderr, plain.stdout, "{form}, {}", case.path.display());
-            if *form == "stream-json" {
+            // An array of events becomes lines.
+            let is_array = case.bytes().starts_with(b"[") && case.folder() != "not-ndjson";
+            if *form == "stream-json" && !is_array {
                 assert_eq!(output.stdout, case.bytes(), "{}", case.path.display());
             }
         }

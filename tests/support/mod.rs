@@ -119,10 +119,12 @@ pub(crate) fn builder<'a>(flags: impl IntoIterator<Item = &'a str>) -> CheckerBu
             "--max-line-bytes" => builder.max_line_bytes(value().parse().unwrap()),
             "--input-format" => match value() {
                 "auto" => builder,
-                "json" => builder.format(Format::Json),
-                "stream-json" => builder.format(Format::StreamJson),
+                "json" => builder.format(Format::Json).array(false),
+                "stream-json" => builder.format(Format::StreamJson).array(false),
+                "array" => builder.array(true),
                 other => panic!("{other}"),
             },
+            "--engine" => builder.plain(value() == "reference"),
             // Not an option of the checker: a fact about one run.
             "--exit-status" => {
                 value();

@@ -6,7 +6,9 @@ use crate::facts::FactReader;
 use crate::profile::{Noise, NoiseKind, NoisePlace, Profile};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
-use crate::stream::{BYTE_ORDER_MARK, Event, Framing, GluedEvent, Line, LineDefect, glued_events};
+use crate::stream::{
+    ArraySplitter, BYTE_ORDER_MARK, Event, Framing, GluedEvent, Line, LineDefect, glued_events,
+};
 
 /// Decides for each line whether it is an event.
 #[derive(Debug)]
@@ -34,14 +36,22 @@ enum LineNoise<'a> {
 }
 
 impl<'c> LineCheck<'c> {
-    pub(crate) fn new(profile: &'c Profile) -> Self {
+    pub(crate) fn new(profile: &'c Profile, wants_array: bool) -> Self {
         Self {
             profile,
-            framing: Framing::Unseen,
+            framing: if wants_array { Framing::ArrayWanted } else { Framing::Unseen },
             is_reported: false,
             lines: 0,
             cut_line: None,
             failure_line: None,
+        }
+    }
+
+    /// The lines are the elements of an array.
+    pub(crate) fn array_begins(&mut self, array: &ArraySplitter, findings: &mut Findings<'_>) {
+        self.framing = Framing::Ndjson;
+        if array.has_mark {
+            findings.pending.push(byte_order_mark());
         }
     }
 
@@ -61,12 +71,14 @@ impl<'c> LineCheck<'c> {
         findings: &mut Findings<'_>,
     ) -> Option<(Line<'a>, Event<'a>)> {
         self.lines += 1;
+        if self.framing == Framing::ArrayWanted {
+            self.framing = self.framing.observe(&line, parsed.is_ok());
+        }
         if !self.is_ndjson() {
             return None;
         }
         if line.offset == 0 && line.bytes.starts_with(BYTE_ORDER_MARK) {
-            let message = "the stream begins with a UTF-8 byte order mark";
-            findings.pending.push(Diagnostic::new(Rule::ByteOrderMark, message).at(line.number, 0));
+            findings.pending.push(byte_order_mark());
         }
         let defect = match parsed {
             Ok(event) => return Some(self.event(line, event, findings)),
@@ -171,13 +183,19 @@ impl<'c> LineCheck<'c> {
                 true
             }
             Framing::Suspect { .. } | Framing::NotNdjson(_) => false,
-            Framing::Unseen | Framing::Ndjson => true,
+            Framing::Unseen | Framing::ArrayWanted | Framing::Ndjson => true,
         }
     }
 
-    /// The end of the stream decides what is in doubt.
-    pub(crate) fn finish(&mut self) {
+    /// The end of the stream decides what is in doubt, and shows what is wrong with an array.
+    pub(crate) fn finish(&mut self, array_defect: Option<Diagnostic>, findings: &mut Findings<'_>) {
         self.framing = self.framing.finish();
+        match array_defect {
+            Some(defect) if defect.rule == Rule::TruncatedLine => {
+                self.cut_line.get_or_insert(defect);
+            }
+            defect => findings.pending.extend(defect),
+        }
     }
 
     pub(crate) fn last_line(&self, findings: &Findings<'_>) -> LastLine {
@@ -188,6 +206,11 @@ impl<'c> LineCheck<'c> {
             None => LastLine::Whole,
         }
     }
+}
+
+fn byte_order_mark() -> Diagnostic {
+    let message = "the stream begins with a UTF-8 byte order mark";
+    Diagnostic::new(Rule::ByteOrderMark, message).at(1, 0)
 }
 
 fn stderr_in_stream(message: &str, line: &Line<'_>) -> Diagnostic {

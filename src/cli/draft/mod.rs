@@ -133,7 +133,7 @@ impl SkippedLines {
     fn visit(&mut self, path: &Path, visitor: &mut dyn Visitor) -> Result<(), Error> {
         let input = Input::Path(path.to_owned());
         let mut source = input.open()?;
-        let mut lines = LineBuffer::new(Vec::new(), LINE_BYTES_MAX);
+        let mut lines = LineBuffer::new(Vec::new(), LINE_BYTES_MAX, None);
         loop {
             let count = match source.read(lines.room()) {
                 Ok(count) => count,

@@ -8,6 +8,7 @@ use crate::check::{CheckedEvent, Outcome};
 use crate::json;
 use crate::profile::Profile;
 use crate::rules::escape::escaped_json;
+use crate::stream::Ending;
 
 pub(super) struct ObjectFormatter {
     profile: Arc<Profile>,
@@ -34,7 +35,10 @@ impl Formatter for ObjectFormatter {
         let mut members = json::members(end.source);
         members.sort_by_key(|(key, _)| rank(key));
         let members = members.iter().map(|(key, value)| format!("{key}:{value}"));
-        let object = format!("{{{}}}", members.collect::<Vec<_>>().join(","));
+        let mut object = format!("{{{}}}", members.collect::<Vec<_>>().join(","));
+        if event.line.ending == Ending::Element {
+            object = String::from_utf8_lossy(&json::compact(object.as_bytes())).into_owned();
+        }
         self.object = if self.is_raw { object } else { escaped_json(&object) };
         self.object.push('\n');
     }

@@ -3,6 +3,8 @@
 mod actions;
 mod answer;
 mod json;
+#[cfg(feature = "cli")]
+mod stream_lines;
 mod text;
 mod transcript;
 mod valid_events;
@@ -14,6 +16,9 @@ use crate::check::{CheckedEvent, Observer, Outcome, StreamStart, StreamSummary};
 use crate::error::Error;
 use crate::limits::CONVERTED_BYTES_MAX;
 use crate::profile::Profile;
+
+#[cfg(feature = "cli")]
+pub(crate) use stream_lines::StreamLines;
 
 /// What a stream is converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
