@@ -25,10 +25,7 @@ impl<'c, R: Read> Tee<'c, R> {
 impl<R: Read> Read for Tee<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.source.read(buffer)?;
-        for copy in self.copies.iter_mut().filter(|copy| copy.failure.is_none()) {
-            let written = copy.writer.write_all(&buffer[..count]);
-            copy.failure = written.and_then(|()| copy.writer.flush()).err();
-        }
+        self.copies.iter_mut().for_each(|copy| copy.write(&buffer[..count]));
         Ok(count)
     }
 }
@@ -36,6 +33,14 @@ impl<R: Read> Read for Tee<'_, R> {
 impl TeeTarget {
     pub(crate) fn new(name: &str, writer: Box<dyn Write>) -> Self {
         Self { name: name.to_owned(), writer, failure: None }
+    }
+
+    /// Writes bytes at once; nothing after a failure.
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        if self.failure.is_none() {
+            let written = self.writer.write_all(bytes);
+            self.failure = written.and_then(|()| self.writer.flush()).err();
+        }
     }
 
     pub(crate) fn failure(&self) -> Option<(&str, &io::Error)> {

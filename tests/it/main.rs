@@ -30,6 +30,7 @@ mod producer;
 mod profiles;
 mod readme;
 mod recordings;
+mod redact;
 mod signals;
 mod streams;
 mod suites;

@@ -7,6 +7,7 @@ use std::thread;
 
 use super::stream::ProducerStream;
 use crate::cli::stdio;
+use crate::output::redact::Redactor;
 use crate::limits::{STDERR_BYTES_MAX, STDERR_LINES_MAX};
 
 /// A tail that a thread fills, and the signal that it is complete.
@@ -22,7 +23,10 @@ pub(super) struct StderrTail {
 impl StderrTail {
     /// Passes a pipe on to our own standard error, in a separate thread: neither a flood nor a
     /// slow reader delays the stream.
-    pub(super) fn pass_on(mut pipe: ProducerStream) -> io::Result<Arc<SharedTail>> {
+    pub(super) fn pass_on(
+        mut pipe: ProducerStream,
+        mut redactor: Option<Redactor>,
+    ) -> io::Result<Arc<SharedTail>> {
         let tail = Arc::new(SharedTail::default());
         let shared = Arc::clone(&tail);
         thread::Builder::new().spawn(move || {
@@ -32,10 +36,21 @@ impl StderrTail {
             while let Ok(count @ 1..) = pipe.read(&mut buffer) {
                 let bytes = &buffer[..count];
                 lock().keep(bytes);
+                let redacted = redactor.as_mut().map(|redactor| {
+                    let mut ready = Vec::new();
+                    redactor.feed(bytes, &mut ready);
+                    ready
+                });
+                let bytes = redacted.as_deref().unwrap_or(bytes);
                 // Without a reader of ours, the pipe is still read.
                 if ours.as_mut().is_some_and(|ours| ours.write_all(bytes).is_err()) {
                     ours = None;
                 }
+            }
+            if let (Some(mut redactor), Some(ours)) = (redactor, &mut ours) {
+                let mut rest = Vec::new();
+                redactor.finish(&mut rest);
+                let _ = ours.write_all(&rest);
             }
             // Closed before the signal: the waiting thread relies on that.
             drop((pipe, ours));
