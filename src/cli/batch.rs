@@ -172,9 +172,7 @@ fn work(
         let (name, exit) = (input.name(), ProducerExit::default());
         match redaction {
             None => checker.check(&name, source, &mut observer),
-            Some(it) => {
-                redaction::check(it, checker, &name, source, &exit, &mut [], &mut observer)
-            }
+            Some(it) => redaction::check(it, checker, &name, source, &exit, &mut [], &mut observer),
         }
     };
     // The main thread resumes the panic when it reports this stream.

@@ -101,9 +101,9 @@ impl<'c, 'o> RedactedCopy<'c, 'o> {
         if let Some(error) = failure {
             return Err(error);
         }
-        exit.stderr = exit.stderr.map(|lines| {
-            redactor.text(&lines.join("\n")).lines().map(str::to_owned).collect()
-        });
+        exit.stderr = exit
+            .stderr
+            .map(|lines| redactor.text(&lines.join("\n")).lines().map(str::to_owned).collect());
         stream.finish(&exit, &mut Judged { out, judged: &summary })?;
         Ok(summary)
     }

@@ -7,8 +7,8 @@ use std::thread;
 
 use super::stream::ProducerStream;
 use crate::cli::stdio;
-use crate::output::redact::Redactor;
 use crate::limits::{STDERR_BYTES_MAX, STDERR_LINES_MAX};
+use crate::output::redact::Redactor;
 
 /// A tail that a thread fills, and the signal that it is complete.
 pub(super) type SharedTail = (Mutex<StderrTail>, Condvar);

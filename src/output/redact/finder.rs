@@ -141,7 +141,8 @@ impl Finder {
             }
         }
         if end == TextEnd::Open {
-            search.open = self.cut_prefix(text, at);
+            let behind = search.found.last().map_or(from, |found| found.range.end);
+            search.open = self.cut_prefix(text, behind);
         }
         search
     }
@@ -190,7 +191,8 @@ impl Row {
     fn may_begin(&self, text: &[u8], at: usize) -> bool {
         match self.body {
             Body::Run(..) => begins_word(text, at),
-            Body::Url => at > 0 && text[at - 1].is_ascii_alphanumeric(),
+            // The scheme may be in the text before.
+            Body::Url => at == 0 || text[at - 1].is_ascii_alphanumeric(),
             Body::Pem | Body::Nothing => true,
         }
     }

@@ -114,10 +114,10 @@ pub(super) const FORMATS: &[SecretFormat] = &[
     run("docker-token", &["dckr_pat_", "dckr_oat_"], Charset::Url, 20),
     run("doppler-token", &["dp.pt.", "dp.st.", "dp.ct.", "dp.sa."], Charset::Dotted, 40),
     run("figma-token", &["figd_", "figo_"], Charset::Url, 40),
-    run("fly-token", &["fo1_"], Charset::Url, 40),
+    run("fly-token", &["fo1_", "fm1a_", "fm1r_", "fm2_"], Charset::Token, 40),
     run("github-token", GITHUB, Charset::Alnum, 36),
     run("github-token", &["github_pat_"], Charset::Url, 22),
-    run("gitlab-token", GITLAB, Charset::Url, 20),
+    run("gitlab-token", GITLAB, Charset::Dotted, 20),
     run("google-api-key", &["AIza"], Charset::Url, 35),
     run("google-oauth-token", &["ya29."], Charset::Dotted, 20),
     run("google-client-secret", &["GOCSPX-"], Charset::Url, 28),
@@ -161,12 +161,7 @@ pub(super) const FORMATS: &[SecretFormat] = &[
     },
     header("basic-credentials", &["Basic ", "basic "], 12),
     header("bearer-token", &["Bearer ", "bearer "], 16),
-    SecretFormat {
-        name: "url-password",
-        prefixes: &["://"],
-        keeps_prefix: true,
-        body: Body::Url,
-    },
+    SecretFormat { name: "url-password", prefixes: &["://"], keeps_prefix: true, body: Body::Url },
 ];
 
 impl Charset {

@@ -143,7 +143,14 @@ impl SecretLines {
     }
 
     /// Keeps what is behind `at`; `pieces` are those of the text behind the context.
-    fn keep_open(&mut self, place: u64, text: &[u8], at: usize, context: usize, pieces: Vec<Piece>) {
+    fn keep_open(
+        &mut self,
+        place: u64,
+        text: &[u8],
+        at: usize,
+        context: usize,
+        pieces: Vec<Piece>,
+    ) {
         let Some(line) = pieces.last().map(|piece| piece.line) else { return };
         let mut skipped = at - context;
         let pieces = pieces.into_iter().filter_map(|mut piece| {

@@ -47,7 +47,9 @@ fn secret(dice: &mut Dice, format: usize, prefix: usize) -> (String, String) {
             let label = format!("{kind}PRIVATE KEY-----");
             (String::new(), format!("{prefix}{label}\n{body}\n-----END {label}"))
         }
-        Body::Url => (format!("postgres{prefix}user:"), format!("{}@", dice.run(Charset::Alnum, 9))),
+        Body::Url => {
+            (format!("postgres{prefix}user:"), format!("{}@", dice.run(Charset::Alnum, 9)))
+        }
         Body::Nothing => unreachable!("no format has this"),
     }
 }
@@ -95,7 +97,8 @@ fn core(secret: &str) -> &str {
 fn no_secret_of_any_format_survives_whole() {
     let mut redactor = Redactor::secrets(&[]);
     secrets(1_000, |dice, format, before, secret| {
-        let (name, head) = (FORMATS[format].name, ["", "export X=", "\"", "(", "a\n"][dice.next(5)]);
+        let (name, head) =
+            (FORMATS[format].name, ["", "export X=", "\"", "(", "a\n"][dice.next(5)]);
         let text = format!("{head}{before}{secret}");
         let stream = [delta(&text), format!("npm WARN {before}{secret}\n")].concat();
         let out = redacted(&mut redactor, &stream);
