@@ -151,11 +151,14 @@ impl Finder {
     #[inline]
     fn candidate(&self, text: &[u8], from: usize) -> Option<usize> {
         let rest = text.get(from..)?;
-        let is_pair = |two: &[u8]| {
-            let pair = pair(two[0], two[1]);
-            self.pairs[pair / 64] >> (pair % 64) & 1 != 0
-        };
-        rest.windows(2).position(is_pair).map(|at| from + at)
+        rest.windows(2).position(|two| self.is_pair(two[0], two[1])).map(|at| from + at)
+    }
+
+    /// Whether a prefix begins with these bytes.
+    #[inline]
+    fn is_pair(&self, first: u8, second: u8) -> bool {
+        let pair = pair(first, second);
+        self.pairs[pair / 64] >> (pair % 64) & 1 != 0
     }
 
     fn match_at(&self, text: &[u8], at: usize, end: TextEnd) -> Match {
@@ -176,12 +179,14 @@ impl Finder {
     fn cut_prefix(&self, text: &[u8], from: usize) -> Option<usize> {
         let first = from.max((text.len() + 1).saturating_sub(self.prefix_bytes_max));
         (first..text.len()).find(|&at| {
-            self.by_first[usize::from(text[at])].iter().any(|index| {
-                let row = &self.rows[*index];
-                row.prefix.len() > text.len() - at
-                    && row.prefix.starts_with(&text[at..])
-                    && row.may_begin(text, at)
-            })
+            let may_be = text.get(at + 1).is_none_or(|second| self.is_pair(text[at], *second));
+            may_be
+                && self.by_first[usize::from(text[at])].iter().any(|index| {
+                    let row = &self.rows[*index];
+                    row.prefix.len() > text.len() - at
+                        && row.prefix.starts_with(&text[at..])
+                        && row.may_begin(text, at)
+                })
         })
     }
 }
