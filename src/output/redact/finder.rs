@@ -43,7 +43,7 @@ pub(super) struct Search {
 
 /// The formats and the values to look for.
 #[derive(Debug)]
-pub(super) struct Finder {
+pub(super) struct SecretFinder {
     rows: Vec<Row>,
     /// The rows by their first byte, the longest prefix first.
     by_first: Vec<Vec<usize>>,
@@ -69,7 +69,7 @@ enum Match {
     Yes(Found),
 }
 
-impl Finder {
+impl SecretFinder {
     /// `values` are further secrets, by the name that the replacement shows.
     pub(super) fn new(values: &[(String, Vec<Vec<u8>>)]) -> Self {
         let mut rows = Vec::new();

@@ -187,7 +187,7 @@ impl Proof {
                     || (run.iter().any(u8::is_ascii_lowercase)
                         && behind.iter().any(u8::is_ascii_uppercase))
             }
-            Self::Dots => run.iter().filter(|it| **it == b'.').count() >= 2,
+            Self::Dots => memchr::memchr_iter(b'.', run).count() >= 2,
         }
     }
 }

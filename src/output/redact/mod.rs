@@ -8,7 +8,7 @@ mod formats;
 mod secrets;
 mod written;
 
-use finder::{Finder, TextEnd};
+use finder::{SecretFinder, TextEnd};
 use secrets::SecretLines;
 
 use crate::limits::LINE_BYTES_MAX;
@@ -17,7 +17,7 @@ use crate::limits::LINE_BYTES_MAX;
 #[derive(Debug)]
 pub struct Redactor {
     lines: SecretLines,
-    texts: Finder,
+    texts: SecretFinder,
     /// The start of a line.
     partial: Vec<u8>,
     /// Whether the start of the line was too long to wait for its end.
@@ -81,8 +81,8 @@ impl Redactor {
     pub fn secrets(values: &[SecretValue]) -> Self {
         let values: Vec<_> = values.iter().map(|it| (it.name.clone(), it.forms())).collect();
         Self {
-            lines: SecretLines::new(Finder::new(&values)),
-            texts: Finder::new(&values),
+            lines: SecretLines::new(SecretFinder::new(&values)),
+            texts: SecretFinder::new(&values),
             partial: Vec::new(),
             is_in_long_line: false,
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use super::finder::{CONTEXT_BYTES, Finder, Found, Search, TextEnd};
+use super::finder::{CONTEXT_BYTES, Found, Search, SecretFinder, TextEnd};
 use super::written::{WrittenString, decoded, located, strings};
 use crate::limits::{HELD_BYTES_MAX, HELD_LINES_MAX};
 
@@ -11,7 +11,7 @@ use crate::limits::{HELD_BYTES_MAX, HELD_LINES_MAX};
 /// for those that follow.
 #[derive(Debug)]
 pub(super) struct SecretLines {
-    finder: Finder,
+    finder: SecretFinder,
     /// The number of the next line.
     next: u64,
     /// Lines that wait, in their order, up to the one before `next`.
@@ -62,7 +62,7 @@ struct Piece {
 const PLAIN: u64 = u64::MAX;
 
 impl SecretLines {
-    pub(super) fn new(finder: Finder) -> Self {
+    pub(super) fn new(finder: SecretFinder) -> Self {
         let (held, open) = (VecDeque::new(), BTreeMap::new());
         Self { finder, next: 1, held, held_bytes: 0, open }
     }

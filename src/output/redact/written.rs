@@ -67,9 +67,27 @@ pub(super) fn strings(line: &[u8], mut take: impl FnMut(WrittenString)) -> bool 
                     top.expects_key = top.is_object;
                 }
             }
-            b',' | b':' | b' ' | b'\t' | b'\r' | b'\n' | b'+' | b'-' | b'.' | b'0'..=b'9' => {}
-            // The letters of `true`, `false` and `null`, and of an exponent.
-            b't' | b'r' | b'u' | b'e' | b'f' | b'a' | b'l' | b's' | b'n' | b'E' => {}
+            // Between values, and in numbers; the letters of `true`, `false` and `null`.
+            b','
+            | b':'
+            | b' '
+            | b'\t'
+            | b'\r'
+            | b'\n'
+            | b'+'
+            | b'-'
+            | b'.'
+            | b'0'..=b'9'
+            | b't'
+            | b'r'
+            | b'u'
+            | b'e'
+            | b'f'
+            | b'a'
+            | b'l'
+            | b's'
+            | b'n'
+            | b'E' => {}
             _ => is_other = true,
         }
     }
