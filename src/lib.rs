@@ -57,6 +57,7 @@ pub use check::{
 pub use error::Error;
 pub use facts::{CommandCounts, RunFacts, Usage};
 pub use output::convert::{Conversion, To};
+pub use output::redact::{Redactor, SECRET_BYTES_MIN, SecretValue};
 pub use output::report::{Human, Json, Totals};
 pub use profile::detect::ProfileSource;
 pub use profile::{ActionKind, CallOutcome, ExitStatus, Reason};

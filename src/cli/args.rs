@@ -191,9 +191,17 @@ pub(crate) struct Cli {
     #[arg(long, requires = "to", help_heading = "Convert")]
     pub(crate) raw: bool,
 
-    /// Keep a copy of every byte received
+    /// Keep a copy of every byte received; of redacted lines with --redact
     #[arg(long, value_name = "FILE", help_heading = "Convert")]
     pub(crate) tee: Option<PathBuf>,
+
+    /// Replace secrets, or all content, in everything that is written
+    #[arg(long, value_enum, value_name = "MODE", help_heading = "Convert")]
+    pub(crate) redact: Option<RedactMode>,
+
+    /// Also replace the value of this environment variable; implies --redact secrets
+    #[arg(long, value_name = "NAME", action = ArgAction::Append, help_heading = "Convert")]
+    pub(crate) redact_env: Vec<String>,
 
     /// Longest run, such as 10m or 1h30m; also for stdin
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Run")]
@@ -257,6 +265,11 @@ pub(crate) enum Target {
     Answer,
     Json,
     StreamJson,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RedactMode {
+    Secrets,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

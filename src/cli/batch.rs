@@ -11,6 +11,7 @@ use super::conclude;
 use super::inputs::Input;
 use super::outputs::Outputs;
 use super::progress::Progress;
+use super::redaction::{self, Redaction};
 use super::tee::Tee;
 use crate::check::{Checker, Observer, ProducerExit, StreamStart, StreamSummary};
 use crate::error::Error;
@@ -65,6 +66,13 @@ fn check_input(
     let progress = outputs.progress.clone();
     let source = progress.reading(input.open()?);
     let mut copies = std::mem::take(&mut outputs.copies);
+    if let Some(redaction) = outputs.redaction.clone() {
+        let name = input.name();
+        let result =
+            redaction::check(&redaction, checker, &name, source, exit, &mut copies, outputs);
+        outputs.copies = copies;
+        return result;
+    }
     let mut stream = checker.stream(&input.name());
     let read = stream.read(Tee::new(source, &mut copies), outputs);
     outputs.copies = copies;
@@ -120,13 +128,14 @@ fn in_parallel(
     let count = inputs.len();
     let (channels, streams) = sync_channel(STREAMS_AHEAD_MAX);
     let queue = Mutex::new(Queue { inputs: inputs.into_iter(), channels });
-    let progress = outputs.progress.clone();
+    let (progress, redaction) = (outputs.progress.clone(), outputs.redaction.clone());
     thread::scope(|scope| {
         // Dropped if a panic is resumed here: no worker then waits to be reported.
         let streams = streams;
         let start = |_| {
             let (mut checker, queue, progress) = (checker.clone(), &queue, progress.clone());
-            let work = move || while work(&mut checker, queue, &progress) {};
+            let redaction = redaction.as_ref();
+            let work = move || while work(&mut checker, queue, &progress, redaction) {};
             thread::Builder::new().spawn_scoped(scope, work).ok()
         };
         let has_threads = (0..jobs).map_while(start).count() > 0;
@@ -140,7 +149,12 @@ fn in_parallel(
 }
 
 /// Checks the next input; false if there is none.
-fn work(checker: &mut Checker, queue: &Mutex<Queue>, progress: &Progress) -> bool {
+fn work(
+    checker: &mut Checker,
+    queue: &Mutex<Queue>,
+    progress: &Progress,
+    redaction: Option<&Redaction>,
+) -> bool {
     let (input, sender) = {
         let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(input) = queue.inputs.next() else { return false };
@@ -155,7 +169,11 @@ fn work(checker: &mut Checker, queue: &Mutex<Queue>, progress: &Progress) -> boo
     let check = || {
         let input = input?;
         let source = progress.reading(input.open()?);
-        checker.check(&input.name(), source, &mut observer)
+        let (name, exit) = (input.name(), ProducerExit::default());
+        match redaction {
+            None => checker.check(&name, source, &mut observer),
+            Some(it) => redaction::check(it, checker, &name, source, &exit, &mut [], &mut observer),
+        }
     };
     // The main thread resumes the panic when it reports this stream.
     let (last, goes_on) = match catch_unwind(AssertUnwindSafe(check)) {

@@ -11,6 +11,7 @@ mod outputs;
 #[cfg(unix)]
 mod producer;
 mod progress;
+mod redaction;
 mod report_target;
 mod reports;
 #[cfg_attr(not(unix), path = "command_unsupported.rs")]
@@ -40,6 +41,7 @@ use exit::Exit;
 use inputs::Input;
 use outputs::{Outputs, STDOUT};
 use progress::Progress;
+use redaction::Redaction;
 use workflow_commands::escape_commands;
 
 /// The program.
@@ -84,7 +86,9 @@ fn check(cli: &Cli) -> Result<Exit, CliError> {
     // Leaked on purpose: to drop compiled schemas right before the exit only costs time.
     let mut checker = ManuallyDrop::new(setup::checker(cli)?);
     same_file::refuse(cli, &inputs)?;
-    let mut outputs = Outputs::open(cli, Progress::of(cli, &inputs))?;
+    // Before the outputs: they empty files.
+    let redaction = Redaction::of(cli)?;
+    let mut outputs = Outputs::open(cli, Progress::of(cli, &inputs), redaction)?;
     // So that a report file is completed in spite of a signal.
     let leaves_files = cli.report.iter().any(|report| report.file.is_some());
     if runs || cli.is_timed() || (leaves_files && matches!(inputs[..], [Ok(Input::Stdin)])) {

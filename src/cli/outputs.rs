@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal as _, Write};
 use super::args::{Cli, Target};
 use super::error::CliError;
 use super::progress::Progress;
+use super::redaction::Redaction;
 use super::reports::{self, Report};
 use super::stdio::{self, BlockingFile};
 use super::tee::TeeTarget;
@@ -24,11 +25,16 @@ pub(super) struct Outputs {
     conversion: Option<Conversion<Box<dyn Write>>>,
     pub(super) copies: Vec<TeeTarget>,
     pub(super) progress: Progress,
+    pub(super) redaction: Option<Redaction>,
 }
 
 impl Outputs {
     /// Opens what the command line asks for.
-    pub(super) fn open(cli: &Cli, progress: Progress) -> Result<Self, CliError> {
+    pub(super) fn open(
+        cli: &Cli,
+        progress: Progress,
+        redaction: Option<Redaction>,
+    ) -> Result<Self, CliError> {
         if cli.raw && io::stdout().is_terminal() {
             return Err(CliError::usage("--raw would send control characters to a terminal"));
         }
@@ -62,7 +68,7 @@ impl Outputs {
             let writer = if path.is_file() { Box::new(file) } else { escape_commands(file) };
             copies.push(TeeTarget::new(&name, writer));
         }
-        Ok(Self { reports, conversion, copies, progress })
+        Ok(Self { reports, conversion, copies, progress, redaction })
     }
 
     /// Whether something is written while a stream arrives, so that streams cannot be checked at

@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use crate::check::ProducerExit;
 use crate::cli::stdio::BlockingFile;
+use crate::output::redact::Redactor;
 use group::Group;
 use supervisor::{Signals, Supervisor};
 use watch::Watch;
@@ -78,11 +79,12 @@ impl Interrupt {
 
 impl Producer {
     /// Starts a command in a new process group, with our environment and directory, and our
-    /// standard input unless `no_stdin`.
+    /// standard input unless `no_stdin`. Its standard error is passed on, redacted if it must be.
     pub(crate) fn start(
         command: &[OsString],
         no_stdin: bool,
         timers: Timers,
+        redactor: Option<Redactor>,
     ) -> io::Result<(Self, ProducerStream)> {
         let Some((program, arguments)) = command.split_first() else {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -104,7 +106,8 @@ impl Producer {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
         let stream = ProducerStream::new(file(stdout), stop_out, Some(watch.0.clone()));
-        let stderr = stderr::pass_on(ProducerStream::new(file(stderr), stop_err, None))?;
+        let stderr = ProducerStream::new(file(stderr), stop_err, None);
+        let stderr = stderr::pass_on(stderr, redactor)?;
         let checks = watch.0.clone();
         let supervisor = Supervisor::new(Some(group), timers, watch, signals, stop);
         Ok((Self { watch: checks, stderr: Some(stderr), supervisor: supervisor.start()? }, stream))

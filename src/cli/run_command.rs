@@ -8,6 +8,7 @@ use super::exit::{self, Exit};
 use super::inputs::{Input, STDIN};
 use super::outputs::Outputs;
 use super::producer::{Producer, Timers};
+use super::redaction::{RedactedCopy, Redacting, Redaction};
 use super::tee::Tee;
 use super::{batch, conclude};
 use crate::check::{Checker, ProducerExit};
@@ -16,11 +17,13 @@ use crate::profile::ExitStatus;
 
 /// Checks the stream of a command, or of standard input.
 pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Outputs) -> Exit {
+    let mut redacted = checker.clone();
     let grace = cli.exit_grace.unwrap_or(EXIT_GRACE);
     let timers = Timers { timeout: cli.timeout, idle: cli.idle_timeout, grace };
     let failed = |program: &str, source| CliError::Start { program: program.to_owned(), source };
+    let stderr = outputs.redaction.as_ref().map(Redaction::redactor);
     let (start, name) = if let Some(program) = cli.command.first() {
-        let start = Producer::start(&cli.command, cli.no_stdin, timers);
+        let start = Producer::start(&cli.command, cli.no_stdin, timers, stderr);
         let start = start.map_err(|error| failed(&program.to_string_lossy(), error));
         let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
         (start, name.into_owned())
@@ -41,14 +44,30 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
 
     let mut copies = std::mem::take(&mut outputs.copies);
     let mut stream = checker.stream(&name);
-    let source = producer.watched(Tee::new(source, &mut copies));
-    let read = stream.read(source, &mut producer.watched(&mut *outputs));
-    outputs.copies = copies;
     // Waits for the producer whatever happened.
-    let (mut exit, interrupt) = producer.finish();
-    exit.status = exit.status.or(cli.exit_status.map(ExitStatus::Code));
+    let finish = |producer: Producer| {
+        let (mut exit, interrupt) = producer.finish();
+        exit.status = exit.status.or(cli.exit_status.map(ExitStatus::Code));
+        (exit, interrupt)
+    };
+    let (result, exit, interrupt) = if let Some(redaction) = outputs.redaction.clone() {
+        let copy =
+            RedactedCopy::new(&redaction, redacted.stream(&name), &mut copies, &mut *outputs);
+        let source = producer.watched(Redacting::new(source, &copy));
+        let read = stream.read(source, &mut producer.watched(&mut ()));
+        let (exit, interrupt) = finish(producer);
+        let result = read.and_then(|()| stream.finish(&exit, &mut ()));
+        let result = result.map(|summary| (summary, exit.clone()));
+        (RedactedCopy::finish(copy, result), exit, interrupt)
+    } else {
+        let source = producer.watched(Tee::new(source, &mut copies));
+        let read = stream.read(source, &mut producer.watched(&mut *outputs));
+        let (exit, interrupt) = finish(producer);
+        (read.and_then(|()| stream.finish(&exit, outputs)), exit, interrupt)
+    };
+    outputs.copies = copies;
     let mut totals = Totals::default();
-    batch::add(&mut totals, read.and_then(|()| stream.finish(&exit, outputs)), outputs);
+    batch::add(&mut totals, result, outputs);
     let own_code = exit::code(&totals, false);
     let propagated =
         cli.propagate_exit_code && [exit::SUCCEEDED, exit::RUN_FAILED].contains(&own_code);

@@ -49,7 +49,8 @@ impl TeeTarget {
         Self { lines: Some(lines), ..self }
     }
 
-    fn write(&mut self, bytes: &[u8], is_end: bool) {
+    /// Writes bytes at once; nothing after a failure.
+    pub(crate) fn write(&mut self, bytes: &[u8], is_end: bool) {
         let Self { writer, lines, failure, .. } = self;
         if failure.is_some() {
             return;

@@ -34,6 +34,7 @@ mod producer;
 mod profiles;
 mod readme;
 mod recordings;
+mod redact;
 mod run_facts;
 mod schemas;
 mod signals;

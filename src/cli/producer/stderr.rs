@@ -7,11 +7,15 @@ use std::thread::{self, JoinHandle};
 use super::stream::ProducerStream;
 use crate::cli::stdio;
 use crate::limits::{STDERR_BYTES_MAX, STDERR_LINES_MAX};
+use crate::output::redact::Redactor;
 
 /// Passes a pipe on to our own standard error, in a separate thread: neither a flood nor a slow
 /// reader delays the stream. The thread ends when everything is passed on; it returns the last
 /// lines.
-pub(super) fn pass_on(mut pipe: ProducerStream) -> io::Result<JoinHandle<Vec<String>>> {
+pub(super) fn pass_on(
+    mut pipe: ProducerStream,
+    mut redactor: Option<Redactor>,
+) -> io::Result<JoinHandle<Vec<String>>> {
     thread::Builder::new().spawn(move || {
         let mut tail = VecDeque::new();
         let mut buffer = vec![0; 16 * 1024];
@@ -21,10 +25,21 @@ pub(super) fn pass_on(mut pipe: ProducerStream) -> io::Result<JoinHandle<Vec<Str
             tail.extend(bytes);
             let over = tail.len().saturating_sub(STDERR_BYTES_MAX);
             tail.drain(..over);
+            let redacted = redactor.as_mut().map(|redactor| {
+                let mut ready = Vec::new();
+                redactor.feed(bytes, &mut ready);
+                ready
+            });
+            let bytes = redacted.as_deref().unwrap_or(bytes);
             // Without a reader of ours, the pipe is still read.
             if ours.as_mut().is_some_and(|ours| ours.write_all(bytes).is_err()) {
                 ours = None;
             }
+        }
+        if let (Some(mut redactor), Some(ours)) = (redactor, &mut ours) {
+            let mut rest = Vec::new();
+            redactor.finish(&mut rest);
+            let _ = ours.write_all(&rest);
         }
         last_lines(tail.make_contiguous())
     })

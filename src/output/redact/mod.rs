@@ -1,0 +1,145 @@
+//! Redaction: replaces secrets, or all content, in a stream before it is written.
+//!
+//! It works on lines, and every output of a redacted stream is made from the redacted lines: what
+//! is not in them cannot be in a copy, a conversion, or a message of a report.
+
+mod finder;
+mod formats;
+mod secrets;
+mod written;
+
+use finder::{SecretFinder, TextEnd};
+use secrets::SecretLines;
+
+use crate::limits::LINE_BYTES_MAX;
+
+/// Replaces secrets in a stream.
+#[derive(Debug)]
+pub struct Redactor {
+    lines: SecretLines,
+    texts: SecretFinder,
+    /// The start of a line.
+    partial: Vec<u8>,
+    /// Whether the start of the line was too long to wait for its end.
+    is_in_long_line: bool,
+}
+
+/// A secret by its value.
+#[derive(Debug, Clone)]
+pub struct SecretValue {
+    name: String,
+    value: String,
+}
+
+/// Shortest value that is looked for, in bytes. A shorter one would be found everywhere.
+pub const SECRET_BYTES_MIN: usize = 8;
+
+impl SecretValue {
+    /// A value to replace by its name; none if it is shorter than [`SECRET_BYTES_MIN`].
+    pub fn new(name: &str, value: &str) -> Option<Self> {
+        let is_long = value.len() >= SECRET_BYTES_MIN;
+        is_long.then(|| Self { name: name.to_owned(), value: value.to_owned() })
+    }
+
+    /// The value as it is, as JSON writes it once more, and in base64.
+    fn forms(&self) -> Vec<Vec<u8>> {
+        let json = serde_json::to_string(&self.value).unwrap_or_default();
+        let json = json.get(1..json.len().saturating_sub(1)).unwrap_or_default();
+        let mut forms = vec![self.value.as_bytes().to_vec(), json.as_bytes().to_vec()];
+        for offset in 0..3 {
+            forms.extend(ALPHABETS.map(|alphabet| base64(self.value.as_bytes(), offset, alphabet)));
+        }
+        forms.sort();
+        forms.dedup();
+        forms.retain(|form| form.len() >= SECRET_BYTES_MIN);
+        forms
+    }
+}
+
+const ALPHABETS: [&[u8; 64]; 2] = [
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+];
+
+/// The characters that a value makes in base64, whatever is around it, where it begins at this
+/// offset of a group of three bytes.
+fn base64(value: &[u8], offset: usize, alphabet: &[u8; 64]) -> Vec<u8> {
+    let bits = |at: usize| -> Option<u8> {
+        let byte = (at / 8).checked_sub(offset).and_then(|it| value.get(it))?;
+        Some(byte >> (7 - at % 8) & 1)
+    };
+    let characters = (0..(value.len() + offset) * 8 / 6).filter_map(|character| {
+        let index = (character * 6..character * 6 + 6)
+            .try_fold(0, |index, at| bits(at).map(|bit| index << 1 | usize::from(bit)))?;
+        Some(alphabet[index])
+    });
+    characters.collect()
+}
+
+impl Redactor {
+    /// Replaces the known formats of secrets, and these values.
+    pub fn secrets(values: &[SecretValue]) -> Self {
+        let values: Vec<_> = values.iter().map(|it| (it.name.clone(), it.forms())).collect();
+        Self {
+            lines: SecretLines::new(SecretFinder::new(&values)),
+            texts: SecretFinder::new(&values),
+            partial: Vec::new(),
+            is_in_long_line: false,
+        }
+    }
+
+    /// Takes bytes of the stream, cut anywhere; appends what is ready.
+    pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        let mut rest = bytes;
+        while let Some(at) = memchr::memchr(b'\n', rest) {
+            let (line, behind) = rest.split_at(at + 1);
+            rest = behind;
+            if self.partial.is_empty() && !self.is_in_long_line {
+                self.lines.line(line, out);
+                continue;
+            }
+            self.partial.extend_from_slice(line);
+            self.end_line(out);
+        }
+        self.partial.extend_from_slice(rest);
+        if self.partial.len() as u64 > LINE_BYTES_MAX {
+            self.long_line(out);
+        }
+    }
+
+    /// The end of the stream; appends the rest of it.
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
+        if !self.partial.is_empty() {
+            self.end_line(out);
+        }
+        self.lines.finish(out);
+    }
+
+    /// A text outside the stream, such as standard error.
+    pub fn text(&self, text: &str) -> String {
+        let redacted = self.texts.redacted(text.as_bytes(), TextEnd::Final);
+        String::from_utf8_lossy(&redacted).into_owned()
+    }
+
+    fn end_line(&mut self, out: &mut Vec<u8>) {
+        let line = std::mem::take(&mut self.partial);
+        if std::mem::take(&mut self.is_in_long_line) {
+            out.extend(self.texts.redacted(&line, TextEnd::Final));
+        } else {
+            self.lines.line(&line, out);
+        }
+    }
+
+    /// A line without end is searched as plain text, so that it need not be kept.
+    fn long_line(&mut self, out: &mut Vec<u8>) {
+        self.lines.finish(out);
+        self.is_in_long_line = true;
+        let open = self.texts.search(&self.partial, 0, TextEnd::Open).open;
+        let rest = self.partial.split_off(open.unwrap_or(self.partial.len()));
+        let ready = std::mem::replace(&mut self.partial, rest);
+        out.extend(self.texts.redacted(&ready, TextEnd::Final));
+    }
+}
+
+#[cfg(test)]
+mod tests;

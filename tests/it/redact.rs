@@ -1,0 +1,152 @@
+//! Redaction, through the program and the library.
+
+use std::fs;
+
+use ndjson_check::Redactor;
+
+use crate::streams::{cases, files, program, root, run_on, shared, text};
+
+/// Made at run time, so that this file contains no secret.
+fn secret() -> String {
+    format!("{}{}{}", "gh", "p_", "aB3dE".repeat(8))
+}
+
+/// A stream of Cursor in which a secret is everywhere: in deltas, whole texts, arguments, results.
+fn planted() -> Vec<u8> {
+    let secret = secret();
+    let stream = fs::read_to_string(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();
+    let stream = stream
+        .replace("Now the tests once more.", &format!("Now {secret} once more."))
+        .replace("All four cart tests pass", &format!("All four {secret} pass"))
+        .replace("npm test -- cart", &format!("TOKEN={secret} npm test"))
+        .replace("4 passing", &format!("4 \\u0067{}", &secret[1..]));
+    // A delta of a kind that no profile knows, and a line that is not JSON.
+    let (start, end) = secret.split_at(3);
+    let more = format!(
+        "{{\"type\":\"new\",\"text\":\"a {start}\"}}\n{{\"type\":\"new\",\"text\":\"{end} b\"}}\n\
+         fatal: {secret}\n"
+    );
+    let (first, rest) = stream.split_once('\n').unwrap();
+    [first, "\n", &more, rest].concat().into_bytes()
+}
+
+#[test]
+fn no_output_has_a_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    let (tee, stream) = (folder.path().join("tee"), planted());
+    let (tail, tee) = (secret()[10..].to_owned(), tee.to_str().unwrap());
+    assert!(text(&stream).matches(&tail).count() > 8);
+    for flags in [
+        &["--tee", tee][..],
+        &["--report", "json"],
+        &["--to", "stream-json"],
+        &["--to", "stream-json", "--only-valid"],
+        &["--to", "text"],
+        &["--to", "transcript"],
+        &["--to", "answer"],
+        &["--to", "json"],
+        &["--timeout", "60s", "--to", "transcript"],
+    ] {
+        let plain = run_on(flags, &stream);
+        let output = run_on(&[flags, &["--redact", "secrets"]].concat(), &stream);
+        assert_eq!(output.status.code(), plain.status.code(), "{flags:?}");
+        let (out, report) = (text(&output.stdout), text(&output.stderr));
+        assert!(!out.contains(&tail) && !report.contains(&tail), "{flags:?}: {out}{report}");
+        if flags.contains(&"--to") {
+            assert!(out.contains("[REDACTED:github-token]"), "{flags:?}: {out}");
+        }
+    }
+    let tee = fs::read_to_string(tee).unwrap();
+    assert!(!tee.contains(&tail) && tee.contains("[REDACTED:github-token]"), "{tee}");
+    assert_eq!(tee.lines().count(), text(&stream).lines().count());
+    // The copy is judged as the stream.
+    let again = run_on(&["--report", "json"], tee.as_bytes());
+    let first = run_on(&["--report", "json"], &stream);
+    assert_eq!(again.status.code(), first.status.code());
+    let rules = |report: &[u8]| {
+        let report = text(report);
+        let line = report.lines().find(|line| line.contains("\"type\":\"stream\"")).unwrap();
+        serde_json::from_str::<serde_json::Value>(line).unwrap()["rule_counts"].clone()
+    };
+    assert_eq!(rules(&again.stdout), rules(&first.stdout));
+}
+
+/// Goal: what has no secret is not changed, to the byte.
+#[test]
+fn streams_without_secrets_pass_unchanged() {
+    let mut streams: Vec<_> = cases().iter().map(|case| root().join(&case.path)).collect();
+    streams.extend(shared("captures").iter().flat_map(|folder| files(folder, "ndjson")));
+    let mut changed = Vec::new();
+    let mut redactor = Redactor::secrets(&[]);
+    for path in &streams {
+        let (stream, mut out) = (fs::read(path).unwrap(), Vec::new());
+        redactor.feed(&stream, &mut out);
+        redactor.finish(&mut out);
+        if out != stream {
+            changed.push(path.display().to_string());
+        }
+    }
+    assert!(changed.is_empty(), "{changed:#?}");
+}
+
+/// Goal: without a secret, redaction changes neither a report nor the exit code.
+#[test]
+fn redaction_changes_no_judgement() {
+    for case in cases().iter().step_by(7) {
+        let flags: Vec<&str> = case.flags.iter().map(String::as_str).collect();
+        let plain = run_on(&flags, &case.bytes());
+        let output = run_on(&[&flags[..], &["--redact", "secrets"]].concat(), &case.bytes());
+        assert_eq!(output.status.code(), plain.status.code(), "{}", case.path.display());
+        assert_eq!(text(&output.stdout), text(&plain.stdout), "{}", case.path.display());
+        assert_eq!(output.stderr, plain.stderr, "{}", case.path.display());
+    }
+}
+
+/// Goal: several files at a time are redacted, too.
+#[test]
+fn files_are_redacted_in_parallel() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.ndjson", "b.ndjson", "c.ndjson"] {
+        let line = format!("{{\"type\":\"{}\"}}\n", secret());
+        fs::write(folder.path().join(name), [&planted()[..], line.as_bytes()].concat()).unwrap();
+    }
+    let folder = folder.path().to_str().unwrap();
+    let output = run_on(&["--redact", "secrets", "--jobs", "2", folder], b"");
+    let out = text(&output.stdout);
+    assert_eq!(out.matches("event-after-terminal").count(), 3, "{out}");
+    assert!(out.contains("[REDACTED:github-token]") && !out.contains(&secret()[..10]), "{out}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_standard_error_of_a_command_is_redacted() {
+    let secret = secret();
+    let script = "echo \"oops $X\" >&2; printf 'no end %s' \"$X\" >&2; exit 3";
+    let mut command = program();
+    command.args(["--redact-env", "X", "--no-stdin", "--", "bash", "-c", script]);
+    for value in ["a value of mine", &secret] {
+        let output = command.env("X", value).output().unwrap();
+        let (out, passed_on) = (text(&output.stdout), text(&output.stderr));
+        assert!(!out.contains(&value[8..]) && !passed_on.contains(&value[8..]), "{passed_on}");
+        assert_eq!(passed_on, "oops [REDACTED:X]\nno end [REDACTED:X]", "{out}");
+        assert!(out.contains("stderr: oops [REDACTED:X]"), "{out}");
+    }
+}
+
+#[test]
+fn bad_usage_is_one_line() {
+    for (flags, value, message) in [
+        (&["--redact-env", "NDJSON_CHECK_NONE"][..], None, "the variable is not set"),
+        (&["--redact-env", "V"], Some("1234567"), "the value has less than 8 bytes"),
+        (&["--redact-env", ""], None, "this is no name of an environment variable"),
+        (&["--redact", "everything"], None, "invalid value 'everything'"),
+    ] {
+        let mut command = program();
+        command.envs(value.map(|value| ("V", value)));
+        let output = command.args(flags).arg("fixtures").output().unwrap();
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains(message) && error.lines().count() == 1, "{error}");
+        assert!(output.stdout.is_empty() && !error.contains("1234567"), "{error}");
+    }
+}
