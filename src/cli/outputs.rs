@@ -51,7 +51,7 @@ impl Outputs {
             Some(Target::StreamJson) if !cli.only_valid => {
                 let lines = StreamLines::new(cli.input_format.is_array());
                 let copy = TeeTarget::new(STDOUT, escape_commands(stdout()?));
-                copies.push(copy.as_lines(lines));
+                copies.push(copy.with_lines(lines));
                 None
             }
             Some(target) => Some(conversion(target, cli.raw)?),

@@ -45,7 +45,7 @@ impl TeeTarget {
     }
 
     /// The same, as lines.
-    pub(crate) fn as_lines(self, lines: StreamLines) -> Self {
+    pub(crate) fn with_lines(self, lines: StreamLines) -> Self {
         Self { lines: Some(lines), ..self }
     }
 

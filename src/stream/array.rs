@@ -31,6 +31,7 @@ pub(crate) fn is_array(bytes: &[u8], wanted: Option<bool>, has_ended: bool) -> O
 /// Brackets and quotes show where an element ends. Where those of a broken element do not pair, the
 /// elements behind it belong to it.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(crate) struct ArraySplitter {
     pub(crate) has_mark: bool,
     part: ArrayPart,

@@ -39,7 +39,6 @@ fn one_member_a_line(object: &str) -> String {
 /// Members and values that the chosen reports do not show. Most need a command, a time limit, a
 /// huge stream or a rare event.
 const NOT_SHOWN: &[&str] = &[
-    "stream/cost_usd",
     "stream/notes/limit",
     "stream/notes/limit=call-rows",
     "stream/notes/limit=calls",
@@ -69,8 +68,6 @@ const NOT_SHOWN: &[&str] = &[
     "stream/reason=timed-out",
     "stream/signal",
     "stream/stderr_tail",
-    "stream/turns",
-    "stream/usage/reasoning_tokens",
 ];
 
 /// Goal: the chosen reports show all that a report can hold.
