@@ -29,6 +29,7 @@ mod outputs;
 mod pairs;
 mod producer;
 mod profiles;
+mod readers;
 mod readme;
 mod recordings;
 mod signals;
