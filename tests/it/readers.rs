@@ -105,7 +105,12 @@ fn claude(told: &mut Told, event: &Value) {
     set(&mut told.cost, event["total_cost_usd"].as_f64());
     add(&mut told.turns, event["num_turns"].as_f64());
     add(&mut told.duration, event["duration_ms"].as_f64());
-    let [input, read, write, output] = anthropic(&event["usage"]);
+    let usage = anthropic(&event["usage"]);
+    if usage.iter().flatten().all(|number| *number == 0.0) {
+        // Nothing but zeros: it is unknown.
+        return;
+    }
+    let [input, read, write, output] = usage;
     add(&mut told.input, input);
     add(&mut told.cache_read, read);
     add(&mut told.cache_write, write);
