@@ -32,6 +32,7 @@ mod outputs;
 mod pairs;
 mod producer;
 mod profiles;
+mod readers;
 mod readme;
 mod recordings;
 mod redact;

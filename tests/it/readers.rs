@@ -1,0 +1,336 @@
+//! A plain reading of what streams say about their runs: a few lines for each agent, which do not
+//! use its profile.
+
+use serde_json::Value;
+
+/// What a stream says about its run.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Told {
+    pub(crate) model: Option<String>,
+    pub(crate) cost: Option<f64>,
+    pub(crate) turns: Option<f64>,
+    pub(crate) duration: Option<f64>,
+    pub(crate) input: Option<f64>,
+    pub(crate) cache_read: Option<f64>,
+    pub(crate) cache_write: Option<f64>,
+    pub(crate) output: Option<f64>,
+    pub(crate) reasoning: Option<f64>,
+}
+
+impl Told {
+    fn model(&mut self, model: &Value) {
+        if let Some(model) = model.as_str().filter(|model| !model.is_empty()) {
+            self.model = Some(model.to_owned());
+        }
+    }
+}
+
+/// Adds a number; a negative one is no number.
+fn add(sum: &mut Option<f64>, number: Option<f64>) {
+    if let Some(number) = number.filter(|number| *number >= 0.0) {
+        *sum = Some(sum.unwrap_or_default() + number);
+    }
+}
+
+fn set(known: &mut Option<f64>, number: Option<f64>) {
+    *known = number.filter(|number| *number >= 0.0).or(*known);
+}
+
+/// A number that is unknown if it is 0.
+fn paid(number: &Value) -> Option<f64> {
+    number.as_f64().filter(|number| *number != 0.0)
+}
+
+/// The first number without the others; those may be absent.
+fn without(whole: &Value, parts: &[&Value]) -> Option<f64> {
+    Some(whole.as_f64()? - parts.iter().filter_map(|part| part.as_f64()).sum::<f64>())
+}
+
+/// Usage with the names of the Anthropic API.
+fn anthropic(usage: &Value) -> [Option<f64>; 4] {
+    let names =
+        ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"];
+    names.map(|name| usage[name].as_f64())
+}
+
+fn acp(told: &mut Told, event: &Value) {
+    let (result, update) = (&event["result"], &event["params"]["update"]);
+    for options in [&result["configOptions"], &update["configOptions"]] {
+        for option in options.as_array().into_iter().flatten().filter(|it| it["id"] == "model") {
+            told.model(&option["currentValue"]);
+        }
+    }
+    told.model(&result["models"]["currentModelId"]);
+    if update["sessionUpdate"] == "usage_update" && update["cost"]["currency"] == "USD" {
+        set(&mut told.cost, paid(&update["cost"]["amount"]));
+    }
+    if result["stopReason"].is_null() {
+        return;
+    }
+    let usage = &result["usage"];
+    let (read, write) = (&usage["cachedReadTokens"], &usage["cachedWriteTokens"]);
+    if paid(&usage["thoughtTokens"]).is_none() {
+        let input = without(&usage["totalTokens"], &[&usage["outputTokens"], read, write]);
+        add(&mut told.input, input);
+        add(&mut told.output, usage["outputTokens"].as_f64());
+    }
+    add(&mut told.cache_read, read.as_f64());
+    add(&mut told.cache_write, write.as_f64());
+    add(&mut told.reasoning, usage["thoughtTokens"].as_f64());
+}
+
+fn antigravity(told: &mut Told, event: &Value) {
+    if event["event"] == "init" {
+        told.model(&event["init"]["model"]);
+    }
+    let usage = &event["result"]["usage"];
+    if event["event"] != "result" || paid(&usage["total_tokens"]).is_none() {
+        return;
+    }
+    add(&mut told.turns, event["result"]["num_turns"].as_f64());
+    add(&mut told.input, without(&usage["input_tokens"], &[&usage["cache_read_tokens"]]));
+    add(&mut told.cache_read, usage["cache_read_tokens"].as_f64());
+    add(&mut told.output, usage["output_tokens"].as_f64());
+    add(&mut told.reasoning, usage["thinking_tokens"].as_f64());
+}
+
+fn claude(told: &mut Told, event: &Value) {
+    if event["type"] == "system" && event["subtype"] == "init" {
+        told.model(&event["model"]);
+    }
+    if event["type"] != "result" {
+        return;
+    }
+    // Of the session so far; all else is of the turn.
+    set(&mut told.cost, event["total_cost_usd"].as_f64());
+    add(&mut told.turns, event["num_turns"].as_f64());
+    add(&mut told.duration, event["duration_ms"].as_f64());
+    let usage = anthropic(&event["usage"]);
+    if usage.iter().flatten().all(|number| *number == 0.0) {
+        // Nothing but zeros: it is unknown.
+        return;
+    }
+    let [input, read, write, output] = usage;
+    add(&mut told.input, input);
+    add(&mut told.cache_read, read);
+    add(&mut told.cache_write, write);
+    add(&mut told.output, output);
+    let details = &event["usage"]["output_tokens_details"];
+    add(&mut told.reasoning, details["thinking_tokens"].as_f64());
+}
+
+fn cline(told: &mut Told, event: &Value) {
+    if event["type"] == "run_start" {
+        told.model(&event["modelId"]);
+    }
+    if event["type"] != "run_result" {
+        return;
+    }
+    told.model(&event["model"]["id"]);
+    set(&mut told.turns, event["iterations"].as_f64());
+    set(&mut told.duration, event["durationMs"].as_f64());
+    for usage in [&event["usage"], &event["aggregateUsage"]] {
+        let (read, write) = (&usage["cacheReadTokens"], &usage["cacheWriteTokens"]);
+        set(&mut told.input, without(&usage["inputTokens"], &[read, write]));
+        set(&mut told.cache_read, read.as_f64());
+        set(&mut told.cache_write, write.as_f64());
+        set(&mut told.output, usage["outputTokens"].as_f64());
+        set(&mut told.cost, paid(&usage["totalCost"]));
+    }
+}
+
+fn codex(told: &mut Told, event: &Value) {
+    if event["type"] != "turn.completed" {
+        return;
+    }
+    // Of the thread so far.
+    let usage = &event["usage"];
+    let (read, write) = (&usage["cached_input_tokens"], &usage["cache_write_input_tokens"]);
+    set(&mut told.input, without(&usage["input_tokens"], &[read, write]));
+    set(&mut told.cache_read, read.as_f64());
+    set(&mut told.cache_write, write.as_f64());
+    set(&mut told.output, usage["output_tokens"].as_f64());
+    set(&mut told.reasoning, usage["reasoning_output_tokens"].as_f64());
+}
+
+fn cursor(told: &mut Told, event: &Value) {
+    if event["type"] == "system" && event["subtype"] == "init" {
+        told.model(&event["model"]);
+    }
+    if event["type"] != "result" {
+        return;
+    }
+    add(&mut told.duration, event["duration_ms"].as_f64());
+    let usage = &event["usage"];
+    add(&mut told.input, usage["inputTokens"].as_f64());
+    add(&mut told.cache_read, usage["cacheReadTokens"].as_f64());
+    add(&mut told.cache_write, usage["cacheWriteTokens"].as_f64());
+    add(&mut told.output, usage["outputTokens"].as_f64());
+}
+
+fn droid(told: &mut Told, event: &Value) {
+    if event["type"] == "system" && event["subtype"] == "init" {
+        told.model(&event["model"]);
+    }
+    if event["type"] != "completion" {
+        return;
+    }
+    set(&mut told.turns, event["numTurns"].as_f64());
+    set(&mut told.duration, event["durationMs"].as_f64());
+    let [input, read, write, output] = anthropic(&event["usage"]);
+    set(&mut told.input, input);
+    set(&mut told.cache_read, read);
+    set(&mut told.cache_write, write);
+    set(&mut told.output, output);
+    set(&mut told.reasoning, event["usage"]["thinking_tokens"].as_f64());
+}
+
+fn gemini(told: &mut Told, event: &Value) {
+    if event["type"] == "init" {
+        told.model(&event["model"]);
+    }
+    if event["type"] != "result" {
+        return;
+    }
+    let stats = &event["stats"];
+    set(&mut told.duration, stats["duration_ms"].as_f64());
+    set(&mut told.input, without(&stats["input_tokens"], &[&stats["cached"]]));
+    set(&mut told.cache_read, stats["cached"].as_f64());
+    // Only the total includes thoughts.
+    let total = without(&stats["total_tokens"], &[&stats["input_tokens"]]);
+    set(&mut told.output, total.or(stats["output_tokens"].as_f64()));
+}
+
+fn goose(told: &mut Told, event: &Value) {
+    if event["type"] != "complete" {
+        return;
+    }
+    set(&mut told.cost, paid(&event["cost_usd"]));
+    if paid(&event["total_tokens"]).is_some() {
+        let (read, write) = (&event["cache_read_input_tokens"], &event["cache_write_input_tokens"]);
+        set(&mut told.input, without(&event["input_tokens"], &[read, write]));
+        set(&mut told.cache_read, read.as_f64());
+        set(&mut told.cache_write, write.as_f64());
+        set(&mut told.output, event["output_tokens"].as_f64());
+    }
+}
+
+fn gptme(told: &mut Told, event: &Value) {
+    if event["type"] != "message" || event["role"] != "assistant" {
+        return;
+    }
+    let data = &event["metadata"];
+    told.model(&data["model"]);
+    add(&mut told.cost, data["cost"].as_f64());
+    let usage = &data["usage"];
+    add(&mut told.turns, usage.is_object().then_some(1.0));
+    add(&mut told.input, usage["input_tokens"].as_f64());
+    add(&mut told.cache_read, usage["cache_read_tokens"].as_f64());
+    add(&mut told.cache_write, usage["cache_creation_tokens"].as_f64());
+    add(&mut told.output, usage["output_tokens"].as_f64());
+    add(&mut told.reasoning, usage["reasoning_tokens"].as_f64());
+}
+
+fn grok(told: &mut Told, event: &Value) {
+    let [input, read, write, output] = anthropic(&event["usage"]);
+    let reasoning = event["usage"]["reasoning_tokens"].as_f64();
+    // The last event has the sums of those before it.
+    let update: fn(&mut Option<f64>, Option<f64>) = match event["type"].as_str() {
+        Some("usage") => add,
+        Some("end" | "error") => set,
+        _ => return,
+    };
+    update(&mut told.input, input);
+    update(&mut told.cache_read, read);
+    update(&mut told.cache_write, write);
+    update(&mut told.output, output);
+    update(&mut told.reasoning, reasoning);
+    set(&mut told.turns, event["num_turns"].as_f64());
+    set(&mut told.cost, event["total_cost_usd"].as_f64());
+}
+
+fn grok_cli(told: &mut Told, event: &Value) {
+    add(&mut told.turns, (event["role"] == "assistant").then_some(1.0));
+}
+
+fn letta(told: &mut Told, event: &Value) {
+    if event["type"] == "system" && event["subtype"] == "init" {
+        told.model(&event["model"]);
+    }
+    if event["type"] == "result" {
+        add(&mut told.duration, event["duration_ms"].as_f64());
+    }
+    let message = if event["type"] == "stream_event" { &event["event"] } else { event };
+    if message["message_type"] != "usage_statistics" {
+        return;
+    }
+    add(&mut told.turns, Some(1.0));
+    add(&mut told.input, message["prompt_tokens"].as_f64());
+    add(&mut told.cache_read, message["cached_input_tokens"].as_f64());
+    add(&mut told.cache_write, message["cache_write_tokens"].as_f64());
+    add(&mut told.output, message["completion_tokens"].as_f64());
+    add(&mut told.reasoning, message["reasoning_tokens"].as_f64());
+}
+
+fn opencode(told: &mut Told, event: &Value) {
+    if event["type"] != "step_finish" {
+        return;
+    }
+    let (part, tokens) = (&event["part"], &event["part"]["tokens"]);
+    add(&mut told.turns, Some(1.0));
+    add(&mut told.cost, paid(&part["cost"]));
+    add(&mut told.input, tokens["input"].as_f64());
+    add(&mut told.cache_read, tokens["cache"]["read"].as_f64());
+    add(&mut told.cache_write, tokens["cache"]["write"].as_f64());
+    // Whether `output` includes reasoning depends on the version; `total` always does.
+    let (read, write) = (&tokens["cache"]["read"], &tokens["cache"]["write"]);
+    let output = without(&tokens["total"], &[&tokens["input"], read, write]);
+    add(&mut told.output, output.or(tokens["output"].as_f64()));
+    add(&mut told.reasoning, tokens["reasoning"].as_f64());
+}
+
+fn pi(told: &mut Told, event: &Value) {
+    let message = &event["message"];
+    if event["type"] != "message_end" || message["role"] != "assistant" {
+        return;
+    }
+    told.model(&message["model"]);
+    add(&mut told.turns, Some(1.0));
+    let usage = &message["usage"];
+    add(&mut told.cost, paid(&usage["cost"]["total"]));
+    if paid(&usage["totalTokens"]).is_some() {
+        add(&mut told.input, usage["input"].as_f64());
+        add(&mut told.cache_read, usage["cacheRead"].as_f64());
+        add(&mut told.cache_write, usage["cacheWrite"].as_f64());
+        add(&mut told.output, usage["output"].as_f64());
+        add(&mut told.reasoning, usage["reasoning"].as_f64());
+    }
+}
+
+fn nothing(_: &mut Told, _: &Value) {}
+
+pub(crate) type Reader = fn(&mut Told, &Value);
+
+/// What reads the events of a profile.
+pub(crate) fn reader(profile: &str) -> Option<Reader> {
+    let reader: Reader = match profile {
+        "acp" | "acpx" => acp,
+        "antigravity" => antigravity,
+        "claude" => claude,
+        "cline" => cline,
+        "codex" => codex,
+        "cursor" => cursor,
+        "droid" | "droid-old" => droid,
+        "gemini" => gemini,
+        "goose" => goose,
+        "gptme" => gptme,
+        "grok" => grok,
+        "grok-cli" => grok_cli,
+        "jsonl" | "mcp" | "openhands" | "vibe" | "vibe-old" => nothing,
+        "letta" => letta,
+        "opencode" => opencode,
+        "pi" => pi,
+        _ => return None,
+    };
+    Some(reader)
+}
