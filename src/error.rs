@@ -33,6 +33,13 @@ pub enum Error {
         /// What is wrong with it, with the JSON Pointer of the place.
         message: String,
     },
+    /// A pattern, a glob or a schema of an expectation does not compile.
+    Expectation {
+        /// Where the expectation is stated.
+        place: String,
+        /// What is wrong with it.
+        message: String,
+    },
     /// The first events of a stream match no profile.
     UnknownAgent {
         /// The stream's name.
@@ -73,6 +80,9 @@ impl fmt::Display for Error {
             }
             Self::Profile { origin, message } => {
                 write!(out, "failed to use the profile {origin}: {message}")
+            }
+            Self::Expectation { place, message } => {
+                write!(out, "failed to use the expectation {place}: {message}")
             }
             Self::UnknownAgent { stream } => {
                 write!(out, "{stream}: no known agent writes these events: choose with --profile")

@@ -50,9 +50,9 @@ mod stream;
 pub mod cli;
 
 pub use check::{
-    CallChange, CallCounts, CallRow, CallUpdate, CheckedEvent, Checker, CheckerBuilder, Format,
-    Limit, Note, Observer, Outcome, ProducerExit, StopReason, Stream, StreamStart, StreamSummary,
-    TextUpdate, Verdict,
+    CallChange, CallCounts, CallRow, CallUpdate, CheckedEvent, Checker, CheckerBuilder,
+    Expectation, ExpectedCalls, Format, Limit, Limits, Note, Observer, Outcome, ProducerExit,
+    StopReason, Stream, StreamStart, StreamSummary, TextUpdate, Verdict,
 };
 pub use error::Error;
 pub use facts::{CommandCounts, RunFacts, Usage};

@@ -153,6 +153,9 @@ mod program {
     /// possible by default.
     pub(crate) const AFTER_STOP_BYTES_MAX: usize = 1024 * 1024;
 
+    /// Largest configuration file, in bytes. An endless file ends here, too.
+    pub(crate) const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
+
     /// Longest duration of a timer.
     pub(crate) const TIMER_MAX: Duration = Duration::from_secs(365 * 86_400);
 

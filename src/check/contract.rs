@@ -5,8 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use super::Format;
+use super::stage::expect::Expected;
 use super::stage::repeats::REPEATED_CALLS;
+use super::{Format, Limits};
 use crate::error::Error;
 use crate::facts::FactReader;
 use crate::json::Schema;
@@ -28,6 +29,10 @@ pub(crate) struct Options {
     pub(crate) repeated_calls: u64,
     /// Longest line that is checked, in bytes.
     pub(crate) line_bytes_max: u64,
+    /// The limits of the run.
+    pub(crate) limits: Limits,
+    /// What is expected of the run.
+    pub(crate) expected: Arc<[Expected]>,
     /// Whether every line is read by the plain parser, and the plain validator; for tests.
     pub(crate) is_plain: bool,
 }
@@ -40,6 +45,8 @@ impl Default for Options {
             is_array: None,
             repeated_calls: REPEATED_CALLS,
             line_bytes_max: LINE_BYTES_MAX,
+            limits: Limits::default(),
+            expected: Arc::default(),
             is_plain: false,
         }
     }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use super::Outcome;
 use crate::profile::{ExitStatus, Reason, RunOutcome, StatusMeaning};
+use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
 
 /// What is known about the producer of a stream when the stream has ended. The default knows
 /// nothing.
@@ -46,6 +48,8 @@ pub enum StopReason {
         /// The limit.
         limit: Duration,
     },
+    /// The stream told that the run exceeded one of its limits.
+    LimitExceeded,
 }
 
 /// How the stream itself ended.
@@ -88,6 +92,8 @@ pub(super) enum LastLine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
     TimedOut,
+    /// We ended it because it exceeded a limit.
+    LimitExceeded,
     /// The exit status says that the run failed.
     ExitStatus,
     CutLine,
@@ -124,6 +130,7 @@ impl<'p> EndOfRun<'p> {
 
         let cause = match (timed_out, failed, stream.last_line, stream.has_events, is_complete) {
             (true, ..) => Cause::TimedOut,
+            _ if exit.stop == Some(StopReason::LimitExceeded) => Cause::LimitExceeded,
             // Whatever is missing is missing because the run failed.
             (_, true, ..) => Cause::ExitStatus,
             (_, _, LastLine::Cut, ..) if !was_stopped => Cause::CutLine,
@@ -180,11 +187,23 @@ impl<'p> EndOfRun<'p> {
         self.nothing_followed() && (self.succeeded() || ended_silently)
     }
 
-    /// Whether the exit status contradicts what the stream says.
-    pub(super) fn contradicts_status(&self) -> bool {
-        let both = self.status.zip(self.stream.says);
-        self.stream.has_events
-            && both.is_some_and(|(status, says)| !status.is_consistent_with(says))
+    /// How the exit status contradicts what the stream says.
+    pub(super) fn contradiction(&self, terminal_line: Option<u64>) -> Option<Diagnostic> {
+        let both = self.status.zip(self.stream.says).filter(|_| self.stream.has_events);
+        let (status, says) = both.filter(|(status, says)| !status.is_consistent_with(*says))?;
+        let says = match says {
+            RunOutcome::Failure => "failed",
+            RunOutcome::Success => "succeeded",
+        };
+        let found = match status.status {
+            ExitStatus::Code(code) => format!("the exit status is {code}"),
+            ExitStatus::Signal(signal) => format!("the command was ended by signal {signal}"),
+        };
+        let message = format!("the stream says that the run {says}, but {found}");
+        let mut diagnostic = Diagnostic::new(Rule::ExitStatusContradictsResult, message);
+        diagnostic.related_line = terminal_line;
+        diagnostic.note = status.meaning.map(|meaning| format!("the status means: {meaning}"));
+        Some(diagnostic)
     }
 
     /// Whether neither the stream nor standard error says why the run failed.
@@ -216,8 +235,21 @@ impl StopReason {
     /// Whether a timeout fired.
     pub fn is_timeout(&self) -> bool {
         match self {
-            Self::Lingered => false,
+            Self::Lingered | Self::LimitExceeded => false,
             Self::Timeout { .. } | Self::IdleTimeout { .. } => true,
         }
     }
+}
+
+/// As people write it: `1h 30m`, `250ms`.
+pub(super) fn duration(duration: Duration) -> String {
+    let (seconds, millis) = (duration.as_secs(), duration.subsec_millis());
+    let parts = [
+        (seconds / 3_600, "h"),
+        (seconds / 60 % 60, "m"),
+        (seconds % 60, "s"),
+        (millis.into(), "ms"),
+    ];
+    let shown = parts.iter().filter(|(count, _)| *count > 0);
+    shown.map(|(count, unit)| format!("{count}{unit}")).collect::<Vec<_>>().join(" ")
 }

@@ -3,9 +3,12 @@
 //! A [`Stream`] takes bytes, or reads them. Until its first events show which agent wrote it, it
 //! only collects; then [`stream::StreamCheck`] sends each line through the stages.
 
+mod answer;
 mod contract;
 mod end_of_run;
+mod expectation;
 mod findings;
+mod globs;
 mod observer;
 mod run;
 mod stage;
@@ -27,9 +30,14 @@ use crate::rules::{Rule, Severities, Severity};
 use crate::stream::{ArraySplitter, LineBuffer, LineParser};
 
 use contract::{Contracts, Options};
+use stage::expect::Expected;
 use stream::{Memory, StreamCheck};
 
+pub(crate) use answer::Answer;
 pub use end_of_run::{ProducerExit, StopReason};
+pub use expectation::{Expectation, ExpectedCalls, Limits};
+#[cfg(feature = "cli")]
+pub(crate) use globs::Globs;
 pub use observer::{CallChange, CallUpdate, CheckedEvent, Observer, StreamStart, TextUpdate};
 pub(crate) use stage::actions::Action;
 pub use stage::calls::{CallCounts, CallRow};
@@ -46,6 +54,7 @@ const DETECTION_READ_BYTES: usize = 16 * 1024;
 pub struct CheckerBuilder {
     profile: Option<String>,
     schema: Option<(String, Value)>,
+    expectations: Vec<(String, Expectation)>,
     options: Options,
 }
 
@@ -115,6 +124,21 @@ impl CheckerBuilder {
         self
     }
 
+    /// Sets limits for the run; see the rule `limit-exceeded`.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.options.limits = limits;
+        self
+    }
+
+    /// Adds something that is expected of the run; see the rule `expectation-failed`. `place` says
+    /// in messages where it is stated.
+    #[must_use]
+    pub fn expect(mut self, place: &str, expectation: Expectation) -> Self {
+        self.expectations.push((place.to_owned(), expectation));
+        self
+    }
+
     /// Reads every line by the plain parser. Slow; the results are the same.
     #[doc(hidden)]
     #[must_use]
@@ -127,9 +151,11 @@ impl CheckerBuilder {
     ///
     /// # Errors
     ///
-    /// When the profile or a schema cannot be used.
+    /// When the profile, a schema or an expectation cannot be used.
     pub fn build(self) -> Result<Checker, Error> {
-        let Self { profile, schema, options } = self;
+        let Self { profile, schema, expectations, mut options } = self;
+        let expected = expectations.into_iter().map(|(place, it)| Expected::new(&place, it));
+        options.expected = expected.collect::<Result<_, _>>()?;
         let schema = schema.as_ref().map(|(origin, schema)| (origin.as_str(), schema));
         let contracts = Contracts::new(profile.as_deref(), schema, options)?;
         Ok(Checker::new(Arc::new(contracts)))

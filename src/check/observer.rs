@@ -105,6 +105,8 @@ pub struct CheckedEvent<'a> {
     pub(crate) calls: &'a [CallUpdate<'a>],
     pub(crate) is_valid: bool,
     pub(crate) place: Place,
+    /// Whether the run has exceeded a limit, and that is an error.
+    pub(crate) exceeds_limit: bool,
 }
 
 impl<'a> CheckedEvent<'a> {
@@ -132,6 +134,12 @@ impl<'a> CheckedEvent<'a> {
     /// Whether it belongs to the run; it does not if the terminal event came before it.
     pub fn is_in_run(&self) -> bool {
         matches!(self.place, Place::Run | Place::NewTurn)
+    }
+
+    /// Whether the run has exceeded one of its limits, with this event or before, and that is an
+    /// error.
+    pub fn exceeds_limit(&self) -> bool {
+        self.exceeds_limit
     }
 
     /// What it adds to the assistant's text.

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use super::contract::Contract;
-use super::end_of_run::{Cause, EndOfRun, LastLine, ProducerExit, StopReason, StreamEnd};
+use super::end_of_run::{Cause, EndOfRun, LastLine, ProducerExit, StopReason, StreamEnd, duration};
 use super::findings::Findings;
 use super::stage::actions::ActionTable;
 use super::stage::background::BackgroundWork;
 use super::stage::calls::CallTable;
+use super::stage::demands::DemandCheck;
 use super::stage::drift::Drift;
+use super::stage::expect::Context;
 use super::stage::lines::LineCheck;
 use super::stage::repeats::RepeatCheck;
 use super::stage::session::SessionCheck;
@@ -17,7 +19,7 @@ use super::stage::text::{TextCheck, TextUpdates};
 use super::{CallUpdate, CheckedEvent, Format, Note, Observer, Outcome};
 use crate::facts::{Facts, Marks, RunFacts};
 use crate::limits::CALLS_NAMED_MAX;
-use crate::profile::{ExitStatus, RunOutcome, TerminalPolicy};
+use crate::profile::TerminalPolicy;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::stream::Line;
@@ -37,6 +39,7 @@ pub(super) struct Run<'c> {
     background: BackgroundWork,
     pub(super) text: TextCheck<'c>,
     pub(super) terminal: TerminalCheck,
+    demands: DemandCheck<'c>,
     pub(super) facts: RunFacts,
 }
 
@@ -56,6 +59,7 @@ impl<'c> Run<'c> {
             background: BackgroundWork::default(),
             text: TextCheck::new(profile),
             terminal: TerminalCheck::default(),
+            demands: DemandCheck::new(contract.options()),
             facts: RunFacts::default(),
         }
     }
@@ -92,7 +96,10 @@ impl<'c> Run<'c> {
             Place::Run => self.in_run(facts, is_valid, &mut text, &mut calls, findings),
         }
         let (text, calls) = (&text[..], &calls[..]);
-        out.event(&CheckedEvent { line, facts, text, calls, is_valid, place });
+        let used = (&self.facts, self.calls.counts());
+        let exceeds_limit = self.demands.observe(facts, (calls, text), used)
+            && findings.is_error(Rule::LimitExceeded);
+        out.event(&CheckedEvent { line, facts, text, calls, is_valid, place, exceeds_limit });
     }
 
     fn new_turn(&mut self, text: &mut TextUpdates<'_>, found: &mut Vec<Diagnostic>) {
@@ -102,6 +109,7 @@ impl<'c> Run<'c> {
         self.facts.new_turn();
         self.session.new_turn();
         self.calls.new_turn();
+        self.demands.new_turn();
         self.actions.new_turn();
         self.text.new_turn(text);
     }
@@ -211,7 +219,11 @@ impl<'c> Run<'c> {
                 let note = self.missing("the run was cut short");
                 found.push(diagnostic.note(note).at(line, offset));
             }
-            Cause::TimedOut | Cause::ExitStatus | Cause::CutLine | Cause::Ended => {}
+            Cause::TimedOut
+            | Cause::LimitExceeded
+            | Cause::ExitStatus
+            | Cause::CutLine
+            | Cause::Ended => {}
         }
         if self.events > 0 {
             self.session.finish(self.format() == Format::StreamJson, found);
@@ -223,22 +235,32 @@ impl<'c> Run<'c> {
         if end.nothing_followed() && end.succeeded() {
             found.extend(self.text.doubts(false).map(|it| it.at(line, offset)));
         }
-        if end.contradicts_status() {
-            found.extend(contradiction(&end, self.terminal.terminal_line()));
-        }
+        found.extend(end.contradiction(self.terminal.terminal_line()));
         if self.events > 0 && end.succeeded() {
             found.extend(self.calls.counts().all_refused().map(|it| it.at(line, offset)));
             self.background.report_open(line, offset, found);
         }
-        if end.failed_silently(exit) {
-            let message = "the command failed and wrote nothing to standard error";
-            found.push(Diagnostic::new(Rule::SilentFailure, message));
-        }
-        if exit.stdout_held_open {
-            let message = "a process that the command left behind keeps the stream open";
-            found.push(Diagnostic::new(Rule::PipeHeldOpen, message));
+        producer_defects(&end, exit, found);
+        if self.events > 0 {
+            self.demands(&end, findings);
         }
         end
+    }
+
+    /// What the user demands of the run.
+    fn demands(&mut self, end: &EndOfRun<'_>, findings: &mut Findings<'_>) {
+        let profile = self.contract.profile();
+        let context = Context {
+            has_succeeded: end.succeeded(),
+            // One object at the end of a run says nothing about its calls.
+            shows_calls: profile.calls.are_shown() && self.format() == Format::StreamJson,
+            shows_text: !profile.text.rules.is_empty(),
+            has_lost_line: findings.first_lost_line.is_some(),
+            untracked_calls: 0,
+        };
+        let used = (&self.facts, self.calls.counts());
+        let was_stopped = end.cause == Cause::LimitExceeded;
+        self.demands.finish(used, context, was_stopped, &mut findings.pending);
     }
 
     /// What a stream without its terminal event leaves open.
@@ -309,7 +331,9 @@ impl<'c> Run<'c> {
             StopReason::IdleTimeout { limit } => {
                 (format!("no event arrived for {}", duration(*limit)), &[][..])
             }
-            StopReason::Lingered => ("the command was still running".to_owned(), &[][..]),
+            StopReason::Lingered | StopReason::LimitExceeded => {
+                ("the command was still running".to_owned(), &[][..])
+            }
         };
         let long = open_calls.iter().filter(|(_, age)| age.as_secs() > 0).take(CALLS_NAMED_MAX);
         let ages: Vec<String> = long
@@ -324,32 +348,14 @@ impl<'c> Run<'c> {
     }
 }
 
-/// As people write it: `1h 30m`, `250ms`.
-fn duration(duration: Duration) -> String {
-    let (seconds, millis) = (duration.as_secs(), duration.subsec_millis());
-    let parts = [
-        (seconds / 3_600, "h"),
-        (seconds / 60 % 60, "m"),
-        (seconds % 60, "s"),
-        (millis.into(), "ms"),
-    ];
-    let shown = parts.iter().filter(|(count, _)| *count > 0);
-    shown.map(|(count, unit)| format!("{count}{unit}")).collect::<Vec<_>>().join(" ")
-}
-
-fn contradiction(end: &EndOfRun<'_>, terminal_line: Option<u64>) -> Option<Diagnostic> {
-    let status = end.status?;
-    let says = match end.stream.says? {
-        RunOutcome::Failure => "failed",
-        RunOutcome::Success => "succeeded",
-    };
-    let found = match status.status {
-        ExitStatus::Code(code) => format!("the exit status is {code}"),
-        ExitStatus::Signal(signal) => format!("the command was ended by signal {signal}"),
-    };
-    let message = format!("the stream says that the run {says}, but {found}");
-    let mut diagnostic = Diagnostic::new(Rule::ExitStatusContradictsResult, message);
-    diagnostic.related_line = terminal_line;
-    diagnostic.note = status.meaning.map(|meaning| format!("the status means: {meaning}"));
-    Some(diagnostic)
+/// What is wrong with the producer, besides its stream.
+fn producer_defects(end: &EndOfRun<'_>, exit: &ProducerExit, found: &mut Vec<Diagnostic>) {
+    if end.failed_silently(exit) {
+        let message = "the command failed and wrote nothing to standard error";
+        found.push(Diagnostic::new(Rule::SilentFailure, message));
+    }
+    if exit.stdout_held_open {
+        let message = "a process that the command left behind keeps the stream open";
+        found.push(Diagnostic::new(Rule::PipeHeldOpen, message));
+    }
 }

@@ -11,16 +11,16 @@ use std::time::Duration;
 use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 
 use crate::check::REPEATED_CALLS;
+use crate::cli::config::{Cost, Count};
 use crate::limits::LINE_BYTES_MAX;
 use crate::profile::DEFAULT;
-use crate::profile::detect::AUTO;
 use crate::rules::Rule;
 
 use help::{USAGE, long, short};
-use values::{duration, duration_or_none, jobs, rule};
+use values::{duration, duration_or_none, jobs};
 
 pub(crate) use help::{one_line, usage};
-pub(crate) use values::{ReportFormat, ReportTo, Size};
+pub(crate) use values::{ReportFormat, ReportTo, Size, rule};
 
 /// The value of `--exit-grace` without the flag.
 pub(crate) const EXIT_GRACE: Duration = Duration::from_secs(10);
@@ -84,7 +84,7 @@ ndjson-check profiles [NAME]
         #[command(subcommand)]
         draft: Option<ProfileDraft>,
     },
-    /// Print a JSON Schema: of events, of the json report, or of profiles
+    /// Print a JSON Schema: of events, reports, profiles or settings
     Schema {
         /// What the schema describes
         #[arg(value_enum, value_name = "WHAT", default_value = "events")]
@@ -113,6 +113,7 @@ pub(crate) enum SchemaOf {
     Events,
     Report,
     Profile,
+    Config,
 }
 
 #[derive(Debug, Args)]
@@ -127,9 +128,8 @@ pub(crate) struct Cli {
     pub(crate) command: Vec<OsString>,
 
     /// Agent profile: built-in name, profile file, or `auto` to detect it
-    #[arg(long, value_name = "NAME|FILE", default_value = AUTO, hide_default_value = true)]
-    #[arg(help_heading = "Check")]
-    pub(crate) profile: String,
+    #[arg(long, value_name = "NAME|FILE", help_heading = "Check")]
+    pub(crate) profile: Option<String>,
 
     /// Use the strict severity of every rule
     #[arg(long, help_heading = "Check")]
@@ -163,6 +163,18 @@ pub(crate) struct Cli {
     #[arg(hide_default_value = true, help_heading = "Check")]
     pub(crate) input_format: InputFormat,
 
+    /// Read this configuration file [default: the nearest ndjson-check.toml]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_config", help_heading = "Check")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Read no configuration file
+    #[arg(long, help_heading = "Check")]
+    pub(crate) no_config: bool,
+
+    /// Print the settings as a configuration file, and check nothing
+    #[arg(long, help_heading = "Check")]
+    pub(crate) print_config: bool,
+
     /// Equal tool calls in a row that are reported
     #[arg(long, value_name = "N", default_value_t = REPEATED_CALLS)]
     #[arg(value_parser = clap::value_parser!(u64).range(2..), help_heading = "Check")]
@@ -177,6 +189,26 @@ pub(crate) struct Cli {
     #[arg(long, value_enum, value_name = "ENGINE", default_value = "fast", hide = true)]
     #[arg(help_heading = "Check")]
     pub(crate) engine: EngineName,
+
+    /// Most that the run may cost, in US dollars
+    #[arg(long, value_name = "USD", help_heading = "Limits")]
+    pub(crate) max_cost: Option<Cost>,
+
+    /// Most tokens, in and out, cached ones included
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub(crate) max_tokens: Option<Count<1>>,
+
+    /// Most turns of the model
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub(crate) max_turns: Option<Count<1>>,
+
+    /// Most tool calls
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub(crate) max_calls: Option<Count<0>>,
+
+    /// Most tool calls that fail
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub(crate) max_failed_calls: Option<Count<0>>,
 
     /// Write the stream in this form; the report goes to stderr
     #[arg(long, value_enum, value_name = "FORM", help_heading = "Convert")]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::args::{ProfileDraft, SchemaOf, Subcommand};
+use super::config;
 use super::draft::draft_profile;
 use super::error::CliError;
 use super::{print, print_stderr};
@@ -51,6 +52,7 @@ fn schema(of: SchemaOf, profile: Option<&str>) -> Result<String, CliError> {
         (_, Some(_)) => Err(CliError::usage("--profile works with `schema events` only")),
         (SchemaOf::Report, None) => Ok(report::SCHEMA.to_owned()),
         (SchemaOf::Profile, None) => Ok(profile::LANGUAGE.to_owned()),
+        (SchemaOf::Config, None) => Ok(config::SCHEMA.to_owned()),
     }
 }
 

@@ -3,6 +3,7 @@
 mod args;
 mod batch;
 mod commands;
+mod config;
 mod draft;
 mod error;
 mod exit;
@@ -36,6 +37,7 @@ use crate::profile::ExitStatus;
 use crate::rules::escape::{clipped, visible};
 
 use args::{Cli, Invocation};
+use config::Config;
 use error::CliError;
 use exit::Exit;
 use inputs::Input;
@@ -75,6 +77,11 @@ fn invoke(arguments: &[OsString]) -> Result<Exit, CliError> {
 }
 
 fn check(cli: &Cli) -> Result<Exit, CliError> {
+    let config = Config::new(cli)?;
+    if cli.print_config {
+        print(&config.printed()?)?;
+        return Ok(exit::SUCCEEDED.into());
+    }
     let runs = !cli.command.is_empty();
     let listed = cli.files_from.is_some() || cli.files0_from.is_some();
     if !runs && !listed && cli.files.is_empty() && io::stdin().is_terminal() {
@@ -84,8 +91,8 @@ fn check(cli: &Cli) -> Result<Exit, CliError> {
     let inputs = if runs { Vec::new() } else { setup::streams(cli)? };
     setup::consistent(cli, &inputs)?;
     // Leaked on purpose: to drop compiled schemas right before the exit only costs time.
-    let mut checker = ManuallyDrop::new(setup::checker(cli)?);
-    same_file::refuse(cli, &inputs)?;
+    let mut checker = ManuallyDrop::new(setup::checker(cli, &config)?);
+    same_file::refuse(cli, config.file(), &inputs)?;
     // Before the outputs: they empty files.
     let redaction = Redaction::of(cli)?;
     let mut outputs = Outputs::open(cli, Progress::of(cli, &inputs), redaction)?;

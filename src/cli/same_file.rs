@@ -9,15 +9,19 @@ use super::error::CliError;
 use super::inputs::Input;
 use crate::error::Error;
 
-pub(super) fn refuse(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(), CliError> {
+pub(super) fn refuse(
+    cli: &Cli,
+    config: Option<&Path>,
+    inputs: &[Result<Input, Error>],
+) -> Result<(), CliError> {
     let reports = cli.report.iter().filter_map(|report| report.file.as_ref());
     let written: Vec<Destination> =
         reports.chain(&cli.tee).map(|path| Destination::of(path)).collect();
     let reads_stdin = inputs.iter().flatten().any(|input| *input == Input::Stdin);
     let stdin = Handle::stdin().ok().filter(|_| reads_stdin);
-    let lists = cli.files_from.iter().chain(&cli.files0_from);
+    let lists = cli.files_from.iter().chain(&cli.files0_from).map(PathBuf::as_path).chain(config);
     let files = inputs.iter().flatten().filter_map(|input| match input {
-        Input::Path(path) => Some(path),
+        Input::Path(path) => Some(path.as_path()),
         Input::Stdin => None,
     });
     let mut read = lists.chain(files);

@@ -1,20 +1,31 @@
 //! From the arguments to the options of a check.
 
+use std::collections::BTreeMap;
+
 use super::args::{Cli, EngineName, InputFormat};
+use super::config::Config;
 use super::error::CliError;
 use super::inputs::list::{self, Separator};
 use super::inputs::{Input, STDIN, inputs};
-use crate::check::{Checker, CheckerBuilder, Format};
+use crate::check::{Checker, Format};
 use crate::error::Error;
+use crate::profile::detect::AUTO;
 use crate::rules::{Rule, Severity};
 
-pub(crate) fn checker(cli: &Cli) -> Result<Checker, CliError> {
+pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
     let mut builder = Checker::builder()
-        .profile(&cli.profile)
-        .strict(cli.strict)
+        .profile(config.profile().unwrap_or(AUTO))
+        .strict(config.is_strict())
+        .limits(config.limits())
         .repeated_calls(cli.repeated_calls)
         .max_line_bytes(cli.max_line_bytes.0)
         .plain(cli.engine == EngineName::Reference);
+    for (rule, severity) in config.severities() {
+        builder = builder.severity(rule, severity);
+    }
+    for (place, expectation) in config.expectations() {
+        builder = builder.expect(place, expectation.clone());
+    }
     if let Some(file) = &cli.schema {
         builder = builder.schema_file(file)?;
     }
@@ -26,11 +37,12 @@ pub(crate) fn checker(cli: &Cli) -> Result<Checker, CliError> {
     if let Some(is_array) = cli.input_format.is_array() {
         builder = builder.array(is_array);
     }
-    Ok(severities(cli, builder)?.build()?)
+    Ok(builder.build()?)
 }
 
-fn severities(cli: &Cli, mut builder: CheckerBuilder) -> Result<CheckerBuilder, CliError> {
-    let mut named: Vec<Rule> = Vec::new();
+/// The severities that the command line sets.
+pub(super) fn severities(cli: &Cli) -> Result<BTreeMap<Rule, Option<Severity>>, CliError> {
+    let mut named = BTreeMap::new();
     let flags = [
         (&cli.deny, Some(Severity::Error)),
         (&cli.warn, Some(Severity::Warning)),
@@ -38,14 +50,12 @@ fn severities(cli: &Cli, mut builder: CheckerBuilder) -> Result<CheckerBuilder, 
     ];
     for (rules, severity) in flags {
         for &rule in rules {
-            if named.contains(&rule) {
+            if named.insert(rule, severity).is_some() {
                 return Err(CliError::Usage(format!("{rule} has more than one severity")));
             }
-            named.push(rule);
-            builder = builder.severity(rule, severity);
         }
     }
-    Ok(builder)
+    Ok(named)
 }
 
 /// The streams that the arguments name, then those in the list. A stream that cannot be found is

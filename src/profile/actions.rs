@@ -151,6 +151,11 @@ impl ActionRule {
         self.tool == tool || self.tool == "*"
     }
 
+    /// Whether the kind is known: a rule for all other tools says nothing about one of them.
+    pub(crate) fn knows_kind(&self) -> bool {
+        self.kind != ActionKind::Other || self.tool != "*"
+    }
+
     /// What the call is about.
     pub(crate) fn detail(&self, call: Scope<'_>) -> Option<String> {
         self.detail.iter().find_map(|detail| detail.filled(call))

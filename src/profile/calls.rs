@@ -25,6 +25,13 @@ pub(crate) struct CallRules {
     pub actions: ActionRules,
 }
 
+impl CallRules {
+    /// Whether the streams show tool calls at all.
+    pub(crate) fn are_shown(&self) -> bool {
+        !(self.start.is_empty() && self.completion.is_empty())
+    }
+}
+
 /// Work that goes on after its call has ended.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]

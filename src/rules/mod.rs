@@ -114,6 +114,10 @@ rules! {
     ExitStatusContradictsResult "exit-status-contradicts-result" ERROR, ERROR;
     SilentFailure "silent-failure" WARNING, ERROR;
     PipeHeldOpen "pipe-held-open" WARNING, WARNING;
+    LimitExceeded "limit-exceeded" ERROR, ERROR;
+    LimitUnknown "limit-unknown" WARNING, ERROR;
+    ExpectationFailed "expectation-failed" ERROR, ERROR;
+    ExpectationUnobservable "expectation-unobservable" WARNING, ERROR;
 }
 
 impl Rule {

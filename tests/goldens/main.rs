@@ -223,8 +223,14 @@ fn each_folder_raises_what_it_is_named_after() {
         assert!(of_folder.is_some() || !path.starts_with("fixtures/rules"), "{}", path.display());
         named.extend(of_folder);
     }
-    // Those of run mode need a command; their pages' examples are run instead.
-    let of_commands = [Rule::SilentFailure, Rule::PipeHeldOpen];
+    // Those of run mode need a command, the others a configuration file; their pages' examples are
+    // run instead.
+    let of_commands = [
+        Rule::SilentFailure,
+        Rule::PipeHeldOpen,
+        Rule::ExpectationFailed,
+        Rule::ExpectationUnobservable,
+    ];
     named.extend(of_commands);
     let missing: Vec<&Rule> = Rule::ALL.iter().filter(|rule| !named.contains(rule)).collect();
     assert!(missing.is_empty(), "rules without a fixture: {missing:?}");

@@ -71,7 +71,7 @@ fn examples_raise_what_they_show() {
         assert_eq!(raised(&bad), [*rule], "{rule}, bad");
         assert_eq!(raised(&good), [], "{rule}, good");
     }
-    assert_eq!(commands, 2, "the rules of run mode");
+    assert_eq!(commands, 4, "the rules of run mode, and those of a configuration file");
 }
 
 /// The exit status among these flags.

@@ -10,6 +10,7 @@ mod cli;
 #[path = "../contracts/mod.rs"]
 mod contracts;
 mod convert;
+mod demands;
 #[path = "../differential/mod.rs"]
 mod differential;
 mod engines;
@@ -23,6 +24,7 @@ mod injection;
 mod knowledge;
 mod lab;
 mod language;
+mod limits;
 mod lines;
 mod many;
 #[path = "../mutation/mod.rs"]
@@ -38,6 +40,7 @@ mod recordings;
 mod redact;
 mod run_facts;
 mod schemas;
+mod settings;
 mod signals;
 mod streams;
 mod suites;

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 
-use ndjson_check::{Checker, CheckerBuilder, Diagnostic, Format, Rule, Severity, StreamSummary};
+use ndjson_check::{
+    Checker, CheckerBuilder, Diagnostic, Format, Limits, Rule, Severity, StreamSummary,
+};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_ndjson-check");
 
@@ -106,6 +108,7 @@ pub(crate) fn checker<'a>(flags: impl IntoIterator<Item = &'a str>) -> Checker {
 pub(crate) fn builder<'a>(flags: impl IntoIterator<Item = &'a str>) -> CheckerBuilder {
     let flags: Vec<&str> = flags.into_iter().collect();
     let mut builder = Checker::builder().strict(flags.contains(&"--strict"));
+    let mut limits = Limits::default();
     let mut flags = flags.iter().copied();
     while let Some(flag) = flags.next() {
         let mut value = || flags.next().unwrap();
@@ -124,6 +127,14 @@ pub(crate) fn builder<'a>(flags: impl IntoIterator<Item = &'a str>) -> CheckerBu
                 "array" => builder.array(true),
                 other => panic!("{other}"),
             },
+            "--max-cost" => {
+                limits.cost = Some(value().parse().unwrap());
+                builder.limits(limits)
+            }
+            "--max-calls" => {
+                limits.calls = Some(value().parse().unwrap());
+                builder.limits(limits)
+            }
             "--engine" => builder.plain(value() == "reference"),
             // Not an option of the checker: a fact about one run.
             "--exit-status" => {

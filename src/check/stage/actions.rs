@@ -14,6 +14,8 @@ use crate::rules::escape::clipped;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Action {
     pub(crate) kind: ActionKind,
+    /// Whether the profile knows the kind, and does not just call it [`ActionKind::Other`].
+    pub(crate) is_kind_known: bool,
     /// The number of the profile's rule; none if the profile does not know the tool.
     pub(crate) rule: Option<usize>,
     /// The name of the tool; empty if no event names it.
@@ -130,7 +132,15 @@ impl<'p> ActionTable<'p> {
             }
         }
         open.files = self.kept(&files);
-        Action { kind: rule.kind, rule: Some(number), tool, detail, files, polls: rule.polls }
+        Action {
+            kind: rule.kind,
+            is_kind_known: rule.knows_kind(),
+            rule: Some(number),
+            tool,
+            detail,
+            files,
+            polls: rule.polls,
+        }
     }
 
     /// What is kept of the files of an open call, for its completion.

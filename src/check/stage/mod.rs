@@ -3,8 +3,11 @@
 pub(crate) mod actions;
 pub(super) mod background;
 pub(crate) mod calls;
+pub(crate) mod demands;
 pub(super) mod drift;
+pub(super) mod expect;
 pub(super) mod first_events;
+pub(super) mod limits;
 pub(super) mod lines;
 pub(crate) mod repeats;
 pub(super) mod schema;

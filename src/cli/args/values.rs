@@ -61,7 +61,7 @@ impl std::fmt::Display for Size {
     }
 }
 
-pub(super) fn rule(name: &str) -> Result<Rule, String> {
+pub(crate) fn rule(name: &str) -> Result<Rule, String> {
     Rule::named(name).ok_or_else(|| {
         let near = nearest(name, Rule::ALL.iter().map(|rule| rule.name()));
         let near = near.map_or(String::new(), |near| format!("; a similar one is {near}"));

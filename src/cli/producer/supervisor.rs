@@ -331,7 +331,7 @@ impl Supervisor {
             group.signal(Signal::SIGKILL);
             self.kill = after(now, KILL_WAIT);
         }
-        let stopped = self.end.stop.as_ref().is_some_and(StopReason::is_timeout);
+        let stopped = self.end.stop.as_ref().is_some_and(|stop| *stop != StopReason::Lingered);
         let asked = self.timed_out || stopped || self.interrupted.is_some();
         if asked && self.is_gone() && self.leave.is_none() {
             self.leave = after(now, FINISH_WAIT);
@@ -349,6 +349,9 @@ impl Supervisor {
         }
         if let Some(limit) = total {
             return Some(StopReason::Timeout { limit, open_calls: state.open_calls(now) });
+        }
+        if state.exceeds_limit && self.group.is_some() {
+            return Some(StopReason::LimitExceeded);
         }
         let idle = self.timers.idle.filter(|_| !state.has_open_calls());
         let limit = idle.filter(|limit| due(state.last_event, *limit))?;

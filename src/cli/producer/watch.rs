@@ -29,6 +29,8 @@ pub(super) struct RunState {
     /// When the terminal event came.
     pub(super) terminal: Option<Instant>,
     pub(super) stream_end: Option<Instant>,
+    /// Whether the run has exceeded a limit.
+    pub(super) exceeds_limit: bool,
     /// Whether the check waits for input; otherwise the check, or our reader, takes the time.
     pub(super) waiting: bool,
     /// Whether we stopped reading the stream before its end.
@@ -85,6 +87,7 @@ impl Watch {
             last_event: now,
             terminal: None,
             stream_end: None,
+            exceeds_limit: false,
             waiting: false,
             cut: false,
             writing: None,
@@ -156,6 +159,8 @@ impl Watch {
             wakes |= state.terminal.is_none();
             state.terminal.get_or_insert(now);
         }
+        wakes |= event.exceeds_limit && !state.exceeds_limit;
+        state.exceeds_limit |= event.exceeds_limit;
         drop(state);
         if wakes {
             self.wake();

@@ -1,0 +1,53 @@
+//! What a user demands of a run, as plain data.
+
+use crate::profile::ActionKind;
+
+/// Limits of a run. What is not set has no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// US dollars, by the agent's own figure.
+    pub cost: Option<f64>,
+    /// Tokens sent to the model and written by it, those from a cache included.
+    pub tokens: Option<u64>,
+    /// Turns of the model.
+    pub turns: Option<u64>,
+    /// Tool calls.
+    pub calls: Option<u64>,
+    /// Tool calls that failed.
+    pub failed_calls: Option<u64>,
+}
+
+/// What is expected of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Expectation {
+    /// The answer matches this regular expression.
+    AnswerMatches(String),
+    /// The answer is JSON, and satisfies this JSON Schema, which is JSON text.
+    AnswerSatisfies(String),
+    /// There are so many calls of a sort, or the last of them succeeded.
+    Calls(ExpectedCalls),
+    /// Calls write and delete only files that match one of these globs.
+    WritesWithin(Vec<String>),
+    /// No call writes or deletes a file that matches one of these globs.
+    WritesNever(Vec<String>),
+}
+
+/// Which calls are expected, and how many of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExpectedCalls {
+    /// Only calls of this kind.
+    pub kind: Option<ActionKind>,
+    /// Only calls of this tool.
+    pub tool: Option<String>,
+    /// Only calls whose detail, a path or a command, matches this regular expression.
+    pub matches: Option<String>,
+    /// So many of them must succeed, if the run does.
+    pub at_least: Option<u64>,
+    /// No more of them may be tried; one that was refused does not count.
+    pub at_most: Option<u64>,
+    /// The last of them must succeed, if the run does.
+    pub last_succeeded: bool,
+}

@@ -1,0 +1,33 @@
+//! Globs for paths: `*` does not match `/`, `**` does.
+
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::rules::escape::shown;
+
+/// Several globs; a path matches if it matches one of them.
+#[derive(Debug, Clone)]
+pub(crate) struct Globs(GlobSet);
+
+impl Globs {
+    /// # Errors
+    ///
+    /// What is wrong with the first glob that does not compile.
+    pub(crate) fn new(globs: &[String]) -> Result<Self, String> {
+        let mut set = GlobSetBuilder::new();
+        for glob in globs {
+            let parsed = GlobBuilder::new(glob).literal_separator(true).build();
+            let wrong =
+                |error: globset::Error| format!("{} is not a glob: {}", shown(glob), error.kind());
+            set.add(parsed.map_err(wrong)?);
+        }
+        let set =
+            set.build().map_err(|error| format!("the globs are too large: {}", error.kind()))?;
+        Ok(Self(set))
+    }
+
+    pub(crate) fn match_path(&self, path: &str) -> bool {
+        self.0.is_match(Path::new(path))
+    }
+}

@@ -1,0 +1,51 @@
+//! Stage: what the user demands of the run: its limits, and what is expected of it.
+
+use super::calls::CallCounts;
+use super::expect::{Context, ExpectCheck};
+use super::limits::LimitCheck;
+use crate::check::contract::Options;
+use crate::check::{CallUpdate, TextUpdate};
+use crate::facts::{Facts, RunFacts};
+use crate::rules::diagnostic::Diagnostic;
+
+#[derive(Debug)]
+pub(crate) struct DemandCheck<'c> {
+    limits: LimitCheck,
+    expect: ExpectCheck<'c>,
+}
+
+impl<'c> DemandCheck<'c> {
+    pub(crate) fn new(options: &'c Options) -> Self {
+        let limits = LimitCheck::new(&options.limits);
+        Self { limits, expect: ExpectCheck::new(&options.expected) }
+    }
+
+    /// A new turn begins: calls that are open will not end any more.
+    pub(crate) fn new_turn(&mut self) {
+        self.expect.new_turn();
+    }
+
+    /// Observes an event, and what the run used until now; returns whether a limit is exceeded.
+    #[inline]
+    pub(crate) fn observe(
+        &mut self,
+        facts: &Facts<'_>,
+        updates: (&[CallUpdate<'_>], &[TextUpdate<'_>]),
+        used: (&RunFacts, CallCounts),
+    ) -> bool {
+        self.expect.observe(facts, updates.0, updates.1);
+        self.limits.observe((facts.line, facts.offset), used.0, used.1)
+    }
+
+    /// The end of the stream. `was_stopped` says whether a limit ended the run.
+    pub(crate) fn finish(
+        &mut self,
+        used: (&RunFacts, CallCounts),
+        context: Context,
+        was_stopped: bool,
+        found: &mut Vec<Diagnostic>,
+    ) {
+        self.limits.finish(used, context.shows_calls, was_stopped, found);
+        self.expect.finish(used.1.total, context, found);
+    }
+}

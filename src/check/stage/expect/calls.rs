@@ -1,0 +1,118 @@
+//! How many calls of a sort there are, and how the last of them ended.
+
+use super::compiled;
+use super::seen_call::SeenCall;
+use super::truth::{Tally, Truth};
+use super::verdict::{Answered, Context};
+use crate::check::ExpectedCalls;
+use crate::profile::pattern::LazyRegex;
+use crate::rules::escape::shown;
+
+/// Which calls are expected.
+#[derive(Debug)]
+pub(super) struct CallPattern {
+    calls: ExpectedCalls,
+    matches: Option<LazyRegex>,
+}
+
+/// The calls that fit.
+#[derive(Debug)]
+pub(super) struct CallTally {
+    /// Those that may have been carried out, at least in part.
+    tried: Tally,
+    succeeded: Tally,
+    /// Whether the last one succeeded.
+    last: Truth,
+}
+
+impl Default for CallTally {
+    fn default() -> Self {
+        Self { tried: Tally::default(), succeeded: Tally::default(), last: Truth::No }
+    }
+}
+
+impl CallPattern {
+    /// # Errors
+    ///
+    /// When the pattern does not compile.
+    pub(super) fn new(calls: ExpectedCalls) -> Result<Self, String> {
+        let matches = calls.matches.as_deref().map(compiled).transpose()?;
+        Ok(Self { calls, matches })
+    }
+
+    /// Whether this call is expected.
+    fn fits(&self, call: &SeenCall<'_>) -> Truth {
+        let ExpectedCalls { kind, tool, .. } = &self.calls;
+        let kind = kind.map_or(Truth::Yes, |kind| call.is_of(kind));
+        let tool = tool.as_ref().map_or(Truth::Yes, |tool| call.is_of_tool(tool));
+        let detail =
+            self.matches.as_ref().map_or(Truth::Yes, |pattern| call.detail_matches(pattern));
+        kind.min(tool).min(detail)
+    }
+
+    pub(super) fn observe(&self, call: &SeenCall<'_>, tally: &mut CallTally) {
+        let (fits, succeeded) = (self.fits(call), call.succeeded());
+        if !call.was_refused() {
+            tally.tried.add(fits, call.line);
+        }
+        tally.succeeded.add(fits.min(succeeded), call.line);
+        tally.last = match fits {
+            Truth::Yes => succeeded,
+            Truth::Unknown if tally.last != succeeded => Truth::Unknown,
+            Truth::Unknown | Truth::No => tally.last,
+        };
+    }
+
+    /// The answers to the questions that are asked. What must succeed is asked only if the run
+    /// succeeded.
+    pub(super) fn answers(&self, tally: &CallTally, context: Context) -> Vec<Answered> {
+        let ExpectedCalls { at_least, at_most, last_succeeded, .. } = self.calls;
+        let CallTally { tried, succeeded, last } = tally;
+        let mut answers = Vec::new();
+        if let Some(most) = at_most {
+            answers.push(Answered {
+                truth: tried.stays_within(most, context.hidden_calls()),
+                fact: format!(
+                    "at most {most} {} may come, but {} did",
+                    self.name(most),
+                    tried.sure
+                ),
+                question: format!("at most {most} {} came", self.name(most)),
+                tally: tried.clone(),
+            });
+        }
+        if let Some(least) = at_least.filter(|_| context.has_succeeded) {
+            answers.push(Answered {
+                truth: succeeded.reaches(least, context.hidden_calls()),
+                fact: format!(
+                    "at least {least} {} must succeed, but {} did",
+                    self.name(least),
+                    succeeded.sure
+                ),
+                question: format!("at least {least} {} succeeded", self.name(least)),
+                tally: tried.clone(),
+            });
+        }
+        if last_succeeded && context.has_succeeded {
+            let is_hidden = context.hidden_calls() > 0;
+            let came = if tried.sure > 0 { "it did not" } else { "there was none" };
+            answers.push(Answered {
+                truth: if is_hidden { Truth::Unknown } else { *last },
+                fact: format!("the last of the {} must succeed, but {came}", self.name(0)),
+                question: format!("the last of the {} succeeded", self.name(0)),
+                tally: tried.clone(),
+            });
+        }
+        answers
+    }
+
+    /// So many of the calls, as a message names them.
+    fn name(&self, count: u64) -> String {
+        let ExpectedCalls { kind, tool, matches, .. } = &self.calls;
+        let kind = kind.map(|kind| format!("{} ", kind.name())).unwrap_or_default();
+        let tool = tool.as_ref().map(|tool| format!(" of the tool {}", shown(tool)));
+        let matches = matches.as_ref().map(|pattern| format!(" with {}", shown(pattern)));
+        let plural = if count == 1 { "" } else { "s" };
+        format!("{kind}call{plural}{}{}", tool.unwrap_or_default(), matches.unwrap_or_default())
+    }
+}

@@ -1,0 +1,76 @@
+//! What a stream shows of a question.
+
+/// From "it is not so" to "it is so". The least of several is whether all are so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Truth {
+    No,
+    /// The stream does not show it.
+    Unknown,
+    Yes,
+}
+
+impl From<bool> for Truth {
+    fn from(is_so: bool) -> Self {
+        if is_so { Self::Yes } else { Self::No }
+    }
+}
+
+/// How many there are.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tally {
+    pub(super) sure: u64,
+    /// Those of which the stream does not show whether they belong to them.
+    pub(super) unsure: u64,
+    /// The first lines of the sure ones.
+    pub(super) lines: Vec<u64>,
+    /// The first lines of the others.
+    pub(super) unsure_lines: Vec<u64>,
+}
+
+/// Lines that a message names.
+const LINES_NAMED_MAX: usize = 10;
+
+impl Tally {
+    pub(super) fn add(&mut self, truth: Truth, line: u64) {
+        let (count, lines) = match truth {
+            Truth::No => return,
+            Truth::Unknown => (&mut self.unsure, &mut self.unsure_lines),
+            Truth::Yes => (&mut self.sure, &mut self.lines),
+        };
+        *count += 1;
+        if lines.len() < LINES_NAMED_MAX {
+            lines.push(line);
+        }
+    }
+
+    /// Whether there are at least `needed`; `hidden` more may be there.
+    pub(super) fn reaches(&self, needed: u64, hidden: u64) -> Truth {
+        let possible = self.sure.saturating_add(self.unsure).saturating_add(hidden);
+        match () {
+            () if self.sure >= needed => Truth::Yes,
+            () if possible >= needed => Truth::Unknown,
+            () => Truth::No,
+        }
+    }
+
+    /// Whether there are at most `allowed`.
+    pub(super) fn stays_within(&self, allowed: u64, hidden: u64) -> Truth {
+        match self.reaches(allowed.saturating_add(1), hidden) {
+            Truth::Yes => Truth::No,
+            Truth::Unknown => Truth::Unknown,
+            Truth::No => Truth::Yes,
+        }
+    }
+}
+
+/// `see line 3`, `see lines 3, 8 and 2 more`; nothing if there is none.
+pub(super) fn lines(lines: &[u64], count: u64) -> Option<String> {
+    let named: Vec<String> = lines.iter().map(u64::to_string).collect();
+    let more = count.saturating_sub(named.len() as u64);
+    match (named.len(), more) {
+        (0, _) => None,
+        (1, 0) => Some(format!("see line {}", named[0])),
+        (_, 0) => Some(format!("see lines {}", named.join(", "))),
+        (_, more) => Some(format!("see lines {} and {more} more", named.join(", "))),
+    }
+}

@@ -1,0 +1,71 @@
+//! The diagnostic for an expectation.
+
+use super::truth::{Tally, Truth, lines};
+use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
+
+/// What matters for every expectation at the end of the stream.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
+pub(crate) struct Context {
+    /// Whether the run succeeded. A run that failed need not have done anything.
+    pub(crate) has_succeeded: bool,
+    /// Whether the agent's streams show calls in this format.
+    pub(crate) shows_calls: bool,
+    /// Whether they show the text of the answer.
+    pub(crate) shows_text: bool,
+    /// Whether a line was lost that may have been an event.
+    pub(crate) has_lost_line: bool,
+    /// Calls that came but could not be followed.
+    pub(crate) untracked_calls: u64,
+}
+
+impl Context {
+    /// How many calls may be there of which nothing is known.
+    pub(super) fn hidden_calls(self) -> u64 {
+        if self.shows_calls && !self.has_lost_line { self.untracked_calls } else { u64::MAX }
+    }
+
+    fn why_hidden(self) -> Option<&'static str> {
+        match self {
+            Self { shows_calls: false, .. } => Some("this stream shows no tool calls"),
+            Self { has_lost_line: true, .. } => Some("a line is not a usable event"),
+            Self { untracked_calls: 1.., .. } => Some("too many calls were open to follow them"),
+            Self { .. } => None,
+        }
+    }
+}
+
+/// The answer to a question that an expectation asks.
+#[derive(Debug)]
+pub(super) struct Answered {
+    pub(super) truth: Truth,
+    /// What is so, if the answer is no.
+    pub(super) fact: String,
+    /// The question, after "whether".
+    pub(super) question: String,
+    /// The calls that it is about.
+    pub(super) tally: Tally,
+}
+
+/// The diagnostic for an expectation at this place, by the worst answer.
+pub(super) fn diagnostic(
+    place: &str,
+    answers: Vec<Answered>,
+    context: Context,
+) -> Option<Diagnostic> {
+    let answer = answers.into_iter().min_by_key(|answer| answer.truth)?;
+    let Answered { truth, fact, question, tally } = answer;
+    let (rule, message, note) = match truth {
+        Truth::Yes => return None,
+        Truth::No => (Rule::ExpectationFailed, fact, lines(&tally.lines, tally.sure)),
+        Truth::Unknown => {
+            let message = format!("the stream does not show whether {question}");
+            let note = context.why_hidden().map(str::to_owned);
+            let note = note.or_else(|| lines(&tally.unsure_lines, tally.unsure));
+            (Rule::ExpectationUnobservable, message, note)
+        }
+    };
+    let diagnostic = Diagnostic::new(rule, format!("{message} ({place})"));
+    Some(Diagnostic { note, ..diagnostic })
+}

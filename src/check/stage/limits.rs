@@ -1,0 +1,169 @@
+//! Stage: the limits that a user set for the run.
+
+use std::fmt;
+
+use super::calls::CallCounts;
+use crate::check::{Limits, counted};
+use crate::facts::RunFacts;
+use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
+
+/// Compares the run with its limits.
+#[derive(Debug)]
+pub(crate) struct LimitCheck {
+    limited: Vec<Limited>,
+    is_exceeded: bool,
+}
+
+/// A figure with a limit.
+#[derive(Debug)]
+struct Limited {
+    of: Figure,
+    limit: Amount,
+    /// Where the figure passed the limit first (line and offset), and the figure reached since.
+    exceeded: Option<((u64, u64), Amount)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Figure {
+    Cost,
+    Tokens,
+    Turns,
+    Calls,
+    FailedCalls,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+enum Amount {
+    Dollars(f64),
+    Count(u64),
+}
+
+/// What the stream shows of a figure.
+#[derive(Debug, Clone, Copy)]
+struct Reading {
+    /// What is known of it.
+    known: Option<Amount>,
+    /// Whether that is all.
+    is_whole: bool,
+}
+
+impl LimitCheck {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let Limits { cost, tokens, turns, calls, failed_calls } = *limits;
+        let limits = [
+            (Figure::Cost, cost.map(Amount::Dollars)),
+            (Figure::Tokens, tokens.map(Amount::Count)),
+            (Figure::Turns, turns.map(Amount::Count)),
+            (Figure::Calls, calls.map(Amount::Count)),
+            (Figure::FailedCalls, failed_calls.map(Amount::Count)),
+        ];
+        let limited = limits
+            .into_iter()
+            .filter_map(|(of, limit)| limit.map(|limit| Limited { of, limit, exceeded: None }));
+        Self { limited: limited.collect(), is_exceeded: false }
+    }
+
+    /// Observes the figures after an event at this line and offset; returns whether a limit is
+    /// exceeded.
+    #[inline]
+    pub(crate) fn observe(
+        &mut self,
+        place: (u64, u64),
+        facts: &RunFacts,
+        calls: CallCounts,
+    ) -> bool {
+        for limited in &mut self.limited {
+            let Some(figure) = limited.of.read(facts, calls).known else { continue };
+            if figure > limited.limit {
+                let (first, _) = limited.exceeded.unwrap_or((place, figure));
+                limited.exceeded = Some((first, figure));
+                self.is_exceeded = true;
+            }
+        }
+        self.is_exceeded
+    }
+
+    /// The end of the stream. `shows_calls` says whether this agent's streams have calls;
+    /// `was_stopped` whether the run was ended because of a limit.
+    pub(crate) fn finish(
+        &self,
+        (facts, calls): (&RunFacts, CallCounts),
+        shows_calls: bool,
+        was_stopped: bool,
+        found: &mut Vec<Diagnostic>,
+    ) {
+        for Limited { of, limit, exceeded } in &self.limited {
+            let reading = of.read(facts, calls);
+            if let Some(((line, offset), figure)) = exceeded {
+                let message = format!("the run {}; the limit is {limit}", of.reached(*figure));
+                let mut diagnostic = Diagnostic::new(Rule::LimitExceeded, message);
+                diagnostic.note = was_stopped.then(|| "the run was ended".to_owned());
+                found.push(diagnostic.at(*line, *offset));
+            } else if !reading.is_whole || of.is_of_calls() && !shows_calls {
+                let what = of.name();
+                let message = format!("the limit is {limit}, but the stream does not tell {what}");
+                found.push(Diagnostic::new(Rule::LimitUnknown, message));
+            }
+        }
+    }
+}
+
+impl Figure {
+    fn read(self, facts: &RunFacts, calls: CallCounts) -> Reading {
+        let whole = |known: Option<Amount>| Reading { known, is_whole: known.is_some() };
+        let usage = &facts.usage;
+        match self {
+            Self::Cost => whole(facts.cost_usd.map(Amount::Dollars)),
+            Self::Turns => whole(facts.turns.map(Amount::Count)),
+            Self::Calls => whole(Some(Amount::Count(calls.total))),
+            Self::FailedCalls => {
+                Reading { known: Some(Amount::Count(calls.failed)), is_whole: calls.unknown == 0 }
+            }
+            Self::Tokens => {
+                let input = [usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens];
+                let known = input.into_iter().chain([usage.output_tokens]).flatten();
+                Reading {
+                    known: known.reduce(u64::saturating_add).map(Amount::Count),
+                    is_whole: usage.input_tokens.is_some() && usage.output_tokens.is_some(),
+                }
+            }
+        }
+    }
+
+    fn is_of_calls(self) -> bool {
+        matches!(self, Self::Calls | Self::FailedCalls)
+    }
+
+    /// What the run did.
+    fn reached(self, amount: Amount) -> String {
+        match (self, amount) {
+            (Self::Tokens, Amount::Count(count)) => format!("used {}", counted(count, "token")),
+            (Self::Turns, Amount::Count(count)) => format!("took {}", counted(count, "turn")),
+            (Self::Calls, Amount::Count(count)) => format!("made {}", counted(count, "tool call")),
+            (Self::FailedCalls, Amount::Count(count)) => {
+                format!("had {}", counted(count, "failed tool call"))
+            }
+            (_, amount) => format!("cost {amount}"),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Cost => "the cost",
+            Self::Tokens => "the tokens",
+            Self::Turns => "the turns",
+            Self::Calls => "the tool calls",
+            Self::FailedCalls => "which tool calls failed",
+        }
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dollars(dollars) => write!(out, "${dollars:.4}"),
+            Self::Count(count) => count.fmt(out),
+        }
+    }
+}

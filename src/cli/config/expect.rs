@@ -1,0 +1,137 @@
+//! The table `expect` of the configuration file.
+
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::source::ConfigText;
+use super::table::absolute;
+use super::values::{Count, Glob, Pattern};
+use crate::check::{Expectation, ExpectedCalls};
+use crate::cli::error::CliError;
+use crate::error::Error;
+use crate::json::Schema;
+use crate::profile::{ActionKind, read_json};
+
+/// An expectation, and its place in the file.
+pub(super) type Placed = (String, Expectation);
+
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
+pub(super) struct ExpectTable {
+    answer: Option<ExpectedAnswer>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<Spanned<CallEntry>>,
+    writes: Option<ExpectedWrites>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+struct ExpectedAnswer {
+    matches: Option<Spanned<Pattern>>,
+    /// A file.
+    schema: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
+struct CallEntry {
+    kind: Option<ActionKind>,
+    tool: Option<String>,
+    matches: Option<Pattern>,
+    at_least: Option<Count<1>>,
+    at_most: Option<Count<0>>,
+    last: Option<LastOutcome>,
+}
+
+/// How the last of some calls may be expected to end.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum LastOutcome {
+    Succeeded,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+struct ExpectedWrites {
+    within: Option<Spanned<Vec<Glob>>>,
+    never: Option<Spanned<Vec<Glob>>>,
+}
+
+impl ExpectTable {
+    pub(super) fn is_empty(&self) -> bool {
+        self.answer.is_none() && self.calls.is_empty() && self.writes.is_none()
+    }
+
+    /// The expectations, in the order of their kinds. Makes the paths of schemas absolute.
+    pub(super) fn resolve(&mut self, source: &ConfigText) -> Result<Vec<Placed>, CliError> {
+        let mut placed = Vec::new();
+        if let Some(answer) = &mut self.answer {
+            answer.resolve(source, &mut placed)?;
+        }
+        for entry in &self.calls {
+            let calls = entry.get_ref().expected();
+            let calls = calls.map_err(|message| source.fault(&entry.span(), message))?;
+            placed.push((source.place(&entry.span()), Expectation::Calls(calls)));
+        }
+        if let Some(ExpectedWrites { within, never }) = &self.writes {
+            let texts = |globs: &[Glob]| globs.iter().map(|glob| glob.0.clone()).collect();
+            placed.extend(within.iter().map(|globs| {
+                (source.place(&globs.span()), Expectation::WritesWithin(texts(globs.get_ref())))
+            }));
+            placed.extend(never.iter().map(|globs| {
+                (source.place(&globs.span()), Expectation::WritesNever(texts(globs.get_ref())))
+            }));
+        }
+        Ok(placed)
+    }
+}
+
+impl ExpectedAnswer {
+    fn resolve(&mut self, source: &ConfigText, placed: &mut Vec<Placed>) -> Result<(), CliError> {
+        if let Some(pattern) = &self.matches {
+            let expected = Expectation::AnswerMatches(pattern.get_ref().0.clone());
+            placed.push((source.place(&pattern.span()), expected));
+        }
+        if let Some(schema) = &mut self.schema {
+            let span = schema.span();
+            let file = source.path(schema.get_ref());
+            let origin = file.display().to_string();
+            let json = read_json(&file).and_then(|json| match Schema::compile(&origin, &json) {
+                Ok(_) => Ok(json),
+                Err(Error::Schema { message, .. }) => Err(message),
+                Err(error) => Err(error.to_string()),
+            });
+            let json = json.map_err(|message| {
+                source.fault(&span, &format!("failed to use the schema {origin}: {message}"))
+            })?;
+            *schema.get_mut() = absolute(&file);
+            placed.push((source.place(&span), Expectation::AnswerSatisfies(json.to_string())));
+        }
+        Ok(())
+    }
+}
+
+impl CallEntry {
+    fn expected(&self) -> Result<ExpectedCalls, &'static str> {
+        let (at_least, at_most) =
+            (self.at_least.map(|count| count.0), self.at_most.map(|count| count.0));
+        if self.kind.is_none() && self.tool.is_none() && self.matches.is_none() {
+            return Err("an entry needs `kind`, `tool` or `matches`");
+        }
+        if at_least.is_none() && at_most.is_none() && self.last.is_none() {
+            return Err("an entry needs `at-least`, `at-most` or `last`");
+        }
+        let needed = at_least.unwrap_or_else(|| u64::from(self.last.is_some()));
+        if at_most.is_some_and(|most| most < needed) {
+            return Err("`at-most` is less than what the entry needs");
+        }
+        Ok(ExpectedCalls {
+            kind: self.kind,
+            tool: self.tool.clone(),
+            matches: self.matches.as_ref().map(|pattern| pattern.0.clone()),
+            at_least,
+            at_most,
+            last_succeeded: self.last.is_some(),
+        })
+    }
+}

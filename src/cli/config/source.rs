@@ -1,0 +1,93 @@
+//! The text of the configuration file, and places in it.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use crate::cli::error::CliError;
+use crate::limits::CONFIG_BYTES_MAX;
+use crate::rules::suggest::nearest;
+
+/// A configuration file that was read.
+#[derive(Debug)]
+pub(super) struct ConfigText {
+    file: PathBuf,
+    text: String,
+}
+
+impl ConfigText {
+    pub(super) fn read(file: &Path) -> Result<Self, CliError> {
+        let failed = |message: String| {
+            CliError::Usage(format!(
+                "failed to read the configuration {}: {message}",
+                file.display()
+            ))
+        };
+        let mut bytes = Vec::new();
+        let opened = File::open(file);
+        let read = opened.and_then(|it| it.take(CONFIG_BYTES_MAX + 1).read_to_end(&mut bytes));
+        let length = read.map_err(|error| failed(error.to_string()))?;
+        if length as u64 > CONFIG_BYTES_MAX {
+            return Err(failed(format!("the file is larger than {} MiB", CONFIG_BYTES_MAX >> 20)));
+        }
+        let file = file.to_owned();
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Self { file, text }),
+            Err(error) => {
+                let end = error.utf8_error().valid_up_to();
+                let text = String::from_utf8_lossy(&error.as_bytes()[..end]).into_owned();
+                Err(Self { file, text }.fault(&(end..end), "not valid UTF-8"))
+            }
+        }
+    }
+
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// A path in the file is relative to the file.
+    pub(super) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.file.parent().unwrap_or(Path::new("")).join(path)
+    }
+
+    /// `file:line:column`, both from 1.
+    pub(super) fn place(&self, span: &Range<usize>) -> String {
+        let before = self.text.get(..span.start).unwrap_or(&self.text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        format!("{}:{line}:{column}", self.file.display())
+    }
+
+    pub(super) fn fault(&self, span: &Range<usize>, message: &str) -> CliError {
+        CliError::Usage(format!("{}: {message}", self.place(span)))
+    }
+
+    /// A fault that the parser found.
+    pub(super) fn syntax_fault(&self, error: &toml::de::Error) -> CliError {
+        let message: Vec<&str> = error.message().lines().map(str::trim).collect();
+        self.fault(&error.span().unwrap_or_default(), &plain(&message.join("; ")))
+    }
+}
+
+/// The parser's message in the words of TOML; for an unknown name, with the known name that is most
+/// similar.
+fn plain(message: &str) -> String {
+    let what = match message.split('`').next() {
+        Some("unknown field ") => "key",
+        Some("unknown variant ") => "value",
+        _ => return message.replace("type: map", "type: table").replace("a sequence", "an array"),
+    };
+    let mut names = message.split('`').skip(1).step_by(2);
+    let unknown = names.next().unwrap_or_default();
+    let known: Vec<&str> = names.collect();
+    let hint = match nearest(unknown, known.iter().copied()) {
+        Some(near) => format!("a similar one is `{near}`"),
+        None => format!("known are {}", known.join(", ")),
+    };
+    format!("unknown {what} `{unknown}`; {hint}")
+}

@@ -1,0 +1,192 @@
+//! The values of settings, each checked when it is read.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::{Error as _, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::check::Globs;
+use crate::cli::args;
+use crate::profile::pattern::LazyRegex;
+use crate::rules::{Rule, Severity};
+
+/// A whole number that is at least `MIN`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Count<const MIN: u64>(pub(crate) u64);
+
+impl<const MIN: u64> Count<MIN> {
+    fn new(count: u64) -> Option<Self> {
+        (count >= MIN).then_some(Self(count))
+    }
+}
+
+impl<const MIN: u64> fmt::Display for Count<MIN> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+impl<const MIN: u64> FromStr for Count<MIN> {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let count = text.parse().ok().and_then(Self::new);
+        count.ok_or_else(|| format!("must be a whole number, {MIN} or more"))
+    }
+}
+
+impl<'de, const MIN: u64> Deserialize<'de> for Count<MIN> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_i64(CountVisitor::<MIN>)
+    }
+}
+
+struct CountVisitor<const MIN: u64>;
+
+impl<const MIN: u64> Visitor<'_> for CountVisitor<MIN> {
+    type Value = Count<MIN>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "a whole number, {MIN} or more")
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Count<MIN>, E> {
+        let count = u64::try_from(number).ok().and_then(Count::new);
+        count.ok_or_else(|| E::invalid_value(Unexpected::Signed(number), &self))
+    }
+}
+
+/// An amount in US dollars, above 0.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Cost(pub(crate) f64);
+
+impl Cost {
+    fn new(amount: f64) -> Option<Self> {
+        (amount.is_finite() && amount > 0.0).then_some(Self(amount))
+    }
+}
+
+impl FromStr for Cost {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let cost = text.parse().ok().and_then(Self::new);
+        cost.ok_or_else(|| "must be an amount in US dollars above 0, such as 2.50".to_owned())
+    }
+}
+
+impl<'de> Deserialize<'de> for Cost {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_f64(CostVisitor)
+    }
+}
+
+struct CostVisitor;
+
+impl Visitor<'_> for CostVisitor {
+    type Value = Cost;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an amount in US dollars above 0")
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Cost, E> {
+        Cost::new(number).ok_or_else(|| E::invalid_value(Unexpected::Float(number), &self))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "no price has 17 digits")]
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Cost, E> {
+        Cost::new(number as f64).ok_or_else(|| E::invalid_value(Unexpected::Signed(number), &self))
+    }
+}
+
+/// The name of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(try_from = "String", into = "&'static str")]
+pub(super) struct RuleName(Rule);
+
+impl TryFrom<String> for RuleName {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        args::rule(&name).map(Self)
+    }
+}
+
+impl From<RuleName> for &'static str {
+    fn from(name: RuleName) -> Self {
+        name.0.name()
+    }
+}
+
+impl From<Rule> for RuleName {
+    fn from(rule: Rule) -> Self {
+        Self(rule)
+    }
+}
+
+impl From<RuleName> for Rule {
+    fn from(name: RuleName) -> Self {
+        name.0
+    }
+}
+
+/// A severity, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Level {
+    Error,
+    Warning,
+    Off,
+}
+
+impl From<Option<Severity>> for Level {
+    fn from(severity: Option<Severity>) -> Self {
+        match severity {
+            Some(Severity::Error) => Self::Error,
+            Some(Severity::Warning) => Self::Warning,
+            None => Self::Off,
+        }
+    }
+}
+
+impl From<Level> for Option<Severity> {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Error => Some(Severity::Error),
+            Level::Warning => Some(Severity::Warning),
+            Level::Off => None,
+        }
+    }
+}
+
+/// A regular expression that compiles.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Pattern(pub(super) String);
+
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        match LazyRegex::syntax_error(&text) {
+            Some(error) => Err(D::Error::custom(format!("not a regular expression: {error}"))),
+            None => Ok(Self(text)),
+        }
+    }
+}
+
+/// A glob that compiles.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Glob(pub(super) String);
+
+impl<'de> Deserialize<'de> for Glob {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        match Globs::new(std::slice::from_ref(&text)) {
+            Err(message) => Err(D::Error::custom(message)),
+            Ok(_) => Ok(Self(text)),
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! Expectations: what a user demands of a run.
+
+use ndjson_check::{Diagnostic, Expectation, ExpectedCalls, Rule};
+use serde_json::{Value, json};
+
+use crate::streams::{root, run_on, text};
+use crate::support::{builder, check};
+
+fn line(event: &Value) -> String {
+    format!("{event}\n")
+}
+
+fn init() -> String {
+    line(&json!({"type": "system", "subtype": "init", "apiKeySource": "env", "cwd": "/app",
+        "session_id": "s", "model": "Auto", "permissionMode": "default"}))
+}
+
+/// The end of a run that answered with this text.
+fn answered(text: &str) -> String {
+    let content = json!([{"type": "text", "text": text}]);
+    let said = json!({"type": "assistant", "message": {"role": "assistant", "content": content},
+        "session_id": "s"});
+    let result = json!({"type": "result", "subtype": "success", "duration_ms": 1,
+        "duration_api_ms": 1, "is_error": false, "result": text, "session_id": "s"});
+    line(&said) + &line(&result)
+}
+
+/// One half of a call.
+fn half(subtype: &str, id: &str, tool: &str, call: &Value) -> String {
+    line(&json!({"type": "tool_call", "subtype": subtype, "call_id": id,
+        "tool_call": {tool: call}, "session_id": "s"}))
+}
+
+/// A call with these arguments and this result, in two lines.
+fn call(id: &str, tool: &str, args: &Value, result: &Value) -> String {
+    half("started", id, tool, &json!({"args": args}))
+        + &half("completed", id, tool, &json!({"args": args, "result": result}))
+}
+
+pub(crate) fn command(id: &str, command: &str, works: bool) -> String {
+    let exit = i32::from(!works);
+    let result = json!({"command": command, "workingDirectory": "", "exitCode": exit, "signal": "",
+        "stdout": "", "stderr": "", "executionTime": 1, "interleavedOutput": ""});
+    let key = if works { "success" } else { "failure" };
+    call(id, "shellToolCall", &json!({"command": command}), &json!({key: result}))
+}
+
+fn write(id: &str, path: &str) -> String {
+    let result = json!({"success": {"path": path, "linesCreated": 1, "fileSize": 1}});
+    call(id, "writeToolCall", &json!({"path": path, "fileText": "x"}), &result)
+}
+
+fn rejected(id: &str, path: &str) -> String {
+    let result = json!({"rejected": {"path": path, "reason": ""}});
+    call(id, "writeToolCall", &json!({"path": path, "fileText": "x"}), &result)
+}
+
+pub(crate) fn fetch(id: &str) -> String {
+    let url = "https://example.com/";
+    let result = json!({"success": {"url": url, "content": "", "statusCode": 200}});
+    call(id, "webFetchToolCall", &json!({"url": url}), &result)
+}
+
+/// A run with these calls that succeeds.
+pub(crate) fn run_of(calls: &[String]) -> String {
+    init() + &calls.concat() + &answered("DONE: all of it")
+}
+
+pub(crate) const PLACE: &str = "ndjson-check.toml:3:5";
+
+fn calls(set: impl FnOnce(&mut ExpectedCalls)) -> Expectation {
+    let mut calls = ExpectedCalls::default();
+    set(&mut calls);
+    Expectation::Calls(calls)
+}
+
+pub(crate) fn of_kind(kind: &str, set: impl FnOnce(&mut ExpectedCalls)) -> Expectation {
+    let kind = serde_json::from_value(json!(kind)).unwrap();
+    calls(|it| {
+        it.kind = Some(kind);
+        set(it);
+    })
+}
+
+/// What this expectation raises besides what the stream raises without it: the rule, and its
+/// message and note without the place.
+fn raised(stream: &str, expectation: &Expectation) -> Option<(Rule, String)> {
+    let checker = builder(["--profile", "cursor", "--allow", "schema-violation"]);
+    let mut checker = checker.expect(PLACE, expectation.clone()).build().unwrap();
+    let (_, found) = check(&mut checker, stream.as_bytes());
+    let of_rule = |it: &&Diagnostic| it.rule.name().starts_with("expectation-");
+    let found: Vec<&Diagnostic> = found.iter().filter(of_rule).collect();
+    assert!(found.len() <= 1, "{found:?}");
+    found.first().map(|it| {
+        assert!(it.message.ends_with(&format!(" ({PLACE})")), "{}", it.message);
+        let message = it.message.replace(&format!(" ({PLACE})"), "");
+        let note = it.note.as_ref().map(|note| format!("; {note}")).unwrap_or_default();
+        (it.rule, message + &note)
+    })
+}
+
+fn holds(stream: &str, expectation: &Expectation) {
+    assert_eq!(raised(stream, expectation), None, "{expectation:?}");
+}
+
+fn fails(stream: &str, expectation: &Expectation, message: &str) {
+    let expected = Some((Rule::ExpectationFailed, message.to_owned()));
+    assert_eq!(raised(stream, expectation), expected, "{expectation:?}");
+}
+
+fn hides(stream: &str, expectation: &Expectation, message: &str) {
+    let message = format!("the stream does not show whether {message}");
+    let expected = Some((Rule::ExpectationUnobservable, message));
+    assert_eq!(raised(stream, expectation), expected, "{expectation:?}");
+}
+
+/// The exit code and the report of the program with this configuration file.
+fn judged_with(config: &str, stream: &str) -> (i32, String) {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), config).unwrap();
+    let output = run_on(&["--config", file.path().to_str().unwrap()], stream.as_bytes());
+    (output.status.code().unwrap(), text(&output.stdout))
+}
+
+/// Goal: the file in the README catches the runs that it names, and no good one.
+#[test]
+fn the_readmes_file_catches_what_it_names() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let (_, file) = readme.split_once("```toml\n[limits]").unwrap();
+    let file = format!("[limits]{}", file.split_once("```").unwrap().0);
+    assert_eq!(file.lines().count(), 12);
+    let (edit, push) = (write("c1", "/app/src/a.js"), command("c2", "git push origin", true));
+    let (red, green) = (command("c3", "npm test", false), command("c4", "npm test", true));
+    let pipeline = write("c5", "/app/.github/workflows/ci.yml");
+    let of = |calls: &[&String], answer: &str| -> (i32, String) {
+        let calls: String = calls.iter().map(|it| it.as_str()).collect();
+        judged_with(&file, &(init() + &calls + &answered(answer)))
+    };
+    let (code, report) = of(&[&edit, &red, &green], "DONE");
+    assert_eq!((code, report.contains("expectation-")), (0, false), "{report}");
+    for (calls, answer, broken) in [
+        (vec![&edit, &green], "Shall I go on?", "the answer does not match"),
+        (vec![&green], "DONE", "at least 1 write call must succeed, but 0 did"),
+        (vec![&edit, &green, &red], "DONE", "the last of the command calls"),
+        (vec![&edit, &green, &push], "DONE", "at most 0 command calls with `git push` may come"),
+        (vec![&edit, &pipeline, &green], "DONE", "writes that match a glob of `never`: 1 call"),
+    ] {
+        let (code, report) = of(&calls, answer);
+        assert_eq!(code, 1, "{report}");
+        assert_eq!(report.matches("error[expectation-failed]").count(), 1, "{report}");
+        assert!(report.contains(broken), "{broken}: {report}");
+    }
+}
+
+#[test]
+fn calls_are_counted_by_kind_tool_and_detail() {
+    let run = run_of(&[
+        command("c1", "cargo test", false),
+        write("c2", "/app/src/a.rs"),
+        fetch("c3"),
+        command("c4", "cargo test --all", true),
+        rejected("c5", "/app/b.rs"),
+    ]);
+    holds(&run, &of_kind("write", |it| it.at_least = Some(1)));
+    holds(&run, &of_kind("write", |it| it.at_most = Some(1)));
+    fails(
+        &run,
+        &of_kind("write", |it| it.at_least = Some(2)),
+        "at least 2 write calls must succeed, but 1 did; see line 4",
+    );
+    fails(
+        &run,
+        &of_kind("fetch", |it| it.at_most = Some(0)),
+        "at most 0 fetch calls may come, but 1 did; see line 6",
+    );
+    let tests = |it: &mut ExpectedCalls| it.matches = Some("^cargo test".to_owned());
+    fails(
+        &run,
+        &of_kind("command", |it| {
+            tests(it);
+            it.at_most = Some(1);
+        }),
+        "at most 1 command call with `^cargo test` may come, but 2 did; see lines 2, 8",
+    );
+    holds(
+        &run,
+        &of_kind("command", |it| {
+            tests(it);
+            (it.at_least, it.last_succeeded) = (Some(1), true);
+        }),
+    );
+    fails(
+        &run,
+        &calls(|it| (it.tool, it.at_most) = (Some("webFetch".to_owned()), Some(0))),
+        "at most 0 calls of the tool `webFetch` may come, but 1 did; see line 6",
+    );
+    holds(&run, &calls(|it| (it.tool, it.at_most) = (Some("webSearch".to_owned()), Some(0))));
+}
+
+#[test]
+fn the_last_call_must_succeed() {
+    let last = of_kind("command", |it| it.last_succeeded = true);
+    let (good, bad) = (command("c1", "make", true), command("c2", "make", false));
+    holds(&run_of(&[bad.clone(), good.clone()]), &last);
+    fails(
+        &run_of(&[good, bad]),
+        &last,
+        "the last of the command calls must succeed, but it did not; see lines 2, 4",
+    );
+    fails(&run_of(&[]), &last, "the last of the command calls must succeed, but there was none");
+}
+
+#[test]
+fn writes_stay_where_they_may_be() {
+    let within = Expectation::WritesWithin(vec!["src/**".to_owned(), "tests/*.rs".to_owned()]);
+    let never = Expectation::WritesNever(vec![".github/**".to_owned(), "**/*.lock".to_owned()]);
+    let paths = [
+        ("/app/src/a/b.rs", true, true),
+        ("src/a.rs", true, true),
+        ("./src/./a.rs", true, true),
+        ("/app/tests/a.rs", true, true),
+        ("/app/tests/a/b.rs", false, true),
+        ("/app/src/../.github/ci.yml", false, false),
+        ("/app/.github/ci.yml", false, false),
+        ("/app/x/../../app/.github/ci.yml", false, false),
+        ("/app/src/a.lock", true, false),
+        ("Cargo.lock", false, false),
+        ("/etc/passwd", false, true),
+        ("../src/a.rs", false, true),
+        ("/application/src/a.rs", false, true),
+    ];
+    for (path, is_within, is_allowed) in paths {
+        let run = run_of(&[write("c1", path)]);
+        assert_eq!(raised(&run, &within).is_none(), is_within, "{path}: within");
+        assert_eq!(raised(&run, &never).is_none(), is_allowed, "{path}: never");
+    }
+    // Without the agent's directory, an absolute path in it cannot be told from another.
+    let lost = |path: &str| run_of(&[write("c1", path)]).replace("\"cwd\":\"/app\",", "");
+    hides(&lost("/app/.github/ci.yml"), &never, "no write matches a glob of `never`; see line 2");
+    hides(&lost("/app/src/a.rs"), &within, "all writes match a glob of `within`; see line 2");
+    holds(&lost("/app/src/a.rs"), &never);
+    let run = run_of(&[rejected("c1", "/app/.github/ci.yml"), write("c2", "/app/src/a.rs")]);
+    holds(&run, &never);
+    let run = run_of(&[write("c1", "/app/a.lock"), write("c2", "/app/b.lock")]);
+    fails(&run, &never, "writes that match a glob of `never`: 2 calls; see lines 2, 4");
+}
+
+#[test]
+fn the_answer_must_match() {
+    let run = run_of(&[]);
+    let matches = |pattern: &str| Expectation::AnswerMatches(pattern.to_owned());
+    holds(&run, &matches("^DONE"));
+    fails(&run, &matches("^done$"), "the answer does not match");
+    let schema =
+        json!({"type": "object", "required": ["ok"], "properties": {"ok": {"const": true}}});
+    let satisfies = Expectation::AnswerSatisfies(schema.to_string());
+    fails(&run, &satisfies, "the answer is not JSON");
+    let run = |answer: &str| init() + &answered(answer);
+    holds(&run("{\"ok\":true}"), &satisfies);
+    holds(&run("\n{\"ok\": true}\n"), &satisfies);
+    fails(
+        &run("{\"ok\":\"hunter2\"}"),
+        &satisfies,
+        "the answer does not satisfy its schema at /ok: true was expected",
+    );
+}
+
+/// Goal: what is not observed has not passed.
+#[test]
+fn what_the_stream_hides_is_not_taken_for_granted() {
+    let none = of_kind("fetch", |it| it.at_most = Some(0));
+    // An unknown tool may do anything.
+    let unknown = call("c1", "teleportToolCall", &json!({}), &json!({"success": {}}));
+    hides(&run_of(std::slice::from_ref(&unknown)), &none, "at most 0 fetch calls came; see line 2");
+    hides(
+        &run_of(std::slice::from_ref(&unknown)),
+        &Expectation::WritesWithin(vec!["**".to_owned()]),
+        "all writes match a glob of `within`; see line 2",
+    );
+    // Neither does it change what is sure.
+    fails(
+        &run_of(&[unknown, fetch("c2")]),
+        &none,
+        "at most 0 fetch calls may come, but 1 did; see line 4",
+    );
+    // A call without its arguments.
+    let bare = half("started", "c1", "shellToolCall", &json!({"args": {}}))
+        + &half("completed", "c1", "shellToolCall", &json!({"result": {"success": {}}}));
+    let harmless = of_kind("command", |it| {
+        (it.matches, it.at_most) = (Some("rm -rf".to_owned()), Some(0));
+    });
+    hides(&run_of(&[bare]), &harmless, "at most 0 command calls with `rm -rf` came; see line 2");
+    // The single object of a run says nothing about its calls.
+    let result = answered("DONE").lines().last().unwrap().to_owned() + "\n";
+    hides(&result, &none, "at most 0 fetch calls came; this stream shows no tool calls");
+    // A broken line may have been a call.
+    let broken = init() + "{\"type\":\"tool_call\",\n" + &answered("DONE");
+    hides(&broken, &none, "at most 0 fetch calls came; a line is not a usable event");
+}
+
+/// Goal: a call that is open at the end may have done its work.
+#[test]
+fn an_open_call_counts_as_tried() {
+    let open = half("started", "c1", "webFetchToolCall", &json!({"args": {"url": "https://a.b/"}}));
+    let run = run_of(&[open]);
+    let expected = "at most 0 fetch calls may come, but 1 did; see line 2";
+    fails(&run, &of_kind("fetch", |it| it.at_most = Some(0)), expected);
+    let expected = "at least 1 fetch call must succeed, but 0 did; see line 2";
+    fails(&run, &of_kind("fetch", |it| it.at_least = Some(1)), expected);
+}
+
+/// Goal: more calls than are followed do not make an expectation pass.
+#[test]
+fn calls_beyond_every_bound_are_counted() {
+    let many = |from: usize, count: usize| -> String {
+        let start = |number: usize| {
+            let args = json!({"args": {"path": "a"}});
+            half("started", &format!("c{number}"), "readToolCall", &args)
+        };
+        (from..from + count).map(start).collect()
+    };
+    let none = of_kind("fetch", |it| it.at_most = Some(0));
+    // The rows of the report are full.
+    let reads: Vec<String> =
+        (0..1_200).map(|it| command(&format!("c{it}"), "true", true)).collect();
+    let run = run_of(&[reads.concat(), fetch("last")]);
+    fails(&run, &none, "at most 0 fetch calls may come, but 1 did; see line 2402");
+    // So many are open that no more can be followed.
+    let run = init() + &many(0, 20_010) + &answered("DONE");
+    hides(&run, &none, "at most 0 fetch calls came; too many calls were open to follow them");
+}
+
+/// Goal: a run that failed need not have done its task; what it did is compared all the same.
+#[test]
+fn a_failed_run_stays_a_failed_run() {
+    let failed = |calls: &str| {
+        (init() + calls + &answered("no")).replace("\"is_error\":false", "\"is_error\":true")
+    };
+    holds(&failed(""), &of_kind("write", |it| it.at_least = Some(1)));
+    holds(&failed(""), &of_kind("command", |it| it.last_succeeded = true));
+    holds(&failed(""), &Expectation::AnswerMatches("^DONE".to_owned()));
+    let expected = "at most 0 fetch calls may come, but 1 did; see line 2";
+    fails(&failed(&fetch("c1")), &of_kind("fetch", |it| it.at_most = Some(0)), expected);
+    let config = "expect.calls = [{ kind = \"write\", at-least = 1 }]";
+    let (code, report) = judged_with(config, &failed(""));
+    assert_eq!(code, 3, "{report}");
+}
+
+/// Goal: a library user learns at once that an expectation makes no sense.
+#[test]
+fn a_wrong_expectation_is_refused() {
+    for (expectation, message) in [
+        (Expectation::AnswerMatches("(".to_owned()), "not a regular expression: unclosed group"),
+        (Expectation::AnswerSatisfies("{".to_owned()), "EOF while parsing"),
+        (Expectation::AnswerSatisfies("{\"type\":5}".to_owned()), "anyOf"),
+        (Expectation::WritesNever(vec!["[".to_owned()]), "`[` is not a glob"),
+    ] {
+        let error = builder([]).expect(PLACE, expectation).build().unwrap_err().to_string();
+        let start = format!("failed to use the expectation {PLACE}: ");
+        assert!(error.starts_with(&start) && error.contains(message), "{error}");
+    }
+}

@@ -1,0 +1,155 @@
+//! Limits: when they are exceeded, when they are unknown, and that they hide nothing.
+
+use std::collections::BTreeMap;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use ndjson_check::{CheckerBuilder, Expectation, Limits, Rule, StreamSummary, Verdict};
+
+use crate::demands::{PLACE, command, of_kind, run_of};
+use crate::differential::{Batch, Engines};
+use crate::mutation::{Corpus, Mutator};
+use crate::streams::{PROGRAM, cases, root, text};
+use crate::support::{builder, check};
+
+fn limited(set: impl FnOnce(&mut Limits)) -> Limits {
+    let mut limits = Limits::default();
+    set(&mut limits);
+    limits
+}
+
+/// The messages about limits.
+fn over(stream: &str, limits: Limits) -> Vec<String> {
+    let mut checker = builder(["--profile", "cursor"]).limits(limits).build().unwrap();
+    let (_, found) = check(&mut checker, stream.as_bytes());
+    let found = found.iter().filter(|it| it.rule.name().starts_with("limit-"));
+    found.map(|it| format!("{}:{}: {}", it.line.unwrap_or(0), it.rule, it.message)).collect()
+}
+
+#[test]
+fn limits_name_the_figure_that_was_reached() {
+    let calls = [command("c1", "a", false), command("c2", "a", false), command("c3", "a", true)];
+    let run = run_of(&calls);
+    assert_eq!(over(&run, limited(|it| it.calls = Some(3))), [""; 0]);
+    let expected = ["4:limit-exceeded: the run made 3 tool calls; the limit is 1"];
+    assert_eq!(over(&run, limited(|it| it.calls = Some(1))), expected);
+    let expected = ["3:limit-exceeded: the run had 2 failed tool calls; the limit is 0"];
+    assert_eq!(over(&run, limited(|it| it.failed_calls = Some(0))), expected);
+    assert_eq!(over(&run, limited(|it| it.failed_calls = Some(2))), [""; 0]);
+    let unknown = ["0:limit-unknown: the limit is $1.0000, but the stream does not tell the cost"];
+    assert_eq!(over(&run, limited(|it| it.cost = Some(1.0))), unknown);
+    let unknown = ["0:limit-unknown: the limit is 9, but the stream does not tell the tokens"];
+    assert_eq!(over(&run, limited(|it| it.tokens = Some(9))), unknown);
+    let usage = ",\"usage\":{\"inputTokens\":10,\"outputTokens\":5,\"cacheReadTokens\":3,\
+        \"cacheWriteTokens\":2}}\n";
+    let run = run.trim_end().strip_suffix('}').unwrap().to_owned() + usage;
+    let expected = ["9:limit-exceeded: the run used 20 tokens; the limit is 19"];
+    assert_eq!(over(&run, limited(|it| it.tokens = Some(19))), expected);
+    assert_eq!(over(&run, limited(|it| it.tokens = Some(20))), [""; 0]);
+    assert_eq!(over("", limited(|it| it.tokens = Some(20))), [""; 0], "nothing ran");
+}
+
+/// Everything that can be demanded, so that much of it fails.
+fn demanding(builder: CheckerBuilder) -> CheckerBuilder {
+    let limits = limited(|it| {
+        (it.cost, it.tokens, it.turns) = (Some(0.01), Some(5_000), Some(1));
+        (it.calls, it.failed_calls) = (Some(1), Some(0));
+    });
+    let expectations = [
+        Expectation::AnswerMatches("^DONE".to_owned()),
+        Expectation::AnswerSatisfies("{\"type\":\"object\"}".to_owned()),
+        of_kind("write", |it| it.at_least = Some(1)),
+        of_kind("fetch", |it| it.at_most = Some(0)),
+        of_kind("command", |it| {
+            (it.matches, it.last_succeeded) = (Some("test".to_owned()), true);
+        }),
+        Expectation::WritesWithin(vec!["src/**".to_owned()]),
+        Expectation::WritesNever(vec!["**/*.lock".to_owned()]),
+    ];
+    let builder = builder.limits(limits);
+    expectations.into_iter().fold(builder, |builder, it| builder.expect(PLACE, it))
+}
+
+fn is_demand(rule: Rule) -> bool {
+    rule.name().starts_with("limit-") || rule.name().starts_with("expectation-")
+}
+
+/// Demands add their own diagnostics, and change nothing else.
+fn only_added(without: &StreamSummary, with: &StreamSummary, name: &str) {
+    let others = |summary: &StreamSummary| -> BTreeMap<Rule, u64> {
+        let counts = summary.rule_counts.iter().filter(|(rule, _)| !is_demand(**rule));
+        counts.map(|(rule, count)| (*rule, *count)).collect()
+    };
+    assert_eq!(others(without), others(with), "{name}");
+    assert_eq!(without.outcome, with.outcome, "{name}");
+    let conforms = |summary: &StreamSummary| summary.verdict == Verdict::Conforming;
+    assert!(conforms(without) || !conforms(with), "{name}: a defect was hidden");
+}
+
+/// Goal: no demand turns a stream that does not conform into one that does, and both engines agree.
+/// Method: every fixture, and damaged copies of them, with and without many demands.
+#[test]
+fn demands_hide_nothing() {
+    let mut raised: BTreeMap<Rule, u64> = BTreeMap::new();
+    for (number, case) in (0..).zip(cases()) {
+        let name = case.path.display().to_string();
+        let flags: Vec<&str> = case.flags.iter().map(String::as_str).collect();
+        // Those that are about limits have them already.
+        if flags.iter().any(|flag| flag.starts_with("--max-c")) {
+            continue;
+        }
+        let mut streams = vec![case.bytes()];
+        if case.bytes().is_ascii() && case.bytes().len() > 200 {
+            let corpus = Corpus::new([case.bytes()], false);
+            let mut mutator = Mutator::new(&corpus, number);
+            streams.push(mutator.stream());
+        }
+        let plain = Engines::new(builder(flags.iter().copied())).unwrap();
+        let demanding = Engines::new(demanding(builder(flags))).unwrap();
+        let batch = Batch { streams, feed_bytes: 4_096, ..Batch::default() };
+        let compare = |engines: &Engines| {
+            engines.compare(&batch).unwrap_or_else(|difference| panic!("{name}: {difference}"))
+        };
+        for (without, with) in compare(&plain).iter().zip(&compare(&demanding)) {
+            only_added(without, with, &name);
+            for (rule, count) in with.rule_counts.iter().filter(|(rule, _)| is_demand(**rule)) {
+                *raised.entry(*rule).or_default() += count;
+            }
+        }
+    }
+    assert!(raised.len() == 4 && raised.values().all(|count| *count > 100), "{raised:?}");
+}
+
+/// Runs the program on a fake agent.
+#[cfg(unix)]
+fn run(flags: &[&str], agent: &[&str]) -> (Output, Duration) {
+    let begun = Instant::now();
+    let mut command = Command::new("timeout");
+    command.args(["-s", "KILL", "50", PROGRAM]).args(flags).args(["--", "tests/fake-agent"]);
+    command.args(agent).current_dir(root()).stdin(Stdio::null());
+    (command.output().unwrap(), begun.elapsed())
+}
+
+/// Goal: a command is ended as soon as its stream shows that it exceeds a limit.
+#[cfg(unix)]
+#[test]
+fn an_exceeded_limit_ends_the_command() {
+    let good = "fixtures/agents/cursor/plain.ndjson";
+    let (output, took) = run(&["--max-calls", "1"], &["head", "8", good, "sleep", "40"]);
+    let report = text(&output.stdout);
+    assert!(took < Duration::from_secs(30), "{took:?}: {report}");
+    assert_eq!(output.status.code(), Some(1), "{report}");
+    let rules: Vec<&str> = report.split("error[").skip(1).collect();
+    assert!(rules.len() == 1 && rules[0].starts_with("limit-exceeded"), "{report}");
+    assert!(report.contains("tool calls; the limit is 1\n    note: the run was ended"), "{report}");
+    assert!(report.contains("non-conforming, truncated"), "{report}");
+    // A warning ends nothing, and a complete run is not ended either.
+    let flags = ["--max-calls", "1", "--warn", "limit-exceeded"];
+    let (output, _) = run(&flags, &["head", "8", good, "sleep", "0.5"]);
+    let report = text(&output.stdout);
+    assert!(report.contains("missing-terminal-event"), "{report}");
+    let (output, _) = run(&["--max-calls", "1"], &["emit", good]);
+    let report = text(&output.stdout);
+    assert!(report.contains("limit is 1\n") && report.contains("succeeded"), "{report}");
+    assert_eq!(output.status.code(), Some(1), "{report}");
+}

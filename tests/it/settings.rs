@@ -1,0 +1,292 @@
+//! The configuration file: where it is found, what it says, and what is wrong with it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use ndjson_check::internals::satisfies;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::streams::{program, root, text};
+
+fn run_in(folder: &Path, arguments: &[&str]) -> Output {
+    program().current_dir(folder).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+/// A folder with these files.
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let file = folder.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    folder
+}
+
+/// The settings that are printed.
+fn printed(folder: &Path, arguments: &[&str]) -> String {
+    let output = run_in(folder, &[&["--print-config"], arguments].concat());
+    assert_eq!(text(&output.stderr), "", "{arguments:?}");
+    text(&output.stdout)
+}
+
+const NAME: &str = "ndjson-check.toml";
+
+/// Goal: whatever is wrong, one line says what, and where.
+#[test]
+fn a_fault_is_one_line_with_its_place() {
+    let rows = [
+        ("trict = true", "1:1: unknown key `trict`; a similar one is `strict`"),
+        ("[limits]\ntrns = 3", "2:1: unknown key `trns`; a similar one is `turns`"),
+        (
+            "[limits]\nx = 3",
+            "2:1: unknown key `x`; known are cost, tokens, turns, calls, failed-calls",
+        ),
+        ("strict = true\nstrict = true", "2:1: duplicate key"),
+        ("strict = ", "1:10: string values must be quoted, expected literal string"),
+        ("strict = 1", "1:10: invalid type: integer `1`, expected a boolean"),
+        ("limits = 5", "1:10: invalid type: integer `5`, expected a table"),
+        ("expect.answer = 5", "1:17: invalid type: integer `5`, expected a table"),
+        ("expect.calls = {}", "1:16: invalid type: table, expected an array"),
+        (
+            "limits.turns = \"x\"",
+            "1:16: invalid type: string \"x\", expected a whole number, 1 or more",
+        ),
+        (
+            "limits.turns = 0",
+            "1:16: invalid value: integer `0`, expected a whole number, 1 or more",
+        ),
+        (
+            "limits.calls = -1",
+            "1:16: invalid value: integer `-1`, expected a whole number, 0 or more",
+        ),
+        (
+            "limits.cost = nan",
+            "1:15: invalid value: floating point `NaN`, expected an amount in US dollars above 0",
+        ),
+        (
+            "limits.cost = -1",
+            "1:15: invalid value: integer `-1`, expected an amount in US dollars above 0",
+        ),
+        (
+            "rules.blank-lin = \"off\"",
+            "1:7: no such rule; `ndjson-check rules` lists them all; a similar one is blank-line",
+        ),
+        ("rules.blank-line = \"of\"", "1:20: unknown value `of`; a similar one is `off`"),
+        (
+            "profile = \"claud\"",
+            "1:11: no such profile, and no such file: `claud`; a similar one is `claude`",
+        ),
+        (
+            "expect.writes.never = [\"a\", \"[b\"]",
+            "1:23: `[b` is not a glob: unclosed character class; missing ']'",
+        ),
+        (
+            "expect.calls = [{ kind = \"wirte\", at-most = 0 }]",
+            "1:26: unknown value `wirte`; a similar one is `write`",
+        ),
+        (
+            "expect.calls = [{ kind = \"write\", matches = \"(\", at-most = 0 }]",
+            "1:45: not a regular expression: unclosed group",
+        ),
+        (
+            "[expect]\ncalls = [\n  { kind = \"write\", at-least = 2, at-most = 1 },\n]",
+            "3:3: `at-most` is less than what the entry needs",
+        ),
+        (
+            "[[expect.calls]]\nkind = \"write\"",
+            "1:1: an entry needs `at-least`, `at-most` or `last`",
+        ),
+        ("expect.calls = [{ at-most = 1 }]", "1:17: an entry needs `kind`, `tool` or `matches`"),
+        (
+            "expect.answer.schema = \"none.json\"",
+            "1:24: failed to use the schema none.json: No such file or directory (os error 2)",
+        ),
+        (
+            "expect.answer.schema = \"wrong.json\"",
+            "1:24: failed to use the schema wrong.json: 5 is not valid under any of the schemas \
+             listed in the 'anyOf' keyword at /type",
+        ),
+    ];
+    for (config, expected) in rows {
+        let folder = folder(&[(NAME, config), ("wrong.json", "{\"type\": 5}")]);
+        let output = run_in(folder.path(), &["-"]);
+        let expected = expected.replace("5 is not valid", "value is not valid");
+        assert_eq!(text(&output.stderr), format!("ndjson-check: {NAME}:{expected}\n"), "{config}");
+        assert_eq!(output.status.code(), Some(2), "{config}");
+    }
+    let folder = folder(&[]);
+    fs::write(folder.path().join(NAME), b"profile = \"\xff\"").unwrap();
+    let output = run_in(folder.path(), &["-"]);
+    assert_eq!(text(&output.stderr), format!("ndjson-check: {NAME}:1:12: not valid UTF-8\n"));
+}
+
+#[test]
+fn a_limit_on_the_command_line_must_make_sense_too() {
+    for (flag, value) in [
+        ("--max-cost", "nan"),
+        ("--max-cost", "0"),
+        ("--max-cost", "inf"),
+        ("--max-turns", "0"),
+        ("--max-tokens", "1.5"),
+        ("--max-calls", "many"),
+    ] {
+        let output = run_in(root(), &[&format!("{flag}={value}"), "-"]);
+        assert_eq!(output.status.code(), Some(2), "{flag} {value}");
+        assert!(text(&output.stderr).contains("must be a"), "{}", text(&output.stderr));
+    }
+}
+
+/// Goal: the file is found upward, and no farther than the root of the repository.
+#[test]
+fn the_nearest_file_is_used() {
+    let files = [(NAME, "limits.turns = 1"), ("repo/.git/HEAD", ""), ("repo/a/b/x", "")];
+    let outer = folder(&files);
+    let repo = outer.path().join("repo");
+    let deep = repo.join("a/b");
+    let none = "# From the command line; there is no configuration file.\n";
+    assert_eq!(printed(&deep, &[]), none, "above the repository");
+    fs::write(repo.join(NAME), "limits.turns = 2").unwrap();
+    let shown = "# From \"../../ndjson-check.toml\" and the command line.\n[limits]\nturns = 2\n";
+    assert_eq!(printed(&deep, &[]), shown);
+    fs::write(repo.join("a").join(NAME), "limits.turns = 3").unwrap();
+    assert!(printed(&deep, &[]).contains("turns = 3"));
+    assert_eq!(printed(&deep, &["--no-config"]), none);
+    assert!(printed(&deep, &["--config", "../../ndjson-check.toml"]).contains("turns = 2"));
+    // Without a repository, only the working directory has one.
+    fs::remove_dir_all(repo.join(".git")).unwrap();
+    assert_eq!(printed(&deep, &[]), none);
+    assert!(printed(&repo, &[]).contains("turns = 2"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_read_is_not_passed_over() {
+    let folder = folder(&[]);
+    std::os::unix::fs::symlink("nowhere", folder.path().join(NAME)).unwrap();
+    let output = run_in(folder.path(), &["-"]);
+    let expected = "failed to read the configuration ndjson-check.toml: No such file or directory";
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
+}
+
+const EVERYTHING: &str = r#"profile = "claude"
+strict = true
+
+[rules]
+blank-line = "error"
+unknown-event = "off"
+
+[limits]
+cost = 2.5
+tokens = 100000
+turns = 40
+calls = 0
+failed-calls = 3
+
+[expect.answer]
+matches = "^DONE"
+schema = "SCHEMA"
+
+[[expect.calls]]
+kind = "command"
+matches = "cargo test"
+at-least = 1
+at-most = 9
+last = "succeeded"
+
+[[expect.calls]]
+tool = "webSearch"
+at-most = 3
+
+[expect.writes]
+within = ["src/**"]
+never = ["**/*.lock"]
+"#;
+
+/// Goal: what is printed can be read again, from anywhere, and says the same.
+#[test]
+fn printed_settings_can_be_read_again() {
+    let folder = folder(&[("answer.json", "{}"), ("elsewhere/x", "")]);
+    let schema = folder.path().join("answer.json").display().to_string();
+    let everything = EVERYTHING.replace("SCHEMA", &schema);
+    fs::write(folder.path().join(NAME), EVERYTHING.replace("SCHEMA", "answer.json")).unwrap();
+    let shown = printed(folder.path(), &[]);
+    assert_eq!(shown.split_once('\n').unwrap().1, everything);
+    let copy = folder.path().join("elsewhere").join(NAME);
+    fs::write(&copy, &shown).unwrap();
+    assert_eq!(printed(copy.parent().unwrap(), &[]), shown);
+}
+
+#[test]
+fn the_command_line_wins() {
+    let folder = folder(&[(NAME, EVERYTHING), ("SCHEMA", "{}")]);
+    let flags = ["--profile", "cursor", "--max-turns", "5", "--warn", "blank-line"];
+    let shown = printed(folder.path(), &flags);
+    for line in ["profile = \"cursor\"", "turns = 5", "calls = 0", "blank-line = \"warning\""] {
+        assert!(shown.contains(&format!("\n{line}\n")), "{line}: {shown}");
+    }
+}
+
+/// Goal: a setting of the file has the effect of its flag.
+#[test]
+fn settings_have_an_effect() {
+    let stream = root().join("fixtures/rules/blank-line/between-events.ndjson");
+    let stream = stream.to_str().unwrap();
+    let rows = [
+        ("", 0, "warning[blank-line]"),
+        ("rules.blank-line = \"error\"", 1, "error[blank-line]"),
+        ("strict = true", 1, "error[blank-line]"),
+        ("strict = true\nrules.blank-line = \"off\"", 0, "conforming, succeeded"),
+        ("limits.calls = 0", 1, "error[limit-exceeded]"),
+        ("profile = \"codex\"", 1, "error[wrong-profile]"),
+        ("expect.answer.matches = \"^no$\"", 1, "error[expectation-failed]"),
+    ];
+    for (config, code, shown) in rows {
+        let folder = folder(&[(NAME, config)]);
+        let output = run_in(folder.path(), &[stream]);
+        let report = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(code), "{config}: {report}");
+        assert!(report.contains(shown), "{config}: {report}");
+    }
+}
+
+/// The schema of the file accepts it, as JSON.
+fn is_valid(config: &str) -> bool {
+    let schema = text(&run_in(root(), &["schema", "config"]).stdout);
+    let json: Value = toml::from_str(config).unwrap();
+    satisfies(&schema, &json.to_string()).unwrap()
+}
+
+/// Goal: the JSON Schema and the pages say what the program does.
+#[test]
+fn the_schema_and_the_examples_agree_with_the_program() {
+    let mut examples = vec![EVERYTHING.to_owned()];
+    for page in ["README.md", "docs/configuration.md"] {
+        let page = fs::read_to_string(root().join(page)).unwrap();
+        let blocks = page.split("```toml\n").skip(1);
+        let blocks = blocks.map(|block| block.split("```").next().unwrap().to_owned());
+        examples.extend(blocks.filter(|block| !block.contains("default-features")));
+    }
+    assert!(examples.len() >= 3, "{examples:?}");
+    for example in examples {
+        assert!(is_valid(&example), "{example}");
+        let schemas = [("SCHEMA", "{}"), ("answer.schema.json", "{}")];
+        let folder = folder(&[&[(NAME, &*example)][..], &schemas[..]].concat());
+        printed(folder.path(), &[]);
+    }
+    for wrong in [
+        "trict = true",
+        "limits.turns = 0",
+        "limits.cost = -1",
+        "rules.blank-line = \"of\"",
+        "expect.calls = [{ kind = \"wirte\", at-most = 0 }]",
+        "expect.calls = [{ at-most = 0 }]",
+        "expect.calls = [{ kind = \"write\" }]",
+        "expect.writes = { never = \"a\" }",
+    ] {
+        assert!(!is_valid(wrong), "{wrong}");
+    }
+}
