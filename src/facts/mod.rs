@@ -52,6 +52,8 @@ pub(crate) struct Facts<'e> {
 pub(crate) struct RareFacts<'e> {
     /// The directory the agent works in.
     pub(crate) directory: Option<Cow<'e, str>>,
+    /// The session may start again.
+    pub(crate) may_restart_session: bool,
     pub(crate) started: Vec<Call<'e>>,
     pub(crate) completed: Vec<(Call<'e>, CallOutcome)>,
     /// Calls that were refused, whatever their completions say.
@@ -62,6 +64,8 @@ pub(crate) struct RareFacts<'e> {
     pub(crate) abandons_text: bool,
     /// The next whole text may repeat the last segment.
     pub(crate) may_repeat_text: bool,
+    /// The final text may be only what follows.
+    pub(crate) may_begin_final_text: bool,
     /// The text of the answer.
     pub(crate) final_text: Option<RawStr<'e>>,
     pub(crate) error: Option<ErrorSeverity>,

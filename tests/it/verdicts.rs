@@ -201,9 +201,10 @@ fn beyond_what_is_followed_nothing_cancels_out() {
     };
     let of = |ids| raised(&[&init(), &starts, &ends(ids), &answered()].map(|it| &**it).concat());
     assert_eq!(of(&["20001", "20000"]), []);
-    assert_eq!(of(&["20001", "foreign"]), [Rule::CompletionWithoutStart]);
-    assert_eq!(of(&["foreign", "20001"]), [Rule::CompletionWithoutStart]);
-    assert_eq!(of(&["20001", "20001"]), [Rule::CompletionWithoutStart]);
+    let foreign = [Rule::CompletionWithoutStart, Rule::UnfinishedCall];
+    assert_eq!(of(&["20001", "foreign"]), foreign);
+    assert_eq!(of(&["foreign", "20001"]), foreign);
+    assert_eq!(of(&["20001", "20001"]), [Rule::DuplicateCompletion, Rule::UnfinishedCall]);
     assert_eq!(of(&["20001"]), [Rule::UnfinishedCall]);
 }
 
