@@ -452,7 +452,7 @@ def cline(run):
     return Launch(args, env, {".cline/data/settings/providers.json": json.dumps(config)})
 
 
-@agent("letta", can="deny partial", jq='select(.type == "result") | .subtype == "success"')
+@agent("letta", can="partial", jq='select(.type == "result") | .subtype == "success"')
 def letta(run):
     binary = venv_bin(run, "letta")
     login = [

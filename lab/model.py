@@ -160,7 +160,10 @@ class Model:
     def aside(self, turn):
         """Failures meet every request; any other request without tools gets a title."""
         turn.number = turn.number or 1
-        reply = self.script(turn)
+        try:
+            reply = self.script(turn)
+        except Missing:
+            return Reply(text=["A title"])
         return reply if reply.status != 200 or reply.fault == "hang-start" else Reply(text=["A title"])
 
 

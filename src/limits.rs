@@ -54,8 +54,12 @@ pub(crate) const FRAMING_LINES_MAX: usize = 5;
 /// Lines that are read before a stream of blank lines is taken for NDJSON.
 pub(crate) const FRAMING_BLANKS_MAX: usize = 100;
 
-/// Tool calls that may be open at once, about 200 bytes each. Later ones are not correlated.
+/// Tool calls that may be open at once, about 200 bytes each. Of later ones only a hash is kept.
 pub(crate) const CALLS_OPEN_MAX: usize = 20_000;
+
+/// Further open calls of which a hash is kept, about 12 bytes each. If there are more, they
+/// count as open to the end.
+pub(crate) const CALLS_HASHED_MAX: usize = 400_000;
 
 /// Ended tool calls that are remembered, about 30 bytes each, to distinguish a second end from an
 /// end without a start.

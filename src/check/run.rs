@@ -88,7 +88,10 @@ impl<'c> Run<'c> {
                     self.terminal.observe(facts, &mut findings.pending);
                 }
             }
-            Place::Epilogue => self.notice(facts, is_valid, &mut findings.pending),
+            Place::Epilogue => {
+                self.notice(facts, is_valid, &mut findings.pending);
+                self.terminal.observe_epilogue(facts, &mut findings.pending);
+            }
             Place::NewTurn => {
                 self.new_turn(&mut text, &mut findings.pending);
                 self.in_run(facts, is_valid, &mut text, &mut calls, findings);

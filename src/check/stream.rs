@@ -37,6 +37,9 @@ pub(super) struct StreamCheck<'c> {
     first_events: FirstEvents<'c>,
     run: Run<'c>,
     findings: Findings<'c>,
+    /// Lines that were parsed, because no shape was recalled.
+    #[cfg(test)]
+    parsed: u64,
 }
 
 impl<'c> StreamCheck<'c> {
@@ -56,6 +59,8 @@ impl<'c> StreamCheck<'c> {
             first_events: FirstEvents::new(profile, source),
             run: Run::new(contract, options.format),
             findings: Findings::new(&options.severities),
+            #[cfg(test)]
+            parsed: 0,
         }
     }
 
@@ -95,6 +100,10 @@ impl<'c> StreamCheck<'c> {
                     continue;
                 }
             } else if let Some((line, parsed)) = parser.next(&mut block) {
+                #[cfg(test)]
+                {
+                    self.parsed += 1;
+                }
                 if let Some((line, event)) = lines.accept(line, parsed, facts, findings) {
                     let found = &mut findings.pending;
                     self.first_events.observe(&event, found);
@@ -205,5 +214,45 @@ impl<'c> StreamCheck<'c> {
         notes.extend(lost.map(|line| Note::LineLost { line }));
         notes.extend(self.run.notes(end, exit));
         notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::check::{Checker, State};
+    use crate::rules::diagnostic::Diagnostic;
+
+    /// Goal: sessions that were joined are read as fast as one.
+    /// Method: the lines that are parsed, and not recalled by their shape, of a session of many
+    /// deltas and of a hundred such sessions in one stream.
+    #[test]
+    fn lines_behind_the_end_are_recalled_too() {
+        let delta = |at: u32| {
+            format!(
+                r#"{{"type":"assistant","message":{{"role":"assistant","content":[{{"type":"text","text":"a"}}]}},"session_id":"s","timestamp_ms":{at}}}"#
+            )
+        };
+        let init = r#"{"type":"system","subtype":"init","apiKeySource":"login","cwd":"/w","session_id":"s","model":"m","permissionMode":"default"}"#;
+        let result = format!(
+            r#"{{"type":"result","subtype":"success","duration_ms":1,"duration_api_ms":1,"is_error":false,"result":"{}","session_id":"s","request_id":"r"}}"#,
+            "a".repeat(50)
+        );
+        let mut lines = vec![init.to_owned()];
+        lines.extend((1..=50).map(delta));
+        lines.push(result);
+        let session = lines.join("\n") + "\n";
+        let parsed = |text: &str| {
+            let mut checker = Checker::builder().profile("cursor").build().expect("built in");
+            let mut stream = checker.stream("-");
+            let mut found: Vec<Diagnostic> = Vec::new();
+            stream.feed(text.as_bytes(), &mut found).expect("a stream");
+            let State::Checking(check) = &stream.state else { panic!("the profile is known") };
+            assert_eq!(check.lines.lines as usize, text.lines().count());
+            check.parsed
+        };
+        let alone = parsed(&session);
+        assert!(alone < 10, "{alone}");
+        let joined = parsed(&session.repeat(100));
+        assert!(joined < 100 * 5, "{joined} of 5,200 lines were parsed");
     }
 }

@@ -50,6 +50,8 @@ pub(crate) struct Facts<'e> {
 #[derive(Debug, Default)]
 pub(crate) struct RareFacts<'e> {
     pub(crate) directory: Option<Cow<'e, str>>,
+    /// The session may start again.
+    pub(crate) may_restart_session: bool,
     pub(crate) started: Vec<Call<'e>>,
     pub(crate) completed: Vec<(Call<'e>, CallOutcome)>,
     /// Calls that were refused, whatever their completions say.
@@ -59,6 +61,8 @@ pub(crate) struct RareFacts<'e> {
     pub(crate) abandons_text: bool,
     /// The next whole text may repeat the last segment.
     pub(crate) may_repeat_text: bool,
+    /// The final text may be only what follows.
+    pub(crate) may_begin_final_text: bool,
     pub(crate) final_text: Option<AnswerText<'e>>,
     pub(crate) error: Option<ErrorSeverity>,
     /// How the run goes, so far.

@@ -36,6 +36,9 @@ impl FactReader {
         if starts_session {
             directory(profile, root, &mut rare);
         }
+        if applies(&rules.session_restart) {
+            rare.get_or_insert_default().may_restart_session = true;
+        }
         let session = profile.session.id.iter().find_map(|path| path.find(root));
         let session = session.and_then(JsonRef::as_str);
         let time = profile.session.time.as_ref().and_then(|path| path.find(root));
@@ -50,6 +53,9 @@ impl FactReader {
         }
         if applies(&rules.repeated_text) {
             rare.get_or_insert_default().may_repeat_text = true;
+        }
+        if applies(&rules.final_text_start) {
+            rare.get_or_insert_default().may_begin_final_text = true;
         }
         course(profile, rules, root, &mut rare);
         let told = run_facts::read(profile, rules, root);

@@ -52,13 +52,16 @@ pub(crate) struct BackgroundRule {
 }
 
 /// Whether a call may be open when the run ends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OpenAtEnd {
     #[default]
     Error,
     /// The producer ends runs without waiting for their calls.
     Allowed,
+    /// The same, but only for calls of these tools.
+    #[serde(untagged)]
+    AllowedFor(Vec<String>),
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -18,6 +18,8 @@ pub(crate) struct SessionRules {
     pub required: bool,
     pub must_be_first: MustBeFirst,
     pub repeats: Repeats,
+    /// Events after which the start may come again in the same turn.
+    pub may_repeat_after: Vec<EventRule>,
     pub id_is_constant: bool,
     /// The time of an event in milliseconds; it never decreases.
     pub time: Option<Path>,
@@ -66,6 +68,7 @@ impl Default for SessionRules {
             required: true,
             must_be_first: MustBeFirst::default(),
             repeats: Repeats::Never,
+            may_repeat_after: Vec::new(),
             id_is_constant: true,
             time: None,
         }

@@ -20,6 +20,8 @@ pub(crate) struct TextRules {
     pub abandoned_at: Vec<EventRule>,
     /// Events after which a whole text may repeat the last segment.
     pub may_repeat_after: Vec<EventRule>,
+    /// Events after which the final text may be only what follows them.
+    pub final_may_begin_at: Vec<EventRule>,
     /// Whether a tool call ends an open segment.
     pub ends_at_calls: bool,
 }
@@ -33,6 +35,7 @@ impl Default for TextRules {
             ends_at: Vec::new(),
             abandoned_at: Vec::new(),
             may_repeat_after: Vec::new(),
+            final_may_begin_at: Vec::new(),
             ends_at_calls: true,
         }
     }

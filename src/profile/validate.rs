@@ -129,6 +129,15 @@ fn find_ineffective_keys(profile: &Value, faults: &mut Vec<Fault>) {
             }
         }
     }
+    for (place, other, default, wanted) in [
+        ("/text/final_may_begin_at", "/text/final", "all", "all"),
+        ("/session/may_repeat_after", "/session/repeats", "never", "each_turn"),
+    ] {
+        if text(other).unwrap_or(default) != wanted && items(place).next().is_some() {
+            faults
+                .push(Fault::new(place, format!("it has an effect only if {other} is `{wanted}`")));
+        }
+    }
     if let (Some(from), Some(before)) = (text("/versions/from"), text("/versions/before"))
         && !is_below(from, before)
     {

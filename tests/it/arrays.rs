@@ -149,18 +149,23 @@ fn same_as_array(name: &str, stream: &str, flags: &[&str]) {
             let pieces = Pieces { bytes: array.as_bytes(), sizes, next: 0 };
             assert_eq!(report, json_report(pieces, &mut fast), "{name}, {layout:?}, {sizes:?}");
         }
-        same_conversions(name, (stream, &mut lines), (&array, &mut fast));
+        same_conversions(name, (stream, &array), &mut lines, &mut fast);
     }
 }
 
-fn same_conversions(name: &str, lines: (&str, &mut Checker), array: (&str, &mut Checker)) {
+fn same_conversions(
+    name: &str,
+    (stream, array): (&str, &str),
+    lines: &mut Checker,
+    fast: &mut Checker,
+) {
     for to in [To::Text, To::Transcript, To::Answer, To::Json, To::ValidEvents] {
         let mut probe = Conversion::new(to, true, Vec::new());
-        if to == To::Json && lines.1.check("-", lines.0.as_bytes(), &mut probe).is_err() {
+        if to == To::Json && lines.check("-", stream.as_bytes(), &mut probe).is_err() {
             continue;
         }
-        let expected = values(to, &converted(lines.0.as_bytes(), lines.1, to));
-        let form = values(to, &converted(array.0.as_bytes(), array.1, to));
+        let expected = values(to, &converted(stream.as_bytes(), lines, to));
+        let form = values(to, &converted(array.as_bytes(), fast, to));
         assert_eq!(form, expected, "{name}, {to:?}");
     }
 }

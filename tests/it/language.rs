@@ -162,6 +162,23 @@ fn sessions_may_begin_as_the_profile_allows() {
         session[key] = value;
         assert_eq!(raised(&json!({"session": session}), &events), [], "{key}");
     }
+    // Twice in one turn, unless an event in between allows it.
+    let mut session = json!({"start": start, "repeats": "each_turn"});
+    let profile = |session: &Value| {
+        json!({"session": session, "end": {
+        "rules": [{"outcome": "success", "when": {"/t": "z"}}],
+        "reopen": [{"when": {"/t": "s"}}]}})
+    };
+    let (turns, lost) = (json!([s, a, z, s, a, z]), json!([s, a, s, a, z]));
+    assert_eq!(raised(&profile(&session), &turns), []);
+    assert_eq!(raised(&profile(&session), &lost), [Rule::DuplicateSessionStart]);
+    session["may_repeat_after"] = json!([{"when": {"/t": "c"}}]);
+    let c = json!({"t": "c"});
+    let events = json!([s, a, c, s, a, z]);
+    agree(&mut engines(&profile(&session)), &stream(&events));
+    assert_eq!(raised(&profile(&session), &events), []);
+    assert_eq!(raised(&profile(&session), &lost), [Rule::DuplicateSessionStart]);
+
     let session = json!({"start": start, "must_be_first": ["b", "a"]});
     let found = raised(&json!({"session": session}), &json!([{"t": "c"}, a, s, z]));
     assert_eq!(found, [Rule::LateSessionStart]);
@@ -211,6 +228,7 @@ fn calls_may_go_as_the_profile_allows() {
             vec![Rule::CallMismatch],
         ),
         ("/open_at_end", json!("allowed"), json!([a, z]), vec![Rule::UnfinishedCall]),
+        ("/open_at_end", json!(["grep", "read"]), json!([a, z]), vec![Rule::UnfinishedCall]),
     ] {
         // A start that comes again after the completion is open at the end.
         let found = raised(&json!({"calls": calls}), &events);
@@ -233,6 +251,52 @@ fn calls_may_go_as_the_profile_allows() {
     contradicts["completion"][0]["without_start"] = json!("ignore");
     let events = json!([wrong, a, b, z]);
     assert_eq!(raised(&json!({"calls": contradicts}), &events), []);
+}
+
+/// Goal: where only some tools may leave calls open, any other open call is reported, and only it.
+#[test]
+fn a_list_of_tools_says_which_calls_may_be_open() {
+    let profile = json!({"calls": {
+        "start": [{"when": {"/t": "a"}, "id": ["/i"]}],
+        "tool": [{"value": "/n"}],
+        "open_at_end": ["shell"]}});
+    let (shell, mcp) =
+        (json!({"t": "a", "i": 1, "n": "shell"}), json!({"t": "a", "i": 2, "n": "mcp"}));
+    let (unnamed, z) = (json!({"t": "a", "i": 3}), json!({"t": "z"}));
+    for (events, rules) in [
+        (json!([shell, z]), vec![]),
+        (json!([shell, mcp, z]), vec![Rule::UnfinishedCall]),
+        (json!([unnamed, z]), vec![Rule::UnfinishedCall]),
+    ] {
+        agree(&mut engines(&profile), &stream(&events));
+        assert_eq!(raised(&profile, &events), rules, "{events}");
+    }
+    let summary = agree(&mut engines(&profile), &stream(&json!([shell, mcp, z])));
+    assert_eq!(summary.call_counts.unfinished, 2);
+}
+
+/// Goal: beyond what is followed, too, a completion that is a whole call, or no call, completes no
+/// other call. Method: one open call more than is followed, and one foreign completion.
+#[test]
+fn a_whole_call_does_not_complete_a_call_that_is_not_followed() {
+    let calls_open_max = 20_000;
+    let start = |id: u32| format!("{{\"t\":\"a\",\"i\":{id}}}\n");
+    let end = |id: u32| format!("{{\"t\":\"b\",\"i\":{id}}}\n");
+    let starts: String = (0..=calls_open_max).map(start).collect();
+    let ends: String = (0..calls_open_max).map(end).collect();
+    for (without_start, total) in [("call", 20_002), ("ignore", 20_001)] {
+        let profile = json!({"calls": {
+            "start": [{"when": {"/t": "a"}, "id": ["/i"]}],
+            "completion": [{"when": {"/t": "b"}, "id": ["/i"], "without_start": without_start}]}});
+        let z = "{\"t\":\"z\"}\n";
+        let [good, bad] =
+            [calls_open_max, 99_999].map(|last| [&starts, &ends, &end(last), z].concat());
+        assert_eq!(judge(good.as_bytes(), &mut checker(&profile)).1, [], "{without_start}");
+        let (summary, rules) = judge(bad.as_bytes(), &mut checker(&profile));
+        assert_eq!(rules, [Rule::UnfinishedCall], "{without_start}");
+        let counts = summary.call_counts;
+        assert_eq!((counts.total, counts.unfinished), (total, 1), "{without_start}");
+    }
 }
 
 /// Goal: a tool that only the start names is the call's all the same, and so the other way round.
@@ -326,6 +390,60 @@ fn a_tag_that_ends_in_a_star_is_a_prefix() {
     let profile = json!({"tags": {"at": ["/t"], "documented": ["z", "_a*"], "observed": ["b*"]}});
     let events = json!([{"t": "_a"}, {"t": "_ab/c"}, {"t": "b1"}, {"t": "_"}, {"t": "z"}]);
     assert_eq!(raised(&profile, &events), [Rule::UnknownEvent]);
+}
+
+/// Goal: an agent may say after its terminal event that the run failed.
+#[test]
+fn a_failure_after_the_end_is_a_failure() {
+    let profile = json!({"end": {
+        "rules": [
+            {"outcome": "success", "when": {"/t": "z"}},
+            {"outcome": "failure", "when": {"/t": "a"}}],
+        "after": [{"when": {"/t": ["a", "b", "c"]}}],
+        "errors": [
+            {"severity": "failure", "when": {"/t": "b"}},
+            {"severity": "warning", "when": {"/t": "c"}}]}});
+    let z = json!({"t": "z"});
+    for (after, outcome, rules) in [
+        ("a", Outcome::Failed, vec![Rule::RunFailed]),
+        ("b", Outcome::Failed, vec![Rule::RunFailed]),
+        ("c", Outcome::Succeeded, vec![]),
+    ] {
+        let events = json!([z, {"t": after}, {"t": "c"}]);
+        let summary = agree(&mut engines(&profile), &stream(&events));
+        assert_eq!((summary.outcome, raised(&profile, &events)), (outcome, rules), "{after}");
+    }
+}
+
+/// Goal: the final text may be that of the last part only, and is then compared with it.
+#[test]
+fn the_final_text_may_begin_in_the_middle() {
+    let profile = json!({"text": {
+        "rules": [
+            {"mode": "delta", "when": {"/t": "d"}, "value": "/x"},
+            {"mode": "whole", "when": {"/t": "a"}, "value": "/x"},
+            {"mode": "final", "when": {"/t": "z"}, "value": "/x"}],
+        "final_may_begin_at": [{"when": {"/t": "b"}}]}});
+    let (a, z) = (|x: &str| json!({"t": "a", "x": x}), |x: &str| json!({"t": "z", "x": x}));
+    let (b, d) = (json!({"t": "b"}), |x: &str| json!({"t": "d", "x": x}));
+    for (events, answer) in [
+        (json!([a("One."), b, a("Two."), a("Three."), z("Two.Three.")]), Some("Two.Three.\n")),
+        (json!([a("One."), b, a("Two."), z("One.Two.")]), Some("One.Two.\n")),
+        (json!([a("One."), b, a("Two."), b, a("Three."), z("Three.")]), Some("Three.\n")),
+        (json!([d("One."), b, d("Two."), z("Two.")]), Some("Two.\n")),
+        (json!([a("One."), b, a("Two."), b, a("Three."), z("Two.Three.")]), None),
+        (json!([a("One."), b, a("Two."), z("One.")]), None),
+        (json!([a("One."), a("Two."), z("Two.")]), None),
+        (json!([a("One."), b, z("")]), None),
+    ] {
+        agree(&mut engines(&profile), &stream(&events));
+        let rules = if answer.is_some() { vec![] } else { vec![Rule::FinalTextMismatch] };
+        assert_eq!(raised(&profile, &events), rules, "{events}");
+        if let Some(answer) = answer {
+            let found = converted(stream(&events).as_bytes(), &mut checker(&profile), To::Answer);
+            assert_eq!(found, answer, "{events}");
+        }
+    }
 }
 
 /// Goal: text that the agent gave up is not in the answer and raises nothing; the transcript says

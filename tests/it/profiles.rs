@@ -158,6 +158,14 @@ fn what_would_have_no_effect_is_refused_with_its_place() {
         ),
         (none("after", rule), "/end/after: `after` has no effect with the policy `none`"),
         (
+            json!({"text": {"final": "last", "final_may_begin_at": [{"when": {}}]}}),
+            "/text/final_may_begin_at: it has an effect only if /text/final is `all`",
+        ),
+        (
+            json!({"session": {"may_repeat_after": [{"when": {}}]}}),
+            "/session/may_repeat_after: it has an effect only if /session/repeats is `each_turn`",
+        ),
+        (
             none("rules", json!([{"outcome": "failure", "provisional": true, "when": {}}])),
             "/end/rules/0: `provisional` has no effect with the policy `none`",
         ),

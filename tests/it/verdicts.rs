@@ -204,9 +204,10 @@ fn beyond_what_is_followed_nothing_cancels_out() {
         judge(stream.as_bytes(), &mut checker(["--allow", "repeated-call"])).1
     };
     assert_eq!(of(&["20001", "20000"]), []);
-    assert_eq!(of(&["20001", "foreign"]), [Rule::CompletionWithoutStart]);
-    assert_eq!(of(&["foreign", "20001"]), [Rule::CompletionWithoutStart]);
-    assert_eq!(of(&["20001", "20001"]), [Rule::CompletionWithoutStart]);
+    let foreign = [Rule::CompletionWithoutStart, Rule::UnfinishedCall];
+    assert_eq!(of(&["20001", "foreign"]), foreign);
+    assert_eq!(of(&["foreign", "20001"]), foreign);
+    assert_eq!(of(&["20001", "20001"]), [Rule::DuplicateCompletion, Rule::UnfinishedCall]);
     assert_eq!(of(&["20001"]), [Rule::UnfinishedCall]);
 }
 

@@ -152,6 +152,11 @@ impl<'p> CallTable<'p> {
         if call.may_repeat && self.ended.get(&key).is_some_and(|ended| ended.is_started) {
             return (None, None);
         }
+        if self.untracked_calls.is_open(key) {
+            let message = format!("{} is started again while it is open", name(call, None));
+            let diagnostic = Diagnostic::new(Rule::DuplicateCallStart, message);
+            return (None, (!call.may_repeat).then_some(diagnostic));
+        }
         let ended = self.ended.remove(&key);
         if let Some(ended) = ended.filter(|ended| !ended.is_started) {
             // The completion came first, and has been reported.
@@ -165,7 +170,7 @@ impl<'p> CallTable<'p> {
             Diagnostic::new(Rule::DuplicateCallStart, message).related(ended.line)
         });
         if self.open.len() >= CALLS_OPEN_MAX {
-            self.forget();
+            self.has_overflowed = true;
             self.untracked_calls.start(key);
             return (None, diagnostic);
         }
@@ -258,18 +263,16 @@ impl<'p> CallTable<'p> {
             let diagnostic = Diagnostic::new(Rule::DuplicateCompletion, message);
             return (None, Some(diagnostic.related(ended.line)));
         }
+        if self.untracked_calls.complete(key) {
+            self.counts.unfinished -= 1;
+            self.counts.add(outcome);
+            self.remember(key, EndedCall { line, is_started: true, repeats: 0 });
+            return (completed, None);
+        }
         if call.without_start == WithoutStart::Ignore {
             return (None, None);
         }
         let is_whole_call = call.without_start == WithoutStart::Call;
-        if self.untracked() > 0 {
-            // Its start may be one of those that there was no room for.
-            self.counts.unfinished -= 1;
-            self.counts.add(outcome);
-            let is_foreign = self.untracked_calls.complete(key, self.untracked());
-            let is_foreign = is_foreign && !is_whole_call;
-            return (completed, is_foreign.then(|| untracked::foreign_completion(call)));
-        }
         self.counts.total += 1;
         self.counts.add(outcome);
         self.remember(key, EndedCall { line, is_started: is_whole_call, repeats: 0 });

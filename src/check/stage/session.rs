@@ -13,7 +13,7 @@ pub(crate) struct SessionCheck<'p> {
     first_event: Option<(u64, u64)>,
     /// The first event that came too early: the start must precede it.
     early: Option<u64>,
-    /// The latest start, and whether its turn is still open.
+    /// The latest start, and whether its turn is still open: then it is not repeated.
     start_line: Option<u64>,
     in_turn: bool,
     /// The latest session, and the latest line of it.
@@ -42,6 +42,9 @@ impl<'p> SessionCheck<'p> {
         if facts.marks.starts_session {
             self.start(facts, found);
         }
+        if facts.rare.as_ref().is_some_and(|rare| rare.may_restart_session) {
+            self.in_turn = false;
+        }
         if let Some(id) = &facts.session {
             self.session(id, facts, found);
         }
@@ -63,13 +66,13 @@ impl<'p> SessionCheck<'p> {
         let diagnostic = if let Some(line) = self.start_line {
             let is_of_new_turn = !std::mem::replace(&mut self.in_turn, true);
             self.start_line = Some(facts.line);
-            match self.rules.repeats {
+            let message = match self.rules.repeats {
                 Repeats::Always => return,
                 Repeats::EachTurn if is_of_new_turn => return,
-                Repeats::EachTurn | Repeats::Never => {}
-            }
-            Diagnostic::new(Rule::DuplicateSessionStart, "the session starts a second time")
-                .related(line)
+                Repeats::EachTurn => "the session starts again, but its turn has not ended",
+                Repeats::Never => "the session starts a second time",
+            };
+            Diagnostic::new(Rule::DuplicateSessionStart, message).related(line)
         } else {
             (self.start_line, self.in_turn) = (Some(facts.line), true);
             let Some(line) = self.early else { return };

@@ -116,6 +116,23 @@ impl TerminalCheck {
         self.last_event = Some((facts.line, facts.offset));
     }
 
+    /// Observes an event that may follow the terminal event: it may say that the run failed after
+    /// all.
+    pub(crate) fn observe_epilogue(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
+        let error = facts.rare.as_ref().and_then(|rare| rare.error);
+        let has_failed = matches!(error, Some(ErrorSeverity::Failure | ErrorSeverity::Fatal))
+            || facts.terminal().is_some_and(|end| end.outcome == Some(RunOutcome::Failure));
+        let succeeded = |end: &&mut TerminalEvent| end.outcome == RunOutcome::Success;
+        let Some(end) = self.terminal.as_mut().filter(|end| has_failed && succeeded(end)) else {
+            return;
+        };
+        let message = "an event after the terminal event says that the run failed";
+        let diagnostic = Diagnostic::new(Rule::RunFailed, message).related(end.line);
+        let Facts { line, offset, .. } = *facts;
+        found.push(diagnostic.at(line, offset));
+        *end = TerminalEvent { line, offset, outcome: RunOutcome::Failure, ..*end };
+    }
+
     fn course(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         let Some(rare) = &facts.rare else { return };
         match rare.error {

@@ -46,6 +46,8 @@ pub(crate) struct TextCheck<'p> {
     unfinished: Unfinished,
     /// Whether the next whole text may repeat the last segment.
     may_repeat: bool,
+    /// Where in the answer the final text may begin, besides its start.
+    final_start: Option<Mark>,
     /// Whether the final text came, and whether it is empty.
     is_final_text_empty: Option<bool>,
     /// The size of the text of earlier turns, and whether it was too long to keep.
@@ -79,6 +81,7 @@ impl<'p> TextCheck<'p> {
             last: BoundedText::default(),
             unfinished: Unfinished::default(),
             may_repeat: false,
+            final_start: None,
             is_final_text_empty: None,
             earlier: (0, false),
         }
@@ -109,6 +112,10 @@ impl<'p> TextCheck<'p> {
         let rare = facts.rare.as_deref();
         if rare.is_some_and(|rare| rare.abandons_text) {
             self.abandon(updates);
+        }
+        if rare.is_some_and(|rare| rare.may_begin_final_text) {
+            self.close(updates);
+            self.final_start = Some(self.answer.mark());
         }
         for TextFact { kind, group, text } in facts.texts() {
             if let Some(group) = group {
@@ -259,7 +266,13 @@ impl<'p> TextCheck<'p> {
         self.close(updates);
         let is_new = self.answer.length() == 0;
         let mismatch = self.compare(text);
-        if self.final_is() == FinalText::All || text.is_empty() {
+        if text.is_empty() {
+            return mismatch;
+        }
+        if self.final_is() == FinalText::All {
+            if self.is_latest_part(text) {
+                updates.push(TextUpdate::Answer(text.text()));
+            }
             return mismatch;
         }
         if is_new {
@@ -294,6 +307,7 @@ impl<'p> TextCheck<'p> {
         let of_all = self.answer.difference_from(text);
         let of_last = if self.keeps_last { self.last.difference_from(text) } else { None };
         let (difference, what) = match self.final_is() {
+            FinalText::All if self.is_latest_part(text) => return None,
             FinalText::All => (of_all?, "the segments do not match"),
             FinalText::Last if !text.is_empty() => (of_last?, "the last segment does not match"),
             FinalText::Either if !text.is_empty() && of_all.is_some() => {
@@ -303,6 +317,12 @@ impl<'p> TextCheck<'p> {
         };
         let message = format!("{what} the text of the terminal event: {difference}");
         Some(Diagnostic::new(Rule::FinalTextMismatch, message))
+    }
+
+    /// Whether a text that is not empty is what was said since the final text may begin.
+    fn is_latest_part(&self, text: &AnswerText<'_>) -> bool {
+        let start = self.final_start.as_ref().filter(|_| !text.is_empty());
+        start.is_some_and(|start| self.answer.difference_since(start, text).is_none())
     }
 
     /// What is doubtful in the text of a turn that succeeded and has ended. `is_incomplete` says

@@ -18,30 +18,41 @@ impl CallTable<'_> {
 
     /// Whether a call is open that must not be open where the run ends.
     pub(crate) fn is_unfinished(&self) -> bool {
-        self.rules.open_at_end == OpenAtEnd::Error && self.open_in_turn() > 0
+        self.must_all_end() && self.untracked_calls.count() > 0
+            || self.open.values().any(|open| self.must_end(open))
     }
 
-    /// Reports each call that is open where the run has ended, if none may be.
+    /// Whether calls must have ended of which the tool is not known.
+    fn must_all_end(&self) -> bool {
+        !matches!(self.rules.open_at_end, OpenAtEnd::Allowed)
+    }
+
+    fn must_end(&self, open: &OpenCall) -> bool {
+        match &self.rules.open_at_end {
+            OpenAtEnd::Error => true,
+            OpenAtEnd::Allowed => false,
+            OpenAtEnd::AllowedFor(tools) => {
+                !open.tool.as_ref().is_some_and(|tool| tools.contains(tool))
+            }
+        }
+    }
+
+    /// Reports each call that is open where the run has ended, and must not be.
     pub(crate) fn report_open(&self, line: u64, offset: u64, found: &mut Vec<Diagnostic>) {
         if !self.is_unfinished() {
             return;
         }
-        for open in self.open_calls() {
+        for open in self.open_calls().into_iter().filter(|open| self.must_end(open)) {
             let name = named(open.tool.as_deref(), &open.id);
             let message = format!("the run ended, but {name} was never completed");
             let diagnostic = Diagnostic::new(Rule::UnfinishedCall, message).related(open.line);
             found.push(diagnostic.at(line, offset));
         }
-        let more = self.untracked();
+        let more = self.untracked_calls.count();
         if more > 0 {
             let message = format!("the run ended, but {more} more tool calls were never completed");
             found.push(Diagnostic::new(Rule::UnfinishedCall, message).at(line, offset));
         }
-    }
-
-    /// Open calls that there was no room to follow.
-    pub(super) fn untracked(&self) -> u64 {
-        self.open_in_turn().saturating_sub(self.open.len() as u64)
     }
 
     fn open_in_turn(&self) -> u64 {

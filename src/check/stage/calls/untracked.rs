@@ -1,37 +1,40 @@
-//! Calls that there was no room to follow.
+//! Open calls that there was no room to follow.
 
-use super::call_name::name;
-use crate::facts::Call;
-use crate::rules::Rule;
-use crate::rules::diagnostic::Diagnostic;
+use std::collections::HashSet;
 
-/// The calls that there was no room to follow. How many are open is known; that their completions
-/// belong to them shows in a sum, which is zero when each of them has completed.
+use foldhash::fast::RandomState as HashedKeys;
+
+use crate::limits::CALLS_HASHED_MAX;
+
+/// The open calls that there was no room to follow: only whether a completion belongs to one of
+/// them is known.
 #[derive(Debug, Default)]
 pub(super) struct UntrackedCalls {
-    /// The hashes of the ids that started, minus those that completed. The author of a stream does
-    /// not know the key of the hash, so two ids do not cancel out.
-    sum: u64,
+    /// The hashes of their ids. The author of a stream does not know the key of the hash.
+    open: HashSet<u64, HashedKeys>,
+    /// Calls of which not even that is known. They count as open to the end.
+    lost: u64,
 }
 
 impl UntrackedCalls {
     pub(super) fn start(&mut self, key: u64) {
-        self.sum = self.sum.wrapping_add(key);
+        if self.open.len() < CALLS_HASHED_MAX {
+            self.open.insert(key);
+        } else {
+            self.lost += 1;
+        }
     }
 
-    /// A completion that leaves `open` calls; true if they are none, and one completion so far
-    /// belonged to none of them.
-    pub(super) fn complete(&mut self, key: u64, open: u64) -> bool {
-        self.sum = self.sum.wrapping_sub(key);
-        open == 0 && std::mem::take(&mut self.sum) != 0
+    pub(super) fn is_open(&self, key: u64) -> bool {
+        self.open.contains(&key)
     }
-}
 
-pub(super) fn foreign_completion(call: &Call<'_>) -> Diagnostic {
-    let message = format!(
-        "{} or an earlier call is completed but was not started before; too many were open to know \
-         which",
-        name(call, None)
-    );
-    Diagnostic::new(Rule::CompletionWithoutStart, message)
+    /// Whether the completion belongs to one of them, which is closed then.
+    pub(super) fn complete(&mut self, key: u64) -> bool {
+        self.open.remove(&key)
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.open.len() as u64 + self.lost
+    }
 }

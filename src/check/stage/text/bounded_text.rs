@@ -54,14 +54,25 @@ impl BoundedText {
 
     /// Where `other` differs from the text.
     pub(super) fn difference(&self, other: &str) -> Option<Difference> {
-        let mut comparison = Comparison::new(self);
+        let start = Mark::default();
+        let mut comparison = Comparison::new(self, &start);
         comparison.push(other);
         comparison.finish()
     }
 
     /// The same for a text whose escapes have not been undone.
     pub(super) fn difference_from(&self, other: &AnswerText<'_>) -> Option<Difference> {
-        let mut comparison = Comparison::new(self);
+        self.difference_since(&Mark::default(), other)
+    }
+
+    /// The same for what was added behind the mark. If that begins beyond what is kept, only its
+    /// length is compared.
+    pub(super) fn difference_since(
+        &self,
+        mark: &Mark,
+        other: &AnswerText<'_>,
+    ) -> Option<Difference> {
+        let mut comparison = Comparison::new(self, mark);
         other.chunks(|chunk| comparison.push(chunk));
         comparison.finish()
     }
@@ -78,6 +89,7 @@ pub(super) struct Mark {
 /// A comparison of a text with another one, which comes in chunks.
 struct Comparison<'t> {
     text: &'t BoundedText,
+    start: &'t Mark,
     /// How many bytes of what is kept are equal, up to the first that differs.
     equal: usize,
     differs: bool,
@@ -87,8 +99,9 @@ struct Comparison<'t> {
 }
 
 impl<'t> Comparison<'t> {
-    fn new(text: &'t BoundedText) -> Self {
-        Self { text, equal: 0, differs: false, length: 0, beyond: DefaultHasher::default() }
+    fn new(text: &'t BoundedText, start: &'t Mark) -> Self {
+        let beyond = DefaultHasher::default();
+        Self { text, start, equal: start.kept, differs: false, length: 0, beyond }
     }
 
     fn push(&mut self, chunk: &str) {
@@ -111,13 +124,16 @@ impl<'t> Comparison<'t> {
     }
 
     fn finish(self) -> Option<Difference> {
-        let Self { text, equal, differs, length, beyond } = self;
-        let lengths = (text.length, length);
+        let Self { text, start, equal, differs, length, beyond } = self;
+        let lengths = (text.length - start.length, length);
+        let at = equal - start.kept;
         if differs || equal < text.kept.len() {
-            return Some(Difference { at: equal, exact: true, lengths });
+            return Some(Difference { at, exact: true, lengths });
         }
-        let same = text.length == length && beyond.finish() == text.beyond.finish();
-        (!same).then_some(Difference { at: equal, exact: !text.overflowed(), lengths })
+        let is_start_kept = start.length == start.kept as u64;
+        let same =
+            lengths.0 == lengths.1 && (beyond.finish() == text.beyond.finish() || !is_start_kept);
+        (!same).then_some(Difference { at, exact: !text.overflowed(), lengths })
     }
 }
 

@@ -1,0 +1,248 @@
+"""Tests of the lab itself: `python3 lab/test_lab.py`. No agent and no ndjson-check is needed."""
+
+import json
+import sys
+import unittest
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+import agents
+import install
+import judge
+import record
+import truth
+import wire
+from model import Call, Missing, Model, Reply, fill
+from scenarios import ALL, Scenario
+
+RAN = {"timed_out": False, "killed": False}
+
+
+def entry(reply, tools=("shell",), main=True):
+    reply = {**vars(reply), "calls": [vars(call) for call in reply.calls]}
+    return {"main": main, "tools": list(tools), "results": 0, "reply": reply}
+
+
+def truth_of(*replies, scenario=ALL["tool"], **happened):
+    return truth.of(scenario, [entry(reply) for reply in replies], {**RAN, **happened})
+
+
+class Truth(unittest.TestCase):
+    def test_the_last_reply_decides(self):
+        call = Reply(calls=[Call("shell", {})])
+        found = truth_of(call, Reply(text=["All ", "done."]))
+        self.assertEqual((found["outcome"], found["answer"], found["calls"]), ("succeeded", "All done.", 1))
+        for last in (Reply(status=500), Reply(text=["a"], fault="cut"), Reply(text=["a"], stop="length")):
+            self.assertEqual(truth_of(call, last)["outcome"], "failed", last)
+        for last in (Reply(), Reply(text=["a"], fault="cut-late"), call):
+            self.assertEqual(truth_of(call, last)["outcome"], "either", last)
+
+    def test_a_run_that_was_ended_has_failed(self):
+        half = Reply(text=["a"], fault="hang")
+        self.assertEqual(truth_of(half, killed=True)["outcome"], "failed")
+        self.assertEqual(truth_of(Reply(text=["a"]), timed_out=True)["outcome"], "failed")
+        self.assertEqual(truth_of()["outcome"], "failed")
+
+    def test_calls_that_were_not_delivered_are_not_counted(self):
+        call = Reply(calls=[Call("shell", {})])
+        lost = Reply(calls=[Call("shell", {})], fault="cut-call")
+        found = truth_of(lost, call, Reply(text=["a"]))
+        self.assertEqual((found["calls"], found["times"]), (1, [1, 1]))
+
+    def test_requests_beside_the_conversation_are_left_out(self):
+        log = [entry(Reply(text=["a"])), entry(Reply(text=["A title"]), tools=(), main=False)]
+        self.assertEqual(truth.of(ALL["text"], log, RAN)["answer"], "a")
+
+
+def said(code=0, answer="Hi", transcript=None, diagnostics=(), **stream):
+    counts = {"total": 0, "failed": 0, "rejected": 0, "denied": 0, "unfinished": 0, "succeeded": 0}
+    outcome = {0: "succeeded", 1: "failed", 3: "failed"}.get(code)
+    stream = {"verdict": "conforming", "outcome": outcome, "profile": "codex", "events": 3, **stream}
+    stream["tool_call_counts"] = {**counts, **stream.get("tool_call_counts", {})}
+    return judge.Said(code, stream, list(diagnostics), answer, answer if transcript is None else transcript)
+
+
+def faults(what, **true):
+    true = {"outcome": "succeeded", "answer": "Hi", "times": [1, 1], "calls": 0, "became": "any", **true}
+    recording = judge.Recording(Path("x"), {"agent": "codex", "version": "1"}, true)
+    found = judge.compare(what, recording, agents.Expected("codex", ""))
+    return [fault.what for fault in found]
+
+
+class Judge(unittest.TestCase):
+    def test_what_is_true_is_no_fault(self):
+        self.assertEqual(faults(said()), [])
+        self.assertEqual(faults(said(3, ""), outcome="failed", answer=None), [])
+        for code in (0, 3):
+            self.assertEqual(faults(said(code), outcome="either", answer=None), [])
+
+    def test_what_is_not_true_is_a_fault(self):
+        self.assertEqual(faults(said(), outcome="failed", answer=None), ["false success"])
+        self.assertEqual(faults(said(3, "")), ["false failure"])
+        self.assertEqual(faults(said(3, "Hi"), outcome="failed"), ["answer of a failed run"])
+        self.assertEqual(faults(said(answer="Ho", transcript="Hi")), ["answer"])
+        self.assertEqual(faults(said(transcript="Hi Hi")), ["transcript"])
+        self.assertEqual(faults(said(profile="gemini")), ["profile"])
+        self.assertEqual(faults(said(2)), ["not recognised"])
+        unknown = {"rule": "unknown-event", "severity": "warning", "message": "x"}
+        self.assertEqual(faults(said(diagnostics=[unknown])), ["unknown-event"])
+
+    def test_without_an_event_the_agent_is_not_known(self):
+        empty = said(3, "", profile="cursor", events=0)
+        self.assertEqual(faults(empty, outcome="failed", answer=None), [])
+        self.assertEqual(faults(empty), ["false failure"])
+        passed = said(0, "", profile="cursor", events=0)
+        self.assertEqual(faults(passed, outcome="failed", answer=None), ["profile"])
+
+    def test_calls_are_counted_and_have_an_end(self):
+        two = {"total": 2, "succeeded": 1, "failed": 1}
+        self.assertEqual(faults(said(tool_call_counts=two), calls=2, became="succeeded"), ["calls"])
+        self.assertEqual(faults(said(tool_call_counts=two), calls=1, became="failed"), ["calls"])
+        one = {"total": 1, "denied": 1}
+        self.assertEqual(faults(said(tool_call_counts=one), calls=1, became="refused"), [])
+
+    def test_every_listed_fault_names_an_agent_and_has_a_reason(self):
+        names = [package.name for package in install.choose(versions="all")]
+        for row in judge.listed():
+            self.assertTrue(any(judge.fnmatchcase(name, row["agent"]) for name in names), row)
+            self.assertGreater(len(row["why"] or ""), 20, row)
+
+    def test_alarms_are_counted_by_who_gives_them(self):
+        run = {"agent": "codex", "version": "1"}
+        bad = judge.Judgement(judge.Recording(Path("x"), run, {"outcome": "failed"}))
+        bad.outcomes = {"status": True, "stream": False}
+        good, missed = judge.alarms([bad])
+        self.assertEqual((good["status"], missed["status"], missed["stream"]), (0, 1, 0))
+
+
+REPLY = Reply(text=["Hel", "lo ", "€."], calls=[Call("shell", {"command": "echo a long command"})])
+
+
+def texts(value):
+    """All strings in a value."""
+    if isinstance(value, str):
+        yield value
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from texts(one)
+
+
+class Wire(unittest.TestCase):
+    def test_a_streamed_reply_has_the_whole_text_and_the_call(self):
+        for name, stream in wire.STREAM.items():
+            events = [data for _, data in stream(REPLY, 1, "m")]
+            found = [text for event in events for text in texts(event)]
+            places = [found.index(piece) for piece in REPLY.text]
+            self.assertEqual(places, sorted(places), name)
+            arguments = wire.chunks(wire.arguments(REPLY.calls[0]))
+            whole = "echo a long command" in found
+            self.assertTrue(whole or all(piece in found for piece in arguments), name)
+
+    def test_a_fault_comes_where_it_belongs(self):
+        for name, stream in wire.STREAM.items():
+            for fault, text_before in (("cut", 2), ("hang", 2), ("cut-late", 3)):
+                events = list(stream(Reply(text=REPLY.text, fault=fault), 1, "m"))
+                at = events.index("hang" if fault == "hang" else "cut")
+                before = [text for _, data in events[:at] for text in texts(data)]
+                seen = sum(piece in before for piece in REPLY.text)
+                self.assertEqual(seen, text_before, (name, fault))
+
+    def test_the_whole_reply_says_the_same(self):
+        for name, whole in wire.WHOLE.items():
+            self.assertIn("Hello €.", list(texts(whole(REPLY, 1, "m"))), name)
+
+    def test_a_limit_is_told_in_the_words_of_the_protocol(self):
+        words = {"chat": "length", "responses": "max_output_tokens", "anthropic": "max_tokens"}
+        for name, word in {**words, "gemini": "MAX_TOKENS"}.items():
+            events = [data for _, data in wire.STREAM[name](Reply(text=["a"], stop="length"), 1, "m")]
+            self.assertIn(word, [text for event in events for text in texts(event)], name)
+
+    def test_requests_are_read_in_every_protocol(self):
+        chat = {"messages": [{"role": "user", "content": "Hi"}, {"role": "tool", "content": "x"}]}
+        block = {"type": "tool_result", "content": "x"}
+        anthropic = {"messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}, block]}]}
+        gemini = {"contents": [{"role": "user", "parts": [{"text": "Hi"}, {"functionResponse": {}}]}]}
+        items = [{"role": "user", "content": "Hi"}, {"type": "function_call_output"}]
+        for body in (chat, anthropic, gemini, {"input": items}):
+            self.assertEqual((wire.results(body), wire.said_by_user(body).strip()), (1, "Hi"), body)
+        self.assertEqual(wire.results({"input": "Hi"}), 0)
+
+
+def ask(url, body):
+    request = urllib.request.Request(url, json.dumps(body).encode(), {"content-type": "application/json"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return json.load(answer)
+
+
+class Server(unittest.TestCase):
+    def test_the_model_answers_as_its_script_says(self):
+        def script(turn):
+            return Reply(status=401) if turn.results else Reply(calls=[turn.shell("echo hi")])
+
+        tool = {"type": "function", "function": {"name": "bash", "parameters": {}}}
+        with Model(script) as model:
+            body = {"tools": [tool], "messages": []}
+            first = ask(model.url + "/v1/chat/completions", body)
+            call = first["choices"][0]["message"]["tool_calls"][0]["function"]
+            self.assertEqual((call["name"], json.loads(call["arguments"])), ("bash", {"command": "echo hi"}))
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                ask(model.url + "/v1/chat/completions", {**body, "messages": [{"role": "tool"}]})
+            refused.exception.close()
+            self.assertEqual(refused.exception.code, 401)
+            # A request for a title has no tools; it does not spoil the run.
+            ask(model.url + "/v1/chat/completions", {"messages": []})
+            self.assertEqual([one["main"] for one in model.log], [True, True, False])
+            self.assertIsNone(model.missing)
+            ask(model.url + "/v1/chat/completions", {"tools": [{"name": "other"}], "messages": []})
+            self.assertEqual(model.missing, "no shell")
+
+    def test_arguments_satisfy_the_schema_of_the_tool(self):
+        kinds = {"command": {"type": "array"}, "why": {"type": "string"}, "ms": {"type": "integer"}}
+        found = fill({"properties": kinds, "required": ["command", "why"]}, "ls", {})
+        self.assertEqual(found, {"command": ["bash", "-c", "ls"], "why": "say hi"})
+
+
+class Plans(unittest.TestCase):
+    def test_an_agent_gets_the_scenarios_that_it_can_run(self):
+        package = install.choose(["pi"])[0]
+        names = [plan.name for plan in record.plans([package])]
+        self.assertIn("resume", names)
+        self.assertIn("hang.kill-TERM", names)
+        self.assertFalse({"denied", "mcp"} & set(names))
+        killed = [plan.name for plan in record.plans([package], mode="pipe", sign="TERM,KILL")]
+        self.assertEqual(len(killed), 2 * sum(one.stalls for one in ALL.values()))
+        self.assertIn("hang.pipe.kill-KILL", killed)
+
+    def test_a_recording_names_no_path_of_this_machine(self):
+        content = b'{"cwd":"/tmp/lab/run-ab12/work","url":"http://127.0.0.1:4711"}'
+        found = record.neutral(content, Path("/tmp/lab/run-ab12"), 4711)
+        self.assertEqual(found, b'{"cwd":"/tmp/lab/run/work","url":"http://127.0.0.1:8080"}')
+
+    def test_every_agent_of_the_table_has_an_entry(self):
+        for package in install.choose(versions="all"):
+            self.assertIn(package.agent, agents.ALL)
+        with self.assertRaises(SystemExit):
+            install.choose(["nobody"])
+
+    def test_scenarios_raise_missing_or_reply(self):
+        class Turn:
+            number, results, user, tools = 1, 0, "", {}
+
+            def shell(self, command, **more):
+                return Call("shell", {"command": command})
+
+            def tool(self, pattern, command="", **more):
+                raise Missing(pattern)
+
+        for one in ALL.values():
+            self.assertIsInstance(one, Scenario)
+            try:
+                self.assertIsInstance(one.script(Turn()), Reply, one.name)
+            except Missing:
+                self.assertIn(one.name, ("mcp", "mcp-fails", "subagent", "subagent-tool"))
+
+
+if __name__ == "__main__":
+    unittest.main()
