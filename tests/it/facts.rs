@@ -29,8 +29,10 @@ const NOT_READ: [&str; 12] = [
 
 /// The objects of a stream: one in each line that has one, or one in the whole file.
 fn events(stream: &[u8]) -> Vec<Value> {
-    if let Ok(object) = serde_json::from_slice(stream) {
-        return vec![object];
+    match serde_json::from_slice(stream) {
+        Ok(Value::Array(elements)) => return elements,
+        Ok(object) => return vec![object],
+        Err(_) => {}
     }
     let object = |line: &[u8]| {
         let start = line.iter().position(|byte| *byte == b'{')?;
