@@ -1,5 +1,6 @@
 //! Regular expressions in profiles.
 
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use regex::Regex;
@@ -9,7 +10,7 @@ use serde::Deserialize;
 /// need some of those in a profile.
 ///
 /// Source: the syntax of the `regex` crate; time is linear in the text.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(from = "String")]
 pub(crate) struct LazyRegex {
     text: String,
@@ -19,6 +20,12 @@ pub(crate) struct LazyRegex {
 impl From<String> for LazyRegex {
     fn from(text: String) -> Self {
         Self { text, regex: Arc::default() }
+    }
+}
+
+impl fmt::Debug for LazyRegex {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text.fmt(out)
     }
 }
 
