@@ -49,6 +49,7 @@ pub(crate) struct Facts<'e> {
 
 /// What only some events say. Stages read it in this order: calls, text, end.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(crate) struct RareFacts<'e> {
     /// The directory the agent works in.
     pub(crate) directory: Option<Cow<'e, str>>,

@@ -20,6 +20,7 @@ mod injection;
 mod knowledge;
 mod lab;
 mod language;
+mod language_of_calls;
 mod many;
 #[path = "../mutation/mod.rs"]
 mod mutation;
