@@ -1,11 +1,13 @@
 """Copies small recordings, with their truth, to where the tests find them."""
 
 import shutil
+from pathlib import Path
 
 import judge
 from record import write_json
 
 SMALL = 8_000
+HERE = {str(Path.home()), str(Path(__file__).resolve().parent.parent), "/home/"}
 CLOSED = ("proprietary", "not stated")
 SCENARIOS = (
     "text",
@@ -43,7 +45,7 @@ def is_chosen(one):
     if one.kind != "right" or one.recording.name not in SCENARIOS:
         return False
     text = stream.read_text(errors="replace")
-    return len(text) <= SMALL and not any(path in text for path in ("/root", "/home/", "/work"))
+    return len(text) <= SMALL and not any(path in text for path in HERE)
 
 
 def copy_all(chosen, folder):

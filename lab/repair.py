@@ -89,6 +89,7 @@ def lines(content):
 
 
 def middle(content):
-    """The line of the third command's result, or near it."""
-    found = [number for number, line in enumerate(lines(content), 1) if b"echo 3" in line]
-    return found[0] + 1 if found else len(lines(content)) // 2
+    """The line of the third command's result, or the middle."""
+    marks = (b'"function_call_output"', b'"tool_result"')
+    found = [number for number, line in enumerate(lines(content), 1) if any(mark in line for mark in marks)]
+    return found[2] if len(found) > 2 else len(lines(content)) // 2

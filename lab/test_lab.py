@@ -43,7 +43,9 @@ class Truth(unittest.TestCase):
     def test_a_run_that_was_ended_has_failed(self):
         half = Reply(text=["a"], fault="hang")
         self.assertEqual(truth_of(half, killed=True)["outcome"], "failed")
-        self.assertEqual(truth_of(Reply(text=["a"]), timed_out=True)["outcome"], "failed")
+        self.assertEqual(truth_of(half, timed_out=True)["outcome"], "failed")
+        self.assertEqual(truth_of(Reply(status=429), timed_out=True)["outcome"], "failed")
+        self.assertEqual(truth_of(Reply(text=["a"]), timed_out=True)["outcome"], "either")
         self.assertEqual(truth_of()["outcome"], "failed")
 
     def test_calls_that_were_not_delivered_are_not_counted(self):

@@ -43,10 +43,10 @@ def conversation(log):
 
 
 def outcome_of(last, happened):
-    if happened["timed_out"] or last is None:
+    if last is None:
         return "failed"
-    if happened["killed"]:
-        # Some agents give the signal to their tool, and go on.
+    if happened["killed"] or happened["timed_out"]:
+        # Some agents give the signal to their tool, and go on; some had just finished.
         return "either" if not last.fault and last.text and not last.calls else "failed"
     if last.status != 200 or last.fault in ("cut", "cut-call", "hang", "hang-start"):
         return "failed"

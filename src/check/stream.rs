@@ -219,6 +219,8 @@ impl<'c> StreamCheck<'c> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use crate::check::{Checker, State};
     use crate::rules::diagnostic::Diagnostic;
 
@@ -228,26 +230,26 @@ mod tests {
     #[test]
     fn lines_behind_the_end_are_recalled_too() {
         let delta = |at: u32| {
-            format!(
-                r#"{{"type":"assistant","message":{{"role":"assistant","content":[{{"type":"text","text":"a"}}]}},"session_id":"s","timestamp_ms":{at}}}"#
-            )
+            let content = json!([{"type": "text", "text": "a"}]);
+            let message = json!({"role": "assistant", "content": content});
+            let event = json!({"type": "assistant", "message": message, "session_id": "s",
+                "timestamp_ms": at});
+            format!("{event}\n")
         };
-        let init = r#"{"type":"system","subtype":"init","apiKeySource":"login","cwd":"/w","session_id":"s","model":"m","permissionMode":"default"}"#;
-        let result = format!(
-            r#"{{"type":"result","subtype":"success","duration_ms":1,"duration_api_ms":1,"is_error":false,"result":"{}","session_id":"s","request_id":"r"}}"#,
-            "a".repeat(50)
-        );
-        let mut lines = vec![init.to_owned()];
-        lines.extend((1..=50).map(delta));
-        lines.push(result);
-        let session = lines.join("\n") + "\n";
+        let init = json!({"type": "system", "subtype": "init", "apiKeySource": "login",
+            "cwd": "/w", "session_id": "s", "model": "m", "permissionMode": "default"});
+        let result = json!({"type": "result", "subtype": "success", "is_error": false,
+            "duration_ms": 1, "duration_api_ms": 1, "result": "a".repeat(50), "session_id": "s",
+            "request_id": "r"});
+        let deltas: String = (1..=50).map(delta).collect();
+        let session = format!("{init}\n{deltas}{result}\n");
         let parsed = |text: &str| {
             let mut checker = Checker::builder().profile("cursor").build().expect("built in");
             let mut stream = checker.stream("-");
             let mut found: Vec<Diagnostic> = Vec::new();
             stream.feed(text.as_bytes(), &mut found).expect("a stream");
             let State::Checking(check) = &stream.state else { panic!("the profile is known") };
-            assert_eq!(check.lines.lines as usize, text.lines().count());
+            assert_eq!(check.lines.lines, text.lines().count() as u64);
             check.parsed
         };
         let alone = parsed(&session);

@@ -48,6 +48,7 @@ pub(crate) struct Facts<'e> {
 
 /// What only some events say. Stages read it in this order: calls, text, end.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(crate) struct RareFacts<'e> {
     pub(crate) directory: Option<Cow<'e, str>>,
     /// The session may start again.

@@ -24,6 +24,7 @@ mod injection;
 mod knowledge;
 mod lab;
 mod language;
+mod language_of_calls;
 mod limits;
 mod lines;
 mod many;
