@@ -4,6 +4,7 @@
 //! line is an offset in the element. What is between elements is dropped.
 
 use super::BYTE_ORDER_MARK;
+use crate::limits::ARRAY_START_BYTES_MAX;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -11,6 +12,9 @@ use crate::rules::diagnostic::Diagnostic;
 /// `wanted` is what the user says. Without it the first element must be an object, because a log
 /// line such as `[info]` is no array; an empty array is one, too.
 pub(crate) fn is_array(bytes: &[u8], wanted: Option<bool>, has_ended: bool) -> Option<bool> {
+    // So the answer does not depend on how the stream is cut.
+    let bytes = &bytes[..bytes.len().min(ARRAY_START_BYTES_MAX)];
+    let has_ended = has_ended || bytes.len() == ARRAY_START_BYTES_MAX;
     let is_cut_mark = BYTE_ORDER_MARK.starts_with(bytes);
     let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes).trim_ascii_start();
     match (wanted, text) {

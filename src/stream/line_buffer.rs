@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use super::array::{ArraySplitter, is_array};
 use super::line::{Block, Ending, Line, Position};
-use crate::limits::ARRAY_START_BYTES_MAX;
 
 /// Bytes of one read: large enough that the cost of system calls does not matter, small enough for
 /// the cache.
@@ -140,8 +139,7 @@ impl LineBuffer {
     /// Finds out whether the stream is one array.
     fn begin(&mut self) {
         let bytes = &self.buffer[self.start..self.end];
-        let is_blank = bytes.len() >= ARRAY_START_BYTES_MAX;
-        self.is_array = is_array(bytes, self.wants_array, self.has_ended || is_blank);
+        self.is_array = is_array(bytes, self.wants_array, self.has_ended);
         if self.is_array == Some(true) {
             self.array = Some(ArraySplitter::default());
             self.position.elements = Some(VecDeque::new());

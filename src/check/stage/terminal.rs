@@ -130,7 +130,7 @@ impl TerminalCheck {
         let diagnostic = Diagnostic::new(Rule::RunFailed, message).related(end.line);
         let Facts { line, offset, .. } = *facts;
         found.push(diagnostic.at(line, offset));
-        *end = TerminalEvent { line, offset, outcome: RunOutcome::Failure, ..*end };
+        *end = TerminalEvent { line, offset, outcome: RunOutcome::Failure };
     }
 
     fn course(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
