@@ -48,7 +48,7 @@ pub enum StopReason {
         /// The limit.
         limit: Duration,
     },
-    /// The stream told that the run exceeded one of its limits.
+    /// The stream reported that the run exceeded one of its limits.
     LimitExceeded,
 }
 
@@ -149,8 +149,8 @@ impl<'p> EndOfRun<'p> {
         Self { cause, outcome, status, stream, was_stopped }
     }
 
-    /// Why the run ended; `told` is what the stream says.
-    pub(super) fn reason(&self, told: Option<Reason>, exit: &ProducerExit) -> Reason {
+    /// Why the run ended; `reported` is what the stream says.
+    pub(super) fn reason(&self, reported: Option<Reason>, exit: &ProducerExit) -> Reason {
         let status = self.status;
         // A shell reports SIGINT as 130 and SIGTERM as 143.
         let is_signal = exit.was_interrupted
@@ -161,7 +161,7 @@ impl<'p> EndOfRun<'p> {
             Outcome::Failed | Outcome::Truncated if is_signal => Reason::Interrupted,
             Outcome::Failed | Outcome::Truncated => {
                 let of_status = status.and_then(|status| status.reason);
-                told.or(of_status).unwrap_or(Reason::Unknown)
+                reported.or(of_status).unwrap_or(Reason::Unknown)
             }
         }
     }

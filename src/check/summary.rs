@@ -113,7 +113,7 @@ pub struct StreamSummary {
     pub exit_status: Option<ExitStatus>,
     /// The last lines of its standard error, if the run did not succeed and they are known.
     pub stderr: Vec<String>,
-    /// What the agent tells about the run.
+    /// What the agent reports about the run.
     pub facts: RunFacts,
     /// Size of the assistant's text in bytes.
     pub text_bytes: u64,

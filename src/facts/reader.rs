@@ -58,9 +58,9 @@ impl FactReader {
             rare.get_or_insert_default().may_begin_final_text = true;
         }
         course(profile, rules, root, &mut rare);
-        let told = run_facts::read(profile, rules, root);
-        if !told.is_empty() {
-            rare.get_or_insert_default().run_facts = told;
+        let updates = run_facts::read(profile, rules, root);
+        if !updates.is_empty() {
+            rare.get_or_insert_default().run_facts = updates;
         }
         let starts_turn = applies(&rules.reopen);
         let may_follow_end = applies(&rules.after);

@@ -9,7 +9,7 @@ use crate::limits::{ERROR_TEXT_BYTES_MAX, MESSAGE_BYTES_MAX};
 use crate::profile::{Profile, Reason, RunFact};
 use crate::rules::escape::clipped;
 
-/// What an event tells about the run.
+/// What an event reports about the run.
 #[derive(Debug)]
 pub(crate) enum FactUpdate {
     /// Replaces a number.
@@ -20,7 +20,7 @@ pub(crate) enum FactUpdate {
     Reason(Reason),
 }
 
-/// What the agent tells about the run. What it does not tell is absent, never zero.
+/// What the agent reports about the run. What it does not report is absent, never zero.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RunFacts {
@@ -102,7 +102,7 @@ impl Usage {
     }
 }
 
-/// Reads what an event tells.
+/// Reads what an event reports.
 pub(super) fn read(profile: &Profile, rules: &TagRules, root: JsonRef<'_>) -> Vec<FactUpdate> {
     let mut updates = Vec::new();
     for open in rules.run_facts.iter().filter(|open| open.when.hold(root)) {

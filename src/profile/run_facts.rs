@@ -1,4 +1,4 @@
-//! What the stream tells about the run as a whole: model, cost, tokens, the reason for its end.
+//! What the stream reports about the run as a whole: model, cost, tokens, the reason for its end.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Objects;
 use crate::profile::path::{Conditions, Path, Scope};
 
-/// Events that tell facts of the run. All rules that match apply.
+/// Events that report facts of the run. All rules that match apply.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct RunFactRule {
     pub when: Conditions,
@@ -16,10 +16,10 @@ pub(crate) struct RunFactRule {
     pub of: Objects,
     /// Values that replace what was known.
     #[serde(default)]
-    pub set: BTreeMap<RunFact, Value>,
+    pub set: BTreeMap<RunFact, FactValue>,
     /// Numbers that are added to what was known.
     #[serde(default)]
-    pub add: BTreeMap<RunFact, Value>,
+    pub add: BTreeMap<RunFact, FactValue>,
     /// Why the run ended.
     pub reason: Option<Reason>,
 }
@@ -49,7 +49,7 @@ impl RunFact {
 /// Where the value of a fact is.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Value {
+pub(crate) enum FactValue {
     /// This number.
     Number(f64),
     At(Term),
@@ -57,7 +57,7 @@ pub(crate) enum Value {
     Sum(Vec<Term>),
 }
 
-impl Value {
+impl FactValue {
     pub(crate) fn number(&self, scope: Scope<'_>) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),

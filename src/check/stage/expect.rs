@@ -88,7 +88,7 @@ pub(crate) struct ExpectCheck<'c> {
     open: BTreeMap<u64, (u64, Action)>,
     /// Calls that were seen.
     seen: u64,
-    /// Whether the stream tells in which directory the agent works.
+    /// Whether the stream says in which directory the agent works.
     knows_directory: bool,
 }
 

@@ -102,7 +102,8 @@ impl LimitCheck {
                 found.push(diagnostic.at(*line, *offset));
             } else if !reading.is_whole || of.is_of_calls() && !shows_calls {
                 let what = of.name();
-                let message = format!("the limit is {limit}, but the stream does not tell {what}");
+                let message =
+                    format!("the limit is {limit}, but the stream does not report {what}");
                 found.push(Diagnostic::new(Rule::LimitUnknown, message));
             }
         }

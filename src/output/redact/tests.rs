@@ -18,7 +18,7 @@ impl Dice {
     }
 }
 
-/// A secret of each prefix, made from parts: what stands before it, and what must not survive.
+/// A secret of each prefix, made from parts: what is before it, and what must not survive.
 fn secret(dice: &mut Dice, format: usize, prefix: usize) -> (String, String) {
     let format = &FORMATS[format];
     let prefix = format.prefixes[prefix];

@@ -13,7 +13,7 @@ pub(super) struct SeenCall<'a> {
     /// The line of its start; without a start, of its completion.
     pub(super) line: u64,
     pub(super) outcome: Option<CallOutcome>,
-    /// Whether the stream tells in which directory the agent works.
+    /// Whether the stream says in which directory the agent works.
     pub(super) knows_directory: bool,
 }
 
