@@ -36,8 +36,7 @@ fn limits_name_the_figure_that_was_reached() {
     let expected = ["3:limit-exceeded: the run had 2 failed tool calls; the limit is 0"];
     assert_eq!(over(&run, limited(|it| it.failed_calls = Some(0))), expected);
     assert_eq!(over(&run, limited(|it| it.failed_calls = Some(2))), [""; 0]);
-    let unknown =
-        ["0:limit-unknown: the limit is $1.0000, but the stream does not report the cost"];
+    let unknown = ["0:limit-unknown: the limit is $1.00, but the stream does not report the cost"];
     assert_eq!(over(&run, limited(|it| it.cost = Some(1.0))), unknown);
     let unknown = ["0:limit-unknown: the limit is 9, but the stream does not report the tokens"];
     assert_eq!(over(&run, limited(|it| it.tokens = Some(9))), unknown);

@@ -163,7 +163,12 @@ impl Figure {
 impl fmt::Display for Amount {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Dollars(dollars) => write!(out, "${dollars:.4}"),
+            Self::Dollars(dollars) => {
+                let text = format!("{dollars:.4}");
+                // Cents, and more digits if there are any.
+                let cents = text.strip_suffix("00").unwrap_or(&text);
+                write!(out, "${cents}")
+            }
             Self::Count(count) => count.fmt(out),
         }
     }
