@@ -13,7 +13,9 @@ mod line;
 mod line_buffer;
 mod parse;
 
-pub(crate) use array::{ArraySplitter, is_array};
+pub(crate) use array::ArraySplitter;
+#[cfg(feature = "cli")]
+pub(crate) use array::is_array;
 pub(crate) use defect::{BYTE_ORDER_MARK, LineDefect};
 pub(crate) use event::Event;
 pub(crate) use framing::Framing;
