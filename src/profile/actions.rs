@@ -130,11 +130,15 @@ impl ActionRules {
         of.find(half).map(|object| Scope { object, ..half })
     }
 
-    /// The numbers of the rules for a tool that match this object.
-    pub(crate) fn holding(&self, tool: &str, object: Scope<'_>) -> impl Iterator<Item = usize> {
-        let rules = self.rules.iter().enumerate();
-        let fits = move |rule: &ActionRule| rule.is_for(tool) && rule.when.hold(object);
-        rules.filter(move |(_, rule)| fits(rule)).map(|(number, _)| number)
+    /// The number of the first rule for a tool that matches this object, if it comes before `known`.
+    pub(crate) fn first(
+        &self,
+        tool: &str,
+        object: Scope<'_>,
+        known: Option<usize>,
+    ) -> Option<usize> {
+        let mut rules = self.rules[..known.unwrap_or(self.rules.len())].iter();
+        rules.position(|rule| rule.is_for(tool) && rule.when.hold(object))
     }
 
     pub(crate) fn kinds(&self) -> impl Iterator<Item = ActionKind> {

@@ -46,8 +46,8 @@ pub(crate) struct ActionTable<'p> {
 #[derive(Debug, Default)]
 struct OpenAction {
     tool: Arc<str>,
-    /// The numbers of the profile's rules that apply to its start.
-    rules: Vec<usize>,
+    /// The number of the profile's rule that applies to its start.
+    rule: Option<usize>,
     detail: Arc<str>,
     files: Vec<String>,
 }
@@ -96,18 +96,16 @@ impl<'p> ActionTable<'p> {
         let Some(object) = self.rules.object(call.scope) else {
             return self.named(open, None);
         };
-        open.rules.retain(|rule| self.rules.rule(*rule).is_for(&open.tool));
-        open.rules.extend(self.rules.holding(&open.tool, object));
         // In the order of the profile: the first that applies to a half is the rule of the call.
-        open.rules.sort_unstable();
-        open.rules.dedup();
+        let known = open.rule.filter(|rule| self.rules.rule(*rule).is_for(&open.tool));
+        open.rule = self.rules.first(&open.tool, object, known).or(known);
         self.named(open, Some(object))
     }
 
     /// The action by the first rule that applies; `object` is where its paths begin.
     fn named(&mut self, open: &mut OpenAction, object: Option<Scope<'_>>) -> Action {
         let tool = Arc::clone(&open.tool);
-        let Some(number) = open.rules.first().copied() else {
+        let Some(number) = open.rule else {
             return Action { tool, ..Action::default() };
         };
         let rule = self.rules.rule(number);
