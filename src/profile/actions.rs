@@ -130,7 +130,7 @@ impl ActionRules {
         of.find(half).map(|object| Scope { object, ..half })
     }
 
-    /// The number of the first rule for a tool that matches this object, if it comes before `known`.
+    /// The number of the first rule for a tool that matches this object, and is before `known`.
     pub(crate) fn first(
         &self,
         tool: &str,
