@@ -227,7 +227,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "FILE", help_heading = "Convert")]
     pub(crate) tee: Option<PathBuf>,
 
-    /// Replace secrets, or all content, in everything that is written
+    /// Replace secrets in everything that is written
     #[arg(long, value_enum, value_name = "MODE", help_heading = "Convert")]
     pub(crate) redact: Option<RedactMode>,
 

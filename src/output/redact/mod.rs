@@ -1,4 +1,4 @@
-//! Redaction: replaces secrets, or all content, in a stream before it is written.
+//! Redaction: replaces secrets in a stream before it is written.
 //!
 //! It works on lines, and every output of a redacted stream is made from the redacted lines: what
 //! is not in them cannot be in a copy, a conversion, or a message of a report.
