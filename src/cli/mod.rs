@@ -20,6 +20,7 @@ mod run_command;
 mod same_file;
 mod setup;
 mod stdio;
+mod stream_files;
 mod tee;
 mod workflow_commands;
 

@@ -7,7 +7,7 @@ use super::args::{Cli, Target};
 use super::error::CliError;
 use super::progress::Progress;
 use super::redaction::Redaction;
-use super::reports::{self, Report};
+use super::reports::{self, OpenReport};
 use super::stdio::{self, BlockingFile};
 use super::tee::TeeTarget;
 use super::workflow_commands::{escape_commands, stop_commands};
@@ -21,7 +21,7 @@ use crate::rules::diagnostic::Diagnostic;
 pub(super) const STDOUT: &str = "standard output";
 
 pub(super) struct Outputs {
-    reports: Vec<Report>,
+    reports: Vec<OpenReport>,
     conversion: Option<Conversion<Box<dyn Write>>>,
     pub(super) copies: Vec<TeeTarget>,
     pub(super) progress: Progress,
@@ -79,7 +79,9 @@ impl Outputs {
 
     pub(super) fn report_error(&mut self, error: &CliError) {
         self.flush();
-        self.progress.hide_during(|| print_stderr(&format!("ndjson-check: {error}")));
+        let message = error.to_string();
+        self.reports.iter_mut().for_each(|report| report.error(&message));
+        self.progress.hide_during(|| print_stderr(&format!("ndjson-check: {message}")));
     }
 
     /// The first error in writing.
@@ -91,7 +93,7 @@ impl Outputs {
         let conversion = self.conversion.iter().filter_map(Conversion::failure);
         let failures = copies.chain(conversion.map(|error| (STDOUT, error)));
         let mut failures = failures.map(|(name, error)| CliError::output(name, copied(error)));
-        failures.next().or_else(|| self.reports.iter().find_map(Report::failure))
+        failures.next().or_else(|| self.reports.iter().find_map(OpenReport::failure))
     }
 
     /// Completes the reports with the totals; returns the exit code. `own_code` replaces ours
@@ -102,8 +104,10 @@ impl Outputs {
             Some(code) => code,
             None => exit::code(totals, is_unwritten),
         };
+        // So that the runner obeys commands again: annotations are some.
+        self.conversion = None;
         // All of them, whichever fails; those that show the code after those that may change it.
-        self.reports.sort_by_key(Report::order);
+        self.reports.sort_by_key(OpenReport::order);
         for report in self.reports.drain(..) {
             let finished = report.finish(totals, code(failure.is_some()));
             failure = failure.or(finished.err());
@@ -113,7 +117,7 @@ impl Outputs {
 
     fn observers(&mut self) -> impl Iterator<Item = &mut dyn Observer> {
         let conversion = self.conversion.as_mut().map(|conversion| conversion as &mut dyn Observer);
-        conversion.into_iter().chain(self.reports.iter_mut().map(Report::observer))
+        conversion.into_iter().chain(self.reports.iter_mut().map(OpenReport::observer))
     }
 }
 
