@@ -145,6 +145,7 @@ impl<'a> From<&'a StreamSummary> for StreamLine<'a> {
             lines: summary.lines,
             events: summary.events,
             bytes: summary.bytes,
+            sha256: summary.sha256.as_deref(),
             errors: summary.errors,
             warnings: summary.warnings,
             rule_counts: counts.collect(),
@@ -208,6 +209,8 @@ struct StreamLine<'a> {
     lines: u64,
     events: u64,
     bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<&'a str>,
     errors: u64,
     warnings: u64,
     rule_counts: BTreeMap<&'a str, u64>,
