@@ -26,6 +26,7 @@ pub(super) struct Outputs {
     pub(super) copies: Vec<TeeTarget>,
     pub(super) progress: Progress,
     pub(super) redaction: Option<Redaction>,
+    totals: Totals,
 }
 
 impl Outputs {
@@ -68,7 +69,7 @@ impl Outputs {
             let writer = if path.is_file() { Box::new(file) } else { escape_commands(file) };
             copies.push(TeeTarget::new(&name, writer));
         }
-        Ok(Self { reports, conversion, copies, progress, redaction })
+        Ok(Self { reports, conversion, copies, progress, redaction, totals: Totals::default() })
     }
 
     /// Whether something is written while a stream arrives, so that streams cannot be checked at
@@ -77,7 +78,18 @@ impl Outputs {
         self.conversion.is_some() || !self.copies.is_empty()
     }
 
-    pub(super) fn report_error(&mut self, error: &CliError) {
+    /// The sum of the streams so far.
+    pub(super) fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// A stream could not be checked to its end.
+    pub(super) fn not_checked(&mut self, error: &CliError) {
+        self.totals.not_checked += 1;
+        self.report_error(error);
+    }
+
+    fn report_error(&mut self, error: &CliError) {
         self.flush();
         let message = error.to_string();
         self.reports.iter_mut().for_each(|report| report.error(&message));
@@ -96,20 +108,21 @@ impl Outputs {
         failures.next().or_else(|| self.reports.iter().find_map(OpenReport::failure))
     }
 
-    /// Completes the reports with the totals; returns the exit code. `own_code` replaces ours
-    /// unless an output failed.
-    pub(super) fn finish(&mut self, totals: &Totals, own_code: Option<u8>) -> Result<u8, CliError> {
+    /// Completes the reports; returns the exit code. `own_code` replaces ours unless an output
+    /// failed.
+    pub(super) fn finish(&mut self, own_code: Option<u8>) -> Result<u8, CliError> {
         let mut failure = self.failure();
+        let totals = self.totals;
         let code = |is_unwritten: bool| match own_code.filter(|_| !is_unwritten) {
             Some(code) => code,
-            None => exit::code(totals, is_unwritten),
+            None => exit::code(&totals, is_unwritten),
         };
         // So that the runner obeys commands again: annotations are some.
         self.conversion = None;
         // All of them, whichever fails; those that show the code after those that may change it.
         self.reports.sort_by_key(OpenReport::order);
         for report in self.reports.drain(..) {
-            let finished = report.finish(totals, code(failure.is_some()));
+            let finished = report.finish(&totals, code(failure.is_some()));
             failure = failure.or(finished.err());
         }
         failure.map_or(Ok(code(false)), Err)
@@ -146,6 +159,7 @@ impl Observer for Outputs {
     }
 
     fn summary(&mut self, summary: &StreamSummary) {
+        self.totals.add(summary);
         self.observers().for_each(|observer| observer.summary(summary));
     }
 }

@@ -83,7 +83,7 @@ impl LevelCommands {
 
 impl<W: Write> Report<W> for Annotations<W> {
     fn error(&mut self, message: &str) {
-        self.errors.add(<_>::default(), "not checked", message);
+        self.errors.add(<_>::default(), "ndjson-check", message);
     }
 
     fn end(&mut self, _: &Totals, _: u8) {

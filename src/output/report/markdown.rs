@@ -108,7 +108,7 @@ impl Sections {
 
 impl<W: Write> Report<W> for Markdown<W> {
     fn error(&mut self, message: &str) {
-        self.errors.add(&format!("not checked: {}", code(message)));
+        self.errors.add(&format!("error: {}", code(message)));
     }
 
     fn end(&mut self, totals: &Totals, exit_code: u8) {

@@ -128,7 +128,7 @@ fn standard_input_has_no_file() {
     let output = in_workflow(&folder).args([FAILED, "no-such-file"]).output().unwrap();
     let found = annotations(&stdout(&output));
     assert!(found[0].message.starts_with(&format!("{FAILED}: the run failed: ")), "{found:?}");
-    assert_eq!(found[1].properties["title"], "not checked");
+    assert_eq!(found[1].properties["title"], "ndjson-check");
     assert!(found[1].message.contains("no-such-file"), "{found:?}");
 }
 
