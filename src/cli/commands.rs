@@ -8,7 +8,7 @@ use super::draft::draft_profile;
 use super::error::CliError;
 use super::{print, print_stderr};
 use crate::error::Error;
-use crate::output::report;
+use crate::output::{baseline, report};
 use crate::profile::{self, Profile};
 use crate::rules::{Rule, Severity};
 
@@ -53,6 +53,7 @@ fn schema(of: SchemaOf, profile: Option<&str>) -> Result<String, CliError> {
         (SchemaOf::Report, None) => Ok(report::SCHEMA.to_owned()),
         (SchemaOf::Profile, None) => Ok(profile::LANGUAGE.to_owned()),
         (SchemaOf::Config, None) => Ok(config::SCHEMA.to_owned()),
+        (SchemaOf::Baseline, None) => Ok(baseline::SCHEMA.to_owned()),
     }
 }
 
