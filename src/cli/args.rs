@@ -119,7 +119,7 @@ pub(crate) enum SchemaOf {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct Cli {
-    /// Files, or directories of *.ndjson and *.jsonl [default: stdin]
+    /// Files, or directories of *.ndjson and *.jsonl, also .gz and .zst [default: stdin]
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 

@@ -1,5 +1,6 @@
 //! The command line program: from the arguments to the exit code.
 
+mod archive;
 mod args;
 mod batch;
 mod commands;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod agents;
+mod archives;
 mod arrays;
 mod bytes;
 mod catalogue;
