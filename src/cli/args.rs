@@ -23,6 +23,7 @@ pub(crate) use help::{one_line, usage};
 pub(crate) use values::{ReportFormat, ReportTo, Size, rule};
 
 /// The value of `--exit-grace` without the flag.
+#[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
 pub(crate) const EXIT_GRACE: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
