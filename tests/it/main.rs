@@ -41,6 +41,7 @@ mod readers;
 mod readme;
 mod recordings;
 mod redact;
+mod reports;
 mod run_facts;
 mod schemas;
 mod settings;

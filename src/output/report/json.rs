@@ -9,6 +9,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+#[cfg(feature = "cli")]
+use super::Report;
 use super::{Sink, Totals};
 use crate::check::{CallCounts, CallRow, Note, Observer, StreamStart, StreamSummary};
 use crate::error::Error;
@@ -65,6 +67,25 @@ impl<W: Write> Json<W> {
         let mut line = escaped_json(&serde_json::to_string(object).unwrap_or_default());
         line.push('\n');
         self.sink.write(&line);
+    }
+}
+
+#[cfg(feature = "cli")]
+impl<W: Write> Report<W> for Json<W> {
+    fn end(&mut self, totals: &Totals, exit_code: u8) {
+        self.totals(totals, exit_code);
+    }
+
+    fn shows_exit_code(&self) -> bool {
+        true
+    }
+
+    fn sink(&self) -> &Sink<W> {
+        &self.sink
+    }
+
+    fn into_sink(self: Box<Self>) -> Sink<W> {
+        self.sink
     }
 }
 
