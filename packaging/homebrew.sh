@@ -38,6 +38,10 @@ $(source_of x86_64-unknown-linux-musl)
 
   def install
     bin.install "ndjson-check"
+    man1.install "ndjson-check.1"
+    bash_completion.install "completions/ndjson-check.bash" => "ndjson-check"
+    fish_completion.install "completions/ndjson-check.fish"
+    zsh_completion.install "completions/_ndjson-check"
   end
 
   test do

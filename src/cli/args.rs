@@ -1,5 +1,6 @@
 //! The syntax of the command line. `setup` and `commands` interpret it.
 
+mod generated;
 mod help;
 mod values;
 
@@ -16,9 +17,11 @@ use crate::limits::LINE_BYTES_MAX;
 use crate::profile::DEFAULT;
 use crate::rules::Rule;
 
+use generated::Shell;
 use help::{USAGE, long, short};
 use values::{duration, duration_or_none, jobs};
 
+pub(crate) use generated::{completions, manual_page};
 pub(crate) use help::{one_line, usage};
 pub(crate) use values::{ReportFormat, ReportTo, Size, rule};
 
@@ -97,6 +100,14 @@ ndjson-check profiles [NAME]
         ))]
         profile: Option<String>,
     },
+    /// Print the completions of a shell
+    Completions {
+        /// The shell
+        #[arg(value_enum, value_name = "SHELL")]
+        shell: Shell,
+    },
+    /// Print the manual page
+    Man,
 }
 
 #[derive(Debug, clap::Subcommand)]

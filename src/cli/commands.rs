@@ -1,8 +1,8 @@
-//! The subcommands, which check nothing: `rules`, `profiles` and `schema`.
+//! The subcommands, which check nothing: `rules`, `profiles`, `schema`, `completions` and `man`.
 
 use std::path::PathBuf;
 
-use super::args::{ProfileDraft, SchemaOf, Subcommand};
+use super::args::{ProfileDraft, SchemaOf, Subcommand, completions, manual_page};
 use super::config;
 use super::draft::draft_profile;
 use super::error::CliError;
@@ -22,6 +22,11 @@ pub(super) fn run(subcommand: &Subcommand) -> Result<(), CliError> {
         Subcommand::Profiles { name: None, .. } => print(&profile_list()?),
         Subcommand::Profiles { name: Some(name), .. } => print(&Profile::whole_text(name)?),
         Subcommand::Schema { of, profile } => print(&schema(*of, profile.as_deref())?),
+        Subcommand::Completions { shell } => print(&completions(*shell)),
+        Subcommand::Man => {
+            let page = manual_page();
+            print(&page.map_err(|error| CliError::output("the manual page", error))?)
+        }
     }
 }
 
