@@ -100,7 +100,7 @@ pub mod internals {
     }
 }
 
-/// The README's example is compiled and run.
+/// The example of the page about the library is compiled and run.
 #[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
+#[doc = include_str!("../docs/library.md")]
+struct LibraryPage;

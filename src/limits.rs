@@ -148,13 +148,16 @@ mod program {
     use std::time::Duration;
 
     /// The end of a command's standard error that is kept, in bytes.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
     pub(crate) const STDERR_BYTES_MAX: usize = 64 * 1024;
 
     /// Lines of a command's standard error in a report.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
     pub(crate) const STDERR_LINES_MAX: usize = 10;
 
     /// Bytes that are read from a pipe after the wait for it was stopped: the largest pipe that is
     /// possible by default.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
     pub(crate) const AFTER_STOP_BYTES_MAX: usize = 1024 * 1024;
 
     /// Largest configuration file, in bytes. An endless file ends here, too.

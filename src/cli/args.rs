@@ -1,5 +1,6 @@
 //! The syntax of the command line. `setup` and `commands` interpret it.
 
+mod generated;
 mod help;
 mod values;
 
@@ -16,13 +17,16 @@ use crate::limits::LINE_BYTES_MAX;
 use crate::profile::DEFAULT;
 use crate::rules::Rule;
 
+use generated::Shell;
 use help::{USAGE, long, short};
 use values::{duration, duration_or_none, jobs};
 
+pub(crate) use generated::{completions, manual_page};
 pub(crate) use help::{one_line, usage};
 pub(crate) use values::{ReportFormat, ReportTo, Size, rule};
 
 /// The value of `--exit-grace` without the flag.
+#[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
 pub(crate) const EXIT_GRACE: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
@@ -96,6 +100,20 @@ ndjson-check profiles [NAME]
         ))]
         profile: Option<String>,
     },
+    /// Join json reports into one, with the exit code of all
+    Merge {
+        /// The reports: files, or `-` for standard input
+        #[arg(value_name = "REPORT", required = true)]
+        reports: Vec<PathBuf>,
+    },
+    /// Print the completions of a shell
+    Completions {
+        /// The shell
+        #[arg(value_enum, value_name = "SHELL")]
+        shell: Shell,
+    },
+    /// Print the manual page
+    Man,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -120,7 +138,7 @@ pub(crate) enum SchemaOf {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct Cli {
-    /// Files, or directories of *.ndjson and *.jsonl [default: stdin]
+    /// Files, or directories of *.ndjson and *.jsonl, also .gz and .zst [default: stdin]
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 

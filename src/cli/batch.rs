@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use super::archive::Decompressed;
 use super::conclude;
 use super::inputs::Input;
 use super::outputs::Outputs;
@@ -62,7 +63,7 @@ fn check_input(
 ) -> Result<(), Error> {
     let input = input?;
     let progress = outputs.progress.clone();
-    let source = progress.reading(input.open()?);
+    let source = Decompressed::new(progress.reading(input.open()?));
     let mut copies = std::mem::take(&mut outputs.copies);
     if let Some(redaction) = outputs.redaction.clone() {
         let name = input.name();
@@ -153,7 +154,7 @@ fn work(
     let mut observer = Sender { sender, pending: Vec::new() };
     let check = || {
         let input = input?;
-        let source = progress.reading(input.open()?);
+        let source = Decompressed::new(progress.reading(input.open()?));
         let (name, exit) = (input.name(), ProducerExit::default());
         match redaction {
             None => checker.check(&name, source, &mut observer),

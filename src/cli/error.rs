@@ -19,6 +19,7 @@ pub(crate) enum CliError {
     /// The reader of our output closed it. It knows: nothing is printed.
     ReaderClosed,
     /// The command could not be started.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
     Start {
         program: String,
         source: io::Error,

@@ -1,5 +1,6 @@
 //! The command line program: from the arguments to the exit code.
 
+mod archive;
 mod args;
 mod baseline;
 mod batch;
@@ -65,10 +66,7 @@ fn invoke(arguments: &[OsString]) -> Result<Exit, CliError> {
     }
     match Invocation::parse(arguments) {
         Ok(Invocation::Check(cli)) => check(&cli),
-        Ok(Invocation::Subcommand(subcommand)) => {
-            commands::run(&subcommand)?;
-            Ok(exit::SUCCEEDED.into())
-        }
+        Ok(Invocation::Subcommand(subcommand)) => commands::run(&subcommand).map(Exit::from),
         Err(error) if error.use_stderr() => Err(CliError::Usage(args::one_line(&error))),
         Err(help) => {
             print(&help.to_string())?;

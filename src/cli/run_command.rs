@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::archive::Decompressed;
 use super::args::{Cli, EXIT_GRACE};
 use super::error::CliError;
 use super::exit::{self, Exit};
@@ -40,6 +41,7 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
         }
     };
 
+    let source = Decompressed::new(source);
     let mut copies = std::mem::take(&mut outputs.copies);
     let mut stream = checker.stream(&name);
     // Waits for the producer whatever happened.

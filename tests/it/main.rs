@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+mod action;
 mod agents;
+mod archives;
 mod arrays;
 mod bytes;
 mod catalogue;
@@ -28,6 +30,7 @@ mod language_of_calls;
 mod limits;
 mod lines;
 mod many;
+mod merge;
 #[path = "../mutation/mod.rs"]
 mod mutation;
 mod noise;

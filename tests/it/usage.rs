@@ -1,5 +1,6 @@
 //! What is typed wrongly, the help for it, and the subcommands.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Output, Stdio};
 
@@ -144,12 +145,39 @@ fn schemas_are_printed() {
     assert_eq!(REPORT_SCHEMA, report);
 }
 
+/// Goal: completions and the manual page know every option that the help knows, and no hidden one.
+#[test]
+fn completions_and_the_manual_page_are_printed() {
+    let help = printed(&["--help"]);
+    let options: BTreeSet<&str> =
+        help.split_whitespace().filter(|it| it.starts_with("--")).collect();
+    let is_name =
+        |it: &&str| it.len() > 2 && it[2..].chars().all(|it| it == '-' || it.is_ascii_lowercase());
+    let options: Vec<&str> = options.into_iter().filter(is_name).collect();
+    assert!(options.len() > 30, "{options:?}");
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = printed(&["completions", shell]);
+        for option in &options {
+            let name = if shell == "fish" { &format!("-l {}", &option[2..]) } else { *option };
+            assert!(script.contains(name), "{shell}, {option}");
+        }
+        assert!(shell == "zsh" || !script.contains("engine"), "{shell}");
+    }
+    assert!(refused(&["completions", "no-such-shell"]).contains("invalid value"));
+    let page = printed(&["man"]);
+    assert!(page.contains(".TH ndjson-check 1"), "{page}");
+    for option in &options {
+        assert!(page.contains(&option.replace('-', "\\-")), "man, {option}");
+    }
+    assert!(page.contains("timed out"), "the exit codes: {page}");
+}
+
 /// Goal: a subcommand hides no file: `./rules` is always one, and so is `rules` after an option.
 #[test]
 fn a_file_may_be_named_like_a_subcommand() {
     let folder = tempfile::tempdir().unwrap();
     let good = fs::read(root().join(GOOD)).unwrap();
-    for name in ["rules", "profiles", "schema", "draft", "help", "rulez"] {
+    for name in ["rules", "profiles", "schema", "completions", "man", "draft", "help", "rulez"] {
         fs::write(folder.path().join(name), &good).unwrap();
         let dotted = format!("./{name}");
         let mut spellings: Vec<Vec<&str>> = vec![vec![&dotted], vec!["--strict", name]];
@@ -187,6 +215,7 @@ fn the_help_fits_a_terminal() {
         (&["profiles", "--help"], 24),
         (&["profiles", "draft", "--help"], 24),
         (&["schema", "-h"], 24),
+        (&["completions", "-h"], 24),
     ] {
         let help = printed(arguments);
         let wide: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
@@ -199,8 +228,9 @@ fn the_help_fits_a_terminal() {
 #[test]
 fn the_help_shows_what_it_should() {
     let (short, long) = (printed(&["-h"]), printed(&["--help"]));
-    for subcommand in ["rules", "profiles", "schema"] {
-        assert!(short.contains(&format!("\n  {subcommand} ")), "{short}");
+    for subcommand in ["rules", "profiles", "schema", "completions", "man"] {
+        let is_rare = ["completions", "man"].contains(&subcommand);
+        assert_eq!(short.contains(&format!("\n  {subcommand} ")), !is_rare, "{short}");
         assert!(long.contains(&format!("\n  {subcommand} ")), "{long}");
     }
     for heading in ["Check", "Convert", "Run", "Files", "Report", "Exit codes"] {

@@ -62,6 +62,8 @@ pub(super) fn short(command: clap::Command) -> clap::Command {
             arg.hide(true)
         }
     });
+    let hidden = |command: clap::Command| command.hide(true);
+    let command = command.mut_subcommand("completions", hidden).mut_subcommand("man", hidden);
     // One line each.
     command
         .mut_arg("profile", |arg| arg.help("Agent profile: name, file, or `auto` to detect"))

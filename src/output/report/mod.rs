@@ -12,11 +12,15 @@ mod junit;
 #[cfg(feature = "cli")]
 mod markdown;
 #[cfg(feature = "cli")]
+mod merge;
+#[cfg(feature = "cli")]
 mod sarif;
 #[cfg(feature = "cli")]
 mod step_outputs;
 
-use serde::Serialize;
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "cli")]
 use crate::check::Observer;
@@ -34,6 +38,8 @@ pub use json::{Json, SCHEMA};
 pub(crate) use junit::Junit;
 #[cfg(feature = "cli")]
 pub(crate) use markdown::Markdown;
+#[cfg(feature = "cli")]
+pub(crate) use merge::MergedReports;
 #[cfg(feature = "cli")]
 pub(crate) use sarif::Sarif;
 #[cfg(feature = "cli")]
@@ -77,7 +83,7 @@ fn page_url(rule: Rule) -> String {
 }
 
 /// The sum of several streams.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Totals {
     /// Streams checked to their end.
@@ -101,10 +107,10 @@ pub struct Totals {
     /// Diagnostics of severity warning.
     pub warnings: u64,
     /// Diagnostics that a baseline accepts; they are in no other count.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub known: u64,
     /// Entries of the baseline without a diagnostic.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub stale: u64,
 }
 
@@ -130,6 +136,38 @@ impl Totals {
         self.errors += stream.errors;
         self.warnings += stream.warnings;
         self.known += stream.known;
+    }
+}
+
+impl AddAssign for Totals {
+    fn add_assign(&mut self, other: Self) {
+        let Self {
+            streams,
+            conforming,
+            non_conforming,
+            succeeded,
+            failed,
+            truncated,
+            timed_out,
+            not_checked,
+            errors,
+            warnings,
+            known,
+            stale,
+        } = other;
+        let add = |sum: &mut u64, other: u64| *sum = sum.saturating_add(other);
+        add(&mut self.streams, streams);
+        add(&mut self.conforming, conforming);
+        add(&mut self.non_conforming, non_conforming);
+        add(&mut self.succeeded, succeeded);
+        add(&mut self.failed, failed);
+        add(&mut self.truncated, truncated);
+        add(&mut self.timed_out, timed_out);
+        add(&mut self.not_checked, not_checked);
+        add(&mut self.errors, errors);
+        add(&mut self.warnings, warnings);
+        add(&mut self.known, known);
+        add(&mut self.stale, stale);
     }
 }
 

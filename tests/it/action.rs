@@ -1,0 +1,177 @@
+//! The GitHub action: its script is run as the runner of GitHub would run it.
+
+use std::env::consts::{ARCH, OS};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::streams::{PROGRAM, root, text};
+
+/// What a step leaves behind.
+struct Step {
+    code: Option<i32>,
+    log: String,
+    outputs: String,
+    summary: String,
+}
+
+impl Step {
+    fn output(&self, name: &str) -> &str {
+        let value = |line| str::strip_prefix(line, name).and_then(|it| it.strip_prefix('='));
+        // GitHub takes the last one.
+        self.outputs.lines().rev().find_map(value).unwrap_or("-")
+    }
+}
+
+/// The inputs of `action.yml`, each with its default.
+fn inputs() -> Vec<(String, String)> {
+    let action = fs::read_to_string(root().join("action.yml")).unwrap();
+    let (_, inputs) = action.split_once("\ninputs:\n").unwrap();
+    let (inputs, rest) = inputs.split_once("\noutputs:\n").unwrap();
+    let mut found: Vec<(String, String)> = Vec::new();
+    for line in inputs.lines() {
+        if let Some(default) = line.strip_prefix("    default: ") {
+            found.last_mut().unwrap().1 = default.trim_matches('"').to_owned();
+        } else if let Some(name) = line.strip_prefix("  ").filter(|it| !it.starts_with(' ')) {
+            found.push((name.trim_end_matches(':').to_owned(), String::new()));
+        }
+    }
+    for (name, _) in &found {
+        let variable = format!("{}: ${{{{ inputs.{name} }}}}", variable(name));
+        assert_eq!(rest.matches(&variable).count(), 1, "{variable}");
+    }
+    assert_eq!(rest.matches("${{ inputs.").count(), found.len(), "only in `env`");
+    found
+}
+
+fn variable(input: &str) -> String {
+    format!("INPUT_{}", input.to_uppercase().replace('-', "_"))
+}
+
+/// Runs the step with these inputs; `set` adds to its environment.
+fn step_with(given: &[(&str, &str)], set: &[(&str, &str)], folder: &Path) -> Step {
+    let file = |name: &str| folder.join(name);
+    let mut bash = Command::new("bash");
+    bash.arg(root().join("action/entrypoint.sh")).current_dir(root());
+    for (name, default) in inputs() {
+        bash.env(variable(&name), default);
+    }
+    for (name, value) in given {
+        assert!(inputs().iter().any(|it| it.0 == *name), "{name}");
+        bash.env(variable(name), value);
+    }
+    for name in ["output", "summary"] {
+        fs::write(file(name), "").unwrap();
+    }
+    bash.env("GITHUB_OUTPUT", file("output")).env("GITHUB_STEP_SUMMARY", file("summary"));
+    bash.env("GITHUB_ACTIONS", "true").env("GITHUB_WORKSPACE", root()).env("RUNNER_TEMP", folder);
+    bash.envs(set.iter().copied());
+    let output = bash.output().unwrap();
+    Step {
+        code: output.status.code(),
+        log: text(&output.stdout) + &text(&output.stderr),
+        outputs: fs::read_to_string(file("output")).unwrap(),
+        summary: fs::read_to_string(file("summary")).unwrap(),
+    }
+}
+
+fn step(given: &[(&str, &str)]) -> Step {
+    step_with(given, &[("NDJSON_CHECK_BIN", PROGRAM)], TempDir::new().unwrap().path())
+}
+
+const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";
+
+/// Goal: the step is red when it should be, and says the same in its outputs.
+#[test]
+fn the_step_tells_what_became_of_the_run() {
+    let run = |script: &'static str| ("run", script);
+    for (input, code, verdict, outcome) in [
+        (("file", GOOD), 0, "conforming", "succeeded"),
+        (("file", "fixtures/agents/claude/array.ndjson"), 0, "conforming", "succeeded"),
+        (("file", "fixtures/agents/cursor/is-error.ndjson"), 3, "conforming", "failed"),
+        (run("cat fixtures/agents/cursor/plain.ndjson"), 0, "conforming", "succeeded"),
+        (run("head -3 fixtures/agents/cursor/plain.ndjson"), 1, "non-conforming", "truncated"),
+        (run("false | head -3 fixtures/agents/cursor/plain.ndjson"), 3, "conforming", "failed"),
+        (run("echo 'not allowed' >&2\nexit 7\necho never"), 3, "conforming", "failed"),
+        (run("true"), 1, "non-conforming", "truncated"),
+    ] {
+        let step = step(&[input]);
+        assert_eq!(step.code, Some(code), "{input:?}: {}", step.log);
+        assert_eq!(step.output("exit-code"), code.to_string(), "{input:?}: {}", step.outputs);
+        assert_eq!(step.output("verdict"), verdict, "{input:?}");
+        assert_eq!(step.output("outcome"), outcome, "{input:?}");
+        assert!(step.summary.contains(verdict), "{input:?}: {}", step.summary);
+    }
+}
+
+#[test]
+fn a_step_with_nothing_to_check_is_red() {
+    for given in [vec![], vec![("run", "true"), ("file", GOOD)]] {
+        let step = step(&given);
+        assert_eq!((step.code, step.output("verdict")), (Some(2), "not-checked"), "{}", step.log);
+        assert!(step.log.starts_with("::error title=ndjson-check::"), "{}", step.log);
+    }
+    // Neither an option nor a subcommand.
+    for file in ["--help", "rules", "no/such/file.ndjson"] {
+        assert_eq!(step(&[("file", file)]).code, Some(2), "{file}");
+    }
+}
+
+#[test]
+fn inputs_become_options() {
+    let folder = TempDir::new().unwrap();
+    let recording = folder.path().join("run of $HOME.ndjson");
+    let script = format!("IFS= read -r line || cat '{GOOD}'");
+    let step = step(&[
+        ("run", &script),
+        ("recording", recording.to_str().unwrap()),
+        ("timeout", "1m"),
+        ("args", "--max-calls=1\n\n--warn\nlimit-exceeded\n"),
+    ]);
+    assert_eq!(step.code, Some(0), "{}", step.log);
+    assert!(step.log.contains("Edited file src/cart.js"), "{}", step.log);
+    assert!(step.log.contains("warning[limit-exceeded]"), "{}", step.log);
+    assert_eq!(fs::read(recording).unwrap(), fs::read(root().join(GOOD)).unwrap());
+    let quiet = self::step(&[("file", GOOD), ("summary", "false"), ("args", "; exit 9")]);
+    assert_eq!((quiet.code, quiet.summary.as_str()), (Some(2), ""), "{}", quiet.log);
+    let quiet = self::step(&[("file", GOOD), ("summary", "false")]);
+    assert_eq!((quiet.code, quiet.summary.as_str()), (Some(0), ""), "{}", quiet.log);
+}
+
+/// Goal: no release runs that is not the one that was published.
+#[test]
+fn a_download_must_have_its_checksum() {
+    let target = match (OS, ARCH) {
+        ("linux", arch) => format!("{arch}-unknown-linux-musl"),
+        (_, arch) => format!("{arch}-apple-darwin"),
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    let folder = TempDir::new().unwrap();
+    let name = format!("ndjson-check-{version}-{target}");
+    let releases = folder.path().join(format!("v{version}"));
+    fs::create_dir_all(releases.join(&name)).unwrap();
+    fs::write(releases.join(&name).join("ndjson-check"), "#!/bin/sh\necho \"ours: $*\"\n").unwrap();
+    let shell = |script: &str| {
+        let mut shell = Command::new("sh");
+        let status = shell.args(["-c", script, "sh", &name]).current_dir(&releases).status();
+        assert!(status.unwrap().success(), "{script}");
+    };
+    shell("chmod +x $1/ndjson-check && tar -czf $1.tar.gz $1");
+    let download = || {
+        let mirror = format!("file://{}", folder.path().display());
+        let temporary = TempDir::new().unwrap();
+        let given = [("file", "run.ndjson"), ("version", version), ("profile", "claude")];
+        step_with(&given, &[("NDJSON_CHECK_RELEASES", &mirror)], temporary.path())
+    };
+    shell("(sha256sum $1.tar.gz || shasum -a 256 $1.tar.gz) > $1.tar.gz.sha256");
+    let step = download();
+    assert_eq!(step.log, "ours: --profile=claude ./run.ndjson\n");
+    for spoilt in ["sed -i.old 's/^./g/' $1.tar.gz.sha256", ": > $1.tar.gz.sha256", "rm $1.*256"] {
+        shell(spoilt);
+        let step = download();
+        assert_eq!((step.code, step.output("exit-code")), (Some(2), "2"), "{}", step.log);
+        assert!(!step.log.contains("ours"), "{}", step.log);
+    }
+}
