@@ -178,7 +178,9 @@ impl Observer for Outputs {
         self.totals.add(&summary);
         self.totals.stale += stale;
         self.observers().for_each(|observer| observer.summary(&summary));
-        messages.iter().for_each(|message| self.report_error(message));
+        for message in &messages {
+            self.report_error(message);
+        }
     }
 }
 

@@ -56,11 +56,12 @@ impl<W: Write> Report<W> for BaselineWriter<W> {
             self.sink.failure = Some(io::Error::other("an input could not be checked"));
             return;
         }
-        let mut findings: Vec<_> = std::mem::take(&mut self.findings).into_values().collect();
-        findings.iter_mut().for_each(|of_stream| of_stream.sort());
-        let lines = findings.concat().into_iter().map(|finding| {
+        let findings = std::mem::take(&mut self.findings);
+        let mut findings: Vec<KnownFinding> = findings.into_values().flatten().collect();
+        findings.sort();
+        let lines = findings.iter().map(|finding| {
             // Cannot fail: it has nothing but strings and a number.
-            let line = serde_json::to_string(&finding).unwrap_or_default();
+            let line = serde_json::to_string(finding).unwrap_or_default();
             format!("\n    {}", escaped_json(&line))
         });
         let lines: Vec<String> = lines.collect();

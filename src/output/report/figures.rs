@@ -28,11 +28,9 @@ pub(super) fn sum(totals: &Totals) -> String {
         (totals.truncated, "truncated"),
         (totals.timed_out, "timed out"),
     ];
-    let mut found =
-        format!("{}, {}", counted(totals.errors, "error"), counted(totals.warnings, "warning"));
-    if totals.known > 0 {
-        found += &format!(", {} known", totals.known);
-    }
+    let (errors, warnings) = (counted(totals.errors, "error"), counted(totals.warnings, "warning"));
+    let known = if totals.known > 0 { format!(", {} known", totals.known) } else { String::new() };
+    let found = format!("{errors}, {warnings}{known}");
     let mut parts = vec![listed(&verdicts), listed(&outcomes), found];
     parts.retain(|part| !part.is_empty());
     let streams = counted(totals.streams + totals.not_checked, "stream");

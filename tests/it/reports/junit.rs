@@ -1,4 +1,4 @@
-//! The JUnit report, read by two parsers of XML and checked against Jenkins' schema.
+//! The `JUnit` report, read by two parsers of XML and checked against Jenkins' schema.
 
 use std::fs;
 use std::io::Write as _;

@@ -124,8 +124,8 @@ fn one_report_goes_to_standard_output() {
         (&["markdown", "json=/dev/null"], 0),
     ] {
         let mut command = program();
-        reports.iter().for_each(|report| _ = command.args(["--report", report]));
-        let output = command.arg(good).output().unwrap();
+        command.args(reports.iter().map(|report| format!("--report={report}"))).arg(good);
+        let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{reports:?}: {}", text(&output.stderr));
     }
 }

@@ -47,7 +47,8 @@ fn the_report_is_valid() {
     let files: BTreeSet<&str> = results(&report).iter().map(uri).collect();
     assert_eq!(files.len(), paths.len());
     for result in results(&report) {
-        let rule = &run["tool"]["driver"]["rules"][result["ruleIndex"].as_u64().unwrap() as usize];
+        let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+        let rule = &run["tool"]["driver"]["rules"][index];
         assert_eq!(rule["id"], result["ruleId"]);
         assert!(rule["help"]["markdown"].as_str().unwrap().starts_with("# "));
         assert!(!result["message"]["text"].as_str().unwrap().contains("]("), "{result}");
