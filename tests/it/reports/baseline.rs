@@ -181,7 +181,7 @@ fn bad_baselines_are_refused() {
         (version(2, ""), "known.json:2:12: version 2 is not known; this program reads version 1"),
         (version(1, "{}"), "known.json:3:15: missing field `path`"),
         (version(1, &entry.replace(":1}", ":0}")), "known.json:3:86: invalid value: integer `0`"),
-        (version(1, &entry.replace("path", "file")), "known.json:3:21: unknown field `file`"),
+        (version(1, &entry.replace("path", "file")), "known.json:3:20: unknown field `file`"),
         (version(1, &format!("{entry},{entry}")), "known.json: finding 2 has the fingerprint of"),
         ("\u{1b}[31m".to_owned(), "known.json:1:1: expected value"),
     ];

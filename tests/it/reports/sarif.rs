@@ -63,7 +63,7 @@ fn the_report_is_valid() {
     assert_eq!(place["fullyQualifiedName"], "-");
 }
 
-/// Goal: a finding keeps its fingerprint when its stream changes elsewhere, and shares it with none.
+/// Goal: a finding keeps its fingerprint when its stream changes elsewhere, and no two share one.
 /// Method: fixtures, and the same with blank lines before their first line.
 #[test]
 fn fingerprints_survive_line_shifts() {
