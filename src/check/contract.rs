@@ -27,6 +27,8 @@ pub(crate) struct Options {
     pub(crate) is_array: Option<bool>,
     /// The shortest series of equal calls that is reported.
     pub(crate) repeated_calls: u64,
+    /// Whether each session in a stream is judged on its own.
+    pub(crate) splits_sessions: bool,
     /// Whether the SHA-256 hash of the stream is computed.
     pub(crate) hashes_bytes: bool,
     /// Longest line that is checked, in bytes.
@@ -46,6 +48,7 @@ impl Default for Options {
             format: None,
             is_array: None,
             repeated_calls: REPEATED_CALLS,
+            splits_sessions: false,
             hashes_bytes: false,
             line_bytes_max: LINE_BYTES_MAX,
             limits: Limits::default(),

@@ -193,6 +193,11 @@ pub(crate) struct Cli {
     #[arg(long, help_heading = "Check")]
     pub(crate) print_config: bool,
 
+    /// Sessions in one stream: judge all as one run, or each on its own
+    #[arg(long, value_enum, value_name = "HOW-MANY", default_value = "one")]
+    #[arg(help_heading = "Check")]
+    pub(crate) sessions: SessionCount,
+
     /// Equal tool calls in a row that are reported
     #[arg(long, value_name = "N", default_value_t = REPEATED_CALLS)]
     #[arg(value_parser = clap::value_parser!(u64).range(2..), help_heading = "Check")]
@@ -339,6 +344,12 @@ impl InputFormat {
             Self::Array => Some(true),
         }
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SessionCount {
+    One,
+    Many,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

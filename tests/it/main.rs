@@ -45,6 +45,7 @@ mod redact;
 mod reports;
 mod run_facts;
 mod schemas;
+mod sessions;
 mod settings;
 mod signals;
 mod streams;
