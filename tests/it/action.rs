@@ -167,7 +167,7 @@ fn a_download_must_have_its_checksum() {
     };
     shell("(sha256sum $1.tar.gz || shasum -a 256 $1.tar.gz) > $1.tar.gz.sha256");
     let step = download();
-    assert_eq!(step.log, "ours: --profile=claude ./run.ndjson\n");
+    assert_eq!(step.log, "ours: --report human --report github --profile=claude ./run.ndjson\n");
     for spoilt in ["sed -i.old 's/^./g/' $1.tar.gz.sha256", ": > $1.tar.gz.sha256", "rm $1.*256"] {
         shell(spoilt);
         let step = download();
