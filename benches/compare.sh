@@ -55,7 +55,7 @@ fi
 echo "writing the corpora to $folder ..." >&2
 "$built/examples/corpus" "$folder" "$mib"
 "$built/examples/corpus" "$folder/piece" "$small" deltas tools
-cp benches/texts.schema.json "$folder"
+cp benches/texts.schema.json benches/demands.toml "$folder"
 fixtures=$PWD/fixtures/agents
 ln -s "$binary" "$folder/check"
 cd "$folder"
@@ -133,6 +133,8 @@ one_stream() {
   at_least "$1: faster than the reference engine" "$3" "$fast" "$tree"
   in_turn $rounds 1 "$one $schema $file" "$reference $schema $file"
   at_least "$1: the same with a schema that reads every text" 1.5 "${medians[@]}"
+  in_turn $rounds 1 "$one --config demands.toml $file" "$one --no-config $file"
+  at_most "$1: with limits and expectations" 1.05 "${medians[@]}"
   in_turn $rounds 1 "$one small/$file" "jq -e .type small/$file"
   at_least "$1, one of $small MiB: faster than jq -e .type" "$4" "${medians[@]}"
   in_turn $rounds 1 "sh -c 'cat $file | $one'" "sh -c 'cat $file | wc -l'"

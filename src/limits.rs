@@ -163,6 +163,28 @@ mod program {
     /// Largest configuration file, in bytes. An endless file ends here, too.
     pub(crate) const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
+    /// Annotations of one level in the log of a GitHub workflow, without the one that counts the
+    /// others. The runner shows ten for a step.
+    pub(crate) const ANNOTATIONS_MAX: usize = 9;
+
+    /// Longest message of an annotation, in bytes. The runner cuts it at 4,096 characters.
+    pub(crate) const ANNOTATION_BYTES_MAX: usize = 4_000;
+
+    /// Longest Markdown report, in bytes. GitHub refuses a comment of more than 65,536 characters.
+    pub(crate) const MARKDOWN_BYTES_MAX: usize = 60_000;
+
+    /// Diagnostics of one stream, tools of one stream, and errors in a Markdown report.
+    pub(crate) const MARKDOWN_ROWS_MAX: u64 = 20;
+
+    /// A list of a Markdown report is complete above this size, in bytes.
+    pub(crate) const MARKDOWN_LIST_BYTES_MAX: usize = 8_000;
+
+    /// Longest name of a tool in a Markdown report, in bytes.
+    pub(crate) const MARKDOWN_NAME_BYTES_MAX: usize = 60;
+
+    /// Longest text of a stream in one place of a Markdown report, in bytes.
+    pub(crate) const MARKDOWN_TEXT_BYTES_MAX: usize = 500;
+
     /// Longest duration of a timer.
     pub(crate) const TIMER_MAX: Duration = Duration::from_secs(365 * 86_400);
 

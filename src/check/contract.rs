@@ -27,6 +27,8 @@ pub(crate) struct Options {
     pub(crate) is_array: Option<bool>,
     /// The shortest series of equal calls that is reported.
     pub(crate) repeated_calls: u64,
+    /// Whether the SHA-256 hash of the stream is computed.
+    pub(crate) hashes_bytes: bool,
     /// Longest line that is checked, in bytes.
     pub(crate) line_bytes_max: u64,
     /// The limits of the run.
@@ -44,6 +46,7 @@ impl Default for Options {
             format: None,
             is_array: None,
             repeated_calls: REPEATED_CALLS,
+            hashes_bytes: false,
             line_bytes_max: LINE_BYTES_MAX,
             limits: Limits::default(),
             expected: Arc::default(),

@@ -4,6 +4,7 @@
 //! only collects; then [`stream::StreamCheck`] sends each line through the stages.
 
 mod answer;
+mod builder;
 mod contract;
 mod end_of_run;
 mod expectation;
@@ -18,22 +19,19 @@ mod summary;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Read};
-use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::error::Error;
-use crate::profile::detect::{AUTO, Detector, ProfileSource};
-use crate::profile::read_json;
-use crate::rules::{Rule, Severities, Severity};
+use crate::profile::detect::{Detector, ProfileSource};
 use crate::stream::{ArraySplitter, LineBuffer, LineParser};
 
 use contract::{Contracts, Options};
-use stage::expect::Expected;
-use stream::{Memory, StreamCheck};
+use stream::{Memory, StreamBytes, StreamCheck};
 
 pub(crate) use answer::Answer;
+pub use builder::CheckerBuilder;
 pub use end_of_run::{ProducerExit, StopReason};
 pub use expectation::{Expectation, ExpectedCalls, Limits};
 #[cfg(feature = "cli")]
@@ -48,119 +46,6 @@ pub use summary::{Format, Limit, Note, Outcome, StreamSummary, Verdict};
 
 /// Bytes of one read during detection: in most streams the first line shows the agent.
 const DETECTION_READ_BYTES: usize = 16 * 1024;
-
-/// Builds a [`Checker`].
-#[derive(Debug, Clone, Default)]
-pub struct CheckerBuilder {
-    profile: Option<String>,
-    schema: Option<(String, Value)>,
-    expectations: Vec<(String, Expectation)>,
-    options: Options,
-}
-
-impl CheckerBuilder {
-    /// The agent: the name of a built-in profile, or a profile file. Without it, or with `auto`,
-    /// the first events of each stream show it.
-    #[must_use]
-    pub fn profile(mut self, name_or_file: &str) -> Self {
-        self.profile = Some(name_or_file.to_owned()).filter(|name| name != AUTO);
-        self
-    }
-
-    /// A file with a JSON Schema that every event must satisfy, too.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be read, or is not JSON.
-    pub fn schema_file(mut self, file: &Path) -> Result<Self, Error> {
-        let origin = file.display().to_string();
-        match read_json(file) {
-            Ok(schema) => self.schema = Some((origin, schema)),
-            Err(message) => return Err(Error::Schema { stream: None, origin, message }),
-        }
-        Ok(self)
-    }
-
-    /// Gives every rule its strict severity.
-    #[must_use]
-    pub fn strict(mut self, is_strict: bool) -> Self {
-        self.options.severities = Severities::new(is_strict);
-        self
-    }
-
-    /// Sets the severity of a rule; `None` turns it off. Comes after [`CheckerBuilder::strict`].
-    #[must_use]
-    pub fn severity(mut self, rule: Rule, severity: Option<Severity>) -> Self {
-        self.options.severities.set(rule, severity);
-        self
-    }
-
-    /// The format that the agent was asked for. Without it, the first event shows it.
-    #[must_use]
-    pub fn format(mut self, format: Format) -> Self {
-        self.options.format = Some(format);
-        self
-    }
-
-    /// How many equal calls in a row are reported as `repeated-call`. The default is 5.
-    #[must_use]
-    pub fn repeated_calls(mut self, count: u64) -> Self {
-        self.options.repeated_calls = count;
-        self
-    }
-
-    /// Whether the stream is one JSON array of events. Without it, the first bytes show it.
-    #[must_use]
-    pub fn array(mut self, is_array: bool) -> Self {
-        self.options.is_array = Some(is_array);
-        self
-    }
-
-    /// The longest line that is checked, in bytes; longer ones are reported and skipped. Of an
-    /// array, the longest element.
-    #[must_use]
-    pub fn max_line_bytes(mut self, bytes: u64) -> Self {
-        self.options.line_bytes_max = bytes;
-        self
-    }
-
-    /// Sets limits for the run; see the rule `limit-exceeded`.
-    #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.options.limits = limits;
-        self
-    }
-
-    /// Adds something that is expected of the run; see the rule `expectation-failed`. `place` says
-    /// in messages where it is stated.
-    #[must_use]
-    pub fn expect(mut self, place: &str, expectation: Expectation) -> Self {
-        self.expectations.push((place.to_owned(), expectation));
-        self
-    }
-
-    /// Reads every line by the plain parser. Slow; the results are the same.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn plain(mut self, is_plain: bool) -> Self {
-        self.options.is_plain = is_plain;
-        self
-    }
-
-    /// The checker.
-    ///
-    /// # Errors
-    ///
-    /// When the profile, a schema or an expectation cannot be used.
-    pub fn build(self) -> Result<Checker, Error> {
-        let Self { profile, schema, expectations, mut options } = self;
-        let expected = expectations.into_iter().map(|(place, it)| Expected::new(&place, it));
-        options.expected = expected.collect::<Result<_, _>>()?;
-        let schema = schema.as_ref().map(|(origin, schema)| (origin.as_str(), schema));
-        let contracts = Contracts::new(profile.as_deref(), schema, options)?;
-        Ok(Checker::new(Arc::new(contracts)))
-    }
-}
 
 /// Checks streams, one after the other. It reuses what it learned from earlier streams. A clone
 /// shares profiles and schemas but learns separately; use one per thread.
@@ -198,11 +83,12 @@ impl Checker {
     /// Begins to check a stream; `name` names it in reports.
     pub fn stream(&mut self, name: &str) -> Stream<'_> {
         let Self { contracts, memories, parser, buffer } = self;
-        let Options { line_bytes_max, is_array, .. } = *contracts.options();
+        let Options { line_bytes_max, is_array, hashes_bytes, .. } = *contracts.options();
         let lines = LineBuffer::new(std::mem::take(buffer), line_bytes_max, is_array);
         let state = State::Detecting(Detector::default());
         let name = name.to_owned();
-        Stream { name, contracts, memories, parser, memory: buffer, lines, state }
+        let hasher = hashes_bytes.then(Sha256::new);
+        Stream { name, contracts, memories, parser, memory: buffer, lines, hasher, state }
     }
 
     /// Checks a stream to its end. Nothing is known about its producer; see [`Stream::finish`].
@@ -234,6 +120,8 @@ pub struct Stream<'c> {
     /// Where the buffer's memory goes back to.
     memory: &'c mut Vec<u8>,
     lines: LineBuffer,
+    /// Of the bytes, if their hash is wanted.
+    hasher: Option<Sha256>,
     state: State<'c>,
 }
 
@@ -265,7 +153,7 @@ impl Stream<'_> {
             let room = self.lines.room();
             let count = room.len().min(bytes.len());
             room[..count].copy_from_slice(&bytes[..count]);
-            self.lines.filled(count);
+            self.filled(count);
             bytes = &bytes[count..];
             self.advance(out)?;
         }
@@ -301,7 +189,7 @@ impl Stream<'_> {
             match source.read(&mut room[..wanted]) {
                 Ok(0) => return Ok(()),
                 Ok(count) => {
-                    self.lines.filled(count);
+                    self.filled(count);
                     self.advance(out)?;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -313,6 +201,14 @@ impl Stream<'_> {
                 }
             }
         }
+    }
+
+    /// Takes the bytes that have been written to the beginning of the room.
+    fn filled(&mut self, count: usize) {
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(&self.lines.room()[..count]);
+        }
+        self.lines.filled(count);
     }
 
     /// The end of the stream, and what is known about its producer. Reports what only the end
@@ -329,10 +225,11 @@ impl Stream<'_> {
         self.lines.end();
         self.settle(out)?;
         self.advance(out)?;
-        let Self { name: _, memories, memory, lines, state, .. } = self;
+        let Self { name: _, memories, memory, lines, hasher, state, .. } = self;
         let State::Checking(mut check) = state else { unreachable!("settled above") };
         let defect = lines.array().and_then(ArraySplitter::defect);
-        let summary = check.finish(lines.bytes_taken(), defect, exit, out);
+        let bytes = StreamBytes { count: lines.bytes_taken(), sha256: hasher.map(hexadecimal) };
+        let summary = check.finish(bytes, defect, exit, out);
         let (profile, learned) = check.into_memory();
         memories.insert(profile.to_owned(), learned);
         *memory = lines.into_memory();
@@ -389,4 +286,10 @@ impl Stream<'_> {
         self.state = State::Checking(check);
         Ok(())
     }
+}
+
+/// The hash, as it is usually written.
+fn hexadecimal(hasher: Sha256) -> String {
+    let digits = hasher.finalize().into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }

@@ -39,7 +39,7 @@ pub(super) struct Run<'c> {
     background: BackgroundWork,
     pub(super) text: TextCheck<'c>,
     pub(super) terminal: TerminalCheck,
-    demands: DemandCheck<'c>,
+    demands: Option<DemandCheck<'c>>,
     pub(super) facts: RunFacts,
 }
 
@@ -99,9 +99,9 @@ impl<'c> Run<'c> {
             Place::Run => self.in_run(facts, is_valid, &mut text, &mut calls, findings),
         }
         let (text, calls) = (&text[..], &calls[..]);
-        let used = (&self.facts, self.calls.counts());
-        let exceeds_limit = self.demands.observe(facts, (calls, text), used)
-            && findings.is_error(Rule::LimitExceeded);
+        let exceeds_limit = self.demands.as_mut().is_some_and(|demands| {
+            demands.observe(facts, (calls, text), (&self.facts, self.calls.counts()))
+        }) && findings.is_error(Rule::LimitExceeded);
         out.event(&CheckedEvent { line, facts, text, calls, is_valid, place, exceeds_limit });
     }
 
@@ -112,7 +112,9 @@ impl<'c> Run<'c> {
         self.facts.new_turn();
         self.session.new_turn();
         self.calls.new_turn();
-        self.demands.new_turn();
+        if let Some(demands) = &mut self.demands {
+            demands.new_turn();
+        }
         self.actions.new_turn();
         self.text.new_turn(text);
     }
@@ -252,18 +254,20 @@ impl<'c> Run<'c> {
 
     /// What the user demands of the run.
     fn demands(&mut self, end: &EndOfRun<'_>, findings: &mut Findings<'_>) {
+        let format = self.format();
+        let Some(demands) = &mut self.demands else { return };
         let profile = self.contract.profile();
         let context = Context {
             has_succeeded: end.succeeded(),
             // One object at the end of a run says nothing about its calls.
-            shows_calls: profile.calls.are_shown() && self.format() == Format::StreamJson,
+            shows_calls: profile.calls.are_shown() && format == Format::StreamJson,
             shows_text: !profile.text.rules.is_empty(),
             has_lost_line: findings.first_lost_line.is_some(),
             untracked_calls: 0,
         };
         let used = (&self.facts, self.calls.counts());
         let was_stopped = end.cause == Cause::LimitExceeded;
-        self.demands.finish(used, context, was_stopped, &mut findings.pending);
+        demands.finish(used, context, was_stopped, &mut findings.pending);
     }
 
     /// What a stream without its terminal event leaves open.

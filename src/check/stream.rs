@@ -26,6 +26,13 @@ pub(super) struct Memory {
     shapes: Shapes,
 }
 
+/// The bytes of a whole stream.
+#[derive(Debug)]
+pub(super) struct StreamBytes {
+    pub(super) count: u64,
+    pub(super) sha256: Option<String>,
+}
+
 /// The check of one stream, once its profile is known.
 #[derive(Debug)]
 pub(super) struct StreamCheck<'c> {
@@ -140,7 +147,7 @@ impl<'c> StreamCheck<'c> {
     /// around the events.
     pub(super) fn finish(
         &mut self,
-        bytes: u64,
+        bytes: StreamBytes,
         array_defect: Option<Diagnostic>,
         exit: &ProducerExit,
         out: &mut dyn Observer,
@@ -160,7 +167,12 @@ impl<'c> StreamCheck<'c> {
         summary
     }
 
-    fn summary(&mut self, bytes: u64, end: &EndOfRun<'_>, exit: &ProducerExit) -> StreamSummary {
+    fn summary(
+        &mut self,
+        bytes: StreamBytes,
+        end: &EndOfRun<'_>,
+        exit: &ProducerExit,
+    ) -> StreamSummary {
         let (errors, warnings) =
             (self.findings.total(Severity::Error), self.findings.total(Severity::Warning));
         let failed = end.outcome != Outcome::Succeeded;
@@ -174,7 +186,8 @@ impl<'c> StreamCheck<'c> {
             outcome: end.outcome,
             lines: self.lines.lines,
             events: self.run.events,
-            bytes,
+            bytes: bytes.count,
+            sha256: bytes.sha256,
             errors,
             warnings,
             rule_counts: self.findings.rule_counts(),

@@ -97,6 +97,8 @@ pub struct StreamSummary {
     pub events: u64,
     /// Size of the stream in bytes.
     pub bytes: u64,
+    /// The SHA-256 hash of these bytes in hexadecimal digits, if it was asked for.
+    pub sha256: Option<String>,
     /// Diagnostics of severity error.
     pub errors: u64,
     /// Diagnostics of severity warning.

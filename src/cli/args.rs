@@ -131,7 +131,7 @@ pub(crate) enum SchemaOf {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct Cli {
-    /// Files, or directories of *.ndjson and *.jsonl [default: stdin]
+    /// Files, or directories of *.ndjson and *.jsonl, also .gz and .zst [default: stdin]
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
@@ -281,7 +281,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "FILE", conflicts_with = "command", help_heading = "Files")]
     pub(crate) files0_from: Option<PathBuf>,
 
-    /// Write a human or json report; can be repeated
+    /// Write a report: human, json, github or markdown; can be repeated
     #[arg(long, value_name = "FORMAT[=FILE]", action = ArgAction::Append)]
     #[arg(help_heading = "Report")]
     pub(crate) report: Vec<ReportTo>,

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use super::archive::Decompressed;
 use super::conclude;
 use super::inputs::Input;
 use super::outputs::Outputs;
@@ -15,7 +16,6 @@ use super::redaction::{self, Redaction};
 use super::tee::Tee;
 use crate::check::{Checker, Observer, ProducerExit, StreamStart, StreamSummary};
 use crate::error::Error;
-use crate::output::report::Totals;
 use crate::profile::Profile;
 use crate::profile::detect::ProfileSource;
 use crate::rules::diagnostic::Diagnostic;
@@ -36,7 +36,6 @@ pub(super) fn check_inputs(
     jobs: Option<NonZeroUsize>,
     outputs: &mut Outputs,
 ) -> u8 {
-    let mut totals = Totals::default();
     // What is converted or copied is written as it arrives.
     let jobs = if outputs.are_live() {
         1
@@ -46,14 +45,14 @@ pub(super) fn check_inputs(
     };
     let unchecked = match jobs {
         0 | 1 => inputs,
-        _ => in_parallel(inputs, checker, jobs, outputs, &mut totals),
+        _ => in_parallel(inputs, checker, jobs, outputs),
     };
     for input in unchecked {
         let result = check_input(input, checker, exit, outputs);
-        add(&mut totals, result, outputs);
+        conclude_stream(result, outputs);
     }
     outputs.progress.finish();
-    conclude(totals, None, outputs)
+    conclude(None, outputs)
 }
 
 fn check_input(
@@ -61,37 +60,29 @@ fn check_input(
     checker: &mut Checker,
     exit: &ProducerExit,
     outputs: &mut Outputs,
-) -> Result<StreamSummary, Error> {
+) -> Result<(), Error> {
     let input = input?;
     let progress = outputs.progress.clone();
-    let source = progress.reading(input.open()?);
+    let source = Decompressed::new(progress.reading(input.open()?));
     let mut copies = std::mem::take(&mut outputs.copies);
     if let Some(redaction) = outputs.redaction.clone() {
         let name = input.name();
         let result =
             redaction::check(&redaction, checker, &name, source, exit, &mut copies, outputs);
         outputs.copies = copies;
-        return result;
+        return result.map(drop);
     }
     let mut stream = checker.stream(&input.name());
     let read = stream.read(Tee::new(source, &mut copies), outputs);
     outputs.copies = copies;
     read?;
-    stream.finish(exit, outputs)
+    stream.finish(exit, outputs).map(drop)
 }
 
-/// Adds the result of one stream to the totals.
-pub(super) fn add(
-    totals: &mut Totals,
-    result: Result<StreamSummary, Error>,
-    outputs: &mut Outputs,
-) {
-    match result {
-        Ok(summary) => totals.add(&summary),
-        Err(error) => {
-            totals.not_checked += 1;
-            outputs.report_error(&error.into());
-        }
+/// Reports why a stream could not be checked to its end, if so.
+pub(super) fn conclude_stream(result: Result<(), Error>, outputs: &mut Outputs) {
+    if let Err(error) = result {
+        outputs.not_checked(&error.into());
     }
     outputs.progress.file_done();
 }
@@ -100,7 +91,8 @@ pub(super) fn add(
 enum Message {
     Begin(String, Arc<Profile>, ProfileSource),
     Diagnostic(Box<Diagnostic>),
-    Done(Box<Result<StreamSummary, Error>>),
+    Summary(Box<StreamSummary>),
+    Done(Result<(), Error>),
     Panicked(Box<dyn Any + Send>),
 }
 
@@ -118,13 +110,7 @@ struct Queue {
 /// Workers take the inputs in their order and send the channel of each stream before they check
 /// it, so this thread reads the channels in the order of the inputs. A worker waits when its
 /// channel is full, and when too many streams are waiting to be reported.
-fn in_parallel(
-    inputs: Inputs,
-    checker: &Checker,
-    jobs: usize,
-    outputs: &mut Outputs,
-    totals: &mut Totals,
-) -> Inputs {
+fn in_parallel(inputs: Inputs, checker: &Checker, jobs: usize, outputs: &mut Outputs) -> Inputs {
     let count = inputs.len();
     let (channels, streams) = sync_channel(STREAMS_AHEAD_MAX);
     let queue = Mutex::new(Queue { inputs: inputs.into_iter(), channels });
@@ -142,7 +128,7 @@ fn in_parallel(
         for _ in 0..if has_threads { count } else { 0 } {
             let Ok(messages) = streams.recv() else { break };
             let result = relay(&messages, outputs);
-            add(totals, result, outputs);
+            conclude_stream(result, outputs);
         }
     });
     queue.into_inner().unwrap_or_else(PoisonError::into_inner).inputs.collect()
@@ -168,7 +154,7 @@ fn work(
     let mut observer = Sender { sender, pending: Vec::new() };
     let check = || {
         let input = input?;
-        let source = progress.reading(input.open()?);
+        let source = Decompressed::new(progress.reading(input.open()?));
         let (name, exit) = (input.name(), ProducerExit::default());
         match redaction {
             None => checker.check(&name, source, &mut observer),
@@ -177,7 +163,7 @@ fn work(
     };
     // The main thread resumes the panic when it reports this stream.
     let (last, goes_on) = match catch_unwind(AssertUnwindSafe(check)) {
-        Ok(result) => (Message::Done(Box::new(result)), true),
+        Ok(result) => (Message::Done(result.map(drop)), true),
         Err(panic) => (Message::Panicked(panic), false),
     };
     observer.pending.push(last);
@@ -186,7 +172,7 @@ fn work(
 }
 
 /// Passes on what a worker sends about one stream.
-fn relay(messages: &Messages, outputs: &mut Outputs) -> Result<StreamSummary, Error> {
+fn relay(messages: &Messages, outputs: &mut Outputs) -> Result<(), Error> {
     loop {
         let batch = match messages.try_recv() {
             Ok(batch) => batch,
@@ -202,12 +188,10 @@ fn relay(messages: &Messages, outputs: &mut Outputs) -> Result<StreamSummary, Er
                     outputs.begin(&StreamStart { name: &name, profile: &profile, source })?;
                 }
                 Message::Diagnostic(diagnostic) => outputs.diagnostic(&diagnostic),
+                Message::Summary(summary) => outputs.summary(&summary),
                 Message::Done(result) => {
-                    match &*result {
-                        Ok(summary) => outputs.summary(summary),
-                        Err(_) => outputs.flush(),
-                    }
-                    return *result;
+                    outputs.flush();
+                    return result;
                 }
                 Message::Panicked(panic) => resume_unwind(panic),
             }
@@ -237,6 +221,10 @@ impl Observer for Sender {
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
         self.pending.push(Message::Diagnostic(Box::new(diagnostic.clone())));
+    }
+
+    fn summary(&mut self, summary: &StreamSummary) {
+        self.pending.push(Message::Summary(Box::new(summary.clone())));
     }
 
     fn flush(&mut self) {

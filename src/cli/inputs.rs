@@ -17,6 +17,9 @@ pub(crate) const STDIN: &str = "-";
 /// The extensions of streams in a directory.
 const EXTENSIONS: [&str; 2] = ["ndjson", "jsonl"];
 
+/// What may follow them.
+const ARCHIVES: [&str; 2] = ["gz", "zst"];
+
 /// One stream to check, not yet opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Input {
@@ -53,7 +56,7 @@ impl Input {
 }
 
 /// Lists the streams behind the arguments, in their order; a directory means the `*.ndjson` and
-/// `*.jsonl` files below it, sorted by name. No argument means standard input.
+/// `*.jsonl` files below it, compressed or not, sorted by name. No argument means standard input.
 ///
 /// What cannot be listed is an error in the place of its stream, so that the others are checked.
 pub(crate) fn inputs(arguments: Vec<PathBuf>) -> Vec<Result<Input, Error>> {
@@ -99,8 +102,7 @@ fn stream_of(entry: walkdir::DirEntry) -> Option<Result<Input, Error>> {
     if entry.depth() == 0 || entry.file_type().is_dir() {
         return None;
     }
-    let extension = entry.path().extension().and_then(|extension| extension.to_str());
-    let is_stream = extension.is_some_and(|extension| EXTENSIONS.contains(&extension));
+    let is_stream = is_stream_name(entry.path());
     let input = Input::Path(entry.into_path());
     let Input::Path(path) = &input else { return None };
     let refused = |reason: &str| Some(Err(input.failed(io::Error::other(reason))));
@@ -115,6 +117,16 @@ fn stream_of(entry: walkdir::DirEntry) -> Option<Result<Input, Error>> {
         Ok(_) => refused("not a regular file"),
         Err(error) => Some(Err(input.failed(error))),
     }
+}
+
+fn is_stream_name(path: &Path) -> bool {
+    let has = |path: &Path, extensions: [&str; 2]| {
+        path.extension().is_some_and(|extension| extensions.iter().any(|it| extension == *it))
+    };
+    let is_archived = |path: &Path| {
+        has(path, ARCHIVES) && path.file_stem().is_some_and(|stem| has(stem.as_ref(), EXTENSIONS))
+    };
+    has(path, EXTENSIONS) || is_archived(path)
 }
 
 fn nothing_to_check(origin: &str, message: &str) -> Error {

@@ -1,5 +1,6 @@
 //! The command line program: from the arguments to the exit code.
 
+mod archive;
 mod args;
 mod batch;
 mod commands;
@@ -20,6 +21,7 @@ mod run_command;
 mod same_file;
 mod setup;
 mod stdio;
+mod stream_files;
 mod tee;
 mod workflow_commands;
 
@@ -32,7 +34,6 @@ use std::process::ExitCode;
 
 use crate::check::ProducerExit;
 use crate::limits::MESSAGE_BYTES_MAX;
-use crate::output::report::Totals;
 use crate::profile::ExitStatus;
 use crate::rules::escape::{clipped, visible};
 
@@ -107,8 +108,8 @@ fn check(cli: &Cli) -> Result<Exit, CliError> {
 }
 
 /// Completes the outputs; returns the exit code.
-fn conclude(totals: Totals, own_code: Option<u8>, outputs: &mut Outputs) -> u8 {
-    outputs.finish(&totals, own_code).unwrap_or_else(|error| fail(&error))
+fn conclude(own_code: Option<u8>, outputs: &mut Outputs) -> u8 {
+    outputs.finish(own_code).unwrap_or_else(|error| fail(&error))
 }
 
 /// Prints to standard output.

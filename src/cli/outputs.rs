@@ -7,7 +7,7 @@ use super::args::{Cli, Target};
 use super::error::CliError;
 use super::progress::Progress;
 use super::redaction::Redaction;
-use super::reports::{self, Report};
+use super::reports::{self, OpenReport};
 use super::stdio::{self, BlockingFile};
 use super::tee::TeeTarget;
 use super::workflow_commands::{escape_commands, stop_commands};
@@ -21,11 +21,12 @@ use crate::rules::diagnostic::Diagnostic;
 pub(super) const STDOUT: &str = "standard output";
 
 pub(super) struct Outputs {
-    reports: Vec<Report>,
+    reports: Vec<OpenReport>,
     conversion: Option<Conversion<Box<dyn Write>>>,
     pub(super) copies: Vec<TeeTarget>,
     pub(super) progress: Progress,
     pub(super) redaction: Option<Redaction>,
+    totals: Totals,
 }
 
 impl Outputs {
@@ -68,7 +69,7 @@ impl Outputs {
             let writer = if path.is_file() { Box::new(file) } else { escape_commands(file) };
             copies.push(TeeTarget::new(&name, writer));
         }
-        Ok(Self { reports, conversion, copies, progress, redaction })
+        Ok(Self { reports, conversion, copies, progress, redaction, totals: Totals::default() })
     }
 
     /// Whether something is written while a stream arrives, so that streams cannot be checked at
@@ -77,9 +78,22 @@ impl Outputs {
         self.conversion.is_some() || !self.copies.is_empty()
     }
 
-    pub(super) fn report_error(&mut self, error: &CliError) {
+    /// The sum of the streams so far.
+    pub(super) fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// A stream could not be checked to its end.
+    pub(super) fn not_checked(&mut self, error: &CliError) {
+        self.totals.not_checked += 1;
+        self.report_error(error);
+    }
+
+    fn report_error(&mut self, error: &CliError) {
         self.flush();
-        self.progress.hide_during(|| print_stderr(&format!("ndjson-check: {error}")));
+        let message = error.to_string();
+        self.reports.iter_mut().for_each(|report| report.error(&message));
+        self.progress.hide_during(|| print_stderr(&format!("ndjson-check: {message}")));
     }
 
     /// The first error in writing.
@@ -91,21 +105,24 @@ impl Outputs {
         let conversion = self.conversion.iter().filter_map(Conversion::failure);
         let failures = copies.chain(conversion.map(|error| (STDOUT, error)));
         let mut failures = failures.map(|(name, error)| CliError::output(name, copied(error)));
-        failures.next().or_else(|| self.reports.iter().find_map(Report::failure))
+        failures.next().or_else(|| self.reports.iter().find_map(OpenReport::failure))
     }
 
-    /// Completes the reports with the totals; returns the exit code. `own_code` replaces ours
-    /// unless an output failed.
-    pub(super) fn finish(&mut self, totals: &Totals, own_code: Option<u8>) -> Result<u8, CliError> {
+    /// Completes the reports; returns the exit code. `own_code` replaces ours unless an output
+    /// failed.
+    pub(super) fn finish(&mut self, own_code: Option<u8>) -> Result<u8, CliError> {
         let mut failure = self.failure();
+        let totals = self.totals;
         let code = |is_unwritten: bool| match own_code.filter(|_| !is_unwritten) {
             Some(code) => code,
-            None => exit::code(totals, is_unwritten),
+            None => exit::code(&totals, is_unwritten),
         };
+        // So that the runner obeys commands again: annotations are some.
+        self.conversion = None;
         // All of them, whichever fails; those that show the code after those that may change it.
-        self.reports.sort_by_key(Report::order);
+        self.reports.sort_by_key(OpenReport::order);
         for report in self.reports.drain(..) {
-            let finished = report.finish(totals, code(failure.is_some()));
+            let finished = report.finish(&totals, code(failure.is_some()));
             failure = failure.or(finished.err());
         }
         failure.map_or(Ok(code(false)), Err)
@@ -113,7 +130,7 @@ impl Outputs {
 
     fn observers(&mut self) -> impl Iterator<Item = &mut dyn Observer> {
         let conversion = self.conversion.as_mut().map(|conversion| conversion as &mut dyn Observer);
-        conversion.into_iter().chain(self.reports.iter_mut().map(Report::observer))
+        conversion.into_iter().chain(self.reports.iter_mut().map(OpenReport::observer))
     }
 }
 
@@ -142,6 +159,7 @@ impl Observer for Outputs {
     }
 
     fn summary(&mut self, summary: &StreamSummary) {
+        self.totals.add(summary);
         self.observers().for_each(|observer| observer.summary(summary));
     }
 }

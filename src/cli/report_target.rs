@@ -15,18 +15,26 @@ pub(super) enum ReportTarget {
 }
 
 impl ReportTarget {
-    pub(super) fn file(path: &Path) -> io::Result<Self> {
+    /// `writes_commands` is for a report whose own text is commands of a CI job.
+    pub(super) fn file(path: &Path, writes_commands: bool) -> io::Result<Self> {
         // A symbolic link is followed, not replaced.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             // It may be the log of a CI job.
             let file = OpenOptions::new().write(true).open(path)?;
-            return Ok(Self::Stream(escape_commands(file)));
+            let stream = if writes_commands { Box::new(file) } else { escape_commands(file) };
+            return Ok(Self::Stream(stream));
         }
         // Checked first: the error would name the temporary file.
         folder(&path).metadata()?;
         let file = tempfile::tempfile_in(folder(&path)).map_err(|error| without_path(&error))?;
         Ok(Self::File(file, path))
+    }
+
+    /// A file of the CI job to which steps append. The report comes in one piece.
+    pub(super) fn appended(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().append(true).create(true).open(path)?;
+        Ok(Self::Stream(Box::new(file)))
     }
 
     /// Gives the complete report its name, in one step.

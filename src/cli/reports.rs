@@ -2,120 +2,160 @@
 
 use std::env;
 use std::io::{self, BufWriter, IsTerminal as _};
+use std::path::{Path, PathBuf};
 
-use super::args::{Cli, Color, ReportFormat};
+use super::args::{Cli, Color, ReportFormat, ReportTo};
 use super::error::CliError;
 use super::outputs::{STDOUT, copied, stdout};
 use super::progress::Progress;
 use super::report_target::ReportTarget;
 use super::stdio;
-use super::workflow_commands::escape_commands;
+use super::stream_files::in_repository;
+use super::workflow_commands::{escape_commands, in_github_workflow};
 use crate::check::Observer;
-use crate::output::report::{Human, Json, Totals};
+use crate::output::report::{Annotations, Human, Json, Markdown, Report, StepOutputs, Totals};
 
 const STDERR: &str = "standard error";
 
-pub(super) struct Report {
+type ReportWriter = BufWriter<ReportTarget>;
+
+/// A report, and where it goes.
+pub(super) struct OpenReport {
     /// The name of the target, for errors.
     name: String,
-    writer: ReportWriter,
+    report: Box<dyn Report<ReportWriter>>,
 }
 
-enum ReportWriter {
-    Human(Human<BufWriter<ReportTarget>>),
-    Json(Json<BufWriter<ReportTarget>>),
-}
-
-impl Report {
-    fn new(format: ReportFormat, (name, target): (String, ReportTarget), color: bool) -> Self {
-        let target = BufWriter::new(target);
-        let writer = match format {
-            ReportFormat::Human => ReportWriter::Human(Human::with_color(target, color)),
-            ReportFormat::Json => ReportWriter::Json(Json::new(target)),
-        };
-        Self { name, writer }
+impl OpenReport {
+    fn new(name: String, report: impl Report<ReportWriter> + 'static) -> Self {
+        Self { name, report: Box::new(report) }
     }
 
     pub(super) fn observer(&mut self) -> &mut dyn Observer {
-        match &mut self.writer {
-            ReportWriter::Human(human) => human,
-            ReportWriter::Json(json) => json,
-        }
+        &mut *self.report
+    }
+
+    pub(super) fn error(&mut self, message: &str) {
+        self.report.error(message);
     }
 
     pub(super) fn failure(&self) -> Option<CliError> {
-        let error = match &self.writer {
-            ReportWriter::Human(human) => human.failure(),
-            ReportWriter::Json(json) => json.failure(),
-        };
+        let error = self.report.sink().failure.as_ref();
         error.map(|error| CliError::unwritten(&self.name, copied(error)))
     }
 
     /// In which order reports are completed: those that show the exit code last, and of these the
     /// one on standard output.
     pub(super) fn order(&self) -> (bool, bool) {
-        (matches!(self.writer, ReportWriter::Json(_)), self.name == STDOUT)
+        (self.report.shows_exit_code(), self.name == STDOUT)
     }
 
-    pub(super) fn finish(self, totals: &Totals, code: u8) -> Result<(), CliError> {
-        let target = match self.writer {
-            ReportWriter::Human(mut human) => {
-                human.totals(totals);
-                human.finish()
-            }
-            ReportWriter::Json(mut json) => {
-                json.totals(totals, code);
-                json.finish()
-            }
-        };
+    pub(super) fn finish(mut self, totals: &Totals, code: u8) -> Result<(), CliError> {
+        self.report.end(totals, code);
+        let target = self.report.into_sink().finish();
         let target = target.and_then(|target| target.into_inner().map_err(io::Error::from));
         let finished = target.and_then(ReportTarget::finish);
         finished.map_err(|error| CliError::unwritten(self.name, error))
     }
 }
 
-/// Opens the reports. Those without a file go to standard output, or to standard error if the
-/// conversion goes to standard output.
-pub(super) fn open(cli: &Cli, progress: &Progress) -> Result<Vec<Report>, CliError> {
-    let unnamed = cli.report.iter().filter(|report| report.file.is_none()).count();
-    if unnamed > 1 {
-        return Err(CliError::usage("only one report can go to standard output; name a file"));
+/// Opens the reports that the command line asks for; without any, the human one, and annotations in
+/// a GitHub workflow.
+pub(super) fn open(cli: &Cli, progress: &Progress) -> Result<Vec<OpenReport>, CliError> {
+    let to_standard = |format| ReportTo { format, file: None };
+    let mut chosen = cli.report.clone();
+    if chosen.is_empty() && !cli.quiet {
+        chosen.push(to_standard(ReportFormat::Human));
+        chosen.extend(in_github_workflow().then(|| to_standard(ReportFormat::Github)));
     }
-    let converts = cli.to.is_some();
-    let on_terminal =
-        if converts { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
-    let standard = || -> Result<(String, ReportTarget), CliError> {
-        let (name, writer) = if converts {
-            (STDERR, stdio::stderr().map_err(|error| CliError::output(STDERR, error))?)
-        } else {
-            (STDOUT, stdout()?)
-        };
-        let writer = escape_commands(writer);
-        // The progress goes to standard error.
-        let shares_terminal = converts || on_terminal;
-        let writer = if shares_terminal { Box::new(progress.hidden_by(writer)) } else { writer };
-        Ok((name.to_owned(), ReportTarget::Stream(writer)))
-    };
+    refuse_mixed(&chosen)?;
     let mut reports = Vec::new();
-    if cli.report.is_empty() && !cli.quiet {
-        let color = has_color(cli.color, on_terminal);
-        reports.push(Report::new(ReportFormat::Human, standard()?, color));
-    }
-    for report in &cli.report {
-        let target = match &report.file {
-            Some(path) => {
-                let name = path.display().to_string();
-                let target = ReportTarget::file(path);
-                let target = target.map_err(|error| CliError::output(&name, error))?;
-                (name, target)
-            }
-            None if cli.quiet => continue,
-            None => standard()?,
+    for ReportTo { format, file } in &chosen {
+        let writes_commands = *format == ReportFormat::Github;
+        let target = match file {
+            Some(path) => Some(opened(path, |path| ReportTarget::file(path, writes_commands))?),
+            None if cli.quiet => None,
+            None => Some(standard(cli, progress, writes_commands)?),
         };
-        let color = has_color(cli.color, on_terminal && report.file.is_none());
-        reports.push(Report::new(report.format, target, color));
+        if let Some((name, target)) = target {
+            let target = BufWriter::new(target);
+            reports.push(match format {
+                ReportFormat::Human => {
+                    let on_terminal = file.is_none() && is_on_terminal(cli);
+                    let color = has_color(cli.color, on_terminal);
+                    OpenReport::new(name, Human::with_color(target, color))
+                }
+                ReportFormat::Json => OpenReport::new(name, Json::new(target)),
+                ReportFormat::Markdown => OpenReport::new(name, Markdown::comment(target)),
+                ReportFormat::Github => {
+                    OpenReport::new(name, Annotations::new(target, in_repository(cli)))
+                }
+            });
+        }
+        if *format == ReportFormat::Github {
+            reports.extend(of_job()?);
+        }
     }
     Ok(reports)
+}
+
+/// One report can go to standard output; annotations can follow the human one.
+fn refuse_mixed(chosen: &[ReportTo]) -> Result<(), CliError> {
+    let unnamed = chosen.iter().filter(|report| report.file.is_none());
+    let mut formats: Vec<_> = unnamed.map(|report| report.format).collect();
+    formats.sort_unstable();
+    match formats[..] {
+        [] | [_] | [ReportFormat::Human, ReportFormat::Github] => Ok(()),
+        _ => Err(CliError::usage("only one report can go to standard output; name a file")),
+    }
+}
+
+/// The files to which a step of a GitHub job appends: the job's summary, and the step's outputs.
+fn of_job() -> Result<Vec<OpenReport>, CliError> {
+    let file = |variable| env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let mut reports = Vec::new();
+    if let Some(path) = file("GITHUB_STEP_SUMMARY") {
+        let (name, target) = opened(&path, ReportTarget::appended)?;
+        reports.push(OpenReport::new(name, Markdown::new(BufWriter::new(target))));
+    }
+    if let Some(path) = file("GITHUB_OUTPUT") {
+        let (name, target) = opened(&path, ReportTarget::appended)?;
+        reports.push(OpenReport::new(name, StepOutputs::new(BufWriter::new(target))));
+    }
+    Ok(reports)
+}
+
+/// The target with its name.
+fn opened(
+    path: &Path,
+    open: impl Fn(&Path) -> io::Result<ReportTarget>,
+) -> Result<(String, ReportTarget), CliError> {
+    let name = path.display().to_string();
+    let target = open(path).map_err(|error| CliError::output(&name, error))?;
+    Ok((name, target))
+}
+
+/// Standard output; standard error, if the stream is converted.
+fn standard(
+    cli: &Cli,
+    progress: &Progress,
+    writes_commands: bool,
+) -> Result<(String, ReportTarget), CliError> {
+    let converts = cli.to.is_some();
+    let (name, writer) = if converts {
+        (STDERR, stdio::stderr().map_err(|error| CliError::output(STDERR, error))?)
+    } else {
+        (STDOUT, stdout()?)
+    };
+    let writer = if writes_commands { Box::new(writer) } else { escape_commands(writer) };
+    // The progress goes to standard error.
+    let shares_terminal = converts || is_on_terminal(cli);
+    let writer = if shares_terminal { Box::new(progress.hidden_by(writer)) } else { writer };
+    Ok((name.to_owned(), ReportTarget::Stream(writer)))
+}
+
+fn is_on_terminal(cli: &Cli) -> bool {
+    if cli.to.is_some() { io::stderr().is_terminal() } else { io::stdout().is_terminal() }
 }
 
 /// Whether the human report has colour: the flag, then `NO_COLOR`, then `FORCE_COLOR` and

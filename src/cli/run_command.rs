@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::archive::Decompressed;
 use super::args::{Cli, EXIT_GRACE};
 use super::error::CliError;
 use super::exit::{self, Exit};
@@ -12,7 +13,6 @@ use super::redaction::{RedactedCopy, Redacting, Redaction};
 use super::tee::Tee;
 use super::{batch, conclude};
 use crate::check::{Checker, ProducerExit};
-use crate::output::report::Totals;
 use crate::profile::ExitStatus;
 
 /// Checks the stream of a command, or of standard input.
@@ -36,12 +36,12 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
     let (producer, source) = match start {
         Ok(started) => started,
         Err(error) => {
-            outputs.report_error(&error);
-            let totals = Totals { not_checked: 1, ..Totals::default() };
-            return conclude(totals, Some(error.exit_code()), outputs).into();
+            outputs.not_checked(&error);
+            return conclude(Some(error.exit_code()), outputs).into();
         }
     };
 
+    let source = Decompressed::new(source);
     let mut copies = std::mem::take(&mut outputs.copies);
     let mut stream = checker.stream(&name);
     // Waits for the producer whatever happened.
@@ -66,13 +66,12 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
         (read.and_then(|()| stream.finish(&exit, outputs)), exit, interrupt)
     };
     outputs.copies = copies;
-    let mut totals = Totals::default();
-    batch::add(&mut totals, result, outputs);
-    let own_code = exit::code(&totals, false);
+    batch::conclude_stream(result.map(drop), outputs);
+    let own_code = exit::code(outputs.totals(), false);
     let propagated =
         cli.propagate_exit_code && [exit::SUCCEEDED, exit::RUN_FAILED].contains(&own_code);
     let code = if propagated { failed_code(&exit) } else { None };
-    Exit { code: conclude(totals, code, outputs), interrupt }
+    Exit { code: conclude(code, outputs), interrupt }
 }
 
 /// The command's own code, if it failed by itself.

@@ -7,6 +7,7 @@ use same_file::Handle;
 use super::args::Cli;
 use super::error::CliError;
 use super::inputs::Input;
+use super::stream_files::absolute;
 use crate::error::Error;
 
 pub(super) fn refuse(
@@ -78,12 +79,6 @@ impl<'p> Destination<'p> {
         same_name && self.absolute.is_some() && self.absolute == absolute(other)
             || self.regular.is_some() && self.regular == regular(other)
     }
-}
-
-fn absolute(path: &Path) -> Option<PathBuf> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
-    Some(folder.join(path.file_name()?))
 }
 
 fn regular(path: &Path) -> Option<Handle> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::args::{Cli, EngineName, InputFormat};
+use super::args::{Cli, EngineName, InputFormat, ReportFormat};
 use super::config::Config;
 use super::error::CliError;
 use super::inputs::list::{self, Separator};
@@ -19,6 +19,7 @@ pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
         .limits(config.limits())
         .repeated_calls(cli.repeated_calls)
         .max_line_bytes(cli.max_line_bytes.0)
+        .sha256(cli.report.iter().any(|report| report.format == ReportFormat::Json))
         .plain(cli.engine == EngineName::Reference);
     for (rule, severity) in config.severities() {
         builder = builder.severity(rule, severity);

@@ -10,7 +10,12 @@ use std::io::{self, Write};
 
 /// Whether output goes to the log of a GitHub workflow or an Azure pipeline.
 pub(super) fn in_ci_log() -> bool {
-    is_on("GITHUB_ACTIONS") || is_on("TF_BUILD")
+    in_github_workflow() || is_on("TF_BUILD")
+}
+
+/// Whether a GitHub workflow runs us.
+pub(super) fn in_github_workflow() -> bool {
+    is_on("GITHUB_ACTIONS")
 }
 
 /// Whether a variable is set, and not to something that means no.
@@ -27,7 +32,7 @@ pub(super) fn escape_commands(writer: impl Write + 'static) -> Box<dyn Write> {
 /// The writer; in the log of a CI job, without commands, and the text unchanged where the runner
 /// allows that: Azure's cannot be asked to ignore commands.
 pub(super) fn stop_commands(writer: impl Write + 'static) -> Box<dyn Write> {
-    if is_on("GITHUB_ACTIONS") && !is_on("TF_BUILD") {
+    if in_github_workflow() && !is_on("TF_BUILD") {
         Box::new(StopCommands::new(writer))
     } else {
         escape_commands(writer)

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher as _, Hash as _, Hasher as _, RandomState};
 
 use serde_json::{Number, Value};
 
-use crate::json::tape::{Cursor, Kind, chunks};
+use crate::json::tape::{Cursor, Kind, chunks, starts_with};
 
 /// A value of an event, whichever parser read it.
 ///
@@ -140,6 +140,19 @@ impl<'e> JsonRef<'e> {
             TreeOrTape::Tape(cursor) => {
                 cursor.note_read();
                 chunks(cursor.written(), take);
+            }
+        }
+    }
+
+    /// Whether it is a string that begins with this text.
+    pub(crate) fn starts_with(self, beginning: &str) -> bool {
+        match self.0 {
+            TreeOrTape::Tree(value) => {
+                value.as_str().is_some_and(|text| text.starts_with(beginning))
+            }
+            TreeOrTape::Tape(cursor) => {
+                cursor.note_read();
+                cursor.kind() == Kind::String && starts_with(cursor.written(), beginning)
             }
         }
     }

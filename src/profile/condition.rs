@@ -108,6 +108,8 @@ enum Test {
 struct ValueTest {
     exists: Option<bool>,
     not: Option<OneOrMany<Value>>,
+    /// The value is a string that begins with this text.
+    starts_with: Option<String>,
     /// The value is a string with a match.
     matches: Option<LazyRegex>,
     /// The value is absent, or has no content.
@@ -158,6 +160,10 @@ impl ValueTest {
                 Some(OneOrMany::One(scalar)) => !equals(scalar),
                 Some(OneOrMany::Many(scalars)) => !scalars.iter().any(equals),
             }
+            && self
+                .starts_with
+                .as_ref()
+                .is_none_or(|text| found.is_some_and(|it| it.starts_with(text)))
             && self.matches.as_ref().is_none_or(matches)
             && self.empty.is_none_or(|empty| empty == found.is_none_or(JsonRef::is_empty))
     }

@@ -4,6 +4,7 @@
 
 mod action;
 mod agents;
+mod archives;
 mod arrays;
 mod bytes;
 mod catalogue;
@@ -40,6 +41,7 @@ mod readers;
 mod readme;
 mod recordings;
 mod redact;
+mod reports;
 mod run_facts;
 mod schemas;
 mod settings;

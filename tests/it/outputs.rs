@@ -94,3 +94,41 @@ fn errors_name_their_stream() {
         assert!(error.contains(&format!("{codex}/{name}.ndjson: profile codex ")), "{error}");
     }
 }
+
+/// Goal: the json report names the bytes that were read, however they come.
+/// Method: the hash by `sha256sum`, of a file, of standard input, of one JSON array, of a broken
+/// stream, of a command and of a stream that is redacted.
+#[test]
+fn the_json_report_has_the_hash_of_the_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let array = folder.path().join("array.json");
+    let elements: Vec<Value> = fs::read_to_string(root().join(GOOD))
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    fs::write(&array, serde_json::to_string_pretty(&elements).unwrap()).unwrap();
+    let broken = folder.path().join("broken.ndjson");
+    fs::write(&broken, b"\xef\xbb\xbf{\"type\":\"user\"}\r\n\n{\"type\":\xff").unwrap();
+    for file in [GOOD.into(), array.display().to_string(), broken.display().to_string()] {
+        let expected = shell(&format!("sha256sum < {file}"));
+        let expected = text(&expected.stdout).split_whitespace().next().unwrap().to_owned();
+        for command in [
+            format!("$P --report json {file} {file}"),
+            format!("cat {file} | $P --report json"),
+            format!("$P --report json --redact secrets {file}"),
+            format!("$P --report json -- cat {file}"),
+        ] {
+            let report = text(&shell(&command).stdout);
+            let mut streams = 0;
+            for line in report.lines() {
+                let line: Value = serde_json::from_str(line).unwrap();
+                if line["type"] == "stream" {
+                    streams += 1;
+                    assert_eq!(line["sha256"], *expected, "{command}");
+                }
+            }
+            assert!(streams > 0, "{command}: {report}");
+        }
+    }
+}

@@ -117,6 +117,24 @@ fn files_are_redacted_in_parallel() {
     assert!(out.contains("[REDACTED:github-token]") && !out.contains(&secret()[..10]), "{out}");
 }
 
+/// Goal: what the summary says is redacted, too, for any number of jobs.
+#[test]
+fn summaries_are_redacted_in_parallel() {
+    let folder = tempfile::tempdir().unwrap();
+    let failed = fs::read_to_string(root().join("fixtures/agents/cursor/is-error.ndjson")).unwrap();
+    let failed = failed.replace("the quota is exceeded", &secret());
+    for name in ["a.ndjson", "b.ndjson"] {
+        fs::write(folder.path().join(name), &failed).unwrap();
+    }
+    let folder = folder.path().to_str().unwrap();
+    let outs = ["1", "2"].map(|jobs| {
+        let output = run_on(&["--redact", "secrets", "--jobs", jobs, folder], b"");
+        text(&output.stdout)
+    });
+    assert_eq!(outs[0].matches("failed: [REDACTED:github-token]").count(), 2, "{}", outs[0]);
+    assert_eq!(outs[0], outs[1]);
+}
+
 #[cfg(unix)]
 #[test]
 fn the_standard_error_of_a_command_is_redacted() {

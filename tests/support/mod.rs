@@ -176,6 +176,9 @@ pub(crate) fn program() -> Command {
         "CLICOLOR",
         "TERM",
         "GITHUB_ACTIONS",
+        "GITHUB_OUTPUT",
+        "GITHUB_STEP_SUMMARY",
+        "GITHUB_WORKSPACE",
         "TF_BUILD",
     ] {
         command.env_remove(name);

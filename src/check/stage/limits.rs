@@ -64,15 +64,8 @@ impl LimitCheck {
         Self { limited: limited.collect(), is_exceeded: false }
     }
 
-    /// Observes the figures after an event at this line and offset; returns whether a limit is
-    /// exceeded.
-    #[inline]
-    pub(crate) fn observe(
-        &mut self,
-        place: (u64, u64),
-        facts: &RunFacts,
-        calls: CallCounts,
-    ) -> bool {
+    /// Observes the figures after an event at this line and offset.
+    pub(crate) fn observe(&mut self, place: (u64, u64), facts: &RunFacts, calls: CallCounts) {
         for limited in &mut self.limited {
             let Some(figure) = limited.of.read(facts, calls).known else { continue };
             if figure > limited.limit {
@@ -81,6 +74,10 @@ impl LimitCheck {
                 self.is_exceeded = true;
             }
         }
+    }
+
+    /// Whether a limit has been exceeded.
+    pub(crate) fn is_exceeded(&self) -> bool {
         self.is_exceeded
     }
 

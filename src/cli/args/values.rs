@@ -21,10 +21,12 @@ pub(crate) struct ReportTo {
     pub(crate) file: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ReportFormat {
     Human,
     Json,
+    Github,
+    Markdown,
 }
 
 impl FromStr for ReportTo {
@@ -40,7 +42,9 @@ impl FromStr for ReportTo {
         let format = match format {
             "human" => ReportFormat::Human,
             "json" => ReportFormat::Json,
-            _ => return Err("the formats are human and json".to_owned()),
+            "github" => ReportFormat::Github,
+            "markdown" => ReportFormat::Markdown,
+            _ => return Err("the formats are human, json, github and markdown".to_owned()),
         };
         Ok(Self { format, file })
     }

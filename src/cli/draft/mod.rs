@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::check::counted;
+use crate::cli::archive::Decompressed;
 use crate::cli::inputs::{Input, STDIN, inputs};
 use crate::error::Error;
 use crate::json::JsonRef;
@@ -132,7 +133,7 @@ struct SkippedLines {
 impl SkippedLines {
     fn visit(&mut self, path: &Path, visitor: &mut dyn Visitor) -> Result<(), Error> {
         let input = Input::Path(path.to_owned());
-        let mut source = input.open()?;
+        let mut source = Decompressed::new(input.open()?);
         let mut lines = LineBuffer::new(Vec::new(), LINE_BYTES_MAX, None);
         loop {
             let count = match source.read(lines.room()) {

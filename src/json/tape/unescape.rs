@@ -9,11 +9,34 @@ pub(crate) fn unescaped(written: &str) -> String {
 
 /// The same, in chunks.
 pub(crate) fn chunks(written: &str, mut take: impl FnMut(&str)) {
+    chunks_while(written, |chunk| {
+        take(chunk);
+        true
+    });
+}
+
+/// Whether the text begins with this; decodes little more of it.
+pub(crate) fn starts_with(written: &str, beginning: &str) -> bool {
+    let mut left = beginning.as_bytes();
+    chunks_while(written, |chunk| {
+        let length = chunk.len().min(left.len());
+        let is_equal = chunk.as_bytes()[..length] == left[..length];
+        if is_equal {
+            left = &left[length..];
+        }
+        is_equal && !left.is_empty()
+    });
+    left.is_empty()
+}
+
+/// Takes chunks as long as more are wanted.
+fn chunks_while(written: &str, mut take: impl FnMut(&str) -> bool) {
     let mut rest = written;
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
-        take(&rest[..at]);
         let (character, behind) = escape(&rest.as_bytes()[at + 1..]);
-        take(character.encode_utf8(&mut [0; 4]));
+        if !(take(&rest[..at]) && take(character.encode_utf8(&mut [0; 4]))) {
+            return;
+        }
         rest = &rest[at + 1 + behind..];
     }
     take(rest);
@@ -69,6 +92,12 @@ mod tests {
         for written in cases {
             let expected: String = serde_json::from_str(&format!("\"{written}\"")).expect("JSON");
             assert_eq!(unescaped(written), expected, "{written}");
+            for (at, _) in expected.char_indices() {
+                assert!(starts_with(written, &expected[..at]), "{written}, {at}");
+            }
+            assert!(starts_with(written, &expected), "{written}");
+            assert!(!starts_with(written, &format!("{expected}x")), "{written}");
+            assert!(!starts_with(written, "?"), "{written}");
         }
     }
 }

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::{Sink, Totals};
-use crate::check::{Observer, Outcome, StreamStart, StreamSummary, Verdict, counted};
+#[cfg(feature = "cli")]
+use super::Report;
+use super::{Sink, Totals, figures};
+use crate::check::{Observer, Outcome, StreamStart, StreamSummary, Verdict};
 use crate::error::Error;
-use crate::profile::{ExitStatus, Reason};
 use crate::rules::Severity;
 use crate::rules::diagnostic::{Diagnostic, SchemaLocation};
 use crate::rules::escape::visible;
@@ -61,23 +62,7 @@ impl<W: Write> Human<W> {
         if totals.streams + totals.not_checked < 2 {
             return;
         }
-        let verdicts = [
-            (totals.conforming, "conforming"),
-            (totals.non_conforming, "non-conforming"),
-            (totals.not_checked, "not checked"),
-        ];
-        let outcomes = [
-            (totals.succeeded, "succeeded"),
-            (totals.failed, "failed"),
-            (totals.truncated, "truncated"),
-            (totals.timed_out, "timed out"),
-        ];
-        let found =
-            format!("{}, {}", counted(totals.errors, "error"), counted(totals.warnings, "warning"));
-        let mut parts = vec![listed(&verdicts), listed(&outcomes), found];
-        parts.retain(|part| !part.is_empty());
-        let streams = counted(totals.streams + totals.not_checked, "stream");
-        self.sink.write(&format!("{streams}: {}\n", parts.join("; ")));
+        self.sink.write(&format!("{}\n", figures::sum(totals)));
     }
 
     /// The first failure to write.
@@ -92,6 +77,21 @@ impl<W: Write> Human<W> {
     /// The first failure to write.
     pub fn finish(self) -> io::Result<W> {
         self.sink.finish()
+    }
+}
+
+#[cfg(feature = "cli")]
+impl<W: Write> Report<W> for Human<W> {
+    fn end(&mut self, totals: &Totals, _: u8) {
+        self.totals(totals);
+    }
+
+    fn sink(&self) -> &Sink<W> {
+        &self.sink
+    }
+
+    fn into_sink(self: Box<Self>) -> Sink<W> {
+        self.sink
     }
 }
 
@@ -149,15 +149,9 @@ impl<W: Write> Observer for Human<W> {
             Outcome::Succeeded => Style::Good,
             Outcome::Failed | Outcome::Truncated | Outcome::TimedOut => Style::Bad,
         };
-        let reason = match (summary.outcome, summary.facts.reason) {
-            (Outcome::Failed | Outcome::Truncated, Some(reason)) if reason != Reason::Unknown => {
-                format!(" ({})", reason.name())
-            }
-            _ => String::new(),
-        };
-        let outcome = self.paint(style, &format!("{}{reason}", summary.outcome.name()));
-        let figures = figures(summary).join(", ");
-        let _ = writeln!(text, "{name} {verdict}, {outcome}: {figures}");
+        let outcome = self.paint(style, &figures::outcome(summary));
+        let (profile, figures) = (visible(&summary.profile), figures::figures(summary).join(", "));
+        let _ = writeln!(text, "{name} {verdict}, {outcome}: profile {profile}, {figures}");
         self.sink.write(&text);
     }
 
@@ -172,67 +166,4 @@ fn described(location: &SchemaLocation) -> String {
     let keyword = if location.keyword.is_empty() { "" } else { ", " };
     let keyword = format!("{keyword}{}", visible(&location.keyword));
     format!("at {}; schema {}{keyword}", visible(place), visible(&location.schema))
-}
-
-/// The most useful numbers of one stream, in the same order for every agent.
-fn figures(summary: &StreamSummary) -> Vec<String> {
-    let mut figures = vec![format!("profile {}", visible(&summary.profile))];
-    for (count, what) in [(summary.errors, "error"), (summary.warnings, "warning")] {
-        if count > 0 {
-            figures.push(counted(count, what));
-        }
-    }
-    figures.push(counted(summary.events, "event"));
-    let facts = &summary.facts;
-    figures.extend(facts.turns.map(|turns| counted(turns, "turn")));
-    let calls = summary.call_counts;
-    if calls.total > 0 {
-        let others = [
-            (calls.failed, "failed"),
-            (calls.rejected, "rejected"),
-            (calls.denied, "denied"),
-            (calls.unfinished, "unfinished"),
-        ];
-        figures.push(format!("{}{}", counted(calls.total, "tool call"), aside(listed(&others))));
-    }
-    match summary.exit_status {
-        Some(ExitStatus::Code(code)) => figures.push(format!("exit status {code}")),
-        Some(ExitStatus::Signal(signal)) => figures.push(format!("signal {signal}")),
-        None => {}
-    }
-    figures.extend(facts.cost_usd.map(dollars));
-    if let Some(tokens) = facts.usage.tokens_in() {
-        let cached = facts.usage.cache_read_tokens.filter(|cached| *cached > 0);
-        let cached = cached.map(|cached| format!("{} cached", grouped(cached)));
-        figures.push(format!("{} tokens in{}", grouped(tokens), aside(cached.unwrap_or_default())));
-    }
-    if let Some(tokens) = facts.usage.output_tokens {
-        let unit = if facts.usage.tokens_in().is_some() { "out" } else { "tokens out" };
-        figures.push(format!("{} {unit}", grouped(tokens)));
-    }
-    figures.extend(facts.duration_ms.map(|ms| format!("{}.{} s", ms / 1_000, ms % 1_000 / 100)));
-    figures
-}
-
-/// In parentheses, with a space before them; nothing for nothing.
-fn aside(text: String) -> String {
-    if text.is_empty() { text } else { format!(" ({text})") }
-}
-
-/// Cents, and more digits of what is less than ten cents.
-fn dollars(cost: f64) -> String {
-    if cost == 0.0 || cost >= 0.1 { format!("${cost:.2}") } else { format!("${cost:.4}") }
-}
-
-/// With a space between groups of three digits.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
-    groups.collect::<Vec<_>>().join(" ")
-}
-
-/// The counts that are not zero.
-fn listed(counts: &[(u64, &str)]) -> String {
-    let shown = counts.iter().filter(|(count, _)| *count > 0);
-    shown.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
 }

@@ -9,6 +9,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+#[cfg(feature = "cli")]
+use super::Report;
 use super::{Sink, Totals};
 use crate::check::{CallCounts, CallRow, Note, Observer, StreamStart, StreamSummary};
 use crate::error::Error;
@@ -68,6 +70,25 @@ impl<W: Write> Json<W> {
     }
 }
 
+#[cfg(feature = "cli")]
+impl<W: Write> Report<W> for Json<W> {
+    fn end(&mut self, totals: &Totals, exit_code: u8) {
+        self.totals(totals, exit_code);
+    }
+
+    fn shows_exit_code(&self) -> bool {
+        true
+    }
+
+    fn sink(&self) -> &Sink<W> {
+        &self.sink
+    }
+
+    fn into_sink(self: Box<Self>) -> Sink<W> {
+        self.sink
+    }
+}
+
 impl<W: Write> Observer for Json<W> {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         start.name().clone_into(&mut self.path);
@@ -124,6 +145,7 @@ impl<'a> From<&'a StreamSummary> for StreamLine<'a> {
             lines: summary.lines,
             events: summary.events,
             bytes: summary.bytes,
+            sha256: summary.sha256.as_deref(),
             errors: summary.errors,
             warnings: summary.warnings,
             rule_counts: counts.collect(),
@@ -187,6 +209,8 @@ struct StreamLine<'a> {
     lines: u64,
     events: u64,
     bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<&'a str>,
     errors: u64,
     warnings: u64,
     rule_counts: BTreeMap<&'a str, u64>,

@@ -1,14 +1,64 @@
 //! Reports, to read or to parse.
 
+#[cfg(feature = "cli")]
+mod annotations;
+mod figures;
 mod human;
 mod json;
+#[cfg(feature = "cli")]
+mod markdown;
+#[cfg(feature = "cli")]
+mod step_outputs;
 
 use serde::Serialize;
 
+#[cfg(feature = "cli")]
+use crate::check::Observer;
 use crate::check::{Outcome, StreamSummary, Verdict};
+#[cfg(feature = "cli")]
+use crate::rules::Rule;
 
+#[cfg(feature = "cli")]
+pub(crate) use annotations::Annotations;
 pub use human::Human;
 pub use json::{Json, SCHEMA};
+#[cfg(feature = "cli")]
+pub(crate) use markdown::Markdown;
+#[cfg(feature = "cli")]
+pub(crate) use step_outputs::StepOutputs;
+
+/// A report, whatever its format: it observes all streams, then gets their sum.
+#[cfg(feature = "cli")]
+pub(crate) trait Report<W>: Observer {
+    /// Something went wrong that is no defect of a stream; a message on one line. If a stream is
+    /// open, it could not be checked to its end.
+    fn error(&mut self, message: &str) {
+        let _ = message;
+    }
+
+    /// Writes what only the end shows.
+    fn end(&mut self, totals: &Totals, exit_code: u8);
+
+    /// Whether the report tells the exit code, which depends on the other outputs.
+    fn shows_exit_code(&self) -> bool {
+        false
+    }
+
+    fn sink(&self) -> &Sink<W>;
+
+    fn into_sink(self: Box<Self>) -> Sink<W>;
+}
+
+/// The file of a stream as a service knows it, by its path in the repository. None if the stream is
+/// no file there.
+#[cfg(feature = "cli")]
+pub(crate) type FileOf = Box<dyn Fn(&str) -> Option<String>>;
+
+/// The page of a rule in the repository.
+#[cfg(feature = "cli")]
+fn page_url(rule: Rule) -> String {
+    format!("{}/blob/HEAD/src/rules/{rule}.md", env!("CARGO_PKG_REPOSITORY"))
+}
 
 /// The sum of several streams.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -56,9 +106,9 @@ impl Totals {
 }
 
 /// A writer that keeps its first failure, and writes nothing after it.
-struct Sink<W> {
+pub(crate) struct Sink<W> {
     writer: W,
-    failure: Option<std::io::Error>,
+    pub(crate) failure: Option<std::io::Error>,
 }
 
 impl<W: std::io::Write> Sink<W> {
@@ -79,7 +129,7 @@ impl<W: std::io::Write> Sink<W> {
     }
 
     /// The writer, or its first failure.
-    fn finish(mut self) -> std::io::Result<W> {
+    pub(crate) fn finish(mut self) -> std::io::Result<W> {
         self.flush();
         match self.failure {
             Some(error) => Err(error),

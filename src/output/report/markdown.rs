@@ -1,0 +1,265 @@
+//! The Markdown report: a comment on a pull request, or the summary of a job.
+//!
+//! Text from a stream is in code spans only. There it is no markup, no mention and no link.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write;
+
+use super::{Report, Sink, Totals, figures, page_url};
+use crate::check::{CallRow, Observer, Outcome, StreamStart, StreamSummary, Verdict, counted};
+use crate::error::Error;
+use crate::limits::{
+    MARKDOWN_BYTES_MAX, MARKDOWN_LIST_BYTES_MAX, MARKDOWN_NAME_BYTES_MAX, MARKDOWN_ROWS_MAX,
+    MARKDOWN_TEXT_BYTES_MAX,
+};
+use crate::profile::CallOutcome;
+use crate::rules::diagnostic::Diagnostic;
+use crate::rules::escape::{clipped, visible};
+
+/// The first line of a comment, by which a script finds it again.
+const MARKER: &str = "<!-- ndjson-check -->\n";
+
+/// Room for what is not about one stream.
+const HEAD_BYTES_MAX: usize = 16_000;
+
+/// Writes the Markdown report.
+pub(crate) struct Markdown<W> {
+    marker: &'static str,
+    /// The diagnostics of the open stream.
+    rows: Rows,
+    /// Streams that need a look, and the others.
+    bad: Sections,
+    good: Sections,
+    /// The verdict and outcome of the last stream.
+    last: String,
+    errors: Rows,
+    sink: Sink<W>,
+}
+
+/// The rows of a list, as many as there is room for.
+#[derive(Default)]
+struct Rows {
+    text: String,
+    shown: u64,
+    omitted: u64,
+}
+
+/// A part for each stream, as many as there is room for.
+#[derive(Default)]
+struct Sections {
+    shown: Vec<String>,
+    bytes: usize,
+    omitted: u64,
+}
+
+impl<W: Write> Markdown<W> {
+    /// A comment, which begins with a marker.
+    pub(crate) fn comment(writer: W) -> Self {
+        Self { marker: MARKER, ..Self::new(writer) }
+    }
+
+    /// The summary of a job.
+    pub(crate) fn new(writer: W) -> Self {
+        Self {
+            marker: "",
+            rows: Rows::default(),
+            bad: Sections::default(),
+            good: Sections::default(),
+            last: String::new(),
+            errors: Rows::default(),
+            sink: Sink::new(writer),
+        }
+    }
+}
+
+impl Rows {
+    fn add(&mut self, row: &str) {
+        let is_full = self.shown == MARKDOWN_ROWS_MAX || self.text.len() > MARKDOWN_LIST_BYTES_MAX;
+        if is_full {
+            self.omitted += 1;
+        } else {
+            self.shown += 1;
+            let _ = writeln!(self.text, "- {row}");
+        }
+    }
+
+    /// The list, if it has rows, with what is missing.
+    fn list(self) -> String {
+        let Self { text, shown, omitted } = self;
+        match (shown, omitted) {
+            (0, _) => text,
+            (_, 0) => text + "\n",
+            _ => format!("{text}- and {omitted} more\n\n"),
+        }
+    }
+}
+
+impl Sections {
+    fn add(&mut self, section: String) {
+        if self.omitted > 0 || self.bytes + section.len() > MARKDOWN_BYTES_MAX - HEAD_BYTES_MAX {
+            self.omitted += 1;
+            return;
+        }
+        self.bytes += section.len();
+        self.shown.push(section);
+    }
+}
+
+impl<W: Write> Report<W> for Markdown<W> {
+    fn error(&mut self, message: &str) {
+        self.errors.add(&format!("error: {}", code(message)));
+    }
+
+    fn end(&mut self, totals: &Totals, exit_code: u8) {
+        let is_single = totals.streams == 1 && totals.not_checked == 0;
+        let heading = if is_single { self.last.clone() } else { figures::sum(totals) };
+        let mut text = format!("{}## ndjson-check: {heading}\n\n", self.marker);
+        text += &std::mem::take(&mut self.errors).list();
+        let mut omitted = self.bad.omitted + self.good.omitted;
+        for section in self.bad.shown.iter().chain(&self.good.shown) {
+            if text.len() + section.len() > MARKDOWN_BYTES_MAX - 100 {
+                omitted += 1;
+            } else {
+                text += section;
+            }
+        }
+        if omitted > 0 {
+            let _ = writeln!(text, "{} not shown.\n", counted(omitted, "stream"));
+        }
+        let _ = writeln!(text, "Exit code {exit_code}.");
+        self.sink.write(&text);
+    }
+
+    fn shows_exit_code(&self) -> bool {
+        true
+    }
+
+    fn sink(&self) -> &Sink<W> {
+        &self.sink
+    }
+
+    fn into_sink(self: Box<Self>) -> Sink<W> {
+        self.sink
+    }
+}
+
+impl<W: Write> Observer for Markdown<W> {
+    fn begin(&mut self, _: &StreamStart<'_>) -> Result<(), Error> {
+        self.rows = Rows::default();
+        Ok(())
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        let (severity, rule) = (diagnostic.severity.name(), diagnostic.rule);
+        let mut row = format!("{severity} [{rule}]({})", page_url(rule));
+        if let Some(line) = diagnostic.line {
+            let _ = write!(row, ", line {line}");
+        }
+        let _ = write!(row, ": {}", code(&diagnostic.message));
+        if let Some(note) = &diagnostic.note {
+            let _ = write!(row, " ({})", code(note));
+        }
+        self.rows.add(&row);
+    }
+
+    fn summary(&mut self, summary: &StreamSummary) {
+        let (verdict, outcome) = (summary.verdict, figures::outcome(summary));
+        self.last = format!("{}, {outcome}", verdict.name());
+        // A cost begins with a sign that could begin a formula.
+        let figures = figures::figures(summary).join(", ").replace('$', "\\$");
+        let mut section = format!("### {}\n\n", code(&summary.name));
+        let _ = writeln!(
+            section,
+            "**{}, {outcome}**: profile {}, {figures}\n",
+            verdict.name(),
+            code(&summary.profile)
+        );
+        if let Some(error) = &summary.facts.error_text {
+            let _ = writeln!(section, "The agent: {}\n", code(error));
+        }
+        if !summary.tool_calls.is_empty() {
+            section += &tools(&summary.tool_calls);
+            let listed = summary.tool_calls.len() as u64;
+            if summary.call_counts.total > listed {
+                let _ = writeln!(section, "Only the first {listed} tool calls are counted.\n");
+            }
+        }
+        let mut rows = std::mem::take(&mut self.rows);
+        // Those of a rule that has too many are counted, and not observed.
+        rows.omitted = (summary.errors + summary.warnings).saturating_sub(rows.shown);
+        let needs_look = summary.outcome != Outcome::Succeeded
+            || summary.verdict != Verdict::Conforming
+            || rows.shown > 0;
+        section += &rows.list();
+        if needs_look { &mut self.bad } else { &mut self.good }.add(section);
+    }
+}
+
+/// A table of the calls of each tool, the most frequent tool first.
+fn tools(calls: &[CallRow]) -> String {
+    let mut tools: BTreeMap<&str, [u64; 4]> = BTreeMap::new();
+    for call in calls {
+        let counts = tools.entry(call.tool.as_deref().unwrap_or_default()).or_default();
+        counts[0] += 1;
+        match call.outcome {
+            Some(CallOutcome::Succeeded | CallOutcome::Unknown) => {}
+            Some(CallOutcome::Failed) => counts[1] += 1,
+            Some(CallOutcome::Rejected | CallOutcome::Denied) => counts[2] += 1,
+            None => counts[3] += 1,
+        }
+    }
+    let mut rows: Vec<_> = tools.into_iter().collect();
+    rows.sort_by_key(|(_, counts)| std::cmp::Reverse(counts[0]));
+    let shown = usize::try_from(MARKDOWN_ROWS_MAX).unwrap_or(usize::MAX);
+    let omitted = rows.len().saturating_sub(shown);
+    let mut table = "| tool | calls | failed | refused | unfinished |\n".to_owned();
+    table += "|---|---:|---:|---:|---:|\n";
+    for (tool, [calls, failed, refused, unfinished]) in rows.iter().take(shown) {
+        // A bar ends a cell even in a code span.
+        let tool = clipped(tool, MARKDOWN_NAME_BYTES_MAX);
+        let tool = if tool.is_empty() { "no name".to_owned() } else { code(&tool) };
+        let tool = tool.replace('|', "\\x7c");
+        let _ = writeln!(table, "| {tool} | {calls} | {failed} | {refused} | {unfinished} |");
+    }
+    if omitted > 0 {
+        let _ = writeln!(table, "| and {omitted} more | | | | |");
+    }
+    table + "\n"
+}
+
+/// A code span: its fence is longer than every run of backticks in it.
+fn code(text: &str) -> String {
+    let text = visible(text);
+    let text = clipped(&text, MARKDOWN_TEXT_BYTES_MAX);
+    let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest + 1);
+    // One space on each side is not shown.
+    let pad = if text.is_empty() || text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) {
+        " "
+    } else {
+        ""
+    };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_leaves_its_code_span() {
+        let cases = [
+            ("a", "`a`"),
+            ("", "`  `"),
+            ("`", "`` ` ``"),
+            (" a ", "`  a  `"),
+            ("a``b`", "``` a``b` ```"),
+            ("</details>\n@x", "`</details>\\n@x`"),
+        ];
+        for (text, span) in cases {
+            assert_eq!(code(text), span);
+        }
+        assert!(code(&"`".repeat(5_000)).len() < 3 * MARKDOWN_TEXT_BYTES_MAX);
+    }
+}

@@ -1,0 +1,197 @@
+//! Annotations, the job's summary, and the outputs of a step.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Stdio;
+
+use ndjson_check::internals::misleads;
+
+use super::{in_workflow, nasty_folder, nasty_stream, stdout};
+use crate::streams::{PROGRAM, root, run_on, text};
+
+const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";
+const FAILED: &str = "fixtures/agents/cursor/is-error.ndjson";
+
+/// A command as the runner reads it.
+#[derive(Debug, PartialEq)]
+struct Annotation {
+    level: String,
+    properties: BTreeMap<String, String>,
+    message: String,
+}
+
+/// The commands in a log, by the grammar of the runner. Fails at what only looks like one.
+fn annotations(log: &str) -> Vec<Annotation> {
+    let mut found = Vec::new();
+    for line in log.split(['\n', '\r']) {
+        assert!(!line.contains("##[") && !line.contains("##vso["), "{line}");
+        let Some(command) = line.trim_start().strip_prefix("::") else { continue };
+        let (head, message) = command.split_once("::").unwrap();
+        let (level, properties) = head.split_once(' ').unwrap();
+        let unescaped = |text: &str| {
+            let text = text.replace("%0D", "\r").replace("%0A", "\n");
+            text.replace("%3A", ":").replace("%2C", ",").replace("%25", "%")
+        };
+        let properties = properties.split(',').map(|it| {
+            let (name, value) = it.split_once('=').unwrap();
+            (name.to_owned(), unescaped(value))
+        });
+        let properties = properties.collect();
+        found.push(Annotation { level: level.to_owned(), properties, message: unescaped(message) });
+    }
+    found
+}
+
+/// Goal: a stream forges no annotation, and the job shows what is wrong where.
+#[test]
+fn annotations_are_commands_and_nothing_else_is() {
+    let (folder, paths) = nasty_folder();
+    for path in &paths {
+        let output = in_workflow(&folder).arg("--strict").arg(path).output().unwrap();
+        let log = stdout(&output);
+        let raw = |it: &char| misleads(*it) && *it != '\n';
+        assert_eq!(log.chars().find(raw), None, "{log:?}");
+        let (human, commands) = log.split_at(log.find("\n::").unwrap() + 1);
+        assert_eq!(annotations(human), [], "{human}");
+        let found = annotations(commands);
+        assert_eq!(found.len(), commands.lines().count());
+        assert!(found.len() > 3, "{commands}");
+        for it in found {
+            assert!(["error", "warning"].contains(&it.level.as_str()), "{it:?}");
+            let known = |name: &String| ["file", "line", "title"].contains(&name.as_str());
+            assert!(it.properties.keys().all(known), "{it:?}");
+            let file = it.properties["file"].replace("\\n", "\n").replace("\\r", "\r");
+            let name = path.file_name().unwrap().to_str().unwrap();
+            assert_eq!(file[..2], name[..2], "relative to the repository: {it:?}");
+        }
+    }
+    assert_eq!(paths.len(), 24);
+}
+
+/// Goal: ten of each level are shown, and none is lost without a word.
+#[test]
+fn annotations_are_limited() {
+    let folder = tempfile::tempdir().unwrap();
+    let stream = folder.path().join("many.ndjson");
+    let good = fs::read_to_string(root().join(GOOD)).unwrap();
+    fs::write(&stream, format!("{}{good}", "{\"a\":1,\"a\":2}\n\n".repeat(120))).unwrap();
+    let output = in_workflow(&folder).args(["--profile", "cursor"]).arg(&stream).output().unwrap();
+    let (log, mut total) = (stdout(&output), 0);
+    for level in ["error", "warning"] {
+        let found: Vec<_> = annotations(&log).into_iter().filter(|it| it.level == level).collect();
+        assert_eq!(found.len(), 10, "{level}");
+        let last = &found[9].message;
+        let omitted = last.strip_prefix("and ").and_then(|it| it.strip_suffix(" more")).unwrap();
+        total += omitted.parse::<u64>().unwrap() + 9;
+    }
+    let line = log.lines().find(|line| line.contains("non-conforming, ")).unwrap();
+    let count = |what: &str| {
+        let (before, _) = line.split_once(what).unwrap();
+        before.rsplit([' ', ',']).find(|it| !it.is_empty()).unwrap().parse::<u64>().unwrap()
+    };
+    assert_eq!(total, count(" error") + count(" warning"), "{line}");
+}
+
+/// Goal: annotations are on in a workflow unless the user chose something else.
+#[test]
+fn annotations_are_on_in_a_workflow() {
+    let folder = tempfile::tempdir().unwrap();
+    for (flags, value, is_on) in [
+        (&[][..], "true", true),
+        (&[], "false", false),
+        (&["--quiet"], "true", false),
+        (&["--report", "human"], "true", false),
+        (&["--report", "github"], "", true),
+    ] {
+        let mut command = in_workflow(&folder);
+        let output = command.args(flags).arg(FAILED).env("GITHUB_ACTIONS", value).output().unwrap();
+        let log = stdout(&output);
+        assert_eq!(log.contains("::error "), is_on, "{flags:?} {value}: {log}");
+        let summary = folder.path().join("summary.md");
+        assert_eq!(fs::remove_file(summary).is_ok(), is_on, "{flags:?} {value}");
+        assert_eq!(output.status.code(), Some(3));
+    }
+    let quiet = in_workflow(&folder).args(["-q", "--report=github", GOOD]).output().unwrap();
+    assert_eq!(stdout(&quiet), "");
+    assert!(folder.path().join("outputs").exists());
+}
+
+/// Goal: what is no file of the repository is named in the message.
+#[test]
+fn standard_input_has_no_file() {
+    let output = run_on(&["--report", "github"], &nasty_stream("x"));
+    for it in annotations(&stdout(&output)) {
+        assert_eq!(it.properties.get("file"), None);
+        assert!(it.message.starts_with("-:"), "{it:?}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let output = in_workflow(&folder).args([FAILED, "no-such-file"]).output().unwrap();
+    let found = annotations(&stdout(&output));
+    assert!(found[0].message.starts_with(&format!("{FAILED}: the run failed: ")), "{found:?}");
+    assert_eq!(found[1].properties["title"], "ndjson-check");
+    assert!(found[1].message.contains("no-such-file"), "{found:?}");
+}
+
+/// Goal: annotations are obeyed although the text before them is not.
+/// Method: the log of a conversion, both outputs in one file; commands are off inside the text.
+#[test]
+fn annotations_follow_the_end_of_a_conversion() {
+    let script = format!("{PROGRAM} --to transcript {FAILED} 2>&1");
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &script]).current_dir(root()).stdin(Stdio::null());
+    shell.env("GITHUB_ACTIONS", "true").env_remove("GITHUB_WORKSPACE").env_remove("TF_BUILD");
+    shell.env_remove("GITHUB_STEP_SUMMARY").env_remove("GITHUB_OUTPUT");
+    let log = text(&shell.output().unwrap().stdout);
+    let token = log.lines().find_map(|it| it.strip_prefix("::stop-commands::")).unwrap();
+    let resumed = log.find(&format!("\n::{token}::")).unwrap();
+    assert!(log.find("\n::error ").unwrap() > resumed, "{log}");
+}
+
+/// Goal: the steps that follow get facts, and an unknown one is empty.
+#[test]
+fn outputs_are_sums_of_what_every_stream_reports() {
+    let costly = "fixtures/agents/claude/api-retry.ndjson";
+    let denied = "fixtures/agents/claude/denials-in-the-result.ndjson";
+    let rows: [(&[&str], &str); 6] = [
+        (&[GOOD], "conforming succeeded 0 - 43391 - 0"),
+        (&[GOOD, FAILED], "conforming failed 3 - 90752 - 0"),
+        (&[costly], "conforming succeeded 0 0.0312 39556 3 0"),
+        (&[costly, denied], "conforming succeeded 0 0.0624 39782 5 1"),
+        (&[GOOD, costly], "conforming succeeded 0 - 82947 - 0"),
+        (&[GOOD, "no-such-file"], "not-checked succeeded 2 - - - -"),
+    ];
+    for (streams, expected) in rows {
+        let folder = tempfile::tempdir().unwrap();
+        let outputs = folder.path().join("outputs");
+        fs::write(&outputs, "mine=1\n").unwrap();
+        in_workflow(&folder).args(streams).output().unwrap();
+        let written = fs::read_to_string(&outputs).unwrap();
+        let lines: Vec<_> = written.lines().map(|line| line.split_once('=').unwrap()).collect();
+        let names: Vec<&str> = lines.iter().map(|line| line.0).collect();
+        let known = ["verdict", "outcome", "exit-code", "cost-usd", "tokens", "turns", "denied"];
+        assert_eq!(names, [&["mine"][..], &known].concat());
+        let values = lines[1..].iter().map(|(_, it)| if it.is_empty() { "-" } else { it });
+        assert_eq!(values.collect::<Vec<_>>().join(" "), expected, "{streams:?}");
+    }
+}
+
+/// Goal: no text of a stream is in an output.
+#[test]
+fn outputs_have_one_line_each() {
+    let (folder, paths) = nasty_folder();
+    in_workflow(&folder).args(&paths).output().unwrap();
+    let written = fs::read_to_string(folder.path().join("outputs")).unwrap();
+    assert_eq!(written.lines().count(), 7, "{written}");
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-=.\n".contains(it);
+    assert!(written.chars().all(is_plain), "{written}");
+}
+
+/// Goal: a file of the job that cannot be written is an error, as for every report.
+#[test]
+fn a_summary_that_cannot_be_written_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = in_workflow(&folder);
+    let output = command.arg(GOOD).env("GITHUB_STEP_SUMMARY", "/no/such/file").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).starts_with("ndjson-check: failed to write to /no/such/file: "));
+}

@@ -1,0 +1,103 @@
+//! The Markdown report, read by a parser of GitHub's Markdown.
+
+use std::fs;
+
+use ndjson_check::internals::misleads;
+use pulldown_cmark::{Event, Options, Parser, Tag};
+
+use super::{NASTY, in_workflow, nasty_folder, nasty_stream, stdout};
+use crate::streams::{program, run_on};
+
+const PAGES: &str = "https://github.com/ndjson-check/ndjson-check/blob/HEAD/src/rules/";
+
+/// Fails unless all markup is ours. `@`, `#` and addresses mean something to GitHub in plain text.
+fn has_only_our_markup(report: &str) {
+    let raw = |it: &char| misleads(*it) && *it != '\n';
+    assert_eq!(report.chars().find(raw), None, "{report:?}");
+    let mut html = Vec::new();
+    for event in Parser::new_ext(report, Options::ENABLE_TABLES) {
+        match event {
+            Event::Html(it) | Event::InlineHtml(it) => html.push(it.trim().to_owned()),
+            Event::Start(Tag::Link { dest_url, .. }) => {
+                let rule = dest_url.strip_prefix(PAGES).and_then(|it| it.strip_suffix(".md"));
+                let rule = rule.unwrap_or_else(|| panic!("{dest_url}"));
+                assert!(ndjson_check::Rule::named(rule).is_some(), "{rule}");
+            }
+            Event::Start(Tag::Image { dest_url, .. }) => panic!("{dest_url}"),
+            Event::Text(it) => {
+                assert!(!["@", "#", "<", "evil", "|"].iter().any(|no| it.contains(no)), "{it}");
+            }
+            _ => {}
+        }
+    }
+    let markers = usize::from(report.starts_with("<!-- ndjson-check -->\n## "));
+    assert_eq!(html.len(), markers, "{html:?}");
+}
+
+/// Goal: text of a stream is text in a comment: no markup, no mention, no link.
+#[test]
+fn nothing_of_a_stream_is_markup() {
+    for nasty in NASTY.iter().copied().chain([NASTY.concat().as_str()]) {
+        let report = stdout(&run_on(&["--strict", "--report=markdown"], &nasty_stream(nasty)));
+        assert!(report.starts_with("<!-- ndjson-check -->\n## ndjson-check: non-conforming, "));
+        assert!(report.ends_with("\n\nExit code 1.\n"), "{report}");
+        has_only_our_markup(&report);
+    }
+    let (folder, paths) = nasty_folder();
+    in_workflow(&folder).args(&paths).arg(folder.path().join("@no`such`file")).output().unwrap();
+    let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap();
+    assert!(summary.starts_with("## ndjson-check: 25 streams: 24 non-conforming, 1 not checked; "));
+    has_only_our_markup(&summary);
+}
+
+/// Goal: a comment fits, and says what is missing in it; streams that need a look come first.
+#[test]
+fn a_comment_is_limited() {
+    let folder = tempfile::tempdir().unwrap();
+    let hostile = NASTY.concat() + &"`".repeat(600);
+    for number in 0..40 {
+        let bytes = [nasty_stream(&hostile).as_slice(), &b"\n[]\n{\n".repeat(100)].concat();
+        fs::write(folder.path().join(format!("{number}.ndjson")), bytes).unwrap();
+    }
+    let mut command = program();
+    command.args(["--strict", "--report=markdown", "fixtures/agents/cursor/plain.ndjson"]);
+    for number in 0..60 {
+        command.arg(format!("no-such-{number}-{}", "`".repeat(200)));
+    }
+    let report = stdout(&command.arg(folder.path()).output().unwrap());
+    assert!(report.len() <= 60_000, "{}", report.len());
+    assert!(report.len() > 30_000, "{}", report.len());
+    has_only_our_markup(&report);
+    let shown = report.matches("\n### ").count();
+    assert!(report.contains(&format!("\n{} streams not shown.\n", 41 - shown)), "{shown}");
+    assert!(report.contains("\n- and ") && report.contains(" more\n"), "{report}");
+    assert!(report.rsplit("\n### ").next().unwrap().contains("plain.ndjson"), "it is good");
+}
+
+/// Goal: a change of the report is seen.
+#[test]
+fn the_report_is_as_written() {
+    let stream = "fixtures/rules/unfinished-call/two-of-three-open.ndjson";
+    let output = program().args(["--report=markdown", stream]).output().unwrap();
+    let expected = "\
+<!-- ndjson-check -->
+## ndjson-check: non-conforming, succeeded
+
+### `fixtures/rules/unfinished-call/two-of-three-open.ndjson`
+
+**non-conforming, succeeded**: profile `cursor`, 2 errors, 8 events, 3 tool calls (2 unfinished), \
+79 121 tokens in (59 664 cached), 246 out, 3.1 s
+
+| tool | calls | failed | refused | unfinished |
+|---|---:|---:|---:|---:|
+| `shell` | 3 | 0 | 0 | 2 |
+
+- error [unfinished-call](PAGES/unfinished-call.md), line 8: ``the run ended, but the `shell` call \
+`tool_597ff0b0-7478-4521-ba75-9a3595938c3` was never completed``
+- error [unfinished-call](PAGES/unfinished-call.md), line 8: ``the run ended, but the `shell` call \
+`tool_0bf6bf2c-c6c8-4184-8bf2-f5416013c00` was never completed``
+
+Exit code 1.
+";
+    assert_eq!(stdout(&output), expected.replace("PAGES/", PAGES));
+}
