@@ -34,6 +34,7 @@ mod many;
 mod mutation;
 mod noise;
 mod outputs;
+mod packages;
 mod pairs;
 mod producer;
 mod profiles;
