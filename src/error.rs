@@ -40,6 +40,13 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
+    /// A json report cannot be joined with others.
+    Report {
+        /// The report's file.
+        origin: String,
+        /// What is wrong with it, and in which line.
+        message: String,
+    },
     /// The first events of a stream match no profile.
     UnknownAgent {
         /// The stream's name.
@@ -83,6 +90,9 @@ impl fmt::Display for Error {
             }
             Self::Expectation { place, message } => {
                 write!(out, "failed to use the expectation {place}: {message}")
+            }
+            Self::Report { origin, message } => {
+                write!(out, "failed to use the report {origin}: {message}")
             }
             Self::UnknownAgent { stream } => {
                 write!(out, "{stream}: no known agent writes these events: choose with --profile")

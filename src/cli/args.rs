@@ -100,6 +100,12 @@ ndjson-check profiles [NAME]
         ))]
         profile: Option<String>,
     },
+    /// Join json reports into one, with the exit code of all
+    Merge {
+        /// The reports: files, or `-` for standard input
+        #[arg(value_name = "REPORT", required = true)]
+        reports: Vec<PathBuf>,
+    },
     /// Print the completions of a shell
     Completions {
         /// The shell

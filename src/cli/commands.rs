@@ -1,33 +1,58 @@
-//! The subcommands, which check nothing: `rules`, `profiles`, `schema`, `completions` and `man`.
+//! The subcommands, which check nothing: `rules`, `profiles`, `schema`, `merge`, `completions` and
+//! `man`.
 
+use std::io::{BufReader, BufWriter};
 use std::path::PathBuf;
 
 use super::args::{ProfileDraft, SchemaOf, Subcommand, completions, manual_page};
 use super::config;
 use super::draft::draft_profile;
 use super::error::CliError;
+use super::exit;
+use super::inputs::{Input, STDIN};
+use super::outputs::{STDOUT, stdout};
+use super::workflow_commands::escape_commands;
 use super::{print, print_stderr};
 use crate::error::Error;
-use crate::output::report;
+use crate::output::report::{self, MergedReports};
 use crate::profile::{self, Profile};
 use crate::rules::{Rule, Severity};
 
-pub(super) fn run(subcommand: &Subcommand) -> Result<(), CliError> {
+/// Runs a subcommand; returns the exit code.
+pub(super) fn run(subcommand: &Subcommand) -> Result<u8, CliError> {
     match subcommand {
-        Subcommand::Rules { name: None } => print(&rule_list()),
-        Subcommand::Rules { name: Some(rule) } => print(rule.page()),
+        Subcommand::Merge { reports } => return merge(reports),
+        Subcommand::Rules { name: None } => print(&rule_list())?,
+        Subcommand::Rules { name: Some(rule) } => print(rule.page())?,
         Subcommand::Profiles { draft: Some(ProfileDraft::Draft { files }), .. } => {
-            print_draft(files)
+            print_draft(files)?;
         }
-        Subcommand::Profiles { name: None, .. } => print(&profile_list()?),
-        Subcommand::Profiles { name: Some(name), .. } => print(&Profile::whole_text(name)?),
-        Subcommand::Schema { of, profile } => print(&schema(*of, profile.as_deref())?),
-        Subcommand::Completions { shell } => print(&completions(*shell)),
+        Subcommand::Profiles { name: None, .. } => print(&profile_list()?)?,
+        Subcommand::Profiles { name: Some(name), .. } => print(&Profile::whole_text(name)?)?,
+        Subcommand::Schema { of, profile } => print(&schema(*of, profile.as_deref())?)?,
+        Subcommand::Completions { shell } => print(&completions(*shell))?,
         Subcommand::Man => {
             let page = manual_page();
-            print(&page.map_err(|error| CliError::output("the manual page", error))?)
+            print(&page.map_err(|error| CliError::output("the manual page", error))?)?;
         }
     }
+    Ok(exit::SUCCEEDED)
+}
+
+/// Joins reports into one on standard output. Returns the exit code of all.
+fn merge(reports: &[PathBuf]) -> Result<u8, CliError> {
+    let mut merged = MergedReports::default();
+    for path in reports {
+        let input =
+            if path.as_os_str() == STDIN { Input::Stdin } else { Input::Path(path.clone()) };
+        let report = BufReader::new(input.open()?);
+        let failed = |message| Error::Report { origin: input.name(), message };
+        merged.add(report).map_err(failed)?;
+    }
+    let code = exit::first(merged.exit_codes());
+    let written = merged.write(BufWriter::new(escape_commands(stdout()?)), code);
+    written.map_err(|error| CliError::unwritten(STDOUT, error))?;
+    Ok(code)
 }
 
 fn rule_list() -> String {

@@ -47,6 +47,15 @@ pub(crate) fn code(totals: &Totals, is_unwritten: bool) -> u8 {
     }
 }
 
+/// The exit code of several runs of the program. A code that a command brought with it is that of
+/// a failed run.
+pub(crate) fn first(codes: &[u8]) -> u8 {
+    let order = [NOT_CHECKED, NOT_FOUND, CANNOT_EXECUTE, NON_CONFORMING, TIMED_OUT];
+    let found = order.into_iter().find(|code| codes.contains(code));
+    let has_failed = codes.iter().any(|code| *code != SUCCEEDED);
+    found.unwrap_or(if has_failed { RUN_FAILED } else { SUCCEEDED })
+}
+
 /// How a run of the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Exit {

@@ -65,10 +65,7 @@ fn invoke(arguments: &[OsString]) -> Result<Exit, CliError> {
     }
     match Invocation::parse(arguments) {
         Ok(Invocation::Check(cli)) => check(&cli),
-        Ok(Invocation::Subcommand(subcommand)) => {
-            commands::run(&subcommand)?;
-            Ok(exit::SUCCEEDED.into())
-        }
+        Ok(Invocation::Subcommand(subcommand)) => commands::run(&subcommand).map(Exit::from),
         Err(error) if error.use_stderr() => Err(CliError::Usage(args::one_line(&error))),
         Err(help) => {
             print(&help.to_string())?;

@@ -30,6 +30,7 @@ mod language_of_calls;
 mod limits;
 mod lines;
 mod many;
+mod merge;
 #[path = "../mutation/mod.rs"]
 mod mutation;
 mod noise;

@@ -23,7 +23,7 @@ use crate::rules::escape::escaped_json;
 pub const SCHEMA: &str = include_str!("../report.schema.json");
 
 /// The version of the report's format.
-const REPORT_VERSION: u8 = 1;
+pub(super) const REPORT_VERSION: u8 = 1;
 
 /// Writes the json report.
 pub struct Json<W> {

@@ -8,9 +8,13 @@ mod json;
 #[cfg(feature = "cli")]
 mod markdown;
 #[cfg(feature = "cli")]
+mod merge;
+#[cfg(feature = "cli")]
 mod step_outputs;
 
-use serde::Serialize;
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "cli")]
 use crate::check::Observer;
@@ -24,6 +28,8 @@ pub use human::Human;
 pub use json::{Json, SCHEMA};
 #[cfg(feature = "cli")]
 pub(crate) use markdown::Markdown;
+#[cfg(feature = "cli")]
+pub(crate) use merge::MergedReports;
 #[cfg(feature = "cli")]
 pub(crate) use step_outputs::StepOutputs;
 
@@ -61,7 +67,7 @@ fn page_url(rule: Rule) -> String {
 }
 
 /// The sum of several streams.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Totals {
     /// Streams checked to their end.
@@ -102,6 +108,34 @@ impl Totals {
         }
         self.errors += stream.errors;
         self.warnings += stream.warnings;
+    }
+}
+
+impl AddAssign for Totals {
+    fn add_assign(&mut self, other: Self) {
+        let Self {
+            streams,
+            conforming,
+            non_conforming,
+            succeeded,
+            failed,
+            truncated,
+            timed_out,
+            not_checked,
+            errors,
+            warnings,
+        } = other;
+        let add = |sum: &mut u64, other: u64| *sum = sum.saturating_add(other);
+        add(&mut self.streams, streams);
+        add(&mut self.conforming, conforming);
+        add(&mut self.non_conforming, non_conforming);
+        add(&mut self.succeeded, succeeded);
+        add(&mut self.failed, failed);
+        add(&mut self.truncated, truncated);
+        add(&mut self.timed_out, timed_out);
+        add(&mut self.not_checked, not_checked);
+        add(&mut self.errors, errors);
+        add(&mut self.warnings, warnings);
     }
 }
 
