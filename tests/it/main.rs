@@ -35,6 +35,7 @@ mod merge;
 mod mutation;
 mod noise;
 mod outputs;
+mod packages;
 mod pairs;
 mod producer;
 mod profiles;
