@@ -185,6 +185,18 @@ mod program {
     /// Longest text of a stream in one place of a Markdown report, in bytes.
     pub(crate) const MARKDOWN_TEXT_BYTES_MAX: usize = 500;
 
+    /// Results in a SARIF report: GitHub shows as many.
+    pub(crate) const SARIF_RESULTS_MAX: usize = 5_000;
+
+    /// Errors in a SARIF report that are no results.
+    pub(crate) const SARIF_ERRORS_MAX: usize = 100;
+
+    /// Stale entries of the baseline that are shown for one stream; the others are counted.
+    pub(crate) const STALE_SHOWN_MAX: usize = 10;
+
+    /// Length of a finding's fingerprint, in bytes.
+    pub(crate) const FINGERPRINT_BYTES: usize = 16;
+
     /// Longest duration of a timer.
     pub(crate) const TIMER_MAX: Duration = Duration::from_secs(365 * 86_400);
 

@@ -224,6 +224,7 @@ impl<'c> StreamCheck<'c> {
             sha256: bytes.sha256,
             errors,
             warnings,
+            known: 0,
             rule_counts: self.findings.rule_counts(),
             session_id: self.run.session.session_id().map(str::to_owned),
             call_counts: self.run.calls.counts(),

@@ -103,6 +103,8 @@ pub struct StreamSummary {
     pub errors: u64,
     /// Diagnostics of severity warning.
     pub warnings: u64,
+    /// Diagnostics that a baseline accepts; they are in no other count.
+    pub known: u64,
     /// Diagnostics of each rule that was raised, including those that were not reported.
     pub rule_counts: BTreeMap<Rule, u64>,
     /// The session's id; the first, if it changed.

@@ -88,7 +88,7 @@ ndjson-check profiles [NAME]
         #[command(subcommand)]
         draft: Option<ProfileDraft>,
     },
-    /// Print a JSON Schema: of events, reports, profiles or settings
+    /// Print a JSON Schema: of events, reports, profiles, settings or baselines
     Schema {
         /// What the schema describes
         #[arg(value_enum, value_name = "WHAT", default_value = "events")]
@@ -132,6 +132,7 @@ pub(crate) enum SchemaOf {
     Report,
     Profile,
     Config,
+    Baseline,
 }
 
 #[derive(Debug, Args)]
@@ -175,6 +176,14 @@ pub(crate) struct Cli {
     /// Compare the stream with this exit status
     #[arg(long, value_name = "N", help_heading = "Check")]
     pub(crate) exit_status: Option<u8>,
+
+    /// Accept the findings in this file; new ones, and missing ones, fail
+    #[arg(long, value_name = "FILE", conflicts_with = "write_baseline", help_heading = "Check")]
+    pub(crate) baseline: Option<PathBuf>,
+
+    /// Write all findings to this file, for --baseline
+    #[arg(long, value_name = "FILE", help_heading = "Check")]
+    pub(crate) write_baseline: Option<PathBuf>,
 
     /// Format of the stream; `array` is one JSON array of events
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "auto")]
@@ -292,7 +301,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "FILE", conflicts_with = "command", help_heading = "Files")]
     pub(crate) files0_from: Option<PathBuf>,
 
-    /// Write a report: human, json, github or markdown; can be repeated
+    /// Write a report: human, json, github, markdown, junit or sarif
     #[arg(long, value_name = "FORMAT[=FILE]", action = ArgAction::Append)]
     #[arg(help_heading = "Report")]
     pub(crate) report: Vec<ReportTo>,

@@ -14,6 +14,7 @@ use super::outputs::{STDOUT, stdout};
 use super::workflow_commands::escape_commands;
 use super::{print, print_stderr};
 use crate::error::Error;
+use crate::output::baseline;
 use crate::output::report::{self, MergedReports};
 use crate::profile::{self, Profile};
 use crate::rules::{Rule, Severity};
@@ -83,6 +84,7 @@ fn schema(of: SchemaOf, profile: Option<&str>) -> Result<String, CliError> {
         (SchemaOf::Report, None) => Ok(report::SCHEMA.to_owned()),
         (SchemaOf::Profile, None) => Ok(profile::LANGUAGE.to_owned()),
         (SchemaOf::Config, None) => Ok(config::SCHEMA.to_owned()),
+        (SchemaOf::Baseline, None) => Ok(baseline::SCHEMA.to_owned()),
     }
 }
 

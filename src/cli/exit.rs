@@ -39,7 +39,7 @@ pub(crate) fn code(totals: &Totals, is_unwritten: bool) -> u8 {
     match totals {
         Totals { not_checked: 1.., .. } | Totals { streams: 0, .. } => NOT_CHECKED,
         _ if is_unwritten => NOT_CHECKED,
-        Totals { non_conforming: 1.., .. } => NON_CONFORMING,
+        Totals { non_conforming: 1.., .. } | Totals { stale: 1.., .. } => NON_CONFORMING,
         Totals { timed_out: 1.., .. } => TIMED_OUT,
         // A rule may be turned off, but that does not make the run a success.
         Totals { failed: 1.., .. } | Totals { truncated: 1.., .. } => RUN_FAILED,

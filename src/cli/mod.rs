@@ -2,6 +2,7 @@
 
 mod archive;
 mod args;
+mod baseline;
 mod batch;
 mod commands;
 mod config;
@@ -93,9 +94,11 @@ fn check(cli: &Cli) -> Result<Exit, CliError> {
     same_file::refuse(cli, config.file(), &inputs)?;
     // Before the outputs: they empty files.
     let redaction = Redaction::of(cli)?;
-    let mut outputs = Outputs::open(cli, Progress::of(cli, &inputs), redaction)?;
+    let baseline = baseline::of(cli)?;
+    let mut outputs = Outputs::open(cli, Progress::of(cli, &inputs), redaction, baseline)?;
     // So that a report file is completed in spite of a signal.
-    let leaves_files = cli.report.iter().any(|report| report.file.is_some());
+    let leaves_files =
+        cli.write_baseline.is_some() || cli.report.iter().any(|report| report.file.is_some());
     if runs || cli.is_timed() || (leaves_files && matches!(inputs[..], [Ok(Input::Stdin)])) {
         return Ok(run_command::check_producer(cli, &mut checker, &mut outputs));
     }

@@ -14,6 +14,7 @@ use super::workflow_commands::{escape_commands, stop_commands};
 use super::{exit, print_stderr};
 use crate::check::{CheckedEvent, Observer, StreamStart, StreamSummary};
 use crate::error::Error;
+use crate::output::baseline::Baseline;
 use crate::output::convert::{Conversion, StreamLines, To};
 use crate::output::report::Totals;
 use crate::rules::diagnostic::Diagnostic;
@@ -26,6 +27,8 @@ pub(super) struct Outputs {
     pub(super) copies: Vec<TeeTarget>,
     pub(super) progress: Progress,
     pub(super) redaction: Option<Redaction>,
+    /// Known findings, and the name of their file.
+    baseline: Option<(Baseline, String)>,
     totals: Totals,
 }
 
@@ -35,6 +38,7 @@ impl Outputs {
         cli: &Cli,
         progress: Progress,
         redaction: Option<Redaction>,
+        baseline: Option<(Baseline, String)>,
     ) -> Result<Self, CliError> {
         if cli.raw && io::stdout().is_terminal() {
             return Err(CliError::usage("--raw would send control characters to a terminal"));
@@ -69,7 +73,8 @@ impl Outputs {
             let writer = if path.is_file() { Box::new(file) } else { escape_commands(file) };
             copies.push(TeeTarget::new(&name, writer));
         }
-        Ok(Self { reports, conversion, copies, progress, redaction, totals: Totals::default() })
+        let totals = Totals::default();
+        Ok(Self { reports, conversion, copies, progress, redaction, baseline, totals })
     }
 
     /// Whether something is written while a stream arrives, so that streams cannot be checked at
@@ -86,13 +91,12 @@ impl Outputs {
     /// A stream could not be checked to its end.
     pub(super) fn not_checked(&mut self, error: &CliError) {
         self.totals.not_checked += 1;
-        self.report_error(error);
+        self.report_error(&error.to_string());
     }
 
-    fn report_error(&mut self, error: &CliError) {
+    fn report_error(&mut self, message: &str) {
         self.flush();
-        let message = error.to_string();
-        self.reports.iter_mut().for_each(|report| report.error(&message));
+        self.reports.iter_mut().for_each(|report| report.error(message));
         self.progress.hide_during(|| print_stderr(&format!("ndjson-check: {message}")));
     }
 
@@ -136,6 +140,9 @@ impl Outputs {
 
 impl Observer for Outputs {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        if let Some((baseline, _)) = &mut self.baseline {
+            baseline.begin(start.name());
+        }
         self.observers().try_for_each(|observer| observer.begin(start))
     }
 
@@ -147,7 +154,10 @@ impl Observer for Outputs {
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        self.observers().for_each(|observer| observer.diagnostic(diagnostic));
+        let is_known = |(baseline, _): &mut (Baseline, _)| baseline.knows(diagnostic);
+        if !self.baseline.as_mut().is_some_and(is_known) {
+            self.observers().for_each(|observer| observer.diagnostic(diagnostic));
+        }
     }
 
     fn flush(&mut self) {
@@ -159,8 +169,18 @@ impl Observer for Outputs {
     }
 
     fn summary(&mut self, summary: &StreamSummary) {
-        self.totals.add(summary);
-        self.observers().for_each(|observer| observer.summary(summary));
+        let Some((baseline, file)) = &mut self.baseline else {
+            self.totals.add(summary);
+            return self.observers().for_each(|observer| observer.summary(summary));
+        };
+        let (summary, (stale, texts)) = (baseline.summary(summary), baseline.stale());
+        let messages: Vec<String> = texts.iter().map(|text| format!("{file}: {text}")).collect();
+        self.totals.add(&summary);
+        self.totals.stale += stale;
+        self.observers().for_each(|observer| observer.summary(&summary));
+        for message in &messages {
+            self.report_error(message);
+        }
     }
 }
 

@@ -10,10 +10,12 @@ use super::outputs::{STDOUT, copied, stdout};
 use super::progress::Progress;
 use super::report_target::ReportTarget;
 use super::stdio;
-use super::stream_files::in_repository;
+use super::stream_files::{in_repository, portable_names};
 use super::workflow_commands::{escape_commands, in_github_workflow};
 use crate::check::Observer;
-use crate::output::report::{Annotations, Human, Json, Markdown, Report, StepOutputs, Totals};
+use crate::output::report::{
+    Annotations, BaselineWriter, Human, Json, Junit, Markdown, Report, Sarif, StepOutputs, Totals,
+};
 
 const STDERR: &str = "standard error";
 
@@ -87,6 +89,11 @@ pub(super) fn open(cli: &Cli, progress: &Progress) -> Result<Vec<OpenReport>, Cl
                 }
                 ReportFormat::Json => OpenReport::new(name, Json::new(target)),
                 ReportFormat::Markdown => OpenReport::new(name, Markdown::comment(target)),
+                ReportFormat::Junit => OpenReport::new(name, Junit::new(target)),
+                ReportFormat::Sarif => {
+                    let sarif = Sarif::new(target, in_repository(cli), portable_names(cli));
+                    OpenReport::new(name, sarif)
+                }
                 ReportFormat::Github => {
                     OpenReport::new(name, Annotations::new(target, in_repository(cli)))
                 }
@@ -95,6 +102,11 @@ pub(super) fn open(cli: &Cli, progress: &Progress) -> Result<Vec<OpenReport>, Cl
         if *format == ReportFormat::Github {
             reports.extend(of_job()?);
         }
+    }
+    if let Some(path) = &cli.write_baseline {
+        let (name, target) = opened(path, |path| ReportTarget::file(path, false))?;
+        let baseline = BaselineWriter::new(BufWriter::new(target), portable_names(cli));
+        reports.push(OpenReport::new(name, baseline));
     }
     Ok(reports)
 }

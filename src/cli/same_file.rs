@@ -16,11 +16,15 @@ pub(super) fn refuse(
     inputs: &[Result<Input, Error>],
 ) -> Result<(), CliError> {
     let reports = cli.report.iter().filter_map(|report| report.file.as_ref());
-    let written: Vec<Destination> =
-        reports.chain(&cli.tee).map(|path| Destination::of(path)).collect();
+    let written: Vec<Destination> = reports
+        .chain(&cli.tee)
+        .chain(&cli.write_baseline)
+        .map(|path| Destination::of(path))
+        .collect();
     let reads_stdin = inputs.iter().flatten().any(|input| *input == Input::Stdin);
     let stdin = Handle::stdin().ok().filter(|_| reads_stdin);
-    let lists = cli.files_from.iter().chain(&cli.files0_from).map(PathBuf::as_path).chain(config);
+    let lists = cli.files_from.iter().chain(&cli.files0_from).chain(&cli.baseline);
+    let lists = lists.map(PathBuf::as_path).chain(config);
     let files = inputs.iter().flatten().filter_map(|input| match input {
         Input::Path(path) => Some(path.as_path()),
         Input::Stdin => None,

@@ -5,13 +5,22 @@ use std::path::{Path, PathBuf};
 
 use super::args::Cli;
 use super::inputs::STDIN;
-use crate::output::report::FileOf;
+use crate::output::report::{FileOf, NameOf};
 
 /// Names the file of a stream relative to the folder where the job has the repository, or to our
 /// folder outside of a job. A stream of standard input or of a command has none.
 pub(super) fn in_repository(cli: &Cli) -> FileOf {
     let workspace = env::var_os("GITHUB_WORKSPACE").filter(|folder| !folder.is_empty());
-    let folder = workspace.map_or_else(|| PathBuf::from("."), PathBuf::from);
+    below(cli, &workspace.map_or_else(|| PathBuf::from("."), PathBuf::from))
+}
+
+/// Names a stream by the path of its file relative to our folder, if it is below it.
+pub(super) fn portable_names(cli: &Cli) -> NameOf {
+    let file_of = below(cli, Path::new("."));
+    Box::new(move |stream| file_of(stream).unwrap_or_else(|| stream.to_owned()))
+}
+
+fn below(cli: &Cli, folder: &Path) -> FileOf {
     let folder = folder.canonicalize().ok().filter(|_| cli.command.is_empty());
     Box::new(move |stream| relative(stream, folder.as_deref()?))
 }

@@ -1,5 +1,9 @@
 //! What writes: reports and conversions, which are observers; and redaction.
 
+#[cfg(feature = "cli")]
+pub(crate) mod baseline;
 pub(crate) mod convert;
+#[cfg(feature = "cli")]
+mod fingerprint;
 pub(crate) mod redact;
 pub(crate) mod report;

@@ -39,6 +39,7 @@ fn one_member_a_line(object: &str) -> String {
 /// Members and values that the chosen reports do not show. Most need a command, a time limit, a
 /// huge stream or a rare event.
 const NOT_SHOWN: &[&str] = &[
+    "stream/known",
     "stream/notes/limit",
     "stream/notes/limit=call-rows",
     "stream/notes/limit=calls",
@@ -68,6 +69,8 @@ const NOT_SHOWN: &[&str] = &[
     "stream/reason=timed-out",
     "stream/signal",
     "stream/stderr_tail",
+    "summary/known",
+    "summary/stale",
 ];
 
 /// Goal: the chosen reports show all that a report can hold.

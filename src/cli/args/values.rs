@@ -27,6 +27,8 @@ pub(crate) enum ReportFormat {
     Json,
     Github,
     Markdown,
+    Junit,
+    Sarif,
 }
 
 impl FromStr for ReportTo {
@@ -44,7 +46,12 @@ impl FromStr for ReportTo {
             "json" => ReportFormat::Json,
             "github" => ReportFormat::Github,
             "markdown" => ReportFormat::Markdown,
-            _ => return Err("the formats are human, json, github and markdown".to_owned()),
+            "junit" => ReportFormat::Junit,
+            "sarif" => ReportFormat::Sarif,
+            _ => {
+                let formats = "the formats are human, json, github, markdown, junit and sarif";
+                return Err(formats.to_owned());
+            }
         };
         Ok(Self { format, file })
     }

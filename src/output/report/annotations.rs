@@ -3,6 +3,7 @@
 //! The runner shows ten of each level for a step; the tenth here says how many more there are. They
 //! come at the end, when that is known.
 
+use std::fmt::Write as _;
 use std::io::Write;
 
 use super::{FileOf, Report, Sink, Totals, figures};
@@ -75,7 +76,7 @@ impl LevelCommands {
         let mut text = self.shown.concat();
         if self.omitted > 0 {
             let (command, omitted) = (self.command, self.omitted);
-            text += &format!("::{command} title=ndjson-check::and {omitted} more\n");
+            let _ = writeln!(text, "::{command} title=ndjson-check::and {omitted} more");
         }
         text
     }

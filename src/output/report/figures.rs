@@ -28,8 +28,9 @@ pub(super) fn sum(totals: &Totals) -> String {
         (totals.truncated, "truncated"),
         (totals.timed_out, "timed out"),
     ];
-    let found =
-        format!("{}, {}", counted(totals.errors, "error"), counted(totals.warnings, "warning"));
+    let (errors, warnings) = (counted(totals.errors, "error"), counted(totals.warnings, "warning"));
+    let known = if totals.known > 0 { format!(", {} known", totals.known) } else { String::new() };
+    let found = format!("{errors}, {warnings}{known}");
     let mut parts = vec![listed(&verdicts), listed(&outcomes), found];
     parts.retain(|part| !part.is_empty());
     let streams = counted(totals.streams + totals.not_checked, "stream");
@@ -43,6 +44,9 @@ pub(super) fn figures(summary: &StreamSummary) -> Vec<String> {
         if count > 0 {
             figures.push(counted(count, what));
         }
+    }
+    if summary.known > 0 {
+        figures.push(format!("{} known", summary.known));
     }
     figures.push(counted(summary.events, "event"));
     let facts = &summary.facts;

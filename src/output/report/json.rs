@@ -11,7 +11,7 @@ use serde::Serialize;
 
 #[cfg(feature = "cli")]
 use super::Report;
-use super::{Sink, Totals};
+use super::{Sink, Totals, is_zero};
 use crate::check::{CallCounts, CallRow, Note, Observer, StreamStart, StreamSummary};
 use crate::error::Error;
 use crate::facts::RunFacts;
@@ -148,6 +148,7 @@ impl<'a> From<&'a StreamSummary> for StreamLine<'a> {
             sha256: summary.sha256.as_deref(),
             errors: summary.errors,
             warnings: summary.warnings,
+            known: summary.known,
             rule_counts: counts.collect(),
             session_id: summary.session_id.as_deref(),
             tool_calls: &summary.tool_calls,
@@ -213,6 +214,8 @@ struct StreamLine<'a> {
     sha256: Option<&'a str>,
     errors: u64,
     warnings: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    known: u64,
     rule_counts: BTreeMap<&'a str, u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<&'a str>,

@@ -2,13 +2,19 @@
 
 #[cfg(feature = "cli")]
 mod annotations;
+#[cfg(feature = "cli")]
+mod baseline_writer;
 mod figures;
 mod human;
 mod json;
 #[cfg(feature = "cli")]
+mod junit;
+#[cfg(feature = "cli")]
 mod markdown;
 #[cfg(feature = "cli")]
 mod merge;
+#[cfg(feature = "cli")]
+mod sarif;
 #[cfg(feature = "cli")]
 mod step_outputs;
 
@@ -24,41 +30,51 @@ use crate::rules::Rule;
 
 #[cfg(feature = "cli")]
 pub(crate) use annotations::Annotations;
+#[cfg(feature = "cli")]
+pub(crate) use baseline_writer::BaselineWriter;
 pub use human::Human;
 pub use json::{Json, SCHEMA};
+#[cfg(feature = "cli")]
+pub(crate) use junit::Junit;
 #[cfg(feature = "cli")]
 pub(crate) use markdown::Markdown;
 #[cfg(feature = "cli")]
 pub(crate) use merge::MergedReports;
+#[cfg(feature = "cli")]
+pub(crate) use sarif::Sarif;
 #[cfg(feature = "cli")]
 pub(crate) use step_outputs::StepOutputs;
 
 /// A report, whatever its format: it observes all streams, then gets their sum.
 #[cfg(feature = "cli")]
 pub(crate) trait Report<W>: Observer {
+    /// Writes what only the end shows.
+    fn end(&mut self, totals: &Totals, exit_code: u8);
+
+    fn sink(&self) -> &Sink<W>;
+
+    fn into_sink(self: Box<Self>) -> Sink<W>;
+
     /// Something went wrong that is no defect of a stream; a message on one line. If a stream is
     /// open, it could not be checked to its end.
     fn error(&mut self, message: &str) {
         let _ = message;
     }
 
-    /// Writes what only the end shows.
-    fn end(&mut self, totals: &Totals, exit_code: u8);
-
     /// Whether the report tells the exit code, which depends on the other outputs.
     fn shows_exit_code(&self) -> bool {
         false
     }
-
-    fn sink(&self) -> &Sink<W>;
-
-    fn into_sink(self: Box<Self>) -> Sink<W>;
 }
 
 /// The file of a stream as a service knows it, by its path in the repository. None if the stream is
 /// no file there.
 #[cfg(feature = "cli")]
 pub(crate) type FileOf = Box<dyn Fn(&str) -> Option<String>>;
+
+/// The name of a stream that is the same wherever the folder is, for fingerprints.
+#[cfg(feature = "cli")]
+pub(crate) type NameOf = Box<dyn Fn(&str) -> String>;
 
 /// The page of a rule in the repository.
 #[cfg(feature = "cli")]
@@ -90,6 +106,17 @@ pub struct Totals {
     pub errors: u64,
     /// Diagnostics of severity warning.
     pub warnings: u64,
+    /// Diagnostics that a baseline accepts; they are in no other count.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub known: u64,
+    /// Entries of the baseline without a diagnostic.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stale: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Totals {
@@ -108,6 +135,7 @@ impl Totals {
         }
         self.errors += stream.errors;
         self.warnings += stream.warnings;
+        self.known += stream.known;
     }
 }
 
@@ -124,6 +152,8 @@ impl AddAssign for Totals {
             not_checked,
             errors,
             warnings,
+            known,
+            stale,
         } = other;
         let add = |sum: &mut u64, other: u64| *sum = sum.saturating_add(other);
         add(&mut self.streams, streams);
@@ -136,6 +166,8 @@ impl AddAssign for Totals {
         add(&mut self.not_checked, not_checked);
         add(&mut self.errors, errors);
         add(&mut self.warnings, warnings);
+        add(&mut self.known, known);
+        add(&mut self.stale, stale);
     }
 }
 

@@ -49,8 +49,8 @@ impl<W: Write> Report<W> for StepOutputs<W> {
             ("turns", sum(self.turns.map(|turns| turns.to_string()))),
             ("denied", sum(Some(self.denied.to_string()))),
         ];
-        let text: String = outputs.iter().map(|(name, it)| format!("{name}={it}\n")).collect();
-        self.sink.write(&text);
+        let lines = outputs.map(|(name, value)| format!("{name}={value}\n"));
+        self.sink.write(&lines.concat());
     }
 
     fn shows_exit_code(&self) -> bool {

@@ -1,7 +1,10 @@
 //! Reports for CI services: each is valid for its readers, whatever the stream says.
 
+mod baseline;
 mod github;
+mod junit;
 mod markdown;
+mod sarif;
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +15,7 @@ use tempfile::TempDir;
 use crate::streams::{program, text};
 
 /// Formats of `--report` that are one document.
-const DOCUMENTS: [&str; 1] = ["markdown"];
+const DOCUMENTS: [&str; 3] = ["markdown", "junit", "sarif"];
 
 /// Pieces that mean something to a terminal, a runner, or a reader of XML, HTML, JSON or Markdown.
 const NASTY: [&str; 24] = [
@@ -121,8 +124,8 @@ fn one_report_goes_to_standard_output() {
         (&["markdown", "json=/dev/null"], 0),
     ] {
         let mut command = program();
-        reports.iter().for_each(|report| _ = command.args(["--report", report]));
-        let output = command.arg(good).output().unwrap();
+        command.args(reports.iter().map(|report| format!("--report={report}"))).arg(good);
+        let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{reports:?}: {}", text(&output.stderr));
     }
 }

@@ -1,0 +1,213 @@
+//! The SARIF report, version 2.1.0: findings for code scanning services and editors.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use super::{FileOf, NameOf, Report, Sink, Totals, page_url};
+use crate::check::{Observer, StreamStart, StreamSummary, counted};
+use crate::error::Error;
+use crate::limits::{SARIF_ERRORS_MAX, SARIF_RESULTS_MAX};
+use crate::output::fingerprint::fingerprint;
+use crate::rules::diagnostic::Diagnostic;
+use crate::rules::escape::{escaped_json, visible};
+use crate::rules::{Rule, Severity};
+
+/// Writes the SARIF report.
+pub(crate) struct Sarif<W> {
+    file_of: FileOf,
+    name_of: NameOf,
+    /// The stream as messages name it, as fingerprints do, and its file as a URI.
+    stream: String,
+    name: String,
+    uri: Option<String>,
+    /// How often each fingerprint occurred in the stream.
+    occurrences: BTreeMap<String, u64>,
+    /// The rules that were raised, in the order in which they came.
+    rules: Vec<Rule>,
+    results: Vec<Value>,
+    /// Diagnostics of the stream, and results that were left out.
+    seen: u64,
+    omitted: u64,
+    errors: Vec<Value>,
+    sink: Sink<W>,
+}
+
+impl<W: Write> Sarif<W> {
+    pub(crate) fn new(writer: W, file_of: FileOf, name_of: NameOf) -> Self {
+        Self {
+            file_of,
+            name_of,
+            stream: String::new(),
+            name: String::new(),
+            uri: None,
+            occurrences: BTreeMap::new(),
+            rules: Vec::new(),
+            results: Vec::new(),
+            seen: 0,
+            omitted: 0,
+            errors: Vec::new(),
+            sink: Sink::new(writer),
+        }
+    }
+
+    /// The place of the rule in the list of rules.
+    fn index(&mut self, rule: Rule) -> usize {
+        let known = self.rules.iter().position(|it| *it == rule);
+        known.unwrap_or_else(|| {
+            self.rules.push(rule);
+            self.rules.len() - 1
+        })
+    }
+
+    /// A line of the stream.
+    fn location(&self, line: Option<u64>) -> Value {
+        let Some(uri) = &self.uri else {
+            return json!({"logicalLocations": [{"fullyQualifiedName": self.stream}]});
+        };
+        let mut physical = json!({"artifactLocation": {"uri": uri, "uriBaseId": "%SRCROOT%"}});
+        if let Some(line) = line {
+            physical["region"] = json!({"startLine": line});
+        }
+        json!({"physicalLocation": physical})
+    }
+
+    fn result(&mut self, diagnostic: &Diagnostic) -> Value {
+        let rule = diagnostic.rule;
+        let hash = fingerprint(&self.name, rule, &diagnostic.message);
+        let occurrence = self.occurrences.entry(hash.clone()).or_default();
+        *occurrence += 1;
+        let identity = format!("{hash}:{occurrence}");
+        let note = diagnostic.note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
+        let mut result = json!({
+            "ruleId": rule.name(),
+            "ruleIndex": self.index(rule),
+            "level": diagnostic.severity.name(),
+            "message": {"text": plain(&format!("{}{note}", diagnostic.message))},
+            "locations": [self.location(diagnostic.line)],
+            "partialFingerprints": {"ndjsonCheckFinding/v1": identity},
+        });
+        if let Some(line) = diagnostic.related_line {
+            let mut related = self.location(Some(line));
+            related["message"] = json!({"text": format!("line {line}")});
+            result["relatedLocations"] = json!([related]);
+        }
+        result
+    }
+}
+
+impl<W: Write> Report<W> for Sarif<W> {
+    fn error(&mut self, message: &str) {
+        if self.errors.len() < SARIF_ERRORS_MAX {
+            self.errors.push(notification(Severity::Error, &plain(message)));
+        }
+    }
+
+    fn end(&mut self, totals: &Totals, exit_code: u8) {
+        let mut notifications = std::mem::take(&mut self.errors);
+        if self.omitted > 0 {
+            let text = format!("{} not in this report", counted(self.omitted, "more finding"));
+            notifications.push(notification(Severity::Warning, &text));
+        }
+        let rules: Vec<Value> = self.rules.iter().map(|rule| described(*rule)).collect();
+        let log = json!({
+            "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+            "version": "2.1.0",
+            "runs": [{
+                "tool": {"driver": {
+                    "name": "ndjson-check",
+                    "version": env!("CARGO_PKG_VERSION"),
+                    "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                    "rules": rules,
+                }},
+                "automationDetails": {"id": "ndjson-check/"},
+                "invocations": [{
+                    "executionSuccessful": totals.not_checked == 0 && totals.streams > 0,
+                    "exitCode": exit_code,
+                    "toolExecutionNotifications": notifications,
+                }],
+                "results": std::mem::take(&mut self.results),
+            }],
+        });
+        self.sink.write(&escaped_json(&log.to_string()));
+        self.sink.write("\n");
+    }
+
+    fn shows_exit_code(&self) -> bool {
+        true
+    }
+
+    fn sink(&self) -> &Sink<W> {
+        &self.sink
+    }
+
+    fn into_sink(self: Box<Self>) -> Sink<W> {
+        self.sink
+    }
+}
+
+impl<W: Write> Observer for Sarif<W> {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        self.stream = visible(start.name()).into_owned();
+        self.name = (self.name_of)(start.name());
+        self.uri = (self.file_of)(start.name()).as_deref().map(uri);
+        self.occurrences.clear();
+        self.seen = 0;
+        Ok(())
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        self.seen += 1;
+        if self.results.len() < SARIF_RESULTS_MAX {
+            let result = self.result(diagnostic);
+            self.results.push(result);
+        } else {
+            self.omitted += 1;
+        }
+    }
+
+    fn summary(&mut self, summary: &StreamSummary) {
+        // Those of a rule that has too many are counted, and not observed.
+        self.omitted += (summary.errors + summary.warnings).saturating_sub(self.seen);
+    }
+}
+
+fn notification(level: Severity, text: &str) -> Value {
+    json!({"level": level.name(), "message": {"text": text}})
+}
+
+/// A rule with its page.
+fn described(rule: Rule) -> Value {
+    let severity = rule.severity();
+    let level = severity.or(rule.strict_severity()).unwrap_or(Severity::Warning);
+    json!({
+        "id": rule.name(),
+        "shortDescription": {"text": rule.summary()},
+        "help": {"text": rule.page(), "markdown": rule.page()},
+        "helpUri": page_url(rule),
+        "defaultConfiguration": {"enabled": severity.is_some(), "level": level.name()},
+    })
+}
+
+/// A message without links: in plain text, too, `[text](target)` is one.
+fn plain(message: &str) -> String {
+    visible(message).replace("](", "] (")
+}
+
+/// A relative path as a URI.
+fn uri(path: &str) -> String {
+    let mut uri = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(byte.into());
+            }
+            _ => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    uri
+}

@@ -1,0 +1,142 @@
+//! The `JUnit` report, read by two parsers of XML and checked against Jenkins' schema.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use quick_xml::events::Event;
+
+use super::{nasty_folder, stdout};
+use crate::streams::{program, root, shared, text};
+
+/// What one test case says: its name, the elements in it, and their attributes and text.
+type Case = (String, Vec<String>);
+
+/// The test cases of a report, in their order. Fails at XML that is not well-formed.
+fn cases(report: &str) -> Vec<Case> {
+    let mut reader = quick_xml::Reader::from_str(report);
+    let mut cases: Vec<Case> = Vec::new();
+    loop {
+        let event = reader.read_event().unwrap();
+        match &event {
+            Event::Start(element) | Event::Empty(element) => {
+                let name = element.name().as_ref().to_owned();
+                let values = element.attributes().map(|it| {
+                    let it = it.unwrap();
+                    let value = it.normalized_value(quick_xml::XmlVersion::Implicit1_0).unwrap();
+                    (it.key.as_ref().to_owned(), value.into_owned())
+                });
+                let values: Vec<_> = values.collect();
+                if name == "testcase" {
+                    let name = values.iter().find(|(key, _)| key == "name").unwrap();
+                    cases.push((name.1.clone(), Vec::new()));
+                } else if let (Some(case), false) = (cases.last_mut(), name == "testsuite") {
+                    let values: Vec<_> = values.into_iter().map(|it| it.1).collect();
+                    case.1.push(format!("{name} {}", values.join(" ")).trim().to_owned());
+                }
+            }
+            Event::Eof => return cases,
+            _ => {}
+        }
+    }
+}
+
+/// Fails unless libxml2 finds the report valid. Without its program nothing is checked, but in CI.
+fn is_valid(report: &Path) {
+    let Some(schema) = shared("data/report-schemas/junit/junit-10.xsd") else { return };
+    let mut xmllint = Command::new("xmllint");
+    xmllint.args(["--noout", "--nonet", "--huge", "--schema"]).arg(schema).arg(report);
+    match xmllint.output() {
+        Ok(output) => assert!(output.status.success(), "{}", text(&output.stderr)),
+        Err(error) => {
+            assert!(std::env::var_os("CI").is_none(), "xmllint is absent: {error}");
+            let _ = writeln!(std::io::stderr(), "\nNOT CHECKED: xmllint is absent");
+        }
+    }
+}
+
+/// Goal: the report is valid for every character that a stream can contain.
+/// Method: failed runs whose error texts have all characters of the first plane between them, every
+/// nasty text, all fixtures, and inputs that cannot be checked.
+#[test]
+fn the_report_is_valid() {
+    let (folder, paths) = nasty_folder();
+    let streams = folder.path().join("characters");
+    fs::create_dir(&streams).unwrap();
+    let characters: Vec<char> = ('\0'..='\u{ffff}').chain(['\u{1fffe}', '\u{10ffff}']).collect();
+    for (number, part) in characters.chunks(150).enumerate() {
+        let words: String = part.iter().collect();
+        let end = serde_json::json!({"type": "result", "subtype": "success", "is_error": true,
+            "duration_ms": 1, "duration_api_ms": 1, "result": words, "session_id": "s"});
+        fs::write(streams.join(format!("{number:03}.ndjson")), format!("{end}\n")).unwrap();
+    }
+    let report = folder.path().join("report.xml");
+    let mut command = program();
+    command.arg(format!("--report=junit={}", report.display())).arg(folder.path());
+    let output = command.args(["--strict", "fixtures", "no-such-`]]>`\u{1b}"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    is_valid(&report);
+    let written = fs::read_to_string(&report).unwrap();
+    assert!(!written.contains(['\u{fffe}', '\u{ffff}', '\0', '\u{1b}', '\u{202e}']));
+    let names: Vec<String> = cases(&written).into_iter().map(|case| case.0).collect();
+    let streams = names.iter().filter(|name| *name == "stream").count();
+    assert!(streams > 437 + paths.len() + 500, "{streams}");
+    assert_eq!(names.last().unwrap(), "error");
+    let forged = |name: &&String| !name.starts_with("tool call ") && name.contains(['<', ' ']);
+    assert_eq!(names.iter().find(forged), None);
+}
+
+/// Goal: what fails in the report is what the verdict says.
+#[test]
+fn only_errors_and_bad_outcomes_fail() {
+    let streams = [
+        "fixtures/rules/unfinished-call/two-of-three-open.ndjson",
+        "fixtures/agents/cursor/is-error.ndjson",
+        "fixtures/agents/cursor/plain.ndjson",
+        "fixtures/agents/claude/denials-in-the-result.ndjson",
+        "no-such-file",
+    ];
+    let output = program().args(["--report", "junit"]).args(streams).output().unwrap();
+    let report = stdout(&output);
+    let first = |case: &Case| {
+        let kind = case.1.first().map_or("passed", |it| it.split(' ').next().unwrap());
+        format!("{} {kind}", case.0)
+    };
+    let expected = [
+        "stream failure",
+        "unfinished-call failure",
+        "tool call 1: shell skipped",
+        "tool call 2: shell passed",
+        "tool call 3: shell skipped",
+        "stream failure",
+        "tool call 1: shell skipped",
+        "stream system-out",
+        "tool call 1: shell skipped",
+        "tool call 2: read passed",
+        "tool call 3: edit passed",
+        "tool call 4: shell passed",
+        "stream system-out",
+        "all-calls-refused system-out",
+        "denied-call system-out",
+        "tool call 1: Write skipped",
+        "error error",
+    ];
+    assert_eq!(cases(&report).iter().map(first).collect::<Vec<_>>(), expected);
+    let head = "tests=\"5\" failures=\"2\" errors=\"0\" skipped=\"2\" time=\"3.192\">";
+    assert!(report.contains(head), "{report}");
+}
+
+/// Goal: what was found is in the report, also of a stream that could not be checked to its end.
+#[test]
+fn a_stream_that_is_abandoned_keeps_its_findings() {
+    let folder = tempfile::tempdir().unwrap();
+    let (schema, stream) = (folder.path().join("s.json"), folder.path().join("a.ndjson"));
+    fs::write(&schema, r#"{"properties": {"type": {"pattern": "^(?!x)(a|aa)+(?=z)$"}}}"#).unwrap();
+    fs::write(&stream, format!("[]\n{{\"type\":\"{}\"}}\n", "a".repeat(200))).unwrap();
+    let mut command = program();
+    command.args(["--profile", "jsonl", "--report", "junit", "--schema"]).arg(schema).arg(stream);
+    let output = command.current_dir(root()).output().unwrap();
+    let names: Vec<String> = cases(&stdout(&output)).into_iter().map(|case| case.0).collect();
+    assert_eq!(names, ["not-an-object", "error"], "{}", text(&output.stderr));
+}
