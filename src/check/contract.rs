@@ -109,6 +109,11 @@ impl Contract {
         own.into_iter().chain(self.shared.user_schema.as_ref())
     }
 
+    /// The documents of all schemas.
+    pub(crate) fn schema_documents(&self) -> impl Iterator<Item = &Value> {
+        self.schema.iter().chain(&self.shared.user_schema).map(Schema::document)
+    }
+
     /// Whether the agent ends every run with a terminal event.
     pub(crate) fn needs_terminal(&self) -> bool {
         self.profile.end.policy == TerminalPolicy::Required
@@ -190,7 +195,8 @@ impl Contracts {
         }
     }
 
-    fn of_profile(&self, name: &str) -> Result<&Contract, Error> {
+    /// The contract of this profile.
+    pub(crate) fn of_profile(&self, name: &str) -> Result<&Contract, Error> {
         let Some(cell) = self.others.get(name) else { return Ok(&self.first) };
         if let Some(contract) = cell.get() {
             return Ok(contract);

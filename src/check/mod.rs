@@ -29,17 +29,19 @@ use crate::profile::read_json;
 use crate::rules::{Rule, Severities, Severity};
 use crate::stream::{ArraySplitter, LineBuffer, LineParser};
 
-use contract::{Contracts, Options};
+use contract::Options;
 use stage::expect::Expected;
 use stream::{Memory, StreamCheck};
 
 pub(crate) use answer::Answer;
+pub(crate) use contract::{Contract, Contracts};
 pub use end_of_run::{ProducerExit, StopReason};
 pub use expectation::{Expectation, ExpectedCalls, Limits};
 #[cfg(feature = "cli")]
 pub(crate) use globs::Globs;
 pub use observer::{CallChange, CallUpdate, CheckedEvent, Observer, StreamStart, TextUpdate};
 pub(crate) use stage::actions::Action;
+pub(crate) use stage::schema::validate;
 pub use stage::calls::{CallCounts, CallRow};
 #[cfg(feature = "cli")]
 pub(crate) use stage::repeats::REPEATED_CALLS;
@@ -193,6 +195,10 @@ impl Checker {
     /// The default options: the profile is detected, rules have their default severities.
     pub fn builder() -> CheckerBuilder {
         CheckerBuilder::default()
+    }
+
+    pub(crate) fn contracts(&self) -> Arc<Contracts> {
+        Arc::clone(&self.contracts)
     }
 
     /// Begins to check a stream; `name` names it in reports.

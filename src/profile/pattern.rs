@@ -1,6 +1,7 @@
 //! Regular expressions in profiles.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use regex::Regex;
@@ -37,8 +38,17 @@ impl PartialEq for LazyRegex {
 
 impl LazyRegex {
     pub(crate) fn is_in(&self, text: &str) -> bool {
+        self.compiled().is_match(text)
+    }
+
+    /// The first match.
+    pub(crate) fn find(&self, text: &str) -> Option<Range<usize>> {
+        self.compiled().find(text).map(|found| found.range())
+    }
+
+    fn compiled(&self) -> &Regex {
         let compile = || Regex::new(&self.text).expect("loading rejects a wrong pattern");
-        self.regex.get_or_init(compile).is_match(text)
+        self.regex.get_or_init(compile)
     }
 
     /// What is wrong with a regular expression, on one line.
