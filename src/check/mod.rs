@@ -41,10 +41,10 @@ pub use expectation::{Expectation, ExpectedCalls, Limits};
 pub(crate) use globs::Globs;
 pub use observer::{CallChange, CallUpdate, CheckedEvent, Observer, StreamStart, TextUpdate};
 pub(crate) use stage::actions::Action;
-pub(crate) use stage::schema::validate;
 pub use stage::calls::{CallCounts, CallRow};
 #[cfg(feature = "cli")]
 pub(crate) use stage::repeats::REPEATED_CALLS;
+pub(crate) use stage::schema::validate;
 pub(crate) use summary::counted;
 pub use summary::{Format, Limit, Note, Outcome, StreamSummary, Verdict};
 

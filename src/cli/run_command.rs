@@ -51,8 +51,7 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
         (exit, interrupt)
     };
     let (result, exit, interrupt) = if let Some(redaction) = outputs.redaction.clone() {
-        let copy =
-            RedactedCopy::new(&redaction, &name, &mut redacted, &mut copies, &mut *outputs);
+        let copy = RedactedCopy::new(&redaction, &name, &mut redacted, &mut copies, &mut *outputs);
         let source = producer.watched(Redacting::new(source, &copy));
         let read = stream.read(source, &mut producer.watched(&mut Original(&copy)));
         let (exit, interrupt) = finish(producer);

@@ -135,9 +135,7 @@ impl Foreign {
         let bytes = line.bytes.trim_ascii();
         match self {
             Self::Gzip | Self::Utf16 | Self::Utf32 | Self::RecordSeparators | Self::NoArray => true,
-            Self::ServerSentEvents => {
-                SSE_FIELDS.iter().any(|field| bytes.starts_with(field))
-            }
+            Self::ServerSentEvents => SSE_FIELDS.iter().any(|field| bytes.starts_with(field)),
             Self::Array | Self::PrettyPrinted => {
                 matches!(bytes.first(), Some(b'"' | b'{' | b'}' | b'[' | b']' | b'-' | b'0'..=b'9'))
                     || [&b"true"[..], b"false", b"null"].iter().any(|it| bytes.starts_with(it))

@@ -75,10 +75,7 @@ impl LineParser {
     }
 
     /// A line next to one that is not UTF-8, or the last one, which may be cut.
-    pub(crate) fn read<'s, 'a: 's>(
-        &'s mut self,
-        line: &Line<'a>,
-    ) -> Result<Event<'s>, LineDefect> {
+    pub(crate) fn read<'s, 'a: 's>(&'s mut self, line: &Line<'a>) -> Result<Event<'s>, LineDefect> {
         if line.text().is_some_and(|text| self.tape.read(line.padded, text.len())) {
             return self.event(line);
         }

@@ -9,7 +9,7 @@ use crate::check::{Contract, validate};
 use crate::facts::{Call, FactReader, Plan};
 use crate::json::{Doc, JsonRef, Kind};
 use crate::limits::DETECTION_EVENTS_MAX;
-use crate::output::redact::written::{decoded, strings};
+use crate::output::redact::written::{WrittenString, decoded, strings};
 use crate::profile::detect::DetectRules;
 use crate::profile::vocabulary::Vocabulary;
 use crate::rules::diagnostic::Diagnostic;
@@ -96,6 +96,9 @@ impl EventRedactor {
         let names = self.facts.names(contract.profile(), event.root());
         let mut treatments = self.read_values(doc);
         let decided: Vec<usize> = treatments.keys().copied().collect();
+        if !judged.violations.is_empty() {
+            self.known_texts(doc, &mut treatments);
+        }
         stay(&names, &mut treatments);
         beside_names(event.root(), &names, &mut treatments);
         let values = self.call_values(&judged.plan);
@@ -103,17 +106,20 @@ impl EventRedactor {
             arguments(value, filler, &mut treatments);
         }
         for place in judged.plan.text_values().filter_map(place) {
-            treatments.insert(place, Treatment::Filled(text_filler, Vec::new()));
+            let kept = match treatments.remove(&place) {
+                Some(Treatment::Filled(_, kept)) => kept,
+                Some(Treatment::Stays | Treatment::Arguments(_)) | None => Vec::new(),
+            };
+            treatments.insert(place, Treatment::Filled(text_filler, kept));
         }
-        apply(&mut text, &treatments);
-        let is_same = |place: &usize| !matches!(treatments[place], Treatment::Stays);
-        if decided.iter().any(is_same) {
+        let has_filled_key = apply(&mut text, &treatments);
+        let is_filled = |place: &usize| !matches!(treatments[place], Treatment::Stays);
+        if has_filled_key || decided.iter().any(is_filled) {
             let mut again = Line::new(event.offset, &text, line.ending);
             again.number = line.number;
             let again = self.parser.read(&again);
-            let is_like = again.is_ok_and(|it| {
-                judged.is_like(&judge(&mut self.facts, contract, &it, number))
-            });
+            let is_like = again
+                .is_ok_and(|it| judged.is_like(&judge(&mut self.facts, contract, &it, number)));
             if !is_like {
                 // Then all that was read stays: what is the same is judged the same.
                 treatments.extend(decided.iter().map(|place| (*place, Treatment::Stays)));
@@ -160,6 +166,16 @@ impl EventRedactor {
         treatments
     }
 
+    /// Of an event that fails a schema it is not known what was read: all texts of the schema stay.
+    fn known_texts(&self, doc: &Doc<'_>, treatments: &mut Treatments) {
+        for entry in doc.entries().iter().filter(|entry| entry.kind == Kind::String) {
+            let (start, end) = (entry.start as usize, entry.end as usize);
+            if self.vocabulary.has(&text_of(&doc.text()[start..end])) {
+                treatments.insert(start, Treatment::Stays);
+            }
+        }
+    }
+
     /// The arguments of the calls of an event, and what both halves of a call have in common.
     fn call_values<'e>(&mut self, plan: &Plan<'e>) -> Vec<(JsonRef<'e>, Filler)> {
         let (started, completed) = plan.calls();
@@ -196,9 +212,7 @@ fn judge<'e>(
     let tag = &*plan.template.tag;
     // A schema that cannot be evaluated ends the check.
     let _ = validate(contract, event, tag, number == 0, &mut found);
-    let place = |it: Diagnostic| {
-        (it.offset, it.location.map(|location| location.keyword))
-    };
+    let place = |it: Diagnostic| (it.offset, it.location.map(|location| location.keyword));
     let violations = found.into_iter().map(place).collect();
     Judged { plan, detected, actions, violations }
 }
@@ -261,21 +275,43 @@ fn arguments(value: JsonRef<'_>, filler: Filler, treatments: &mut Treatments) {
     value.items().for_each(|value| arguments(value, filler, treatments));
 }
 
-/// Replaces the strings of an event; those without a treatment get the usual filler.
-fn apply(text: &mut [u8], treatments: &Treatments) {
+/// Replaces the strings of an event; those without a treatment get the usual filler. Returns whether
+/// one is a key.
+fn apply(text: &mut [u8], treatments: &Treatments) -> bool {
     let mut found = Vec::new();
-    strings(text, |string| {
-        if !string.is_key {
-            found.push(string.content);
+    strings(text, |string| found.push(string));
+    let mut keys = BTreeMap::new();
+    for WrittenString { content, place, is_key, .. } in found {
+        if is_key {
+            if is_no_name(&text[content.clone()]) {
+                fill_key(&mut text[content], place, &mut keys);
+            }
+            continue;
         }
-    });
-    for content in found {
         match treatments.get(&content.start) {
             None => Filler::X.string(&mut text[content], &[]),
             Some(Treatment::Stays) => {}
             Some(Treatment::Filled(filler, kept)) => filler.string(&mut text[content], kept),
             Some(Treatment::Arguments(filler)) => json_in_string(&mut text[content], *filler),
         }
+    }
+    !keys.is_empty()
+}
+
+/// Whether a key is a path, an address, or a sentence.
+fn is_no_name(key: &[u8]) -> bool {
+    key.iter().any(|byte| b"/\\@ ".contains(byte))
+}
+
+/// Replaces a key. Keys at the same place that become equal get a number in letters.
+fn fill_key(key: &mut [u8], place: u64, keys: &mut BTreeMap<(u64, Vec<u8>), usize>) {
+    Filler::X.string(key, &[]);
+    let count = keys.entry((place, key.to_vec())).or_default();
+    let mut number = *count;
+    *count += 1;
+    for byte in key.iter_mut().rev().filter(|byte| **byte == b'x') {
+        *byte = b"xabcdefghijklmnopqrstuvwyz"[number % 26];
+        number /= 26;
     }
 }
 

@@ -31,9 +31,9 @@ pub(super) fn line(
             continue;
         }
         let mut bytes = noise(events, profile, before);
-        let Some(event) = events.on_tape(&rest, |events, event| {
-            events.event(contract, &rest, event, Filler::X)
-        }) else {
+        let Some(event) =
+            events.on_tape(&rest, |events, event| events.event(contract, &rest, event, Filler::X))
+        else {
             continue;
         };
         bytes.extend(event);
@@ -62,7 +62,7 @@ fn noise(events: &EventRedactor, profile: &Profile, text: &str) -> Vec<u8> {
     let kept = if profile.noise.iter().any(|rule| rule.matches.is_in(text)) {
         events.vocabulary.matched(text, fill)
     } else {
-        Vec::new()
+        vec![0..field_bytes(text.as_bytes())]
     };
     fill(&kept).into_bytes()
 }
@@ -110,12 +110,16 @@ pub(super) fn unknown(bytes: &[u8], valid: usize) -> Vec<u8> {
     filled
 }
 
+/// The length of what shows that the stream is one of server-sent events.
+fn field_bytes(line: &[u8]) -> usize {
+    let start = line.len() - line.trim_ascii_start().len();
+    let field = SSE_FIELDS.iter().find(|field| line[start..].starts_with(field));
+    start + field.map_or(0, |field| field.len())
+}
+
 /// What is between strings. Words and numbers of JSON stay where they can be JSON.
 fn between(bytes: &mut [u8], part: Range<usize>) {
-    let start = bytes.len() - bytes.trim_ascii_start().len();
-    let field = SSE_FIELDS.iter().find(|field| bytes[start..].starts_with(field));
-    let field = start + field.map_or(0, |field| field.len());
-    let mut at = part.start.max(field.min(part.end));
+    let mut at = part.start.max(field_bytes(bytes).min(part.end));
     while at < part.end {
         let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte >= 0x80;
         let length = bytes[at..part.end].iter().take_while(|byte| is_word(byte)).count();
