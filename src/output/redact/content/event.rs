@@ -300,7 +300,7 @@ fn apply(text: &mut [u8], treatments: &Treatments) -> bool {
 
 /// Whether a key is a path, an address, or a sentence.
 fn is_no_name(key: &[u8]) -> bool {
-    key.iter().any(|byte| b"/\\@ ".contains(byte))
+    decoded(key).iter().any(|byte| b"/\\@ ".contains(byte))
 }
 
 /// Replaces a key. Keys at the same place that become equal get a number in letters.

@@ -21,9 +21,7 @@ impl Filler {
         let row = match character {
             'a'..='z' | 'A'..='Z' => ['x', 'y', 'z'],
             '0'..='9' => ['0', '1', '2'],
-            '\u{fffd}' => return character,
-            _ if character.is_ascii() || character.is_whitespace() => return character,
-            _ if character.is_control() => return character,
+            _ if !is_content(character) => return character,
             _ => match character.len_utf8() {
                 2 => ['χ', 'ψ', 'ω'],
                 3 => ['\u{ff58}', '\u{ff59}', '\u{ff5a}'],
@@ -62,6 +60,15 @@ impl Filler {
         self.text(&mut new, kept);
         rewrite(written, &old, &new);
     }
+}
+
+/// Whether a character says something: letters and digits, accents, pictures, and what a font
+/// defines. Frames, spaces, dashes and quotes do not.
+fn is_content(character: char) -> bool {
+    let is_picture = character >= '\u{1f000}';
+    let is_of_font = ('\u{e000}'..='\u{f8ff}').contains(&character);
+    let is_accent = ('\u{300}'..='\u{36f}').contains(&character);
+    character.is_alphanumeric() || is_picture || is_of_font || is_accent
 }
 
 /// The first character, if the bytes begin with one.
@@ -130,7 +137,7 @@ mod tests {
     /// Goal: pieces of a text make the filler of the whole.
     #[test]
     fn filling_commutes_with_concatenation() {
-        let text = "Zwölf 12 \u{1f600}\u{202e}: пять.";
+        let text = "Zwölf 12 \u{1f600}\u{202e}: пять │ e\u{301}.";
         let whole = filled(Filler::X, text);
         for (at, _) in text.char_indices() {
             let (a, b) = text.split_at(at);
