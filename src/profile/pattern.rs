@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use regex::Regex;
+use regex::{Regex, RegexSet};
 use serde::Deserialize;
 
 /// A regular expression, compiled when first needed and once for all its copies: most streams never
@@ -57,5 +57,27 @@ impl LazyRegex {
         // The last line says what is wrong, the lines before it show where.
         let fact = message.lines().last().unwrap_or_default();
         Some(fact.trim_start_matches("error: ").to_owned())
+    }
+}
+
+/// Several patterns, searched together.
+#[derive(Debug, Default)]
+pub(crate) struct PatternSet {
+    patterns: Vec<String>,
+    set: OnceLock<Option<RegexSet>>,
+}
+
+impl PatternSet {
+    pub(crate) fn push(&mut self, pattern: &str) {
+        self.patterns.push(pattern.to_owned());
+    }
+
+    /// The numbers of the patterns that match, in their order; all, if they are too large to be
+    /// searched together.
+    pub(crate) fn matching(&self, text: &str) -> Vec<usize> {
+        match self.set.get_or_init(|| RegexSet::new(&self.patterns).ok()) {
+            Some(set) => set.matches(text).into_iter().collect(),
+            None => (0..self.patterns.len()).collect(),
+        }
     }
 }

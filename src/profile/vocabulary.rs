@@ -6,13 +6,15 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::builtin::DETECT;
-use super::pattern::LazyRegex;
+use super::pattern::{LazyRegex, PatternSet};
 
 /// The texts and patterns with which values of events are compared.
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
     texts: HashSet<String>,
     patterns: Vec<Pattern>,
+    /// The same, to find those that match.
+    set: PatternSet,
 }
 
 /// A pattern, and the words in it.
@@ -62,6 +64,7 @@ impl Vocabulary {
         // A schema may have patterns in another syntax.
         if LazyRegex::syntax_error(text).is_none() {
             let words = words(text).map(|range| text[range].to_owned()).collect();
+            self.set.push(text);
             self.patterns.push(Pattern { regex: LazyRegex::from(text.to_owned()), words });
         }
     }
@@ -79,7 +82,8 @@ impl Vocabulary {
         fill: impl Fn(&[Range<usize>]) -> String,
     ) -> Vec<Range<usize>> {
         let mut kept = Vec::new();
-        for Pattern { regex, words: of_pattern } in &self.patterns {
+        for number in self.set.matching(text) {
+            let Pattern { regex, words: of_pattern } = &self.patterns[number];
             let Some(found) = regex.find(text) else { continue };
             let words = words(&text[found.clone()]);
             let words = words.map(|it| found.start + it.start..found.start + it.end);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::calls::CallFillers;
 use super::fill::{Filler, rewrite, text_of};
@@ -21,7 +22,7 @@ const NAME_BYTES_MAX: usize = 80;
 /// Replaces the content of events.
 #[derive(Debug)]
 pub(super) struct EventRedactor {
-    pub(super) vocabulary: Vocabulary,
+    pub(super) vocabulary: Arc<Vocabulary>,
     pub(super) facts: FactReader,
     calls: CallFillers,
     parser: LineParser,
@@ -65,9 +66,8 @@ impl Judged<'_> {
 
 impl EventRedactor {
     pub(super) fn new(contract: &Contract) -> Self {
-        let documents = contract.schema_documents();
         Self {
-            vocabulary: Vocabulary::new(&contract.profile().to_json(), documents),
+            vocabulary: contract.vocabulary(),
             facts: FactReader::default(),
             calls: CallFillers::default(),
             parser: LineParser::on_tape(),
@@ -94,13 +94,13 @@ impl EventRedactor {
         self.events = number.saturating_add(1);
         let judged = judge(&mut self.facts, contract, event, number);
         let names = self.facts.names(contract.profile(), event.root());
-        let mut treatments = self.read_values(doc);
-        let decided: Vec<usize> = treatments.keys().copied().collect();
+        let mut treatments = Treatments::new();
+        stay(&names, &mut treatments);
+        beside_names(event.root(), &names, &mut treatments);
+        let decided = self.read_values(doc, &mut treatments);
         if !judged.violations.is_empty() {
             self.known_texts(doc, &mut treatments);
         }
-        stay(&names, &mut treatments);
-        beside_names(event.root(), &names, &mut treatments);
         let values = self.call_values(&judged.plan);
         for (value, filler) in values {
             arguments(value, filler, &mut treatments);
@@ -142,14 +142,19 @@ impl EventRedactor {
         taken
     }
 
-    /// What becomes of the strings that a schema or a rule of the profile has read.
-    fn read_values(&self, doc: &Doc<'_>) -> Treatments {
-        let mut treatments = Treatments::new();
+    /// What becomes of the strings that a schema or a rule of the profile has read, if they have no
+    /// treatment; returns their places.
+    fn read_values(&self, doc: &Doc<'_>, treatments: &mut Treatments) -> Vec<usize> {
+        let mut places = Vec::new();
         for (index, entry) in doc.entries().iter().enumerate() {
             if entry.kind != Kind::String || !doc.was_read(index) {
                 continue;
             }
             let (start, end) = (entry.start as usize, entry.end as usize);
+            places.push(start);
+            if treatments.contains_key(&start) {
+                continue;
+            }
             let text = text_of(&doc.text()[start..end]);
             let treatment = if self.vocabulary.has(&text) {
                 Treatment::Stays
@@ -163,7 +168,7 @@ impl EventRedactor {
             };
             treatments.insert(start, treatment);
         }
-        treatments
+        places
     }
 
     /// Of an event that fails a schema it is not known what was read: all texts of the schema stay.
