@@ -129,7 +129,7 @@ impl<'c, 'o> RedactedCopy<'c, 'o> {
         exit.stderr = exit
             .stderr
             .map(|lines| redactor.text(&lines.join("\n")).lines().map(str::to_owned).collect());
-        stream.finish(&exit, &mut Judged { out, judged: &summary, expectations })?;
+        stream.finish(&exit, &mut Judged { out, original: &summary, expectations })?;
         Ok(summary)
     }
 }
@@ -195,7 +195,7 @@ pub(super) fn check(
 /// Passes on what the check of the redacted copy finds; the judgement is that of the stream.
 struct Judged<'o> {
     out: &'o mut dyn Observer,
-    judged: &'o StreamSummary,
+    original: &'o StreamSummary,
     /// Those of the stream as it came, if they replace those of the copy.
     expectations: Option<Vec<Diagnostic>>,
 }
@@ -231,15 +231,15 @@ impl Observer for Judged<'_> {
         for diagnostic in self.expectations.take().iter().flatten() {
             self.out.diagnostic(diagnostic);
         }
-        let judged = self.judged;
+        let original = self.original;
         self.out.summary(&StreamSummary {
-            verdict: judged.verdict,
-            outcome: judged.outcome,
-            errors: judged.errors,
-            warnings: judged.warnings,
-            rule_counts: judged.rule_counts.clone(),
-            bytes: judged.bytes,
-            text_bytes: judged.text_bytes,
+            verdict: original.verdict,
+            outcome: original.outcome,
+            errors: original.errors,
+            warnings: original.warnings,
+            rule_counts: original.rule_counts.clone(),
+            bytes: original.bytes,
+            text_bytes: original.text_bytes,
             ..summary.clone()
         });
     }

@@ -97,7 +97,7 @@ impl<'e> Plan<'e> {
     pub(crate) fn decisions(&self) -> String {
         let FactTemplate { tag, tag_status, marks, session, texts, .. } = &self.template;
         let texts: Vec<_> = texts.iter().map(|text| (text.kind, text.chunks.len())).collect();
-        let final_text = self.final_text.as_ref().map(|chunks| chunks.len());
+        let final_text = self.final_text.as_ref().map(SmallVec::len);
         let rare = self.rare.as_deref().map(RareFacts::decisions);
         format!("{tag} {tag_status:?} {marks:?} {session:?} {texts:?} {final_text:?} {rare:?}")
     }

@@ -74,8 +74,8 @@ impl FactValue {
 
     /// The text at the first of the paths that has one.
     pub(crate) fn text(&self, scope: Scope<'_>) -> Option<String> {
-        let texts = self.values(scope).filter_map(JsonRef::scalar_text);
-        { texts }.find(|text| !text.trim().is_empty()).map(Cow::into_owned)
+        let mut texts = self.values(scope).filter_map(JsonRef::scalar_text);
+        texts.find(|text| !text.trim().is_empty()).map(Cow::into_owned)
     }
 
     /// The values at the paths.

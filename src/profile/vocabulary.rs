@@ -12,14 +12,14 @@ use super::pattern::{LazyRegex, PatternSet};
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
     texts: HashSet<String>,
-    patterns: Vec<Pattern>,
+    patterns: Vec<WordPattern>,
     /// The same, to find those that match.
     set: PatternSet,
 }
 
 /// A pattern, and the words in it.
 #[derive(Debug)]
-struct Pattern {
+struct WordPattern {
     regex: LazyRegex,
     words: HashSet<String>,
 }
@@ -65,7 +65,7 @@ impl Vocabulary {
         if LazyRegex::syntax_error(text).is_none() {
             let words = words(text).map(|range| text[range].to_owned()).collect();
             self.set.push(text);
-            self.patterns.push(Pattern { regex: LazyRegex::from(text.to_owned()), words });
+            self.patterns.push(WordPattern { regex: LazyRegex::from(text.to_owned()), words });
         }
     }
 
@@ -83,7 +83,7 @@ impl Vocabulary {
     ) -> Vec<Range<usize>> {
         let mut kept = Vec::new();
         for number in self.set.matching(text) {
-            let Pattern { regex, words: of_pattern } = &self.patterns[number];
+            let WordPattern { regex, words: of_pattern } = &self.patterns[number];
             let Some(found) = regex.find(text) else { continue };
             let words = words(&text[found.clone()]);
             let words = words.map(|it| found.start + it.start..found.start + it.end);

@@ -32,16 +32,16 @@ fn redacted(
 ) -> (Vec<u8>, Option<(StreamSummary, Vec<Diagnostic>)>) {
     let redactor = Redactor::content(checker, &[]);
     let mut observed = Observed { redactor, found: Vec::new() };
-    let (mut out, mut checked) = (Vec::new(), checker.stream("-"));
+    let (mut out, mut first) = (Vec::new(), checker.stream("-"));
     let mut failed = false;
     for piece in stream.chunks(size) {
-        failed |= checked.feed(piece, &mut observed).is_err();
+        failed |= first.feed(piece, &mut observed).is_err();
         observed.redactor.feed(piece, &mut out);
         if failed {
             break;
         }
     }
-    let summary = checked.finish(&ProducerExit::default(), &mut observed).ok();
+    let summary = first.finish(&ProducerExit::default(), &mut observed).ok();
     observed.redactor.finish(&mut out);
     (out, summary.map(|summary| (summary, observed.found)))
 }
@@ -217,10 +217,10 @@ fn nothing_planted_in_a_string_is_left() {
         conversation_id currentValue event finishReason id jsonrpc kind messageId message_type \
         method model model_id name payload_type permissionMode permission_mode protocolVersion \
         qwen_code_version role sessionID sessionId sessionUpdate session_id status stopReason \
-        subtype taskId task_id thread_id tool toolCallId toolId toolName tool_call_id tool_name \
-        tool_use_id type version";
+        subtype taskId task_id thread_id tool tool_id toolCallId toolId toolName \
+        tool_call_id tool_name tool_use_id type version";
     left.retain(|key, _| !names.split_whitespace().any(|name| name == key));
-    assert!(left.is_empty() && gone > 3_000, "{gone}: {left:#?}");
+    assert!(left.is_empty() && gone > 1_500, "{gone}: {left:#?}");
 }
 
 /// Goal: the copy does not depend on how the stream is cut, and is its own copy.

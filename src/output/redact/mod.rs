@@ -34,6 +34,7 @@ pub struct Redactor {
 enum Content {
     OfStream(Box<ContentStream>),
     /// Every letter and digit.
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the program has such texts"))]
     OfText,
 }
 

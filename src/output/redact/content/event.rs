@@ -8,7 +8,7 @@ use super::calls::CallFillers;
 use super::fill::{Filler, rewrite, text_of};
 use crate::check::{Contract, validate};
 use crate::facts::{Call, FactReader, Plan};
-use crate::json::{Doc, JsonRef, Kind};
+use crate::json::{Cursor, Doc, JsonRef, Kind};
 use crate::limits::DETECTION_EVENTS_MAX;
 use crate::output::redact::written::{WrittenString, decoded, strings};
 use crate::profile::detect::DetectRules;
@@ -46,7 +46,7 @@ enum Treatment {
 type Treatments = BTreeMap<usize, Treatment>;
 
 /// How an event is judged.
-struct Judged<'e> {
+struct EventJudgement<'e> {
     plan: Plan<'e>,
     detected: Vec<&'static str>,
     /// For each half of a call: the number of its action.
@@ -55,8 +55,8 @@ struct Judged<'e> {
     violations: Vec<(Option<u64>, Option<String>)>,
 }
 
-impl Judged<'_> {
-    fn is_like(&self, other: &Judged<'_>) -> bool {
+impl EventJudgement<'_> {
+    fn is_like(&self, other: &EventJudgement<'_>) -> bool {
         self.detected == other.detected
             && self.actions == other.actions
             && self.violations == other.violations
@@ -200,7 +200,7 @@ fn judge<'e>(
     contract: &Contract,
     event: &'e Event<'_>,
     number: usize,
-) -> Judged<'e> {
+) -> EventJudgement<'e> {
     let root = event.root();
     let is_early = number < DETECTION_EVENTS_MAX;
     let detected = is_early.then(|| DetectRules::built_in().matching_profiles(root));
@@ -219,7 +219,7 @@ fn judge<'e>(
     let _ = validate(contract, event, tag, number == 0, &mut found);
     let place = |it: Diagnostic| (it.offset, it.location.map(|location| location.keyword));
     let violations = found.into_iter().map(place).collect();
-    Judged { plan, detected, actions, violations }
+    EventJudgement { plan, detected, actions, violations }
 }
 
 /// Where a string begins in the text.
@@ -236,8 +236,8 @@ fn stay(values: &[JsonRef<'_>], treatments: &mut Treatments) {
 /// In an object with a name that the profile reads, other ids, times and states stay, too.
 fn beside_names(value: JsonRef<'_>, names: &[JsonRef<'_>], treatments: &mut Treatments) {
     let is_name = |value: JsonRef<'_>| {
-        let place = value.cursor().map(|cursor| cursor.index());
-        names.iter().any(|name| name.cursor().map(|cursor| cursor.index()) == place)
+        let place = value.cursor().map(Cursor::index);
+        names.iter().any(|name| name.cursor().map(Cursor::index) == place)
     };
     if value.members().any(|(_, value)| is_name(value)) {
         for (key, value) in value.members() {
@@ -280,8 +280,8 @@ fn arguments(value: JsonRef<'_>, filler: Filler, treatments: &mut Treatments) {
     value.items().for_each(|value| arguments(value, filler, treatments));
 }
 
-/// Replaces the strings of an event; those without a treatment get the usual filler. Returns whether
-/// one is a key.
+/// Replaces the strings of an event; those without a treatment get the usual filler. Returns
+/// whether one is a key.
 fn apply(text: &mut [u8], treatments: &Treatments) -> bool {
     let mut found = Vec::new();
     strings(text, |string| found.push(string));
@@ -336,6 +336,8 @@ fn json_in_string(written: &mut [u8], filler: Filler) {
             inner.push(string.content);
         }
     });
-    inner.into_iter().for_each(|content| filler.string(&mut new[content], &[]));
+    for content in inner {
+        filler.string(&mut new[content], &[]);
+    }
     rewrite(written, &old, &new);
 }

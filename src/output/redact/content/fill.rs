@@ -102,9 +102,10 @@ fn write_unit(written: &mut [u8], meaning: &[u8]) {
     } else if let Some(character) = first_char(meaning) {
         let mut codes = [0; 2];
         let codes = character.encode_utf16(&mut codes);
-        let escapes: String = codes.iter().map(|code| format!("\\u{code:04x}")).collect();
-        if escapes.len() == written.len() {
-            written.copy_from_slice(escapes.as_bytes());
+        if written.len() == 6 * codes.len() {
+            for (escape, code) in written.chunks_exact_mut(6).zip(codes) {
+                escape.copy_from_slice(format!("\\u{code:04x}").as_bytes());
+            }
         }
     }
 }

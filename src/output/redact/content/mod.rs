@@ -27,7 +27,7 @@ const SKIPPED_BYTES_MAX: usize = 1024 * 1024;
 /// Replaces the content of one stream.
 pub(super) struct ContentStream {
     contracts: Arc<Contracts>,
-    state: State,
+    state: StreamProfile,
     parser: LineParser,
     lines: LineBuffer,
     /// The bytes that have come and were not written.
@@ -38,7 +38,7 @@ pub(super) struct ContentStream {
     mismatches: BTreeSet<u64>,
 }
 
-enum State {
+enum StreamProfile {
     Detecting(Detector),
     /// The name of the profile.
     Known(String, Box<EventRedactor>),
@@ -65,7 +65,7 @@ impl ContentStream {
         let options = contracts.options();
         Self {
             lines: LineBuffer::new(Vec::new(), options.line_bytes_max, options.is_array),
-            state: State::Detecting(Detector::default()),
+            state: StreamProfile::Detecting(Detector::default()),
             parser: LineParser::on_tape(),
             raw: Vec::new(),
             offset: 0,
@@ -106,7 +106,7 @@ impl ContentStream {
         if !self.lines.has_begun() {
             return;
         }
-        if let State::Detecting(detector) = &mut self.state {
+        if let StreamProfile::Detecting(detector) = &mut self.state {
             let is_named = self.contracts.named().is_some();
             if !is_named && !detector.observe(self.lines.unread(), || ()) {
                 return;
@@ -115,8 +115,8 @@ impl ContentStream {
         }
         let contracts = Arc::clone(&self.contracts);
         let contract = match &self.state {
-            State::Known(name, _) => contracts.named().or(contracts.of_profile(name).ok()),
-            State::Detecting(_) | State::Unknown => None,
+            StreamProfile::Known(name, _) => contracts.named().or(contracts.of_profile(name).ok()),
+            StreamProfile::Detecting(_) | StreamProfile::Unknown => None,
         };
         while self.lines.is_ready() {
             self.block(contract, out);
@@ -130,15 +130,15 @@ impl ContentStream {
 
     /// Chooses the profile, as the check does.
     fn settle(&mut self) {
-        let State::Detecting(detector) = &mut self.state else { return };
+        let StreamProfile::Detecting(detector) = &mut self.state else { return };
         let bytes = self.lines.unread();
         let chosen = match self.contracts.named() {
             Some(contract) => Some(contract),
             None => self.contracts.detected("", bytes, &detector.finish(bytes)).ok().map(|it| it.0),
         };
-        self.state = chosen.map_or(State::Unknown, |contract| {
+        self.state = chosen.map_or(StreamProfile::Unknown, |contract| {
             let name = contract.profile().name.clone();
-            State::Known(name, Box::new(EventRedactor::new(contract)))
+            StreamProfile::Known(name, Box::new(EventRedactor::new(contract)))
         });
     }
 
@@ -150,12 +150,12 @@ impl ContentStream {
         let mut written = 0;
         while let Some((line, parsed)) = parser.next(&mut block) {
             let is_mismatch = mismatches.remove(&line.number);
-            let filler = if is_mismatch { Filler::Y } else { Filler::X };
+            let of_texts = if is_mismatch { Filler::Y } else { Filler::X };
             let (start, filled) = match (&mut *state, contract, parsed) {
-                (State::Known(_, events), Some(contract), Ok(event)) => {
-                    (event.offset, events.event(contract, &line, &event, filler))
+                (StreamProfile::Known(_, events), Some(contract), Ok(event)) => {
+                    (event.offset, events.event(contract, &line, &event, of_texts))
                 }
-                (State::Known(_, events), Some(contract), Err(defect)) => {
+                (StreamProfile::Known(_, events), Some(contract), Err(defect)) => {
                     (line.offset, plain::line(events, contract, &line, &defect))
                 }
                 _ => (line.offset, plain::unknown(line.bytes, 0)),

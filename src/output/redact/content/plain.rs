@@ -62,7 +62,7 @@ fn noise(events: &EventRedactor, profile: &Profile, text: &str) -> Vec<u8> {
     let kept = if profile.noise.iter().any(|rule| rule.matches.is_in(text)) {
         events.vocabulary.matched(text, fill)
     } else {
-        vec![0..field_bytes(text.as_bytes())]
+        std::iter::once(0..field_bytes(text.as_bytes())).collect()
     };
     fill(&kept).into_bytes()
 }
