@@ -27,11 +27,12 @@ use crate::error::Error;
 use crate::profile::detect::{Detector, ProfileSource};
 use crate::stream::{ArraySplitter, LineBuffer, LineParser};
 
-use contract::{Contracts, Options};
+use contract::Options;
 use stream::{Memory, StreamBytes, StreamCheck, session_name};
 
 pub(crate) use answer::Answer;
 pub use builder::CheckerBuilder;
+pub(crate) use contract::{Contract, Contracts};
 pub use end_of_run::{ProducerExit, StopReason};
 pub use expectation::{Expectation, ExpectedCalls, Limits};
 #[cfg(feature = "cli")]
@@ -41,6 +42,7 @@ pub(crate) use stage::actions::Action;
 pub use stage::calls::{CallCounts, CallRow};
 #[cfg(feature = "cli")]
 pub(crate) use stage::repeats::REPEATED_CALLS;
+pub(crate) use stage::schema::validate;
 pub(crate) use summary::counted;
 pub use summary::{Format, Limit, Note, Outcome, StreamSummary, Verdict};
 
@@ -78,6 +80,10 @@ impl Checker {
     /// The default options: the profile is detected, rules have their default severities.
     pub fn builder() -> CheckerBuilder {
         CheckerBuilder::default()
+    }
+
+    pub(crate) fn contracts(&self) -> Arc<Contracts> {
+        Arc::clone(&self.contracts)
     }
 
     /// Begins to check a stream; `name` names it in reports.

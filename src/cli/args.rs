@@ -259,9 +259,9 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "FILE", help_heading = "Convert")]
     pub(crate) tee: Option<PathBuf>,
 
-    /// Replace secrets in everything that is written
-    #[arg(long, value_enum, value_name = "MODE", help_heading = "Convert")]
-    pub(crate) redact: Option<RedactMode>,
+    /// Replace secrets, or all content, in everything that is written
+    #[arg(long, value_enum, value_name = "MODE", value_delimiter = ',', help_heading = "Convert")]
+    pub(crate) redact: Vec<RedactMode>,
 
     /// Also replace the value of this environment variable; implies --redact secrets
     #[arg(long, value_name = "NAME", action = ArgAction::Append, help_heading = "Convert")]
@@ -333,7 +333,10 @@ pub(crate) enum Target {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RedactMode {
+    /// Known formats of secrets
     Secrets,
+    /// Every text, argument, path and output, and secrets elsewhere
+    Content,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -9,6 +9,7 @@ mod arrays;
 mod bytes;
 mod catalogue;
 mod cli;
+mod content;
 #[path = "../contracts/mod.rs"]
 mod contracts;
 mod convert;
