@@ -76,7 +76,8 @@ elif [[ -n $INPUT_VERSION ]] || ! program=$(command -v ndjson-check); then
   download
 fi
 
-arguments=()
+# Named, so that a report in `args` comes in addition.
+arguments=(--report human --report github)
 option profile "$INPUT_PROFILE"
 option config "$INPUT_CONFIG"
 option baseline "$INPUT_BASELINE"

@@ -73,8 +73,19 @@ impl CheckerBuilder {
         self
     }
 
+    /// Whether each session in a stream is judged on its own, as if it were a stream. The sessions
+    /// are named after the stream, with `#1`, `#2` and so on. An event that starts a session with
+    /// another id begins the next one; without ids, one that comes after the terminal event. The
+    /// observer gets the start and the summary of each; [`Stream::finish`](super::Stream::finish)
+    /// returns the last summary. The default is no.
+    #[must_use]
+    pub fn many_sessions(mut self, are_many: bool) -> Self {
+        self.options.splits_sessions = are_many;
+        self
+    }
+
     /// Whether the summary has the SHA-256 hash of the bytes. Computing it takes longer than the
-    /// check. The default is no.
+    /// check. With [`CheckerBuilder::many_sessions`] there is none. The default is no.
     #[must_use]
     pub fn sha256(mut self, is_wanted: bool) -> Self {
         self.options.hashes_bytes = is_wanted;

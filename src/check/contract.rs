@@ -13,6 +13,7 @@ use crate::facts::FactReader;
 use crate::json::Schema;
 use crate::limits::LINE_BYTES_MAX;
 use crate::profile::detect::{self, Detection, ProfileSource};
+use crate::profile::vocabulary::Vocabulary;
 use crate::profile::{DEFAULT, Profile, TerminalPolicy};
 use crate::rules::Severities;
 use crate::stream::Event;
@@ -27,6 +28,8 @@ pub(crate) struct Options {
     pub(crate) is_array: Option<bool>,
     /// The shortest series of equal calls that is reported.
     pub(crate) repeated_calls: u64,
+    /// Whether each session in a stream is judged on its own.
+    pub(crate) splits_sessions: bool,
     /// Whether the SHA-256 hash of the stream is computed.
     pub(crate) hashes_bytes: bool,
     /// Longest line that is checked, in bytes.
@@ -46,6 +49,7 @@ impl Default for Options {
             format: None,
             is_array: None,
             repeated_calls: REPEATED_CALLS,
+            splits_sessions: false,
             hashes_bytes: false,
             line_bytes_max: LINE_BYTES_MAX,
             limits: Limits::default(),
@@ -61,6 +65,8 @@ pub(crate) struct Contract {
     profile: Arc<Profile>,
     shared: Arc<Shared>,
     schema: Option<Schema>,
+    /// Its words, once something asks for them.
+    vocabulary: OnceLock<Arc<Vocabulary>>,
     /// The definitions that decide for the events of one tag.
     by_tag: HashMap<String, Schema>,
     /// The schema of the single object, if the agent has such a format.
@@ -89,7 +95,8 @@ impl Contract {
             by_tag.extend(schema.map(|schema| (tag.clone(), schema)));
         }
         let shared = Arc::clone(shared);
-        Ok(Self { profile: Arc::new(profile), shared, schema, by_tag, single })
+        let (profile, vocabulary) = (Arc::new(profile), OnceLock::new());
+        Ok(Self { profile, shared, schema, vocabulary, by_tag, single })
     }
 
     pub(crate) fn profile(&self) -> &Arc<Profile> {
@@ -110,6 +117,13 @@ impl Contract {
             None => self.by_tag.get(tag).or(self.schema.as_ref()),
         };
         own.into_iter().chain(self.shared.user_schema.as_ref())
+    }
+
+    /// What the profile and the schemas compare texts with.
+    pub(crate) fn vocabulary(&self) -> Arc<Vocabulary> {
+        let schemas = self.schema.iter().chain(&self.shared.user_schema).map(Schema::document);
+        let new = || Arc::new(Vocabulary::new(&self.profile.to_json(), schemas));
+        Arc::clone(self.vocabulary.get_or_init(new))
     }
 
     /// Whether the agent ends every run with a terminal event.
@@ -193,7 +207,8 @@ impl Contracts {
         }
     }
 
-    fn of_profile(&self, name: &str) -> Result<&Contract, Error> {
+    /// The contract of this profile.
+    pub(crate) fn of_profile(&self, name: &str) -> Result<&Contract, Error> {
         let Some(cell) = self.others.get(name) else { return Ok(&self.first) };
         if let Some(contract) = cell.get() {
             return Ok(contract);

@@ -27,11 +27,12 @@ use crate::error::Error;
 use crate::profile::detect::{Detector, ProfileSource};
 use crate::stream::{ArraySplitter, LineBuffer, LineParser};
 
-use contract::{Contracts, Options};
-use stream::{Memory, StreamBytes, StreamCheck};
+use contract::Options;
+use stream::{Memory, StreamBytes, StreamCheck, session_name};
 
 pub(crate) use answer::Answer;
 pub use builder::CheckerBuilder;
+pub(crate) use contract::{Contract, Contracts};
 pub use end_of_run::{ProducerExit, StopReason};
 pub use expectation::{Expectation, ExpectedCalls, Limits};
 #[cfg(feature = "cli")]
@@ -41,6 +42,7 @@ pub(crate) use stage::actions::Action;
 pub use stage::calls::{CallCounts, CallRow};
 #[cfg(feature = "cli")]
 pub(crate) use stage::repeats::REPEATED_CALLS;
+pub(crate) use stage::schema::validate;
 pub(crate) use summary::counted;
 pub use summary::{Format, Limit, Note, Outcome, StreamSummary, Verdict};
 
@@ -80,13 +82,19 @@ impl Checker {
         CheckerBuilder::default()
     }
 
+    pub(crate) fn contracts(&self) -> Arc<Contracts> {
+        Arc::clone(&self.contracts)
+    }
+
     /// Begins to check a stream; `name` names it in reports.
     pub fn stream(&mut self, name: &str) -> Stream<'_> {
         let Self { contracts, memories, parser, buffer } = self;
-        let Options { line_bytes_max, is_array, hashes_bytes, .. } = *contracts.options();
+        let options = contracts.options();
+        let Options { line_bytes_max, is_array, .. } = *options;
         let lines = LineBuffer::new(std::mem::take(buffer), line_bytes_max, is_array);
         let state = State::Detecting(Detector::default());
         let name = name.to_owned();
+        let hashes_bytes = options.hashes_bytes && !options.splits_sessions;
         let hasher = hashes_bytes.then(Sha256::new);
         Stream { name, contracts, memories, parser, memory: buffer, lines, hasher, state }
     }
@@ -228,7 +236,7 @@ impl Stream<'_> {
         let Self { name: _, memories, memory, lines, hasher, state, .. } = self;
         let State::Checking(mut check) = state else { unreachable!("settled above") };
         let defect = lines.array().and_then(ArraySplitter::defect);
-        let bytes = StreamBytes { count: lines.bytes_taken(), sha256: hasher.map(hexadecimal) };
+        let bytes = StreamBytes { end: lines.bytes_taken(), sha256: hasher.map(hexadecimal) };
         let summary = check.finish(bytes, defect, exit, out);
         let (profile, learned) = check.into_memory();
         memories.insert(profile.to_owned(), learned);
@@ -273,13 +281,18 @@ impl Stream<'_> {
         };
         let (contract, source) = chosen?;
         let profile = contract.profile();
-        let start = StreamStart { name: &self.name, profile, source };
+        let name = if contract.options().splits_sessions {
+            session_name(&self.name, 1)
+        } else {
+            self.name.clone()
+        };
+        let start = StreamStart { name: &name, profile, source };
         if contract.options().format == Some(Format::Json) && profile.single_object.is_none() {
             return Err(start.no_single_object());
         }
         out.begin(&start)?;
         let memory = self.memories.remove(&profile.name).unwrap_or_default();
-        let mut check = StreamCheck::new(&self.name, contract, source, memory);
+        let mut check = StreamCheck::new(&self.name, name, contract, source, memory);
         if let Some(array) = self.lines.array() {
             check.array_begins(array);
         }

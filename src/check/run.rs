@@ -64,6 +64,12 @@ impl<'c> Run<'c> {
         }
     }
 
+    /// Whether an event that starts a session with this id starts another one.
+    pub(super) fn is_other_session(&self, id: Option<&str>) -> bool {
+        let has_ended = self.terminal.terminal_line().is_some();
+        self.events > 0 && self.session.is_other(id).unwrap_or(has_ended)
+    }
+
     pub(super) fn format(&self) -> Format {
         self.format.unwrap_or(Format::StreamJson)
     }

@@ -7,7 +7,7 @@ use super::run::Run;
 use super::stage::first_events::FirstEvents;
 use super::stage::lines::LineCheck;
 use super::stage::schema;
-use super::{Note, Observer, Outcome, StreamSummary, Verdict};
+use super::{Note, Observer, Outcome, StreamStart, StreamSummary, Verdict};
 use crate::error::Error;
 use crate::facts::{FactReader, RunFacts};
 use crate::fast::Shapes;
@@ -26,16 +26,18 @@ pub(super) struct Memory {
     shapes: Shapes,
 }
 
-/// The bytes of a whole stream.
+/// The bytes of a stream: the offset of its end, and their hash.
 #[derive(Debug)]
 pub(super) struct StreamBytes {
-    pub(super) count: u64,
+    pub(super) end: u64,
     pub(super) sha256: Option<String>,
 }
 
 /// The check of one stream, once its profile is known.
 #[derive(Debug)]
 pub(super) struct StreamCheck<'c> {
+    stream: String,
+    /// That of the stream, or of the session that is judged.
     name: String,
     contract: &'c Contract,
     source: ProfileSource,
@@ -44,6 +46,8 @@ pub(super) struct StreamCheck<'c> {
     first_events: FirstEvents<'c>,
     run: Run<'c>,
     findings: Findings<'c>,
+    /// The number of the session, and the offset at which it begins.
+    session: (u64, u64),
     /// Lines that were parsed, because no shape was recalled.
     #[cfg(test)]
     parsed: u64,
@@ -51,14 +55,16 @@ pub(super) struct StreamCheck<'c> {
 
 impl<'c> StreamCheck<'c> {
     pub(super) fn new(
-        name: &str,
+        stream: &str,
+        name: String,
         contract: &'c Contract,
         source: ProfileSource,
         memory: Memory,
     ) -> Self {
         let (profile, options) = (contract.profile(), contract.options());
         Self {
-            name: name.to_owned(),
+            stream: stream.to_owned(),
+            name,
             contract,
             source,
             memory,
@@ -66,6 +72,7 @@ impl<'c> StreamCheck<'c> {
             first_events: FirstEvents::new(profile, source),
             run: Run::new(contract, options.format),
             findings: Findings::new(&options.severities),
+            session: (1, 0),
             #[cfg(test)]
             parsed: 0,
         }
@@ -92,18 +99,18 @@ impl<'c> StreamCheck<'c> {
         parser: &mut LineParser,
         out: &mut dyn Observer,
     ) -> Result<(), Error> {
-        let Self { contract, memory: Memory { facts, shapes }, lines, findings, run, .. } = self;
+        let (contract, splits) = (self.contract, self.contract.options().splits_sessions);
         loop {
             // The first event may be validated against another schema than those that follow.
-            if run.events > 0
+            if self.run.events > 0
                 && self.first_events.are_over()
-                && let Some((line, recalled)) = shapes.recall(&mut block)
+                && let Some((line, recalled)) = self.memory.shapes.recall(&mut block)
             {
                 let facts = recalled.facts(&line);
-                lines.recalled(findings);
-                let is_valid = run.applies_schemas(facts.marks);
-                run.observe(&line, &facts, is_valid, findings, out);
-                if findings.pending.is_empty() {
+                self.lines.recalled(&mut self.findings);
+                let is_valid = self.run.applies_schemas(facts.marks);
+                self.run.observe(&line, &facts, is_valid, &mut self.findings, out);
+                if self.findings.pending.is_empty() {
                     continue;
                 }
             } else if let Some((line, parsed)) = parser.next(&mut block) {
@@ -111,36 +118,63 @@ impl<'c> StreamCheck<'c> {
                 {
                     self.parsed += 1;
                 }
-                if let Some((line, event)) = lines.accept(line, parsed, facts, findings) {
-                    let found = &mut findings.pending;
-                    self.first_events.observe(&event, found);
-                    let mut plan = facts.plan(contract.profile(), &event);
-                    let (tag, is_first) = (&*plan.template.tag, run.events == 0);
-                    let applies = run.applies_schemas(plan.template.marks);
+                let (begin, reader) = (line.offset, &mut self.memory.facts);
+                let accepted = self.lines.accept(line, parsed, reader, &mut self.findings);
+                if let Some((line, event)) = accepted {
+                    let mut plan = reader.plan(contract.profile(), &event);
+                    let starts_session = splits && plan.template.marks.starts_session;
+                    if starts_session && self.run.is_other_session(plan.template.session.as_deref())
+                    {
+                        self.next_session(begin, out)?;
+                    }
+                    self.first_events.observe(&event, &mut self.findings.pending);
+                    let (tag, is_first) = (&*plan.template.tag, self.run.events == 0);
+                    let applies = self.run.applies_schemas(plan.template.marks);
+                    let found = &mut self.findings.pending;
                     let is_valid =
                         applies && schema::validate(contract, &event, tag, is_first, found)?;
                     // From here on the event's values decide nothing. Behind the end, too, only a
                     // valid event is learned: a new turn may begin.
+                    let shapes = &mut self.memory.shapes;
                     let is_learnable = if applies {
                         is_valid
                     } else {
                         shapes.has_budget(&event, &plan) && schema::holds(contract, &event, tag)
                     };
-                    if is_learnable && !is_first {
+                    if is_learnable && !is_first && !starts_session {
                         shapes.learn(&line, &event, &plan);
                     }
                     let facts = plan.facts(event.line, event.offset);
-                    run.observe(&line, &facts, is_valid, findings, out);
+                    self.run.observe(&line, &facts, is_valid, &mut self.findings, out);
                 }
             } else {
                 break;
             }
-            if lines.is_settled(findings) {
-                findings.report(out);
+            if self.lines.is_settled(&mut self.findings) {
+                self.findings.report(out);
             }
         }
         out.flush();
         Ok(())
+    }
+
+    /// The session is over: the next one begins with the line at this offset, which has been
+    /// accepted.
+    fn next_session(&mut self, offset: u64, out: &mut dyn Observer) -> Result<(), Error> {
+        let of_event = std::mem::take(&mut self.findings.pending);
+        self.lines.lines -= 1;
+        let bytes = StreamBytes { end: offset, sha256: None };
+        self.finish(bytes, None, &ProducerExit::default(), out);
+        let options = self.contract.options();
+        self.session = (self.session.0 + 1, offset);
+        self.name = session_name(&self.stream, self.session.0);
+        self.lines.next_session();
+        self.first_events = FirstEvents::new(self.contract.profile(), self.source);
+        self.run = Run::new(self.contract, options.format);
+        self.findings = Findings::new(&options.severities);
+        self.findings.pending = of_event;
+        let profile = self.contract.profile();
+        out.begin(&StreamStart { name: &self.name, profile, source: self.source })
     }
 
     /// The end of the stream; what only it shows. `array_defect` is what is wrong with the array
@@ -186,7 +220,7 @@ impl<'c> StreamCheck<'c> {
             outcome: end.outcome,
             lines: self.lines.lines,
             events: self.run.events,
-            bytes: bytes.count,
+            bytes: bytes.end - self.session.1,
             sha256: bytes.sha256,
             errors,
             warnings,
@@ -229,6 +263,11 @@ impl<'c> StreamCheck<'c> {
         notes.extend(self.run.notes(end, exit));
         notes
     }
+}
+
+/// The name of one session of a stream, by its number.
+pub(super) fn session_name(stream: &str, number: u64) -> String {
+    format!("{stream}#{number}")
 }
 
 #[cfg(test)]

@@ -202,6 +202,11 @@ pub(crate) struct Cli {
     #[arg(long, help_heading = "Check")]
     pub(crate) print_config: bool,
 
+    /// Sessions in one stream: judge all as one run, or each on its own
+    #[arg(long, value_enum, value_name = "HOW-MANY", default_value = "one")]
+    #[arg(help_heading = "Check")]
+    pub(crate) sessions: SessionCount,
+
     /// Equal tool calls in a row that are reported
     #[arg(long, value_name = "N", default_value_t = REPEATED_CALLS)]
     #[arg(value_parser = clap::value_parser!(u64).range(2..), help_heading = "Check")]
@@ -254,9 +259,9 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "FILE", help_heading = "Convert")]
     pub(crate) tee: Option<PathBuf>,
 
-    /// Replace secrets in everything that is written
-    #[arg(long, value_enum, value_name = "MODE", help_heading = "Convert")]
-    pub(crate) redact: Option<RedactMode>,
+    /// Replace secrets, or all content, in everything that is written
+    #[arg(long, value_enum, value_name = "MODE", value_delimiter = ',', help_heading = "Convert")]
+    pub(crate) redact: Vec<RedactMode>,
 
     /// Also replace the value of this environment variable; implies --redact secrets
     #[arg(long, value_name = "NAME", action = ArgAction::Append, help_heading = "Convert")]
@@ -328,7 +333,10 @@ pub(crate) enum Target {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RedactMode {
+    /// Known formats of secrets
     Secrets,
+    /// Every text, argument, path and output, and secrets elsewhere
+    Content,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -348,6 +356,12 @@ impl InputFormat {
             Self::Array => Some(true),
         }
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SessionCount {
+    One,
+    Many,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::env;
 use std::io::{self, Read};
 
-use super::args::Cli;
+use super::args::{Cli, RedactMode};
 use super::error::CliError;
 use super::tee::TeeTarget;
 use crate::check::{
@@ -13,12 +13,15 @@ use crate::check::{
 };
 use crate::error::Error;
 use crate::output::redact::{Redactor, SECRET_BYTES_MIN, SecretValue};
+use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
 /// What to redact.
 #[derive(Debug, Clone)]
 pub(super) struct Redaction {
     values: Vec<SecretValue>,
+    /// Whether all content is replaced, not only secrets.
+    is_of_content: bool,
 }
 
 impl Redaction {
@@ -26,11 +29,27 @@ impl Redaction {
     pub(super) fn of(cli: &Cli) -> Result<Option<Self>, CliError> {
         let values = cli.redact_env.iter().map(|name| value(name));
         let values = values.collect::<Result<Vec<_>, _>>()?;
-        Ok((cli.redact.is_some() || !values.is_empty()).then_some(Self { values }))
+        let is_of_content = cli.redact.contains(&RedactMode::Content);
+        let is_wanted = !cli.redact.is_empty() || !values.is_empty();
+        Ok(is_wanted.then_some(Self { values, is_of_content }))
     }
 
-    pub(super) fn redactor(&self) -> Redactor {
-        Redactor::secrets(&self.values)
+    /// For a stream that this checker checks.
+    fn of_stream(&self, checker: &Checker) -> Redactor {
+        if self.is_of_content {
+            Redactor::content(checker, &self.values)
+        } else {
+            Redactor::secrets(&self.values)
+        }
+    }
+
+    /// For a text that is no stream.
+    pub(super) fn of_text(&self) -> Redactor {
+        if self.is_of_content {
+            Redactor::content_of_text(&self.values)
+        } else {
+            Redactor::secrets(&self.values)
+        }
     }
 }
 
@@ -55,17 +74,22 @@ pub(super) struct RedactedCopy<'c, 'o> {
     pending: Vec<u8>,
     /// Why the copy could not be checked.
     failure: Option<Error>,
+    /// What the stream as it came shows about the expectations, which may ask for content.
+    expectations: Option<Vec<Diagnostic>>,
 }
 
 impl<'c, 'o> RedactedCopy<'c, 'o> {
     pub(super) fn new(
         redaction: &Redaction,
-        stream: Stream<'c>,
+        name: &str,
+        checker: &'c mut Checker,
         copies: &'o mut [TeeTarget],
         out: &'o mut dyn Observer,
     ) -> RefCell<Self> {
-        let redactor = redaction.redactor();
-        RefCell::new(Self { redactor, stream, copies, out, pending: Vec::new(), failure: None })
+        let (redactor, pending) = (redaction.of_stream(checker), Vec::new());
+        let (stream, failure) = (checker.stream(name), None);
+        let expectations = redaction.is_of_content.then(Vec::new);
+        RefCell::new(Self { redactor, stream, copies, out, pending, failure, expectations })
     }
 
     /// Redacts what was read before, after it was checked.
@@ -97,7 +121,7 @@ impl<'c, 'o> RedactedCopy<'c, 'o> {
         copy.redactor.finish(&mut rest);
         copy.write(&rest);
         copy.copies.iter_mut().for_each(|copy| copy.write(&[], true));
-        let Self { redactor, stream, out, failure, .. } = copy;
+        let Self { redactor, stream, out, failure, expectations, .. } = copy;
         let (summary, mut exit) = result?;
         if let Some(error) = failure {
             return Err(error);
@@ -105,9 +129,28 @@ impl<'c, 'o> RedactedCopy<'c, 'o> {
         exit.stderr = exit
             .stderr
             .map(|lines| redactor.text(&lines.join("\n")).lines().map(str::to_owned).collect());
-        stream.finish(&exit, &mut Judged { out, judged: &summary })?;
+        stream.finish(&exit, &mut Judged { out, original: &summary, expectations })?;
         Ok(summary)
     }
+}
+
+/// Observes the check of the stream as it came.
+pub(super) struct Original<'r, 'c, 'o>(pub(super) &'r RefCell<RedactedCopy<'c, 'o>>);
+
+impl Observer for Original<'_, '_, '_> {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        let mut copy = self.0.borrow_mut();
+        copy.redactor.diagnostic(diagnostic);
+        if let Some(expectations) = &mut copy.expectations
+            && is_about_expectation(diagnostic)
+        {
+            expectations.push(diagnostic.clone());
+        }
+    }
+}
+
+fn is_about_expectation(diagnostic: &Diagnostic) -> bool {
+    matches!(diagnostic.rule, Rule::ExpectationFailed | Rule::ExpectationUnobservable)
 }
 
 /// Reads a stream; what is read becomes part of the redacted copy with the next read.
@@ -142,17 +185,19 @@ pub(super) fn check(
     out: &mut dyn Observer,
 ) -> Result<StreamSummary, Error> {
     let mut second = checker.clone();
-    let copy = RedactedCopy::new(redaction, second.stream(name), copies, out);
+    let copy = RedactedCopy::new(redaction, name, &mut second, copies, out);
     let mut stream = checker.stream(name);
-    let read = stream.read(Redacting::new(source, &copy), &mut ());
-    let result = read.and_then(|()| stream.finish(exit, &mut ()));
+    let read = stream.read(Redacting::new(source, &copy), &mut Original(&copy));
+    let result = read.and_then(|()| stream.finish(exit, &mut Original(&copy)));
     RedactedCopy::finish(copy, result.map(|summary| (summary, exit.clone())))
 }
 
 /// Passes on what the check of the redacted copy finds; the judgement is that of the stream.
 struct Judged<'o> {
     out: &'o mut dyn Observer,
-    judged: &'o StreamSummary,
+    original: &'o StreamSummary,
+    /// Those of the stream as it came, if they replace those of the copy.
+    expectations: Option<Vec<Diagnostic>>,
 }
 
 impl Observer for Judged<'_> {
@@ -169,7 +214,9 @@ impl Observer for Judged<'_> {
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        self.out.diagnostic(diagnostic);
+        if self.expectations.is_none() || !is_about_expectation(diagnostic) {
+            self.out.diagnostic(diagnostic);
+        }
     }
 
     fn flush(&mut self) {
@@ -181,15 +228,18 @@ impl Observer for Judged<'_> {
     }
 
     fn summary(&mut self, summary: &StreamSummary) {
-        let judged = self.judged;
+        for diagnostic in self.expectations.take().iter().flatten() {
+            self.out.diagnostic(diagnostic);
+        }
+        let original = self.original;
         self.out.summary(&StreamSummary {
-            verdict: judged.verdict,
-            outcome: judged.outcome,
-            errors: judged.errors,
-            warnings: judged.warnings,
-            rule_counts: judged.rule_counts.clone(),
-            bytes: judged.bytes,
-            text_bytes: judged.text_bytes,
+            verdict: original.verdict,
+            outcome: original.outcome,
+            errors: original.errors,
+            warnings: original.warnings,
+            rule_counts: original.rule_counts.clone(),
+            bytes: original.bytes,
+            text_bytes: original.text_bytes,
             ..summary.clone()
         });
     }

@@ -9,7 +9,7 @@ use super::exit::{self, Exit};
 use super::inputs::{Input, STDIN};
 use super::outputs::Outputs;
 use super::producer::{Producer, Timers};
-use super::redaction::{RedactedCopy, Redacting, Redaction};
+use super::redaction::{Original, RedactedCopy, Redacting, Redaction};
 use super::tee::Tee;
 use super::{batch, conclude};
 use crate::check::{Checker, ProducerExit};
@@ -21,7 +21,7 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
     let grace = cli.exit_grace.unwrap_or(EXIT_GRACE);
     let timers = Timers { timeout: cli.timeout, idle: cli.idle_timeout, grace };
     let failed = |program: &str, source| CliError::Start { program: program.to_owned(), source };
-    let stderr = outputs.redaction.as_ref().map(Redaction::redactor);
+    let stderr = outputs.redaction.as_ref().map(Redaction::of_text);
     let (start, name) = if let Some(program) = cli.command.first() {
         let start = Producer::start(&cli.command, cli.no_stdin, timers, stderr);
         let start = start.map_err(|error| failed(&program.to_string_lossy(), error));
@@ -51,12 +51,11 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
         (exit, interrupt)
     };
     let (result, exit, interrupt) = if let Some(redaction) = outputs.redaction.clone() {
-        let copy =
-            RedactedCopy::new(&redaction, redacted.stream(&name), &mut copies, &mut *outputs);
+        let copy = RedactedCopy::new(&redaction, &name, &mut redacted, &mut copies, &mut *outputs);
         let source = producer.watched(Redacting::new(source, &copy));
-        let read = stream.read(source, &mut producer.watched(&mut ()));
+        let read = stream.read(source, &mut producer.watched(&mut Original(&copy)));
         let (exit, interrupt) = finish(producer);
-        let result = read.and_then(|()| stream.finish(&exit, &mut ()));
+        let result = read.and_then(|()| stream.finish(&exit, &mut Original(&copy)));
         let result = result.map(|summary| (summary, exit.clone()));
         (RedactedCopy::finish(copy, result), exit, interrupt)
     } else {

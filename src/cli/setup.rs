@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::args::{Cli, EngineName, InputFormat, ReportFormat};
+use super::args::{Cli, EngineName, InputFormat, ReportFormat, SessionCount};
 use super::config::Config;
 use super::error::CliError;
 use super::inputs::list::{self, Separator};
@@ -19,6 +19,7 @@ pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
         .limits(config.limits())
         .repeated_calls(cli.repeated_calls)
         .max_line_bytes(cli.max_line_bytes.0)
+        .many_sessions(cli.sessions == SessionCount::Many)
         .sha256(cli.report.iter().any(|report| report.format == ReportFormat::Json))
         .plain(cli.engine == EngineName::Reference);
     for (rule, severity) in config.severities() {
@@ -89,6 +90,8 @@ pub(super) fn consistent(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(
         "--tee works with a single stream only"
     } else if !runs && (cli.no_stdin || cli.propagate_exit_code) {
         "--no-stdin and --propagate-exit-code require a command"
+    } else if cli.sessions == SessionCount::Many && tells_of_one_run(cli) {
+        "--sessions many works with recordings only, and without --redact"
     } else if runs && cli.exit_status.is_some() {
         "--exit-status cannot be used with a command: its own exit status is checked"
     } else if cli.exit_grace.is_some() && !runs && !cli.is_timed() {
@@ -99,4 +102,10 @@ pub(super) fn consistent(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(
         return Ok(());
     };
     Err(CliError::usage(message))
+}
+
+/// Whether an option is about the only run of the stream, or about all of its bytes.
+fn tells_of_one_run(cli: &Cli) -> bool {
+    let is_redacted = !cli.redact.is_empty() || !cli.redact_env.is_empty();
+    !cli.command.is_empty() || cli.is_timed() || cli.exit_status.is_some() || is_redacted
 }

@@ -26,6 +26,10 @@ fn below(cli: &Cli, folder: &Path) -> FileOf {
 }
 
 fn relative(stream: &str, folder: &Path) -> Option<String> {
+    // The name may be that of a session in the file.
+    let session = stream.rsplit_once('#').filter(|(_, number)| number.parse::<u64>().is_ok());
+    let exists = Path::new(stream).exists();
+    let stream = session.filter(|_| !exists).map_or(stream, |(file, _)| file);
     if stream == STDIN {
         return None;
     }

@@ -6,6 +6,7 @@
 
 mod answer_text;
 mod bounded_id;
+mod names;
 mod reader;
 mod run_facts;
 mod tag_rules;
@@ -75,6 +76,37 @@ pub(crate) struct RareFacts<'e> {
     pub(crate) background_ended: Vec<BoundedId>,
     /// Values that the profile does not know: their paths and texts.
     pub(crate) unknown_values: Vec<(String, String)>,
+}
+
+impl RareFacts<'_> {
+    /// All that was decided, without texts that decide nothing more.
+    fn decisions(&self) -> String {
+        let call = |call: &Call<'_>| {
+            let Call { id, tool, tool_key, may_repeat, without_start, .. } = call;
+            let known = (call.is_tool_known, call.is_result_known, call.is_contradictory);
+            format!("{id:?} {tool:?} {tool_key:?} {may_repeat} {without_start:?} {known:?}")
+        };
+        let started: Vec<_> = self.started.iter().map(call).collect();
+        let completed: Vec<_> = self.completed.iter().map(|(it, end)| (call(it), end)).collect();
+        let facts = self.run_facts.iter().map(|update| match update {
+            FactUpdate::Text(fact, _) => format!("{fact:?}"),
+            update => format!("{update:?}"),
+        });
+        let facts: Vec<_> = facts.collect();
+        let end = self.end.map(|end| (end.is_terminal, end.is_provisional, end.outcome));
+        let Self { refused, next_group, error, progress, unknown_values, .. } = self;
+        let marks = [
+            self.may_restart_session,
+            self.abandons_text,
+            self.may_repeat_text,
+            self.may_begin_final_text,
+        ];
+        let background = (&self.background_started, &self.background_ended);
+        format!(
+            "{started:?} {completed:?} {facts:?} {end:?} {refused:?} {next_group:?} {error:?} \
+             {progress:?} {unknown_values:?} {marks:?} {background:?}"
+        )
+    }
 }
 
 /// What the profile knows about a tag.

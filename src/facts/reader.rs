@@ -18,7 +18,7 @@ use crate::stream::Event;
 /// Reads facts out of events; remembers the rules of tags, for one profile.
 #[derive(Debug, Default)]
 pub(crate) struct FactReader {
-    tags: TagCache,
+    pub(super) tags: TagCache,
 }
 
 type Texts<'e> = SmallVec<[TextTemplate<JsonRef<'e>>; 1]>;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{AnswerText, Facts, Marks, RareFacts, TagStatus, TextFact, TextKind};
+use super::{AnswerText, Call, Facts, Marks, RareFacts, TagStatus, TextFact, TextKind};
 use crate::json::JsonRef;
+use crate::profile::CallOutcome;
 
 /// Facts whose values have not been read. `V` says where a value is: a [`JsonRef`] in an event, or
 /// a place in the lines of one shape.
@@ -80,7 +81,7 @@ pub(crate) struct Plan<'e> {
     pub(super) final_text: Option<SmallVec<[JsonRef<'e>; 1]>>,
 }
 
-impl Plan<'_> {
+impl<'e> Plan<'e> {
     /// Whether the profile has events of this kind.
     pub(crate) fn is_known(&self) -> bool {
         self.template.tag_status != TagStatus::Unknown
@@ -90,6 +91,31 @@ impl Plan<'_> {
     /// nothing, and nothing is missing.
     pub(crate) fn is_repeatable(&self) -> bool {
         !self.template.marks.is_incomplete && self.rare.is_none() && self.final_text.is_none()
+    }
+
+    /// All that was decided, without the values of the facts.
+    pub(crate) fn decisions(&self) -> String {
+        let FactTemplate { tag, tag_status, marks, session, texts, .. } = &self.template;
+        let texts: Vec<_> = texts.iter().map(|text| (text.kind, text.chunks.len())).collect();
+        let final_text = self.final_text.as_ref().map(SmallVec::len);
+        let rare = self.rare.as_deref().map(RareFacts::decisions);
+        format!("{tag} {tag_status:?} {marks:?} {session:?} {texts:?} {final_text:?} {rare:?}")
+    }
+
+    /// The strings that are the assistant's text.
+    pub(crate) fn text_values(&self) -> impl Iterator<Item = JsonRef<'e>> {
+        let chunks = self.template.texts.iter().flat_map(|text| &text.chunks);
+        chunks.chain(self.final_text.iter().flatten()).copied()
+    }
+
+    /// The halves of calls: those that start, then those that complete.
+    pub(crate) fn calls(&self) -> (&[Call<'e>], &[(Call<'e>, CallOutcome)]) {
+        self.rare.as_ref().map_or((&[], &[]), |rare| (&rare.started, &rare.completed))
+    }
+
+    /// Whether the event ends the run, or a turn of it.
+    pub(crate) fn ends_run(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.end.is_some())
     }
 
     pub(crate) fn facts(&mut self, line: u64, offset: u64) -> Facts<'_> {

@@ -106,7 +106,6 @@ impl Schema {
         &self.origin
     }
 
-    #[cfg(feature = "cli")]
     pub(crate) fn document(&self) -> &Value {
         self.document.json()
     }

@@ -76,10 +76,18 @@ impl Profile {
         if built_in.is_none() {
             validate(&profile, &bases).map_err(|message| refused(name_or_file, message))?;
         }
-        let profile: Self = serde_json::from_value(profile)
+        let own = built_in.is_none().then(|| profile.clone());
+        let mut profile: Self = serde_json::from_value(profile)
             .map_err(|error| refused(name_or_file, error.to_string()))?;
+        profile.json = own;
         let schema = schema.load(&profile.name)?;
         Ok((profile, schema))
+    }
+
+    /// The JSON that it was read from, with all that it inherits.
+    pub(crate) fn to_json(&self) -> Value {
+        let built_in = || resolve(&self.name, 0).map(|it| it.profile).unwrap_or_default();
+        self.json.clone().unwrap_or_else(built_in)
     }
 }
 

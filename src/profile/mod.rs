@@ -25,6 +25,7 @@ mod text;
 mod validate;
 mod values;
 mod versions;
+pub(crate) mod vocabulary;
 
 pub use actions::ActionKind;
 pub use calls::CallOutcome;
@@ -84,4 +85,7 @@ pub(crate) struct Profile {
     #[serde(default)]
     pub values: Vec<ValueRule>,
     pub single_object: Option<SingleObjectRules>,
+    /// What a profile that is not built in was read from.
+    #[serde(skip)]
+    json: Option<Value>,
 }

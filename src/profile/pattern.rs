@@ -1,9 +1,10 @@
 //! Regular expressions in profiles.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use regex::Regex;
+use regex::{Regex, RegexSet};
 use serde::Deserialize;
 
 /// A regular expression, compiled when first needed and once for all its copies: most streams never
@@ -37,8 +38,17 @@ impl PartialEq for LazyRegex {
 
 impl LazyRegex {
     pub(crate) fn is_in(&self, text: &str) -> bool {
+        self.compiled().is_match(text)
+    }
+
+    /// The first match.
+    pub(crate) fn find(&self, text: &str) -> Option<Range<usize>> {
+        self.compiled().find(text).map(|found| found.range())
+    }
+
+    fn compiled(&self) -> &Regex {
         let compile = || Regex::new(&self.text).expect("loading rejects a wrong pattern");
-        self.regex.get_or_init(compile).is_match(text)
+        self.regex.get_or_init(compile)
     }
 
     /// What is wrong with a regular expression, on one line.
@@ -47,5 +57,27 @@ impl LazyRegex {
         // The last line says what is wrong, the lines before it show where.
         let fact = message.lines().last().unwrap_or_default();
         Some(fact.trim_start_matches("error: ").to_owned())
+    }
+}
+
+/// Several patterns, searched together.
+#[derive(Debug, Default)]
+pub(crate) struct PatternSet {
+    patterns: Vec<String>,
+    set: OnceLock<Option<RegexSet>>,
+}
+
+impl PatternSet {
+    pub(crate) fn push(&mut self, pattern: &str) {
+        self.patterns.push(pattern.to_owned());
+    }
+
+    /// The numbers of the patterns that match, in their order; all, if they are too large to be
+    /// searched together.
+    pub(crate) fn matching(&self, text: &str) -> Vec<usize> {
+        match self.set.get_or_init(|| RegexSet::new(&self.patterns).ok()) {
+            Some(set) => set.matches(text).into_iter().collect(),
+            None => (0..self.patterns.len()).collect(),
+        }
     }
 }

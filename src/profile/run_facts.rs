@@ -1,10 +1,12 @@
 //! What the stream reports about the run as a whole: model, cost, tokens, the reason for its end.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::Objects;
+use crate::json::JsonRef;
 use crate::profile::path::{Conditions, Path, Scope};
 
 /// Events that report facts of the run. All rules that match apply.
@@ -72,14 +74,18 @@ impl FactValue {
 
     /// The text at the first of the paths that has one.
     pub(crate) fn text(&self, scope: Scope<'_>) -> Option<String> {
+        let mut texts = self.values(scope).filter_map(JsonRef::scalar_text);
+        texts.find(|text| !text.trim().is_empty()).map(Cow::into_owned)
+    }
+
+    /// The values at the paths.
+    pub(crate) fn values<'e>(&self, scope: Scope<'e>) -> impl Iterator<Item = JsonRef<'e>> {
         let terms = match self {
             Self::Number(_) => &[][..],
             Self::At(term) => std::slice::from_ref(term),
             Self::Sum(terms) => terms,
         };
-        let text = |term: &Term| term.path.find(scope)?.scalar_text();
-        let text = terms.iter().filter_map(text).find(|text| !text.trim().is_empty())?;
-        Some(text.into_owned())
+        terms.iter().filter_map(move |term| term.path.find(scope))
     }
 }
 

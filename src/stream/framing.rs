@@ -5,6 +5,9 @@ use crate::limits::{FRAMING_BLANKS_MAX, FRAMING_LINES_MAX};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
+/// What a line of server-sent events begins with.
+pub(crate) const SSE_FIELDS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b": "];
+
 /// What is known of the stream's framing so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
@@ -132,10 +135,7 @@ impl Foreign {
         let bytes = line.bytes.trim_ascii();
         match self {
             Self::Gzip | Self::Utf16 | Self::Utf32 | Self::RecordSeparators | Self::NoArray => true,
-            Self::ServerSentEvents => {
-                let fields: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b": "];
-                fields.iter().any(|field| bytes.starts_with(field))
-            }
+            Self::ServerSentEvents => SSE_FIELDS.iter().any(|field| bytes.starts_with(field)),
             Self::Array | Self::PrettyPrinted => {
                 matches!(bytes.first(), Some(b'"' | b'{' | b'}' | b'[' | b']' | b'-' | b'0'..=b'9'))
                     || [&b"true"[..], b"false", b"null"].iter().any(|it| bytes.starts_with(it))

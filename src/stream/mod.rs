@@ -18,7 +18,7 @@ pub(crate) use array::ArraySplitter;
 pub(crate) use array::is_array;
 pub(crate) use defect::{BYTE_ORDER_MARK, LineDefect};
 pub(crate) use event::Event;
-pub(crate) use framing::Framing;
+pub(crate) use framing::{Framing, SSE_FIELDS};
 pub(crate) use glued::{GluedEvent, glued_events};
 pub(crate) use line::{Block, Ending, Line};
 pub(crate) use line_buffer::LineBuffer;

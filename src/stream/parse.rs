@@ -37,12 +37,19 @@ pub(crate) fn parse_line<'a>(line: &Line<'a>) -> Result<Event<'a>, LineDefect> {
 pub(crate) struct LineParser {
     /// Whether every line goes to the plain parser.
     is_plain: bool,
+    /// Whether an event with duplicate keys is read on the tape, too, however short.
+    prefers_tape: bool,
     tape: Tape,
 }
 
 impl LineParser {
     pub(crate) fn new(is_plain: bool) -> Self {
-        Self { is_plain, tape: Tape::default() }
+        Self { is_plain, ..Self::default() }
+    }
+
+    /// One whose events have notes of what was read.
+    pub(crate) fn on_tape() -> Self {
+        Self { prefers_tape: true, ..Self::default() }
     }
 
     /// Takes the next line and reads it: what [`parse_line`] finds, faster.
@@ -68,7 +75,7 @@ impl LineParser {
     }
 
     /// A line next to one that is not UTF-8, or the last one, which may be cut.
-    fn read<'s, 'a: 's>(&'s mut self, line: &Line<'a>) -> Result<Event<'s>, LineDefect> {
+    pub(crate) fn read<'s, 'a: 's>(&'s mut self, line: &Line<'a>) -> Result<Event<'s>, LineDefect> {
         if line.text().is_some_and(|text| self.tape.read(line.padded, text.len())) {
             return self.event(line);
         }
@@ -81,7 +88,7 @@ impl LineParser {
         let (text, offset) = without_byte_order_mark(line);
         let text = str::from_utf8(text).unwrap_or_default();
         // A tree of a long line would take too much memory.
-        if text.len() > TREE_BYTES_MAX
+        if (self.prefers_tape || text.len() > TREE_BYTES_MAX)
             && let Some(duplicate_keys) = duplicate_keys(text, DUPLICATES_PER_LINE_MAX)
             && self.tape.read_with_duplicates(text.as_bytes())
         {

@@ -1,12 +1,12 @@
 //! The GitHub action: its script is run as the runner of GitHub would run it.
 
-use std::env::consts::{ARCH, OS};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use tempfile::TempDir;
 
+use crate::packages::target;
 use crate::streams::{PROGRAM, root, text};
 
 /// What a step leaves behind.
@@ -143,13 +143,9 @@ fn inputs_become_options() {
 /// Goal: no release runs that is not the one that was published.
 #[test]
 fn a_download_must_have_its_checksum() {
-    let target = match (OS, ARCH) {
-        ("linux", arch) => format!("{arch}-unknown-linux-musl"),
-        (_, arch) => format!("{arch}-apple-darwin"),
-    };
     let version = env!("CARGO_PKG_VERSION");
     let folder = TempDir::new().unwrap();
-    let name = format!("ndjson-check-{version}-{target}");
+    let name = format!("ndjson-check-{version}-{}", target());
     let releases = folder.path().join(format!("v{version}"));
     fs::create_dir_all(releases.join(&name)).unwrap();
     fs::write(releases.join(&name).join("ndjson-check"), "#!/bin/sh\necho \"ours: $*\"\n").unwrap();
@@ -167,7 +163,7 @@ fn a_download_must_have_its_checksum() {
     };
     shell("(sha256sum $1.tar.gz || shasum -a 256 $1.tar.gz) > $1.tar.gz.sha256");
     let step = download();
-    assert_eq!(step.log, "ours: --profile=claude ./run.ndjson\n");
+    assert_eq!(step.log, "ours: --report human --report github --profile=claude ./run.ndjson\n");
     for spoilt in ["sed -i.old 's/^./g/' $1.tar.gz.sha256", ": > $1.tar.gz.sha256", "rm $1.*256"] {
         shell(spoilt);
         let step = download();

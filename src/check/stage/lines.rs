@@ -55,6 +55,12 @@ impl<'c> LineCheck<'c> {
         }
     }
 
+    /// A session begins with the line that was accepted last.
+    pub(crate) fn next_session(&mut self) {
+        self.lines = 1;
+        (self.cut_line, self.failure_line) = (None, None);
+    }
+
     /// A line that the shape cache knows is an event.
     #[inline]
     pub(crate) fn recalled(&mut self, findings: &mut Findings<'_>) {

@@ -58,6 +58,12 @@ impl<'p> SessionCheck<'p> {
         }
     }
 
+    /// Whether this is not the id of the latest event; none if one of the ids is not known.
+    pub(crate) fn is_other(&self, id: Option<&str>) -> Option<bool> {
+        let (_, latest) = self.session.as_ref()?;
+        Some(!latest.is(id?))
+    }
+
     pub(crate) fn new_turn(&mut self) {
         self.in_turn = false;
     }

@@ -1,7 +1,7 @@
 //! A value on a tape, and which values have been read.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use super::digits::{DIGITS_MAX, decimal};
 use super::unescape::unescaped;
@@ -16,13 +16,15 @@ pub(crate) struct Doc<'a> {
     text: &'a str,
     entries: &'a [Entry],
     reads: Cell<u128>,
+    /// Whether each of the other entries was read, if that is asked for.
+    late_reads: RefCell<Option<Vec<bool>>>,
 }
 
 pub(crate) const ENTRIES_NOTED: usize = 128;
 
 impl<'a> Doc<'a> {
     pub(super) fn new(text: &'a str, entries: &'a [Entry]) -> Self {
-        Self { text, entries, reads: Cell::new(0) }
+        Self { text, entries, reads: Cell::new(0), late_reads: RefCell::new(None) }
     }
 
     pub(crate) fn root(&self) -> Cursor<'_> {
@@ -50,6 +52,23 @@ impl<'a> Doc<'a> {
     /// Counts every value as read.
     pub(crate) fn note_all_read(&self) {
         self.reads.set(u128::MAX);
+        if let Some(late) = &mut *self.late_reads.borrow_mut() {
+            late.fill(true);
+        }
+    }
+
+    /// Notes the reads of all values from now on.
+    pub(crate) fn note_late_reads(&self) {
+        let late = self.entries.len().saturating_sub(ENTRIES_NOTED);
+        *self.late_reads.borrow_mut() = Some(vec![false; late]);
+    }
+
+    /// Whether the value of an entry was read. Asks for [`Doc::note_late_reads`] before.
+    pub(crate) fn was_read(&self, entry: usize) -> bool {
+        match entry.checked_sub(ENTRIES_NOTED) {
+            None => self.reads.get() >> entry & 1 != 0,
+            Some(late) => self.late_reads.borrow().as_ref().is_none_or(|it| it[late]),
+        }
     }
 }
 
@@ -75,6 +94,11 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
+    /// The first byte in the text, without the quote of a string.
+    pub(crate) fn start(self) -> usize {
+        self.entry().start as usize
+    }
+
     pub(crate) fn note_all_read(self) {
         self.doc.note_all_read();
     }
@@ -88,6 +112,8 @@ impl<'a> Cursor<'a> {
     pub(crate) fn note_read(self) {
         if self.at < ENTRIES_NOTED {
             self.doc.note_reads(1 << self.at);
+        } else if let Some(late) = &mut *self.doc.late_reads.borrow_mut() {
+            late[self.at - ENTRIES_NOTED] = true;
         }
     }
 

@@ -3,25 +3,39 @@
 //! It works on lines, and every output of a redacted stream is made from the redacted lines: what
 //! is not in them cannot be in a copy, a conversion, or a message of a report.
 
+mod content;
 mod finder;
 mod formats;
 mod secrets;
 mod written;
 
+use content::ContentStream;
 use finder::{SecretFinder, TextEnd};
 use secrets::SecretLines;
 
+use crate::check::{Checker, Observer};
 use crate::limits::LINE_BYTES_MAX;
+use crate::rules::diagnostic::Diagnostic;
 
-/// Replaces secrets in a stream.
+/// Replaces secrets in a stream, or all its content.
 #[derive(Debug)]
 pub struct Redactor {
+    content: Option<Content>,
     lines: SecretLines,
     texts: SecretFinder,
     /// The start of a line.
     partial: Vec<u8>,
     /// Whether the start of the line was too long to wait for its end.
     is_in_long_line: bool,
+}
+
+/// What is content.
+#[derive(Debug)]
+enum Content {
+    OfStream(Box<ContentStream>),
+    /// Every letter and digit.
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the program has such texts"))]
+    OfText,
 }
 
 /// A secret by its value.
@@ -81,6 +95,7 @@ impl Redactor {
     pub fn secrets(values: &[SecretValue]) -> Self {
         let values: Vec<_> = values.iter().map(|it| (it.name.clone(), it.forms())).collect();
         Self {
+            content: None,
             lines: SecretLines::new(SecretFinder::new(&values)),
             texts: SecretFinder::new(&values),
             partial: Vec::new(),
@@ -88,14 +103,36 @@ impl Redactor {
         }
     }
 
+    /// Replaces every text, argument, path and output of a stream by filler, so that this checker
+    /// judges it the same; and secrets in what is left.
+    pub fn content(checker: &Checker, values: &[SecretValue]) -> Self {
+        let content = Content::OfStream(Box::new(ContentStream::new(checker)));
+        Self { content: Some(content), ..Self::secrets(values) }
+    }
+
+    /// The same for a text that is not a stream: every letter and digit.
+    #[cfg(feature = "cli")]
+    pub(crate) fn content_of_text(values: &[SecretValue]) -> Self {
+        Self { content: Some(Content::OfText), ..Self::secrets(values) }
+    }
+
     /// Takes bytes of the stream, cut anywhere; appends what is ready.
     pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        let mut filled = Vec::new();
+        match &mut self.content {
+            Some(Content::OfStream(content)) => content.feed(bytes, &mut filled),
+            Some(Content::OfText) | None => return self.feed_lines(bytes, out),
+        }
+        self.feed_lines(&filled, out);
+    }
+
+    fn feed_lines(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         let mut rest = bytes;
         while let Some(at) = memchr::memchr(b'\n', rest) {
             let (line, behind) = rest.split_at(at + 1);
             rest = behind;
             if self.partial.is_empty() && !self.is_in_long_line {
-                self.lines.line(line, out);
+                self.line(line, out);
                 continue;
             }
             self.partial.extend_from_slice(line);
@@ -107,8 +144,21 @@ impl Redactor {
         }
     }
 
+    fn line(&mut self, line: &[u8], out: &mut Vec<u8>) {
+        if let Some(Content::OfText) = self.content {
+            self.lines.line(&content::filled_text(line), out);
+        } else {
+            self.lines.line(line, out);
+        }
+    }
+
     /// The end of the stream; appends the rest of it.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
+        if let Some(Content::OfStream(content)) = &mut self.content {
+            let mut filled = Vec::new();
+            content.finish(&mut filled);
+            self.feed_lines(&filled, out);
+        }
         if !self.partial.is_empty() {
             self.end_line(out);
         }
@@ -117,16 +167,22 @@ impl Redactor {
 
     /// A text outside the stream, such as standard error.
     pub fn text(&self, text: &str) -> String {
-        let redacted = self.texts.redacted(text.as_bytes(), TextEnd::Final);
+        let filled = self.content.is_some().then(|| content::filled_text(text.as_bytes()));
+        let text = filled.as_deref().unwrap_or(text.as_bytes());
+        let redacted = self.texts.redacted(text, TextEnd::Final);
         String::from_utf8_lossy(&redacted).into_owned()
     }
 
     fn end_line(&mut self, out: &mut Vec<u8>) {
         let line = std::mem::take(&mut self.partial);
         if std::mem::take(&mut self.is_in_long_line) {
+            let line = match self.content {
+                Some(Content::OfText) => content::filled_text(&line),
+                Some(Content::OfStream(_)) | None => line,
+            };
             out.extend(self.texts.redacted(&line, TextEnd::Final));
         } else {
-            self.lines.line(&line, out);
+            self.line(&line, out);
         }
     }
 
@@ -136,8 +192,21 @@ impl Redactor {
         self.is_in_long_line = true;
         let open = self.texts.search(&self.partial, 0, TextEnd::Open).open;
         let rest = self.partial.split_off(open.unwrap_or(self.partial.len()));
-        let ready = std::mem::replace(&mut self.partial, rest);
+        let mut ready = std::mem::replace(&mut self.partial, rest);
+        if let Some(Content::OfText) = self.content {
+            ready = content::filled_text(&ready);
+        }
         out.extend(self.texts.redacted(&ready, TextEnd::Final));
+    }
+}
+
+/// To replace content, a redactor observes the check of the same stream: two texts that differ must
+/// not become equal. What is found in a line is observed before the line is redacted.
+impl Observer for Redactor {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        if let Some(Content::OfStream(content)) = &mut self.content {
+            content.observe(diagnostic);
+        }
     }
 }
 

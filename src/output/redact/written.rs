@@ -144,7 +144,7 @@ pub(super) fn located(written: &[u8], part: Range<usize>) -> Range<usize> {
 }
 
 /// The bytes of one character or byte of a text.
-struct Unit {
+pub(super) struct Unit {
     bytes: [u8; 4],
     length: usize,
 }
@@ -160,13 +160,13 @@ impl Unit {
         Self { bytes, length }
     }
 
-    fn as_bytes(&self) -> &[u8] {
+    pub(super) fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 }
 
 /// The first byte, or the escape, that a string begins with: its length, and what it means.
-fn unit(written: &[u8]) -> (usize, Unit) {
+pub(super) fn unit(written: &[u8]) -> (usize, Unit) {
     let simple = |byte| (2, Unit::of_byte(byte));
     match written {
         [b'\\', b'n', ..] => simple(b'\n'),

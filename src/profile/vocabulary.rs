@@ -1,0 +1,111 @@
+//! The words of a profile: what it and its schemas compare texts with.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::builtin::DETECT;
+use super::pattern::{LazyRegex, PatternSet};
+
+/// The texts and patterns with which values of events are compared.
+#[derive(Debug, Default)]
+pub(crate) struct Vocabulary {
+    texts: HashSet<String>,
+    patterns: Vec<WordPattern>,
+    /// The same, to find those that match.
+    set: PatternSet,
+}
+
+/// A pattern, and the words in it.
+#[derive(Debug)]
+struct WordPattern {
+    regex: LazyRegex,
+    words: HashSet<String>,
+}
+
+impl Vocabulary {
+    /// The words of a profile, of its schemas, and of all detection rules.
+    pub(crate) fn new<'s>(profile: &Value, schemas: impl Iterator<Item = &'s Value>) -> Self {
+        let mut vocabulary = Self::default();
+        vocabulary.profile(profile, "");
+        vocabulary.profile(&serde_json::from_str(DETECT).unwrap_or_default(), "");
+        schemas.for_each(|schema| vocabulary.schema(schema, ""));
+        vocabulary
+    }
+
+    fn profile(&mut self, value: &Value, key: &str) {
+        match value {
+            Value::String(text) if key == "matches" => self.pattern(text),
+            Value::String(text) => drop(self.texts.insert(text.clone())),
+            Value::Array(items) => items.iter().for_each(|item| self.profile(item, key)),
+            Value::Object(members) => {
+                members.iter().filter(|(key, _)| *key != "schema").for_each(|(key, value)| {
+                    self.profile(value, key);
+                });
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn schema(&mut self, value: &Value, key: &str) {
+        match value {
+            Value::String(text) if key == "pattern" => self.pattern(text),
+            Value::String(text) if ["const", "enum"].contains(&key) => {
+                self.texts.insert(text.clone());
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.schema(item, key)),
+            Value::Object(members) => members.iter().for_each(|(key, it)| self.schema(it, key)),
+            Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn pattern(&mut self, text: &str) {
+        // A schema may have patterns in another syntax.
+        if LazyRegex::syntax_error(text).is_none() {
+            let words = words(text).map(|range| text[range].to_owned()).collect();
+            self.set.push(text);
+            self.patterns.push(WordPattern { regex: LazyRegex::from(text.to_owned()), words });
+        }
+    }
+
+    /// Whether values are compared with this text.
+    pub(crate) fn has(&self, text: &str) -> bool {
+        self.texts.contains(text)
+    }
+
+    /// What of a text has to stay so that each pattern that matches it still does where `fill`
+    /// replaces all but these parts.
+    pub(crate) fn matched(
+        &self,
+        text: &str,
+        fill: impl Fn(&[Range<usize>]) -> String,
+    ) -> Vec<Range<usize>> {
+        let mut kept = Vec::new();
+        for number in self.set.matching(text) {
+            let WordPattern { regex, words: of_pattern } = &self.patterns[number];
+            let Some(found) = regex.find(text) else { continue };
+            let words = words(&text[found.clone()]);
+            let words = words.map(|it| found.start + it.start..found.start + it.end);
+            let named: Vec<_> = words.filter(|it| of_pattern.contains(&text[it.clone()])).collect();
+            let as_is = [&kept[..], &named].concat();
+            if regex.is_in(&fill(&kept)) {
+                continue;
+            }
+            kept = if regex.is_in(&fill(&as_is)) { as_is } else { [&kept[..], &[found]].concat() };
+        }
+        kept
+    }
+}
+
+/// Where the words of a text are: runs of ASCII letters and digits.
+fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + bytes[at..].iter().position(u8::is_ascii_alphanumeric)?;
+        let length = bytes[start..].iter().take_while(|it| it.is_ascii_alphanumeric()).count();
+        at = start + length;
+        Some(start..at)
+    })
+}

@@ -1,0 +1,324 @@
+//! Redaction of content: what it replaces, and that the stream is judged the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use ndjson_check::{
+    Checker, Diagnostic, Observer, ProducerExit, Redactor, Rule, Severity, StreamSummary,
+};
+
+use serde_json::{Value, json};
+
+use crate::streams::{cases, checker, files, judge, program, root, run_on, shared, text};
+
+/// Observes for a redactor, and collects.
+struct Observed {
+    redactor: Redactor,
+    found: Vec<Diagnostic>,
+}
+
+impl Observer for Observed {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        self.redactor.diagnostic(diagnostic);
+        self.found.push(diagnostic.clone());
+    }
+}
+
+/// Checks a stream, and redacts it in pieces.
+fn redacted(
+    checker: &mut Checker,
+    stream: &[u8],
+    size: usize,
+) -> (Vec<u8>, Option<(StreamSummary, Vec<Diagnostic>)>) {
+    let redactor = Redactor::content(checker, &[]);
+    let mut observed = Observed { redactor, found: Vec::new() };
+    let (mut out, mut first) = (Vec::new(), checker.stream("-"));
+    let mut failed = false;
+    for piece in stream.chunks(size) {
+        failed |= first.feed(piece, &mut observed).is_err();
+        observed.redactor.feed(piece, &mut out);
+        if failed {
+            break;
+        }
+    }
+    let summary = first.finish(&ProducerExit::default(), &mut observed).ok();
+    observed.redactor.finish(&mut out);
+    (out, summary.map(|summary| (summary, observed.found)))
+}
+
+/// What must be the same in the copy.
+fn judgement(of: &(StreamSummary, Vec<Diagnostic>)) -> String {
+    let (summary, found) = of;
+    let found: Vec<(Rule, Severity, Option<u64>)> =
+        found.iter().map(|it| (it.rule, it.severity, it.line)).collect();
+    let StreamSummary { profile, verdict, outcome, lines, events, bytes, .. } = summary;
+    let facts = (&summary.facts.reason, &summary.facts.commands, &summary.facts.usage);
+    let counts = (&summary.rule_counts, &summary.call_counts, &summary.text_bytes);
+    format!(
+        "{profile} {verdict:?} {outcome:?} {lines} {events} {bytes} {facts:?} {counts:?} {found:#?}"
+    )
+}
+
+/// Every fixture with its flags, and every recording.
+fn streams() -> Vec<(String, Checker, Vec<u8>)> {
+    let mut streams: Vec<_> = cases()
+        .iter()
+        .map(|case| (case.path.display().to_string(), case.checker(), case.bytes()))
+        .collect();
+    let mut folders = vec![root().join("lab/recordings")];
+    folders.extend(shared("captures"));
+    for path in folders.iter().flat_map(|folder| files(folder, "ndjson")) {
+        streams.push((path.display().to_string(), checker([]), fs::read(&path).unwrap()));
+    }
+    streams
+}
+
+/// Goal: a copy without content is judged as the stream itself.
+#[test]
+fn redacted_streams_are_judged_the_same() {
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for (name, mut checker, stream) in streams() {
+        let (copy, summary) = redacted(&mut checker, &stream, 1 << 16);
+        let mut found = Vec::new();
+        let again = checker.check("-", &copy[..], &mut found).ok();
+        let (first, again) =
+            (summary.map(|it| judgement(&it)), again.map(|it| judgement(&(it, found))));
+        checked += 1;
+        if first != again || copy.len() != stream.len() {
+            wrong.push(format!(
+                "{name}\n{}\n{}",
+                first.unwrap_or_default(),
+                again.unwrap_or_default()
+            ));
+        }
+    }
+    assert!(wrong.is_empty() && checked > 600, "{checked}\n{}", wrong.join("\n"));
+}
+
+/// Words of the prose and paths of a stream: those in strings with a space or a slash.
+fn words(value: &Value, key: &str, into: &mut BTreeSet<String>) {
+    match value {
+        Value::String(text) if text.contains([' ', '/', '\n']) && !is_name(key) => {
+            let words = text.split(|it: char| !it.is_alphanumeric());
+            into.extend(words.filter(|it| it.chars().count() > 4).map(str::to_owned));
+        }
+        Value::Array(items) => items.iter().for_each(|item| words(item, key, into)),
+        Value::Object(members) => members.iter().for_each(|(key, it)| words(it, key, into)),
+        _ => {}
+    }
+}
+
+fn is_name(key: &str) -> bool {
+    key == "model" || key.ends_with("id") || key.ends_with("Id")
+}
+
+/// Words that may stay: those of the keys, of the profiles, and of strings that are one word.
+fn structure(value: &Value, key: &str, into: &mut BTreeSet<String>) {
+    let mut add = |text: &str| {
+        into.extend(text.split(|it: char| !it.is_alphanumeric()).map(str::to_owned));
+    };
+    match value {
+        Value::String(text) => match serde_json::from_str(text) {
+            Ok(Value::Object(arguments)) => arguments.keys().for_each(|key| add(key)),
+            _ if is_name(key) || !text.contains([' ', '/', '\n']) => add(text),
+            _ => {}
+        },
+        Value::Array(items) => items.iter().for_each(|item| structure(item, key, into)),
+        Value::Object(members) => {
+            members.keys().for_each(|key| add(key));
+            members.iter().for_each(|(key, it)| structure(it, key, into));
+        }
+        _ => {}
+    }
+}
+
+/// Goal: no word of a text, an argument, an output or a path is in the copy.
+#[test]
+fn no_word_of_the_content_is_left() {
+    let mut known = BTreeSet::new();
+    for path in files(&root().join("src/profile/builtin"), "json") {
+        let text = fs::read_to_string(path).unwrap();
+        known.extend(text.split(|it: char| !it.is_alphanumeric()).map(str::to_owned));
+    }
+    let (mut left, mut gone) = (Vec::new(), 0);
+    // The calls of go-test are packages and tests: their names are ids.
+    for (name, mut checker, stream) in streams().into_iter().filter(|it| !it.0.contains("go-test"))
+    {
+        let (mut content, mut may_stay) = (BTreeSet::new(), BTreeSet::new());
+        for line in stream.split(|byte| *byte == b'\n') {
+            let event: Value = serde_json::from_slice(line).unwrap_or_default();
+            words(&event, "", &mut content);
+            structure(&event, "", &mut may_stay);
+        }
+        let (copy, _) = redacted(&mut checker, &stream, 1 << 16);
+        let copy = String::from_utf8_lossy(&copy);
+        let copy: BTreeSet<&str> = copy.split(|it: char| !it.is_alphanumeric()).collect();
+        let is_word = |word: &str| word.contains(char::is_alphabetic);
+        content.retain(|it| is_word(it) && !may_stay.contains(it) && !known.contains(it));
+        gone += content.len();
+        content.retain(|word| copy.contains(&**word));
+        left.extend((!content.is_empty()).then(|| format!("{name}: {content:?}")));
+    }
+    assert!(left.is_empty() && gone > 2_000, "{gone}\n{}", left.join("\n"));
+}
+
+/// Calls `take` with each string value of an event replaced by `plant`, and its key.
+fn each_planted(
+    event: &mut Value,
+    pointer: &str,
+    key: &str,
+    plant: &str,
+    take: &mut impl FnMut(&str, &Value),
+) {
+    let value = event.pointer(pointer).cloned().unwrap_or_default();
+    match value {
+        Value::String(_) => {
+            *event.pointer_mut(pointer).unwrap() = plant.into();
+            take(key, event);
+            *event.pointer_mut(pointer).unwrap() = value;
+        }
+        Value::Array(items) => (0..items.len()).for_each(|index| {
+            each_planted(event, &format!("{pointer}/{index}"), key, plant, take);
+        }),
+        Value::Object(members) => members.keys().for_each(|key| {
+            let token = key.replace('~', "~0").replace('/', "~1");
+            each_planted(event, &format!("{pointer}/{token}"), key, plant, take);
+        }),
+        _ => {}
+    }
+}
+
+/// Goal: what is planted in any string is gone, but where the string names something.
+#[test]
+fn nothing_planted_in_a_string_is_left() {
+    let (mut left, mut gone) = (BTreeMap::<String, BTreeSet<String>>::new(), 0);
+    for case in cases().iter().filter(|it| it.path.starts_with("fixtures/agents")).step_by(9) {
+        let (stream, mut checker) = (case.bytes(), case.checker());
+        let lines: Vec<&[u8]> = stream.split(|byte| *byte == b'\n').collect();
+        for (at, line) in lines.iter().enumerate().take(40) {
+            let Ok(mut event) = serde_json::from_slice(line) else { continue };
+            each_planted(&mut event, "", "", "zebra quokka", &mut |key, event| {
+                let event = event.to_string();
+                let mut lines = lines.clone();
+                lines[at] = event.as_bytes();
+                let (copy, _) = redacted(&mut checker, &lines.join(&b'\n'), 1 << 16);
+                let copy = text(&copy);
+                if copy.contains("zebra") || copy.contains("quokka") {
+                    left.entry(key.to_owned()).or_default().insert(case.folder().to_owned());
+                } else {
+                    gone += 1;
+                }
+            });
+        }
+    }
+    // Names: ids, tags, tools, models, versions, and values that documentation lists.
+    let names = "apiKeySource callID call_id claude_code_version cli_version contentType \
+        conversation_id currentValue event finishReason id jsonrpc kind messageId message_type \
+        method model model_id name payload_type permissionMode permission_mode protocolVersion \
+        qwen_code_version role sessionID sessionId sessionUpdate session_id status stopReason \
+        subtype taskId task_id thread_id tool tool_id toolCallId toolId toolName \
+        tool_call_id tool_name tool_use_id type version";
+    left.retain(|key, _| !names.split_whitespace().any(|name| name == key));
+    assert!(left.is_empty() && gone > 1_500, "{gone}: {left:#?}");
+}
+
+/// Goal: the copy does not depend on how the stream is cut, and is its own copy.
+#[test]
+fn the_copy_is_always_the_same() {
+    for (name, mut checker, stream) in streams().into_iter().step_by(5) {
+        let (copy, _) = redacted(&mut checker, &stream, 1 << 16);
+        for size in [1, 7, 4_093] {
+            assert_eq!(redacted(&mut checker, &stream, size).0, copy, "{name} {size}");
+        }
+        assert_eq!(redacted(&mut checker, &copy, 1 << 16).0, copy, "{name}, once more");
+    }
+}
+
+/// Goal: every output of the program is made from the copy; the judgement is that of the stream.
+#[test]
+fn no_output_of_the_program_has_content() {
+    let path = root().join("fixtures/agents/cursor/plain.ndjson");
+    let stream = fs::read(path).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let tee = folder.path().join("tee");
+    let tee = tee.to_str().unwrap();
+    for flags in [
+        &["--tee", tee][..],
+        &["--report", "json"],
+        &["--to", "stream-json"],
+        &["--to", "text"],
+        &["--to", "transcript"],
+        &["--to", "answer"],
+        &["--to", "json"],
+        &["--timeout", "60s", "--to", "transcript"],
+    ] {
+        let plain = run_on(flags, &stream);
+        let output = run_on(&[flags, &["--redact", "content,secrets"]].concat(), &stream);
+        assert_eq!(output.status.code(), plain.status.code(), "{flags:?}");
+        let (out, report) = (text(&output.stdout), text(&output.stderr));
+        let tee = fs::read_to_string(tee).unwrap_or_default();
+        for word in ["discount", "cart", "passing", "npm"] {
+            assert!(text(&stream).contains(word));
+            assert!(![&out, &report, &tee].iter().any(|it| it.contains(word)), "{flags:?}: {out}");
+        }
+        assert_eq!(out.lines().count(), text(&plain.stdout).lines().count(), "{flags:?}: {out}");
+        let shown = out.contains("xxx") || tee.contains("xxx");
+        assert!(shown || flags.contains(&"json"), "{flags:?}: {out}");
+    }
+}
+
+/// Goal: equal calls in a row are still equal, and different ones of the same form are not.
+#[test]
+fn calls_stay_equal_and_different() {
+    let call = |id: usize, path: &str| {
+        let args = json!({ "path": path });
+        let event = |subtype: &str, call: Value| {
+            json!({"type": "tool_call", "subtype": subtype, "call_id": format!("c{id}"),
+                "tool_call": {"readToolCall": call}, "session_id": "s", "timestamp_ms": 5})
+        };
+        let end = json!({"args": args, "result": {"success": {"content": "a"}}});
+        format!("{}\n{}\n", event("started", json!({"args": args})), event("completed", end))
+    };
+    let repeated = |paths: [&str; 6]| {
+        let stream: String = (0..).zip(paths).map(|(id, path)| call(id, path)).collect();
+        let mut checker = checker(["--profile", "cursor"]);
+        let (copy, first) = redacted(&mut checker, stream.as_bytes(), 1 << 16);
+        let again = judge(&copy[..], &mut checker).1.contains(&Rule::RepeatedCall);
+        let first = first.unwrap().1.iter().any(|it| it.rule == Rule::RepeatedCall);
+        assert_eq!(again, first, "{}", text(&copy));
+        first
+    };
+    assert!(repeated(["/a/b"; 6]) && !repeated(["/a", "/b", "/c", "/d", "/e", "/f"]));
+    assert!(repeated(["/a", "/b", "/b", "/b", "/b", "/b"]));
+    assert!(!repeated(["/a", "/a", "/a", "/b", "/a", "/a"]));
+}
+
+/// Goal: expectations ask for content, and are those of the stream as it came.
+#[test]
+fn expectations_are_judged_by_the_stream() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("ndjson-check.toml");
+    let stream = fs::read(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();
+    for (pattern, code) in [("All four cart tests", 0), ("All five cart tests", 1)] {
+        fs::write(&config, format!("[expect]\nanswer = {{ matches = \"{pattern}\" }}\n")).unwrap();
+        let flags = ["--config", config.to_str().unwrap(), "--redact", "content"];
+        let output = run_on(&flags, &stream);
+        let out = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(code), "{out}{}", text(&output.stderr));
+        assert_eq!(out.contains("expectation-failed"), code == 1, "{out}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_standard_error_of_a_command_is_redacted() {
+    let script = "echo 'oops: Peter, 42' >&2; exit 3";
+    let output = program()
+        .args(["--redact", "content", "--no-stdin", "--", "bash", "-c", script])
+        .output()
+        .unwrap();
+    let (out, passed_on) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(passed_on, "xxxx: xxxxx, 00\n", "{out}");
+    assert!(out.contains("stderr: xxxx: xxxxx, 00"), "{out}");
+}

@@ -1,0 +1,111 @@
+//! The scripts that make the packages of a release.
+
+use std::env::consts::{ARCH, OS};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::streams::{root, text};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The targets of a release.
+const TARGETS: [&str; 5] = [
+    "aarch64-apple-darwin",
+    "aarch64-unknown-linux-musl",
+    "x86_64-apple-darwin",
+    "x86_64-pc-windows-msvc",
+    "x86_64-unknown-linux-musl",
+];
+
+/// The target whose binary this machine would use.
+pub(crate) fn target() -> &'static str {
+    let system = if OS == "linux" { "linux" } else { "apple" };
+    TARGETS.into_iter().find(|it| it.starts_with(ARCH) && it.contains(system)).unwrap()
+}
+
+/// Runs a program at the root of the repository; what it prints.
+fn printed(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{program} {arguments:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// A program that is packed in place of ours: it prints its arguments and exits with 3.
+fn packed_program(folder: &Path) -> String {
+    let program = folder.join("ndjson-check").to_str().unwrap().to_owned();
+    let script =
+        "#!/bin/sh\necho \"ran: $*\"\n[ \"$1\" = completions ] || [ \"$1\" = man ] || exit 3\n";
+    fs::write(&program, script).unwrap();
+    printed("chmod", &["+x", &program]);
+    program
+}
+
+#[test]
+fn archives_have_the_program_and_its_checksum() {
+    let folder = TempDir::new().unwrap();
+    let program = packed_program(folder.path());
+    let out = folder.path().join("out").to_str().unwrap().to_owned();
+    printed("packaging/archive.sh", &[VERSION, target(), &program, &out]);
+    let name = format!("ndjson-check-{VERSION}-{}", target());
+    let listed = printed("tar", &["-tzf", &format!("{out}/{name}.tar.gz")]);
+    for file in ["ndjson-check", "ndjson-check.1", "LICENSE", "completions/_ndjson-check"] {
+        assert!(listed.lines().any(|line| line == format!("{name}/{file}")), "{file}: {listed}");
+    }
+    let checksum = fs::read_to_string(format!("{out}/{name}.tar.gz.sha256")).unwrap();
+    let (sum, file) = checksum.trim_end().split_once("  ").unwrap();
+    assert_eq!((sum.len(), file), (64, format!("{name}.tar.gz").as_str()));
+}
+
+/// Goal: the npm package runs the binary of this platform, and exits as it does.
+#[test]
+fn the_npm_package_runs_the_program() {
+    if Command::new("node").arg("--version").output().is_err() {
+        println!("NOT CHECKED: there is no node");
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let program = packed_program(folder.path());
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    printed("packaging/archive.sh", &[VERSION, target(), &program, &path("dist")]);
+    printed("node", &["npm/pack.mjs", &path("dist"), VERSION, &path("node_modules")]);
+    let launch = path("node_modules/ndjson-check/launch.js");
+    let run = || Command::new("node").args([&launch, "a b", "--strict"]).output().unwrap();
+    // The packages of the scope are not where npm would put them.
+    let output = run();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    let (system, cpu) = match target() {
+        it if it.contains("linux") => ("linux", it),
+        it => ("darwin", it),
+    };
+    let cpu = if cpu.starts_with("x86_64") { "x64" } else { "arm64" };
+    let scope = path("node_modules/@ndjson-check");
+    fs::create_dir(&scope).unwrap();
+    let package = format!("{system}-{cpu}");
+    fs::rename(path("node_modules").clone() + "/" + &package, scope + "/" + &package).unwrap();
+    let output = run();
+    assert_eq!(text(&output.stdout), "ran: a b --strict\n");
+    assert_eq!(output.status.code(), Some(3));
+}
+
+/// Goal: what must be the same in several places is the same.
+#[test]
+fn packages_agree_on_targets_and_version() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    for file in [".github/workflows/release.yml", "action/entrypoint.sh", "npm/pack.mjs"] {
+        let text = read(file);
+        for target in TARGETS {
+            assert!(text.contains(target), "{file}, {target}");
+        }
+    }
+    let (install, ci) = (read("docs/install.md"), read("docs/ci.md"));
+    assert!(install.contains(&format!("ndjson-check-{VERSION}-")));
+    assert!(ci.contains(&format!("[ndjson-check=={VERSION}]")));
+    assert!(ci.contains(&format!("rev: v{VERSION}\n")));
+    let major = VERSION.split('.').next().unwrap();
+    for page in [&read("README.md"), &install, &ci] {
+        assert!(page.contains(&format!("ndjson-check/ndjson-check@v{major}")));
+    }
+}

@@ -1,0 +1,161 @@
+//! Several sessions in one stream, each judged on its own.
+
+use std::fs;
+
+use ndjson_check::{Checker, Diagnostic, Observer, ProducerExit, StreamSummary};
+use serde_json::Value;
+
+use crate::bytes::Pieces;
+use crate::streams::{files, root, run_on, text};
+
+/// The summaries of sessions, and their diagnostics.
+#[derive(Default)]
+struct Sessions {
+    summaries: Vec<StreamSummary>,
+    found: Vec<Vec<Diagnostic>>,
+    open: Vec<Diagnostic>,
+}
+
+impl Observer for Sessions {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        self.open.push(diagnostic.clone());
+    }
+
+    fn summary(&mut self, summary: &StreamSummary) {
+        self.summaries.push(summary.clone());
+        self.found.push(std::mem::take(&mut self.open));
+    }
+}
+
+/// Everything that is known about a session, but for its place in the stream.
+fn told(summary: &StreamSummary, found: &[Diagnostic], before: (u64, u64)) -> String {
+    let (lines, offset) = before;
+    let found = found.iter().map(|it| {
+        let place = (it.line.map(|line| line - lines), it.offset.map(|at| at - offset));
+        let related = it.related_line.map(|line| line - lines);
+        format!("{} {:?} {place:?} {related:?}\n", it.rule, it.severity)
+    });
+    let found: String = found.collect();
+    let mut summary = summary.clone();
+    summary.name = String::new();
+    for call in &mut summary.tool_calls {
+        call.started_line = call.started_line.map(|line| line - lines);
+        call.completed_line = call.completed_line.map(|line| line - lines);
+    }
+    // Notes name lines.
+    summary.notes.clear();
+    format!("{found}{summary:?}")
+}
+
+/// Goal: a session is judged as if it were alone, wherever it is in the stream.
+/// Method: all fixtures of four agents that begin with the start of a session and end with a line
+/// feed, joined per agent, twice over; whole and cut at every few bytes.
+#[test]
+fn a_session_is_judged_as_if_it_were_alone() {
+    let starts = [
+        ("cursor", "\"subtype\":\"init\""),
+        ("claude", "\"subtype\":\"init\""),
+        ("codex", "\"thread.started\""),
+        ("gemini", "\"init\""),
+    ];
+    for (agent, start) in starts {
+        let mut checker = Checker::builder().profile(agent).build().unwrap();
+        let (mut joined, mut expected, mut before) = (Vec::new(), Vec::new(), (0, 0));
+        let mut last_id = None;
+        for path in files(&root().join("fixtures/agents").join(agent), "ndjson") {
+            let bytes = fs::read(&path).unwrap();
+            let (first, _) = bytes.split_at(bytes.iter().position(|it| *it == b'\n').unwrap());
+            if !(text(first).contains(start) && bytes.ends_with(b"\n")) {
+                continue;
+            }
+            let mut alone = Sessions::default();
+            let summary = checker.check("", &bytes[..], &mut alone).unwrap();
+            let is_one = !alone.found[0].iter().any(|it| it.rule.name() == "session-id-changed");
+            if !is_one || summary.session_id.is_none() || summary.session_id == last_id {
+                continue;
+            }
+            last_id = summary.session_id.clone();
+            expected.push((told(&summary, &alone.found[0], (0, 0)), before));
+            before = (before.0 + summary.lines, before.1 + summary.bytes);
+            joined.extend(bytes);
+        }
+        assert!(expected.len() > 3, "{agent}: {}", expected.len());
+        let mut checker = Checker::builder().profile(agent).many_sessions(true).build().unwrap();
+        for size in [usize::MAX, 1000, 7] {
+            let mut sessions = Sessions::default();
+            let mut stream = checker.stream("all");
+            let pieces = Pieces { bytes: &joined, sizes: &[size.min(joined.len())], next: 0 };
+            stream.read(pieces, &mut sessions).unwrap();
+            stream.finish(&ProducerExit::default(), &mut sessions).unwrap();
+            assert_eq!(sessions.summaries.len(), expected.len(), "{agent}");
+            for (at, (expected, before)) in expected.iter().enumerate() {
+                let summary = &sessions.summaries[at];
+                assert_eq!(summary.name, format!("all#{}", at + 1));
+                assert_eq!(&told(summary, &sessions.found[at], *before), expected, "{agent}, {at}");
+            }
+        }
+    }
+}
+
+/// Goal: on the command line each session has its line, and counts.
+/// Method: a cut session between two good ones, as a file, several files, and standard input with
+/// a report file.
+#[test]
+fn each_session_has_its_verdict() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let good = read("fixtures/agents/cursor/plain.ndjson");
+    let cut = read("fixtures/rules/missing-terminal-event/open-calls.ndjson");
+    let other = read("fixtures/agents/cursor/partial.ndjson");
+    let all = format!("{good}{cut}{other}");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("all.ndjson");
+    fs::write(&file, &all).unwrap();
+    let (file, report) = (file.to_str().unwrap(), folder.path().join("report"));
+    let to_file = format!("json={}", report.display());
+    for (arguments, name, times) in [
+        (vec!["--report", "json", "-"], "-", 1),
+        (vec!["--report", "json", file], file, 1),
+        (vec!["--report", "json", "--jobs", "2", file, file], file, 2),
+        (vec!["--report", &to_file, "-"], "-", 1),
+    ] {
+        let arguments = [&["--sessions", "many"], &arguments[..]].concat();
+        let output = run_on(&arguments, all.as_bytes());
+        let json = if arguments.contains(&to_file.as_str()) {
+            fs::read_to_string(&report).unwrap()
+        } else {
+            text(&output.stdout)
+        };
+        assert_eq!(output.status.code(), Some(1), "{json}");
+        let lines: Vec<Value> = json.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+        let of = |kind: &str| lines.iter().filter(|it| it["type"] == *kind).collect::<Vec<_>>();
+        let outcomes: Vec<_> = of("stream").iter().map(|it| it["outcome"].clone()).collect();
+        assert_eq!(outcomes, ["succeeded", "truncated", "succeeded"].repeat(times), "{json}");
+        assert_eq!(of("stream")[2]["path"], format!("{name}#3"));
+        assert_eq!(of("stream")[0].get("sha256"), None);
+        let missing = of("diagnostic");
+        let line = (good.clone() + &cut).lines().count();
+        assert_eq!(
+            (&missing[0]["path"], &missing[0]["line"]),
+            (&format!("{name}#2").into(), &line.into())
+        );
+        assert_eq!((&of("summary")[0]["streams"], missing.len()), (&(3 * times).into(), times));
+    }
+}
+
+/// Goal: what is about one run cannot be asked of many.
+#[test]
+fn many_sessions_are_of_recordings() {
+    for arguments in [
+        vec!["--timeout", "1s"],
+        vec!["--exit-status", "0"],
+        vec!["--redact", "secrets"],
+        vec!["--", "true"],
+    ] {
+        let arguments = [&["--sessions", "many"], &arguments[..]].concat();
+        let output = run_on(&arguments, b"");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let expected =
+            "ndjson-check: --sessions many works with recordings only, and without --redact\n";
+        assert_eq!(text(&output.stderr), expected, "{arguments:?}");
+    }
+}
