@@ -14,10 +14,14 @@ pub(super) fn in_repository(cli: &Cli) -> FileOf {
     below(cli, &workspace.map_or_else(|| PathBuf::from("."), PathBuf::from))
 }
 
-/// Names a stream by the path of its file relative to our folder, if it is below it.
+/// Names a stream by the path of its file relative to our folder, if it is below it; a session in
+/// it also by its number.
 pub(super) fn portable_names(cli: &Cli) -> NameOf {
     let file_of = below(cli, Path::new("."));
-    Box::new(move |stream| file_of(stream).unwrap_or_else(|| stream.to_owned()))
+    Box::new(move |stream| match file_of(stream) {
+        Some(file) => format!("{file}{}", parts(stream).1),
+        None => stream.to_owned(),
+    })
 }
 
 fn below(cli: &Cli, folder: &Path) -> FileOf {
@@ -26,16 +30,22 @@ fn below(cli: &Cli, folder: &Path) -> FileOf {
 }
 
 fn relative(stream: &str, folder: &Path) -> Option<String> {
-    // The name may be that of a session in the file.
-    let session = stream.rsplit_once('#').filter(|(_, number)| number.parse::<u64>().is_ok());
-    let exists = Path::new(stream).exists();
-    let stream = session.filter(|_| !exists).map_or(stream, |(file, _)| file);
-    if stream == STDIN {
+    let (file, _) = parts(stream);
+    if file == STDIN {
         return None;
     }
-    let file = absolute(Path::new(stream))?;
+    let file = absolute(Path::new(file))?;
     let names = file.strip_prefix(folder).ok()?.iter().map(|name| name.to_str());
     Some(names.collect::<Option<Vec<_>>>()?.join("/"))
+}
+
+/// The file of a stream, and the number of the session in it with its sign, if the name has one.
+fn parts(stream: &str) -> (&str, &str) {
+    let sign = stream.rfind('#').filter(|at| stream[at + 1..].parse::<u64>().is_ok());
+    match sign {
+        Some(at) if !Path::new(stream).exists() => stream.split_at(at),
+        _ => (stream, ""),
+    }
 }
 
 /// The path with the links in its folder resolved.

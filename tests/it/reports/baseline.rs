@@ -153,6 +153,26 @@ fn a_baseline_of_nasty_streams_is_complete() {
     assert_eq!(code(&output), 3, "{}", text(&output.stderr));
 }
 
+/// Goal: each session of a recording has its own known findings.
+#[test]
+fn sessions_have_known_findings() {
+    let folder = runs(&["unfinished-call/one-open", "schema-violation/missing-model"]);
+    let runs = folder.path().join("runs");
+    let streams = ["0", "1"].map(|name| {
+        let path = runs.join(format!("{name}.ndjson"));
+        let stream = fs::read_to_string(&path).unwrap();
+        fs::remove_file(path).unwrap();
+        stream
+    });
+    fs::write(runs.join("both.ndjson"), streams.concat()).unwrap();
+    let flags = |flags: &[&'static str]| [flags, &["--sessions", "many"]].concat();
+    assert_eq!(code(&run_in(folder.path(), &flags(&WRITE))), 1);
+    let paths: Vec<String> = entries(&folder).into_iter().map(|it| it.0).collect();
+    assert_eq!(paths, ["runs/both.ndjson#1", "runs/both.ndjson#2"]);
+    let output = run_in(folder.path(), &flags(&READ));
+    assert_eq!(code(&output), 0, "{}{}", stdout(&output), text(&output.stderr));
+}
+
 /// Goal: the stream of a command has known findings, too; so has a redacted one.
 #[cfg(unix)]
 #[test]
