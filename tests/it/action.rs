@@ -33,7 +33,7 @@ fn inputs() -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     for line in inputs.lines() {
         if let Some(default) = line.strip_prefix("    default: ") {
-            found.last_mut().unwrap().1 = default.trim_matches('"').to_owned();
+            default.trim_matches('"').clone_into(&mut found.last_mut().unwrap().1);
         } else if let Some(name) = line.strip_prefix("  ").filter(|it| !it.starts_with(' ')) {
             found.push((name.trim_end_matches(':').to_owned(), String::new()));
         }

@@ -2,6 +2,7 @@
 
 use std::env::consts::{ARCH, OS};
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::Command;
 
@@ -63,7 +64,7 @@ fn archives_have_the_program_and_its_checksum() {
 #[test]
 fn the_npm_package_runs_the_program() {
     if Command::new("node").arg("--version").output().is_err() {
-        println!("NOT CHECKED: there is no node");
+        let _ = writeln!(io::stderr(), "\nNOT CHECKED: the npm package; there is no node");
         return;
     }
     let folder = TempDir::new().unwrap();
@@ -84,7 +85,7 @@ fn the_npm_package_runs_the_program() {
     let scope = path("node_modules/@ndjson-check");
     fs::create_dir(&scope).unwrap();
     let package = format!("{system}-{cpu}");
-    fs::rename(path("node_modules").clone() + "/" + &package, scope + "/" + &package).unwrap();
+    fs::rename(path("node_modules") + "/" + &package, scope + "/" + &package).unwrap();
     let output = run();
     assert_eq!(text(&output.stdout), "ran: a b --strict\n");
     assert_eq!(output.status.code(), Some(3));

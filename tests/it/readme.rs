@@ -1,6 +1,7 @@
 //! What the README and the pages in `docs` show is what happens.
 
 use std::collections::BTreeSet;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -34,7 +35,7 @@ fn console_blocks_print_what_they_show() {
             for example in format!("\n{block}").split("\n$ ").skip(1) {
                 let (command, shown) = example.split_once('\n').unwrap_or((example, ""));
                 if command.starts_with("jq ") && !has_jq {
-                    println!("NOT CHECKED, there is no jq: {command}");
+                    let _ = writeln!(io::stderr(), "\nNOT CHECKED: {command}; there is no jq");
                     continue;
                 }
                 let mut shell = Command::new("sh");
