@@ -81,3 +81,8 @@ impl PatternSet {
         }
     }
 }
+
+/// A regular expression that matches this text alone.
+pub(crate) fn escaped(text: &str) -> String {
+    regex::escape(text)
+}

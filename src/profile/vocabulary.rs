@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::builtin::DETECT;
-use super::pattern::{LazyRegex, PatternSet};
+use super::pattern::{LazyRegex, PatternSet, escaped};
 
 /// The texts and patterns with which values of events are compared.
 #[derive(Debug, Default)]
@@ -37,6 +37,9 @@ impl Vocabulary {
     fn profile(&mut self, value: &Value, key: &str) {
         match value {
             Value::String(text) if key == "matches" => self.pattern(text),
+            Value::String(text) if key == "starts_with" => {
+                self.pattern(&format!("^{}", escaped(text)));
+            }
             Value::String(text) => drop(self.texts.insert(text.clone())),
             Value::Array(items) => items.iter().for_each(|item| self.profile(item, key)),
             Value::Object(members) => {

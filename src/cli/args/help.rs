@@ -63,10 +63,12 @@ pub(super) fn short(command: clap::Command) -> clap::Command {
         }
     });
     let hidden = |command: clap::Command| command.hide(true);
-    let command = command.mut_subcommand("completions", hidden).mut_subcommand("man", hidden);
+    let rare = ["merge", "completions", "man"];
+    let command = rare.into_iter().fold(command, |command, it| command.mut_subcommand(it, hidden));
     // One line each.
     command
         .mut_arg("profile", |arg| arg.help("Agent profile: name, file, or `auto` to detect"))
         .mut_arg("to", |arg| arg.help("Convert to text, transcript, answer or json"))
+        .mut_arg("report", |arg| arg.help("Format of a report, such as json or junit"))
         .mut_arg("timeout", |arg| arg.help("Longest run, such as 10m or 1h30m"))
 }
