@@ -60,7 +60,16 @@ version() {
     spark) java -version 2>&1 | head -1 && "$python" -c \
       'import pyspark; print("pyspark", pyspark.__version__)' ;;
     duckdb) "$python" -c 'import duckdb; print("duckdb", duckdb.__version__)' ;;
-  esac 2>&1
+  esac 2>/dev/null
+}
+
+source_of() {
+  case $1 in
+    xargs) echo "apt install findutils" ;;
+    parallel) echo "apt install parallel" ;;
+    spark) echo "a Java that Spark supports, and pip install pyspark" ;;
+    duckdb) echo "pip install duckdb" ;;
+  esac
 }
 
 absent=
@@ -70,7 +79,7 @@ for name in ${recipes:-xargs parallel spark duckdb}; do
     echo "$name: ${found//$'\n'/, }"
     run+=" $name"
   else
-    echo "$name: NOT RUN, its tool is absent: ${found##*$'\n'}"
+    echo "$name: NOT RUN, its tool is absent: $(source_of "$name")"
     absent+=" $name"
   fi
 done
@@ -192,7 +201,8 @@ if [[ -d xargs ]]; then
   rm xargs/0000
   code=0
   tail -1 "$blocks/xargs" | bash >lost.ndjson 2>lost.errors || code=$?
-  ((code == 2)) || failed "a report is missing, and the exit code is $code instead of 2"
+  # The recording that is cut is in another shard, so 2 alone proves nothing.
+  ((code == 2)) && grep -qF xargs/0000 lost.errors || failed "a missing report was not noticed"
 fi
 if [[ -d parallel ]]; then
   shards=$(awk 'NR > 1 && $7 == 2' parallel.log | wc -l)
