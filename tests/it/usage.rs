@@ -226,8 +226,8 @@ fn the_help_fits_a_terminal() {
 #[test]
 fn the_help_shows_what_it_should() {
     let (short, long) = (printed(&["-h"]), printed(&["--help"]));
-    for subcommand in ["rules", "profiles", "schema", "completions", "man"] {
-        let is_rare = ["completions", "man"].contains(&subcommand);
+    for subcommand in ["rules", "profiles", "schema", "merge", "completions", "man"] {
+        let is_rare = ["merge", "completions", "man"].contains(&subcommand);
         assert_eq!(short.contains(&format!("\n  {subcommand} ")), !is_rare, "{short}");
         assert!(long.contains(&format!("\n  {subcommand} ")), "{long}");
     }

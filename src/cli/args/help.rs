@@ -62,11 +62,14 @@ pub(super) fn short(command: clap::Command) -> clap::Command {
             arg.hide(true)
         }
     });
-    let hidden = |command: clap::Command| command.hide(true);
-    let command = command.mut_subcommand("completions", hidden).mut_subcommand("man", hidden);
+    let rare = ["completions", "man", "merge"];
+    let command = rare.iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |subcommand| subcommand.hide(true))
+    });
     // One line each.
     command
         .mut_arg("profile", |arg| arg.help("Agent profile: name, file, or `auto` to detect"))
         .mut_arg("to", |arg| arg.help("Convert to text, transcript, answer or json"))
         .mut_arg("timeout", |arg| arg.help("Longest run, such as 10m or 1h30m"))
+        .mut_arg("report", |arg| arg.help("Another report, such as json or junit=FILE"))
 }
