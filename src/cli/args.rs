@@ -88,7 +88,7 @@ ndjson-check profiles [NAME]
         #[command(subcommand)]
         draft: Option<ProfileDraft>,
     },
-    /// Print a JSON Schema, such as that of events or reports
+    /// Print a JSON Schema: of events, reports, settings and others
     Schema {
         /// What the schema describes
         #[arg(value_enum, value_name = "WHAT", default_value = "events")]
@@ -259,7 +259,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "FILE", help_heading = "Convert")]
     pub(crate) tee: Option<PathBuf>,
 
-    /// Replace in all output: secrets; content: all texts, arguments and paths, too
+    /// Replace secrets, or all content, in everything that is written
     #[arg(long, value_enum, value_name = "MODE", value_delimiter = ',', help_heading = "Convert")]
     pub(crate) redact: Vec<RedactMode>,
 
@@ -333,6 +333,7 @@ pub(crate) enum Target {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RedactMode {
+    // Not documented for the parser: one value with a text of its own makes the whole help long.
     Secrets,
     Content,
 }

@@ -62,13 +62,14 @@ pub(super) fn short(command: clap::Command) -> clap::Command {
             arg.hide(true)
         }
     });
-    let hidden = |command: clap::Command| command.hide(true);
-    let rare = ["merge", "completions", "man"];
-    let command = rare.into_iter().fold(command, |command, it| command.mut_subcommand(it, hidden));
+    let rare = ["completions", "man", "merge"];
+    let command = rare.iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |subcommand| subcommand.hide(true))
+    });
     // One line each.
     command
         .mut_arg("profile", |arg| arg.help("Agent profile: name, file, or `auto` to detect"))
         .mut_arg("to", |arg| arg.help("Convert to text, transcript, answer or json"))
-        .mut_arg("report", |arg| arg.help("Format of a report, such as json or junit"))
         .mut_arg("timeout", |arg| arg.help("Longest run, such as 10m or 1h30m"))
+        .mut_arg("report", |arg| arg.help("Another report, such as json or junit=FILE"))
 }
