@@ -13,10 +13,14 @@ pub(crate) struct Globs(GlobSet);
 impl Globs {
     /// # Errors
     ///
-    /// What is wrong with the first glob that does not compile.
+    /// What is wrong with the first glob that does not compile, or cannot match.
     pub(crate) fn new(globs: &[String]) -> Result<Self, String> {
         let mut set = GlobSetBuilder::new();
         for glob in globs {
+            if matches_nothing(glob) {
+                let glob = shown(glob);
+                return Err(format!("{glob} matches no path: write it as `src/**` or `**/*.lock`"));
+            }
             let parsed = GlobBuilder::new(glob).literal_separator(true).build();
             let wrong =
                 |error: globset::Error| format!("{} is not a glob: {}", shown(glob), error.kind());
@@ -30,4 +34,11 @@ impl Globs {
     pub(crate) fn match_path(&self, path: &str) -> bool {
         self.0.is_match(Path::new(path))
     }
+}
+
+/// Whether a glob cannot match a path, which has no `.` and no `..` in it, and names a file.
+fn matches_nothing(glob: &str) -> bool {
+    let parts = glob.strip_prefix('/').unwrap_or(glob).split('/');
+    let is_impossible = |part: &str| ["", ".", "..", "~"].contains(&part);
+    glob != glob.trim() || parts.into_iter().any(is_impossible)
 }

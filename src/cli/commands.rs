@@ -43,6 +43,10 @@ pub(super) fn run(subcommand: &Subcommand) -> Result<u8, CliError> {
 /// Joins reports into one on standard output. Returns the exit code of all.
 fn merge(reports: &[PathBuf]) -> Result<u8, CliError> {
     let mut merged = MergedReports::default();
+    let named_before = |at: usize| reports[..at].contains(&reports[at]);
+    if let Some(twice) = (0..reports.len()).find(|at| named_before(*at)) {
+        return Err(CliError::Usage(format!("{} is named twice", reports[twice].display())));
+    }
     for path in reports {
         let input =
             if path.as_os_str() == STDIN { Input::Stdin } else { Input::Path(path.clone()) };

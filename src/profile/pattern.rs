@@ -37,6 +37,10 @@ impl PartialEq for LazyRegex {
 }
 
 impl LazyRegex {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
     pub(crate) fn is_in(&self, text: &str) -> bool {
         self.compiled().is_match(text)
     }

@@ -250,7 +250,7 @@ fn the_answer_must_match() {
     let run = run_of(&[]);
     let matches = |pattern: &str| Expectation::AnswerMatches(pattern.to_owned());
     holds(&run, &matches("^DONE"));
-    fails(&run, &matches("^done$"), "the answer does not match");
+    fails(&run, &matches("^done$"), "the answer does not match `^done$`");
     let schema =
         json!({"type": "object", "required": ["ok"], "properties": {"ok": {"const": true}}});
     let satisfies = Expectation::AnswerSatisfies(schema.to_string());
@@ -354,6 +354,12 @@ fn a_wrong_expectation_is_refused() {
         (Expectation::AnswerSatisfies("{".to_owned()), "EOF while parsing"),
         (Expectation::AnswerSatisfies("{\"type\":5}".to_owned()), "anyOf"),
         (Expectation::WritesNever(vec!["[".to_owned()]), "`[` is not a glob"),
+        (Expectation::WritesNever(vec!["./src/**".to_owned()]), "`./src/**` matches no path"),
+        (Expectation::WritesNever(vec!["../x".to_owned()]), "`../x` matches no path"),
+        (Expectation::WritesNever(vec!["src/".to_owned()]), "`src/` matches no path"),
+        (Expectation::WritesNever(vec!["~/x".to_owned()]), "`~/x` matches no path"),
+        (Expectation::WritesNever(vec![" src/**".to_owned()]), "matches no path"),
+        (Expectation::WritesWithin(vec![String::new()]), "matches no path"),
     ] {
         let error = builder([]).expect(PLACE, expectation).build().unwrap_err().to_string();
         let start = format!("failed to use the expectation {PLACE}: ");

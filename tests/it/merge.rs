@@ -145,3 +145,11 @@ fn broken_reports_are_named() {
         assert_eq!((text(&output.stdout).as_str(), output.status.code()), ("", Some(2)));
     }
 }
+
+/// Goal: nothing is counted twice by mistake.
+#[test]
+fn a_report_is_named_once() {
+    let output = run_on(&["merge", "-", "-"], b"");
+    assert_eq!(text(&output.stderr), "ndjson-check: - is named twice\n");
+    assert_eq!(output.status.code(), Some(2));
+}

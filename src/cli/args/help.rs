@@ -1,6 +1,7 @@
 //! The help: `-h` is one screen, `--help` is everything.
 
 use clap::CommandFactory as _;
+use clap::error::ErrorKind;
 
 use crate::cli::exit;
 
@@ -45,6 +46,8 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
         line.strip_prefix("tip: ")
             .filter(|tip| tip.starts_with("a similar") || tip.starts_with("some similar"))
     });
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument;
+    let tip = tip.or(is_unknown.then_some("a command to run comes after `--`"));
     let tip = tip.map_or(String::new(), |tip| format!("; {tip}"));
     let words: Vec<&str> = message.split_whitespace().collect();
     format!("{}{tip} (see --help)", words.join(" "))

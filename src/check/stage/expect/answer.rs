@@ -9,7 +9,7 @@ use crate::check::answer::Answer;
 use crate::error::Error;
 use crate::json::{ParsedJson, Schema};
 use crate::profile::pattern::LazyRegex;
-use crate::rules::escape::visible;
+use crate::rules::escape::{shown, visible};
 
 #[derive(Debug)]
 pub(super) enum AnswerPattern {
@@ -57,7 +57,8 @@ impl AnswerPattern {
     fn defect(&self, text: &str) -> Option<String> {
         match self {
             Self::Matches(pattern) => {
-                (!pattern.is_in(text)).then(|| "the answer does not match".to_owned())
+                let message = || format!("the answer does not match {}", shown(pattern.as_str()));
+                (!pattern.is_in(text)).then(message)
             }
             Self::Satisfies(schema) => {
                 let Ok(json) = serde_json::from_str::<Value>(text) else {
