@@ -3,12 +3,14 @@
 use std::error::Error;
 use std::io::{self, BufRead as _, BufReader, Chain, Cursor, Read};
 
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTANDARD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+/// A frame of a Zstandard archive without data; the first byte is 0x50 to 0x5f.
+const SKIPPABLE: &[u8] = &[0x50, 0x2a, 0x4d, 0x18];
 
 /// The largest window of a Zstandard frame, and so about the memory that it takes: what `zstd`
 /// itself accepts.
@@ -20,7 +22,7 @@ pub(crate) enum Decompressed<R: Read> {
     /// Nothing has been read.
     Unread(Option<R>),
     Plain(Begun<R>),
-    Gzip(Box<MultiGzDecoder<Begun<R>>>),
+    Gzip(Box<Gzip<R>>),
     Zstandard(Box<Zstandard<R>>),
 }
 
@@ -34,11 +36,11 @@ impl<R: Read> Decompressed<R> {
 
     fn begun(mut source: R) -> io::Result<Self> {
         let head = head(&mut source)?;
-        let is = |magic| head == magic;
-        let (is_gzip, is_zstandard) = (is(GZIP), is(ZSTANDARD));
+        let is_gzip = head == GZIP;
+        let is_zstandard = [ZSTANDARD, SKIPPABLE].contains(&&*first_of_range(&head));
         let begun = Cursor::new(head).chain(source);
         Ok(if is_gzip {
-            Self::Gzip(Box::new(MultiGzDecoder::new(begun)))
+            Self::Gzip(Box::new(Gzip::new(begun)))
         } else if is_zstandard {
             Self::Zstandard(Box::new(Zstandard::new(begun)))
         } else {
@@ -57,14 +59,13 @@ impl<R: Read> Read for Decompressed<R> {
         match self {
             Self::Unread(_) => Ok(0),
             Self::Plain(source) => source.read(buffer),
-            Self::Gzip(decoder) => decoder.read(buffer).map_err(gzip_fault),
+            Self::Gzip(decoder) => decoder.read(buffer),
             Self::Zstandard(decoder) => decoder.read(buffer),
         }
     }
 }
 
-/// The first bytes, as many as are needed to tell an archive from a stream. A stream is never
-/// waited for after its first byte.
+/// The first bytes, as many as are needed to tell an archive from a stream: of events, one.
 fn head(source: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     loop {
@@ -75,10 +76,64 @@ fn head(source: &mut impl Read) -> io::Result<Vec<u8>> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         }
-        let may_become = |magic: &[u8]| head.len() < magic.len() && magic.starts_with(&head);
-        if !(may_become(GZIP) || may_become(ZSTANDARD)) {
+        let begun = first_of_range(&head);
+        let may_become = |magic: &[u8]| begun.len() < magic.len() && magic.starts_with(&begun);
+        if ![GZIP, ZSTANDARD, SKIPPABLE].into_iter().any(may_become) {
             return Ok(head);
         }
+    }
+}
+
+/// The same bytes, with the first byte that stands for all skippable frames.
+fn first_of_range(head: &[u8]) -> Vec<u8> {
+    let mut head = head.to_vec();
+    if let Some(first @ 0x50..=0x5f) = head.first_mut() {
+        *first = SKIPPABLE[0];
+    }
+    head
+}
+
+/// The members of a gzip archive.
+pub(crate) struct Gzip<R: Read> {
+    /// The open member; none at the end.
+    member: Option<GzDecoder<BufReader<Begun<R>>>>,
+}
+
+impl<R: Read> Gzip<R> {
+    fn new(source: Begun<R>) -> Self {
+        Self { member: Some(GzDecoder::new(BufReader::new(source))) }
+    }
+
+    /// What follows a member. Zeros are padding.
+    fn next_member(&mut self) -> io::Result<()> {
+        let Some(member) = self.member.take() else { return Ok(()) };
+        let mut source = member.into_inner();
+        loop {
+            let bytes = source.fill_buf()?;
+            let Some(first) = bytes.first() else { return Ok(()) };
+            let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+            if zeros == 0 && *first != GZIP[0] {
+                return Err(io::Error::other("the gzip archive is followed by something else"));
+            }
+            if zeros == 0 {
+                self.member = Some(GzDecoder::new(source));
+                return Ok(());
+            }
+            source.consume(zeros);
+        }
+    }
+}
+
+impl<R: Read> Read for Gzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.member {
+            let count = member.read(buffer).map_err(gzip_fault)?;
+            if count > 0 || buffer.is_empty() {
+                return Ok(count);
+            }
+            self.next_member()?;
+        }
+        Ok(0)
     }
 }
 

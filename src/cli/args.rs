@@ -255,7 +255,7 @@ pub(crate) struct Cli {
     #[arg(long, requires = "to", help_heading = "Convert")]
     pub(crate) raw: bool,
 
-    /// Keep a copy of every byte received; of redacted lines with --redact
+    /// Keep a copy of the stream as it came; of redacted lines with --redact
     #[arg(long, value_name = "FILE", help_heading = "Convert")]
     pub(crate) tee: Option<PathBuf>,
 

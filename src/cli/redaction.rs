@@ -239,6 +239,7 @@ impl Observer for Judged<'_> {
             warnings: original.warnings,
             rule_counts: original.rule_counts.clone(),
             bytes: original.bytes,
+            sha256: original.sha256.clone(),
             text_bytes: original.text_bytes,
             ..summary.clone()
         });

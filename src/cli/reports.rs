@@ -99,9 +99,9 @@ pub(super) fn open(cli: &Cli, progress: &Progress) -> Result<Vec<OpenReport>, Cl
                 }
             });
         }
-        if *format == ReportFormat::Github {
-            reports.extend(of_job()?);
-        }
+    }
+    if chosen.iter().any(|report| report.format == ReportFormat::Github) {
+        reports.extend(of_job()?);
     }
     if let Some(path) = &cli.write_baseline {
         let (name, target) = opened(path, |path| ReportTarget::file(path, false))?;

@@ -24,7 +24,8 @@ pub(super) fn refuse(
     let reads_stdin = inputs.iter().flatten().any(|input| *input == Input::Stdin);
     let stdin = Handle::stdin().ok().filter(|_| reads_stdin);
     let lists = cli.files_from.iter().chain(&cli.files0_from).chain(&cli.baseline);
-    let lists = lists.map(PathBuf::as_path).chain(config);
+    let lists = lists.chain(&cli.schema).map(PathBuf::as_path).chain(config);
+    let lists = lists.chain(cli.profile.as_deref().map(Path::new));
     let files = inputs.iter().flatten().filter_map(|input| match input {
         Input::Path(path) => Some(path.as_path()),
         Input::Stdin => None,

@@ -43,7 +43,11 @@ fn archives_are_judged_as_their_streams() {
             // A frame that the format says must be skipped.
             let skipped = [b"\x50\x2a\x4d\x18\x03\0\0\0abc", &compress(&plain)[..]].concat();
             let mut archives = vec![compress(&plain), parts];
-            archives.extend((extension == "zst").then(|| [compress(b""), skipped].concat()));
+            if extension == "zst" {
+                archives.extend([[compress(b""), skipped.clone()].concat(), skipped]);
+            } else {
+                archives.push([&compress(&plain)[..], &[0; 700]].concat());
+            }
             for archive in archives {
                 let output = run_on(&["--report", "json"], &archive);
                 assert_eq!(text(&output.stdout), text(&expected.stdout), "{path}, {extension}");
@@ -110,4 +114,12 @@ fn archives_are_read_in_constant_memory() {
         let output = std::process::Command::new("bash").args(["-c", &limited]).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     }
+}
+
+#[test]
+fn what_follows_an_archive_is_named() {
+    let output = run_on(&[], &[&gzip(&stream(GOOD))[..], b"and more"].concat());
+    assert_eq!(output.status.code(), Some(2));
+    let error = text(&output.stderr);
+    assert!(error.ends_with("the gzip archive is followed by something else\n"), "{error}");
 }

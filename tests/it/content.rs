@@ -322,3 +322,41 @@ fn the_standard_error_of_a_command_is_redacted() {
     assert_eq!(passed_on, "xxxx: xxxxx, 00\n", "{out}");
     assert!(out.contains("stderr: xxxx: xxxxx, 00"), "{out}");
 }
+
+/// Goal: a line above the limit has no content left.
+/// Method: the line comes in pieces of several sizes, with both line ends.
+#[test]
+fn lines_above_the_limit_are_filled() {
+    let good = fs::read_to_string(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();
+    let text = "TOPSECRETWORDS ".repeat(150_000);
+    for (limit, end) in [(64 << 10, "\n"), (1 << 20, "\r\n"), (2 << 20, "\n")] {
+        let long = json!({"type": "assistant", "text": text}).to_string();
+        let mut lines: Vec<&str> = good.lines().collect();
+        lines.insert(2, &long);
+        let stream = lines.join(end) + end;
+        for size in [1 << 12, 1 << 16, 1 << 20, usize::MAX] {
+            let mut checker = Checker::builder().max_line_bytes(limit).build().unwrap();
+            let (copy, _) = redacted(&mut checker, stream.as_bytes(), size);
+            assert_eq!(copy.len(), stream.len(), "{limit}, {size}");
+            let copy = String::from_utf8_lossy(&copy);
+            let left = ["TOPSECRET", "SECRETWORDS"].iter().filter(|it| copy.contains(**it)).count();
+            assert_eq!(left, 0, "{limit}, {size}");
+        }
+    }
+}
+
+/// Goal: a path is no name, also as a key of arguments that are JSON in a string.
+#[test]
+fn keys_that_are_paths_are_replaced_in_arguments_too() {
+    let path = root().join("fixtures/agents/codex-rollout/good.ndjson");
+    let stream = fs::read_to_string(path).unwrap();
+    let secret = r#"\"/home/alice/SECRETPLAN.txt\":1,\"mail alice@corp.example\":2,"#;
+    let planted = stream.replacen(r#""arguments":"{"#, &format!(r#""arguments":"{{{secret}"#), 1);
+    assert_ne!(planted, stream);
+    let mut checker = checker([]);
+    let (copy, _) = redacted(&mut checker, planted.as_bytes(), 1 << 16);
+    let copy = String::from_utf8_lossy(&copy);
+    for word in ["alice", "SECRETPLAN", "corp"] {
+        assert!(!copy.contains(word), "{word}: {copy}");
+    }
+}

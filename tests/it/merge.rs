@@ -153,3 +153,14 @@ fn a_report_is_named_once() {
     assert_eq!(text(&output.stderr), "ndjson-check: - is named twice\n");
     assert_eq!(output.status.code(), Some(2));
 }
+
+/// Goal: a joined report has no control character, whoever wrote the reports.
+#[test]
+fn what_would_control_a_terminal_is_escaped() {
+    let good = text(&run_on(&["--report", "json"], b"").stdout);
+    let hostile = good.replacen("the stream has", "\u{9b}31m\u{202e}\u{7f}", 1);
+    assert_ne!(good, hostile);
+    let merged = text(&run_on(&["merge", "-"], hostile.as_bytes()).stdout);
+    assert!(merged.contains(r"\u009b31m\u202e\u007f"), "{merged}");
+    assert!(!merged.contains(['\u{9b}', '\u{202e}', '\u{7f}']), "{merged}");
+}

@@ -1,11 +1,13 @@
 //! Joins json reports, such as those of several machines.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read as _, Write};
 
 use serde::Deserialize;
 
 use super::json::REPORT_VERSION;
 use super::{Json, Totals};
+use crate::limits::LINE_BYTES_MAX;
+use crate::rules::escape::escaped_json;
 
 /// The json reports of several runs of the program. It does not matter in which order they are
 /// added, nor whether some were joined before.
@@ -53,11 +55,12 @@ impl MergedReports {
     /// # Errors
     ///
     /// What is wrong with it, and in which line; the reports are then incomplete.
-    pub(crate) fn add(&mut self, report: impl BufRead) -> Result<(), String> {
+    pub(crate) fn add(&mut self, mut report: impl BufRead) -> Result<(), String> {
         let mut open: Option<ReportStream> = None;
         let mut summary: Option<ReportSummary> = None;
-        for (number, text) in (1..).zip(report.lines()) {
-            let text = text.map_err(|error| format!("line {number}: {error}"))?;
+        for number in 1.. {
+            let text = read_text(&mut report).map_err(|error| format!("line {number}: {error}"))?;
+            let Some(text) = text else { break };
             if summary.is_some() {
                 return Err(format!("line {number}: it comes after the last line of a report"));
             }
@@ -94,12 +97,25 @@ impl MergedReports {
     pub(crate) fn write(mut self, mut writer: impl Write, exit_code: u8) -> io::Result<()> {
         self.streams.sort();
         for line in self.streams.iter().flat_map(|stream| &stream.lines) {
-            writeln!(writer, "{line}")?;
+            writeln!(writer, "{}", escaped_json(line))?;
         }
         let mut report = Json::new(writer);
         report.totals(&self.totals, exit_code);
         report.finish().map(drop)
     }
+}
+
+/// The next line, without its end; none at the end of the report.
+fn read_text(report: &mut impl BufRead) -> io::Result<Option<String>> {
+    let mut text = String::new();
+    report.by_ref().take(LINE_BYTES_MAX).read_line(&mut text)?;
+    if text.len() as u64 == LINE_BYTES_MAX {
+        return Err(io::Error::other("the line is too long for a json report"));
+    }
+    let length = text.trim_end_matches(['\r', '\n']).len();
+    let is_line = !text.is_empty();
+    text.truncate(length);
+    Ok(is_line.then_some(text))
 }
 
 fn read_line(text: &str) -> Result<ReportLine, String> {

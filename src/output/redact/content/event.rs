@@ -1,6 +1,6 @@
 //! The content of one event: which of its strings decide something, and what the others become.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::calls::CallFillers;
 use super::fill::{Filler, rewrite, text_of};
 use crate::check::{Contract, validate};
 use crate::facts::{Call, FactReader, Plan};
-use crate::json::{Cursor, Doc, JsonRef, Kind};
+use crate::json::{Doc, JsonRef, Kind};
 use crate::limits::DETECTION_EVENTS_MAX;
 use crate::output::redact::written::{WrittenString, decoded, strings};
 use crate::profile::detect::DetectRules;
@@ -96,6 +96,7 @@ impl EventRedactor {
         let names = self.facts.names(contract.profile(), event.root());
         let mut treatments = Treatments::new();
         stay(&names, &mut treatments);
+        let names = names.iter().filter_map(|name| Some(name.cursor()?.index())).collect();
         beside_names(event.root(), &names, &mut treatments);
         let decided = self.read_values(doc, &mut treatments);
         if !judged.violations.is_empty() {
@@ -234,11 +235,8 @@ fn stay(values: &[JsonRef<'_>], treatments: &mut Treatments) {
 }
 
 /// In an object with a name that the profile reads, other ids, times and states stay, too.
-fn beside_names(value: JsonRef<'_>, names: &[JsonRef<'_>], treatments: &mut Treatments) {
-    let is_name = |value: JsonRef<'_>| {
-        let place = value.cursor().map(Cursor::index);
-        names.iter().any(|name| name.cursor().map(Cursor::index) == place)
-    };
+fn beside_names(value: JsonRef<'_>, names: &HashSet<usize>, treatments: &mut Treatments) {
+    let is_name = |value: JsonRef<'_>| value.cursor().is_some_and(|it| names.contains(&it.index()));
     if value.members().any(|(_, value)| is_name(value)) {
         for (key, value) in value.members() {
             let text = value.cursor().filter(|it| it.kind() == Kind::String);
@@ -320,7 +318,7 @@ fn fill_key(key: &mut [u8], place: u64, keys: &mut BTreeMap<(u64, Vec<u8>), usiz
     }
 }
 
-/// Arguments that are JSON in a string keep their keys and numbers.
+/// Arguments that are JSON in a string keep their numbers, and the keys that are names.
 fn json_in_string(written: &mut [u8], filler: Filler) {
     if !matches!(written.first(), Some(b'{' | b'[')) {
         return filler.string(written, &[]);
@@ -330,14 +328,14 @@ fn json_in_string(written: &mut [u8], filler: Filler) {
         return filler.string(written, &[]);
     }
     let mut new = old.clone();
-    let mut inner = Vec::new();
-    strings(&old, |string| {
-        if !string.is_key {
-            inner.push(string.content);
+    let (mut inner, mut keys) = (Vec::new(), BTreeMap::new());
+    strings(&old, |string| inner.push(string));
+    for WrittenString { content, place, is_key, .. } in inner {
+        if !is_key {
+            filler.string(&mut new[content], &[]);
+        } else if is_no_name(&old[content.clone()]) {
+            fill_key(&mut new[content], place, &mut keys);
         }
-    });
-    for content in inner {
-        filler.string(&mut new[content], &[]);
     }
     rewrite(written, &old, &new);
 }

@@ -160,11 +160,12 @@ impl ContentStream {
                 }
                 _ => (line.offset, plain::unknown(line.bytes, 0)),
             };
-            // A part of a line that is too long has been written before.
-            let Some(start) = start.checked_sub(*offset) else { continue };
-            let start = usize::try_from(start).unwrap_or(usize::MAX).min(raw.len());
-            let end = usize::try_from(line.offset + line.length - *offset).unwrap_or(usize::MAX);
-            let end = end.min(raw.len());
+            // The beginning of a line that is too long has been written before.
+            let in_raw = |at: u64| {
+                let at = usize::try_from(at.saturating_sub(*offset)).unwrap_or(usize::MAX);
+                at.min(raw.len())
+            };
+            let (start, end) = (in_raw(start), in_raw(line.offset + line.length));
             let gap = written.min(start)..start;
             if is_array {
                 let filled = plain::unknown(&raw[gap.clone()], 0);
