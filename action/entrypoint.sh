@@ -29,7 +29,8 @@ target() {
 }
 
 sha256() {
-  if command -v sha256sum > /dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d ' ' -f 1
+  # From standard input: a name with a backslash, as on Windows, would change the line.
+  if command -v sha256sum > /dev/null; then sha256sum; else shasum -a 256; fi < "$1" | cut -d ' ' -f 1
 }
 
 fetch() {
@@ -55,7 +56,8 @@ download() {
   if [[ ${#expected} != 64 || $(sha256 "$folder/archive") != "$expected" ]]; then
     fail 'the SHA-256 of the download is not that of the release'
   fi
-  tar -xzf "$folder/archive" -C "$folder" --strip-components 1
+  # Not by its whole name: `D:` would be a host for tar.
+  (cd "$folder" && tar -xzf archive --strip-components 1)
   touch "$folder/checked"
 }
 
@@ -99,7 +101,7 @@ if [[ -n $INPUT_RUN ]]; then
   arguments+=(--no-stdin -- bash --noprofile --norc -e -o pipefail "$script")
 else
   # Not an option, and not the name of a subcommand.
-  case $INPUT_FILE in */* | *\\*) ;; *) INPUT_FILE=./$INPUT_FILE ;; esac
+  case $INPUT_FILE in /* | [A-Za-z]:[\\/]*) ;; *) INPUT_FILE=./$INPUT_FILE ;; esac
   arguments+=("$INPUT_FILE")
 fi
 
