@@ -204,7 +204,7 @@ class Handler(BaseHTTPRequestHandler):
             "owned_by": "lab",
             "context_length": 100000,
         }
-        # Codex reads `models` and wants entries of its own kind there.
+        # Codex reads `models` and expects another kind of entries there.
         others = [] if "codex" in self.headers.get("user-agent", "") else [model]
         self.send_json(200, {"object": "list", "data": [model], "models": others, "has_more": False})
 

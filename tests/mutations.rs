@@ -1,4 +1,4 @@
-//! The engines agree on lines that were damaged or varied at random. In a process of its own: it
+//! The engines agree on lines that were damaged or varied at random. In a separate process: it
 //! runs for as long as one likes.
 //!
 //! `NDJSON_CHECK_MUTATIONS` is the number of mutated lines, each of which is checked in all ways,

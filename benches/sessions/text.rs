@@ -1,4 +1,4 @@
-//! What models write, what stands in files, and what commands print.
+//! What models write, what files contain, and what commands print.
 
 use std::sync::LazyLock;
 

@@ -333,7 +333,7 @@ pub(crate) enum Target {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RedactMode {
-    // Not documented for the parser: one value with a text of its own makes the whole help long.
+    // Not documented for the parser: a text for one value makes the whole help long.
     Secrets,
     Content,
 }

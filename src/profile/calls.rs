@@ -80,7 +80,7 @@ pub(crate) struct CallRule {
     /// What a completion means if no start came before.
     #[serde(default)]
     pub without_start: WithoutStart,
-    /// Whether the half may come again.
+    /// Whether the half may be repeated.
     #[serde(default)]
     pub may_repeat: bool,
 }

@@ -18,7 +18,7 @@ pub(crate) struct SessionRules {
     pub required: bool,
     pub must_be_first: MustBeFirst,
     pub repeats: Repeats,
-    /// Events after which the start may come again in the same turn.
+    /// Events after which the start may be repeated in the same turn.
     pub may_repeat_after: Vec<EventRule>,
     pub id_is_constant: bool,
     /// The time of an event in milliseconds; it never decreases.

@@ -1,4 +1,4 @@
-//! What the profiles of all agents promise, held against their fixtures and against recordings.
+//! What the profiles of all agents promise, compared with their fixtures and with recordings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -36,7 +36,7 @@ fn report(flags: &[&str], path: &Path) -> Vec<Value> {
 
 /// Goal: real streams of every agent are judged as their index says.
 /// Method: `agents.tsv` says for each recording its profile, verdict, outcome and rules, written by
-/// hand from the index and the file itself; the program finds the profile, and is told it.
+/// hand from the index and the file itself; the program finds the profile, and gets it by name.
 #[test]
 fn recordings_of_agents_are_judged_as_their_index_says() {
     let table = fs::read_to_string(root().join("tests/it/agents.tsv")).unwrap();
@@ -66,7 +66,7 @@ fn recordings_of_agents_are_judged_as_their_index_says() {
     assert!(rows.is_empty(), "rows without a recording: {:?}", rows.keys());
 }
 
-/// Fixtures that show nobody's mark.
+/// Fixtures that do not show their agent.
 const UNKNOWABLE: [&str; 2] = [
     // The run failed at once: its only event is an error like many others'.
     "fixtures/agents/grok/failed-run.ndjson",
@@ -74,7 +74,7 @@ const UNKNOWABLE: [&str; 2] = [
     "fixtures/agents/openhands/before-2026-05.ndjson",
 ];
 
-/// Goal: nobody has to name the profile.
+/// Goal: no user has to name the profile.
 /// Method: the reports of every fixture, with the profile's name and without, are the same.
 #[test]
 fn fixtures_are_recognised_and_judged_the_same() {
@@ -139,7 +139,7 @@ fn no_profile_accepts_the_streams_of_another() {
 /// As short as a text may be for its repetition to be no chance.
 const TEXT_BYTES: usize = 20;
 
-/// How often each text of this length stands in one of these, at most.
+/// How often each text of this length is in one of these, at most.
 fn most<'a>(texts: impl IntoIterator<Item = &'a str>) -> BTreeMap<&'a [u8], usize> {
     let mut most = BTreeMap::new();
     for text in texts {
@@ -236,7 +236,7 @@ impl Observer for Texts {
 }
 
 /// Goal: no text is lost either.
-/// Method: what the profile calls text, in streams that are all right, stands in the transcript,
+/// Method: what the profile calls text, in streams without a defect, is in the transcript,
 /// though actions may stand in its midst.
 #[test]
 fn every_text_is_in_the_transcript() {

@@ -76,7 +76,7 @@ fn several_streams_have_one_verdict_each_and_one_summary() {
     assert!(report.contains(&format!("{FAILED}: conforming, failed")));
     assert!(report.lines().last().unwrap().contains("streams: "), "{report}");
 
-    // What cannot be read is told, the others are checked all the same, and 2 wins.
+    // What cannot be read is reported, the others are checked, and the code is 2.
     let output =
         run(&["no/such.ndjson", GOOD, "fixtures/rules/missing-terminal-event", "src/rules"]);
     assert_eq!(code(&output), 2);
@@ -154,7 +154,7 @@ fn bad_schemas_are_refused_before_anything_is_read() {
     ];
     for schema in refused {
         fs::write(&file, schema).unwrap();
-        // Were the input read, this would hang: nobody ever writes to it.
+        // If the input were read, this would hang: no process writes to it.
         let mut child = program()
             .arg("--schema")
             .arg(&file)
@@ -315,7 +315,7 @@ mod unix {
     }
 
     /// Goal: a reader that goes away stops the report, not the check, and is never a success.
-    /// Method: nobody reads; the whole input is written all the same, or the writer is killed.
+    /// Method: no process reads; still the whole input is written, or the writer is killed.
     #[test]
     fn a_broken_pipe_is_silent_and_two_and_the_input_is_drained() {
         let command = format!(
@@ -339,7 +339,7 @@ mod unix {
         fcntl_setfl(&out_writer, OFlags::NONBLOCK).unwrap();
         let mut child =
             program().arg("--report=json").stdin(reader).stdout(out_writer).spawn().unwrap();
-        // More diagnostics than a pipe holds, and nobody reads yet.
+        // More diagnostics than a pipe holds, and no process reads yet.
         let feed = thread::spawn(move || {
             thread::sleep(Duration::from_millis(50));
             for rule in ["invalid-json", "blank-line", "not-an-object"] {

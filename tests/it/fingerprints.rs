@@ -1,4 +1,4 @@
-//! Whose stream it is, is told by the stream.
+//! The stream shows which agent wrote it.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};

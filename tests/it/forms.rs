@@ -179,7 +179,7 @@ fn actions_are_told_of_calls_in_arrays() {
     assert_eq!(converted(&profile, "stream-json", &stream), stream);
 }
 
-/// Goal: a call that is announced or completed again is told once, and one without a start too.
+/// Goal: a call that is announced or completed again is shown once, and one without a start too.
 #[test]
 fn actions_are_told_of_calls_below_a_key() {
     let (profile, stream) = (items(), items_stream());
@@ -193,7 +193,7 @@ fn actions_are_told_of_calls_below_a_key() {
     assert_eq!(converted(&profile, "stream-json", &stream), stream);
 }
 
-/// Goal: a call that never ends is told with what its start said.
+/// Goal: a call that never ends is shown with what its start said.
 #[test]
 fn open_calls_are_told_with_the_words_of_their_start() {
     let stream = blocks_stream();

@@ -101,7 +101,7 @@ fn obeyed(log: &str) -> Vec<String> {
 }
 
 /// Goal: no agent commands a terminal or a workflow through us.
-/// Method: streams made of what hurts, every form and report, held against the runner's grammar.
+/// Method: streams of hostile text, every form and report, compared with the runner's grammar.
 #[test]
 fn nothing_of_the_agent_is_obeyed() {
     let mut checked = 0;

@@ -147,7 +147,7 @@ fn outcomes(profile: &Value, events: &Value) -> Vec<Option<&'static str>> {
 }
 
 /// Goal: a refusal counts wherever the agent reports it.
-/// Method: before, with and after the completion; for a call that nobody completes; for no call.
+/// Method: before, with and after the completion; for a call that is never completed; for no call.
 #[test]
 fn a_refusal_replaces_the_outcome_of_the_call() {
     let profile = json!({"calls": {

@@ -18,7 +18,7 @@ fn code(output: &Output) -> i32 {
 }
 
 /// Some hundred streams: every fixture in folders, whole and cut; one large one at the start,
-/// so that all others wait for their turn, and noisy ones, of which more is told than is kept.
+/// so that all others wait for their turn, and noisy ones, with more findings than are kept.
 fn batch() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: String, bytes: &[u8]| {
@@ -76,7 +76,7 @@ fn the_number_of_jobs_changes_no_byte() {
     }
 }
 
-/// Goal: the fixtures, which hold every rule, are told alike by all.
+/// Goal: the reports of the fixtures, which raise every rule, are the same for all.
 #[test]
 fn the_fixtures_are_told_alike() {
     let told = |jobs: &str, report: &str| {
@@ -105,7 +105,7 @@ fn standard_input_may_be_one_of_many() {
     }
 }
 
-/// Goal: a diagnostic of the stream in turn is told at once, whatever else is being checked.
+/// Goal: a diagnostic of the stream in turn is reported at once, whatever else is being checked.
 #[test]
 fn the_stream_in_turn_is_told_live() {
     use std::io::{BufRead as _, BufReader};
@@ -254,7 +254,7 @@ fn progress_is_shown_on_a_terminal_and_wiped_away() {
     assert_eq!(wiped(&sent), "", "{sent:?}");
 }
 
-/// Goal: no byte of it is sent where nobody watches, or where it would be in the way.
+/// Goal: no byte of it is written where no person sees it, or where it would disturb.
 #[test]
 #[cfg(target_os = "linux")]
 fn progress_is_not_in_the_way() {

@@ -77,7 +77,7 @@ fn stream_and_status_make_one_verdict() {
     }
 }
 
-/// Goal: the failures that were seen in the wild are told as such, with their reason.
+/// Goal: failures of real runs are reported as failures, with their reason.
 /// Method: what stands on the stream and on standard error, and the status, of each.
 #[test]
 fn recorded_failures_are_conforming_failed_runs() {
@@ -203,7 +203,7 @@ fn a_descendant_that_holds_the_stream_is_given_two_seconds() {
     assert_eq!(code(&output), 0);
     assert!(text(&output.stdout).contains("warning[pipe-held-open]"), "{}", text(&output.stdout));
     assert!(is_gone(pid_in(&child)));
-    // One that left the group cannot be killed; it holds nobody up all the same.
+    // One that left the group cannot be killed; it delays nothing.
     let output = run(&[], &["emit", GOOD, "escapee", "4"]);
     assert_eq!(code(&output), 0, "{}", text(&output.stdout));
     assert!(text(&output.stdout).contains("pipe-held-open"));
@@ -229,7 +229,7 @@ fn the_command_has_our_input_or_none() {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
-        // With an input of its own it does not wait for ours, which stays open.
+        // With another input it does not wait for ours, which stays open.
         let _ = std::io::Write::write_all(&mut pipe, b"ours\n");
         let output = child.wait_with_output().unwrap();
         assert_eq!(text(&output.stderr).trim(), heard);

@@ -127,7 +127,7 @@ fn refusal(text: &str) -> String {
 }
 
 /// Goal: no word of a profile is lost without a word.
-/// Method: what the reader, or another key, would make of no effect; its place is told.
+/// Method: what the reader, or another key, would make useless; the message names its place.
 #[test]
 fn what_would_have_no_effect_is_refused_with_its_place() {
     let actions = |key: &str, text: &str| {
@@ -221,7 +221,7 @@ fn a_profile_that_is_not_there_is_named() {
     }
 }
 
-/// Goal: nobody takes one producer's stream for another's.
+/// Goal: the stream of one agent is never taken for that of another.
 #[test]
 fn the_stream_of_another_profile_does_not_conform() {
     let mut cursor = checker(["--profile", "cursor"]);

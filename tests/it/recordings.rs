@@ -13,7 +13,7 @@ fn expected(name: &str) -> &'static [Rule] {
     match name {
         // Its publisher removed `apiKeySource` and `duration_api_ms`.
         "agent-runner-sanitised" => &[Rule::SchemaViolation],
-        // A consumer put a line of its own first, and blank lines at the end.
+        // A consumer added a line at the start, and blank lines at the end.
         "inspector-small-trace" => {
             &[Rule::BlankLine, Rule::SchemaViolation, Rule::LateSessionStart]
         }

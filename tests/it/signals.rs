@@ -116,7 +116,7 @@ fn a_second_signal_ends_everything_at_once() {
     assert!(!is_alive(pid_in(&pid)));
 }
 
-/// Goal: a timer and a signal end us also where nobody reads what we write, with all that we
+/// Goal: a timer and a signal end us also where no process reads what we write, with all that we
 /// started. Method: a reader that never reads, of our output and of our standard error.
 #[test]
 fn a_reader_that_does_not_read_holds_up_neither_timer_nor_signal() {

@@ -357,7 +357,7 @@ fn no_network_crate_is_in_the_tree() {
     assert!(manifest.contains("jsonschema = { version = \"~0.60\", default-features = false }"));
 }
 
-/// Goal: what the compiler does not check stands in one small module, with its argument.
+/// Goal: what the compiler does not check is in one small module, with its argument.
 #[test]
 fn unsafe_code_is_in_one_module() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();

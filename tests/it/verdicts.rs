@@ -227,7 +227,7 @@ fn an_empty_whole_text_closes_its_segment() {
     assert_eq!(raised(&stream), [Rule::DeltaMismatch]);
 }
 
-/// Goal: which schema, and where, is told in the order of the document.
+/// Goal: violations are reported in the order of the document.
 #[test]
 fn violations_come_in_the_order_of_the_event() {
     let content: Vec<_> = (0..12).map(|_| json!({"type": "text"})).collect();

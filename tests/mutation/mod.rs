@@ -39,7 +39,7 @@ pub(crate) struct Mutator<'c> {
     corpus: &'c Corpus,
     random: Random,
     made: Mutations,
-    /// Whether only streams are made whose lines come again: a memory gives up where none does.
+    /// Whether only streams are made whose lines repeat: a memory gives up where none does.
     calm: bool,
     /// What the sessions of a calm mutator have in common.
     habit: Habit,

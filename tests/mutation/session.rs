@@ -7,7 +7,7 @@ use super::nasty::{good_number, good_text};
 use super::{Mutator, Random, push};
 
 /// What changes from line to line in a session, and so what may be looked at while lines still
-/// come again.
+/// are repeated.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Habit {
     /// Bits of a time.
