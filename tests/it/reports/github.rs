@@ -201,6 +201,41 @@ fn a_failed_run_says_why() {
     }
 }
 
+/// Goal: an error before the check is as visible as one in it, and no text in it is a command.
+#[test]
+fn what_stops_the_check_from_beginning_is_an_annotation() {
+    let hostile = "--no-such%0A\n::error::forged, ##[error]";
+    for (arguments, message) in [
+        (&["--no-such-option"][..], "unexpected argument '--no-such-option'"),
+        (&["--quiet", "--config", "no-such-file.toml", GOOD], "no-such-file.toml"),
+        (&["--report=human", "--max-cost=x", GOOD], "invalid value 'x'"),
+        (&["--timeout", "1m", "--"], "expected a command after `--`"),
+        (&[hostile], "unexpected argument"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let output = in_workflow(&folder).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let log = text(&output.stderr);
+        let found = annotations(&log);
+        assert_eq!(found.len(), 1, "{log}");
+        assert_eq!((&*found[0].level, &*found[0].properties["title"]), ("error", "ndjson-check"));
+        assert!(found[0].message.contains(message), "{log}");
+        let outputs = fs::read_to_string(folder.path().join("outputs")).unwrap();
+        assert!(outputs.starts_with("verdict=not-checked\noutcome=\nexit-code=2\n"), "{outputs}");
+        let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap();
+        assert!(summary.contains("1 not checked; ") && summary.contains(message), "{summary}");
+    }
+    // Neither a subcommand nor a run outside of a workflow has anything to do with the job.
+    for (arguments, value) in [(["rules", "no-such-rule"], "true"), (["--no-such", GOOD], "")] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = in_workflow(&folder);
+        let output = command.args(arguments).env("GITHUB_ACTIONS", value).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(!text(&output.stderr).contains("::error"), "{}", text(&output.stderr));
+        assert!(!folder.path().join("outputs").exists());
+    }
+}
+
 /// Goal: the steps that follow get facts, and an unknown one is empty.
 #[test]
 fn outputs_are_sums_of_what_every_stream_reports() {
