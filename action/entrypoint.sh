@@ -66,6 +66,25 @@ option() {
   if [[ -n $2 ]]; then arguments+=("--$1=$2"); fi
 }
 
+# The name of the run in all reports: that of the program with which the script begins.
+name_of_run() {
+  local word
+  while read -r word _; do
+    case $word in '' | '#'*) continue ;; esac
+    word=${word//[\"\']/}
+    word=${word##*/}
+    # As `sh`, `su` or `rbash`, Bash behaves in another way.
+    case $word in sh | su | rbash) break ;; esac
+    case $(type -t "$word") in builtin | keyword) break ;; esac
+    if [[ $word =~ ^[A-Za-z0-9][A-Za-z0-9._+-]*$ ]]; then
+      echo "$word"
+      return
+    fi
+    break
+  done <<< "$INPUT_RUN"
+  echo bash
+}
+
 if [[ -n $INPUT_RUN && -n $INPUT_FILE ]]; then
   fail 'the inputs run and file exclude each other'
 elif [[ -z $INPUT_RUN && -z $INPUT_FILE ]]; then
@@ -95,10 +114,16 @@ if [[ $INPUT_SUMMARY == false ]]; then export GITHUB_STEP_SUMMARY=/dev/null; fi
 if [[ -n $INPUT_RUN ]]; then
   option tee "$INPUT_RECORDING"
   if [[ $INPUT_SHOW != none ]]; then option to "$INPUT_SHOW"; fi
-  script=$(mktemp "${RUNNER_TEMP:?}/ndjson-check-run.XXXXXX")
-  printf '%s\n' "$INPUT_RUN" > "$script"
+  # The last step of action.yml removes it.
+  folder=${RUNNER_TEMP:?}/ndjson-check-run
+  rm -rf "$folder"
+  mkdir -m 700 "$folder" "$folder/bin"
+  printf '%s\n' "$INPUT_RUN" > "$folder/script"
+  # A run has the name of its program.
+  bash=$folder/bin/$(name_of_run)
+  ln -s "$(command -v bash)" "$bash"
   # As GitHub runs a step with `shell: bash`. An agent that waits for its input would never end.
-  arguments+=(--no-stdin -- bash --noprofile --norc -e -o pipefail "$script")
+  arguments+=(--no-stdin -- "$bash" --noprofile --norc -e -o pipefail "$folder/script")
 else
   # Not an option, and not the name of a subcommand.
   case $INPUT_FILE in /* | [A-Za-z]:[\\/]*) ;; *) INPUT_FILE=./$INPUT_FILE ;; esac

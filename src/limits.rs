@@ -170,6 +170,9 @@ mod program {
     /// Longest message of an annotation, in bytes. The runner cuts it at 4,096 characters.
     pub(crate) const ANNOTATION_BYTES_MAX: usize = 4_000;
 
+    /// Longest part of the reason for which a run failed, in an annotation, in bytes.
+    pub(crate) const ANNOTATION_REASON_BYTES_MAX: usize = 1_000;
+
     /// Longest Markdown report, in bytes. GitHub refuses a comment of more than 65,536 characters.
     pub(crate) const MARKDOWN_BYTES_MAX: usize = 60_000;
 

@@ -21,7 +21,7 @@ use generated::Shell;
 use help::{USAGE, long, short};
 use values::{duration, duration_or_none, jobs};
 
-pub(crate) use generated::{completions, manual_page};
+pub(crate) use generated::{completions, manual_page, names_subcommand};
 pub(crate) use help::{one_line, usage};
 pub(crate) use values::{ReportFormat, ReportTo, Size, rule};
 

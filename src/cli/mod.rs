@@ -56,7 +56,13 @@ pub fn main() -> ExitCode {
 }
 
 fn run(arguments: &[OsString]) -> Exit {
-    invoke(arguments).unwrap_or_else(|error| fail(&error).into())
+    invoke(arguments).unwrap_or_else(|error| {
+        let code = fail(&error);
+        if !args::names_subcommand(arguments) {
+            reports::of_refusal(&error);
+        }
+        code.into()
+    })
 }
 
 fn invoke(arguments: &[OsString]) -> Result<Exit, CliError> {

@@ -111,6 +111,23 @@ pub(super) fn open(cli: &Cli, progress: &Progress) -> Result<Vec<OpenReport>, Cl
     Ok(reports)
 }
 
+/// In a GitHub workflow, reports an error because of which no check began. The options may be what
+/// is wrong, so they do not decide. What cannot be written here is lost: the error is printed, too.
+pub(super) fn of_refusal(error: &CliError) {
+    if !in_github_workflow() || matches!(error, CliError::ReaderClosed) {
+        return;
+    }
+    let annotations = stdio::stderr().map(|log| {
+        let log = BufWriter::new(ReportTarget::Stream(Box::new(log)));
+        OpenReport::new(STDERR.to_owned(), Annotations::new(log, Box::new(|_| None)))
+    });
+    let totals = Totals { not_checked: 1, ..Totals::default() };
+    for mut report in annotations.into_iter().chain(of_job().unwrap_or_default()) {
+        report.error(&error.to_string());
+        let _ = report.finish(&totals, error.exit_code());
+    }
+}
+
 /// One report can go to standard output; annotations can follow the human one.
 fn refuse_mixed(chosen: &[ReportTo]) -> Result<(), CliError> {
     let unnamed = chosen.iter().filter(|report| report.file.is_none());

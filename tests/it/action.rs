@@ -69,12 +69,23 @@ fn step_with(given: &[(&str, &str)], set: &[(&str, &str)], folder: &Path) -> Ste
     bash.env("GITHUB_ACTIONS", "true").env("GITHUB_WORKSPACE", root()).env("RUNNER_TEMP", folder);
     bash.envs(set.iter().copied());
     let output = bash.output().unwrap();
+    clean_up(folder);
     Step {
         code: output.status.code(),
         log: text(&output.stdout) + &text(&output.stderr),
         outputs: fs::read_to_string(file("output")).unwrap(),
         summary: fs::read_to_string(file("summary")).unwrap(),
     }
+}
+
+/// Runs the last step of the action.
+fn clean_up(folder: &Path) {
+    let action = fs::read_to_string(root().join("action.yml")).unwrap();
+    let (_, last) =
+        action.rsplit_once("\n    - if: always()\n      shell: bash\n      run: ").unwrap();
+    let mut bash = Command::new("bash");
+    let status = bash.args(["-e", "-c", last]).env("RUNNER_TEMP", folder).status();
+    assert!(status.unwrap().success(), "{last}");
 }
 
 fn step(given: &[(&str, &str)]) -> Step {
@@ -113,10 +124,45 @@ fn a_step_with_nothing_to_check_is_red() {
         assert_eq!((step.code, step.output("verdict")), (Some(2), "not-checked"), "{}", step.log);
         assert!(step.log.starts_with("::error title=ndjson-check::"), "{}", step.log);
     }
+    for given in [("config", "no-such-file.toml"), ("args", "--no-such-option")] {
+        let step = step(&[("file", GOOD), given]);
+        assert_eq!((step.code, step.output("verdict")), (Some(2), "not-checked"), "{}", step.log);
+        assert_eq!(step.output("exit-code"), "2");
+        assert!(step.log.contains("\n::error title=ndjson-check::"), "{}", step.log);
+    }
     // Neither an option nor a subcommand.
     for file in ["--help", "rules", "no/such/file.ndjson"] {
         assert_eq!(step(&[("file", file)]).code, Some(2), "{file}");
     }
+}
+
+/// Goal: reports name the agent, and nothing is left behind.
+#[test]
+fn a_run_has_the_name_of_its_program() {
+    for (script, name) in [
+        ("head -2 fixtures/agents/cursor/plain.ndjson", "head"),
+        ("\n # the agent\n  /usr/bin/env cat fixtures/agents/cursor/plain.ndjson\ntrue", "env"),
+        ("\"/usr/bin/env\" cat fixtures/agents/cursor/plain.ndjson", "env"),
+        ("cd fixtures && cat agents/cursor/plain.ndjson", "bash"),
+        ("if true; then echo; fi", "bash"),
+        ("A=1 cat fixtures/agents/cursor/plain.ndjson", "bash"),
+        ("sh -c 'exit 3'", "bash"),
+        ("no-such-agent --print", "no-such-agent"),
+        ("$AGENT ../* `x`", "bash"),
+        ("[[ a == b ]]", "bash"),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let program = [("NDJSON_CHECK_BIN", PROGRAM)];
+        let step = step_with(&[("run", script)], &program, folder.path());
+        assert!(step.summary.contains(&format!("\n### `{name}`\n")), "{script}: {}", step.summary);
+        let left = fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name());
+        let mut left: Vec<_> = left.collect();
+        left.sort();
+        assert_eq!(left, ["output", "summary"], "{script}");
+    }
+    let step = step(&[("run", "no-such-agent --print")]);
+    let why = "::no-such-agent: the run failed: exit status 127; stderr: ";
+    assert!(step.log.contains(why), "{}", step.log);
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! What is made from the syntax of the command line: completions, and the manual page.
+//! What is made from the syntax of the command line: completions, the manual page, names.
 
+use std::ffi::OsString;
 use std::io;
 
 use clap::CommandFactory as _;
@@ -22,4 +23,9 @@ pub(crate) fn manual_page() -> io::Result<String> {
     let mut page = Vec::new();
     clap_mangen::Man::new(long(CommandLine::command())).render(&mut page)?;
     Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+/// Whether the arguments of the program begin with the name of a subcommand.
+pub(crate) fn names_subcommand(arguments: &[OsString]) -> bool {
+    arguments.get(1).is_some_and(|name| CommandLine::command().find_subcommand(name).is_some())
 }

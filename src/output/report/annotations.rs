@@ -9,7 +9,7 @@ use std::io::Write;
 use super::{FileOf, Report, Sink, Totals, figures};
 use crate::check::{Observer, Outcome, StreamStart, StreamSummary, Verdict};
 use crate::error::Error;
-use crate::limits::{ANNOTATION_BYTES_MAX, ANNOTATIONS_MAX};
+use crate::limits::{ANNOTATION_BYTES_MAX, ANNOTATION_REASON_BYTES_MAX, ANNOTATIONS_MAX};
 use crate::rules::Severity;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::{clipped, visible};
@@ -131,10 +131,14 @@ impl<W: Write> Observer for Annotations<W> {
             Outcome::Truncated => "the run was cut short",
             Outcome::TimedOut => "the run timed out",
         };
-        // Otherwise there is an annotation that says why the step fails.
-        if summary.verdict == Verdict::Conforming {
-            let error = summary.facts.error_text.as_ref().map(|error| format!(": {error}"));
-            let message = format!("{what}{}", error.unwrap_or_default());
+        let reasons: Vec<String> = figures::reasons(summary)
+            .iter()
+            .map(|reason| clipped(&visible(reason), ANNOTATION_REASON_BYTES_MAX).into_owned())
+            .collect();
+        // Otherwise the findings say why the step fails.
+        if summary.verdict == Verdict::Conforming || !reasons.is_empty() {
+            let colon = if reasons.is_empty() { "" } else { ": " };
+            let message = format!("{what}{colon}{}", reasons.join("; "));
             self.errors.add(self.place(None), &figures::outcome(summary), &message);
         }
     }

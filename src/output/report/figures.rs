@@ -1,6 +1,8 @@
 //! What reports for people say in numbers.
 
 use super::Totals;
+#[cfg(feature = "cli")]
+use crate::check::Note;
 use crate::check::{Outcome, StreamSummary, counted};
 use crate::profile::{ExitStatus, Reason};
 
@@ -13,6 +15,24 @@ pub(super) fn outcome(summary: &StreamSummary) -> String {
         _ => String::new(),
     };
     format!("{}{reason}", summary.outcome.name())
+}
+
+/// What is known of why a run did not succeed: the agent's own words, how its process ended, what
+/// the check noted about the end, and the last line of standard error. Not escaped.
+#[cfg(feature = "cli")]
+pub(super) fn reasons(summary: &StreamSummary) -> Vec<String> {
+    let mut reasons: Vec<String> = summary.facts.error_text.iter().cloned().collect();
+    // After a timeout we ended it.
+    let status = summary.exit_status.filter(|_| summary.outcome != Outcome::TimedOut);
+    reasons.extend(status.filter(|status| !status.is_success()).map(exit_status));
+    let explains = |note: &&Note| match note {
+        Note::TimedOut(_) | Note::CutShort { .. } | Note::ExitStatusMeaning(_) => true,
+        Note::FailureReported { .. } => summary.facts.error_text.is_none(),
+        _ => false,
+    };
+    reasons.extend(summary.notes.iter().filter(explains).map(Note::to_string));
+    reasons.extend(summary.stderr.last().map(|line| format!("stderr: {line}")));
+    reasons
 }
 
 /// The sum of all streams, on one line.
@@ -61,11 +81,7 @@ pub(super) fn figures(summary: &StreamSummary) -> Vec<String> {
         ];
         figures.push(format!("{}{}", counted(calls.total, "tool call"), aside(listed(&others))));
     }
-    match summary.exit_status {
-        Some(ExitStatus::Code(code)) => figures.push(format!("exit status {code}")),
-        Some(ExitStatus::Signal(signal)) => figures.push(format!("signal {signal}")),
-        None => {}
-    }
+    figures.extend(summary.exit_status.map(exit_status));
     figures.extend(facts.cost_usd.map(dollars));
     if let Some(tokens) = facts.usage.tokens_in() {
         let cached = facts.usage.cache_read_tokens.filter(|cached| *cached > 0);
@@ -78,6 +94,13 @@ pub(super) fn figures(summary: &StreamSummary) -> Vec<String> {
     }
     figures.extend(facts.duration_ms.map(|ms| format!("{}.{} s", ms / 1_000, ms % 1_000 / 100)));
     figures
+}
+
+fn exit_status(status: ExitStatus) -> String {
+    match status {
+        ExitStatus::Code(code) => format!("exit status {code}"),
+        ExitStatus::Signal(signal) => format!("signal {signal}"),
+    }
 }
 
 /// In parentheses, with a space before them; nothing for nothing.

@@ -113,9 +113,10 @@ impl<W: Write> Observer for Junit<W> {
     }
 
     fn summary(&mut self, summary: &StreamSummary) {
-        let mut cases = vec![of_stream(summary)];
         let count = |rule| summary.rule_counts.get(&rule).copied().unwrap_or_default();
-        cases.extend(self.rules(count));
+        let rules: Vec<TestCase> = self.rules(count).collect();
+        let mut cases = vec![of_stream(summary, &rules)];
+        cases.extend(rules);
         cases.extend((1..).zip(&summary.tool_calls).map(|(number, call)| of_call(number, call)));
         let lines = summary.notes.iter().map(|note| valid(&format!("note: {note}")));
         let stderr = summary.stderr.iter().map(|line| valid(&format!("stderr: {line}")));
@@ -130,22 +131,29 @@ impl<W: Write> Observer for Junit<W> {
     }
 }
 
-/// The verdict and the outcome.
-fn of_stream(summary: &StreamSummary) -> TestCase {
+/// The verdict and the outcome. It fails for the outcome: a rule that fails is a case already.
+fn of_stream(summary: &StreamSummary, rules: &[TestCase]) -> TestCase {
     let outcome = figures::outcome(summary);
     let figures = figures::figures(summary).join(", ");
     let message =
         format!("{}, {outcome}: profile {}, {figures}", summary.verdict.name(), summary.profile);
-    let is_good = summary.verdict == Verdict::Conforming && summary.outcome == Outcome::Succeeded;
+    let mut errors = rules.iter().filter_map(|case| match &case.result {
+        TestResult::Failed(_, first, _) => Some(format!("{}: {first}", case.name)),
+        _ => None,
+    });
+    let first = errors.next();
+    let is_good = summary.outcome == Outcome::Succeeded
+        && (summary.verdict == Verdict::Conforming || first.is_some());
     let result = if is_good {
         TestResult::Passed(valid(&message))
     } else {
-        let kind = match summary.verdict {
-            Verdict::NonConforming => summary.verdict.name(),
-            Verdict::Conforming => summary.outcome.name(),
+        let kind = match summary.outcome {
+            Outcome::Succeeded => summary.verdict.name(),
+            outcome => outcome.name(),
         };
-        let error = summary.facts.error_text.as_deref().unwrap_or_default();
-        TestResult::Failed(kind, valid(&message), valid(error))
+        let reasons = figures::reasons(summary).into_iter().chain(first);
+        let text: Vec<String> = reasons.map(|reason| valid(&reason)).collect();
+        TestResult::Failed(kind, valid(&message), text.join("\n"))
     };
     TestCase { name: "stream".to_owned(), result }
 }

@@ -7,7 +7,9 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use super::{Report, Sink, Totals, figures, page_url};
-use crate::check::{CallRow, Observer, Outcome, StreamStart, StreamSummary, Verdict, counted};
+use crate::check::{
+    CallRow, Note, Observer, Outcome, StreamStart, StreamSummary, Verdict, counted,
+};
 use crate::error::Error;
 use crate::limits::{
     MARKDOWN_BYTES_MAX, MARKDOWN_LIST_BYTES_MAX, MARKDOWN_NAME_BYTES_MAX, MARKDOWN_ROWS_MAX,
@@ -167,7 +169,7 @@ impl<W: Write> Observer for Markdown<W> {
         let (verdict, outcome) = (summary.verdict, figures::outcome(summary));
         self.last = format!("{}, {outcome}", verdict.name());
         // A cost begins with a sign that could begin a formula.
-        let figures = figures::figures(summary).join(", ").replace('$', "\\$");
+        let figures = unbroken(&figures::figures(summary).join(", ")).replace('$', "\\$");
         let mut section = format!("### {}\n\n", code(&summary.name));
         let _ = writeln!(
             section,
@@ -178,6 +180,7 @@ impl<W: Write> Observer for Markdown<W> {
         if let Some(error) = &summary.facts.error_text {
             let _ = writeln!(section, "The agent: {}\n", code(error));
         }
+        section += &notes(summary).list();
         if !summary.tool_calls.is_empty() {
             section += &tools(&summary.tool_calls);
             let listed = summary.tool_calls.len() as u64;
@@ -194,6 +197,34 @@ impl<W: Write> Observer for Markdown<W> {
         section += &rows.list();
         if needs_look { &mut self.bad } else { &mut self.good }.add(section);
     }
+}
+
+/// With groups of digits that stay on one line.
+fn unbroken(figures: &str) -> String {
+    let mut text = String::with_capacity(figures.len());
+    let mut characters = figures.chars().peekable();
+    while let Some(character) = characters.next() {
+        let is_group = character == ' '
+            && text.ends_with(|it: char| it.is_ascii_digit())
+            && characters.peek().is_some_and(char::is_ascii_digit);
+        text.push(if is_group { '\u{a0}' } else { character });
+    }
+    text
+}
+
+/// What the human report shows of a stream besides its findings.
+fn notes(summary: &StreamSummary) -> Rows {
+    let mut rows = Rows::default();
+    for line in &summary.stderr {
+        rows.add(&format!("stderr: {}", code(line)));
+    }
+    for note in &summary.notes {
+        // The list of findings says how many are missing there.
+        if !matches!(note, Note::DiagnosticsOmitted { .. }) {
+            rows.add(&format!("note: {}", code(&note.to_string())));
+        }
+    }
+    rows
 }
 
 /// A table of the calls of each tool, the most frequent tool first.

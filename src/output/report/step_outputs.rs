@@ -12,6 +12,7 @@ pub(crate) struct StepOutputs<W> {
     cost_usd: Option<f64>,
     tokens: Option<u64>,
     turns: Option<u64>,
+    /// Calls that a person or a rule refused.
     denied: u64,
     outcome: Option<Outcome>,
     sink: Sink<W>,
@@ -74,7 +75,8 @@ impl<W: Write> Observer for StepOutputs<W> {
         self.cost_usd = self.cost_usd.zip(facts.cost_usd).map(|(sum, cost)| sum + cost);
         self.tokens = self.tokens.zip(tokens).map(|(sum, tokens)| sum.saturating_add(tokens));
         self.turns = self.turns.zip(facts.turns).map(|(sum, turns)| sum.saturating_add(turns));
-        self.denied += summary.call_counts.denied;
+        let calls = &summary.call_counts;
+        self.denied = self.denied.saturating_add(calls.rejected).saturating_add(calls.denied);
         let worse = |outcome: &Outcome| badness(summary.outcome) < badness(*outcome);
         self.outcome = self.outcome.filter(worse).or(Some(summary.outcome));
     }

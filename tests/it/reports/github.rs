@@ -147,12 +147,103 @@ fn annotations_follow_the_end_of_a_conversion() {
     assert!(log.find("\n::error ").unwrap() > resumed, "{log}");
 }
 
+/// Goal: the annotation and the summary of a failed run say why it failed.
+#[test]
+#[cfg(unix)]
+fn a_failed_run_says_why() {
+    let begun = format!("head -2 {GOOD}");
+    let limit = "echo 'ActionRequiredError: usage limit' >&2";
+    let hostile = "printf 'first\\n`@a` ##[error]::error::x\\033[1m\\n' >&2";
+    let limit_text = "stderr: ActionRequiredError: usage limit";
+    let rows: [(&[&str], String, &str, &str); 5] = [
+        (
+            &[],
+            format!("{limit}; {begun}; exit 1"),
+            &format!("the run failed: exit status 1; there is no terminal event; {limit_text}"),
+            "- stderr: `ActionRequiredError: usage limit`\n- note: `there is no terminal event`\n",
+        ),
+        (
+            &["--timeout=300ms"],
+            format!("{begun}; sleep 60"),
+            "the run timed out: the run did not end within 300ms",
+            "- note: `the run did not end within 300ms`\n",
+        ),
+        (
+            &[],
+            format!("{begun}; kill -9 $$"),
+            "the run failed: signal 9; there is no terminal event",
+            "2 events, signal 9\n",
+        ),
+        (
+            &[],
+            format!("{limit}; cat {GOOD}; exit 5"),
+            &format!("the run failed: exit status 5; {limit_text}"),
+            "- stderr: `ActionRequiredError: usage limit`\n",
+        ),
+        (
+            &[],
+            format!("{begun}; {hostile}; exit 1"),
+            "the run failed: exit status 1; there is no terminal event; \
+             stderr: `@a` \\u0023\\u0023[error]::error::x\\x1b[1m",
+            "- stderr: `first`\n- stderr: `` `@a` ##[error]::error::x\\x1b[1m ``\n",
+        ),
+    ];
+    for (options, script, annotation, summary) in rows {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = in_workflow(&folder);
+        command.args(["--no-stdin", "--report", "github"]).args(options);
+        let output = command.args(["--", "bash", "-c", &script]).output().unwrap();
+        let log = stdout(&output);
+        let last = annotations(&log).pop().unwrap();
+        assert_eq!(last.message, format!("bash: {annotation}"), "{log}");
+        let written = fs::read_to_string(folder.path().join("summary.md")).unwrap();
+        assert!(written.contains(summary), "{written}");
+    }
+}
+
+/// Goal: an error before the check is as visible as one in it, and no text in it is a command.
+#[test]
+fn what_stops_the_check_from_beginning_is_an_annotation() {
+    let hostile = "--no-such%0A\n::error::forged, ##[error]";
+    for (arguments, message) in [
+        (&["--no-such-option"][..], "unexpected argument '--no-such-option'"),
+        (&["--quiet", "--config", "no-such-file.toml", GOOD], "no-such-file.toml"),
+        (&["--report=human", "--max-cost=x", GOOD], "invalid value 'x'"),
+        (&["--timeout", "1m", "--"], "expected a command after `--`"),
+        (&[hostile], "unexpected argument"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let output = in_workflow(&folder).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let log = text(&output.stderr);
+        let found = annotations(&log);
+        assert_eq!(found.len(), 1, "{log}");
+        assert_eq!((&*found[0].level, &*found[0].properties["title"]), ("error", "ndjson-check"));
+        assert!(found[0].message.contains(message), "{log}");
+        let outputs = fs::read_to_string(folder.path().join("outputs")).unwrap();
+        assert!(outputs.starts_with("verdict=not-checked\noutcome=\nexit-code=2\n"), "{outputs}");
+        let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap();
+        assert!(summary.contains("1 not checked; ") && summary.contains(message), "{summary}");
+    }
+    // Neither a subcommand nor a run outside of a workflow has anything to do with the job.
+    for (arguments, value) in [(["rules", "no-such-rule"], "true"), (["--no-such", GOOD], "")] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = in_workflow(&folder);
+        let output = command.args(arguments).env("GITHUB_ACTIONS", value).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(!text(&output.stderr).contains("::error"), "{}", text(&output.stderr));
+        assert!(!folder.path().join("outputs").exists());
+    }
+}
+
 /// Goal: the steps that follow get facts, and an unknown one is empty.
 #[test]
 fn outputs_are_sums_of_what_every_stream_reports() {
     let costly = "fixtures/agents/claude/api-retry.ndjson";
     let denied = "fixtures/agents/claude/denials-in-the-result.ndjson";
-    let rows: [(&[&str], &str); 6] = [
+    let refused = "fixtures/rules/all-calls-refused/all-of-them.ndjson";
+    let rows: [(&[&str], &str); 7] = [
+        (&[refused], "conforming succeeded 0 - 69740 - 4"),
         (&[GOOD], "conforming succeeded 0 - 43391 - 0"),
         (&[GOOD, FAILED], "conforming failed 3 - 90752 - 0"),
         (&[costly], "conforming succeeded 0 0.0312 39556 3 0"),

@@ -104,7 +104,7 @@ fn only_errors_and_bad_outcomes_fail() {
         format!("{} {kind}", case.0)
     };
     let expected = [
-        "stream failure",
+        "stream system-out",
         "unfinished-call failure",
         "tool call 1: shell skipped",
         "tool call 2: shell passed",
@@ -123,8 +123,25 @@ fn only_errors_and_bad_outcomes_fail() {
         "error error",
     ];
     assert_eq!(cases(&report).iter().map(first).collect::<Vec<_>>(), expected);
-    let head = "tests=\"5\" failures=\"2\" errors=\"0\" skipped=\"2\" time=\"3.192\">";
+    let head = "tests=\"5\" failures=\"1\" errors=\"0\" skipped=\"2\" time=\"3.192\">";
     assert!(report.contains(head), "{report}");
+}
+
+/// Goal: the failure of a run says why, where a CI service shows it.
+#[test]
+#[cfg(unix)]
+fn the_failure_of_a_run_has_its_reason() {
+    let failed = "echo 'ActionRequiredError: usage <limit>' >&2; exit 1";
+    let cut = "head -2 fixtures/agents/cursor/plain.ndjson";
+    for (script, body) in [
+        (failed, ">exit status 1\nstderr: ActionRequiredError: usage &lt;limit&gt;</failure>"),
+        (cut, ">missing-terminal-event: line 2: the stream ends here, without a terminal event"),
+    ] {
+        let mut command = program();
+        command.args(["--no-stdin", "--report=junit", "--", "bash", "-c", script]);
+        let report = stdout(&command.current_dir(root()).output().unwrap());
+        assert!(report.contains(body), "{report}");
+    }
 }
 
 /// Goal: what was found is in the report, also of a stream that could not be checked to its end.

@@ -86,7 +86,7 @@ fn the_report_is_as_written() {
 ### `fixtures/rules/unfinished-call/two-of-three-open.ndjson`
 
 **non-conforming, succeeded**: profile `cursor`, 2 errors, 8 events, 3 tool calls (2 unfinished), \
-79 121 tokens in (59 664 cached), 246 out, 3.1 s
+79\u{a0}121 tokens in (59\u{a0}664 cached), 246 out, 3.1 s
 
 | tool | calls | failed | refused | unfinished |
 |---|---:|---:|---:|---:|
