@@ -3,7 +3,7 @@
 use ndjson_check::{Diagnostic, Expectation, ExpectedCalls, Rule};
 use serde_json::{Value, json};
 
-use crate::streams::{root, run_on, text};
+use crate::streams::{files, root, run_on, text};
 use crate::support::{builder, check};
 
 fn line(event: &Value) -> String {
@@ -122,13 +122,36 @@ fn judged_with(config: &str, stream: &str) -> (i32, String) {
     (output.status.code().unwrap(), text(&output.stdout))
 }
 
-/// Goal: the file in the README catches the runs that it names, and no good one.
-#[test]
-fn the_readmes_file_catches_what_it_names() {
+/// The configuration file in the README.
+fn readmes_file() -> String {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let (_, file) = readme.split_once("```toml\n[limits]").unwrap();
     let file = format!("[limits]{}", file.split_once("```").unwrap().0);
     assert_eq!(file.lines().count(), 12);
+    file
+}
+
+/// Goal: the file in the README catches real runs that failed, and look good without it.
+/// Method: recordings of four agents whose answer was cut at the output limit. Each ended with
+/// exit status 0.
+#[test]
+fn the_readmes_file_catches_real_runs() {
+    let file = readmes_file();
+    let recordings = files(&root().join("lab/green"), "ndjson");
+    assert_eq!(recordings.len(), 4);
+    for path in recordings {
+        let stream = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(judged_with("", &stream).0, 0, "{path:?}");
+        let (code, report) = judged_with(&file, &stream);
+        assert_eq!(code, 1, "{path:?}: {report}");
+        assert!(report.contains("the answer does not match `DONE$`"), "{path:?}: {report}");
+    }
+}
+
+/// Goal: the file in the README catches the runs that it names, and no good one.
+#[test]
+fn the_readmes_file_catches_what_it_names() {
+    let file = readmes_file();
     let (edit, push) = (write("c1", "/app/src/a.js"), command("c2", "git push origin", true));
     let (red, green) = (command("c3", "npm test", false), command("c4", "npm test", true));
     let pipeline = write("c5", "/app/.github/workflows/ci.yml");

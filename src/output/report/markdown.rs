@@ -90,7 +90,7 @@ impl Rows {
     fn list(self) -> String {
         let Self { text, shown, omitted } = self;
         match (shown, omitted) {
-            (0, _) => text,
+            (0, 0) => text,
             (_, 0) => text + "\n",
             _ => format!("{text}- and {omitted} more\n\n"),
         }
