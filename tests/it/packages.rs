@@ -2,13 +2,12 @@
 
 use std::env::consts::{ARCH, OS};
 use std::fs;
-use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::streams::{root, text};
+use crate::streams::{is_absent, root, text};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -64,8 +63,7 @@ fn archives_have_the_program_and_its_checksum() {
 #[test]
 fn the_npm_package_runs_the_program() {
     if Command::new("node").arg("--version").output().is_err() {
-        let _ = writeln!(io::stderr(), "\nNOT CHECKED: the npm package; there is no node");
-        return;
+        return is_absent("node");
     }
     let folder = TempDir::new().unwrap();
     let program = packed_program(folder.path());

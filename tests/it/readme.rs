@@ -1,7 +1,6 @@
 //! What the README and the pages in `docs` show is what happens.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -12,7 +11,7 @@ use ndjson_check::{
     Checker, ExitStatus, Outcome, ProducerExit, Rule, StopReason, StreamSummary, Verdict,
 };
 
-use crate::streams::{PROGRAM, files, inherited, program, root};
+use crate::streams::{PROGRAM, files, inherited, is_absent, program, root};
 
 /// Goal: no example lies.
 /// Method: run each command of the `console` blocks of README.md and docs in a shell at the
@@ -35,7 +34,7 @@ fn console_blocks_print_what_they_show() {
             for example in format!("\n{block}").split("\n$ ").skip(1) {
                 let (command, shown) = example.split_once('\n').unwrap_or((example, ""));
                 if command.starts_with("jq ") && !has_jq {
-                    let _ = writeln!(io::stderr(), "\nNOT CHECKED: {command}; there is no jq");
+                    is_absent("jq");
                     continue;
                 }
                 let mut shell = Command::new("sh");

@@ -1,7 +1,7 @@
 //! What the tests of this target share, next to what all targets share.
 
 use std::ffi::OsStr;
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::path::Path;
 
 use ndjson_check::internals::profile_text;
@@ -53,4 +53,11 @@ pub(crate) fn converted(stream: &[u8], checker: &mut Checker, to: To) -> String 
     let mut conversion = Conversion::new(to, true, &mut output);
     checker.check("-", stream, &mut conversion).unwrap();
     text(&output)
+}
+
+/// A program that a test needs is absent. With `REQUIRE_TOOLS` set that is a failure; any other run
+/// says so on the real standard error.
+pub(crate) fn is_absent(program: &str) {
+    assert!(std::env::var_os("REQUIRE_TOOLS").is_none(), "there is no {program}");
+    let _ = writeln!(std::io::stderr(), "\nNOT CHECKED: there is no {program}");
 }
