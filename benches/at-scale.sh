@@ -169,7 +169,7 @@ same() { cmp -- "$1" "$2" >&2 || failed "$1 and $2 differ"; }
 
 # --- The recipes.
 
-echo "writing $recordings recordings to $folder/work/archive ..." >&2
+echo "writing $recordings recordings to $folder ..." >&2
 "$python" "$writer" archive "$recordings"
 shell list
 [[ $(tr -cd '\0' <recordings | wc -c) == "$recordings" ]] || failed "the list is not complete"

@@ -65,7 +65,7 @@ impl<R: Read> Read for Decompressed<R> {
     }
 }
 
-/// The first bytes, as many as are needed to tell an archive from a stream: of events, one.
+/// The first bytes: as many as distinguish an archive from a stream, which is one for events.
 fn head(source: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     loop {
@@ -84,7 +84,7 @@ fn head(source: &mut impl Read) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The same bytes, with the first byte that stands for all skippable frames.
+/// The same bytes, with one first byte for all skippable frames.
 fn first_of_range(head: &[u8]) -> Vec<u8> {
     let mut head = head.to_vec();
     if let Some(first @ 0x50..=0x5f) = head.first_mut() {

@@ -198,10 +198,10 @@ mod tests {
     use super::*;
     use crate::stream::each_block;
 
-    type Row = (u64, u64, String, u64);
+    type ElementRow = (u64, u64, String, u64);
 
     /// Line, offset, text and length of each element.
-    fn rows(stream: &[u8], chunk: usize, max: u64) -> Vec<Row> {
+    fn rows(stream: &[u8], chunk: usize, max: u64) -> Vec<ElementRow> {
         let mut rows = Vec::new();
         each_block(stream, chunk, max, |block| {
             rows.extend(block.map(|line| {

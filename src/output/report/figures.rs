@@ -1,4 +1,4 @@
-//! What reports for people say in numbers.
+//! The numbers in reports that a person reads.
 
 use super::Totals;
 #[cfg(feature = "cli")]

@@ -61,7 +61,7 @@ pub(crate) trait Report<W>: Observer {
         let _ = message;
     }
 
-    /// Whether the report tells the exit code, which depends on the other outputs.
+    /// Whether the report shows the exit code, which depends on the other outputs.
     fn shows_exit_code(&self) -> bool {
         false
     }

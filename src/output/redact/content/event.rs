@@ -16,7 +16,7 @@ use crate::profile::vocabulary::Vocabulary;
 use crate::rules::diagnostic::Diagnostic;
 use crate::stream::{Event, Line, LineParser};
 
-/// Longest value beside a name that may be a name, too, in bytes.
+/// Longest value next to a name that may be a name, too, in bytes.
 const NAME_BYTES_MAX: usize = 80;
 
 /// Replaces the content of events.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::output::redact::written::{decoded, unit};
 
 /// What replaces a character. A character that is replaced keeps its length in UTF-8; punctuation,
-/// white space and control characters stay. So texts that are put together from pieces stay equal.
+/// white space and control characters stay. So a text and the sum of its pieces stay equal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Filler {
     #[default]
