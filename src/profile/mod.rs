@@ -54,6 +54,11 @@ pub const LANGUAGE: &str = include_str!("profile.schema.json");
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Profile {
+    /// For editors and for links to the profile.
+    #[serde(rename = "$schema")]
+    _schema_of_profile: Option<String>,
+    #[serde(rename = "$id")]
+    _id: Option<String>,
     pub name: String,
     /// The producer's name, command and flags.
     #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the program shows it"))]
