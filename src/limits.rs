@@ -98,6 +98,19 @@ pub(crate) const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Longest detail (path, command) of an action line, in characters.
 pub(crate) const ACTION_DETAIL_CHARS_MAX: usize = 200;
 
+/// Longest line of a call's result in a log, in characters.
+pub(crate) const RESULT_LINE_CHARS_MAX: usize = 300;
+
+/// Lines of a call's result from which on a CI log folds them.
+pub(crate) const GROUPED_LINES_MIN: usize = 10;
+
+/// Longest name of a call in the status line, in bytes; the terminal cuts it further.
+#[cfg(feature = "cli")]
+pub(crate) const STATUS_LABEL_BYTES_MAX: usize = 500;
+
+/// Longest line of reasoning in a log, in bytes; a longer one becomes several.
+pub(crate) const THINKING_LINE_BYTES_MAX: usize = 8 * 1024;
+
 /// Longest line of a command's standard error in a report, in bytes.
 pub(crate) const STDERR_LINE_BYTES_MAX: usize = 500;
 
