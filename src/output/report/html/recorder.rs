@@ -1,0 +1,291 @@
+//! Collects what a page shows, while the stream arrives.
+
+use std::collections::BTreeMap;
+
+use super::arguments;
+use super::clock::{Clock, Moment};
+use super::excerpt::Excerpt;
+use super::recording::{
+    Bar, EntryKind, PageCall, PageEntries, PageEntry, PageFinding, PageText, Recording,
+};
+use crate::check::{CallChange, CallUpdate, CheckedEvent, StreamSummary, TextUpdate};
+use crate::limits::{
+    CALL_ID_BYTES_MAX, PAGE_BARS_MAX, PAGE_DETAIL_BYTES_MAX, PAGE_ENDS_MAX,
+    PAGE_FINDINGS_BYTES_MAX, PAGE_SILENCE_MS_MIN, PAGE_TEXT_BYTES_MAX,
+};
+use crate::profile::CallOutcome;
+use crate::rules::diagnostic::Diagnostic;
+use crate::rules::escape::clipped;
+
+#[derive(Debug, Default)]
+pub(super) struct Recorder {
+    clock: Clock,
+    /// The last event with a time.
+    last: Option<Moment>,
+    entries: PageEntries,
+    /// The entry of the open text.
+    text: Option<u64>,
+    answer: Option<Excerpt>,
+    /// Open calls, by the number that the check gives them.
+    open: BTreeMap<u64, RecordedCall>,
+    calls: u64,
+    turns: u64,
+    bars: Vec<Bar>,
+    undrawn_calls: u64,
+    ends: Vec<Moment>,
+    findings: Vec<PageFinding>,
+    findings_bytes: usize,
+}
+
+/// Where an open call is kept.
+#[derive(Debug)]
+struct RecordedCall {
+    entry: u64,
+    bar: Option<usize>,
+}
+
+impl Recorder {
+    pub(super) fn event(&mut self, event: &CheckedEvent<'_>) {
+        let moment = self.clock.tick(event.line(), event.time_ms());
+        if !event.is_in_run() {
+            return;
+        }
+        self.silence(&moment);
+        if event.text().contains(&TextUpdate::NewTurn) {
+            self.new_turn(moment);
+        }
+        for update in event.calls() {
+            match update.change {
+                CallChange::Started | CallChange::StartedAgain => self.start(update, moment),
+                CallChange::Completed(outcome) => self.complete(update, outcome, moment),
+            }
+        }
+        for update in event.text() {
+            self.text(update, moment);
+        }
+        if event.facts.terminal().is_some() {
+            self.push(moment, EntryKind::End(clipped(event.tag(), CALL_ID_BYTES_MAX).into_owned()));
+            if self.ends.len() < PAGE_ENDS_MAX {
+                self.ends.push(moment);
+            }
+        }
+    }
+
+    fn push(&mut self, at: Moment, kind: EntryKind) -> u64 {
+        self.entries.push(PageEntry { at, kind })
+    }
+
+    /// A gap before this event, while the agent waited for nothing that the stream shows.
+    fn silence(&mut self, moment: &Moment) {
+        if moment.ms().is_none() {
+            return;
+        }
+        let last = self.last.replace(*moment);
+        let Some(ms) = last.and_then(|last| last.until(moment)) else { return };
+        if ms >= PAGE_SILENCE_MS_MIN && self.open.is_empty() {
+            self.push(*moment, EntryKind::Silence(ms));
+        }
+    }
+
+    fn new_turn(&mut self, moment: Moment) {
+        self.text = None;
+        self.leave_calls_open(moment);
+        self.turns = self.turns.max(1) + 1;
+        let turn = EntryKind::Turn(self.turns);
+        self.push(moment, turn);
+    }
+
+    /// The calls that are open will not end any more.
+    fn leave_calls_open(&mut self, moment: Moment) {
+        for call in std::mem::take(&mut self.open).into_values() {
+            if let Some(bar) = call.bar.and_then(|bar| self.bars.get_mut(bar)) {
+                bar.end = moment;
+            }
+        }
+    }
+
+    fn text(&mut self, update: &TextUpdate<'_>, moment: Moment) {
+        match update {
+            TextUpdate::Chunk(chunk) => self.grow_text(chunk, moment, false),
+            TextUpdate::Replaced(text) => self.grow_text(text, moment, true),
+            TextUpdate::SegmentEnd => self.text = None,
+            TextUpdate::Abandoned => {
+                if let Some(number) = self.text.take() {
+                    self.entries.change(number, |entry| {
+                        if let EntryKind::Text(text) = &mut entry.kind {
+                            text.is_abandoned = true;
+                        }
+                    });
+                }
+            }
+            TextUpdate::Answer(text) => self.answer = Some(Excerpt::of(text, PAGE_TEXT_BYTES_MAX)),
+            TextUpdate::NewTurn => {}
+        }
+    }
+
+    /// Adds to the open text, or puts its final version in its place.
+    fn grow_text(&mut self, chunk: &str, moment: Moment, replaces: bool) {
+        let number = match self.text {
+            Some(number) => number,
+            None => {
+                let text = PageText {
+                    text: Excerpt::new(PAGE_TEXT_BYTES_MAX),
+                    end: moment,
+                    is_abandoned: false,
+                };
+                let number = self.push(moment, EntryKind::Text(text));
+                *self.text.insert(number)
+            }
+        };
+        self.entries.change(number, |entry| {
+            if let EntryKind::Text(text) = &mut entry.kind {
+                if replaces {
+                    text.text = Excerpt::new(PAGE_TEXT_BYTES_MAX);
+                }
+                text.text.push(chunk);
+                text.end = moment;
+            }
+        });
+    }
+
+    fn start(&mut self, update: &CallUpdate<'_>, moment: Moment) {
+        if let Some(open) = self.open.get(&update.number) {
+            let (entry, bar) = (open.entry, open.bar);
+            self.describe(entry, bar, update);
+            return;
+        }
+        let call = self.call(update, moment, None);
+        self.open.insert(update.number, call);
+    }
+
+    fn complete(&mut self, update: &CallUpdate<'_>, outcome: CallOutcome, moment: Moment) {
+        let started = self.open.remove(&update.number);
+        let RecordedCall { entry, bar } = match started {
+            Some(call) => {
+                self.describe(call.entry, call.bar, update);
+                call
+            }
+            None => self.call(update, moment, Some(outcome)),
+        };
+        self.entries.change(entry, |entry| {
+            if let EntryKind::Call(call) = &mut entry.kind {
+                call.outcome = Some(outcome);
+                call.end = Some(moment);
+            }
+        });
+        if let Some(bar) = bar.and_then(|bar| self.bars.get_mut(bar)) {
+            (bar.outcome, bar.end, bar.is_open) = (Some(outcome), moment, false);
+        }
+    }
+
+    /// A call of which this is the first event. A completion without a start has an outcome.
+    fn call(
+        &mut self,
+        update: &CallUpdate<'_>,
+        moment: Moment,
+        outcome: Option<CallOutcome>,
+    ) -> RecordedCall {
+        self.calls += 1;
+        let call = PageCall {
+            number: self.calls,
+            id: update.id().to_owned(),
+            tool: String::new(),
+            detail: String::new(),
+            arguments: Vec::new(),
+            has_start: outcome.is_none(),
+            end: None,
+            outcome,
+        };
+        let bar = (self.bars.len() < PAGE_BARS_MAX).then_some(self.bars.len());
+        if bar.is_some() {
+            self.bars.push(Bar {
+                number: self.calls,
+                tool: String::new(),
+                detail: String::new(),
+                start: moment,
+                end: moment,
+                is_open: true,
+                outcome,
+            });
+        } else {
+            self.undrawn_calls += 1;
+        }
+        let entry = self.push(moment, EntryKind::Call(Box::new(call)));
+        self.describe(entry, bar, update);
+        RecordedCall { entry, bar }
+    }
+
+    /// Adds what an event says about a call.
+    fn describe(&mut self, entry: u64, bar: Option<usize>, update: &CallUpdate<'_>) {
+        let tool = clipped(&update.action.tool, CALL_ID_BYTES_MAX);
+        let detail = clipped(update.detail().unwrap_or_default(), PAGE_DETAIL_BYTES_MAX);
+        let named = update.call.arguments.map(arguments::named).unwrap_or_default();
+        if let Some(bar) = bar.and_then(|bar| self.bars.get_mut(bar)) {
+            (bar.tool, bar.detail) = (tool.to_string(), detail.to_string());
+        }
+        self.entries.change(entry, |entry| {
+            if let EntryKind::Call(call) = &mut entry.kind {
+                (call.tool, call.detail) = (tool.into_owned(), detail.into_owned());
+                if !named.is_empty() {
+                    call.arguments = named;
+                }
+            }
+        });
+    }
+
+    pub(super) fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        let note = diagnostic.note.as_ref().map_or(0, String::len);
+        self.findings_bytes += 6 * (diagnostic.message.len() + note) + 500;
+        // Those that are left out are counted in the summary.
+        if self.findings_bytes <= PAGE_FINDINGS_BYTES_MAX {
+            let found = PageFinding { diagnostic: diagnostic.clone(), at: self.clock.now() };
+            self.findings.push(found);
+        }
+    }
+
+    pub(super) fn finish(mut self, summary: &StreamSummary) -> Recording {
+        self.leave_calls_open(self.clock.now());
+        let mut findings = self.findings;
+        findings.sort_by_key(|it| it.diagnostic.line.unwrap_or(u64::MAX));
+        let texts = self.entries.all().filter_map(|entry| match &entry.kind {
+            EntryKind::Text(text) if !text.is_abandoned => {
+                Some((text.text.head(), text.text.tail()))
+            }
+            _ => None,
+        });
+        let last_text = texts.last();
+        let answer = self.answer.filter(|answer| {
+            !answer.is_blank() && last_text != Some((answer.head(), answer.tail()))
+        });
+        let mut recording = Recording {
+            summary: summary.clone(),
+            clock: self.clock,
+            entries: self.entries,
+            findings,
+            bars: self.bars,
+            undrawn_calls: self.undrawn_calls,
+            ends: self.ends,
+            answer,
+        };
+        recording.take_refusals();
+        recording
+    }
+}
+
+impl Recording {
+    /// Takes outcomes from the summary: another event than the completion may say that a call was
+    /// refused.
+    fn take_refusals(&mut self) {
+        let rows = std::mem::take(&mut self.summary.tool_calls);
+        let row = |number: u64| rows.get(usize::try_from(number - 1).unwrap_or(usize::MAX));
+        for call in self.entries.calls_mut() {
+            if let Some(row) = row(call.number).filter(|row| row.id == call.id) {
+                call.outcome = row.outcome.filter(|_| call.outcome.is_some());
+            }
+        }
+        for bar in &mut self.bars {
+            let outcome = row(bar.number).and_then(|row| row.outcome);
+            bar.outcome = outcome.filter(|_| bar.outcome.is_some()).or(bar.outcome);
+        }
+    }
+}
