@@ -20,9 +20,10 @@ impl Moment {
         self.ms.filter(|_| self.is_own)
     }
 
-    /// Milliseconds between two events that both have a time.
+    /// Milliseconds between two events that both have a time. What one event starts and ends took
+    /// an unknown time.
     pub(super) fn until(&self, later: &Self) -> Option<f64> {
-        Some(later.ms()? - self.ms()?)
+        (self.event != later.event).then_some(later.ms()? - self.ms()?)
     }
 }
 

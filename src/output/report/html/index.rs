@@ -23,10 +23,10 @@ pub(super) struct Index {
 struct IndexRow {
     stream: String,
     page: String,
-    is_good: bool,
+    succeeded: bool,
+    conforms: bool,
     profile: String,
     outcome: String,
-    verdict: &'static str,
     /// Why it is not good.
     reason: String,
     calls: u64,
@@ -42,7 +42,6 @@ impl Index {
 
     pub(super) fn add(&mut self, summary: &StreamSummary, page: &str) {
         let (facts, usage) = (&summary.facts, &summary.facts.usage);
-        let conforms = summary.verdict == Verdict::Conforming;
         let found = [(summary.errors, "error"), (summary.warnings, "warning")];
         let found = found.iter().filter(|(count, _)| *count > 0);
         let found = found.map(|(count, what)| counted(*count, what));
@@ -51,10 +50,10 @@ impl Index {
         self.rows.push(IndexRow {
             stream: clipped(&summary.name, 500).into_owned(),
             page: page.to_owned(),
-            is_good: conforms && summary.outcome == Outcome::Succeeded,
+            succeeded: summary.outcome == Outcome::Succeeded,
+            conforms: summary.verdict == Verdict::Conforming,
             profile: summary.profile.clone(),
             outcome: figures::outcome(summary),
-            verdict: summary.verdict.name(),
             reason: clipped(&reason, 300).into_owned(),
             calls: summary.call_counts.total,
             duration: facts.duration_ms,
@@ -79,12 +78,18 @@ impl Index {
     }
 
     pub(super) fn page(&self, totals: &Totals) -> String {
-        let bad: Vec<_> = self.rows.iter().filter(|row| !row.is_good).collect();
-        let good: Vec<_> = self.rows.iter().filter(|row| row.is_good).collect();
+        let bad: Vec<_> = self.rows.iter().filter(|row| !row.is_good()).collect();
+        let good: Vec<_> = self.rows.iter().filter(|row| row.is_good()).collect();
+        let folder = self.common_folder();
         let body = html! {
             header {
-                h1 { "Streams" }
-                p.verdict { (figures::sum(totals)) }
+                h1 { @if folder.is_empty() { "Streams" } @else { (OneLine(folder)) } }
+                p.verdict {
+                    @if bad.is_empty() { "No stream needs a look" }
+                    @else if good.is_empty() { "All streams need a look" }
+                    @else { (bad.len()) " of " (counted(totals.streams, "stream")) " need a look" }
+                }
+                p { (figures::sum(totals)) }
             }
             main.index {
                 @if !self.errors.is_empty() {
@@ -94,58 +99,91 @@ impl Index {
                         @if self.omitted_errors > 0 { p { (self.omitted_errors) " more." } }
                     }
                 }
-                (table("Need a look", &bad))
-                (table("Good", &good))
+                (self.table("Need a look", &bad, folder))
+                (self.table("Good", &good, folder))
                 @if self.omitted > 0 {
-                    p { (counted(self.omitted, "more stream")) " have no page." }
+                    p { (counted(self.omitted, "more stream")) " without a page." }
                 }
             }
             footer { p { "Written by ndjson-check " (env!("CARGO_PKG_VERSION")) "." } }
         };
         document("ndjson-check: streams", &body)
     }
-}
 
-fn table(title: &str, rows: &[&IndexRow]) -> Markup {
-    #[expect(clippy::cast_precision_loss, reason = "to show it")]
-    let time = |ms: u64| duration(ms as f64);
-    html! {
-        @if !rows.is_empty() {
-            section {
+    /// The folder that the names of all streams begin with.
+    fn common_folder(&self) -> &str {
+        let mut rows = self.rows.iter().map(|row| row.stream.as_str());
+        let Some(mut common) = rows.next().map(folder_of) else { return "" };
+        for name in rows {
+            while !name.starts_with(common) {
+                common = folder_of(common.trim_end_matches('/'));
+            }
+        }
+        common
+    }
+
+    fn table(&self, title: &str, rows: &[&IndexRow], folder: &str) -> Markup {
+        let any = |has: fn(&IndexRow) -> bool| self.rows.iter().any(has);
+        let columns = [
+            any(|row| row.calls > 0),
+            any(|row| row.duration.is_some()),
+            any(|row| row.tokens.is_some()),
+            any(|row| row.cost.is_some()),
+        ];
+        let names = ["calls", "time", "tokens", "cost"];
+        html! {
+            @if !rows.is_empty() {
                 table {
                     caption { (title) " (" (rows.len()) ")" }
                     thead {
                         tr {
-                            th scope="col" { "stream" }
+                            th.name scope="col" { "stream" }
                             th scope="col" { "outcome" }
-                            th scope="col" { "agent" }
-                            th.number scope="col" { "calls" }
-                            th.number scope="col" { "time" }
-                            th.number scope="col" { "tokens" }
-                            th.number scope="col" { "cost" }
-                        }
-                    }
-                    tbody {
-                        @for row in rows {
-                            tr {
-                                th scope="row" { a href=(row.page) { (name(&row.stream)) } }
-                                td {
-                                    @if !row.is_good { strong { (row.outcome) ", " (row.verdict) } }
-                                    @else { (row.outcome) }
-                                    @if !row.reason.is_empty() {
-                                        " " span.reason { (OneLine(&row.reason)) }
-                                    }
-                                }
-                                td { (row.profile) }
-                                td.number { @if row.calls > 0 { (grouped(row.calls)) } }
-                                td.number { @if let Some(ms) = row.duration { (time(ms)) } }
-                                td.number { @if let Some(it) = row.tokens { (grouped(it)) } }
-                                td.number { @if let Some(it) = row.cost { (dollars(it)) } }
+                            th.agent scope="col" { "agent" }
+                            @for (name, _) in names.iter().zip(columns).filter(|it| it.1) {
+                                th.number scope="col" { (name) }
                             }
                         }
                     }
+                    tbody { @for row in rows { (row.markup(&columns, folder)) } }
                 }
             }
         }
     }
+}
+
+impl IndexRow {
+    fn is_good(&self) -> bool {
+        self.succeeded && self.conforms
+    }
+
+    fn markup(&self, columns: &[bool; 4], folder: &str) -> Markup {
+        #[expect(clippy::cast_precision_loss, reason = "to show it")]
+        let time = self.duration.map(|ms| duration(ms as f64));
+        let numbers = [
+            (self.calls > 0).then(|| grouped(self.calls)),
+            time,
+            self.tokens.map(grouped),
+            self.cost.map(dollars),
+        ];
+        let shown = self.stream.strip_prefix(folder).unwrap_or(&self.stream);
+        html! {
+            tr {
+                th.name scope="row" { a href=(self.page) { (name(shown)) } }
+                td {
+                    @if self.succeeded { (self.outcome) } @else { strong { (self.outcome) } }
+                    @if !self.conforms { ", " strong { "non-conforming" } }
+                    @if !self.reason.is_empty() { p.reason { (OneLine(&self.reason)) } }
+                }
+                td { (self.profile) }
+                @for (number, _) in numbers.iter().zip(columns).filter(|it| *it.1) {
+                    td.number { @if let Some(number) = number { (number) } }
+                }
+            }
+        }
+    }
+}
+
+fn folder_of(name: &str) -> &str {
+    &name[..name.rfind('/').map_or(0, |at| at + 1)]
 }

@@ -159,7 +159,7 @@ impl Drawing<'_> {
         html! {
             @for ((start, end), number, is_abandoned) in texts {
                 a href={ "#e" (number) } tabindex="-1" {
-                    rect.text.abandoned[is_abandoned] x=(percent(start)) y=(top)
+                    rect.text.abandoned[is_abandoned] x=(percent(start.min(100.0 - BAR_MIN))) y=(top)
                         width=(percent((end - start).max(BAR_MIN))) height="8" {
                         title { "text" }
                     }
