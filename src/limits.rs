@@ -98,6 +98,15 @@ pub(crate) const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Longest detail (path, command) of an action line, in characters.
 pub(crate) const ACTION_DETAIL_CHARS_MAX: usize = 200;
 
+/// Longest line of a call's result in a log, in characters.
+pub(crate) const RESULT_LINE_CHARS_MAX: usize = 300;
+
+/// Lines of a call's result from which on a CI log folds them.
+pub(crate) const GROUPED_LINES_MIN: usize = 10;
+
+/// Longest line of reasoning in a log, in bytes; a longer one becomes several.
+pub(crate) const THINKING_LINE_BYTES_MAX: usize = 8 * 1024;
+
 /// Longest line of a command's standard error in a report, in bytes.
 pub(crate) const STDERR_LINE_BYTES_MAX: usize = 500;
 
@@ -227,6 +236,9 @@ mod program {
 
     /// Calls that the timeline of an HTML page shows one by one, about 1 kB each.
     pub(crate) const PAGE_BARS_MAX: usize = 1_500;
+
+    /// Blocks of a timeline for what is too much to be shown one by one.
+    pub(crate) const PAGE_BLOCKS_MAX: usize = 1_000;
 
     /// Rows of calls at the same time in a timeline; what does not fit shares the last one.
     pub(crate) const PAGE_LANES_MAX: usize = 12;

@@ -7,9 +7,9 @@ use super::StreamSummary;
 use super::stage::actions::Action;
 use super::stage::terminal::Place;
 use crate::error::Error;
-use crate::facts::{Call, Facts};
+use crate::facts::{Call, DetailReader, EventDetails, Facts};
 use crate::profile::detect::ProfileSource;
-use crate::profile::{ActionKind, CallOutcome, Profile};
+use crate::profile::{ActionKind, CallOutcome, Profile, ResultRule};
 use crate::rules::diagnostic::Diagnostic;
 use crate::stream::Line;
 
@@ -152,6 +152,12 @@ impl<'a> CheckedEvent<'a> {
         self.text
     }
 
+    /// Its reasoning and its notices.
+    pub(crate) fn details(&self, reader: &mut DetailReader) -> EventDetails {
+        let is_other_block = !(self.text.is_empty() && self.calls.is_empty());
+        reader.read(self.tag(), self.line, is_other_block)
+    }
+
     /// The tool calls that it starts and completes.
     pub fn calls(&self) -> &'a [CallUpdate<'a>] {
         self.calls
@@ -184,11 +190,18 @@ pub struct CallUpdate<'a> {
     pub(crate) number: u64,
     pub(crate) call: &'a Call<'a>,
     pub(crate) action: Action,
+    /// Where the text of a result is.
+    results: &'a [ResultRule],
 }
 
 impl<'a> CallUpdate<'a> {
-    pub(crate) fn new(change: CallChange, number: u64, call: &'a Call<'a>) -> Self {
-        Self { change, number, call, action: Action::default() }
+    pub(crate) fn new(
+        change: CallChange,
+        number: u64,
+        call: &'a Call<'a>,
+        results: &'a [ResultRule],
+    ) -> Self {
+        Self { change, number, call, action: Action::default(), results }
     }
 
     /// What happened.
@@ -209,6 +222,14 @@ impl<'a> CallUpdate<'a> {
     /// What the call does.
     pub fn kind(&self) -> ActionKind {
         self.action.kind
+    }
+
+    /// The text of the result, if this event has one and the profile knows where it is. It is
+    /// read when it is asked for.
+    pub fn result(&self) -> Option<Cow<'a, str>> {
+        let is_over = matches!(self.change, CallChange::Completed(_));
+        let rules = if is_over { self.results } else { &[] };
+        rules.iter().find_map(|rule| rule.text(self.call.scope))
     }
 
     /// What the call is about, such as a path or a command, if the profile knows where it is.

@@ -148,7 +148,9 @@ impl<'c> Run<'c> {
         text: &mut TextUpdates<'f>,
         calls: &mut Vec<CallUpdate<'f>>,
         findings: &mut Findings<'_>,
-    ) {
+    ) where
+        'c: 'f,
+    {
         let found = &mut findings.pending;
         self.notice(facts, is_valid, found);
         let is_success = self.terminal.is_success(facts);

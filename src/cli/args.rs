@@ -2,6 +2,7 @@
 
 mod generated;
 mod help;
+mod log;
 mod values;
 
 use std::ffi::OsString;
@@ -19,6 +20,7 @@ use crate::rules::Rule;
 
 use generated::Shell;
 use help::{USAGE, long, short};
+use log::LogArgs;
 use values::{duration, duration_or_none, jobs};
 
 pub(crate) use generated::{completions, manual_page, names_subcommand};
@@ -255,6 +257,9 @@ pub(crate) struct Cli {
     #[arg(long, requires = "to", help_heading = "Convert")]
     pub(crate) raw: bool,
 
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+
     /// Keep a copy of the stream as it came; of redacted lines with --redact
     #[arg(long, value_name = "FILE", help_heading = "Convert")]
     pub(crate) tee: Option<PathBuf>,
@@ -306,7 +311,7 @@ pub(crate) struct Cli {
     #[arg(help_heading = "Report")]
     pub(crate) report: Vec<ReportTo>,
 
-    /// Colour of the human report [auto, always, never]
+    /// Colour of the human report and the log [auto, always, never]
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_default_value = true, hide_possible_values = true, help_heading = "Report")]
     pub(crate) color: Color,

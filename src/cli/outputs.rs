@@ -3,14 +3,14 @@
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write};
 
-use super::args::{Cli, Target};
+use super::args::{Cli, Color, Target};
 use super::error::CliError;
 use super::progress::Progress;
 use super::redaction::Redaction;
-use super::reports::{self, OpenReport};
+use super::reports::{self, OpenReport, has_color};
 use super::stdio::{self, BlockingFile};
 use super::tee::TeeTarget;
-use super::workflow_commands::{escape_commands, stop_commands};
+use super::workflow_commands::{escape_commands, in_github_workflow, own_commands, stop_commands};
 use super::{exit, print_stderr};
 use crate::check::{CheckedEvent, Observer, StreamStart, StreamSummary};
 use crate::error::Error;
@@ -46,6 +46,11 @@ impl Outputs {
         if cli.only_valid && cli.to != Some(Target::StreamJson) {
             return Err(CliError::usage("--only-valid requires --to stream-json"));
         }
+        let is_log = matches!(cli.to, Some(Target::Text | Target::Transcript));
+        if cli.log.are_given() && !is_log {
+            let message = "--results and --thinking require --to text or --to transcript";
+            return Err(CliError::usage(message));
+        }
         if cli.to == Some(Target::StreamJson) && io::stdout().is_terminal() {
             let message = "--to stream-json would send control characters to a terminal";
             return Err(CliError::usage(message));
@@ -59,7 +64,7 @@ impl Outputs {
                 copies.push(copy.with_lines(lines));
                 None
             }
-            Some(target) => Some(conversion(target, cli.raw)?),
+            Some(target) => Some(conversion(target, cli)?),
             None => None,
         };
         // Last: it empties the file.
@@ -194,7 +199,7 @@ pub(super) fn copied(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or_else(copy, io::Error::from_raw_os_error)
 }
 
-fn conversion(target: Target, is_raw: bool) -> Result<Conversion<Box<dyn Write>>, CliError> {
+fn conversion(target: Target, cli: &Cli) -> Result<Conversion<Box<dyn Write>>, CliError> {
     let to = match target {
         Target::Text => To::Text,
         Target::Transcript => To::Transcript,
@@ -202,11 +207,24 @@ fn conversion(target: Target, is_raw: bool) -> Result<Conversion<Box<dyn Write>>
         Target::Json => To::Json,
         Target::StreamJson => To::ValidEvents,
     };
-    Ok(if to.is_text() {
-        Conversion::new(to, is_raw, stop_commands(stdout()?))
+    let results = cli.log.results.unwrap_or_default();
+    Ok(if results > 0 && in_github_workflow() {
+        let (writer, mark) = own_commands(stdout()?);
+        log(Conversion::new(to, cli.raw, writer).groups(Some(mark)), cli)
+    } else if to.is_text() {
+        log(Conversion::new(to, cli.raw, stop_commands(stdout()?)), cli)
     } else {
         Conversion::new(to, !io::stdout().is_terminal(), escape_commands(stdout()?))
     })
+}
+
+/// What the log shows. Only a terminal, or a user who asks, gets colour.
+fn log<W: Write>(conversion: Conversion<W>, cli: &Cli) -> Conversion<W> {
+    let on_terminal = io::stdout().is_terminal();
+    let may_color = on_terminal || cli.color == Color::Always;
+    let results = cli.log.results.unwrap_or_default();
+    let conversion = conversion.results(results).thinking(cli.log.thinking);
+    conversion.color(may_color && has_color(cli.color, on_terminal))
 }
 
 pub(super) fn stdout() -> Result<BlockingFile, CliError> {

@@ -197,9 +197,9 @@ fn is_on_terminal(cli: &Cli) -> bool {
     if cli.to.is_some() { io::stderr().is_terminal() } else { io::stdout().is_terminal() }
 }
 
-/// Whether the human report has colour: the flag, then `NO_COLOR`, then `FORCE_COLOR` and
+/// Whether what a person reads has colour: the flag, then `NO_COLOR`, then `FORCE_COLOR` and
 /// `CLICOLOR_FORCE`, then what the target is.
-fn has_color(color: Color, on_terminal: bool) -> bool {
+pub(super) fn has_color(color: Color, on_terminal: bool) -> bool {
     let value = |name| env::var_os(name).filter(|value| !value.is_empty());
     let is_forced = |name| value(name).is_some_and(|value| value != "0");
     match color {

@@ -6,6 +6,7 @@
 
 mod answer_text;
 mod bounded_id;
+mod details;
 mod names;
 mod reader;
 mod run_facts;
@@ -21,6 +22,7 @@ use crate::rules::escape::shown;
 
 pub(crate) use answer_text::AnswerText;
 pub(crate) use bounded_id::BoundedId;
+pub(crate) use details::{DetailReader, EventDetails, Notice, ThinkingUpdate};
 pub(crate) use reader::FactReader;
 pub(crate) use run_facts::FactUpdate;
 pub use run_facts::{CommandCounts, RunFacts, Usage};

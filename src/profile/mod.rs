@@ -10,6 +10,7 @@ mod actions;
 pub(crate) mod builtin;
 mod calls;
 pub(crate) mod condition;
+mod details;
 pub(crate) mod detect;
 mod end;
 mod exit;
@@ -35,6 +36,7 @@ pub use run_facts::Reason;
 pub(crate) use actions::{ActionRule, ActionRules};
 pub(crate) use builtin::DEFAULT;
 pub(crate) use calls::{BackgroundRule, CallRule, CallRules, OpenAtEnd, ToolName, WithoutStart};
+pub(crate) use details::{NoticeKind, NoticeRule, ResultRule, ThinkingMode, ThinkingRule};
 pub(crate) use end::{EndRules, RunOutcome, TerminalOutcome, TerminalPolicy};
 pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
 pub(crate) use load::read_json;
@@ -78,6 +80,12 @@ pub(crate) struct Profile {
     /// All that match apply.
     #[serde(default)]
     pub facts: Vec<RunFactRule>,
+    /// All that match apply.
+    #[serde(default)]
+    pub thinking: Vec<ThinkingRule>,
+    /// All that match apply.
+    #[serde(default)]
+    pub notices: Vec<NoticeRule>,
     /// The first that matches applies.
     #[serde(default)]
     pub noise: Vec<Noise>,

@@ -2,7 +2,9 @@
 
 mod actions;
 mod answer;
+mod details;
 mod json;
+mod log;
 #[cfg(feature = "cli")]
 mod stream_lines;
 mod text;
@@ -16,6 +18,7 @@ use crate::check::{CheckedEvent, Observer, Outcome, StreamStart, StreamSummary};
 use crate::error::Error;
 use crate::limits::CONVERTED_BYTES_MAX;
 use crate::profile::Profile;
+use log::Log;
 
 #[cfg(feature = "cli")]
 pub(crate) use stream_lines::StreamLines;
@@ -60,7 +63,7 @@ trait Formatter {
 /// Writes streams in another form, one after the other.
 pub struct Conversion<W> {
     to: To,
-    is_raw: bool,
+    log: Log,
     /// None between streams.
     formatter: Option<Box<dyn Formatter + Send>>,
     /// None after a failure, or when the reader has gone away.
@@ -73,7 +76,40 @@ impl<W: Write> Conversion<W> {
     /// Control characters and the like are escaped in text, unless `is_raw`.
     pub fn new(to: To, is_raw: bool, writer: W) -> Self {
         let (formatter, failure) = (None, None);
-        Self { to, is_raw, formatter, writer: Some(writer), failure, out: Vec::new() }
+        let log = Log { is_raw, ..Log::default() };
+        Self { to, log, formatter, writer: Some(writer), failure, out: Vec::new() }
+    }
+
+    /// Shows at most this many lines of each call's result below it, in [`To::Text`] and
+    /// [`To::Transcript`]: of a longer one the first and the last.
+    #[must_use]
+    pub fn results(mut self, lines: usize) -> Self {
+        self.log.result_lines = lines;
+        self
+    }
+
+    /// Shows the agent's reasoning and notices such as retries, in [`To::Text`] and
+    /// [`To::Transcript`].
+    #[must_use]
+    pub fn thinking(mut self, is_shown: bool) -> Self {
+        self.log.has_thinking = is_shown;
+        self
+    }
+
+    /// Writes with colour, or without.
+    #[cfg(feature = "cli")]
+    #[must_use]
+    pub(crate) fn color(mut self, has_color: bool) -> Self {
+        self.log.has_color = has_color;
+        self
+    }
+
+    /// Folds long results in the log of a CI job, by commands with this mark before them.
+    #[cfg(feature = "cli")]
+    #[must_use]
+    pub(crate) fn groups(mut self, command_mark: Option<String>) -> Self {
+        self.log.command_mark = command_mark;
+        self
     }
 
     /// The target.
@@ -106,7 +142,7 @@ impl<W: Write> Observer for Conversion<W> {
         if self.to == To::Json && profile.single_object.is_none() {
             return Err(start.no_single_object());
         }
-        self.formatter = Some(formatter(profile, self.to, self.is_raw));
+        self.formatter = Some(formatter(profile, self.to, &self.log));
         Ok(())
     }
 
@@ -138,10 +174,11 @@ impl<W: Write> Observer for Conversion<W> {
     }
 }
 
-fn formatter(profile: &Arc<Profile>, to: To, is_raw: bool) -> Box<dyn Formatter + Send> {
+fn formatter(profile: &Arc<Profile>, to: To, log: &Log) -> Box<dyn Formatter + Send> {
+    let is_raw = log.is_raw;
     match to {
-        To::Text => Box::new(text::TextFormatter::new(profile, is_raw)),
-        To::Transcript => Box::new(transcript::TranscriptFormatter::new(profile, is_raw)),
+        To::Text => Box::new(text::TextFormatter::new(profile, log)),
+        To::Transcript => Box::new(transcript::TranscriptFormatter::new(profile, log)),
         To::Answer => Box::new(answer::AnswerFormatter::new(is_raw)),
         To::Json => Box::new(json::ObjectFormatter::new(profile, is_raw)),
         To::ValidEvents => Box::new(valid_events::ValidEventsFormatter),

@@ -17,6 +17,8 @@ pub(super) struct TimeBlock {
     pub(super) start: Moment,
     pub(super) end: Moment,
     count: u64,
+    /// The number of the entry of the first span.
+    pub(super) entry: u64,
 }
 
 impl Default for Blocks {
@@ -26,7 +28,7 @@ impl Default for Blocks {
 }
 
 impl Blocks {
-    pub(super) fn add(&mut self, start: Moment, end: Moment) {
+    pub(super) fn add(&mut self, start: Moment, end: Moment, entry: u64) {
         if let Some(last) = self.blocks.last_mut().filter(|last| last.count < self.capacity) {
             (last.end, last.count) = (end, last.count + 1);
             return;
@@ -36,11 +38,15 @@ impl Blocks {
             let pairs = self.blocks.chunks(2).map(|pair| {
                 let (first, last) = (pair[0], pair[pair.len() - 1]);
                 let count = pair.iter().map(|block| block.count).sum();
-                TimeBlock { start: first.start, end: last.end, count }
+                TimeBlock { end: last.end, count, ..first }
             });
             self.blocks = pairs.collect();
         }
-        self.blocks.push(TimeBlock { start, end, count: 1 });
+        self.blocks.push(TimeBlock { start, end, count: 1, entry });
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
     }
 
     pub(super) fn count(&self) -> u64 {

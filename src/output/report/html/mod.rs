@@ -4,6 +4,7 @@
 //! then a [`Recorder`] keeps what it will show, in bounded memory.
 
 mod arguments;
+mod blocks;
 mod clock;
 mod excerpt;
 mod index;
@@ -114,7 +115,7 @@ impl<W: Write> Report<W> for Html<W> {
 impl<W: Write> Observer for Html<W> {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.write_first();
-        self.recorder = Some((Recorder::default(), start.name().to_owned()));
+        self.recorder = Some((Recorder::new(start.profile), start.name().to_owned()));
         Ok(())
     }
 

@@ -1,37 +1,44 @@
 //! Collects what a page shows, while the stream arrives.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::arguments;
+use super::blocks::Blocks;
 use super::clock::{Clock, Moment};
 use super::excerpt::Excerpt;
 use super::recording::{
     Bar, EntryKind, PageCall, PageEntries, PageEntry, PageFinding, PageText, Recording,
 };
 use crate::check::{CallChange, CallUpdate, CheckedEvent, StreamSummary, TextUpdate};
+use crate::facts::{DetailReader, ThinkingUpdate};
 use crate::limits::{
     CALL_ID_BYTES_MAX, PAGE_BARS_MAX, PAGE_DETAIL_BYTES_MAX, PAGE_ENDS_MAX,
-    PAGE_FINDINGS_BYTES_MAX, PAGE_SILENCE_MS_MIN, PAGE_TEXT_BYTES_MAX,
+    PAGE_FINDINGS_BYTES_MAX, PAGE_SILENCE_MS_MIN, PAGE_TEXT_BYTES_MAX, PAGE_VALUE_BYTES_MAX,
 };
-use crate::profile::CallOutcome;
+use crate::profile::{CallOutcome, Profile};
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Recorder {
+    details: DetailReader,
     clock: Clock,
     /// The last event with a time.
     last: Option<Moment>,
     entries: PageEntries,
-    /// The entry of the open text.
-    text: Option<u64>,
+    /// The open text, and the open block of reasoning.
+    text: Option<OpenBlock>,
+    thought: Option<OpenBlock>,
+    texts: Blocks,
+    thoughts: Blocks,
     answer: Option<Excerpt>,
     /// Open calls, by the number that the check gives them.
     open: BTreeMap<u64, RecordedCall>,
     calls: u64,
     turns: u64,
     bars: Vec<Bar>,
-    undrawn_calls: u64,
+    more_calls: Blocks,
     ends: Vec<Moment>,
     findings: Vec<PageFinding>,
     findings_bytes: usize,
@@ -40,19 +47,59 @@ pub(super) struct Recorder {
 /// Where an open call is kept.
 #[derive(Debug)]
 struct RecordedCall {
+    start: Moment,
     entry: u64,
     bar: Option<usize>,
 }
 
+/// A text that grows: its entry, and when it began and grew.
+#[derive(Debug, Clone, Copy)]
+struct OpenBlock {
+    entry: u64,
+    start: Moment,
+    end: Moment,
+}
+
 impl Recorder {
+    pub(super) fn new(profile: &Arc<Profile>) -> Self {
+        Self {
+            details: DetailReader::new(profile),
+            clock: Clock::default(),
+            last: None,
+            entries: PageEntries::default(),
+            text: None,
+            thought: None,
+            texts: Blocks::default(),
+            thoughts: Blocks::default(),
+            answer: None,
+            open: BTreeMap::new(),
+            calls: 0,
+            turns: 0,
+            bars: Vec::new(),
+            more_calls: Blocks::default(),
+            ends: Vec::new(),
+            findings: Vec::new(),
+            findings_bytes: 0,
+        }
+    }
+
     pub(super) fn event(&mut self, event: &CheckedEvent<'_>) {
         let moment = self.clock.tick(event.line(), event.time_ms());
+        let details = event.details(&mut self.details);
         if !event.is_in_run() {
             return;
         }
         self.silence(&moment);
         if event.text().contains(&TextUpdate::NewTurn) {
             self.new_turn(moment);
+        }
+        for update in &details.thinking {
+            self.think(update, moment);
+        }
+        for notice in details.notices {
+            let detail = notice.detail.unwrap_or_default();
+            let text = Excerpt::of(detail.trim(), PAGE_VALUE_BYTES_MAX);
+            self.push(moment, EntryKind::Notice(notice.kind, text));
         }
         for update in event.calls() {
             match update.change {
@@ -88,7 +135,8 @@ impl Recorder {
     }
 
     fn new_turn(&mut self, moment: Moment) {
-        self.text = None;
+        self.end_text();
+        self.end_thought();
         self.leave_calls_open(moment);
         self.turns = self.turns.max(1) + 1;
         let turn = EntryKind::Turn(self.turns);
@@ -98,8 +146,9 @@ impl Recorder {
     /// The calls that are open will not end any more.
     fn leave_calls_open(&mut self, moment: Moment) {
         for call in std::mem::take(&mut self.open).into_values() {
-            if let Some(bar) = call.bar.and_then(|bar| self.bars.get_mut(bar)) {
-                bar.end = moment;
+            match call.bar.and_then(|bar| self.bars.get_mut(bar)) {
+                Some(bar) => bar.end = moment,
+                None => self.more_calls.add(call.start, moment, call.entry),
             }
         }
     }
@@ -108,15 +157,16 @@ impl Recorder {
         match update {
             TextUpdate::Chunk(chunk) => self.grow_text(chunk, moment, false),
             TextUpdate::Replaced(text) => self.grow_text(text, moment, true),
-            TextUpdate::SegmentEnd => self.text = None,
+            TextUpdate::SegmentEnd => self.end_text(),
             TextUpdate::Abandoned => {
-                if let Some(number) = self.text.take() {
-                    self.entries.change(number, |entry| {
+                if let Some(open) = self.text {
+                    self.entries.change(open.entry, |entry| {
                         if let EntryKind::Text(text) = &mut entry.kind {
                             text.is_abandoned = true;
                         }
                     });
                 }
+                self.end_text();
             }
             TextUpdate::Answer(text) => self.answer = Some(Excerpt::of(text, PAGE_TEXT_BYTES_MAX)),
             TextUpdate::NewTurn => {}
@@ -125,27 +175,57 @@ impl Recorder {
 
     /// Adds to the open text, or puts its final version in its place.
     fn grow_text(&mut self, chunk: &str, moment: Moment, replaces: bool) {
-        let number = match self.text {
-            Some(number) => number,
-            None => {
-                let text = PageText {
-                    text: Excerpt::new(PAGE_TEXT_BYTES_MAX),
-                    end: moment,
-                    is_abandoned: false,
-                };
-                let number = self.push(moment, EntryKind::Text(text));
-                *self.text.insert(number)
-            }
+        let mut open = match self.text {
+            Some(open) => open,
+            None => self.open_block(moment, EntryKind::Text),
         };
-        self.entries.change(number, |entry| {
-            if let EntryKind::Text(text) = &mut entry.kind {
+        open.end = moment;
+        self.text = Some(open);
+        self.grow(open, chunk, replaces);
+    }
+
+    fn think(&mut self, update: &ThinkingUpdate, moment: Moment) {
+        match update {
+            ThinkingUpdate::Chunk(chunk) => {
+                let mut open = match self.thought {
+                    Some(open) => open,
+                    None => self.open_block(moment, EntryKind::Thought),
+                };
+                open.end = moment;
+                self.thought = Some(open);
+                self.grow(open, chunk, false);
+            }
+            ThinkingUpdate::BlockEnd => self.end_thought(),
+        }
+    }
+
+    fn open_block(&mut self, moment: Moment, kind: fn(PageText) -> EntryKind) -> OpenBlock {
+        let text = Excerpt::new(PAGE_TEXT_BYTES_MAX);
+        let entry = self.push(moment, kind(PageText { text, is_abandoned: false }));
+        OpenBlock { entry, start: moment, end: moment }
+    }
+
+    fn grow(&mut self, open: OpenBlock, chunk: &str, replaces: bool) {
+        self.entries.change(open.entry, |entry| {
+            if let EntryKind::Text(text) | EntryKind::Thought(text) = &mut entry.kind {
                 if replaces {
                     text.text = Excerpt::new(PAGE_TEXT_BYTES_MAX);
                 }
                 text.text.push(chunk);
-                text.end = moment;
             }
         });
+    }
+
+    fn end_text(&mut self) {
+        if let Some(OpenBlock { start, end, entry }) = self.text.take() {
+            self.texts.add(start, end, entry);
+        }
+    }
+
+    fn end_thought(&mut self) {
+        if let Some(OpenBlock { start, end, entry }) = self.thought.take() {
+            self.thoughts.add(start, end, entry);
+        }
     }
 
     fn start(&mut self, update: &CallUpdate<'_>, moment: Moment) {
@@ -160,21 +240,23 @@ impl Recorder {
 
     fn complete(&mut self, update: &CallUpdate<'_>, outcome: CallOutcome, moment: Moment) {
         let started = self.open.remove(&update.number);
-        let RecordedCall { entry, bar } = match started {
+        let RecordedCall { start, entry, bar } = match started {
             Some(call) => {
                 self.describe(call.entry, call.bar, update);
                 call
             }
             None => self.call(update, moment, Some(outcome)),
         };
+        let result = update.result().filter(|result| !result.trim().is_empty());
+        let result = result.map(|result| Excerpt::of(&result, PAGE_VALUE_BYTES_MAX));
         self.entries.change(entry, |entry| {
             if let EntryKind::Call(call) = &mut entry.kind {
-                call.outcome = Some(outcome);
-                call.end = Some(moment);
+                (call.outcome, call.end, call.result) = (Some(outcome), Some(moment), result);
             }
         });
-        if let Some(bar) = bar.and_then(|bar| self.bars.get_mut(bar)) {
-            (bar.outcome, bar.end, bar.is_open) = (Some(outcome), moment, false);
+        match bar.and_then(|bar| self.bars.get_mut(bar)) {
+            Some(bar) => (bar.outcome, bar.end, bar.is_open) = (Some(outcome), moment, false),
+            None => self.more_calls.add(start, moment, entry),
         }
     }
 
@@ -192,6 +274,7 @@ impl Recorder {
             tool: String::new(),
             detail: String::new(),
             arguments: Vec::new(),
+            result: None,
             has_start: outcome.is_none(),
             end: None,
             outcome,
@@ -207,12 +290,10 @@ impl Recorder {
                 is_open: true,
                 outcome,
             });
-        } else {
-            self.undrawn_calls += 1;
         }
         let entry = self.push(moment, EntryKind::Call(Box::new(call)));
         self.describe(entry, bar, update);
-        RecordedCall { entry, bar }
+        RecordedCall { start: moment, entry, bar }
     }
 
     /// Adds what an event says about a call.
@@ -244,6 +325,8 @@ impl Recorder {
     }
 
     pub(super) fn finish(mut self, summary: &StreamSummary) -> Recording {
+        self.end_text();
+        self.end_thought();
         self.leave_calls_open(self.clock.now());
         let mut findings = self.findings;
         findings.sort_by_key(|it| it.diagnostic.line.unwrap_or(u64::MAX));
@@ -263,7 +346,9 @@ impl Recorder {
             entries: self.entries,
             findings,
             bars: self.bars,
-            undrawn_calls: self.undrawn_calls,
+            more_calls: self.more_calls,
+            texts: self.texts,
+            thoughts: self.thoughts,
             ends: self.ends,
             answer,
         };

@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 
+use super::blocks::Blocks;
 use super::clock::{Clock, Moment};
 use super::excerpt::Excerpt;
 use crate::check::StreamSummary;
 use crate::limits::{PAGE_ENTRY_BYTES, PAGE_TRANSCRIPT_BYTES_MAX};
-use crate::profile::CallOutcome;
+use crate::profile::{CallOutcome, NoticeKind};
 use crate::rules::diagnostic::Diagnostic;
 
 /// A stream as its page shows it.
@@ -18,8 +19,10 @@ pub(super) struct Recording {
     /// In the order of their lines; those of the stream as a whole at the end.
     pub(super) findings: Vec<PageFinding>,
     pub(super) bars: Vec<Bar>,
-    /// Calls that have no bar.
-    pub(super) undrawn_calls: u64,
+    /// The calls that have no bar.
+    pub(super) more_calls: Blocks,
+    pub(super) texts: Blocks,
+    pub(super) thoughts: Blocks,
     pub(super) ends: Vec<Moment>,
     /// The text of the answer, if it is not the last text.
     pub(super) answer: Option<Excerpt>,
@@ -35,6 +38,10 @@ pub(super) struct PageEntry {
 #[derive(Debug)]
 pub(super) enum EntryKind {
     Text(PageText),
+    /// Reasoning.
+    Thought(PageText),
+    /// An event that a reader wants to see: its kind, and what it says.
+    Notice(NoticeKind, Excerpt),
     Call(Box<PageCall>),
     /// A turn begins, by its number.
     Turn(u64),
@@ -47,7 +54,6 @@ pub(super) enum EntryKind {
 #[derive(Debug)]
 pub(super) struct PageText {
     pub(super) text: Excerpt,
-    pub(super) end: Moment,
     /// Whether the agent gave it up.
     pub(super) is_abandoned: bool,
 }
@@ -61,6 +67,7 @@ pub(super) struct PageCall {
     pub(super) detail: String,
     /// The names of its arguments, and their values.
     pub(super) arguments: Vec<(String, Excerpt)>,
+    pub(super) result: Option<Excerpt>,
     pub(super) has_start: bool,
     pub(super) end: Option<Moment>,
     /// How it ended; none while it is open.
@@ -90,11 +97,13 @@ impl PageEntry {
     /// What it takes in a page at most, in bytes.
     fn cost(&self) -> usize {
         let text = match &self.kind {
-            EntryKind::Text(text) => text.text.cost(),
+            EntryKind::Text(text) | EntryKind::Thought(text) => text.text.cost(),
+            EntryKind::Notice(_, text) => text.cost(),
             EntryKind::Call(call) => {
                 let names = call.tool.len() * 2 + call.detail.len();
                 let values = call.arguments.iter().map(|(name, value)| name.len() + value.cost());
-                6 * names + values.sum::<usize>()
+                let result = call.result.as_ref().map_or(0, Excerpt::cost);
+                6 * names + values.sum::<usize>() + result
             }
             EntryKind::End(tag) => 6 * tag.len(),
             EntryKind::Turn(_) | EntryKind::Silence(_) => 0,
@@ -137,6 +146,12 @@ impl PageEntries {
             self.make_room();
         }
         number
+    }
+
+    /// Whether an entry is there, and not left out.
+    pub(super) fn has(&self, number: u64) -> bool {
+        let first = self.first.len() as u64;
+        number < first || (number >= first + self.omitted.entries && number < self.len())
     }
 
     /// Changes an entry, if it is not left out.
@@ -183,6 +198,12 @@ impl PageEntries {
 
     pub(super) fn last(&self) -> impl Iterator<Item = &PageEntry> {
         self.last.iter().map(|(entry, _)| entry)
+    }
+
+    /// The entries that are there, with their numbers.
+    pub(super) fn numbered(&self) -> impl Iterator<Item = (&PageEntry, u64)> {
+        let last = self.first.len() as u64 + self.omitted.entries;
+        self.first.iter().zip(0..).chain(self.last().zip(last..))
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = &PageEntry> {

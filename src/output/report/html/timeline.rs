@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
+use super::blocks::{Blocks, TimeBlock};
 use super::clock::{Axis, Moment};
-use super::recording::{Bar, EntryKind, PageFinding, Recording};
+use super::recording::{Bar, EntryKind, PageEntry, PageFinding, Recording};
 use super::words::{OneLine, duration, offset};
 use crate::limits::PAGE_LANES_MAX;
 use crate::profile::CallOutcome;
@@ -37,6 +38,7 @@ struct Drawing<'r> {
 struct Rows {
     text: usize,
     calls: usize,
+    more: usize,
     bottom: usize,
 }
 
@@ -48,10 +50,14 @@ pub(super) fn timeline(recording: &Recording) -> Markup {
     let axis = recording.clock.axis();
     let lanes = lanes(&recording.bars, axis);
     let count = lanes.iter().max().map_or(0, |last| last + 1);
-    let has_marks = recording.findings.iter().any(|it| it.diagnostic.line.is_some());
+    let is_notice = |entry: &PageEntry| matches!(entry.kind, EntryKind::Notice(..));
+    let has_marks = recording.findings.iter().any(|it| it.diagnostic.line.is_some())
+        || recording.entries.all().any(is_notice);
     let text = if has_marks { MARKS } else { 4 };
     let calls = text + TEXT + 4;
-    let rows = Rows { text, calls, bottom: calls + count * LANE };
+    let more = calls + count * LANE;
+    let bottom = if recording.more_calls.is_empty() { more } else { more + LANE };
+    let rows = Rows { text, calls, more, bottom };
     let drawing = Drawing { axis, recording, lanes, rows };
     let height = drawing.rows.bottom + TICKS;
     html! {
@@ -65,6 +71,7 @@ pub(super) fn timeline(recording: &Recording) -> Markup {
                 (drawing.texts())
                 (drawing.bars())
                 (drawing.marks())
+                (drawing.notices())
                 (drawing.ends())
             }
             (legend(recording, axis))
@@ -152,20 +159,26 @@ impl Drawing<'_> {
 
     fn texts(&self) -> Markup {
         let top = self.rows.text + 3;
-        let texts = self.recording.entries.all().zip(0..).filter_map(|(entry, number)| {
-            let EntryKind::Text(text) = &entry.kind else { return None };
-            Some((span(self.axis, &entry.at, &text.end), number, text.is_abandoned))
-        });
         html! {
-            @for ((start, end), number, is_abandoned) in texts {
-                a href={ "#e" (number) } tabindex="-1" {
-                    rect.text.abandoned[is_abandoned] x=(percent(start.min(100.0 - BAR_MIN))) y=(top)
-                        width=(percent((end - start).max(BAR_MIN))) height="8" {
-                        title { "text" }
-                    }
+            (self.blocks(&self.recording.thoughts, "thought", (top, 8)))
+            (self.blocks(&self.recording.texts, "text", (top, 8)))
+        }
+    }
+
+    /// Blocks at this height; each is a link, if its entry is there.
+    fn blocks(&self, blocks: &Blocks, class: &str, (top, height): (usize, usize)) -> Markup {
+        let block = |block: &TimeBlock| {
+            let (start, end) = span(self.axis, &block.start, &block.end);
+            let (x, width) = (start.min(100.0 - BAR_MIN), (end - start).max(BAR_MIN));
+            let link = format!("#e{}", block.entry);
+            let has_entry = self.recording.entries.has(block.entry);
+            html! {
+                a href=[has_entry.then_some(link)] tabindex="-1" {
+                    rect.(class) x=(percent(x)) y=(top) width=(percent(width)) height=(height) {}
                 }
             }
-        }
+        };
+        html! { @for it in blocks.iter() { (block(it)) } }
     }
 
     fn bars(&self) -> Markup {
@@ -173,6 +186,7 @@ impl Drawing<'_> {
             @for (bar, lane) in self.recording.bars.iter().zip(&self.lanes) {
                 (self.bar(bar, *lane))
             }
+            (self.blocks(&self.recording.more_calls, "more", (self.rows.more, BAR)))
         }
     }
 
@@ -219,6 +233,20 @@ impl Drawing<'_> {
         }
     }
 
+    fn notices(&self) -> Markup {
+        let entries = &self.recording.entries;
+        html! {
+            @for (entry, number) in entries.numbered() {
+                @if let EntryKind::Notice(..) = &entry.kind {
+                    @let x = percent(self.axis.end(&entry.at).clamp(0.5, 99.5));
+                    a href={ "#e" (number) } tabindex="-1" {
+                        circle.notice cx=(x) cy="6" r="4" {}
+                    }
+                }
+            }
+        }
+    }
+
     fn ends(&self) -> Markup {
         html! {
             @for end in &self.recording.ends {
@@ -252,18 +280,20 @@ fn legend(recording: &Recording, axis: Axis) -> Markup {
     let has_entry = |wanted: &dyn Fn(&EntryKind) -> bool| {
         recording.entries.all().any(|entry| wanted(&entry.kind))
     };
-    let has_text = has_entry(&|kind| matches!(kind, EntryKind::Text(_)));
+    let has_notice = has_entry(&|kind| matches!(kind, EntryKind::Notice(..)));
     let is_shown = |kind: &EntryKind| match kind {
         EntryKind::Silence(ms) => axis.percent(*ms) >= 1.0,
         _ => false,
     };
     let has_silence = axis.by_time && has_entry(&is_shown);
     let entries = [
-        (has_text, "text", "text"),
+        (!recording.texts.is_empty(), "text", "text"),
+        (!recording.thoughts.is_empty(), "thought", "reasoning"),
         (has(|bar| class(bar.outcome) == "good"), "good", "tool call"),
         (has(|bar| class(bar.outcome) == "failed"), "failed", "failed"),
         (has(|bar| class(bar.outcome) == "refused"), "refused", "refused"),
         (has(|bar| class(bar.outcome) == "open"), "open", "never completed"),
+        (has_notice, "notice", "notice"),
         (has_silence, "silence", "no event"),
         (!recording.ends.is_empty(), "end", "terminal event"),
         (recording.findings.iter().any(|it| it.diagnostic.line.is_some()), "mark", "finding"),
@@ -281,8 +311,9 @@ fn legend(recording: &Recording, axis: Axis) -> Markup {
                     " " (axis.untimed) " of " (recording.clock.events())
                     " events have no time and stand at the last one before them."
                 }
-                @if recording.undrawn_calls > 0 {
-                    " The last " (recording.undrawn_calls) " calls are not drawn."
+                @if !recording.more_calls.is_empty() {
+                    " The last row has the " (recording.more_calls.count()) " calls after the first "
+                    (recording.bars.len()) ", several in a block."
                 }
             }
         }

@@ -6,11 +6,13 @@ use std::iter::Peekable;
 use maud::{Markup, html};
 
 use super::clock::Moment;
+use super::excerpt::Excerpt;
 use super::recording::{EntryKind, Omitted, PageCall, PageEntry, PageFinding, PageText, Recording};
 use super::timeline::{class, outcome};
 use super::words::{Lines, OneLine, duration, offset};
 use crate::check::counted;
 use crate::output::report::page_url;
+use crate::profile::NoticeKind;
 
 /// The findings that have no place yet, with their numbers.
 type Rest<'f> =
@@ -18,27 +20,20 @@ type Rest<'f> =
 
 pub(super) fn transcript(recording: &Recording) -> Markup {
     let entries = &recording.entries;
+    let (omitted, first_count) = (entries.omitted(), entries.first().len());
     let mut findings: Rest<'_> = recording.findings.iter().zip(1..).peekable();
-    let mut number = 0;
-    let mut list = |entries: &mut dyn Iterator<Item = &PageEntry>| {
-        let mut items = Vec::new();
-        for entry in entries {
-            items.push(before(&mut findings, entry.at.line));
-            items.push(item(entry, number));
-            number += 1;
-        }
-        items
-    };
-    let first = list(&mut entries.first().iter());
-    let omitted = entries.omitted();
-    let last = list(&mut entries.last());
+    let items = entries.numbered().map(|(entry, number)| {
+        html! { (before(&mut findings, entry.at.line)) (item(entry, number)) }
+    });
+    let items: Vec<Markup> = items.collect();
+    let (first, last) = items.split_at(first_count);
     html! {
         section.transcript aria-labelledby="transcript" {
             h2 #transcript { "Transcript" }
             ol #log {
-                @for item in &first { (item) }
+                @for item in first { (item) }
                 @if omitted.entries > 0 { (left_out(omitted)) }
-                @for item in &last { (item) }
+                @for item in last { (item) }
                 @if let Some(answer) = &recording.answer {
                     li.answer data-kind="text" {
                         p.at { "answer" }
@@ -71,6 +66,8 @@ fn rest(findings: Rest<'_>) -> Markup {
 fn item(entry: &PageEntry, number: u64) -> Markup {
     match &entry.kind {
         EntryKind::Text(text) => self::text(text, &entry.at, number),
+        EntryKind::Thought(text) => thought(text, &entry.at, number),
+        EntryKind::Notice(kind, text) => notice(*kind, text, &entry.at, number),
         EntryKind::Call(call) => self::call(call, &entry.at),
         EntryKind::Turn(turn) => html! {
             li.turn data-kind="turn" { (at(&entry.at)) h3 { "Turn " (turn) } }
@@ -115,6 +112,41 @@ fn text(text: &PageText, moment: &Moment, number: u64) -> Markup {
     }
 }
 
+fn thought(text: &PageText, moment: &Moment, number: u64) -> Markup {
+    if text.text.is_blank() {
+        return html! {};
+    }
+    html! {
+        li.thought #{ "e" (number) } data-kind="thought" {
+            (at(moment))
+            details {
+                summary { span.detail { (OneLine(first_line(text.text.head()))) } }
+                div.said { (Lines(&text.text)) }
+            }
+        }
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.trim_start().lines().next().unwrap_or_default()
+}
+
+fn notice(kind: NoticeKind, text: &Excerpt, moment: &Moment, number: u64) -> Markup {
+    let name = match kind {
+        NoticeKind::Retry => "Retry",
+        NoticeKind::Compaction => "Compaction",
+        NoticeKind::Question => "Question",
+        NoticeKind::Error => "Error",
+        NoticeKind::Info => "Note",
+    };
+    html! {
+        li.notice.error[kind == NoticeKind::Error] #{ "e" (number) } data-kind="notice" {
+            (at(moment))
+            p { strong { (name) } @if !text.is_blank() { ": " (Lines(text)) } }
+        }
+    }
+}
+
 fn call(call: &PageCall, moment: &Moment) -> Markup {
     let tool = if call.tool.is_empty() { "no name" } else { &call.tool };
     let took = call.end.as_ref().and_then(|end| moment.until(end)).filter(|_| call.has_start);
@@ -136,6 +168,10 @@ fn call(call: &PageCall, moment: &Moment) -> Markup {
                     @for (name, value) in &call.arguments {
                         dt { @if name.is_empty() { "arguments" } @else { (OneLine(name)) } }
                         dd { pre { (Lines(value)) } }
+                    }
+                    @if let Some(result) = &call.result {
+                        dt { "result" }
+                        dd { pre.result { (Lines(result)) } }
                     }
                 }
                 p.about {
@@ -189,6 +225,14 @@ fn left_out(omitted: Omitted) -> Markup {
 pub(super) fn filter(recording: &Recording) -> Markup {
     let mut tools: BTreeMap<&str, u64> = BTreeMap::new();
     let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
+    let entries = &recording.entries;
+    let has = |wanted: fn(&EntryKind) -> bool| entries.all().any(|it| wanted(&it.kind));
+    let others = [
+        (has(|it| matches!(it, EntryKind::Thought(_))), "thought", "reasoning"),
+        (has(|it| matches!(it, EntryKind::Notice(..))), "notice", "notices"),
+        (!recording.findings.is_empty(), "finding", "findings"),
+    ];
+    let others = others.iter().filter(|it| it.0).map(|(_, kind, words)| (kind, words));
     for call in recording.entries.calls() {
         *tools.entry(&call.tool).or_default() += 1;
         *outcomes.entry(outcome(call.outcome)).or_default() += 1;
@@ -201,7 +245,7 @@ pub(super) fn filter(recording: &Recording) -> Markup {
                     option value="" { "everything" }
                     option value="text" { "text" }
                     option value="call" { "tool calls" }
-                    option value="finding" { "findings" }
+                    @for (kind, words) in others { option value=(kind) { (words) } }
                     @if !tools.is_empty() {
                         optgroup label="Calls of one tool" {
                             @for (tool, count) in &tools {
