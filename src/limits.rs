@@ -235,7 +235,7 @@ mod program {
     pub(crate) const PAGE_FINDINGS_BYTES_MAX: usize = 400_000;
 
     /// Calls that the timeline of an HTML page shows one by one, about 1 kB each.
-    pub(crate) const PAGE_BARS_MAX: usize = 1_500;
+    pub(crate) const PAGE_BARS_MAX: u64 = 1_500;
 
     /// Blocks of a timeline for what is too much to be shown one by one.
     pub(crate) const PAGE_BLOCKS_MAX: usize = 1_000;

@@ -42,11 +42,9 @@ impl Index {
 
     pub(super) fn add(&mut self, summary: &StreamSummary, page: &str) {
         let (facts, usage) = (&summary.facts, &summary.facts.usage);
-        let found = [(summary.errors, "error"), (summary.warnings, "warning")];
-        let found = found.iter().filter(|(count, _)| *count > 0);
-        let found = found.map(|(count, what)| counted(*count, what));
+        let found = summary.rule_counts.keys().map(|rule| rule.name().to_owned());
         let reasons = figures::reasons(summary).into_iter().take(1);
-        let reason = found.chain(reasons).collect::<Vec<_>>().join("; ");
+        let reason = reasons.chain(found).collect::<Vec<_>>().join("; ");
         self.rows.push(IndexRow {
             stream: clipped(&summary.name, 500).into_owned(),
             page: page.to_owned(),

@@ -7,7 +7,7 @@ use super::timeline::timeline;
 use super::transcript::{filter, transcript};
 use super::words::OneLine;
 use super::{policy, words};
-use crate::check::{Note, Outcome, StreamSummary, Verdict, counted};
+use crate::check::{Limit, Note, Outcome, StreamSummary, Verdict, counted};
 use crate::output::report::figures::{self, dollars, grouped};
 
 const STYLE: &str = include_str!("style.css");
@@ -135,9 +135,9 @@ fn facts(recording: &Recording) -> Markup {
         ("tokens out", usage.output_tokens.map(grouped), String::new()),
     ];
     let version = facts.agent_version.as_deref().unwrap_or_default();
-    let events = counted(summary.events, "event");
-    let size =
-        format!("{events} in {}, {}", counted(summary.lines, "line"), words::size(summary.bytes));
+    let events = if summary.events == 1 { "event" } else { "events" };
+    let (count, bytes) = (grouped(summary.events), words::size(summary.bytes));
+    let size = format!("{count} {events}, {bytes}");
     let details = [
         ("agent", Some(format!("{} {version}", summary.profile))),
         ("model", facts.model.clone()),
@@ -180,7 +180,9 @@ fn files(summary: &StreamSummary) -> Option<String> {
 /// What a reader should know besides, if the reasons do not say it.
 fn notes(summary: &StreamSummary) -> Markup {
     let reasons = figures::reasons(summary);
-    let notes = summary.notes.iter().map(Note::to_string);
+    // The page lists calls by bounds of its own.
+    let notes = summary.notes.iter().filter(|note| **note != Note::LimitReached(Limit::CallRows));
+    let notes = notes.map(Note::to_string);
     let notes: Vec<String> = notes.filter(|note| !reasons.contains(note)).collect();
     html! {
         @if !notes.is_empty() {

@@ -37,8 +37,10 @@ pub(super) struct Recorder {
     open: BTreeMap<u64, RecordedCall>,
     calls: u64,
     turns: u64,
-    bars: Vec<Bar>,
-    more_calls: Blocks,
+    /// None if there are too many calls to be shown one by one.
+    bars: Option<Vec<Bar>>,
+    call_blocks: Blocks,
+    bad_call_blocks: Blocks,
     ends: Vec<Moment>,
     findings: Vec<PageFinding>,
     findings_bytes: usize,
@@ -47,9 +49,9 @@ pub(super) struct Recorder {
 /// Where an open call is kept.
 #[derive(Debug)]
 struct RecordedCall {
+    number: u64,
     start: Moment,
     entry: u64,
-    bar: Option<usize>,
 }
 
 /// A text that grows: its entry, and when it began and grew.
@@ -75,8 +77,9 @@ impl Recorder {
             open: BTreeMap::new(),
             calls: 0,
             turns: 0,
-            bars: Vec::new(),
-            more_calls: Blocks::default(),
+            bars: Some(Vec::new()),
+            call_blocks: Blocks::default(),
+            bad_call_blocks: Blocks::default(),
             ends: Vec::new(),
             findings: Vec::new(),
             findings_bytes: 0,
@@ -146,10 +149,7 @@ impl Recorder {
     /// The calls that are open will not end any more.
     fn leave_calls_open(&mut self, moment: Moment) {
         for call in std::mem::take(&mut self.open).into_values() {
-            match call.bar.and_then(|bar| self.bars.get_mut(bar)) {
-                Some(bar) => bar.end = moment,
-                None => self.more_calls.add(call.start, moment, call.entry),
-            }
+            self.end_call(&call, None, moment);
         }
     }
 
@@ -229,35 +229,49 @@ impl Recorder {
     }
 
     fn start(&mut self, update: &CallUpdate<'_>, moment: Moment) {
-        if let Some(open) = self.open.get(&update.number) {
-            let (entry, bar) = (open.entry, open.bar);
-            self.describe(entry, bar, update);
-            return;
+        match self.open.remove(&update.number) {
+            Some(call) => {
+                self.describe(&call, update);
+                self.open.insert(update.number, call);
+            }
+            None => {
+                let call = self.call(update, moment, None);
+                self.open.insert(update.number, call);
+            }
         }
-        let call = self.call(update, moment, None);
-        self.open.insert(update.number, call);
     }
 
     fn complete(&mut self, update: &CallUpdate<'_>, outcome: CallOutcome, moment: Moment) {
-        let started = self.open.remove(&update.number);
-        let RecordedCall { start, entry, bar } = match started {
+        let call = match self.open.remove(&update.number) {
             Some(call) => {
-                self.describe(call.entry, call.bar, update);
+                self.describe(&call, update);
                 call
             }
             None => self.call(update, moment, Some(outcome)),
         };
         let result = update.result().filter(|result| !result.trim().is_empty());
         let result = result.map(|result| Excerpt::of(&result, PAGE_VALUE_BYTES_MAX));
-        self.entries.change(entry, |entry| {
+        self.entries.change(call.entry, |entry| {
             if let EntryKind::Call(call) = &mut entry.kind {
                 (call.outcome, call.end, call.result) = (Some(outcome), Some(moment), result);
             }
         });
-        match bar.and_then(|bar| self.bars.get_mut(bar)) {
-            Some(bar) => (bar.outcome, bar.end, bar.is_open) = (Some(outcome), moment, false),
-            None => self.more_calls.add(start, moment, entry),
+        self.end_call(&call, Some(outcome), moment);
+    }
+
+    fn end_call(&mut self, call: &RecordedCall, outcome: Option<CallOutcome>, end: Moment) {
+        self.call_blocks.add(call.start, end, call.entry);
+        if !matches!(outcome, Some(CallOutcome::Succeeded | CallOutcome::Unknown)) {
+            self.bad_call_blocks.add(call.start, end, call.entry);
         }
+        if let Some(bar) = self.bar(call.number) {
+            (bar.outcome, bar.end, bar.is_open) = (outcome, end, outcome.is_none());
+        }
+    }
+
+    fn bar(&mut self, number: u64) -> Option<&mut Bar> {
+        let place = usize::try_from(number - 1).ok()?;
+        self.bars.as_mut()?.get_mut(place)
     }
 
     /// A call of which this is the first event. A completion without a start has an outcome.
@@ -279,9 +293,8 @@ impl Recorder {
             end: None,
             outcome,
         };
-        let bar = (self.bars.len() < PAGE_BARS_MAX).then_some(self.bars.len());
-        if bar.is_some() {
-            self.bars.push(Bar {
+        if let Some(bars) = &mut self.bars {
+            bars.push(Bar {
                 number: self.calls,
                 tool: String::new(),
                 detail: String::new(),
@@ -291,20 +304,24 @@ impl Recorder {
                 outcome,
             });
         }
+        if self.calls > PAGE_BARS_MAX {
+            self.bars = None;
+        }
         let entry = self.push(moment, EntryKind::Call(Box::new(call)));
-        self.describe(entry, bar, update);
-        RecordedCall { start: moment, entry, bar }
+        let call = RecordedCall { number: self.calls, start: moment, entry };
+        self.describe(&call, update);
+        call
     }
 
     /// Adds what an event says about a call.
-    fn describe(&mut self, entry: u64, bar: Option<usize>, update: &CallUpdate<'_>) {
+    fn describe(&mut self, call: &RecordedCall, update: &CallUpdate<'_>) {
         let tool = clipped(&update.action.tool, CALL_ID_BYTES_MAX);
         let detail = clipped(update.detail().unwrap_or_default(), PAGE_DETAIL_BYTES_MAX);
         let named = update.call.arguments.map(arguments::named).unwrap_or_default();
-        if let Some(bar) = bar.and_then(|bar| self.bars.get_mut(bar)) {
+        if let Some(bar) = self.bar(call.number) {
             (bar.tool, bar.detail) = (tool.to_string(), detail.to_string());
         }
-        self.entries.change(entry, |entry| {
+        self.entries.change(call.entry, |entry| {
             if let EntryKind::Call(call) = &mut entry.kind {
                 (call.tool, call.detail) = (tool.into_owned(), detail.into_owned());
                 if !named.is_empty() {
@@ -346,7 +363,8 @@ impl Recorder {
             entries: self.entries,
             findings,
             bars: self.bars,
-            more_calls: self.more_calls,
+            calls: self.call_blocks,
+            bad_calls: self.bad_call_blocks,
             texts: self.texts,
             thoughts: self.thoughts,
             ends: self.ends,
@@ -368,7 +386,7 @@ impl Recording {
                 call.outcome = row.outcome.filter(|_| call.outcome.is_some());
             }
         }
-        for bar in &mut self.bars {
+        for bar in self.bars.iter_mut().flatten() {
             let outcome = row(bar.number).and_then(|row| row.outcome);
             bar.outcome = outcome.filter(|_| bar.outcome.is_some()).or(bar.outcome);
         }

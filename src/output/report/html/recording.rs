@@ -18,9 +18,11 @@ pub(super) struct Recording {
     pub(super) entries: PageEntries,
     /// In the order of their lines; those of the stream as a whole at the end.
     pub(super) findings: Vec<PageFinding>,
-    pub(super) bars: Vec<Bar>,
-    /// The calls that have no bar.
-    pub(super) more_calls: Blocks,
+    /// None if there are too many calls to be shown one by one.
+    pub(super) bars: Option<Vec<Bar>>,
+    pub(super) calls: Blocks,
+    /// Calls that failed, were refused or never completed.
+    pub(super) bad_calls: Blocks,
     pub(super) texts: Blocks,
     pub(super) thoughts: Blocks,
     pub(super) ends: Vec<Moment>,

@@ -5,8 +5,9 @@ use maud::{Markup, html};
 use super::blocks::{Blocks, TimeBlock};
 use super::clock::{Axis, Moment};
 use super::recording::{Bar, EntryKind, PageEntry, PageFinding, Recording};
-use super::words::{OneLine, duration, offset};
+use super::words::{OneLine, duration, offset, whole};
 use crate::limits::PAGE_LANES_MAX;
+use crate::output::report::figures::grouped;
 use crate::profile::CallOutcome;
 use crate::rules::Severity;
 use crate::rules::escape::clipped;
@@ -38,7 +39,6 @@ struct Drawing<'r> {
 struct Rows {
     text: usize,
     calls: usize,
-    more: usize,
     bottom: usize,
 }
 
@@ -48,16 +48,15 @@ pub(super) fn timeline(recording: &Recording) -> Markup {
         return html! {};
     }
     let axis = recording.clock.axis();
-    let lanes = lanes(&recording.bars, axis);
+    let lanes = lanes(recording.bars.as_deref().unwrap_or_default(), axis);
     let count = lanes.iter().max().map_or(0, |last| last + 1);
     let is_notice = |entry: &PageEntry| matches!(entry.kind, EntryKind::Notice(..));
     let has_marks = recording.findings.iter().any(|it| it.diagnostic.line.is_some())
         || recording.entries.all().any(is_notice);
     let text = if has_marks { MARKS } else { 4 };
     let calls = text + TEXT + 4;
-    let more = calls + count * LANE;
-    let bottom = if recording.more_calls.is_empty() { more } else { more + LANE };
-    let rows = Rows { text, calls, more, bottom };
+    let count = if recording.bars.is_none() { 2 } else { count };
+    let rows = Rows { text, calls, bottom: calls + count * LANE };
     let drawing = Drawing { axis, recording, lanes, rows };
     let height = drawing.rows.bottom + TICKS;
     html! {
@@ -126,7 +125,7 @@ impl Drawing<'_> {
         }
         let label = |at: f64| match self.axis.by_time {
             true => offset(at, step < 1_000.0),
-            false => format!("{at:.0}"),
+            false => grouped(whole(at)),
         };
         let (bottom, last) = (self.rows.bottom, self.rows.bottom + 15);
         html! {
@@ -183,10 +182,12 @@ impl Drawing<'_> {
 
     fn bars(&self) -> Markup {
         html! {
-            @for (bar, lane) in self.recording.bars.iter().zip(&self.lanes) {
-                (self.bar(bar, *lane))
+            @if let Some(bars) = &self.recording.bars {
+                @for (bar, lane) in bars.iter().zip(&self.lanes) { (self.bar(bar, *lane)) }
+            } @else {
+                (self.blocks(&self.recording.calls, "calls", (self.rows.calls, BAR)))
+                (self.blocks(&self.recording.bad_calls, "bad-calls", (self.rows.calls + LANE, BAR)))
             }
-            (self.blocks(&self.recording.more_calls, "more", (self.rows.more, BAR)))
         }
     }
 
@@ -276,7 +277,8 @@ fn step(axis: Axis) -> f64 {
 }
 
 fn legend(recording: &Recording, axis: Axis) -> Markup {
-    let has = |wanted: fn(&Bar) -> bool| recording.bars.iter().any(wanted);
+    let bars = recording.bars.as_deref();
+    let has = |wanted: fn(&Bar) -> bool| bars.unwrap_or_default().iter().any(wanted);
     let has_entry = |wanted: &dyn Fn(&EntryKind) -> bool| {
         recording.entries.all().any(|entry| wanted(&entry.kind))
     };
@@ -289,8 +291,9 @@ fn legend(recording: &Recording, axis: Axis) -> Markup {
     let entries = [
         (!recording.texts.is_empty(), "text", "text"),
         (!recording.thoughts.is_empty(), "thought", "reasoning"),
-        (has(|bar| class(bar.outcome) == "good"), "good", "tool call"),
+        (bars.is_none() || has(|bar| class(bar.outcome) == "good"), "good", "tool call"),
         (has(|bar| class(bar.outcome) == "failed"), "failed", "failed"),
+        (bars.is_none() && !recording.bad_calls.is_empty(), "failed", "not successful"),
         (has(|bar| class(bar.outcome) == "refused"), "refused", "refused"),
         (has(|bar| class(bar.outcome) == "open"), "open", "never completed"),
         (has_notice, "notice", "notice"),
@@ -308,12 +311,12 @@ fn legend(recording: &Recording, axis: Axis) -> Markup {
                     "By the order of the events: the stream has no times."
                 }
                 @if axis.by_time && axis.untimed > 0 {
-                    " " (axis.untimed) " of " (recording.clock.events())
+                    " " (grouped(axis.untimed)) " of " (grouped(recording.clock.events()))
                     " events have no time and stand at the last one before them."
                 }
-                @if !recording.more_calls.is_empty() {
-                    " The last row has the " (recording.more_calls.count()) " calls after the first "
-                    (recording.bars.len()) ", several in a block."
+                @if bars.is_none() {
+                    " " (grouped(recording.calls.count()))
+                    " calls are too many to be shown one by one: a block has several."
                 }
             }
         }

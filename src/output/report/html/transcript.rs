@@ -10,7 +10,7 @@ use super::excerpt::Excerpt;
 use super::recording::{EntryKind, Omitted, PageCall, PageEntry, PageFinding, PageText, Recording};
 use super::timeline::{class, outcome};
 use super::words::{Lines, OneLine, duration, offset};
-use crate::check::counted;
+use crate::output::report::figures::grouped;
 use crate::output::report::page_url;
 use crate::profile::NoticeKind;
 
@@ -30,6 +30,12 @@ pub(super) fn transcript(recording: &Recording) -> Markup {
     html! {
         section.transcript aria-labelledby="transcript" {
             h2 #transcript { "Transcript" }
+            @if omitted.entries > 0 {
+                p.omitted {
+                    "Not all of it: " (grouped(omitted.entries)) " entries in the middle "
+                    a href="#omitted" { "are left out" } "."
+                }
+            }
             ol #log {
                 @for item in first { (item) }
                 @if omitted.entries > 0 { (left_out(omitted)) }
@@ -209,13 +215,13 @@ fn finding(finding: &PageFinding, number: u64) -> Markup {
 
 fn left_out(omitted: Omitted) -> Markup {
     let (first, last) = omitted.lines;
+    let entries = if omitted.entries == 1 { "entry" } else { "entries" };
     html! {
-        li.omitted data-kind="omitted" {
-            p.at {}
+        li.omitted #omitted data-kind="omitted" {
+            p.at { span.line { "line " (first) } }
             p {
-                (counted(omitted.entries, "entry").replace("entrys", "entries")) " between line "
-                (first) " and line " (last) " left out, "
-                (counted(omitted.calls, "tool call")) " of them. The recording has them all."
+                (grouped(omitted.entries)) " " (entries) " left out, up to line " (last) ", "
+                (grouped(omitted.calls)) " of them tool calls. The recording has them all."
             }
         }
     }

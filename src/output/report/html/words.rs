@@ -20,8 +20,9 @@ pub(super) struct Lines<'t>(pub(super) &'t Excerpt);
 impl Render for Lines<'_> {
     fn render(&self) -> Markup {
         let (missing, tail) = self.0.tail();
+        let (head, tail) = (self.0.head().trim_start_matches(['\r', '\n']), tail.trim_end());
         html! {
-            (escaped(self.0.head()))
+            (escaped(if tail.is_empty() { head.trim_end() } else { head }))
             @if missing > 0 { span.cut { "… " (size(missing)) " left out …" } }
             (escaped(tail))
         }
@@ -68,7 +69,7 @@ pub(super) fn offset(ms: f64, has_tenths: bool) -> String {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "never negative")]
-fn whole(ms: f64) -> u64 {
+pub(super) fn whole(ms: f64) -> u64 {
     ms.max(0.0).round() as u64
 }
 
