@@ -216,6 +216,46 @@ mod program {
     /// Longest duration of a timer.
     pub(crate) const TIMER_MAX: Duration = Duration::from_secs(365 * 86_400);
 
+    /// The transcript of an HTML page, in bytes of the page: the first entries and the last ones,
+    /// half of it each.
+    pub(crate) const PAGE_TRANSCRIPT_BYTES_MAX: usize = 5 * 1024 * 1024;
+
+    /// The markup of one entry of a transcript, in bytes.
+    pub(crate) const PAGE_ENTRY_BYTES: usize = 700;
+
+    /// Longest text of the assistant in an HTML page, in bytes.
+    pub(crate) const PAGE_TEXT_BYTES_MAX: usize = 32 * 1024;
+
+    /// Longest argument or result of a tool call in an HTML page, in bytes.
+    pub(crate) const PAGE_VALUE_BYTES_MAX: usize = 8 * 1024;
+
+    /// Arguments of one tool call in an HTML page.
+    pub(crate) const PAGE_ARGUMENTS_MAX: usize = 20;
+
+    /// Longest detail of a tool call in an HTML page, in bytes.
+    pub(crate) const PAGE_DETAIL_BYTES_MAX: usize = 300;
+
+    /// Findings in an HTML page, in bytes; each is there twice.
+    pub(crate) const PAGE_FINDINGS_BYTES_MAX: usize = 400_000;
+
+    /// Calls that the timeline of an HTML page shows one by one, about 1 kB each.
+    pub(crate) const PAGE_BARS_MAX: u64 = 1_500;
+
+    /// Blocks of a timeline for what is too much to be shown one by one.
+    pub(crate) const PAGE_BLOCKS_MAX: usize = 1_000;
+
+    /// Rows of calls at the same time in a timeline; what does not fit shares the last one.
+    pub(crate) const PAGE_LANES_MAX: usize = 12;
+
+    /// Ends of turns in a timeline.
+    pub(crate) const PAGE_ENDS_MAX: usize = 200;
+
+    /// Shortest time without an event that an HTML page shows, in milliseconds.
+    pub(crate) const PAGE_SILENCE_MS_MIN: f64 = 5_000.0;
+
+    /// Streams in the index of an HTML report, and so pages. The others are counted.
+    pub(crate) const PAGES_MAX: usize = 5_000;
+
     /// Longest name of a stream in an error, in bytes: the reason after it must fit the message.
     pub(crate) const STREAM_NAME_BYTES_MAX: usize = 1_024;
 

@@ -126,6 +126,11 @@ impl<'a> CheckedEvent<'a> {
         self.facts.tag
     }
 
+    /// The agent's own time of it, in milliseconds.
+    pub fn time_ms(&self) -> Option<f64> {
+        self.facts.time
+    }
+
     /// Whether it satisfies the schemas.
     pub fn is_valid(&self) -> bool {
         self.is_valid

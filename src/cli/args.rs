@@ -306,7 +306,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "FILE", conflicts_with = "command", help_heading = "Files")]
     pub(crate) files0_from: Option<PathBuf>,
 
-    /// Write a report: human, json, github, markdown, junit or sarif
+    /// Write a report: human, json, github, markdown, junit, sarif, html
     #[arg(long, value_name = "FORMAT[=FILE]", action = ArgAction::Append)]
     #[arg(help_heading = "Report")]
     pub(crate) report: Vec<ReportTo>,

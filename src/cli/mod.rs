@@ -15,6 +15,7 @@ mod outputs;
 mod producer;
 mod progress;
 mod redaction;
+mod report_pages;
 mod report_target;
 mod reports;
 #[cfg_attr(not(unix), path = "command_unsupported.rs")]

@@ -85,7 +85,9 @@ impl Outputs {
     /// Whether something is written while a stream arrives, so that streams cannot be checked at
     /// the same time.
     pub(super) fn are_live(&self) -> bool {
-        self.conversion.is_some() || !self.copies.is_empty()
+        self.conversion.is_some()
+            || !self.copies.is_empty()
+            || self.reports.iter().any(OpenReport::shows_events)
     }
 
     /// The sum of the streams so far.
@@ -154,10 +156,12 @@ impl Observer for Outputs {
 
     fn event(&mut self, event: &CheckedEvent<'_>) {
         self.progress.event(event);
-        // Reports do not list events.
         if let Some(conversion) = &mut self.conversion {
             conversion.event(event);
         }
+        self.reports.iter_mut().filter(|it| it.shows_events()).for_each(|report| {
+            report.observer().event(event);
+        });
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {

@@ -29,6 +29,7 @@ pub(crate) enum ReportFormat {
     Markdown,
     Junit,
     Sarif,
+    Html,
 }
 
 impl FromStr for ReportTo {
@@ -48,8 +49,10 @@ impl FromStr for ReportTo {
             "markdown" => ReportFormat::Markdown,
             "junit" => ReportFormat::Junit,
             "sarif" => ReportFormat::Sarif,
+            "html" => ReportFormat::Html,
             _ => {
-                let formats = "the formats are human, json, github, markdown, junit and sarif";
+                let formats =
+                    "the formats are human, json, github, markdown, junit, sarif and html";
                 return Err(formats.to_owned());
             }
         };

@@ -5,6 +5,8 @@ mod annotations;
 #[cfg(feature = "cli")]
 mod baseline_writer;
 mod figures;
+#[cfg(feature = "cli")]
+mod html;
 mod human;
 mod json;
 #[cfg(feature = "cli")]
@@ -32,6 +34,8 @@ use crate::rules::Rule;
 pub(crate) use annotations::Annotations;
 #[cfg(feature = "cli")]
 pub(crate) use baseline_writer::BaselineWriter;
+#[cfg(feature = "cli")]
+pub(crate) use html::{Html, PageFolder};
 pub use human::Human;
 pub use json::{Json, SCHEMA};
 #[cfg(feature = "cli")]
@@ -59,6 +63,11 @@ pub(crate) trait Report<W>: Observer {
     /// open, it could not be checked to its end.
     fn error(&mut self, message: &str) {
         let _ = message;
+    }
+
+    /// Whether the report shows single events.
+    fn shows_events(&self) -> bool {
+        false
     }
 
     /// Whether the report shows the exit code, which depends on the other outputs.
