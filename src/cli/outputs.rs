@@ -197,6 +197,11 @@ fn conversion(target: Target, is_raw: bool) -> Result<Conversion<Box<dyn Write>>
         Target::Answer => To::Answer,
         Target::Json => To::Json,
         Target::StreamJson => To::ValidEvents,
+        Target::Events => To::Events,
+        Target::AgUi => To::AgUi,
+        Target::ChromeTrace => To::ChromeTrace,
+        Target::OtlpJson => To::OtlpJson,
+        Target::Atif => To::Atif,
     };
     Ok(if to.is_text() {
         Conversion::new(to, is_raw, stop_commands(stdout()?))

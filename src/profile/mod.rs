@@ -10,6 +10,7 @@ mod actions;
 pub(crate) mod builtin;
 mod calls;
 pub(crate) mod condition;
+mod defects;
 pub(crate) mod detect;
 mod end;
 mod exit;
@@ -35,6 +36,7 @@ pub use run_facts::Reason;
 pub(crate) use actions::{ActionRule, ActionRules};
 pub(crate) use builtin::DEFAULT;
 pub(crate) use calls::{BackgroundRule, CallRule, CallRules, OpenAtEnd, ToolName, WithoutStart};
+pub(crate) use defects::DefectRule;
 pub(crate) use end::{EndRules, RunOutcome, TerminalOutcome, TerminalPolicy};
 pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
 pub(crate) use load::read_json;
@@ -84,6 +86,9 @@ pub(crate) struct Profile {
     /// All that match apply.
     #[serde(default)]
     pub values: Vec<ValueRule>,
+    /// All that match apply.
+    #[serde(default)]
+    pub defects: Vec<DefectRule>,
     pub single_object: Option<SingleObjectRules>,
     /// What a profile that is not built in was read from.
     #[serde(skip)]
