@@ -95,6 +95,15 @@ pub(crate) const CONVERTED_BYTES_MAX: usize = 64 * 1024;
 /// Longest answer that is kept until the end of the run, in bytes.
 pub(crate) const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// Arguments of open calls that a conversion keeps, in bytes. What does not fit is left out.
+pub(crate) const KEPT_ARGUMENTS_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Errors and defects that the span of a run has as events; the others are counted.
+pub(crate) const SPAN_EVENTS_MAX: usize = 1_000;
+
+/// Calls that share a step of a trajectory, because they overlap.
+pub(crate) const STEP_CALLS_MAX: usize = 1_000;
+
 /// Longest detail (path, command) of an action line, in characters.
 pub(crate) const ACTION_DETAIL_CHARS_MAX: usize = 200;
 

@@ -25,7 +25,7 @@ use values::{duration, duration_or_none, jobs};
 
 pub(crate) use generated::{completions, manual_page, names_subcommand};
 pub(crate) use help::{one_line, usage};
-pub(crate) use values::{ReportFormat, ReportTo, Size, rule};
+pub(crate) use values::{ReportFormat, ReportTo, Size, Target, rule};
 
 /// The value of `--exit-grace` without the flag.
 #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
@@ -325,15 +325,6 @@ impl Cli {
     pub(crate) fn is_timed(&self) -> bool {
         self.timeout.is_some() || self.idle_timeout.is_some()
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Target {
-    Text,
-    Transcript,
-    Answer,
-    Json,
-    StreamJson,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -212,6 +212,11 @@ fn conversion(
         Target::Answer => To::Answer,
         Target::Json => To::Json,
         Target::StreamJson => To::ValidEvents,
+        Target::Events => To::Events,
+        Target::AgUi => To::AgUi,
+        Target::ChromeTrace => To::ChromeTrace,
+        Target::OtlpJson => To::OtlpJson,
+        Target::Atif => To::Atif,
     };
     let on_terminal = io::stdout().is_terminal();
     let stdout: Box<dyn Write> = match stdout()? {

@@ -10,6 +10,7 @@ mod actions;
 pub(crate) mod builtin;
 mod calls;
 pub(crate) mod condition;
+mod defects;
 mod details;
 pub(crate) mod detect;
 mod end;
@@ -36,6 +37,7 @@ pub use run_facts::Reason;
 pub(crate) use actions::{ActionRule, ActionRules};
 pub(crate) use builtin::DEFAULT;
 pub(crate) use calls::{BackgroundRule, CallRule, CallRules, OpenAtEnd, ToolName, WithoutStart};
+pub(crate) use defects::DefectRule;
 pub(crate) use details::{NoticeKind, NoticeRule, ResultRule, ThinkingMode, ThinkingRule};
 pub(crate) use end::{EndRules, RunOutcome, TerminalOutcome, TerminalPolicy};
 pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
@@ -97,6 +99,9 @@ pub(crate) struct Profile {
     /// All that match apply.
     #[serde(default)]
     pub values: Vec<ValueRule>,
+    /// All that match apply.
+    #[serde(default)]
+    pub defects: Vec<DefectRule>,
     pub single_object: Option<SingleObjectRules>,
     /// What a profile that is not built in was read from.
     #[serde(skip)]

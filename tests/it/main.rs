@@ -17,6 +17,7 @@ mod demands;
 #[path = "../differential/mod.rs"]
 mod differential;
 mod engines;
+mod events;
 mod extends;
 mod facts;
 mod fingerprints;

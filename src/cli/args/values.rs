@@ -6,6 +6,8 @@ use std::str::FromStr;
 use std::thread;
 use std::time::Duration;
 
+use clap::ValueEnum;
+
 use crate::limits::TIMER_MAX;
 use crate::rules::Rule;
 use crate::rules::suggest::nearest;
@@ -58,6 +60,21 @@ impl FromStr for ReportTo {
         };
         Ok(Self { format, file })
     }
+}
+
+/// What a stream is converted to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Target {
+    Text,
+    Transcript,
+    Answer,
+    Json,
+    StreamJson,
+    Events,
+    AgUi,
+    ChromeTrace,
+    OtlpJson,
+    Atif,
 }
 
 /// A number of bytes.
