@@ -12,5 +12,6 @@ pub(super) mod lines;
 pub(crate) mod repeats;
 pub(crate) mod schema;
 pub(super) mod session;
+pub(super) mod stats;
 pub(crate) mod terminal;
 pub(crate) mod text;

@@ -109,12 +109,12 @@ fn aside(text: String) -> String {
 }
 
 /// Cents, and more digits of what is less than ten cents.
-fn dollars(cost: f64) -> String {
+pub(super) fn dollars(cost: f64) -> String {
     if cost == 0.0 || cost >= 0.1 { format!("${cost:.2}") } else { format!("${cost:.4}") }
 }
 
 /// With a space between groups of three digits.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
     groups.collect::<Vec<_>>().join(" ")
