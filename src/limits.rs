@@ -86,6 +86,16 @@ pub(crate) const TAGS_REMEMBERED_MAX: usize = 64;
 /// Different names of unknown events, and of unknown tools, that are counted one by one.
 pub(crate) const NAMES_MAX: usize = 200;
 
+/// Durations of tool calls of one stream that are kept for the median, 8 bytes each. Later ones are
+/// in the sum, and may be the longest.
+pub(crate) const DURATIONS_MAX: usize = 20_000;
+
+/// Slowest calls, and longest silences, that a report lists.
+pub(crate) const LONGEST_MAX: usize = 10;
+
+/// Rows of a table of figures that a person reads. The json report has all of them.
+pub(crate) const STATS_ROWS_MAX: usize = 30;
+
 /// Open calls that a message names; the others are counted.
 pub(crate) const CALLS_NAMED_MAX: usize = 5;
 

@@ -13,6 +13,7 @@ mod globs;
 mod observer;
 mod run;
 mod stage;
+mod stats;
 mod stream;
 mod summary;
 
@@ -43,6 +44,7 @@ pub use stage::calls::{CallCounts, CallRow};
 #[cfg(feature = "cli")]
 pub(crate) use stage::repeats::REPEATED_CALLS;
 pub(crate) use stage::schema::validate;
+pub use stats::{RunStats, Silence, SlowCall, ToolStats};
 pub(crate) use summary::counted;
 pub use summary::{Format, Limit, Note, Outcome, StreamSummary, Verdict};
 

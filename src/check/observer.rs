@@ -141,7 +141,7 @@ impl<'a> CheckedEvent<'a> {
 
     /// Whether it belongs to the run; it does not if the terminal event came before it.
     pub fn is_in_run(&self) -> bool {
-        matches!(self.place, Place::Run | Place::NewTurn)
+        self.place.is_in_run()
     }
 
     /// Whether the run has exceeded one of its limits, with this event or before, and that is an

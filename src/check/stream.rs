@@ -59,9 +59,12 @@ impl<'c> StreamCheck<'c> {
         name: String,
         contract: &'c Contract,
         source: ProfileSource,
-        memory: Memory,
+        mut memory: Memory,
     ) -> Self {
         let (profile, options) = (contract.profile(), contract.options());
+        if options.collects_stats {
+            memory.facts.read_all_times();
+        }
         Self {
             stream: stream.to_owned(),
             name,
@@ -233,6 +236,7 @@ impl<'c> StreamCheck<'c> {
             stderr: stderr.map(clip).collect(),
             facts: self.facts(end, exit),
             text_bytes: self.run.text.text_bytes(),
+            stats: self.run.stats.as_mut().map(|stats| Box::new(stats.finish())),
             notes: self.notes(end, exit),
         }
     }

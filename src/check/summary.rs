@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::stage::calls::{CallCounts, CallRow};
+use super::stats::RunStats;
 use crate::facts::RunFacts;
 use crate::limits::{
     CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, FILES_MAX, NAMES_MAX, TEXT_BYTES_MAX,
@@ -121,6 +122,8 @@ pub struct StreamSummary {
     pub facts: RunFacts,
     /// Size of the assistant's text in bytes.
     pub text_bytes: u64,
+    /// Figures of the run, if they were asked for.
+    pub stats: Option<Box<RunStats>>,
     /// What else a reader of the report should know.
     pub notes: Vec<Note>,
 }

@@ -12,6 +12,7 @@ mod reader;
 mod run_facts;
 mod tag_rules;
 mod template;
+mod time;
 
 use std::borrow::Cow;
 
@@ -28,6 +29,7 @@ pub(crate) use reader::FactReader;
 pub(crate) use run_facts::FactUpdate;
 pub use run_facts::{CommandCounts, RunFacts, Usage};
 pub(crate) use template::{FactTemplate, Plan, TextTemplate, Values};
+pub(crate) use time::milliseconds;
 
 /// What one event means. Small, because one is made for each line; what few events have is in a
 /// box.
@@ -42,7 +44,7 @@ pub(crate) struct Facts<'e> {
     pub(crate) tag_status: TagStatus,
     pub(crate) marks: Marks,
     pub(crate) session: Option<Cow<'e, str>>,
-    /// Milliseconds.
+    /// Milliseconds. Only a time that never goes back, unless all times are wanted.
     pub(crate) time: Option<f64>,
     pub(crate) text: Option<TextFact<'e>>,
     /// Further texts of the same event.

@@ -23,6 +23,8 @@ use crate::stream::Event;
 #[derive(Debug, Default)]
 pub(crate) struct FactReader {
     pub(super) tags: TagCache,
+    /// Whether every time of an event is read, not only one that never goes back.
+    reads_all_times: bool,
 }
 
 type Texts<'e> = SmallVec<[TextTemplate<JsonRef<'e>>; 1]>;
@@ -30,6 +32,11 @@ type Chunks<'e> = SmallVec<[JsonRef<'e>; 1]>;
 type Rare<'e> = Option<Box<RareFacts<'e>>>;
 
 impl FactReader {
+    /// From now on every time of an event is read.
+    pub(crate) fn read_all_times(&mut self) {
+        self.reads_all_times = true;
+    }
+
     /// Which facts an event has, and where their values are.
     pub(crate) fn plan<'e>(&mut self, profile: &Profile, event: &'e Event<'_>) -> Plan<'e> {
         let root = event.root();
@@ -46,6 +53,10 @@ impl FactReader {
         let session = profile.session.id.iter().find_map(|path| path.find(root));
         let session = session.and_then(JsonRef::as_str);
         let time = profile.session.time.as_ref().and_then(|path| path.find(root));
+        let time = time.filter(|time| time.is_number()).or_else(|| {
+            let mut times = profile.session.times.iter().filter(|_| self.reads_all_times);
+            times.find_map(|path| path.find(root)).filter(|it| it.is_number() || it.is_string())
+        });
         let has_ids = calls(profile, rules, root, &mut rare);
         refusals(profile, rules, root, &mut rare);
         background(profile, rules, root, &mut rare);
@@ -77,7 +88,6 @@ impl FactReader {
         let is_incomplete = !(has_ids && has_text);
         let marks =
             Marks { is_incomplete, starts_session, ends_segment, starts_turn, may_follow_end };
-        let time = time.filter(|time| time.is_number());
         let tag = rules.tag.clone();
         let template = FactTemplate { tag, tag_status, marks, session, time, texts };
         Plan { template, rare, final_text }

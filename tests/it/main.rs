@@ -52,6 +52,7 @@ mod schemas;
 mod sessions;
 mod settings;
 mod signals;
+mod stats;
 mod streams;
 mod suites;
 #[path = "../support/mod.rs"]

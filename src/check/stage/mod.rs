@@ -13,5 +13,6 @@ pub(crate) mod repeats;
 pub(crate) mod reported;
 pub(crate) mod schema;
 pub(super) mod session;
+pub(super) mod stats;
 pub(crate) mod terminal;
 pub(crate) mod text;

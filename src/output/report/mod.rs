@@ -14,9 +14,13 @@ mod junit;
 #[cfg(feature = "cli")]
 mod markdown;
 #[cfg(feature = "cli")]
+mod markdown_stats;
+#[cfg(feature = "cli")]
 mod merge;
 #[cfg(feature = "cli")]
 mod sarif;
+mod stats;
+mod stats_text;
 #[cfg(feature = "cli")]
 mod step_outputs;
 
