@@ -105,6 +105,12 @@ pub(crate) const CONVERTED_BYTES_MAX: usize = 64 * 1024;
 /// Longest answer that is kept until the end of the run, in bytes.
 pub(crate) const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// Longest result of a call in a span, in bytes; of a longer one it has the start.
+pub(crate) const SPAN_RESULT_BYTES_MAX: usize = 16 * 1024;
+
+/// Longest result of a call in a trajectory, in bytes; of a longer one it has the start.
+pub(crate) const STEP_RESULT_BYTES_MAX: usize = 256 * 1024;
+
 /// Arguments of open calls that a conversion keeps, in bytes. What does not fit is left out.
 pub(crate) const KEPT_ARGUMENTS_BYTES_MAX: usize = 4 * 1024 * 1024;
 

@@ -21,11 +21,14 @@ pub(super) struct AgUiEvents {
     messages: u64,
     /// Whether it is open.
     is_open: bool,
+    /// Whether a message of reasoning is open.
+    is_reasoning: bool,
 }
 
 impl AgUiEvents {
     pub(super) fn new(stream: &str) -> Self {
-        Self { thread: stream.to_owned(), messages: 0, is_open: false }
+        let thread = stream.to_owned();
+        Self { thread, messages: 0, is_open: false, is_reasoning: false }
     }
 
     fn message_id(&self) -> String {
@@ -49,6 +52,28 @@ impl AgUiEvents {
     fn close(&mut self, writer: &mut Writer<'_>) {
         if std::mem::take(&mut self.is_open) {
             writer.write("TEXT_MESSAGE_END", json!({"messageId": self.message_id()}));
+        }
+    }
+
+    fn reasoning(&mut self, block: u64, text: &str, writer: &mut Writer<'_>) {
+        self.close(writer);
+        if text.is_empty() {
+            return;
+        }
+        let id = reasoning_id(block);
+        if !std::mem::replace(&mut self.is_reasoning, true) {
+            writer.write("REASONING_START", json!({"messageId": id}));
+            let start = json!({"messageId": id, "role": "reasoning"});
+            writer.write("REASONING_MESSAGE_START", start);
+        }
+        writer.write("REASONING_MESSAGE_CONTENT", json!({"messageId": id, "delta": text}));
+    }
+
+    fn close_reasoning(&mut self, block: u64, writer: &mut Writer<'_>) {
+        if std::mem::take(&mut self.is_reasoning) {
+            let id = reasoning_id(block);
+            writer.write("REASONING_MESSAGE_END", json!({"messageId": id}));
+            writer.write("REASONING_END", json!({"messageId": id}));
         }
     }
 
@@ -105,15 +130,17 @@ impl NormalTarget for AgUiEvents {
                 self.close(writer);
                 Self::call(call, writer);
             }
-            NormalEvent::CallCompleted { call, outcome } => {
+            NormalEvent::CallCompleted { call, outcome, result } => {
                 self.close(writer);
                 let message_id = format!("result-{}", call.call);
                 writer.write(
                     "TOOL_CALL_RESULT",
                     json!({"messageId": message_id, "toolCallId": call_id(call),
-                        "content": outcome, "role": "tool"}),
+                        "content": result.unwrap_or(outcome), "role": "tool"}),
                 );
             }
+            NormalEvent::ThinkingDelta { block, text } => self.reasoning(*block, text, writer),
+            NormalEvent::ThinkingEnd { block } => self.close_reasoning(*block, writer),
             NormalEvent::TextAbandoned { .. } => {
                 let message_id = self.message_id();
                 self.close(writer);
@@ -126,6 +153,7 @@ impl NormalTarget for AgUiEvents {
             | NormalEvent::Answer { .. }
             | NormalEvent::CallUpdated(_)
             | NormalEvent::CallUnfinished(_)
+            | NormalEvent::Notice { .. }
             | NormalEvent::Error { .. }
             | NormalEvent::Usage(_)
             | NormalEvent::Defect { .. } => {
@@ -152,6 +180,10 @@ impl Writer<'_> {
         let members = members.strip_prefix('{').unwrap_or_default();
         self.out.extend(["{\"type\":\"", kind, "\",", members, "\n"]);
     }
+}
+
+fn reasoning_id(block: u64) -> String {
+    format!("reasoning-{block}")
 }
 
 /// The id of the agent, which the two halves share.

@@ -11,7 +11,10 @@ use super::clock::ClockTime;
 use super::normal::{NormalCall, NormalEvent, RunResult};
 use super::normalizer::{Moment, NormalTarget};
 use super::open_calls::{KeptCall, OpenCalls};
-use crate::limits::{KEPT_ARGUMENTS_BYTES_MAX, STEP_CALLS_MAX, TEXT_BYTES_MAX};
+use crate::limits::{
+    KEPT_ARGUMENTS_BYTES_MAX, STEP_CALLS_MAX, STEP_RESULT_BYTES_MAX, TEXT_BYTES_MAX,
+};
+use crate::rules::escape::clipped;
 
 /// The first version with all that is written here.
 const VERSION: &str = "ATIF-v1.7";
@@ -29,11 +32,20 @@ pub(super) struct AtifTrajectory {
 #[derive(Default)]
 struct Step {
     message: String,
+    reasoning: String,
     time_ms: Option<u64>,
-    /// Calls that have ended, and their outcomes.
-    ended: Vec<(KeptCall, &'static str)>,
-    /// The size of their arguments.
-    argument_bytes: usize,
+    /// Calls that have ended.
+    ended: Vec<EndedStepCall>,
+    /// The size of their arguments and results.
+    call_bytes: usize,
+}
+
+struct EndedStepCall {
+    call: KeptCall,
+    outcome: &'static str,
+    /// The start of a very long one.
+    result: Option<String>,
+    result_bytes: usize,
 }
 
 #[derive(Serialize)]
@@ -45,13 +57,15 @@ struct StepCall<'a> {
     extra: Map<String, Value>,
 }
 
-#[derive(Serialize)]
-struct AgentStep<'a> {
+#[derive(Default, Serialize)]
+struct WrittenStep<'a> {
     step_id: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     timestamp: Option<String>,
     source: &'static str,
     message: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    reasoning_content: &'a str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<StepCall<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,11 +97,29 @@ impl AtifTrajectory {
         self.calls.start(call, ClockTime::default());
     }
 
-    fn complete(&mut self, call: &NormalCall<'_>, outcome: &'static str, out: &mut String) {
+    /// What the agent thinks begins a step, unless calls of the last one are open.
+    fn think(&mut self, text: &str, at: Moment, out: &mut String) {
+        let is_over = !(self.step.ended.is_empty() && self.step.message.is_empty());
+        if is_over && self.calls.is_empty() || self.step.reasoning.len() > TEXT_BYTES_MAX {
+            self.flush(out);
+        }
+        self.step.reasoning.push_str(text);
+        self.step.time_ms = self.step.time_ms.or(at.time_ms);
+    }
+
+    fn complete(
+        &mut self,
+        call: &NormalCall<'_>,
+        (outcome, result): (&'static str, Option<&str>),
+        out: &mut String,
+    ) {
         let call = self.calls.end(call);
-        self.step.argument_bytes += call.arguments.as_ref().map_or(0, String::len);
-        self.step.ended.push((call, outcome));
-        let is_large = self.step.argument_bytes > KEPT_ARGUMENTS_BYTES_MAX;
+        let result_bytes = result.map_or(0, str::len);
+        let result = result.map(|text| clipped(text, STEP_RESULT_BYTES_MAX).into_owned());
+        self.step.call_bytes += call.arguments.as_ref().map_or(0, String::len);
+        self.step.call_bytes += result.as_ref().map_or(0, String::len);
+        self.step.ended.push(EndedStepCall { call, outcome, result, result_bytes });
+        let is_large = self.step.call_bytes > KEPT_ARGUMENTS_BYTES_MAX;
         if is_large || self.step.ended.len() >= STEP_CALLS_MAX {
             self.flush(out);
         }
@@ -95,42 +127,41 @@ impl AtifTrajectory {
 
     /// Writes the open step, if there is something in it.
     fn flush(&mut self, out: &mut String) {
-        let Step { message, time_ms, mut ended, .. } = std::mem::take(&mut self.step);
-        if message.is_empty() && ended.is_empty() {
+        let Step { message, reasoning, time_ms, mut ended, .. } = std::mem::take(&mut self.step);
+        if message.is_empty() && reasoning.is_empty() && ended.is_empty() {
             return;
         }
-        ended.sort_by_key(|(call, _)| call.number);
-        let tool_calls = ended.iter().map(|(call, _)| StepCall::new(call)).collect();
-        let results = ended.iter().map(|(call, outcome)| {
-            json!({"source_call_id": call_id(call), "extra": {"outcome": outcome}})
-        });
-        let results: Vec<Value> = results.collect();
-        let observation = (!results.is_empty()).then(|| json!({ "results": results }));
-        self.write("agent", &message, time_ms, (tool_calls, observation), out);
+        ended.sort_by_key(|ended| ended.call.number);
+        let results: Vec<Value> = ended.iter().map(EndedStepCall::observed).collect();
+        let step = WrittenStep {
+            timestamp: time_ms.and_then(timestamp),
+            source: "agent",
+            message: &message,
+            reasoning_content: reasoning.trim_end(),
+            tool_calls: ended.iter().map(|ended| StepCall::new(&ended.call)).collect(),
+            observation: (!results.is_empty()).then(|| json!({ "results": results })),
+            ..WrittenStep::default()
+        };
+        self.write(step, out);
     }
 
-    fn write(
-        &mut self,
-        source: &'static str,
-        message: &str,
-        time_ms: Option<u64>,
-        (tool_calls, observation): (Vec<StepCall<'_>>, Option<Value>),
-        out: &mut String,
-    ) {
+    fn write(&mut self, step: WrittenStep<'_>, out: &mut String) {
         if self.steps > 0 {
             out.push(',');
         }
         self.steps += 1;
-        let timestamp = time_ms.and_then(timestamp);
-        let step_id = self.steps;
-        let step = AgentStep { step_id, timestamp, source, message, tool_calls, observation };
+        let step = WrittenStep { step_id: self.steps, ..step };
         // Strings, numbers and JSON can always be written.
         out.push_str(&serde_json::to_string(&step).unwrap_or_default());
     }
 
     /// What is not said by the agent.
     fn note(&mut self, message: &str, at: Moment, out: &mut String) {
-        self.write("system", message, at.time_ms, (Vec::new(), None), out);
+        let timestamp = at.time_ms.and_then(timestamp);
+        self.write(
+            WrittenStep { timestamp, source: "system", message, ..WrittenStep::default() },
+            out,
+        );
     }
 
     fn end(&mut self, result: &RunResult<'_>, at: Moment, out: &mut String) {
@@ -176,10 +207,12 @@ impl NormalTarget for AtifTrajectory {
             NormalEvent::Text { start, .. } => self.say(start, at, out),
             NormalEvent::CallStarted(call) => self.start(call, at, out),
             NormalEvent::CallUpdated(call) => self.calls.start(call, ClockTime::default()),
-            NormalEvent::CallCompleted { call, outcome } => {
-                self.complete(call, outcome, out);
+            NormalEvent::CallCompleted { call, outcome, result } => {
+                self.complete(call, (outcome, *result), out);
             }
-            NormalEvent::CallUnfinished(call) => self.complete(call, "unfinished", out),
+            NormalEvent::CallUnfinished(call) => self.complete(call, ("unfinished", None), out),
+            NormalEvent::ThinkingDelta { text, .. } => self.think(text, at, out),
+            NormalEvent::ThinkingEnd { .. } => self.step.reasoning.push('\n'),
             NormalEvent::Error { message, .. } => {
                 if self.calls.is_empty() {
                     self.flush(out);
@@ -192,8 +225,20 @@ impl NormalTarget for AtifTrajectory {
             | NormalEvent::TextAbandoned { .. }
             | NormalEvent::Answer { .. }
             | NormalEvent::Usage(_)
+            | NormalEvent::Notice { .. }
             | NormalEvent::Defect { .. } => {}
         }
+    }
+}
+
+impl EndedStepCall {
+    fn observed(&self) -> Value {
+        let mut extra = json!({"outcome": self.outcome});
+        if self.result.as_ref().is_some_and(|result| result.len() < self.result_bytes) {
+            extra["result_bytes"] = self.result_bytes.into();
+        }
+        let id = call_id(&self.call);
+        without_nulls(json!({"source_call_id": id, "content": self.result, "extra": extra}))
     }
 }
 

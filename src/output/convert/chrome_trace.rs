@@ -27,6 +27,8 @@ pub(super) struct ChromeTrace {
     turn: (u64, ClockTime),
     /// When the open text began.
     text: Option<ClockTime>,
+    /// When the open block of reasoning began, and its size in bytes.
+    thinking: Option<(ClockTime, u64)>,
 }
 
 impl ChromeTrace {
@@ -67,7 +69,13 @@ impl ChromeTrace {
         self.write(&instant, out);
     }
 
-    fn call(&mut self, call: &KeptCall, outcome: &str, now: ClockTime, out: &mut String) {
+    fn call(
+        &mut self,
+        call: &KeptCall,
+        (outcome, result): (&str, Option<&str>),
+        now: ClockTime,
+        out: &mut String,
+    ) {
         let (start, end) = (self.microseconds(call.start), self.microseconds(now));
         let name = call.detail.as_ref().map_or_else(
             || call.tool_name().to_owned(),
@@ -81,6 +89,8 @@ impl ChromeTrace {
         let arguments = call.arguments.as_ref();
         let arguments = arguments.map(|text| clipped(text, MESSAGE_BYTES_MAX).into_owned());
         args.extend(arguments.map(|arguments| ("arguments".to_owned(), arguments.into())));
+        let result = result.map(|text| clipped(text, MESSAGE_BYTES_MAX).into_owned());
+        args.extend(result.map(|result| ("result".to_owned(), result.into())));
         let half = |phase: &str, at: u64, args: Value| {
             json!({"name": name, "cat": "call", "ph": phase, "id": call.number, "pid": 1,
                 "tid": RUN, "ts": at, "args": args})
@@ -133,6 +143,17 @@ impl NormalTarget for ChromeTrace {
                 let args = json!({"text": clipped(text, MESSAGE_BYTES_MAX), "bytes": bytes});
                 self.span((TEXT, "text"), (start, now), args, out);
             }
+            NormalEvent::ThinkingDelta { text, .. } => {
+                self.thinking.get_or_insert((now, 0)).1 += text.len() as u64;
+            }
+            NormalEvent::ThinkingEnd { .. } => {
+                let (start, bytes) = self.thinking.take().unwrap_or((now, 0));
+                self.span((TEXT, "thinking"), (start, now), json!({"bytes": bytes}), out);
+            }
+            NormalEvent::Notice { kind, detail } => {
+                let args = json!({"kind": kind, "detail": detail});
+                self.instant("notice", "notice", now, args, out);
+            }
             NormalEvent::TextAbandoned { .. } => {
                 let start = self.text.take().unwrap_or(now);
                 self.span((TEXT, "abandoned text"), (start, now), json!({}), out);
@@ -140,13 +161,13 @@ impl NormalTarget for ChromeTrace {
             NormalEvent::CallStarted(call) | NormalEvent::CallUpdated(call) => {
                 self.calls.start(call, now);
             }
-            NormalEvent::CallCompleted { call, outcome } => {
+            NormalEvent::CallCompleted { call, outcome, result } => {
                 let call = self.calls.end(call);
-                self.call(&call, outcome, now, out);
+                self.call(&call, (outcome, *result), now, out);
             }
             NormalEvent::CallUnfinished(call) => {
                 let call = self.calls.end(call);
-                self.call(&call, "unfinished", now, out);
+                self.call(&call, ("unfinished", None), now, out);
             }
             NormalEvent::Error { severity, message } => {
                 let args = json!({"severity": severity, "message": message});

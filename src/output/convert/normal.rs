@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::check::{Outcome, StreamSummary};
 use crate::facts::{CommandCounts, RunFacts};
-use crate::profile::{ActionKind, Reason};
+use crate::profile::{ActionKind, NoticeKind, Reason};
 
 /// The value of `format` in the first event.
 pub(super) const FORMAT: &str = "ndjson-check/1";
@@ -60,9 +60,27 @@ pub(super) enum NormalEvent<'a> {
         #[serde(flatten)]
         call: NormalCall<'a>,
         outcome: &'static str,
+        /// The text of its result.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<&'a str>,
     },
     /// The turn or the run is over, and the call has not completed.
     CallUnfinished(NormalCall<'a>),
+    /// More of the agent's reasoning.
+    ThinkingDelta {
+        block: u64,
+        text: &'a str,
+    },
+    /// The block is complete.
+    ThinkingEnd {
+        block: u64,
+    },
+    /// What a reader of a log wants to see, such as a retry.
+    Notice {
+        kind: NoticeKind,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        detail: Option<&'a str>,
+    },
     Error {
         severity: &'static str,
         #[serde(skip_serializing_if = "Option::is_none")]

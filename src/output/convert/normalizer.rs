@@ -7,9 +7,9 @@ use super::Formatter;
 use super::normal::{FORMAT, NormalCall, NormalEvent, NormalFigures, RunResult, SessionFacts};
 use crate::check::TextUpdate;
 use crate::check::{CallChange, CallUpdate, CheckedEvent, Outcome, StreamStart, StreamSummary};
-use crate::facts::{FactUpdate, RareFacts};
+use crate::facts::{DetailReader, FactUpdate, Notice, RareFacts, ThinkingUpdate};
 use crate::limits::TEXT_BYTES_MAX;
-use crate::profile::{ErrorSeverity, RunFact};
+use crate::profile::{ErrorSeverity, Profile, RunFact};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::escaped_json;
@@ -52,6 +52,9 @@ struct Normalizer {
     open_calls: BTreeMap<u64, OpenNormalCall>,
     /// Is said by the last event, if the stream was cut.
     missing_end: Option<Diagnostic>,
+    details: DetailReader,
+    /// The number of the open block of reasoning, or of the next one.
+    block: u64,
 }
 
 /// A segment that came in deltas.
@@ -84,7 +87,7 @@ impl Emitter<'_> {
 impl<T: NormalTarget> NormalFormatter<T> {
     /// Unless `is_raw`, what misleads a terminal is escaped; the JSON stays equal.
     pub(super) fn new(start: &StreamStart<'_>, is_raw: bool, target: T) -> Self {
-        Self { target, is_raw, state: Normalizer::new(start.profile()) }
+        Self { target, is_raw, state: Normalizer::new(start.profile) }
     }
 
     fn with(
@@ -133,9 +136,9 @@ impl<T: NormalTarget> Formatter for NormalFormatter<T> {
 }
 
 impl Normalizer {
-    fn new(profile: &str) -> Self {
+    fn new(profile: &Arc<Profile>) -> Self {
         Self {
-            profile: profile.to_owned(),
+            profile: profile.name.clone(),
             has_begun: false,
             session_id: None,
             directory: None,
@@ -145,16 +148,23 @@ impl Normalizer {
             calls: 0,
             open_calls: BTreeMap::new(),
             missing_end: None,
+            details: DetailReader::new(profile),
+            block: 1,
         }
     }
 
     fn event(&mut self, event: &CheckedEvent<'_>, emitter: &mut Emitter<'_>) {
+        let details = event.details(&mut self.details);
         if !event.is_in_run() {
             return;
         }
         let rare = event.facts.rare.as_deref();
         let directory = rare.and_then(|rare| rare.directory.as_deref());
         self.session(event.facts.session.as_deref(), directory, emitter);
+        self.thinking(&details.thinking, emitter);
+        for Notice { kind, detail } in &details.notices {
+            emitter.emit(&NormalEvent::Notice { kind: *kind, detail: detail.as_deref() });
+        }
         for (at, update) in event.text().iter().enumerate() {
             self.text(update, event.text().get(at + 1), emitter);
         }
@@ -202,6 +212,21 @@ impl Normalizer {
                 session_id: self.session_id.as_deref(),
                 directory: self.directory.as_deref(),
             }));
+        }
+    }
+
+    fn thinking(&mut self, updates: &[ThinkingUpdate], emitter: &mut Emitter<'_>) {
+        for update in updates {
+            let block = self.block;
+            match update {
+                ThinkingUpdate::Chunk(text) => {
+                    emitter.emit(&NormalEvent::ThinkingDelta { block, text });
+                }
+                ThinkingUpdate::BlockEnd => {
+                    emitter.emit(&NormalEvent::ThinkingEnd { block });
+                    self.block += 1;
+                }
+            }
         }
     }
 
@@ -291,7 +316,9 @@ impl Normalizer {
                 }
                 self.open_calls.remove(&update.number);
                 let outcome = outcome.name();
-                emitter.emit(&NormalEvent::CallCompleted { call: short, outcome });
+                let result = update.result();
+                let result = result.as_deref();
+                emitter.emit(&NormalEvent::CallCompleted { call: short, outcome, result });
             }
             CallChange::Started | CallChange::StartedAgain => {
                 emitter.emit(&if is_new {

@@ -10,7 +10,7 @@ use super::clock::{Clock, ClockTime};
 use super::normal::{NormalEvent, RunResult};
 use super::normalizer::{Moment, NormalTarget};
 use super::open_calls::{KeptCall, OpenCalls};
-use crate::limits::{MESSAGE_BYTES_MAX, SPAN_EVENTS_MAX};
+use crate::limits::{MESSAGE_BYTES_MAX, SPAN_EVENTS_MAX, SPAN_RESULT_BYTES_MAX};
 use crate::output::digits::digits;
 use crate::rules::escape::clipped;
 
@@ -55,7 +55,13 @@ impl OtlpSpans {
         (self.clock.milliseconds(time).min(largest) * NANOS_PER_MILLI).to_string()
     }
 
-    fn call(&mut self, call: &KeptCall, outcome: &str, now: ClockTime, out: &mut String) {
+    fn call(
+        &mut self,
+        call: &KeptCall,
+        (outcome, result): (&str, Option<&str>),
+        now: ClockTime,
+        out: &mut String,
+    ) {
         let mut attributes = vec![
             text("gen_ai.operation.name", "execute_tool"),
             text("gen_ai.tool.name", call.tool_name()),
@@ -69,6 +75,8 @@ impl OtlpSpans {
         ];
         let optional = optional.iter().filter_map(|(key, value)| Some(text(key, value.as_ref()?)));
         attributes.extend(optional);
+        let result = result.map(|result| clipped(result, SPAN_RESULT_BYTES_MAX));
+        attributes.extend(result.map(|result| text("gen_ai.tool.call.result", &result)));
         let has_failed = !["succeeded", "unknown"].contains(&outcome);
         if has_failed {
             attributes.push(text("error.type", outcome));
@@ -189,16 +197,21 @@ impl NormalTarget for OtlpSpans {
             NormalEvent::CallStarted(call) | NormalEvent::CallUpdated(call) => {
                 self.calls.start(call, now);
             }
-            NormalEvent::CallCompleted { call, outcome } => {
+            NormalEvent::CallCompleted { call, outcome, result } => {
                 let call = self.calls.end(call);
-                self.call(&call, outcome, now, out);
+                self.call(&call, (outcome, *result), now, out);
             }
             NormalEvent::CallUnfinished(call) => {
                 let call = self.calls.end(call);
-                self.call(&call, "unfinished", now, out);
+                self.call(&call, ("unfinished", None), now, out);
             }
             NormalEvent::Turn { turn } => {
                 self.note(now, "turn", &[number("ndjson_check.turn", *turn)]);
+            }
+            NormalEvent::Notice { kind, detail } => {
+                let kind = json!({"key": "ndjson_check.notice", "value": {"stringValue": kind}});
+                let detail = clipped(detail.unwrap_or_default(), MESSAGE_BYTES_MAX);
+                self.note(now, "notice", &[kind, text("ndjson_check.message", &detail)]);
             }
             NormalEvent::Error { severity, message } => {
                 let message = clipped(message.unwrap_or_default(), MESSAGE_BYTES_MAX);
@@ -221,6 +234,8 @@ impl NormalTarget for OtlpSpans {
             | NormalEvent::Text { .. }
             | NormalEvent::TextAbandoned { .. }
             | NormalEvent::Answer { .. }
+            | NormalEvent::ThinkingDelta { .. }
+            | NormalEvent::ThinkingEnd { .. }
             | NormalEvent::Usage(_) => {}
         }
     }
