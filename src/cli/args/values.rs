@@ -143,6 +143,44 @@ impl FromStr for Size {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InputFormat {
+    Auto,
+    StreamJson,
+    Json,
+    Array,
+}
+
+impl InputFormat {
+    /// Whether the stream is one array; `None` if its first bytes show it.
+    pub(crate) fn is_array(self) -> Option<bool> {
+        match self {
+            Self::Auto => None,
+            Self::StreamJson | Self::Json => Some(false),
+            Self::Array => Some(true),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SessionCount {
+    One,
+    Many,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EngineName {
+    Fast,
+    Reference,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
