@@ -203,10 +203,17 @@ fn conversion(target: Target, is_raw: bool) -> Result<Conversion<Box<dyn Write>>
         Target::OtlpJson => To::OtlpJson,
         Target::Atif => To::Atif,
     };
-    Ok(if to.is_text() {
-        Conversion::new(to, is_raw, stop_commands(stdout()?))
-    } else {
-        Conversion::new(to, !io::stdout().is_terminal(), escape_commands(stdout()?))
+    Ok(match to {
+        To::Text | To::Transcript | To::Answer => {
+            Conversion::new(to, is_raw, stop_commands(stdout()?))
+        }
+        // The agent's own bytes.
+        To::Json | To::ValidEvents => {
+            Conversion::new(to, !io::stdout().is_terminal(), escape_commands(stdout()?))
+        }
+        To::Events | To::AgUi | To::ChromeTrace | To::OtlpJson | To::Atif => {
+            Conversion::new(to, is_raw, escape_commands(stdout()?))
+        }
     })
 }
 
