@@ -224,13 +224,19 @@ fn conversion(
         stdout => Box::new(stdout),
     };
     let results = cli.log.results.unwrap_or_default();
-    Ok(if results > 0 && in_github_workflow() {
-        let (writer, mark) = own_commands(stdout);
-        log(Conversion::new(to, cli.raw, writer).groups(Some(mark)), cli)
-    } else if to.is_text() {
-        log(Conversion::new(to, cli.raw, stop_commands(stdout)), cli)
-    } else {
-        Conversion::new(to, !on_terminal, escape_commands(stdout))
+    Ok(match to {
+        To::Text | To::Transcript if results > 0 && in_github_workflow() => {
+            let (writer, mark) = own_commands(stdout);
+            log(Conversion::new(to, cli.raw, writer).groups(Some(mark)), cli)
+        }
+        To::Text | To::Transcript | To::Answer => {
+            log(Conversion::new(to, cli.raw, stop_commands(stdout)), cli)
+        }
+        // The agent's own bytes.
+        To::Json | To::ValidEvents => Conversion::new(to, !on_terminal, escape_commands(stdout)),
+        To::Events | To::AgUi | To::ChromeTrace | To::OtlpJson | To::Atif => {
+            Conversion::new(to, cli.raw, escape_commands(stdout))
+        }
     })
 }
 

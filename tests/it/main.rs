@@ -58,6 +58,7 @@ mod suites;
 #[path = "../support/mod.rs"]
 mod support;
 mod tidy;
+mod traces;
 mod turns;
 mod usage;
 mod verdicts;

@@ -212,6 +212,17 @@ fn crates_stay_in_their_rooms() {
     }
 }
 
+/// Words of formats that some agents use, too.
+const OF_FORMATS: [(&str, &str); 7] = [
+    ("output/convert/ag_ui.rs", "assistant"),
+    ("output/convert/ag_ui.rs", "inputTokens"),
+    ("output/convert/ag_ui.rs", "messageId"),
+    ("output/convert/ag_ui.rs", "outputTokens"),
+    ("output/convert/ag_ui.rs", "toolCallId"),
+    ("output/convert/atif.rs", "system"),
+    ("output/convert/atif.rs", "total_cost_usd"),
+];
+
 /// Goal: a producer's words are data in `profiles`, never code.
 /// Method: no string literal of the sources has a word that only a profile or its schema knows.
 #[test]
@@ -261,7 +272,7 @@ fn no_producer_is_known_outside_its_profile() {
         for literal in literals(&code) {
             for word in literal.split(|it: char| !it.is_alphanumeric() && it != '_') {
                 let known = vendor.contains(word) && (compound(word) || word == literal);
-                if known {
+                if known && !OF_FORMATS.contains(&(&path, word)) {
                     found.push(format!("{path}: {literal:?} knows {word:?}"));
                 }
             }

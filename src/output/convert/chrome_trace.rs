@@ -43,7 +43,10 @@ impl ChromeTrace {
         profile.clone_into(&mut self.profile);
         self.turn = (1, now);
         out.push_str("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
-        let name = |name: &str, thread: u8, value: &str| json!({"name": name, "ph": "M", "pid": 1, "tid": thread, "args": {"name": value}});
+        let name = |name: &str, thread: u8, value: &str| {
+            let args = json!({ "name": value });
+            json!({"name": name, "ph": "M", "pid": 1, "tid": thread, "args": args})
+        };
         self.write(&name("process_name", RUN, profile), out);
         self.write(&name("thread_name", RUN, "turns"), out);
         self.write(&name("thread_name", TEXT, "text"), out);
