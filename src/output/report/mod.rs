@@ -4,6 +4,8 @@
 mod annotations;
 #[cfg(feature = "cli")]
 mod baseline_writer;
+#[cfg(feature = "cli")]
+mod drift;
 mod figures;
 mod human;
 mod json;
@@ -21,6 +23,7 @@ mod stats;
 mod stats_text;
 #[cfg(feature = "cli")]
 mod step_outputs;
+mod unknown_text;
 
 use std::ops::AddAssign;
 
@@ -36,6 +39,8 @@ use crate::rules::Rule;
 pub(crate) use annotations::Annotations;
 #[cfg(feature = "cli")]
 pub(crate) use baseline_writer::BaselineWriter;
+#[cfg(feature = "cli")]
+pub(crate) use drift::DriftReport;
 pub use human::Human;
 pub use json::{Json, SCHEMA};
 #[cfg(feature = "cli")]
