@@ -53,7 +53,7 @@ pub use check::{
     CallChange, CallCounts, CallRow, CallUpdate, CheckedEvent, Checker, CheckerBuilder,
     Expectation, ExpectedCalls, Format, Limit, Limits, Note, Observer, Outcome, ProducerExit,
     RunStats, Silence, SlowCall, StopReason, Stream, StreamStart, StreamSummary, TextUpdate,
-    ToolStats, Verdict,
+    ToolStats, UnknownKind, UnknownName, Verdict,
 };
 pub use error::Error;
 pub use facts::{CommandCounts, RunFacts, Usage};

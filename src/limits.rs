@@ -96,6 +96,9 @@ pub(crate) const LONGEST_MAX: usize = 10;
 /// Rows of a table of figures that a person reads. The json report has all of them.
 pub(crate) const STATS_ROWS_MAX: usize = 30;
 
+/// Names that profiles do not know, of all streams together.
+pub(crate) const UNKNOWN_NAMES_MAX: usize = 5_000;
+
 /// Open calls that a message names; the others are counted.
 pub(crate) const CALLS_NAMED_MAX: usize = 5;
 

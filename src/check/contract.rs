@@ -117,9 +117,14 @@ impl Contract {
             // What follows the first object has no place there, and is reported for that.
             Some(_) if !is_first => None,
             Some(single) => Some(single),
-            None => self.by_tag.get(tag).or(self.schema.as_ref()),
+            None => self.own_schema(tag),
         };
         own.into_iter().chain(self.shared.user_schema.as_ref())
+    }
+
+    /// The profile's schema of the events of a tag.
+    pub(crate) fn own_schema(&self, tag: &str) -> Option<&Schema> {
+        self.by_tag.get(tag).or(self.schema.as_ref())
     }
 
     /// What the profile and the schemas compare texts with.

@@ -16,6 +16,7 @@ mod stage;
 mod stats;
 mod stream;
 mod summary;
+mod unknown;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -47,6 +48,7 @@ pub(crate) use stage::schema::validate;
 pub use stats::{RunStats, Silence, SlowCall, ToolStats};
 pub(crate) use summary::counted;
 pub use summary::{Format, Limit, Note, Outcome, StreamSummary, Verdict};
+pub use unknown::{UnknownKind, UnknownName};
 
 /// Bytes of one read during detection: in most streams the first line shows the agent.
 const DETECTION_READ_BYTES: usize = 16 * 1024;

@@ -33,7 +33,7 @@ pub(super) struct Run<'c> {
     pub(super) events: u64,
     /// Valid events that lack what their rules ask for.
     incomplete_events: u64,
-    drift: Drift,
+    pub(super) drift: Drift,
     pub(super) session: SessionCheck<'c>,
     pub(super) calls: CallTable<'c>,
     pub(super) actions: ActionTable<'c>,

@@ -7,6 +7,7 @@ mod batch;
 mod commands;
 mod config;
 mod draft;
+mod drift;
 mod error;
 mod exit;
 mod inputs;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
+use clap::{ArgAction, Args, ValueEnum};
 
 use super::generated::Shell;
 use super::rule;
@@ -51,6 +51,8 @@ ndjson-check profiles [NAME]
         #[arg(value_name = "REPORT", required = true)]
         reports: Vec<PathBuf>,
     },
+    /// Show what the profiles do not know of recordings of a new version
+    Drift(DriftArgs),
     /// Print the completions of a shell
     Completions {
         /// The shell
@@ -78,4 +80,22 @@ pub(crate) enum SchemaOf {
     Profile,
     Config,
     Baseline,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 nothing new, 1 something new, 2 a recording could not be read"
+)]
+pub(crate) struct DriftArgs {
+    /// Recordings: files, or directories of *.ndjson and *.jsonl
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Leave out what these recordings of the same agent have, too
+    #[arg(long, value_name = "FILE", action = ArgAction::Append)]
+    pub(crate) known: Vec<PathBuf>,
+
+    /// Agent profile: built-in name, profile file, or `auto` to detect it
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) profile: Option<String>,
 }

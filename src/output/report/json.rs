@@ -13,7 +13,9 @@ use serde::Serialize;
 use super::Report;
 use super::stats::StatsTotals;
 use super::{Sink, Totals, is_zero};
-use crate::check::{CallCounts, CallRow, Note, Observer, RunStats, StreamStart, StreamSummary};
+use crate::check::{
+    CallCounts, CallRow, Note, Observer, RunStats, StreamStart, StreamSummary, UnknownName,
+};
 use crate::error::Error;
 use crate::facts::RunFacts;
 use crate::profile::ExitStatus;
@@ -171,6 +173,7 @@ impl<'a> From<&'a StreamSummary> for StreamLine<'a> {
             stderr_tail: &summary.stderr,
             facts: &summary.facts,
             text_bytes: summary.text_bytes,
+            unknown: &summary.unknown,
             stats: summary.stats.as_deref(),
             notes: summary.notes.iter().map(NoteObject::from).collect(),
         }
@@ -244,6 +247,8 @@ struct StreamLine<'a> {
     #[serde(flatten)]
     facts: &'a RunFacts,
     text_bytes: u64,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    unknown: &'a [UnknownName],
     #[serde(skip_serializing_if = "Option::is_none")]
     stats: Option<&'a RunStats>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -3,6 +3,7 @@
 use super::markdown::{cell, code};
 use super::stats::{InStream, StatsTotals};
 use super::stats_text::{self, Table};
+use super::unknown_text;
 use crate::check::{RunStats, StreamSummary};
 
 /// The figures of one stream.
@@ -13,7 +14,10 @@ pub(super) fn of_stream(summary: &StreamSummary, stats: &RunStats) -> String {
     let silences = stats.silences.iter().map(|it| InStream::new(&summary.name, *it));
     let (calls, silences): (Vec<_>, Vec<_>) = (calls.collect(), silences.collect());
     text += &list("Slowest calls", &stats_text::slowest(&calls, |_| None));
-    text + &list("Longest silences", &stats_text::silences(&silences, |_| None))
+    text += &list("Longest silences", &stats_text::silences(&silences, |_| None));
+    let mut alone = StatsTotals::default();
+    alone.add(&summary.into());
+    text + &list("Not in the profile", &unknown_text::all(&alone))
 }
 
 /// The figures of several streams together.
@@ -25,7 +29,8 @@ pub(super) fn of_all(totals: &StatsTotals) -> String {
     text += &table(&stats_text::tools(&totals.tools.rows(), false));
     let place = |path: &str| Some(path.to_owned());
     text += &list("Slowest calls", &stats_text::slowest(&totals.slowest_calls, place));
-    text + &list("Longest silences", &stats_text::silences(&totals.silences, place))
+    text += &list("Longest silences", &stats_text::silences(&totals.silences, place));
+    text + &list("Not in the profile", &unknown_text::all(totals))
 }
 
 fn table(table: &Table) -> String {

@@ -4,6 +4,8 @@
 mod annotations;
 #[cfg(feature = "cli")]
 mod baseline_writer;
+#[cfg(feature = "cli")]
+mod drift;
 mod figures;
 #[cfg(feature = "cli")]
 mod html;
@@ -23,6 +25,7 @@ mod stats;
 mod stats_text;
 #[cfg(feature = "cli")]
 mod step_outputs;
+mod unknown_text;
 
 use std::ops::AddAssign;
 
@@ -38,6 +41,8 @@ use crate::rules::Rule;
 pub(crate) use annotations::Annotations;
 #[cfg(feature = "cli")]
 pub(crate) use baseline_writer::BaselineWriter;
+#[cfg(feature = "cli")]
+pub(crate) use drift::DriftReport;
 #[cfg(feature = "cli")]
 pub(crate) use html::{Html, PageFolder};
 pub use human::Human;

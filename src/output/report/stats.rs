@@ -1,12 +1,16 @@
 //! The figures of several streams together. It does not matter in which order they are added.
 
 use std::collections::BTreeMap;
+#[cfg(feature = "cli")]
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::check::{CallCounts, RunStats, Silence, SlowCall, StreamSummary, ToolStats};
+use crate::check::{
+    CallCounts, RunStats, Silence, SlowCall, StreamSummary, ToolStats, UnknownKind, UnknownName,
+};
 use crate::facts::Usage;
-use crate::limits::{LONGEST_MAX, NAMES_MAX};
+use crate::limits::{LONGEST_MAX, NAMES_MAX, UNKNOWN_NAMES_MAX};
 
 /// What the figures of one stream are added from.
 #[derive(Debug, Deserialize)]
@@ -20,6 +24,8 @@ pub(super) struct StreamFigures {
     pub(super) cost_usd: Option<f64>,
     #[serde(default)]
     pub(super) usage: Usage,
+    #[serde(default)]
+    pub(super) unknown: Vec<UnknownName>,
     pub(super) stats: Option<RunStats>,
 }
 
@@ -34,23 +40,54 @@ impl From<&StreamSummary> for StreamFigures {
             tool_call_counts: summary.call_counts,
             cost_usd: summary.facts.cost_usd,
             usage: summary.facts.usage,
+            unknown: summary.unknown.clone(),
             stats: summary.stats.as_deref().cloned(),
         }
     }
 }
 
 /// The figures of all streams.
-#[derive(Debug, Default, Serialize)]
-pub(super) struct StatsTotals {
+#[derive(Debug, Serialize)]
+pub(crate) struct StatsTotals {
     #[serde(flatten)]
     pub(super) sum: StatsSum,
-    /// By profile and version of the agent.
     #[serde(serialize_with = "agents")]
-    pub(super) agents: Bounded<(String, Option<String>), StatsSum>,
+    pub(super) agents: Bounded<Agent, StatsSum>,
     #[serde(serialize_with = "tools")]
     pub(super) tools: Bounded<Option<String>, ToolStats>,
     pub(super) slowest_calls: Vec<InStream<SlowCall>>,
     pub(super) silences: Vec<InStream<Silence>>,
+    /// What the profiles do not know.
+    #[serde(skip_serializing_if = "is_empty", serialize_with = "unknown")]
+    pub(super) unknown: Bounded<(Agent, Unknown), FoundName>,
+}
+
+/// A profile, and the version of the agent.
+pub(super) type Agent = (String, Option<String>);
+
+/// Something that a profile does not know: its kind, what it is of, and its name.
+pub(super) type Unknown = (UnknownKind, Option<String>, String);
+
+/// How often something was found, and where first, by the order of the streams' names.
+#[derive(Debug, Default, Clone, Serialize)]
+pub(super) struct FoundName {
+    pub(super) count: u64,
+    pub(super) streams: u64,
+    pub(super) path: String,
+    pub(super) line: u64,
+}
+
+impl Default for StatsTotals {
+    fn default() -> Self {
+        Self {
+            sum: StatsSum::default(),
+            agents: Bounded::new(NAMES_MAX),
+            tools: Bounded::new(NAMES_MAX),
+            slowest_calls: Vec::new(),
+            silences: Vec::new(),
+            unknown: Bounded::new(UNKNOWN_NAMES_MAX),
+        }
+    }
 }
 
 /// The sum of some streams.
@@ -99,26 +136,25 @@ impl<T> InStream<T> {
     }
 }
 
-/// Values by their names: the first [`NAMES_MAX`] names in their order, and all others together.
+/// Values by their names: the first names in their order, up to a bound, and all others together.
 #[derive(Debug)]
 pub(super) struct Bounded<K, V> {
+    max: usize,
     pub(super) named: BTreeMap<K, V>,
     pub(super) others: Option<V>,
 }
 
-impl<K, V> Default for Bounded<K, V> {
-    fn default() -> Self {
-        Self { named: BTreeMap::new(), others: None }
-    }
-}
-
 impl<K: Ord, V: Default> Bounded<K, V> {
+    fn new(max: usize) -> Self {
+        Self { max, named: BTreeMap::new(), others: None }
+    }
+
     /// Adds to the value of a name. A name that left never comes back: only names before it stay.
     fn add(&mut self, name: K, add: impl Fn(&mut V), join: impl Fn(&mut V, &V)) {
         if let Some(value) = self.named.get_mut(&name) {
             return add(value);
         }
-        if self.named.len() < NAMES_MAX && self.others.is_none() {
+        if self.named.len() < self.max && self.others.is_none() {
             return add(self.named.entry(name).or_default());
         }
         let others = self.others.get_or_insert_default();
@@ -133,13 +169,36 @@ impl<K: Ord, V: Default> Bounded<K, V> {
 }
 
 impl StatsTotals {
+    /// The names that profiles do not know, without those that other streams of the same profile
+    /// have.
+    #[cfg(feature = "cli")]
+    pub(super) fn unknown_without(
+        &self,
+        known: &Self,
+    ) -> Vec<(&Agent, Vec<(&Unknown, &FoundName)>)> {
+        let names = known.unknown.named.keys();
+        let known: BTreeSet<_> = names.map(|((profile, _), unknown)| (profile, unknown)).collect();
+        let of_agent = |agent: &Agent| {
+            let all = self.unknown.named.iter().filter(move |((of, _), _)| of == agent);
+            let all = all.map(|((_, unknown), found)| (unknown, found));
+            all.filter(|(unknown, _)| !known.contains(&(&agent.0, *unknown))).collect()
+        };
+        self.agents.named.keys().map(|agent: &Agent| (agent, of_agent(agent))).collect()
+    }
+
     /// Adds a stream, if its figures were collected.
     pub(super) fn add(&mut self, stream: &StreamFigures) {
         let Some(stats) = &stream.stats else { return };
-        let version = (stream.profile.clone(), stream.agent_version.clone());
+        let agent = (stream.profile.clone(), stream.agent_version.clone());
         let one = StatsSum::of(stream, stats);
         self.sum.join(&one);
-        self.agents.add(version, |sum| sum.join(&one), StatsSum::join);
+        self.agents.add(agent.clone(), |sum| sum.join(&one), StatsSum::join);
+        for it in &stream.unknown {
+            let unknown = (it.kind, it.of.clone(), it.name.clone());
+            let (path, line) = (stream.path.clone(), it.line);
+            let found = FoundName { count: it.count, streams: 1, path, line };
+            self.unknown.add((agent.clone(), unknown), |all| all.join(&found), FoundName::join);
+        }
         for tool in &stats.tools {
             self.tools.add(tool.tool.clone(), |sum| join_tools(sum, tool), join_tools);
         }
@@ -149,6 +208,17 @@ impl StatsTotals {
         let found = |it: &Silence| InStream::new(&stream.path, *it);
         self.silences.extend(stats.silences.iter().map(found));
         keep_longest(&mut self.silences, |it| (it.duration_ms, it.after_line));
+    }
+}
+
+impl FoundName {
+    fn join(&mut self, other: &Self) {
+        let is_first = (&other.path, other.line) < (&self.path, self.line);
+        if self.count == 0 || is_first {
+            (self.path, self.line) = (other.path.clone(), other.line);
+        }
+        self.count = self.count.saturating_add(other.count);
+        self.streams = self.streams.saturating_add(other.streams);
     }
 }
 
@@ -264,10 +334,7 @@ fn dollars<S: Serializer>(cost: &Option<u64>, to: S) -> Result<S::Ok, S::Error> 
 }
 
 /// A row for each version of an agent, and one without a name for those there is no room for.
-fn agents<S: Serializer>(
-    of: &Bounded<(String, Option<String>), StatsSum>,
-    to: S,
-) -> Result<S::Ok, S::Error> {
+fn agents<S: Serializer>(of: &Bounded<Agent, StatsSum>, to: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Row<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -288,6 +355,40 @@ fn agents<S: Serializer>(
 
 fn tools<S: Serializer>(of: &Bounded<Option<String>, ToolStats>, to: S) -> Result<S::Ok, S::Error> {
     to.collect_seq(of.rows())
+}
+
+fn is_empty<K, V>(of: &Bounded<K, V>) -> bool {
+    of.named.is_empty()
+}
+
+fn unknown<S: Serializer>(
+    of: &Bounded<(Agent, Unknown), FoundName>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Row<'a> {
+        profile: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        agent_version: Option<&'a str>,
+        kind: UnknownKind,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        of: Option<&'a str>,
+        name: &'a str,
+        #[serde(flatten)]
+        found: &'a FoundName,
+    }
+    let row = |(key, found)| {
+        let ((profile, version), (kind, of, name)): &(Agent, Unknown) = key;
+        Row {
+            profile,
+            agent_version: version.as_deref(),
+            kind: *kind,
+            of: of.as_deref(),
+            name,
+            found,
+        }
+    };
+    to.collect_seq(of.named.iter().map(row))
 }
 
 impl Bounded<Option<String>, ToolStats> {

@@ -1,7 +1,8 @@
 //! The figures of runs as a person reads them.
 
 use super::figures::{dollars, grouped};
-use super::stats::{Bounded, InStream, StatsSum, StatsTotals, in_dollars};
+use super::stats::{Agent, Bounded, InStream, StatsSum, StatsTotals, in_dollars};
+use super::unknown_text;
 use crate::check::{RunStats, Silence, SlowCall, StreamSummary, ToolStats, counted};
 use crate::limits::STATS_ROWS_MAX;
 use crate::rules::escape::{clipped, visible};
@@ -52,8 +53,13 @@ fn slow(call: &SlowCall) -> String {
     format!("{} {}", name(call.tool.as_deref()), duration(call.duration_ms))
 }
 
+/// An agent as a person reads it.
+pub(super) fn agent(profile: &str, version: Option<&str>) -> String {
+    format!("{} {}", short(profile), short(version.unwrap_or("(no version)")))
+}
+
 /// A row for each version of an agent.
-pub(super) fn agents(of: &Bounded<(String, Option<String>), StatsSum>) -> Table {
+pub(super) fn agents(of: &Bounded<Agent, StatsSum>) -> Table {
     let head = [
         "agent",
         "runs",
@@ -69,10 +75,8 @@ pub(super) fn agents(of: &Bounded<(String, Option<String>), StatsSum>) -> Table 
         "out",
         "cost",
     ];
-    let named = of.named.iter().map(|((profile, version), sum)| {
-        let version = version.as_deref().unwrap_or("(no version)");
-        (format!("{} {}", short(profile), short(version)), sum)
-    });
+    let named =
+        of.named.iter().map(|((profile, version), sum)| (agent(profile, version.as_deref()), sum));
     let others = of.others.iter().map(|sum| ("others".to_owned(), sum));
     let row = |(agent, sum): (String, &StatsSum)| {
         let calls = sum.calls;
@@ -202,6 +206,7 @@ pub(super) fn block(totals: &StatsTotals, single: Option<&RunStats>) -> String {
     let lists = [
         ("slowest calls", slowest(&totals.slowest_calls, place)),
         ("longest silences", silences(&totals.silences, place)),
+        ("not in the profile", unknown_text::all(totals)),
     ];
     for (title, lines) in lists {
         if !lines.is_empty() {
@@ -225,7 +230,7 @@ fn name(tool: Option<&str>) -> String {
     tool.map_or_else(|| "(no name)".to_owned(), short)
 }
 
-fn short(name: &str) -> String {
+pub(super) fn short(name: &str) -> String {
     clipped(&visible(name), NAME_BYTES_MAX).into_owned()
 }
 
