@@ -170,7 +170,7 @@ impl Drawing<'_> {
             let (start, end) = span(self.axis, &block.start, &block.end);
             let (x, width) = (start.min(100.0 - BAR_MIN), (end - start).max(BAR_MIN));
             let link = format!("#e{}", block.entry);
-            let has_entry = self.recording.entries.has(block.entry);
+            let has_entry = self.recording.entries.get(block.entry).is_some();
             html! {
                 a href=[has_entry.then_some(link)] tabindex="-1" {
                     rect.(class) x=(percent(x)) y=(top) width=(percent(width)) height=(height) {}
