@@ -204,7 +204,7 @@ fn finding(finding: &PageFinding, number: u64) -> Markup {
                 a href=(page_url(diagnostic.rule)) { (diagnostic.rule.name()) } ": "
                 (OneLine(&diagnostic.message))
                 @if let Some(note) = &diagnostic.note { " (" (OneLine(note)) ")" }
-                @if let Some(line) = diagnostic.related_line { " See line " (line) "." }
+                @if let Some(line) = diagnostic.related_line { " (see line " (line) ")" }
             }
         }
     }
@@ -229,7 +229,8 @@ pub(super) fn filter(recording: &Recording) -> Markup {
     let mut tools: BTreeMap<&str, u64> = BTreeMap::new();
     let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
     let entries = &recording.entries;
-    let has = |wanted: fn(&EntryKind) -> bool| entries.all().any(|it| !it.is_blank() && wanted(&it.kind));
+    let has =
+        |wanted: fn(&EntryKind) -> bool| entries.all().any(|it| !it.is_blank() && wanted(&it.kind));
     let others = [
         (has(|it| matches!(it, EntryKind::Text(_))), "text", "text"),
         (has(|it| matches!(it, EntryKind::Call(_))), "call", "tool calls"),
