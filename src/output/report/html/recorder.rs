@@ -217,15 +217,21 @@ impl Recorder {
     }
 
     fn end_text(&mut self) {
-        if let Some(OpenBlock { start, end, entry }) = self.text.take() {
+        let open = self.text.take().filter(|open| self.is_shown(open));
+        if let Some(OpenBlock { start, end, entry }) = open {
             self.texts.add(start, end, entry);
         }
     }
 
     fn end_thought(&mut self) {
-        if let Some(OpenBlock { start, end, entry }) = self.thought.take() {
+        let open = self.thought.take().filter(|open| self.is_shown(open));
+        if let Some(OpenBlock { start, end, entry }) = open {
             self.thoughts.add(start, end, entry);
         }
+    }
+
+    fn is_shown(&self, open: &OpenBlock) -> bool {
+        !self.entries.get(open.entry).is_some_and(PageEntry::is_blank)
     }
 
     fn start(&mut self, update: &CallUpdate<'_>, moment: Moment) {

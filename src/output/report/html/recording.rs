@@ -96,6 +96,14 @@ pub(super) struct Bar {
 }
 
 impl PageEntry {
+    /// Whether it is a text of nothing but white space.
+    pub(super) fn is_blank(&self) -> bool {
+        match &self.kind {
+            EntryKind::Text(text) | EntryKind::Thought(text) => text.text.is_blank(),
+            _ => false,
+        }
+    }
+
     /// What it takes in a page at most, in bytes.
     fn cost(&self) -> usize {
         let text = match &self.kind {
@@ -150,10 +158,14 @@ impl PageEntries {
         number
     }
 
-    /// Whether an entry is there, and not left out.
-    pub(super) fn has(&self, number: u64) -> bool {
+    /// An entry, if it is not left out.
+    pub(super) fn get(&self, number: u64) -> Option<&PageEntry> {
         let first = self.first.len() as u64;
-        number < first || (number >= first + self.omitted.entries && number < self.len())
+        if number < first {
+            return self.first.get(index(number));
+        }
+        let place = (number - first).checked_sub(self.omitted.entries)?;
+        self.last.get(index(place)).map(|(entry, _)| entry)
     }
 
     /// Changes an entry, if it is not left out.

@@ -54,7 +54,8 @@ pub(super) fn timeline(recording: &Recording) -> Markup {
     let has_marks = recording.findings.iter().any(|it| it.diagnostic.line.is_some())
         || recording.entries.all().any(is_notice);
     let text = if has_marks { MARKS } else { 4 };
-    let calls = text + TEXT + 4;
+    let has_text = !(recording.texts.is_empty() && recording.thoughts.is_empty());
+    let calls = if has_text { text + TEXT + 4 } else { text + 4 };
     let count = if recording.bars.is_none() { 2 } else { count };
     let rows = Rows { text, calls, bottom: calls + count * LANE };
     let drawing = Drawing { axis, recording, lanes, rows };
@@ -170,7 +171,7 @@ impl Drawing<'_> {
             let (start, end) = span(self.axis, &block.start, &block.end);
             let (x, width) = (start.min(100.0 - BAR_MIN), (end - start).max(BAR_MIN));
             let link = format!("#e{}", block.entry);
-            let has_entry = self.recording.entries.has(block.entry);
+            let has_entry = self.recording.entries.get(block.entry).is_some();
             html! {
                 a href=[has_entry.then_some(link)] tabindex="-1" {
                     rect.(class) x=(percent(x)) y=(top) width=(percent(width)) height=(height) {}
@@ -288,6 +289,10 @@ fn legend(recording: &Recording, axis: Axis) -> Markup {
         _ => false,
     };
     let has_silence = axis.by_time && has_entry(&is_shown);
+    let finds = |severity: Severity| {
+        let found = recording.findings.iter().map(|it| &it.diagnostic);
+        found.filter(|it| it.line.is_some()).any(|it| it.severity == severity)
+    };
     let entries = [
         (!recording.texts.is_empty(), "text", "text"),
         (!recording.thoughts.is_empty(), "thought", "reasoning"),
@@ -299,7 +304,8 @@ fn legend(recording: &Recording, axis: Axis) -> Markup {
         (has_notice, "notice", "notice"),
         (has_silence, "silence", "no event"),
         (!recording.ends.is_empty(), "end", "terminal event"),
-        (recording.findings.iter().any(|it| it.diagnostic.line.is_some()), "mark", "finding"),
+        (finds(Severity::Warning), "mark", "warning"),
+        (finds(Severity::Error), "mark error", "error"),
     ];
     html! {
         p.legend {

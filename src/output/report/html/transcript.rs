@@ -70,6 +70,9 @@ fn rest(findings: Rest<'_>) -> Markup {
 }
 
 fn item(entry: &PageEntry, number: u64) -> Markup {
+    if entry.is_blank() {
+        return html! {};
+    }
     match &entry.kind {
         EntryKind::Text(text) => self::text(text, &entry.at, number),
         EntryKind::Thought(text) => thought(text, &entry.at, number),
@@ -104,9 +107,6 @@ fn at(moment: &Moment) -> Markup {
 }
 
 fn text(text: &PageText, moment: &Moment, number: u64) -> Markup {
-    if text.text.is_blank() {
-        return html! {};
-    }
     html! {
         li.abandoned[text.is_abandoned] #{ "e" (number) } data-kind="text" {
             (at(moment))
@@ -119,14 +119,11 @@ fn text(text: &PageText, moment: &Moment, number: u64) -> Markup {
 }
 
 fn thought(text: &PageText, moment: &Moment, number: u64) -> Markup {
-    if text.text.is_blank() {
-        return html! {};
-    }
     html! {
         li.thought #{ "e" (number) } data-kind="thought" {
             (at(moment))
             details {
-                summary { span.detail { (OneLine(first_line(text.text.head()))) } }
+                summary { span.what { "Reasoning" } " " span.detail { (OneLine(first_line(text.text.head()))) } }
                 div.said { (Lines(&text.text)) }
             }
         }
@@ -207,7 +204,7 @@ fn finding(finding: &PageFinding, number: u64) -> Markup {
                 a href=(page_url(diagnostic.rule)) { (diagnostic.rule.name()) } ": "
                 (OneLine(&diagnostic.message))
                 @if let Some(note) = &diagnostic.note { " (" (OneLine(note)) ")" }
-                @if let Some(line) = diagnostic.related_line { " See line " (line) "." }
+                @if let Some(line) = diagnostic.related_line { " (see line " (line) ")" }
             }
         }
     }
@@ -232,8 +229,11 @@ pub(super) fn filter(recording: &Recording) -> Markup {
     let mut tools: BTreeMap<&str, u64> = BTreeMap::new();
     let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
     let entries = &recording.entries;
-    let has = |wanted: fn(&EntryKind) -> bool| entries.all().any(|it| wanted(&it.kind));
+    let has =
+        |wanted: fn(&EntryKind) -> bool| entries.all().any(|it| !it.is_blank() && wanted(&it.kind));
     let others = [
+        (has(|it| matches!(it, EntryKind::Text(_))), "text", "text"),
+        (has(|it| matches!(it, EntryKind::Call(_))), "call", "tool calls"),
         (has(|it| matches!(it, EntryKind::Thought(_))), "thought", "reasoning"),
         (has(|it| matches!(it, EntryKind::Notice(..))), "notice", "notices"),
         (!recording.findings.is_empty(), "finding", "findings"),
@@ -249,8 +249,6 @@ pub(super) fn filter(recording: &Recording) -> Markup {
             label { "Show "
                 select name="show" {
                     option value="" { "everything" }
-                    option value="text" { "text" }
-                    option value="call" { "tool calls" }
                     @for (kind, words) in others { option value=(kind) { (words) } }
                     @if !tools.is_empty() {
                         optgroup label="Calls of one tool" {
