@@ -277,7 +277,7 @@ fn the_status_of_a_run_is_shown_on_a_terminal_and_wiped_away() {
         assert_eq!(flat.contains(status), !shown.is_empty(), "{flags}: {sent:?}");
         for line in shown {
             let is_first =
-                |at: usize| sent[..at].ends_with("\n") || sent[..at].ends_with("\x1b[2K");
+                |at: usize| sent[..at].ends_with('\n') || sent[..at].ends_with("\x1b[2K");
             let places: Vec<usize> = sent.match_indices(line).map(|(at, _)| at).collect();
             assert!(!places.is_empty(), "{flags}: {line}: {sent:?}");
             assert!(places.into_iter().all(is_first), "{flags}: {line}: {sent:?}");
