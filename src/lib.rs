@@ -52,7 +52,8 @@ pub mod cli;
 pub use check::{
     CallChange, CallCounts, CallRow, CallUpdate, CheckedEvent, Checker, CheckerBuilder,
     Expectation, ExpectedCalls, Format, Limit, Limits, Note, Observer, Outcome, ProducerExit,
-    StopReason, Stream, StreamStart, StreamSummary, TextUpdate, Verdict,
+    RunStats, Silence, SlowCall, StopReason, Stream, StreamStart, StreamSummary, TextUpdate,
+    ToolStats, UnknownKind, UnknownName, Verdict,
 };
 pub use error::Error;
 pub use facts::{CommandCounts, RunFacts, Usage};

@@ -92,6 +92,13 @@ impl CheckerBuilder {
         self
     }
 
+    /// Whether the summary has [`RunStats`](super::RunStats). The default is no.
+    #[must_use]
+    pub fn stats(mut self, are_wanted: bool) -> Self {
+        self.options.collects_stats = are_wanted;
+        self
+    }
+
     /// Whether the stream is one JSON array of events. Without it, the first bytes show it.
     #[must_use]
     pub fn array(mut self, is_array: bool) -> Self {

@@ -32,6 +32,8 @@ pub(crate) struct Options {
     pub(crate) splits_sessions: bool,
     /// Whether the SHA-256 hash of the stream is computed.
     pub(crate) hashes_bytes: bool,
+    /// Whether figures of the run are collected.
+    pub(crate) collects_stats: bool,
     /// Longest line that is checked, in bytes.
     pub(crate) line_bytes_max: u64,
     /// The limits of the run.
@@ -51,6 +53,7 @@ impl Default for Options {
             repeated_calls: REPEATED_CALLS,
             splits_sessions: false,
             hashes_bytes: false,
+            collects_stats: false,
             line_bytes_max: LINE_BYTES_MAX,
             limits: Limits::default(),
             expected: Arc::default(),
@@ -114,9 +117,14 @@ impl Contract {
             // What follows the first object has no place there, and is reported for that.
             Some(_) if !is_first => None,
             Some(single) => Some(single),
-            None => self.by_tag.get(tag).or(self.schema.as_ref()),
+            None => self.own_schema(tag),
         };
         own.into_iter().chain(self.shared.user_schema.as_ref())
+    }
+
+    /// The profile's schema of the events of a tag.
+    pub(crate) fn own_schema(&self, tag: &str) -> Option<&Schema> {
+        self.by_tag.get(tag).or(self.schema.as_ref())
     }
 
     /// What the profile and the schemas compare texts with.

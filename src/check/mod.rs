@@ -13,8 +13,10 @@ mod globs;
 mod observer;
 mod run;
 mod stage;
+mod stats;
 mod stream;
 mod summary;
+mod unknown;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -43,8 +45,10 @@ pub use stage::calls::{CallCounts, CallRow};
 #[cfg(feature = "cli")]
 pub(crate) use stage::repeats::REPEATED_CALLS;
 pub(crate) use stage::schema::validate;
+pub use stats::{RunStats, Silence, SlowCall, ToolStats};
 pub(crate) use summary::counted;
 pub use summary::{Format, Limit, Note, Outcome, StreamSummary, Verdict};
+pub use unknown::{UnknownKind, UnknownName};
 
 /// Bytes of one read during detection: in most streams the first line shows the agent.
 const DETECTION_READ_BYTES: usize = 16 * 1024;

@@ -7,7 +7,8 @@ use super::StreamSummary;
 use super::stage::actions::Action;
 use super::stage::terminal::Place;
 use crate::error::Error;
-use crate::facts::{Call, DetailReader, EventDetails, Facts};
+use crate::facts::{Call, DetailReader, EventDetails, Facts, RunFacts};
+use crate::json::JsonRef;
 use crate::profile::detect::ProfileSource;
 use crate::profile::{ActionKind, CallOutcome, Profile, ResultRule};
 use crate::rules::diagnostic::Diagnostic;
@@ -101,6 +102,8 @@ impl<'a> StreamStart<'a> {
 pub struct CheckedEvent<'a> {
     pub(crate) line: &'a Line<'a>,
     pub(crate) facts: &'a Facts<'a>,
+    /// What the agent has reported about the run so far.
+    pub(crate) run_facts: &'a RunFacts,
     pub(crate) text: &'a [TextUpdate<'a>],
     pub(crate) calls: &'a [CallUpdate<'a>],
     pub(crate) is_valid: bool,
@@ -126,6 +129,11 @@ impl<'a> CheckedEvent<'a> {
         self.facts.tag
     }
 
+    /// The agent's own time of it, in milliseconds.
+    pub fn time_ms(&self) -> Option<f64> {
+        self.facts.time
+    }
+
     /// Whether it satisfies the schemas.
     pub fn is_valid(&self) -> bool {
         self.is_valid
@@ -133,7 +141,7 @@ impl<'a> CheckedEvent<'a> {
 
     /// Whether it belongs to the run; it does not if the terminal event came before it.
     pub fn is_in_run(&self) -> bool {
-        matches!(self.place, Place::Run | Place::NewTurn)
+        self.place.is_in_run()
     }
 
     /// Whether the run has exceeded one of its limits, with this event or before, and that is an
@@ -225,6 +233,12 @@ impl<'a> CallUpdate<'a> {
         let is_over = matches!(self.change, CallChange::Completed(_));
         let rules = if is_over { self.results } else { &[] };
         rules.iter().find_map(|rule| rule.text(self.call.scope))
+    }
+
+    /// What the tool was asked to do, if the profile knows where that is. The members of objects
+    /// are in the order of their names, whichever parser read the event.
+    pub(crate) fn arguments(&self) -> Option<serde_json::Value> {
+        self.call.arguments.map(JsonRef::to_value)
     }
 
     /// What the call is about, such as a path or a command, if the profile knows where it is.

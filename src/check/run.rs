@@ -13,7 +13,9 @@ use super::stage::drift::Drift;
 use super::stage::expect::Context;
 use super::stage::lines::LineCheck;
 use super::stage::repeats::RepeatCheck;
+use super::stage::reported::reported;
 use super::stage::session::SessionCheck;
+use super::stage::stats::StatsCollector;
 use super::stage::terminal::{Place, TerminalCheck};
 use super::stage::text::{TextCheck, TextUpdates};
 use super::{CallUpdate, CheckedEvent, Format, Note, Observer, Outcome};
@@ -31,7 +33,7 @@ pub(super) struct Run<'c> {
     pub(super) events: u64,
     /// Valid events that lack what their rules ask for.
     incomplete_events: u64,
-    drift: Drift,
+    pub(super) drift: Drift,
     pub(super) session: SessionCheck<'c>,
     pub(super) calls: CallTable<'c>,
     pub(super) actions: ActionTable<'c>,
@@ -40,6 +42,7 @@ pub(super) struct Run<'c> {
     pub(super) text: TextCheck<'c>,
     pub(super) terminal: TerminalCheck,
     demands: Option<DemandCheck<'c>>,
+    pub(super) stats: Option<Box<StatsCollector>>,
     pub(super) facts: RunFacts,
 }
 
@@ -60,6 +63,7 @@ impl<'c> Run<'c> {
             text: TextCheck::new(profile),
             terminal: TerminalCheck::default(),
             demands: DemandCheck::new(contract.options()),
+            stats: contract.options().collects_stats.then(Box::default),
             facts: RunFacts::default(),
         }
     }
@@ -105,10 +109,16 @@ impl<'c> Run<'c> {
             Place::Run => self.in_run(facts, is_valid, &mut text, &mut calls, findings),
         }
         let (text, calls) = (&text[..], &calls[..]);
+        if let Some(stats) = self.stats.as_mut().filter(|_| place.is_in_run()) {
+            stats.observe(facts, (calls, text), &self.calls.take_corrected());
+        }
         let exceeds_limit = self.demands.as_mut().is_some_and(|demands| {
             demands.observe(facts, (calls, text), (&self.facts, self.calls.counts()))
         }) && findings.is_error(Rule::LimitExceeded);
-        out.event(&CheckedEvent { line, facts, text, calls, is_valid, place, exceeds_limit });
+        let run_facts = &self.facts;
+        let event =
+            CheckedEvent { line, facts, run_facts, text, calls, is_valid, place, exceeds_limit };
+        out.event(&event);
     }
 
     fn new_turn(&mut self, text: &mut TextUpdates<'_>, found: &mut Vec<Diagnostic>) {
@@ -118,6 +128,9 @@ impl<'c> Run<'c> {
         self.facts.new_turn();
         self.session.new_turn();
         self.calls.new_turn();
+        if let Some(stats) = &mut self.stats {
+            stats.new_turn();
+        }
         if let Some(demands) = &mut self.demands {
             demands.new_turn();
         }
@@ -132,6 +145,7 @@ impl<'c> Run<'c> {
         if let Some(rare) = &facts.rare {
             self.facts.observe(rare);
             self.background.observe(facts);
+            reported(facts, found);
             if is_valid {
                 self.drift.values(facts, found);
             }

@@ -6,8 +6,9 @@ use super::findings::Findings;
 use super::run::Run;
 use super::stage::first_events::FirstEvents;
 use super::stage::lines::LineCheck;
+use super::stage::members::MemberCheck;
 use super::stage::schema;
-use super::{Note, Observer, Outcome, StreamStart, StreamSummary, Verdict};
+use super::{Note, Observer, Outcome, StreamStart, StreamSummary, UnknownName, Verdict};
 use crate::error::Error;
 use crate::facts::{FactReader, RunFacts};
 use crate::fast::Shapes;
@@ -46,6 +47,8 @@ pub(super) struct StreamCheck<'c> {
     first_events: FirstEvents<'c>,
     run: Run<'c>,
     findings: Findings<'c>,
+    /// If members that the profile does not know are wanted.
+    members: Option<Box<MemberCheck<'c>>>,
     /// The number of the session, and the offset at which it begins.
     session: (u64, u64),
     /// Lines that were parsed, because no shape was recalled.
@@ -59,9 +62,12 @@ impl<'c> StreamCheck<'c> {
         name: String,
         contract: &'c Contract,
         source: ProfileSource,
-        memory: Memory,
+        mut memory: Memory,
     ) -> Self {
         let (profile, options) = (contract.profile(), contract.options());
+        if options.collects_stats {
+            memory.facts.read_all_times();
+        }
         Self {
             stream: stream.to_owned(),
             name,
@@ -72,6 +78,7 @@ impl<'c> StreamCheck<'c> {
             first_events: FirstEvents::new(profile, source),
             run: Run::new(contract, options.format),
             findings: Findings::new(&options.severities),
+            members: options.collects_stats.then(|| Box::new(MemberCheck::new(contract))),
             session: (1, 0),
             #[cfg(test)]
             parsed: 0,
@@ -109,6 +116,9 @@ impl<'c> StreamCheck<'c> {
                 let facts = recalled.facts(&line);
                 self.lines.recalled(&mut self.findings);
                 let is_valid = self.run.applies_schemas(facts.marks);
+                if let Some(members) = &mut self.members {
+                    members.recalled(&facts, line.bytes);
+                }
                 self.run.observe(&line, &facts, is_valid, &mut self.findings, out);
                 if self.findings.pending.is_empty() {
                     continue;
@@ -145,6 +155,9 @@ impl<'c> StreamCheck<'c> {
                         shapes.learn(&line, &event, &plan);
                     }
                     let facts = plan.facts(event.line, event.offset);
+                    if let Some(members) = &mut self.members {
+                        members.observe(&facts, event.root());
+                    }
                     self.run.observe(&line, &facts, is_valid, &mut self.findings, out);
                 }
             } else {
@@ -173,6 +186,7 @@ impl<'c> StreamCheck<'c> {
         self.run = Run::new(self.contract, options.format);
         self.findings = Findings::new(&options.severities);
         self.findings.pending = of_event;
+        self.members = self.members.take().map(|_| Box::new(MemberCheck::new(self.contract)));
         let profile = self.contract.profile();
         out.begin(&StreamStart { name: &self.name, profile, source: self.source })
     }
@@ -233,8 +247,15 @@ impl<'c> StreamCheck<'c> {
             stderr: stderr.map(clip).collect(),
             facts: self.facts(end, exit),
             text_bytes: self.run.text.text_bytes(),
+            unknown: self.unknown(),
+            stats: self.run.stats.as_mut().map(|stats| Box::new(stats.finish())),
             notes: self.notes(end, exit),
         }
+    }
+
+    fn unknown(&self) -> Vec<UnknownName> {
+        let members = self.members.iter().flat_map(|members| members.names.list());
+        self.run.drift.list().into_iter().chain(members).collect()
     }
 
     fn facts(&self, end: &EndOfRun<'_>, exit: &ProducerExit) -> RunFacts {

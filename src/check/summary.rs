@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::stage::calls::{CallCounts, CallRow};
+use super::stats::RunStats;
+use super::unknown::UnknownName;
 use crate::facts::RunFacts;
 use crate::limits::{
     CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, FILES_MAX, NAMES_MAX, TEXT_BYTES_MAX,
@@ -121,6 +123,11 @@ pub struct StreamSummary {
     pub facts: RunFacts,
     /// Size of the assistant's text in bytes.
     pub text_bytes: u64,
+    /// What the profile does not know: event tags, tools and values. With
+    /// [`CheckerBuilder::stats`](super::CheckerBuilder::stats), members of known events, too.
+    pub unknown: Vec<UnknownName>,
+    /// Figures of the run, if they were asked for.
+    pub stats: Option<Box<RunStats>>,
     /// What else a reader of the report should know.
     pub notes: Vec<Note>,
 }

@@ -3,6 +3,7 @@
 mod generated;
 mod help;
 mod log;
+mod subcommand;
 mod values;
 
 use std::ffi::OsString;
@@ -15,18 +16,17 @@ use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Va
 use crate::check::REPEATED_CALLS;
 use crate::cli::config::{Cost, Count};
 use crate::limits::LINE_BYTES_MAX;
-use crate::profile::DEFAULT;
 use crate::rules::Rule;
 
-use generated::Shell;
 use help::{USAGE, long, short};
 use log::LogArgs;
 use values::{duration, duration_or_none, jobs};
 
 pub(crate) use generated::{completions, manual_page, names_subcommand};
 pub(crate) use help::{one_line, usage};
+pub(crate) use subcommand::{DriftArgs, ProfileDraft, SchemaOf, Subcommand};
 pub(crate) use values::{
-    Color, EngineName, InputFormat, ReportFormat, ReportTo, SessionCount, Size, rule,
+    Color, EngineName, InputFormat, ReportFormat, ReportTo, SessionCount, Size, Target, rule,
 };
 
 /// The value of `--exit-grace` without the flag.
@@ -66,77 +66,6 @@ struct CommandLine {
 
     #[command(flatten)]
     check: Cli,
-}
-
-#[derive(Debug, clap::Subcommand)]
-pub(crate) enum Subcommand {
-    /// List the rules, or explain one
-    Rules {
-        /// Print the page of this rule
-        #[arg(value_name = "NAME", value_parser = rule)]
-        name: Option<Rule>,
-    },
-    /// List the built-in profiles, print one, or draft a new one
-    #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
-    #[command(
-        subcommand_help_heading = "Subcommands",
-        override_usage = "\
-ndjson-check profiles [NAME]
-       ndjson-check profiles draft <FILE>..."
-    )]
-    Profiles {
-        /// Print this built-in profile with its schema, as a starting point
-        #[arg(value_name = "NAME")]
-        name: Option<String>,
-
-        #[command(subcommand)]
-        draft: Option<ProfileDraft>,
-    },
-    /// Print a JSON Schema: of events, reports, settings and others
-    Schema {
-        /// What the schema describes
-        #[arg(value_enum, value_name = "WHAT", default_value = "events")]
-        of: SchemaOf,
-
-        /// For events: a built-in profile or a profile file
-        #[arg(long, value_name = "NAME|FILE", help = format!(
-            "For events: a built-in profile or a profile file [default: {DEFAULT}]"
-        ))]
-        profile: Option<String>,
-    },
-    /// Join json reports into one, with the exit code of all
-    Merge {
-        /// The reports: files, or `-` for standard input
-        #[arg(value_name = "REPORT", required = true)]
-        reports: Vec<PathBuf>,
-    },
-    /// Print the completions of a shell
-    Completions {
-        /// The shell
-        #[arg(value_enum, value_name = "SHELL")]
-        shell: Shell,
-    },
-    /// Print the manual page
-    Man,
-}
-
-#[derive(Debug, clap::Subcommand)]
-pub(crate) enum ProfileDraft {
-    /// Draft a profile with its schema from recordings; reasons go to stderr
-    Draft {
-        /// Recordings: files, or directories of *.ndjson and *.jsonl
-        #[arg(value_name = "FILE", required = true)]
-        files: Vec<PathBuf>,
-    },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SchemaOf {
-    Events,
-    Report,
-    Profile,
-    Config,
-    Baseline,
 }
 
 #[derive(Debug, Args)]
@@ -308,7 +237,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "FILE", conflicts_with = "command", help_heading = "Files")]
     pub(crate) files0_from: Option<PathBuf>,
 
-    /// Write a report: human, json, github, markdown, junit or sarif
+    /// Write a report: human, json, github, markdown, junit, sarif, html
     #[arg(long, value_name = "FORMAT[=FILE]", action = ArgAction::Append)]
     #[arg(help_heading = "Report")]
     pub(crate) report: Vec<ReportTo>,
@@ -317,6 +246,10 @@ pub(crate) struct Cli {
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_default_value = true, hide_possible_values = true, help_heading = "Report")]
     pub(crate) color: Color,
+
+    /// Show times, durations and totals of the tool calls
+    #[arg(long, help_heading = "Report")]
+    pub(crate) stats: bool,
 
     /// Write no report to standard output
     #[arg(short, long, help_heading = "Report")]
@@ -327,15 +260,6 @@ impl Cli {
     pub(crate) fn is_timed(&self) -> bool {
         self.timeout.is_some() || self.idle_timeout.is_some()
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Target {
-    Text,
-    Transcript,
-    Answer,
-    Json,
-    StreamJson,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

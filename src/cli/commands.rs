@@ -1,5 +1,5 @@
-//! The subcommands, which check nothing: `rules`, `profiles`, `schema`, `merge`, `completions` and
-//! `man`.
+//! The subcommands, which check nothing: `rules`, `profiles`, `schema`, `merge`, `drift`, `completions`
+//! and `man`.
 
 use std::io::{BufReader, BufWriter};
 use std::path::PathBuf;
@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use super::args::{ProfileDraft, SchemaOf, Subcommand, completions, manual_page};
 use super::config;
 use super::draft::draft_profile;
+use super::drift;
 use super::error::CliError;
 use super::exit;
 use super::inputs::{Input, STDIN};
@@ -23,6 +24,7 @@ use crate::rules::{Rule, Severity};
 pub(super) fn run(subcommand: &Subcommand) -> Result<u8, CliError> {
     match subcommand {
         Subcommand::Merge { reports } => return merge(reports),
+        Subcommand::Drift(arguments) => return drift::run(arguments),
         Subcommand::Rules { name: None } => print(&rule_list())?,
         Subcommand::Rules { name: Some(rule) } => print(rule.page())?,
         Subcommand::Profiles { draft: Some(ProfileDraft::Draft { files }), .. } => {

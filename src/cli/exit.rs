@@ -7,6 +7,8 @@ use crate::output::report::Totals;
 
 pub(crate) const SUCCEEDED: u8 = 0;
 pub(crate) const NON_CONFORMING: u8 = 1;
+/// Of `drift` and `diff`: there is a difference.
+pub(crate) const DIFFERS: u8 = 1;
 /// A bug also ends with this code: it must not look like a verdict.
 pub(crate) const NOT_CHECKED: u8 = 2;
 pub(crate) const RUN_FAILED: u8 = 3;

@@ -7,6 +7,7 @@ mod batch;
 mod commands;
 mod config;
 mod draft;
+mod drift;
 mod error;
 mod exit;
 mod inputs;
@@ -15,6 +16,7 @@ mod outputs;
 mod producer;
 mod progress;
 mod redaction;
+mod report_pages;
 mod report_target;
 mod reports;
 #[cfg_attr(not(unix), path = "command_unsupported.rs")]

@@ -85,7 +85,9 @@ impl Outputs {
     /// Whether something is written while a stream arrives, so that streams cannot be checked at
     /// the same time.
     pub(super) fn are_live(&self) -> bool {
-        self.conversion.is_some() || !self.copies.is_empty()
+        self.conversion.is_some()
+            || !self.copies.is_empty()
+            || self.reports.iter().any(OpenReport::shows_events)
     }
 
     /// The sum of the streams so far.
@@ -154,10 +156,12 @@ impl Observer for Outputs {
 
     fn event(&mut self, event: &CheckedEvent<'_>) {
         self.progress.event(event);
-        // Reports do not list events.
         if let Some(conversion) = &mut self.conversion {
             conversion.event(event);
         }
+        self.reports.iter_mut().filter(|it| it.shows_events()).for_each(|report| {
+            report.observer().event(event);
+        });
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
@@ -208,6 +212,11 @@ fn conversion(
         Target::Answer => To::Answer,
         Target::Json => To::Json,
         Target::StreamJson => To::ValidEvents,
+        Target::Events => To::Events,
+        Target::AgUi => To::AgUi,
+        Target::ChromeTrace => To::ChromeTrace,
+        Target::OtlpJson => To::OtlpJson,
+        Target::Atif => To::Atif,
     };
     let on_terminal = io::stdout().is_terminal();
     let stdout: Box<dyn Write> = match stdout()? {
@@ -215,13 +224,19 @@ fn conversion(
         stdout => Box::new(stdout),
     };
     let results = cli.log.results.unwrap_or_default();
-    Ok(if results > 0 && in_github_workflow() {
-        let (writer, mark) = own_commands(stdout);
-        log(Conversion::new(to, cli.raw, writer).groups(Some(mark)), cli)
-    } else if to.is_text() {
-        log(Conversion::new(to, cli.raw, stop_commands(stdout)), cli)
-    } else {
-        Conversion::new(to, !on_terminal, escape_commands(stdout))
+    Ok(match to {
+        To::Text | To::Transcript if results > 0 && in_github_workflow() => {
+            let (writer, mark) = own_commands(stdout);
+            log(Conversion::new(to, cli.raw, writer).groups(Some(mark)), cli)
+        }
+        To::Text | To::Transcript | To::Answer => {
+            log(Conversion::new(to, cli.raw, stop_commands(stdout)), cli)
+        }
+        // The agent's own bytes.
+        To::Json | To::ValidEvents => Conversion::new(to, !on_terminal, escape_commands(stdout)),
+        To::Events | To::AgUi | To::ChromeTrace | To::OtlpJson | To::Atif => {
+            Conversion::new(to, cli.raw, escape_commands(stdout))
+        }
     })
 }
 

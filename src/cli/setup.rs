@@ -21,6 +21,7 @@ pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
         .max_line_bytes(cli.max_line_bytes.0)
         .many_sessions(cli.sessions == SessionCount::Many)
         .sha256(cli.report.iter().any(|report| report.format == ReportFormat::Json))
+        .stats(cli.stats)
         .plain(cli.engine == EngineName::Reference);
     for (rule, severity) in config.severities() {
         builder = builder.severity(rule, severity);

@@ -12,12 +12,14 @@ mod reader;
 mod run_facts;
 mod tag_rules;
 mod template;
+mod time;
 
 use std::borrow::Cow;
 
 use crate::json::JsonRef;
 use crate::profile::path::Scope;
 use crate::profile::{CallOutcome, ErrorSeverity, RunOutcome, WithoutStart};
+use crate::rules::Rule;
 use crate::rules::escape::shown;
 
 pub(crate) use answer_text::AnswerText;
@@ -27,6 +29,7 @@ pub(crate) use reader::FactReader;
 pub(crate) use run_facts::FactUpdate;
 pub use run_facts::{CommandCounts, RunFacts, Usage};
 pub(crate) use template::{FactTemplate, Plan, TextTemplate, Values};
+pub(crate) use time::milliseconds;
 
 /// What one event means. Small, because one is made for each line; what few events have is in a
 /// box.
@@ -41,7 +44,7 @@ pub(crate) struct Facts<'e> {
     pub(crate) tag_status: TagStatus,
     pub(crate) marks: Marks,
     pub(crate) session: Option<Cow<'e, str>>,
-    /// Milliseconds.
+    /// Milliseconds. Only a time that never goes back, unless all times are wanted.
     pub(crate) time: Option<f64>,
     pub(crate) text: Option<TextFact<'e>>,
     /// Further texts of the same event.
@@ -78,6 +81,15 @@ pub(crate) struct RareFacts<'e> {
     pub(crate) background_ended: Vec<BoundedId>,
     /// Values that the profile does not know: their paths and texts.
     pub(crate) unknown_values: Vec<(String, String)>,
+    pub(crate) defects: Vec<ReportedDefect>,
+}
+
+/// A defect of the stream that this one was made from.
+#[derive(Debug)]
+pub(crate) struct ReportedDefect {
+    pub(crate) rule: Rule,
+    pub(crate) line: Option<String>,
+    pub(crate) message: Option<String>,
 }
 
 impl RareFacts<'_> {
@@ -104,9 +116,10 @@ impl RareFacts<'_> {
             self.may_begin_final_text,
         ];
         let background = (&self.background_started, &self.background_ended);
+        let defects: Vec<_> = self.defects.iter().map(|defect| defect.rule).collect();
         format!(
             "{started:?} {completed:?} {facts:?} {end:?} {refused:?} {next_group:?} {error:?} \
-             {progress:?} {unknown_values:?} {marks:?} {background:?}"
+             {progress:?} {unknown_values:?} {marks:?} {background:?} {defects:?}"
         )
     }
 }

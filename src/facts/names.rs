@@ -17,6 +17,7 @@ impl FactReader {
         let event = Scope::from(root);
         add(event, &profile.tags.at);
         add(event, &profile.session.id);
+        add(event, &profile.session.times);
         let single = [&profile.session.time, &profile.versions.at];
         single.into_iter().flatten().for_each(|path| add(event, std::slice::from_ref(path)));
         let calls = holding(&rules.call_start, root).map(|rule| &profile.calls.start[rule]);

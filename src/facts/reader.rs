@@ -6,19 +6,25 @@ use smallvec::SmallVec;
 
 use super::tag_rules::{OpenRule, TagCache, TagRules};
 use super::template::{FactTemplate, Plan, TextTemplate, group_key};
-use super::{BoundedId, Call, Marks, RareFacts, RunEnd, TagStatus, TextKind, ToolKey, run_facts};
+use super::{
+    BoundedId, Call, Marks, RareFacts, ReportedDefect, RunEnd, TagStatus, TextKind, ToolKey,
+    run_facts,
+};
 use crate::json::JsonRef;
 use crate::profile::path::{Finder, Path, Scope};
 use crate::profile::{
     BackgroundRule, CallOutcome, CallRule, Profile, RunOutcome, TerminalOutcome, TerminalPolicy,
     TextMode, ToolName,
 };
+use crate::rules::Rule;
 use crate::stream::Event;
 
 /// Reads facts out of events; remembers the rules of tags, for one profile.
 #[derive(Debug, Default)]
 pub(crate) struct FactReader {
     pub(super) tags: TagCache,
+    /// Whether every time of an event is read, not only one that never goes back.
+    reads_all_times: bool,
 }
 
 type Texts<'e> = SmallVec<[TextTemplate<JsonRef<'e>>; 1]>;
@@ -26,6 +32,11 @@ type Chunks<'e> = SmallVec<[JsonRef<'e>; 1]>;
 type Rare<'e> = Option<Box<RareFacts<'e>>>;
 
 impl FactReader {
+    /// From now on every time of an event is read.
+    pub(crate) fn read_all_times(&mut self) {
+        self.reads_all_times = true;
+    }
+
     /// Which facts an event has, and where their values are.
     pub(crate) fn plan<'e>(&mut self, profile: &Profile, event: &'e Event<'_>) -> Plan<'e> {
         let root = event.root();
@@ -42,10 +53,15 @@ impl FactReader {
         let session = profile.session.id.iter().find_map(|path| path.find(root));
         let session = session.and_then(JsonRef::as_str);
         let time = profile.session.time.as_ref().and_then(|path| path.find(root));
+        let time = time.filter(|time| time.is_number()).or_else(|| {
+            let mut times = profile.session.times.iter().filter(|_| self.reads_all_times);
+            times.find_map(|path| path.find(root)).filter(|it| it.is_number() || it.is_string())
+        });
         let has_ids = calls(profile, rules, root, &mut rare);
         refusals(profile, rules, root, &mut rare);
         background(profile, rules, root, &mut rare);
         values(profile, rules, root, &mut rare);
+        defects(profile, rules, root, &mut rare);
         let (texts, final_text, has_text) = texts(profile, rules, root);
         let ends_segment = boundary(profile, rules, root, &mut rare);
         if applies(&rules.abandoned_text) {
@@ -72,7 +88,6 @@ impl FactReader {
         let is_incomplete = !(has_ids && has_text);
         let marks =
             Marks { is_incomplete, starts_session, ends_segment, starts_turn, may_follow_end };
-        let time = time.filter(|time| time.is_number());
         let tag = rules.tag.clone();
         let template = FactTemplate { tag, tag_status, marks, session, time, texts };
         Plan { template, rare, final_text }
@@ -144,6 +159,24 @@ fn values(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rar
             unknown.map(|text| (rule.value.to_string(), text.into_owned())).collect();
         if !unknown.is_empty() {
             rare.get_or_insert_default().unknown_values.extend(unknown);
+        }
+    }
+}
+
+fn defects(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) {
+    for open in rules.defects.iter().filter(|open| open.when.hold(root)) {
+        let rule = &profile.defects[open.rule];
+        let text =
+            |path: &Option<Path>| path.as_ref()?.find(root)?.scalar_text().map(Cow::into_owned);
+        let Some(name) = rule.rule.find(root).and_then(JsonRef::as_str) else { continue };
+        let rare = rare.get_or_insert_default();
+        match Rule::named(&name) {
+            Some(named) => rare.defects.push(ReportedDefect {
+                rule: named,
+                line: text(&rule.line),
+                message: text(&rule.message),
+            }),
+            None => rare.unknown_values.push((rule.rule.to_string(), name.into_owned())),
         }
     }
 }

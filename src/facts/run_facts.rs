@@ -1,6 +1,6 @@
 //! What is known about the run as a whole.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::RareFacts;
 use super::tag_rules::TagRules;
@@ -68,7 +68,7 @@ pub struct CommandCounts {
 }
 
 /// Token counts, where the agent reports them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Usage {
     /// Tokens sent to the model that were not read from a cache.

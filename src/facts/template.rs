@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::time::milliseconds;
 use super::{AnswerText, Call, Facts, Marks, RareFacts, TagStatus, TextFact, TextKind};
 use crate::json::JsonRef;
 use crate::profile::CallOutcome;
@@ -34,7 +35,8 @@ pub(crate) struct TextTemplate<V> {
 pub(crate) trait Values<'f, V> {
     /// A string, or a number or boolean as text.
     fn text(&self, value: &'f V) -> Cow<'f, str>;
-    fn number(&self, value: &'f V) -> Option<f64>;
+    /// A time in milliseconds.
+    fn time(&self, value: &'f V) -> Option<f64>;
 }
 
 impl<V> FactTemplate<'_, V> {
@@ -60,7 +62,7 @@ impl<V> FactTemplate<'_, V> {
             tag_status: self.tag_status,
             marks: self.marks,
             session: self.session.as_deref().map(Cow::Borrowed),
-            time: self.time.as_ref().and_then(|time| values.number(time)),
+            time: self.time.as_ref().and_then(|time| values.time(time)),
             text: texts.next(),
             more_texts: texts.collect(),
             rare: None,
@@ -134,8 +136,8 @@ impl<'f, 'e: 'f> Values<'f, JsonRef<'e>> for InEvent {
         value.scalar_text().unwrap_or_default()
     }
 
-    fn number(&self, value: &'f JsonRef<'e>) -> Option<f64> {
-        value.as_f64()
+    fn time(&self, value: &'f JsonRef<'e>) -> Option<f64> {
+        if value.is_string() { milliseconds(&value.as_str()?) } else { value.as_f64() }
     }
 }
 

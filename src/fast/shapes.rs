@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::facts::{FactTemplate, Facts, Plan, TextTemplate, Values};
+use crate::facts::{FactTemplate, Facts, Plan, TextTemplate, Values, milliseconds};
 use crate::json::{
     Cursor, DIGITS_MAX, Doc, ENTRIES_NOTED, JsonRef, Kind, decimal, digits, string_end, unescaped,
 };
@@ -89,12 +89,17 @@ impl<'a> Values<'a, Source> for SlotValues<'a> {
 
     #[inline]
     #[expect(clippy::cast_precision_loss, reason = "so few digits are exact")]
-    fn number(&self, source: &'a Source) -> Option<f64> {
+    fn time(&self, source: &'a Source) -> Option<f64> {
         match source {
-            Source::Literal(number) => number.parse().ok(),
+            Source::Literal(time) => time.parse().ok().or_else(|| milliseconds(time)),
             Source::Slot(slot) => {
                 let Slot { start, end, .. } = self.slots[*slot];
-                Some(decimal(self.text.as_bytes(), start, end) as f64)
+                let bytes = self.text.as_bytes();
+                // Of a string: the quote is before the slot.
+                if start.checked_sub(1).is_some_and(|before| bytes[before] == b'"') {
+                    return milliseconds(&self.text(source));
+                }
+                Some(decimal(bytes, start, end) as f64)
             }
         }
     }

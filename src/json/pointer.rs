@@ -3,15 +3,20 @@
 /// `pointer` with one reference token appended, escaped as §3 says.
 pub(crate) fn joined(pointer: &str, token: &str) -> String {
     let mut joined = pointer.to_owned();
-    joined.push('/');
+    push(&mut joined, token);
+    joined
+}
+
+/// Appends one reference token.
+pub(crate) fn push(pointer: &mut String, token: &str) {
+    pointer.push('/');
     for character in token.chars() {
         match character {
-            '~' => joined.push_str("~0"),
-            '/' => joined.push_str("~1"),
-            _ => joined.push(character),
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            _ => pointer.push(character),
         }
     }
-    joined
 }
 
 /// The reference tokens of a pointer, unescaped as §4 says.

@@ -1,5 +1,6 @@
 //! JSON Schema 2020-12, and the only place that knows the validator.
 
+mod members;
 mod on_tape;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use super::{ParsedJson, pointer};
 use crate::error::Error;
 use crate::limits::{MESSAGE_BYTES_MAX, PATTERN_STEPS_MAX};
 use crate::rules::escape::{clipped, shown, visible};
+pub(crate) use members::DescribedMembers;
 use on_tape::TapeJson;
 
 /// The URI of a document in its registry. It is never fetched: there is no retriever.

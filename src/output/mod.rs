@@ -3,6 +3,7 @@
 #[cfg(feature = "cli")]
 pub(crate) mod baseline;
 pub(crate) mod convert;
+mod digits;
 #[cfg(feature = "cli")]
 mod fingerprint;
 pub(crate) mod redact;

@@ -1,6 +1,6 @@
 //! How tool calls start and complete.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{ActionRules, Objects, ResultRule};
 use crate::profile::path::{Conditions, Path};
@@ -119,7 +119,7 @@ pub(crate) struct CallOutcomeRule {
 }
 
 /// How a tool call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallOutcome {
     /// The tool did its work.

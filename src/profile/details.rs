@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Objects, Template};
 use crate::profile::path::{Conditions, Path, Scope};
@@ -43,7 +43,7 @@ pub(crate) struct NoticeRule {
 }
 
 /// What a notice is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NoticeKind {
     /// The agent tries a request again.

@@ -23,6 +23,9 @@ pub(crate) struct SessionRules {
     pub id_is_constant: bool,
     /// The time of an event in milliseconds; it never decreases.
     pub time: Option<Path>,
+    /// Where else an event says when it happened, in milliseconds or as RFC 3339; the first that is
+    /// present. Durations come from it, and it may go back.
+    pub times: Vec<Path>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -71,6 +74,7 @@ impl Default for SessionRules {
             may_repeat_after: Vec::new(),
             id_is_constant: true,
             time: None,
+            times: Vec::new(),
         }
     }
 }

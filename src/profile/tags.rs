@@ -1,6 +1,6 @@
 //! Rules about whole events, and about objects in them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
@@ -21,6 +21,18 @@ pub(crate) struct Tags {
     /// By tag, the definition in the event schema that its events must satisfy.
     #[serde(default)]
     pub schemas: BTreeMap<String, String>,
+    /// By tag, or `*` for all tags, pointers to members of its events that are known besides those
+    /// which the schema describes; `*` is the index of an element.
+    #[serde(default)]
+    pub members: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Tags {
+    /// Whether a member of the events of a tag is known, although no schema describes it.
+    pub(crate) fn knows_member(&self, tag: &str, pointer: &str) -> bool {
+        let is_in = |tag: &str| self.members.get(tag).is_some_and(|it| it.contains(pointer));
+        is_in(tag) || is_in("*") || self.at.iter().any(|path| path.to_string() == pointer)
+    }
 }
 
 /// The single object of a producer's non-streaming format: a terminal event on its own.

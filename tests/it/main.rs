@@ -17,6 +17,7 @@ mod demands;
 #[path = "../differential/mod.rs"]
 mod differential;
 mod engines;
+mod events;
 mod extends;
 mod facts;
 mod fingerprints;
@@ -51,11 +52,13 @@ mod schemas;
 mod sessions;
 mod settings;
 mod signals;
+mod stats;
 mod streams;
 mod suites;
 #[path = "../support/mod.rs"]
 mod support;
 mod tidy;
+mod traces;
 mod turns;
 mod usage;
 mod verdicts;

@@ -169,7 +169,7 @@ fn the_public_interface_is_small() {
 
 #[test]
 fn crates_stay_in_their_rooms() {
-    let rooms: [(&str, &[&str]); 27] = [
+    let rooms: [(&str, &[&str]); 28] = [
         ("indicatif", &["cli/progress"]),
         ("foldhash", &["json/", "check/stage/calls"]),
         ("jsonschema", &["json/schema"]),
@@ -178,7 +178,8 @@ fn crates_stay_in_their_rooms() {
         ("toml", &["cli/config"]),
         ("owo_colors", &["output/report", "output/convert/log"]),
         ("memchr", &["json/", "stream/", "profile/detect", "output/redact", "cli/workflow"]),
-        ("sha2", &["check/mod", "output/fingerprint"]),
+        ("sha2", &["check/mod", "output/digits", "output/report/html"]),
+        ("maud", &["output/report/html"]),
         ("flate2", &["cli/archive"]),
         ("ruzstd", &["cli/archive"]),
         ("quick_xml", &["output/report"]),
@@ -211,12 +212,27 @@ fn crates_stay_in_their_rooms() {
     }
 }
 
+/// Words of formats that some agents use, too.
+const OF_FORMATS: [(&str, &str); 7] = [
+    ("output/convert/ag_ui.rs", "assistant"),
+    ("output/convert/ag_ui.rs", "inputTokens"),
+    ("output/convert/ag_ui.rs", "messageId"),
+    ("output/convert/ag_ui.rs", "outputTokens"),
+    ("output/convert/ag_ui.rs", "toolCallId"),
+    ("output/convert/atif.rs", "system"),
+    ("output/convert/atif.rs", "total_cost_usd"),
+];
+
 /// Goal: a producer's words are data in `profiles`, never code.
 /// Method: no string literal of the sources has a word that only a profile or its schema knows.
 #[test]
 fn no_producer_is_known_outside_its_profile() {
     let mut own = BTreeSet::new();
-    for file in ["src/output/report.schema.json", "src/profile/profile.schema.json"] {
+    for file in [
+        "src/output/report.schema.json",
+        "src/profile/profile.schema.json",
+        "src/profile/builtin/events/schema.json",
+    ] {
         let schema: Value = serde_json::from_slice(&fs::read(root().join(file)).unwrap()).unwrap();
         words(&schema, &mut own);
     }
@@ -256,7 +272,7 @@ fn no_producer_is_known_outside_its_profile() {
         for literal in literals(&code) {
             for word in literal.split(|it: char| !it.is_alphanumeric() && it != '_') {
                 let known = vendor.contains(word) && (compound(word) || word == literal);
-                if known {
+                if known && !OF_FORMATS.contains(&(&path, word)) {
                     found.push(format!("{path}: {literal:?} knows {word:?}"));
                 }
             }

@@ -21,6 +21,7 @@ use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::{clipped, shown};
 
 pub(super) use call_arguments::{CallArguments, KeptValue};
+pub(crate) use call_counts::CorrectedCall;
 pub use call_counts::{CallCounts, CallRow};
 use call_name::{name, named, tool};
 use untracked::UntrackedCalls;
@@ -38,6 +39,8 @@ pub(crate) struct CallTable<'p> {
     arguments: CallArguments,
     rows: Vec<CallRow>,
     counts: CallCounts,
+    /// Calls whose outcome the latest event changed after their completion.
+    corrected: Vec<CorrectedCall>,
     /// The number of the latest call.
     latest: u64,
     /// Calls of earlier turns that never ended.
@@ -86,6 +89,7 @@ impl<'p> CallTable<'p> {
             arguments: CallArguments::default(),
             rows: Vec::new(),
             counts: CallCounts::default(),
+            corrected: Vec::new(),
             latest: 0,
             open_in_earlier_turns: 0,
             untracked_calls: UntrackedCalls::default(),
@@ -117,6 +121,7 @@ impl<'p> CallTable<'p> {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
         let rules = self.rules;
         let update = |(change, number), call| CallUpdate::new(change, number, call, &rules.results);
+        self.corrected.clear();
         for call in facts.started() {
             let key = self.hash(&call.id);
             let (change, diagnostic) = self.start(key, call, facts.line);
@@ -206,6 +211,8 @@ impl<'p> CallTable<'p> {
         let row = self.rows.iter_mut().rev().find(|row| row.id == id.as_str())?;
         let reported = std::mem::replace(row.outcome.as_mut()?, outcome);
         self.counts.replace(reported, outcome);
+        let (call, tool) = (row.id.clone(), row.tool.clone());
+        self.corrected.push(CorrectedCall { id: call, tool, counted: reported, outcome });
         let name = named(row.tool.as_deref(), id);
         (!reported.is_refusal()).then(|| denied(&name, outcome, row.started_line))
     }
@@ -362,6 +369,11 @@ impl<'p> CallTable<'p> {
             None => Start::Unknown,
             Some(open) => open.tool.as_deref().map_or(Start::Unnamed, Start::Named),
         }
+    }
+
+    /// Calls that did not end as their completion said, by the latest event.
+    pub(crate) fn take_corrected(&mut self) -> Vec<CorrectedCall> {
+        std::mem::take(&mut self.corrected)
     }
 
     pub(crate) fn counts(&self) -> CallCounts {

@@ -1,24 +1,38 @@
 //! Stage: events and tools that the profile does not know, each name once, counted.
 
-use std::collections::BTreeMap;
-
-use crate::check::{Limit, Note};
+use super::unknown_names::UnknownNames;
+use crate::check::{Limit, Note, UnknownKind, UnknownName};
 use crate::facts::{Call, Facts, TagStatus};
-use crate::limits::{CALL_ID_BYTES_MAX, NAMES_MAX};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
-use crate::rules::escape::{clipped, shown};
+use crate::rules::escape::shown;
 
 /// Notices names that the profile does not know.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Drift {
-    events: BTreeMap<String, u64>,
-    undocumented: BTreeMap<String, u64>,
-    tools: BTreeMap<String, u64>,
-    values: BTreeMap<String, u64>,
+    events: UnknownNames,
+    /// Of events that fail the schema, which is reported already.
+    invalid_events: UnknownNames,
+    undocumented: UnknownNames,
+    tools: UnknownNames,
+    results: UnknownNames,
+    values: UnknownNames,
     /// The undocumented tag that was counted last.
     latest: String,
-    has_overflowed: bool,
+}
+
+impl Default for Drift {
+    fn default() -> Self {
+        Self {
+            events: UnknownNames::new(UnknownKind::Event),
+            invalid_events: UnknownNames::new(UnknownKind::Event),
+            undocumented: UnknownNames::new(UnknownKind::Event),
+            tools: UnknownNames::new(UnknownKind::Tool),
+            results: UnknownNames::new(UnknownKind::Result),
+            values: UnknownNames::new(UnknownKind::Value),
+            latest: String::new(),
+        }
+    }
 }
 
 impl Drift {
@@ -27,18 +41,21 @@ impl Drift {
     pub(crate) fn event(&mut self, facts: &Facts<'_>, is_valid: bool, found: &mut Vec<Diagnostic>) {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
         match facts.tag_status {
-            TagStatus::Unknown
-                if is_valid && count(&mut self.events, facts.tag, &mut self.has_overflowed) =>
-            {
-                let message = format!("the profile does not know the event {}", facts.name());
-                found.push(at(Diagnostic::new(Rule::UnknownEvent, message)));
+            TagStatus::Unknown if !is_valid => {
+                self.invalid_events.count("", facts.tag, facts.line);
+            }
+            TagStatus::Unknown => {
+                if self.events.count("", facts.tag, facts.line) {
+                    let message = format!("the profile does not know the event {}", facts.name());
+                    found.push(at(Diagnostic::new(Rule::UnknownEvent, message)));
+                }
             }
             TagStatus::Observed if self.latest == facts.tag => {}
-            TagStatus::Observed if self.is_new(facts.tag) => {
+            TagStatus::Observed if self.is_new(facts) => {
                 let message = format!("the event {} is not documented", facts.name());
                 found.push(at(Diagnostic::new(Rule::UndocumentedEvent, message)));
             }
-            TagStatus::Documented | TagStatus::Observed | TagStatus::Unknown => {}
+            TagStatus::Documented | TagStatus::Observed => {}
         }
     }
 
@@ -56,10 +73,18 @@ impl Drift {
             (call, if call.tool.is_none() { started_tool(call) } else { Start::Unknown })
         });
         for (call, start) in started.chain(completed) {
-            if let Some(unknown) = unknown(call, start)
-                && count(&mut self.tools, &unknown, &mut self.has_overflowed)
-            {
-                let message = format!("the profile does not know {unknown}");
+            let Some((kind, tool)) = unknown(call, start) else { continue };
+            let is_result = kind == UnknownKind::Result;
+            let names = if is_result { &mut self.results } else { &mut self.tools };
+            if names.count("", tool, facts.line) {
+                let what = match kind {
+                    UnknownKind::Result => {
+                        format!("this kind of result of the tool {}", shown(tool))
+                    }
+                    _ if tool.is_empty() => "a tool that has no name".to_owned(),
+                    _ => format!("the tool {}", shown(tool)),
+                };
+                let message = format!("the profile does not know {what}");
                 let diagnostic = Diagnostic::new(Rule::UnknownTool, message);
                 found.push(diagnostic.at(facts.line, facts.offset));
             }
@@ -69,8 +94,7 @@ impl Drift {
     /// Values outside the sets that the agent documents.
     pub(crate) fn values(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         for (path, text) in facts.rare.iter().flat_map(|rare| &rare.unknown_values) {
-            let name = format!("{path} {text}");
-            if count(&mut self.values, &name, &mut self.has_overflowed) {
+            if self.values.count(path, text, facts.line) {
                 let message =
                     format!("the profile does not know the value {} of {path}", shown(text));
                 let diagnostic = Diagnostic::new(Rule::UnknownValue, message);
@@ -80,19 +104,27 @@ impl Drift {
     }
 
     /// Whether an undocumented tag comes for the first time.
-    fn is_new(&mut self, tag: &str) -> bool {
-        tag.clone_into(&mut self.latest);
-        count(&mut self.undocumented, tag, &mut self.has_overflowed)
+    fn is_new(&mut self, facts: &Facts<'_>) -> bool {
+        facts.tag.clone_into(&mut self.latest);
+        self.undocumented.count("", facts.tag, facts.line)
     }
 
     /// Unknown events that came more than once, in the order of their names.
     pub(crate) fn notes(&self) -> Vec<Note> {
-        let repeated = self.events.iter().filter(|(_, count)| **count > 1);
+        let repeated = self.events.list().filter(|event| event.count > 1);
         let mut notes: Vec<Note> = repeated
-            .map(|(tag, count)| Note::UnknownEventRepeated { tag: tag.clone(), count: *count })
+            .map(|event| Note::UnknownEventRepeated { tag: event.name, count: event.count })
             .collect();
-        notes.extend(self.has_overflowed.then_some(Note::LimitReached(Limit::Names)));
+        let lists = [&self.events, &self.undocumented, &self.tools, &self.results, &self.values];
+        let has_overflowed = lists.iter().any(|names| names.has_overflowed());
+        notes.extend(has_overflowed.then_some(Note::LimitReached(Limit::Names)));
         notes
+    }
+
+    /// All unknown names, by their kinds.
+    pub(crate) fn list(&self) -> Vec<UnknownName> {
+        let lists = [&self.events, &self.invalid_events, &self.tools, &self.results, &self.values];
+        lists.into_iter().flat_map(UnknownNames::list).collect()
     }
 }
 
@@ -105,35 +137,17 @@ pub(crate) enum Start<'t> {
     Named(&'t str),
 }
 
-/// What the profile does not know about a call.
-fn unknown(call: &Call<'_>, start: Start<'_>) -> Option<String> {
+/// What the profile does not know about a call: its tool, without a name or with one, or the kind
+/// of its result.
+fn unknown<'n>(call: &'n Call<'_>, start: Start<'n>) -> Option<(UnknownKind, &'n str)> {
     let own = call.tool.as_deref();
     let of_start = if let Start::Named(tool) = start { Some(tool) } else { None };
     match own.or(of_start) {
         // The start has been checked already.
         _ if own.is_none() && start != Start::Unknown && call.is_result_known => None,
-        None if !call.is_tool_known => Some("a tool that has no name".to_owned()),
-        Some(tool) if own.is_some() && !call.is_tool_known => {
-            Some(format!("the tool {}", shown(tool)))
-        }
-        Some(tool) if !call.is_result_known => {
-            Some(format!("this kind of result of the tool {}", shown(tool)))
-        }
+        None if !call.is_tool_known => Some((UnknownKind::Tool, "")),
+        Some(tool) if own.is_some() && !call.is_tool_known => Some((UnknownKind::Tool, tool)),
+        Some(tool) if !call.is_result_known => Some((UnknownKind::Result, tool)),
         None | Some(_) => None,
     }
-}
-
-/// Counts a name; true if it is new and within the bound.
-fn count(names: &mut BTreeMap<String, u64>, name: &str, has_overflowed: &mut bool) -> bool {
-    let name = clipped(name, CALL_ID_BYTES_MAX);
-    if let Some(count) = names.get_mut(name.as_ref()) {
-        *count += 1;
-        return false;
-    }
-    let has_room = names.len() < NAMES_MAX;
-    if has_room {
-        names.insert(name.into_owned(), 1);
-    }
-    *has_overflowed |= !has_room;
-    has_room
 }

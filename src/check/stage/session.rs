@@ -48,7 +48,7 @@ impl<'p> SessionCheck<'p> {
         if let Some(id) = &facts.session {
             self.session(id, facts, found);
         }
-        if let Some(ms) = facts.time {
+        if let Some(ms) = facts.time.filter(|_| self.rules.time.is_some()) {
             self.time(ms, facts, found);
         }
         self.first_event.get_or_insert((facts.line, facts.offset));

@@ -48,6 +48,13 @@ pub(crate) enum Place {
     AfterEnd,
 }
 
+impl Place {
+    /// Whether the event belongs to the run.
+    pub(crate) fn is_in_run(self) -> bool {
+        matches!(self, Self::Run | Self::NewTurn)
+    }
+}
+
 impl TerminalCheck {
     /// Where an event comes that comes now.
     #[inline]

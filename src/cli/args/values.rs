@@ -31,6 +31,7 @@ pub(crate) enum ReportFormat {
     Markdown,
     Junit,
     Sarif,
+    Html,
 }
 
 impl FromStr for ReportTo {
@@ -50,13 +51,30 @@ impl FromStr for ReportTo {
             "markdown" => ReportFormat::Markdown,
             "junit" => ReportFormat::Junit,
             "sarif" => ReportFormat::Sarif,
+            "html" => ReportFormat::Html,
             _ => {
-                let formats = "the formats are human, json, github, markdown, junit and sarif";
+                let formats =
+                    "the formats are human, json, github, markdown, junit, sarif and html";
                 return Err(formats.to_owned());
             }
         };
         Ok(Self { format, file })
     }
+}
+
+/// What a stream is converted to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Target {
+    Text,
+    Transcript,
+    Answer,
+    Json,
+    StreamJson,
+    Events,
+    AgUi,
+    ChromeTrace,
+    OtlpJson,
+    Atif,
 }
 
 /// A number of bytes.

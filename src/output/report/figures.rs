@@ -96,7 +96,7 @@ pub(super) fn figures(summary: &StreamSummary) -> Vec<String> {
     figures
 }
 
-fn exit_status(status: ExitStatus) -> String {
+pub(super) fn exit_status(status: ExitStatus) -> String {
     match status {
         ExitStatus::Code(code) => format!("exit status {code}"),
         ExitStatus::Signal(signal) => format!("signal {signal}"),
@@ -109,12 +109,12 @@ fn aside(text: String) -> String {
 }
 
 /// Cents, and more digits of what is less than ten cents.
-fn dollars(cost: f64) -> String {
+pub(super) fn dollars(cost: f64) -> String {
     if cost == 0.0 || cost >= 0.1 { format!("${cost:.2}") } else { format!("${cost:.4}") }
 }
 
 /// With a space between groups of three digits.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
     groups.collect::<Vec<_>>().join(" ")

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 
 #[cfg(feature = "cli")]
 use super::Report;
-use super::{Sink, Totals, figures};
-use crate::check::{Observer, Outcome, StreamStart, StreamSummary, Verdict};
+use super::stats::StatsTotals;
+use super::{Sink, Totals, figures, stats_text};
+use crate::check::{Observer, Outcome, RunStats, StreamStart, StreamSummary, Verdict};
 use crate::error::Error;
 use crate::rules::Severity;
 use crate::rules::diagnostic::{Diagnostic, SchemaLocation};
@@ -15,6 +16,9 @@ use crate::rules::escape::visible;
 /// Writes the human report.
 pub struct Human<W> {
     name: String,
+    stats: StatsTotals,
+    /// The figures of the last stream.
+    last_stats: Option<Box<RunStats>>,
     sink: Sink<W>,
     has_color: bool,
 }
@@ -32,7 +36,8 @@ enum Style {
 impl<W: Write> Human<W> {
     /// Writes without colour.
     pub fn new(writer: W) -> Self {
-        Self { name: String::new(), sink: Sink::new(writer), has_color: false }
+        let (name, stats, last_stats) = (String::new(), StatsTotals::default(), None);
+        Self { name, stats, last_stats, sink: Sink::new(writer), has_color: false }
     }
 
     /// Writes with colour, or without.
@@ -57,8 +62,11 @@ impl<W: Write> Human<W> {
         text.to_owned()
     }
 
-    /// Writes the sum of all streams, if there are several.
+    /// Writes the figures of the streams, if they were collected, and the sum of all streams, if
+    /// there are several.
     pub fn totals(&mut self, totals: &Totals) {
+        let single = self.last_stats.as_deref().filter(|_| self.stats.sum.streams == 1);
+        self.sink.write(&stats_text::block(&self.stats, single));
         if totals.streams + totals.not_checked < 2 {
             return;
         }
@@ -152,6 +160,11 @@ impl<W: Write> Observer for Human<W> {
         let outcome = self.paint(style, &figures::outcome(summary));
         let (profile, figures) = (visible(&summary.profile), figures::figures(summary).join(", "));
         let _ = writeln!(text, "{name} {verdict}, {outcome}: profile {profile}, {figures}");
+        if let Some(stats) = &summary.stats {
+            let _ = writeln!(text, "{name} stats: {}", stats_text::row(summary, stats));
+            self.stats.add(&summary.into());
+            self.last_stats = Some(stats.clone());
+        }
         self.sink.write(&text);
     }
 

@@ -11,8 +11,11 @@ use serde::Serialize;
 
 #[cfg(feature = "cli")]
 use super::Report;
+use super::stats::StatsTotals;
 use super::{Sink, Totals, is_zero};
-use crate::check::{CallCounts, CallRow, Note, Observer, StreamStart, StreamSummary};
+use crate::check::{
+    CallCounts, CallRow, Note, Observer, RunStats, StreamStart, StreamSummary, UnknownName,
+};
 use crate::error::Error;
 use crate::facts::RunFacts;
 use crate::profile::ExitStatus;
@@ -28,24 +31,33 @@ pub(super) const REPORT_VERSION: u8 = 1;
 /// Writes the json report.
 pub struct Json<W> {
     path: String,
+    stats: Option<StatsTotals>,
     sink: Sink<W>,
 }
 
 impl<W: Write> Json<W> {
     /// Writes to this writer.
     pub fn new(writer: W) -> Self {
-        Self { path: String::new(), sink: Sink::new(writer) }
+        Self { path: String::new(), stats: None, sink: Sink::new(writer) }
     }
 
     /// Writes the last line: the sum of all streams, and the exit code of the program.
     pub fn totals(&mut self, totals: &Totals, exit_code: u8) {
+        let stats = self.stats.take();
         self.line(&SummaryLine {
             r#type: "summary",
             report_version: REPORT_VERSION,
             tool_version: env!("CARGO_PKG_VERSION"),
             totals,
+            stats: stats.as_ref(),
             exit_code,
         });
+    }
+
+    /// The figures of streams whose lines are written already.
+    #[cfg(feature = "cli")]
+    pub(super) fn with_stats(self, stats: Option<StatsTotals>) -> Self {
+        Self { stats, ..self }
     }
 
     /// The first failure to write.
@@ -117,6 +129,9 @@ impl<W: Write> Observer for Json<W> {
     }
 
     fn summary(&mut self, summary: &StreamSummary) {
+        if summary.stats.is_some() {
+            self.stats.get_or_insert_default().add(&summary.into());
+        }
         self.line(&StreamLine::from(summary));
     }
 
@@ -158,6 +173,8 @@ impl<'a> From<&'a StreamSummary> for StreamLine<'a> {
             stderr_tail: &summary.stderr,
             facts: &summary.facts,
             text_bytes: summary.text_bytes,
+            unknown: &summary.unknown,
+            stats: summary.stats.as_deref(),
             notes: summary.notes.iter().map(NoteObject::from).collect(),
         }
     }
@@ -230,6 +247,10 @@ struct StreamLine<'a> {
     #[serde(flatten)]
     facts: &'a RunFacts,
     text_bytes: u64,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    unknown: &'a [UnknownName],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stats: Option<&'a RunStats>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<NoteObject>,
 }
@@ -249,5 +270,7 @@ struct SummaryLine<'a> {
     tool_version: &'a str,
     #[serde(flatten)]
     totals: &'a Totals,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stats: Option<&'a StatsTotals>,
     exit_code: u8,
 }

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write;
 
-use super::{Report, Sink, Totals, figures, page_url};
+use super::stats::StatsTotals;
+use super::{Report, Sink, Totals, figures, markdown_stats, page_url};
 use crate::check::{
     CallRow, Note, Observer, Outcome, StreamStart, StreamSummary, Verdict, counted,
 };
@@ -35,6 +36,7 @@ pub(crate) struct Markdown<W> {
     good: Sections,
     /// The verdict and outcome of the last stream.
     last: String,
+    stats: StatsTotals,
     errors: Rows,
     sink: Sink<W>,
 }
@@ -69,6 +71,7 @@ impl<W: Write> Markdown<W> {
             bad: Sections::default(),
             good: Sections::default(),
             last: String::new(),
+            stats: StatsTotals::default(),
             errors: Rows::default(),
             sink: Sink::new(writer),
         }
@@ -118,6 +121,7 @@ impl<W: Write> Report<W> for Markdown<W> {
         let heading = if is_single { self.last.clone() } else { figures::sum(totals) };
         let mut text = format!("{}## ndjson-check: {heading}\n\n", self.marker);
         text += &std::mem::take(&mut self.errors).list();
+        text += &markdown_stats::of_all(&self.stats);
         let mut omitted = self.bad.omitted + self.good.omitted;
         for section in self.bad.shown.iter().chain(&self.good.shown) {
             if text.len() + section.len() > MARKDOWN_BYTES_MAX - 100 {
@@ -181,7 +185,10 @@ impl<W: Write> Observer for Markdown<W> {
             let _ = writeln!(section, "The agent: {}\n", code(error));
         }
         section += &notes(summary).list();
-        if !summary.tool_calls.is_empty() {
+        if let Some(stats) = &summary.stats {
+            section += &markdown_stats::of_stream(summary, stats);
+            self.stats.add(&summary.into());
+        } else if !summary.tool_calls.is_empty() {
             section += &tools(&summary.tool_calls);
             let listed = summary.tool_calls.len() as u64;
             if summary.call_counts.total > listed {
@@ -247,10 +254,8 @@ fn tools(calls: &[CallRow]) -> String {
     let mut table = "| tool | calls | failed | refused | unfinished |\n".to_owned();
     table += "|---|---:|---:|---:|---:|\n";
     for (tool, [calls, failed, refused, unfinished]) in rows.iter().take(shown) {
-        // A bar ends a cell even in a code span.
         let tool = clipped(tool, MARKDOWN_NAME_BYTES_MAX);
-        let tool = if tool.is_empty() { "no name".to_owned() } else { code(&tool) };
-        let tool = tool.replace('|', "\\x7c");
+        let tool = if tool.is_empty() { "no name".to_owned() } else { cell(&tool) };
         let _ = writeln!(table, "| {tool} | {calls} | {failed} | {refused} | {unfinished} |");
     }
     if omitted > 0 {
@@ -259,8 +264,13 @@ fn tools(calls: &[CallRow]) -> String {
     table + "\n"
 }
 
+/// A code span in a table: a bar ends a cell even there.
+pub(super) fn cell(text: &str) -> String {
+    code(text).replace('|', "\\x7c")
+}
+
 /// A code span: its fence is longer than every run of backticks in it.
-fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     let text = visible(text);
     let text = clipped(&text, MARKDOWN_TEXT_BYTES_MAX);
     let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or_default();

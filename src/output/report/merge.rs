@@ -3,8 +3,10 @@
 use std::io::{self, BufRead, Read as _, Write};
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::json::REPORT_VERSION;
+use super::stats::StatsTotals;
 use super::{Json, Totals};
 use crate::limits::LINE_BYTES_MAX;
 use crate::rules::escape::escaped_json;
@@ -15,6 +17,8 @@ use crate::rules::escape::escaped_json;
 pub(crate) struct MergedReports {
     streams: Vec<ReportStream>,
     totals: Totals,
+    /// Of the streams that have figures.
+    stats: Option<StatsTotals>,
     exit_codes: Vec<u8>,
 }
 
@@ -31,6 +35,7 @@ struct ReportLine {
     r#type: ReportLineType,
     report_version: u8,
     path: Option<String>,
+    stats: Option<IgnoredAny>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -71,6 +76,9 @@ impl MergedReports {
                 (kind, Some(path)) => {
                     let is_next = open.as_ref().is_some_and(|stream| stream.path != path);
                     self.streams.extend(open.take_if(|_| is_next));
+                    if kind == ReportLineType::Stream && line.stats.is_some() {
+                        self.add_stats(&text, number)?;
+                    }
                     let new = ReportStream { path, lines: Vec::new() };
                     open.get_or_insert(new).lines.push(text);
                     self.streams.extend(open.take_if(|_| kind == ReportLineType::Stream));
@@ -81,6 +89,13 @@ impl MergedReports {
         self.streams.extend(open);
         self.totals += summary.totals;
         self.exit_codes.push(summary.exit_code);
+        Ok(())
+    }
+
+    fn add_stats(&mut self, line: &str, number: u64) -> Result<(), String> {
+        let stream = serde_json::from_str(line)
+            .map_err(|error| format!("line {number}: {}", without_place(&error)))?;
+        self.stats.get_or_insert_default().add(&stream);
         Ok(())
     }
 
@@ -99,7 +114,7 @@ impl MergedReports {
         for line in self.streams.iter().flat_map(|stream| &stream.lines) {
             writeln!(writer, "{}", escaped_json(line))?;
         }
-        let mut report = Json::new(writer);
+        let mut report = Json::new(writer).with_stats(self.stats);
         report.totals(&self.totals, exit_code);
         report.finish().map(drop)
     }

@@ -4,7 +4,11 @@
 mod annotations;
 #[cfg(feature = "cli")]
 mod baseline_writer;
+#[cfg(feature = "cli")]
+mod drift;
 mod figures;
+#[cfg(feature = "cli")]
+mod html;
 mod human;
 mod json;
 #[cfg(feature = "cli")]
@@ -12,11 +16,16 @@ mod junit;
 #[cfg(feature = "cli")]
 mod markdown;
 #[cfg(feature = "cli")]
+mod markdown_stats;
+#[cfg(feature = "cli")]
 mod merge;
 #[cfg(feature = "cli")]
 mod sarif;
+mod stats;
+mod stats_text;
 #[cfg(feature = "cli")]
 mod step_outputs;
+mod unknown_text;
 
 use std::ops::AddAssign;
 
@@ -32,6 +41,10 @@ use crate::rules::Rule;
 pub(crate) use annotations::Annotations;
 #[cfg(feature = "cli")]
 pub(crate) use baseline_writer::BaselineWriter;
+#[cfg(feature = "cli")]
+pub(crate) use drift::DriftReport;
+#[cfg(feature = "cli")]
+pub(crate) use html::{Html, PageFolder};
 pub use human::Human;
 pub use json::{Json, SCHEMA};
 #[cfg(feature = "cli")]
@@ -59,6 +72,11 @@ pub(crate) trait Report<W>: Observer {
     /// open, it could not be checked to its end.
     fn error(&mut self, message: &str) {
         let _ = message;
+    }
+
+    /// Whether the report shows single events.
+    fn shows_events(&self) -> bool {
+        false
     }
 
     /// Whether the report shows the exit code, which depends on the other outputs.

@@ -1,6 +1,6 @@
 //! What the report says about tool calls.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::profile::CallOutcome;
 use crate::rules::Rule;
@@ -32,7 +32,7 @@ fn outcome_name<S: Serializer>(of: &Option<CallOutcome>, to: S) -> Result<S::Ok,
 }
 
 /// How many tool calls there were, and how they ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CallCounts {
     /// Calls started, or completed without a start.
@@ -49,6 +49,16 @@ pub struct CallCounts {
     pub unknown: u64,
     /// Calls that never completed.
     pub unfinished: u64,
+}
+
+/// A call that another event than its completion says was refused, later.
+#[derive(Debug)]
+pub(crate) struct CorrectedCall {
+    pub(crate) id: String,
+    pub(crate) tool: Option<String>,
+    /// What its completion said.
+    pub(crate) counted: CallOutcome,
+    pub(crate) outcome: CallOutcome,
 }
 
 impl CallCounts {

@@ -1,0 +1,253 @@
+//! Stage: figures of the run, if they are wanted. See [`RunStats`].
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::check::stats::{RunStats, Silence, SlowCall, ToolStats};
+use crate::check::{CallChange, CallUpdate, TextUpdate};
+use crate::facts::Facts;
+use crate::limits::{ACTION_DETAIL_CHARS_MAX, DURATIONS_MAX, LONGEST_MAX, NAMES_MAX};
+use crate::profile::CallOutcome;
+
+use super::calls::CorrectedCall;
+
+/// Collects the figures of one run.
+#[derive(Debug)]
+pub(crate) struct StatsCollector {
+    stats: RunStats,
+    tools: BTreeMap<Arc<str>, ToolFigures>,
+    /// By the number of the call.
+    open: HashMap<u64, OpenTime>,
+    /// Line and milliseconds of the latest time in this turn.
+    latest: Option<(u64, f64)>,
+    /// Milliseconds with an open call, and without one.
+    calls_ms: f64,
+    other_ms: f64,
+    /// Whether no call was completed of which the stream shows no duration.
+    shows_open_calls: bool,
+    /// Durations that were kept, of all tools.
+    durations: usize,
+    /// Bytes of the open text.
+    text_bytes: u64,
+}
+
+#[derive(Debug, Default)]
+struct ToolFigures {
+    counts: ToolStats,
+    durations: Vec<u64>,
+}
+
+/// When a call started.
+#[derive(Debug)]
+struct OpenTime {
+    tool: Arc<str>,
+    line: u64,
+    time: Option<f64>,
+}
+
+impl Default for StatsCollector {
+    fn default() -> Self {
+        Self {
+            stats: RunStats::default(),
+            tools: BTreeMap::new(),
+            open: HashMap::new(),
+            latest: None,
+            calls_ms: 0.0,
+            other_ms: 0.0,
+            shows_open_calls: true,
+            durations: 0,
+            text_bytes: 0,
+        }
+    }
+}
+
+impl StatsCollector {
+    /// Observes an event of the run.
+    pub(crate) fn observe(
+        &mut self,
+        facts: &Facts<'_>,
+        (calls, text): (&[CallUpdate<'_>], &[TextUpdate<'_>]),
+        corrected: &[CorrectedCall],
+    ) {
+        for update in text {
+            self.text(update);
+        }
+        if let Some(time) = facts.time {
+            self.time(facts.line, time);
+        }
+        for update in calls {
+            self.call(facts, update);
+        }
+        corrected.iter().for_each(|call| self.correct(call));
+    }
+
+    /// A new turn begins: calls that are open will not end any more, and the time until now was
+    /// not the agent's.
+    pub(crate) fn new_turn(&mut self) {
+        self.latest = None;
+        self.end_text();
+        for open in std::mem::take(&mut self.open).into_values() {
+            self.tool(&open.tool).counts.unfinished += 1;
+        }
+    }
+
+    fn time(&mut self, line: u64, time: f64) {
+        self.stats.timed_events += 1;
+        let Some((after_line, before)) = self.latest.replace((line, time)) else { return };
+        // A clock that was set back shows nothing.
+        let Some(duration_ms) = duration(before, time) else { return };
+        if !self.open.is_empty() {
+            self.calls_ms += time - before;
+            return;
+        }
+        self.other_ms += time - before;
+        if duration_ms > 0 {
+            let silence = Silence { duration_ms, after_line, before_line: line };
+            keep_longest(&mut self.stats.silences, silence, |it| it.duration_ms);
+        }
+    }
+
+    fn text(&mut self, update: &TextUpdate<'_>) {
+        match update {
+            TextUpdate::Chunk(text) => self.text_bytes += text.len() as u64,
+            TextUpdate::Replaced(text) => self.text_bytes = text.len() as u64,
+            TextUpdate::SegmentEnd => self.end_text(),
+            TextUpdate::Abandoned => self.text_bytes = 0,
+            TextUpdate::Answer(_) | TextUpdate::NewTurn => {}
+        }
+    }
+
+    fn end_text(&mut self) {
+        let bytes = std::mem::take(&mut self.text_bytes);
+        self.stats.texts += u64::from(bytes > 0);
+        self.stats.longest_text_bytes = self.stats.longest_text_bytes.max(bytes);
+    }
+
+    fn call(&mut self, facts: &Facts<'_>, update: &CallUpdate<'_>) {
+        let tool = &update.action.tool;
+        match update.change {
+            CallChange::Started => {
+                let (tool, line, time) = (Arc::clone(tool), facts.line, facts.time);
+                self.open.insert(update.number, OpenTime { tool, line, time });
+            }
+            CallChange::StartedAgain => {
+                if let Some(open) = self.open.get_mut(&update.number)
+                    && open.tool.is_empty()
+                {
+                    open.tool = Arc::clone(tool);
+                }
+            }
+            CallChange::Completed(outcome) => self.completed(facts, update, outcome),
+        }
+    }
+
+    fn completed(&mut self, facts: &Facts<'_>, update: &CallUpdate<'_>, outcome: CallOutcome) {
+        let open = self.open.remove(&update.number);
+        let named = open.as_ref().map(|open| &open.tool).filter(|tool| !tool.is_empty());
+        let tool = Arc::clone(named.unwrap_or(&update.action.tool));
+        *self.tool(&tool).counts.count(outcome) += 1;
+        // Halves in one event have one time: the call took some, which nothing shows.
+        let open = open.filter(|open| open.line != facts.line);
+        let start = open.and_then(|open| Some((open.line, open.time?)));
+        let Some(((started_line, before), time)) = start.zip(facts.time) else {
+            self.shows_open_calls = false;
+            return;
+        };
+        let Some(duration_ms) = duration(before, time) else { return };
+        let has_room = self.durations < DURATIONS_MAX;
+        self.durations += usize::from(has_room);
+        let ToolFigures { counts, durations } = self.tool(&tool);
+        counts.timed += 1;
+        counts.total_ms = Some(counts.total_ms.unwrap_or_default().saturating_add(duration_ms));
+        counts.longest_ms = counts.longest_ms.max(Some(duration_ms));
+        durations.extend(has_room.then_some(duration_ms));
+        let detail = update.detail().map(|it| it.chars().take(ACTION_DETAIL_CHARS_MAX).collect());
+        let call = SlowCall {
+            duration_ms,
+            id: update.id().to_owned(),
+            tool: Some(tool.to_string()).filter(|tool| !tool.is_empty()),
+            detail,
+            outcome,
+            started_line,
+            completed_line: facts.line,
+        };
+        keep_longest(&mut self.stats.slowest_calls, call, |it| it.duration_ms);
+    }
+
+    /// A call that was counted ended in another way.
+    fn correct(&mut self, call: &CorrectedCall) {
+        let tool = call.tool.as_deref().unwrap_or_default();
+        let Some(figures) = self.tools.get_mut(tool) else { return };
+        let counted = figures.counts.count(call.counted);
+        if let Some(left) = counted.checked_sub(1) {
+            *counted = left;
+            *figures.counts.count(call.outcome) += 1;
+        }
+        let slow = self.stats.slowest_calls.iter_mut().find(|slow| slow.id == call.id);
+        if let Some(slow) = slow {
+            slow.outcome = call.outcome;
+        }
+    }
+
+    fn tool(&mut self, name: &Arc<str>) -> &mut ToolFigures {
+        let is_counted = self.tools.contains_key(name) || self.tools.len() < NAMES_MAX;
+        let name = if is_counted { Arc::clone(name) } else { Arc::default() };
+        self.tools.entry(name).or_default()
+    }
+
+    /// The figures of the run.
+    pub(crate) fn finish(&mut self) -> RunStats {
+        self.new_turn();
+        let mut stats = std::mem::take(&mut self.stats);
+        if stats.timed_events > 1 {
+            let parts = (whole(self.calls_ms), whole(self.other_ms));
+            stats.elapsed_ms = Some(parts.0 + parts.1);
+            if self.shows_open_calls {
+                (stats.calls_ms, stats.other_ms) = (Some(parts.0), Some(parts.1));
+            }
+        }
+        let tools = std::mem::take(&mut self.tools).into_iter();
+        stats.tools = tools.map(|(name, figures)| figures.finish(&name)).collect();
+        stats.tools.sort_by_key(|tool| std::cmp::Reverse(tool.calls));
+        stats
+    }
+}
+
+impl ToolFigures {
+    fn finish(mut self, name: &str) -> ToolStats {
+        self.durations.sort_unstable();
+        let middle = self.durations.len() / 2;
+        let upper = self.durations.get(middle).copied();
+        let median_ms = if self.durations.len().is_multiple_of(2) {
+            let lower = middle.checked_sub(1).and_then(|lower| self.durations.get(lower));
+            lower.zip(upper).map(|(lower, upper)| u64::midpoint(*lower, upper))
+        } else {
+            upper
+        };
+        let it = self.counts;
+        let completed = it.succeeded + it.failed + it.rejected + it.denied + it.unknown;
+        let calls = completed + it.unfinished;
+        let tool = Some(name.to_owned()).filter(|name| !name.is_empty());
+        ToolStats { tool, calls, median_ms, ..it }
+    }
+}
+
+/// Keeps the longest, the longest first; of equal ones those that came first.
+fn keep_longest<T>(longest: &mut Vec<T>, new: T, duration: impl Fn(&T) -> u64) {
+    let place = longest.partition_point(|it| duration(it) >= duration(&new));
+    if place < LONGEST_MAX {
+        longest.truncate(LONGEST_MAX - 1);
+        longest.insert(place, new);
+    }
+}
+
+/// The milliseconds between two times, unless the second one is earlier.
+fn duration(before: f64, time: f64) -> Option<u64> {
+    let duration = time - before;
+    (duration >= 0.0 && duration.is_finite()).then(|| whole(duration))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "too large saturates")]
+fn whole(ms: f64) -> u64 {
+    ms.round() as u64
+}

@@ -1,0 +1,101 @@
+//! The syntax of the subcommands.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, ValueEnum};
+
+use super::generated::Shell;
+use super::rule;
+use crate::profile::DEFAULT;
+use crate::rules::Rule;
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Subcommand {
+    /// List the rules, or explain one
+    Rules {
+        /// Print the page of this rule
+        #[arg(value_name = "NAME", value_parser = rule)]
+        name: Option<Rule>,
+    },
+    /// List the built-in profiles, print one, or draft a new one
+    #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+    #[command(
+        subcommand_help_heading = "Subcommands",
+        override_usage = "\
+ndjson-check profiles [NAME]
+       ndjson-check profiles draft <FILE>..."
+    )]
+    Profiles {
+        /// Print this built-in profile with its schema, as a starting point
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+
+        #[command(subcommand)]
+        draft: Option<ProfileDraft>,
+    },
+    /// Print a JSON Schema: of events, reports, settings and others
+    Schema {
+        /// What the schema describes
+        #[arg(value_enum, value_name = "WHAT", default_value = "events")]
+        of: SchemaOf,
+
+        /// For events: a built-in profile or a profile file
+        #[arg(long, value_name = "NAME|FILE", help = format!(
+            "For events: a built-in profile or a profile file [default: {DEFAULT}]"
+        ))]
+        profile: Option<String>,
+    },
+    /// Join json reports into one, with the exit code of all
+    Merge {
+        /// The reports: files, or `-` for standard input
+        #[arg(value_name = "REPORT", required = true)]
+        reports: Vec<PathBuf>,
+    },
+    /// Show what the profiles do not know of recordings of a new version
+    Drift(DriftArgs),
+    /// Print the completions of a shell
+    Completions {
+        /// The shell
+        #[arg(value_enum, value_name = "SHELL")]
+        shell: Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum ProfileDraft {
+    /// Draft a profile with its schema from recordings; reasons go to stderr
+    Draft {
+        /// Recordings: files, or directories of *.ndjson and *.jsonl
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaOf {
+    Events,
+    Report,
+    Profile,
+    Config,
+    Baseline,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 nothing new, 1 something new, 2 a recording could not be read"
+)]
+pub(crate) struct DriftArgs {
+    /// Recordings: files, or directories of *.ndjson and *.jsonl
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Leave out what these recordings of the same agent have, too
+    #[arg(long, value_name = "FILE", action = ArgAction::Append)]
+    pub(crate) known: Vec<PathBuf>,
+
+    /// Agent profile: built-in name, profile file, or `auto` to detect it
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) profile: Option<String>,
+}

@@ -1,0 +1,57 @@
+//! `drift`: what the profiles do not know of some recordings.
+
+use std::path::PathBuf;
+
+use super::archive::Decompressed;
+use super::args::DriftArgs;
+use super::error::CliError;
+use super::inputs::{Input, inputs};
+use super::{exit, print, print_stderr};
+use crate::check::{Checker, StreamSummary};
+use crate::error::Error;
+use crate::output::report::DriftReport;
+use crate::profile::detect::AUTO;
+
+/// Prints what is new; returns the exit code.
+pub(super) fn run(arguments: &DriftArgs) -> Result<u8, CliError> {
+    let mut checker = checker(arguments.profile.as_deref())?;
+    let (known, are_known_read) = collected(&arguments.known, &mut checker);
+    let (new, are_read) = collected(&arguments.files, &mut checker);
+    let (text, count) = new.text(&known);
+    print(&text)?;
+    Ok(if !are_known_read || !are_read {
+        exit::NOT_CHECKED
+    } else if count > 0 {
+        exit::DIFFERS
+    } else {
+        exit::SUCCEEDED
+    })
+}
+
+/// A checker that collects the figures of streams. It judges nothing.
+pub(super) fn checker(profile: Option<&str>) -> Result<Checker, Error> {
+    Checker::builder().profile(profile.unwrap_or(AUTO)).stats(true).build()
+}
+
+/// Reads the figures of one recording.
+pub(super) fn read(input: &Input, checker: &mut Checker) -> Result<StreamSummary, Error> {
+    checker.check(&input.name(), Decompressed::new(input.open()?), &mut ())
+}
+
+/// What the profiles do not know of these recordings, and whether all could be read. What cannot
+/// be read is reported.
+fn collected(files: &[PathBuf], checker: &mut Checker) -> (DriftReport, bool) {
+    let mut report = DriftReport::default();
+    let mut are_read = true;
+    let streams = if files.is_empty() { Vec::new() } else { inputs(files.to_vec()) };
+    for input in streams {
+        match input.and_then(|input| read(&input, checker)) {
+            Ok(summary) => report.add(&summary),
+            Err(error) => {
+                print_stderr(&format!("ndjson-check: {}", CliError::from(error)));
+                are_read = false;
+            }
+        }
+    }
+    (report, are_read)
+}

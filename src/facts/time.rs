@@ -1,0 +1,90 @@
+//! Times that are written as text.
+
+/// The milliseconds since 1970 of a time such as `2026-11-22T07:29:08.798Z`. Without an offset it
+/// is read as UTC: only differences matter.
+pub(crate) fn milliseconds(text: &str) -> Option<f64> {
+    let (date, time) = text.split_once(['T', ' '])?;
+    let mut date = date.splitn(3, '-').map(|part| whole(part, 31_000));
+    let (year, month, day) = (date.next()??, date.next()??, date.next()??);
+    if !(1_970..=9_999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    let (clock, offset) = match time.find(['Z', 'z', '+', '-']) {
+        Some(at) => (&time[..at], minutes_of_offset(&time[at..])?),
+        None => (time, 0.0),
+    };
+    let mut clock = clock.splitn(3, ':');
+    let (hours, minutes) = (whole(clock.next()?, 24)?, whole(clock.next()?, 59)?);
+    let seconds: f64 = clock.next()?.parse().ok().filter(|it| (0.0..61.0).contains(it))?;
+    let days = days_since_1970(year, month, day);
+    let minutes = f64::from(days * 1_440 + hours * 60 + minutes) - offset;
+    Some((minutes * 60.0 + seconds) * 1_000.0)
+}
+
+fn whole(digits: &str, max: i32) -> Option<i32> {
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|number| is_number && *number <= max)
+}
+
+/// Such as `Z`, `+02:00` or `-0330`.
+fn minutes_of_offset(text: &str) -> Option<f64> {
+    let (sign, digits) = text.split_at(1);
+    if sign.eq_ignore_ascii_case("z") {
+        return digits.is_empty().then_some(0.0);
+    }
+    let (hours, minutes) = (digits.get(..2)?, digits.get(2..)?.trim_start_matches(':'));
+    let minutes = if minutes.is_empty() { 0 } else { whole(minutes, 59)? };
+    let offset = f64::from(whole(hours, 24)? * 60 + minutes);
+    Some(if sign == "-" { -offset } else { offset })
+}
+
+/// Of the Gregorian calendar, with years that begin in March so that a leap day is the last one.
+fn days_since_1970(year: i32, month: i32, day: i32) -> i32 {
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leap_days = year / 4 - year / 100 + year / 400;
+    year * 365 + leap_days + (month * 153 + 2) / 5 + day - 1 - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_others_read_them() {
+        let rows = [
+            ("1970-01-01T00:00:00Z", 0.0),
+            ("2000-02-29T12:30:15.5Z", 951_827_415_500.0),
+            ("2026-11-22T07:29:08.798Z", 1_795_332_548_798.0),
+            ("2026-11-22T09:29:08.798+02:00", 1_795_332_548_798.0),
+            ("2026-11-22 02:29:08.798-0500", 1_795_332_548_798.0),
+            ("2026-11-22T07:29:08.798", 1_795_332_548_798.0),
+            ("2100-03-01T00:00:00Z", 4_107_542_400_000.0),
+        ];
+        for (text, expected) in rows {
+            let read = milliseconds(text).expect(text);
+            assert!((read - expected).abs() < 0.01, "{text}: {read}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_is_none() {
+        let wrong = [
+            "",
+            "T",
+            "now",
+            "2026-11-22",
+            "2026-13-22T07:29:08Z",
+            "2026-11-22T07:29Z",
+            "2026-11-22T07:61:08Z",
+            "2026-11-22T07:29:08Zx",
+            "+026-11-22T07:29:08Z",
+            "2026-11-22T07:29:08+é",
+            "é",
+            "2026-11-22T07:29:NaN",
+            "9999999-01-01T00:00:00Z",
+        ];
+        for text in wrong {
+            assert_eq!(milliseconds(text), None, "{text}");
+        }
+    }
+}
