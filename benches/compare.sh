@@ -41,7 +41,7 @@ binary=${binary:-$built/ndjson-check}
 
 small=$((mib < 64 ? mib : 64))
 room_kib=$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $4 }')
-if ((${room_kib:-0} > (mib * 9 / 2 + piece * 2) * 1127)); then
+if ((${room_kib:-0} > (mib * 9 / 2 + small * 2) * 1127)); then
   folder=$(mktemp -d /dev/shm/ndjson-check.XXXXXX)
 else
   folder=$(mktemp -d)
@@ -121,6 +121,7 @@ echo
 echo "| what | measured | goal | | medians: ours, the other's |"
 echo "|---|---|---|---|---|"
 
+# Used as several words.
 one="./check --quiet --jobs 1"
 rounds=9
 
@@ -178,6 +179,8 @@ start_to_end() {
 
 short_stream() {
   local file
+  # The largest first.
+  # shellcheck disable=SC2045
   for file in $(ls -S "$1"*.ndjson); do
     if [[ ! -e ${file%.ndjson}.args ]] && $one "$file" >/dev/null 2>&1; then
       echo "$file" && return

@@ -108,8 +108,36 @@ pub(crate) const CONVERTED_BYTES_MAX: usize = 64 * 1024;
 /// Longest answer that is kept until the end of the run, in bytes.
 pub(crate) const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// Longest result of a call in a span, in bytes; of a longer one it has the start.
+pub(crate) const SPAN_RESULT_BYTES_MAX: usize = 16 * 1024;
+
+/// Longest result of a call in a trajectory, in bytes; of a longer one it has the start.
+pub(crate) const STEP_RESULT_BYTES_MAX: usize = 256 * 1024;
+
+/// Arguments of open calls that a conversion keeps, in bytes. What does not fit is left out.
+pub(crate) const KEPT_ARGUMENTS_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Errors and defects that the span of a run has as events; the others are counted.
+pub(crate) const SPAN_EVENTS_MAX: usize = 1_000;
+
+/// Calls that share a step of a trajectory, because they overlap.
+pub(crate) const STEP_CALLS_MAX: usize = 1_000;
+
 /// Longest detail (path, command) of an action line, in characters.
 pub(crate) const ACTION_DETAIL_CHARS_MAX: usize = 200;
+
+/// Longest line of a call's result in a log, in characters.
+pub(crate) const RESULT_LINE_CHARS_MAX: usize = 300;
+
+/// Lines of a call's result from which on a CI log folds them.
+pub(crate) const GROUPED_LINES_MIN: usize = 10;
+
+/// Longest name of a call in the status line, in bytes; the terminal cuts it further.
+#[cfg(feature = "cli")]
+pub(crate) const STATUS_LABEL_BYTES_MAX: usize = 500;
+
+/// Longest line of reasoning in a log, in bytes; a longer one becomes several.
+pub(crate) const THINKING_LINE_BYTES_MAX: usize = 8 * 1024;
 
 /// Longest line of a command's standard error in a report, in bytes.
 pub(crate) const STDERR_LINE_BYTES_MAX: usize = 500;
@@ -221,6 +249,46 @@ mod program {
 
     /// Longest duration of a timer.
     pub(crate) const TIMER_MAX: Duration = Duration::from_secs(365 * 86_400);
+
+    /// The transcript of an HTML page, in bytes of the page: the first entries and the last ones,
+    /// half of it each.
+    pub(crate) const PAGE_TRANSCRIPT_BYTES_MAX: usize = 5 * 1024 * 1024;
+
+    /// The markup of one entry of a transcript, in bytes.
+    pub(crate) const PAGE_ENTRY_BYTES: usize = 700;
+
+    /// Longest text of the assistant in an HTML page, in bytes.
+    pub(crate) const PAGE_TEXT_BYTES_MAX: usize = 32 * 1024;
+
+    /// Longest argument or result of a tool call in an HTML page, in bytes.
+    pub(crate) const PAGE_VALUE_BYTES_MAX: usize = 8 * 1024;
+
+    /// Arguments of one tool call in an HTML page.
+    pub(crate) const PAGE_ARGUMENTS_MAX: usize = 20;
+
+    /// Longest detail of a tool call in an HTML page, in bytes.
+    pub(crate) const PAGE_DETAIL_BYTES_MAX: usize = 300;
+
+    /// Findings in an HTML page, in bytes; each is there twice.
+    pub(crate) const PAGE_FINDINGS_BYTES_MAX: usize = 400_000;
+
+    /// Calls that the timeline of an HTML page shows one by one, about 1 kB each.
+    pub(crate) const PAGE_BARS_MAX: u64 = 1_500;
+
+    /// Blocks of a timeline for what is too much to be shown one by one.
+    pub(crate) const PAGE_BLOCKS_MAX: usize = 1_000;
+
+    /// Rows of calls at the same time in a timeline; what does not fit shares the last one.
+    pub(crate) const PAGE_LANES_MAX: usize = 12;
+
+    /// Ends of turns in a timeline.
+    pub(crate) const PAGE_ENDS_MAX: usize = 200;
+
+    /// Shortest time without an event that an HTML page shows, in milliseconds.
+    pub(crate) const PAGE_SILENCE_MS_MIN: f64 = 5_000.0;
+
+    /// Streams in the index of an HTML report, and so pages. The others are counted.
+    pub(crate) const PAGES_MAX: usize = 5_000;
 
     /// Longest name of a stream in an error, in bytes: the reason after it must fit the message.
     pub(crate) const STREAM_NAME_BYTES_MAX: usize = 1_024;

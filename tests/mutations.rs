@@ -137,7 +137,18 @@ fn check_batch(
 }
 
 fn batch(subject: &Subject, random: &mut Random) -> (Batch, Mutations) {
-    let targets = [To::Text, To::Transcript, To::Answer, To::Json, To::ValidEvents];
+    let targets = [
+        To::Text,
+        To::Transcript,
+        To::Answer,
+        To::Json,
+        To::ValidEvents,
+        To::Events,
+        To::AgUi,
+        To::ChromeTrace,
+        To::OtlpJson,
+        To::Atif,
+    ];
     let to = random.chance(40).then(|| (random.pick(&targets), random.chance(50)));
     let read_bytes = random.pick(&[0, 0, 0, 61, 4_096, 65_536]);
     let feed_bytes = random.pick(&[1, 7, 4_096]);

@@ -7,9 +7,10 @@ use super::StreamSummary;
 use super::stage::actions::Action;
 use super::stage::terminal::Place;
 use crate::error::Error;
-use crate::facts::{Call, Facts};
+use crate::facts::{Call, DetailReader, EventDetails, Facts, RunFacts};
+use crate::json::JsonRef;
 use crate::profile::detect::ProfileSource;
-use crate::profile::{ActionKind, CallOutcome, Profile};
+use crate::profile::{ActionKind, CallOutcome, Profile, ResultRule};
 use crate::rules::diagnostic::Diagnostic;
 use crate::stream::Line;
 
@@ -101,6 +102,8 @@ impl<'a> StreamStart<'a> {
 pub struct CheckedEvent<'a> {
     pub(crate) line: &'a Line<'a>,
     pub(crate) facts: &'a Facts<'a>,
+    /// What the agent has reported about the run so far.
+    pub(crate) run_facts: &'a RunFacts,
     pub(crate) text: &'a [TextUpdate<'a>],
     pub(crate) calls: &'a [CallUpdate<'a>],
     pub(crate) is_valid: bool,
@@ -126,6 +129,11 @@ impl<'a> CheckedEvent<'a> {
         self.facts.tag
     }
 
+    /// The agent's own time of it, in milliseconds.
+    pub fn time_ms(&self) -> Option<f64> {
+        self.facts.time
+    }
+
     /// Whether it satisfies the schemas.
     pub fn is_valid(&self) -> bool {
         self.is_valid
@@ -145,6 +153,12 @@ impl<'a> CheckedEvent<'a> {
     /// What it adds to the assistant's text.
     pub fn text(&self) -> &'a [TextUpdate<'a>] {
         self.text
+    }
+
+    /// Its reasoning and its notices.
+    pub(crate) fn details(&self, reader: &mut DetailReader) -> EventDetails {
+        let is_other_block = !(self.text.is_empty() && self.calls.is_empty());
+        reader.read(self.tag(), self.line, is_other_block)
     }
 
     /// The tool calls that it starts and completes.
@@ -179,11 +193,18 @@ pub struct CallUpdate<'a> {
     pub(crate) number: u64,
     pub(crate) call: &'a Call<'a>,
     pub(crate) action: Action,
+    /// Where the text of a result is.
+    results: &'a [ResultRule],
 }
 
 impl<'a> CallUpdate<'a> {
-    pub(crate) fn new(change: CallChange, number: u64, call: &'a Call<'a>) -> Self {
-        Self { change, number, call, action: Action::default() }
+    pub(crate) fn new(
+        change: CallChange,
+        number: u64,
+        call: &'a Call<'a>,
+        results: &'a [ResultRule],
+    ) -> Self {
+        Self { change, number, call, action: Action::default(), results }
     }
 
     /// What happened.
@@ -204,6 +225,20 @@ impl<'a> CallUpdate<'a> {
     /// What the call does.
     pub fn kind(&self) -> ActionKind {
         self.action.kind
+    }
+
+    /// The text of the result, if this event has one and the profile knows where it is. It is
+    /// read when it is asked for.
+    pub fn result(&self) -> Option<Cow<'a, str>> {
+        let is_over = matches!(self.change, CallChange::Completed(_));
+        let rules = if is_over { self.results } else { &[] };
+        rules.iter().find_map(|rule| rule.text(self.call.scope))
+    }
+
+    /// What the tool was asked to do, if the profile knows where that is. The members of objects
+    /// are in the order of their names, whichever parser read the event.
+    pub(crate) fn arguments(&self) -> Option<serde_json::Value> {
+        self.call.arguments.map(JsonRef::to_value)
     }
 
     /// What the call is about, such as a path or a command, if the profile knows where it is.

@@ -13,6 +13,7 @@ use super::stage::drift::Drift;
 use super::stage::expect::Context;
 use super::stage::lines::LineCheck;
 use super::stage::repeats::RepeatCheck;
+use super::stage::reported::reported;
 use super::stage::session::SessionCheck;
 use super::stage::stats::StatsCollector;
 use super::stage::terminal::{Place, TerminalCheck};
@@ -114,7 +115,10 @@ impl<'c> Run<'c> {
         let exceeds_limit = self.demands.as_mut().is_some_and(|demands| {
             demands.observe(facts, (calls, text), (&self.facts, self.calls.counts()))
         }) && findings.is_error(Rule::LimitExceeded);
-        out.event(&CheckedEvent { line, facts, text, calls, is_valid, place, exceeds_limit });
+        let run_facts = &self.facts;
+        let event =
+            CheckedEvent { line, facts, run_facts, text, calls, is_valid, place, exceeds_limit };
+        out.event(&event);
     }
 
     fn new_turn(&mut self, text: &mut TextUpdates<'_>, found: &mut Vec<Diagnostic>) {
@@ -141,6 +145,7 @@ impl<'c> Run<'c> {
         if let Some(rare) = &facts.rare {
             self.facts.observe(rare);
             self.background.observe(facts);
+            reported(facts, found);
             if is_valid {
                 self.drift.values(facts, found);
             }
@@ -157,7 +162,9 @@ impl<'c> Run<'c> {
         text: &mut TextUpdates<'f>,
         calls: &mut Vec<CallUpdate<'f>>,
         findings: &mut Findings<'_>,
-    ) {
+    ) where
+        'c: 'f,
+    {
         let found = &mut findings.pending;
         self.notice(facts, is_valid, found);
         let is_success = self.terminal.is_success(facts);

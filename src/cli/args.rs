@@ -2,6 +2,7 @@
 
 mod generated;
 mod help;
+mod log;
 mod subcommand;
 mod values;
 
@@ -18,12 +19,15 @@ use crate::limits::LINE_BYTES_MAX;
 use crate::rules::Rule;
 
 use help::{USAGE, long, short};
+use log::LogArgs;
 use values::{duration, duration_or_none, jobs};
 
 pub(crate) use generated::{completions, manual_page, names_subcommand};
 pub(crate) use help::{one_line, usage};
 pub(crate) use subcommand::{DiffArgs, DiffFormat, DriftArgs, ProfileDraft, SchemaOf, Subcommand};
-pub(crate) use values::{ReportFormat, ReportTo, Size, rule};
+pub(crate) use values::{
+    Color, EngineName, InputFormat, ReportFormat, ReportTo, SessionCount, Size, Target, rule,
+};
 
 /// The value of `--exit-grace` without the flag.
 #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
@@ -184,6 +188,9 @@ pub(crate) struct Cli {
     #[arg(long, requires = "to", help_heading = "Convert")]
     pub(crate) raw: bool,
 
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+
     /// Keep a copy of the stream as it came; of redacted lines with --redact
     #[arg(long, value_name = "FILE", help_heading = "Convert")]
     pub(crate) tee: Option<PathBuf>,
@@ -230,12 +237,12 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "FILE", conflicts_with = "command", help_heading = "Files")]
     pub(crate) files0_from: Option<PathBuf>,
 
-    /// Write a report: human, json, github, markdown, junit or sarif
+    /// Write a report: human, json, github, markdown, junit, sarif, html
     #[arg(long, value_name = "FORMAT[=FILE]", action = ArgAction::Append)]
     #[arg(help_heading = "Report")]
     pub(crate) report: Vec<ReportTo>,
 
-    /// Colour of the human report [auto, always, never]
+    /// Colour of the human report and the log [auto, always, never]
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_default_value = true, hide_possible_values = true, help_heading = "Report")]
     pub(crate) color: Color,
@@ -256,57 +263,10 @@ impl Cli {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Target {
-    Text,
-    Transcript,
-    Answer,
-    Json,
-    StreamJson,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RedactMode {
     // Not documented for the parser: a text for one value makes the whole help long.
     Secrets,
     Content,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum InputFormat {
-    Auto,
-    StreamJson,
-    Json,
-    Array,
-}
-
-impl InputFormat {
-    /// Whether the stream is one array; `None` if its first bytes show it.
-    pub(crate) fn is_array(self) -> Option<bool> {
-        match self {
-            Self::Auto => None,
-            Self::StreamJson | Self::Json => Some(false),
-            Self::Array => Some(true),
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SessionCount {
-    One,
-    Many,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EngineName {
-    Fast,
-    Reference,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    Auto,
-    Always,
-    Never,
 }
 
 #[cfg(test)]

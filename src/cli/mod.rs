@@ -17,6 +17,7 @@ mod outputs;
 mod producer;
 mod progress;
 mod redaction;
+mod report_pages;
 mod report_target;
 mod reports;
 #[cfg_attr(not(unix), path = "command_unsupported.rs")]

@@ -3,14 +3,14 @@
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write};
 
-use super::args::{Cli, Target};
+use super::args::{Cli, Color, Target};
 use super::error::CliError;
 use super::progress::Progress;
 use super::redaction::Redaction;
-use super::reports::{self, OpenReport};
+use super::reports::{self, OpenReport, has_color};
 use super::stdio::{self, BlockingFile};
 use super::tee::TeeTarget;
-use super::workflow_commands::{escape_commands, stop_commands};
+use super::workflow_commands::{escape_commands, in_github_workflow, own_commands, stop_commands};
 use super::{exit, print_stderr};
 use crate::check::{CheckedEvent, Observer, StreamStart, StreamSummary};
 use crate::error::Error;
@@ -46,6 +46,11 @@ impl Outputs {
         if cli.only_valid && cli.to != Some(Target::StreamJson) {
             return Err(CliError::usage("--only-valid requires --to stream-json"));
         }
+        let is_log = matches!(cli.to, Some(Target::Text | Target::Transcript));
+        if cli.log.are_given() && !is_log {
+            let message = "--results and --thinking require --to text or --to transcript";
+            return Err(CliError::usage(message));
+        }
         if cli.to == Some(Target::StreamJson) && io::stdout().is_terminal() {
             let message = "--to stream-json would send control characters to a terminal";
             return Err(CliError::usage(message));
@@ -59,7 +64,7 @@ impl Outputs {
                 copies.push(copy.with_lines(lines));
                 None
             }
-            Some(target) => Some(conversion(target, cli.raw)?),
+            Some(target) => Some(conversion(target, cli, &progress)?),
             None => None,
         };
         // Last: it empties the file.
@@ -80,7 +85,9 @@ impl Outputs {
     /// Whether something is written while a stream arrives, so that streams cannot be checked at
     /// the same time.
     pub(super) fn are_live(&self) -> bool {
-        self.conversion.is_some() || !self.copies.is_empty()
+        self.conversion.is_some()
+            || !self.copies.is_empty()
+            || self.reports.iter().any(OpenReport::shows_events)
     }
 
     /// The sum of the streams so far.
@@ -115,6 +122,7 @@ impl Outputs {
     /// Completes the reports; returns the exit code. `own_code` replaces ours unless an output
     /// failed.
     pub(super) fn finish(&mut self, own_code: Option<u8>) -> Result<u8, CliError> {
+        self.progress.finish();
         let mut failure = self.failure();
         let totals = self.totals;
         let code = |is_unwritten: bool| match own_code.filter(|_| !is_unwritten) {
@@ -147,10 +155,13 @@ impl Observer for Outputs {
     }
 
     fn event(&mut self, event: &CheckedEvent<'_>) {
-        // Reports do not list events.
+        self.progress.event(event);
         if let Some(conversion) = &mut self.conversion {
             conversion.event(event);
         }
+        self.reports.iter_mut().filter(|it| it.shows_events()).for_each(|report| {
+            report.observer().event(event);
+        });
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
@@ -190,19 +201,52 @@ pub(super) fn copied(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or_else(copy, io::Error::from_raw_os_error)
 }
 
-fn conversion(target: Target, is_raw: bool) -> Result<Conversion<Box<dyn Write>>, CliError> {
+fn conversion(
+    target: Target,
+    cli: &Cli,
+    progress: &Progress,
+) -> Result<Conversion<Box<dyn Write>>, CliError> {
     let to = match target {
         Target::Text => To::Text,
         Target::Transcript => To::Transcript,
         Target::Answer => To::Answer,
         Target::Json => To::Json,
         Target::StreamJson => To::ValidEvents,
+        Target::Events => To::Events,
+        Target::AgUi => To::AgUi,
+        Target::ChromeTrace => To::ChromeTrace,
+        Target::OtlpJson => To::OtlpJson,
+        Target::Atif => To::Atif,
     };
-    Ok(if to.is_text() {
-        Conversion::new(to, is_raw, stop_commands(stdout()?))
-    } else {
-        Conversion::new(to, !io::stdout().is_terminal(), escape_commands(stdout()?))
+    let on_terminal = io::stdout().is_terminal();
+    let stdout: Box<dyn Write> = match stdout()? {
+        stdout if on_terminal => Box::new(progress.hidden_by(stdout)),
+        stdout => Box::new(stdout),
+    };
+    let results = cli.log.results.unwrap_or_default();
+    Ok(match to {
+        To::Text | To::Transcript if results > 0 && in_github_workflow() => {
+            let (writer, mark) = own_commands(stdout);
+            log(Conversion::new(to, cli.raw, writer).groups(Some(mark)), cli)
+        }
+        To::Text | To::Transcript | To::Answer => {
+            log(Conversion::new(to, cli.raw, stop_commands(stdout)), cli)
+        }
+        // The agent's own bytes.
+        To::Json | To::ValidEvents => Conversion::new(to, !on_terminal, escape_commands(stdout)),
+        To::Events | To::AgUi | To::ChromeTrace | To::OtlpJson | To::Atif => {
+            Conversion::new(to, cli.raw, escape_commands(stdout))
+        }
     })
+}
+
+/// What the log shows. Only a terminal, or a user who asks, gets colour.
+fn log<W: Write>(conversion: Conversion<W>, cli: &Cli) -> Conversion<W> {
+    let on_terminal = io::stdout().is_terminal();
+    let may_color = on_terminal || cli.color == Color::Always;
+    let results = cli.log.results.unwrap_or_default();
+    let conversion = conversion.results(results).thinking(cli.log.thinking);
+    conversion.color(may_color && has_color(cli.color, on_terminal))
 }
 
 pub(super) fn stdout() -> Result<BlockingFile, CliError> {

@@ -8,13 +8,15 @@ use super::args::{Cli, Color, ReportFormat, ReportTo};
 use super::error::CliError;
 use super::outputs::{STDOUT, copied, stdout};
 use super::progress::Progress;
+use super::report_pages::page_folder;
 use super::report_target::ReportTarget;
 use super::stdio;
 use super::stream_files::{in_repository, portable_names};
 use super::workflow_commands::{escape_commands, in_github_workflow};
 use crate::check::Observer;
 use crate::output::report::{
-    Annotations, BaselineWriter, Human, Json, Junit, Markdown, Report, Sarif, StepOutputs, Totals,
+    Annotations, BaselineWriter, Html, Human, Json, Junit, Markdown, Report, Sarif, StepOutputs,
+    Totals,
 };
 
 const STDERR: &str = "standard error";
@@ -35,6 +37,10 @@ impl OpenReport {
 
     pub(super) fn observer(&mut self) -> &mut dyn Observer {
         &mut *self.report
+    }
+
+    pub(super) fn shows_events(&self) -> bool {
+        self.report.shows_events()
     }
 
     pub(super) fn error(&mut self, message: &str) {
@@ -93,6 +99,10 @@ pub(super) fn open(cli: &Cli, progress: &Progress) -> Result<Vec<OpenReport>, Cl
                 ReportFormat::Sarif => {
                     let sarif = Sarif::new(target, in_repository(cli), portable_names(cli));
                     OpenReport::new(name, sarif)
+                }
+                ReportFormat::Html => {
+                    let pages = page_folder(file.as_deref())?;
+                    OpenReport::new(name, Html::new(target, pages))
                 }
                 ReportFormat::Github => {
                     OpenReport::new(name, Annotations::new(target, in_repository(cli)))
@@ -187,9 +197,9 @@ fn is_on_terminal(cli: &Cli) -> bool {
     if cli.to.is_some() { io::stderr().is_terminal() } else { io::stdout().is_terminal() }
 }
 
-/// Whether the human report has colour: the flag, then `NO_COLOR`, then `FORCE_COLOR` and
+/// Whether what a person reads has colour: the flag, then `NO_COLOR`, then `FORCE_COLOR` and
 /// `CLICOLOR_FORCE`, then what the target is.
-fn has_color(color: Color, on_terminal: bool) -> bool {
+pub(super) fn has_color(color: Color, on_terminal: bool) -> bool {
     let value = |name| env::var_os(name).filter(|value| !value.is_empty());
     let is_forced = |name| value(name).is_some_and(|value| value != "0");
     match color {

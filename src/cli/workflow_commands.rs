@@ -39,6 +39,40 @@ pub(super) fn stop_commands(writer: impl Write + 'static) -> Box<dyn Write> {
     }
 }
 
+/// The writer, with commands escaped but for those behind the mark: nobody else can guess it.
+pub(super) fn own_commands(writer: impl Write + 'static) -> (Box<dyn Write>, String) {
+    let mark = token();
+    let inner = EscapeCommands::new(writer);
+    (Box::new(OwnCommands { inner, mark: mark.clone() }), mark)
+}
+
+/// Escapes commands but for those behind a mark, which goes up to the end of its line. A mark and
+/// its line are written at once.
+struct OwnCommands<W: Write> {
+    inner: EscapeCommands<W>,
+    mark: String,
+}
+
+impl<W: Write> Write for OwnCommands<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut rest = bytes;
+        while let Some(at) = memchr::memmem::find(rest, self.mark.as_bytes()) {
+            let command = &rest[at + self.mark.len()..];
+            let end =
+                command.iter().position(|byte| *byte == b'\n').map_or(command.len(), |at| at + 1);
+            self.inner.write_all(&rest[..at])?;
+            self.inner.inner.write_all(&command[..end])?;
+            rest = &command[end..];
+        }
+        self.inner.write_all(rest)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
 /// Breaks every workflow command in JSON and leaves the JSON equal: `#` and `:` become `\u0023` and
 /// `\u003a` where a command could begin. Other text is changed in the same way.
 struct EscapeCommands<W: Write> {
@@ -258,6 +292,20 @@ mod tests {
         let mut nothing = Vec::new();
         drop(StopCommands::new(&mut nothing));
         assert_eq!(nothing, b"");
+    }
+
+    #[test]
+    fn own_commands_pass_and_others_do_not() {
+        let mut out = Vec::new();
+        let mark = "0123".to_owned();
+        let inner = EscapeCommands::new(&mut out);
+        let mut writer = OwnCommands { inner, mark };
+        let text = "a\n0123::group::##[x] ::y\n    ::error::x\n0123::endgroup::\n::z\n";
+        writer.write_all(text.as_bytes()).expect("memory takes it");
+        drop(writer);
+        let expected = "a\n::group::##[x] ::y\n    \\u003a\\u003aerror::x\n::endgroup::\n\
+                        \\u003a\\u003az\n";
+        assert_eq!(String::from_utf8(out).expect("it was text"), expected);
     }
 
     #[test]

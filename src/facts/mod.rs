@@ -6,6 +6,7 @@
 
 mod answer_text;
 mod bounded_id;
+mod details;
 mod names;
 mod reader;
 mod run_facts;
@@ -18,10 +19,12 @@ use std::borrow::Cow;
 use crate::json::JsonRef;
 use crate::profile::path::Scope;
 use crate::profile::{CallOutcome, ErrorSeverity, RunOutcome, WithoutStart};
+use crate::rules::Rule;
 use crate::rules::escape::shown;
 
 pub(crate) use answer_text::AnswerText;
 pub(crate) use bounded_id::BoundedId;
+pub(crate) use details::{DetailReader, EventDetails, Notice, ThinkingUpdate};
 pub(crate) use reader::FactReader;
 pub(crate) use run_facts::FactUpdate;
 pub use run_facts::{CommandCounts, RunFacts, Usage};
@@ -78,6 +81,15 @@ pub(crate) struct RareFacts<'e> {
     pub(crate) background_ended: Vec<BoundedId>,
     /// Values that the profile does not know: their paths and texts.
     pub(crate) unknown_values: Vec<(String, String)>,
+    pub(crate) defects: Vec<ReportedDefect>,
+}
+
+/// A defect of the stream that this one was made from.
+#[derive(Debug)]
+pub(crate) struct ReportedDefect {
+    pub(crate) rule: Rule,
+    pub(crate) line: Option<String>,
+    pub(crate) message: Option<String>,
 }
 
 impl RareFacts<'_> {
@@ -104,9 +116,10 @@ impl RareFacts<'_> {
             self.may_begin_final_text,
         ];
         let background = (&self.background_started, &self.background_ended);
+        let defects: Vec<_> = self.defects.iter().map(|defect| defect.rule).collect();
         format!(
             "{started:?} {completed:?} {facts:?} {end:?} {refused:?} {next_group:?} {error:?} \
-             {progress:?} {unknown_values:?} {marks:?} {background:?}"
+             {progress:?} {unknown_values:?} {marks:?} {background:?} {defects:?}"
         )
     }
 }

@@ -6,13 +6,17 @@ use smallvec::SmallVec;
 
 use super::tag_rules::{OpenRule, TagCache, TagRules};
 use super::template::{FactTemplate, Plan, TextTemplate, group_key};
-use super::{BoundedId, Call, Marks, RareFacts, RunEnd, TagStatus, TextKind, ToolKey, run_facts};
+use super::{
+    BoundedId, Call, Marks, RareFacts, ReportedDefect, RunEnd, TagStatus, TextKind, ToolKey,
+    run_facts,
+};
 use crate::json::JsonRef;
 use crate::profile::path::{Finder, Path, Scope};
 use crate::profile::{
     BackgroundRule, CallOutcome, CallRule, Profile, RunOutcome, TerminalOutcome, TerminalPolicy,
     TextMode, ToolName,
 };
+use crate::rules::Rule;
 use crate::stream::Event;
 
 /// Reads facts out of events; remembers the rules of tags, for one profile.
@@ -57,6 +61,7 @@ impl FactReader {
         refusals(profile, rules, root, &mut rare);
         background(profile, rules, root, &mut rare);
         values(profile, rules, root, &mut rare);
+        defects(profile, rules, root, &mut rare);
         let (texts, final_text, has_text) = texts(profile, rules, root);
         let ends_segment = boundary(profile, rules, root, &mut rare);
         if applies(&rules.abandoned_text) {
@@ -154,6 +159,24 @@ fn values(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rar
             unknown.map(|text| (rule.value.to_string(), text.into_owned())).collect();
         if !unknown.is_empty() {
             rare.get_or_insert_default().unknown_values.extend(unknown);
+        }
+    }
+}
+
+fn defects(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) {
+    for open in rules.defects.iter().filter(|open| open.when.hold(root)) {
+        let rule = &profile.defects[open.rule];
+        let text =
+            |path: &Option<Path>| path.as_ref()?.find(root)?.scalar_text().map(Cow::into_owned);
+        let Some(name) = rule.rule.find(root).and_then(JsonRef::as_str) else { continue };
+        let rare = rare.get_or_insert_default();
+        match Rule::named(&name) {
+            Some(named) => rare.defects.push(ReportedDefect {
+                rule: named,
+                line: text(&rule.line),
+                message: text(&rule.message),
+            }),
+            None => rare.unknown_values.push((rule.rule.to_string(), name.into_owned())),
         }
     }
 }

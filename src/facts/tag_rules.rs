@@ -45,6 +45,7 @@ pub(super) struct TagRules {
     pub(super) background_start: Vec<OpenRule>,
     pub(super) background_end: Vec<OpenRule>,
     pub(super) values: Vec<OpenRule>,
+    pub(super) defects: Vec<OpenRule>,
 }
 
 /// Keeps the rules of the tags that have come.
@@ -123,6 +124,7 @@ impl TagRules {
             background_start: background(&profile.calls.background.start),
             background_end: background(&profile.calls.background.end),
             values: open_rules(&profile.values, |rule| rule.when.specialize(known)),
+            defects: open_rules(&profile.defects, |rule| rule.when.specialize(known)),
             run_facts: open_rules(&profile.facts, |rule| rule.when.specialize(known)),
             parts,
         }

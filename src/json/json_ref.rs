@@ -256,6 +256,14 @@ impl<'e> JsonRef<'e> {
         }
     }
 
+    /// A copy of the value.
+    pub(crate) fn to_value(self) -> Value {
+        match self.0 {
+            TreeOrTape::Tree(value) => value.clone(),
+            TreeOrTape::Tape(cursor) => serde_json::from_str(cursor.source()).unwrap_or_default(),
+        }
+    }
+
     /// The members of an object; nothing for any other value.
     pub(crate) fn members(self) -> impl Iterator<Item = (Cow<'e, str>, Self)> {
         let (tree, tape) = match self.0 {

@@ -3,24 +3,14 @@
 //! Lines, offsets and counts change when a stream changes elsewhere; the rule, the stream and the
 //! words of the message do not.
 
-use sha2::{Digest as _, Sha256};
-
+use super::digits::digits;
 use crate::limits::FINGERPRINT_BYTES;
 use crate::rules::Rule;
 
 /// The fingerprint of all findings of this rule in this stream whose messages differ in numbers
 /// only: 32 hexadecimal digits.
 pub(crate) fn fingerprint(stream: &str, rule: Rule, message: &str) -> String {
-    let words = without_numbers(message);
-    let mut hasher = Sha256::new();
-    for part in [rule.name(), stream, &words] {
-        // With its length, so that no part runs into the next one.
-        hasher.update((part.len() as u64).to_be_bytes());
-        hasher.update(part.as_bytes());
-    }
-    let hash = hasher.finalize();
-    let digits = hash.iter().take(FINGERPRINT_BYTES).flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
+    digits(&[rule.name(), stream, &without_numbers(message)], FINGERPRINT_BYTES)
 }
 
 /// The text with `#` for each number.

@@ -5,6 +5,7 @@ pub(crate) mod baseline;
 #[cfg(feature = "cli")]
 pub(crate) mod compare;
 pub(crate) mod convert;
+mod digits;
 #[cfg(feature = "cli")]
 mod fingerprint;
 pub(crate) mod redact;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ActionRules, Objects};
+use super::{ActionRules, Objects, ResultRule};
 use crate::profile::path::{Conditions, Path};
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -20,6 +20,8 @@ pub(crate) struct CallRules {
     pub must_match: Vec<Path>,
     /// Where the arguments of a call are; the first that is present.
     pub arguments: Vec<Path>,
+    /// Where the text of a result is; the first that is present.
+    pub results: Vec<ResultRule>,
     pub open_at_end: OpenAtEnd,
     pub background: BackgroundRules,
     pub actions: ActionRules,

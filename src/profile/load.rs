@@ -166,6 +166,9 @@ fn resolve(name_or_file: &str, depth: usize) -> Result<ResolvedProfile, Error> {
     let base_profile = resolve(&base, depth + 1)?;
     let ResolvedProfile { profile: inherited, schema: base_schema, mut bases } = base_profile;
     let mut merged = inherited.clone();
+    if let Some(members) = merged.as_object_mut() {
+        members.remove("$id");
+    }
     if profile.get("schema").is_some()
         && let Some(tags) = merged.get_mut("tags").and_then(Value::as_object_mut)
     {

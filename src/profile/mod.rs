@@ -10,6 +10,8 @@ mod actions;
 pub(crate) mod builtin;
 mod calls;
 pub(crate) mod condition;
+mod defects;
+mod details;
 pub(crate) mod detect;
 mod end;
 mod exit;
@@ -35,6 +37,8 @@ pub use run_facts::Reason;
 pub(crate) use actions::{ActionRule, ActionRules};
 pub(crate) use builtin::DEFAULT;
 pub(crate) use calls::{BackgroundRule, CallRule, CallRules, OpenAtEnd, ToolName, WithoutStart};
+pub(crate) use defects::DefectRule;
+pub(crate) use details::{NoticeKind, NoticeRule, ResultRule, ThinkingMode, ThinkingRule};
 pub(crate) use end::{EndRules, RunOutcome, TerminalOutcome, TerminalPolicy};
 pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
 pub(crate) use load::read_json;
@@ -54,6 +58,11 @@ pub const LANGUAGE: &str = include_str!("profile.schema.json");
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Profile {
+    /// For editors and for links to the profile.
+    #[serde(rename = "$schema")]
+    _schema_of_profile: Option<String>,
+    #[serde(rename = "$id")]
+    _id: Option<String>,
     pub name: String,
     /// The producer's name, command and flags.
     #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the program shows it"))]
@@ -78,12 +87,21 @@ pub(crate) struct Profile {
     /// All that match apply.
     #[serde(default)]
     pub facts: Vec<RunFactRule>,
+    /// All that match apply.
+    #[serde(default)]
+    pub thinking: Vec<ThinkingRule>,
+    /// All that match apply.
+    #[serde(default)]
+    pub notices: Vec<NoticeRule>,
     /// The first that matches applies.
     #[serde(default)]
     pub noise: Vec<Noise>,
     /// All that match apply.
     #[serde(default)]
     pub values: Vec<ValueRule>,
+    /// All that match apply.
+    #[serde(default)]
+    pub defects: Vec<DefectRule>,
     pub single_object: Option<SingleObjectRules>,
     /// What a profile that is not built in was read from.
     #[serde(skip)]

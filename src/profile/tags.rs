@@ -77,11 +77,16 @@ impl Objects {
         array.is_some_and(|it| it.items().next().is_some())
     }
 
-    pub(crate) fn objects<'e>(&self, root: JsonRef<'e>) -> impl Iterator<Item = Scope<'e>> {
-        let itself = self.each.is_none().then_some(root);
-        let elements = self.each.iter().filter_map(move |path| path.find(root));
+    /// The objects; the path of the array begins at `within`, an event or an object in one.
+    pub(crate) fn objects<'e>(
+        &self,
+        within: impl Into<Scope<'e>>,
+    ) -> impl Iterator<Item = Scope<'e>> {
+        let within = within.into();
+        let itself = self.each.is_none().then_some(within.object);
+        let elements = self.each.iter().filter_map(move |path| path.find(within));
         let objects = itself.into_iter().chain(elements.flat_map(JsonRef::items));
-        let scopes = objects.map(move |object| Scope { event: root, object });
+        let scopes = objects.map(move |object| Scope { object, ..within });
         scopes.filter(|scope| self.element.hold(*scope))
     }
 }

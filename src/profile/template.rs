@@ -43,8 +43,18 @@ impl TryFrom<String> for Template {
 }
 
 impl Template {
+    /// As [`Self::filled`], without a copy of a value that is alone.
+    pub(super) fn text<'e>(&self, scope: Scope<'e>) -> Option<Cow<'e, str>> {
+        match &self.parts[..] {
+            [(before, place)] if before.is_empty() && self.rest.is_empty() => {
+                place.text(scope).filter(|text| !text.is_empty())
+            }
+            _ => self.filled(scope).map(Cow::Owned),
+        }
+    }
+
     /// `None` if a value is absent or empty.
-    pub(super) fn filled(&self, call: Scope<'_>) -> Option<String> {
+    pub(crate) fn filled(&self, call: Scope<'_>) -> Option<String> {
         let mut text = String::new();
         for (before, place) in &self.parts {
             let value = place.text(call)?;

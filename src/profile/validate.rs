@@ -93,7 +93,7 @@ fn check_embedded_syntax(place: &str, value: &Value, faults: &mut Vec<Fault>) {
                         let error = LazyRegex::syntax_error(text);
                         faults.extend(error.map(|it| Fault::new(place, it)));
                     }
-                    ("detail" | "suffix", Value::Array(texts)) => {
+                    ("detail" | "suffix" | "text", Value::Array(texts)) => {
                         for (index, text) in texts.iter().filter_map(Value::as_str).enumerate() {
                             let error = Template::try_from(text.to_owned()).err();
                             let place = format!("{place}/{index}");

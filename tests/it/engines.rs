@@ -13,7 +13,18 @@ use crate::mutation::{Corpus, Mutator, Random, damage};
 use crate::streams::{Case, cases, files, root, run_on, shared};
 use crate::support::builder;
 
-const TARGETS: [To; 5] = [To::Text, To::Transcript, To::Answer, To::Json, To::ValidEvents];
+const TARGETS: [To; 10] = [
+    To::Text,
+    To::Transcript,
+    To::Answer,
+    To::Json,
+    To::ValidEvents,
+    To::Events,
+    To::AgUi,
+    To::ChromeTrace,
+    To::OtlpJson,
+    To::Atif,
+];
 
 /// The summaries, where the engines agree; the smallest streams that show a difference, where not.
 fn agree(engines: &Engines, batch: &Batch, name: &str) -> Vec<StreamSummary> {

@@ -12,7 +12,7 @@ use crate::readers::{Told, reader};
 use crate::streams::{check, checker, files, root, shared};
 
 /// Profiles without a reader.
-const NOT_READ: [&str; 12] = [
+const NOT_READ: [&str; 13] = [
     "amp",
     "claude-session",
     "codebuddy",
@@ -20,6 +20,7 @@ const NOT_READ: [&str; 12] = [
     "codex-rollout",
     "command-code",
     "copilot",
+    "events",
     "grok-messages",
     "kimi",
     "kimi-code",

@@ -105,7 +105,7 @@ fn obeyed(log: &str) -> Vec<String> {
 #[test]
 fn nothing_of_the_agent_is_obeyed() {
     let mut checked = 0;
-    for stream in nasty_streams(60) {
+    for stream in nasty_streams(30) {
         for form in FORMS.iter().chain(&["stream-json"]) {
             for (report, runner) in [
                 ("human", ("GITHUB_ACTIONS", "true")),

@@ -19,6 +19,7 @@ mod diff;
 mod differential;
 mod drift;
 mod engines;
+mod events;
 mod extends;
 mod facts;
 mod fingerprints;
@@ -32,6 +33,7 @@ mod language;
 mod language_of_calls;
 mod limits;
 mod lines;
+mod log;
 mod many;
 mod merge;
 #[path = "../mutation/mod.rs"]
@@ -58,6 +60,7 @@ mod suites;
 #[path = "../support/mod.rs"]
 mod support;
 mod tidy;
+mod traces;
 mod turns;
 mod usage;
 mod verdicts;

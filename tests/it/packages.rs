@@ -5,9 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::streams::{is_absent, root, text};
+use crate::streams::{PROGRAM, files, is_absent, program, root, text};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -87,6 +88,42 @@ fn the_npm_package_runs_the_program() {
     let output = run();
     assert_eq!(text(&output.stdout), "ran: a b --strict\n");
     assert_eq!(output.status.code(), Some(3));
+}
+
+/// Goal: each schema and profile of a release names its address, and each profile judges as the
+/// built-in one does.
+#[test]
+fn schemas_and_profiles_of_a_release_have_an_address() {
+    if Command::new("jq").arg("--version").output().is_err() {
+        return is_absent("jq");
+    }
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().to_str().unwrap();
+    printed("packaging/schemas.sh", &[VERSION, PROGRAM, out]);
+    assert!(folder.path().join("schemas.tar.gz").exists());
+    let folder = folder.path().join("schemas");
+    let base = format!("https://github.com/ndjson-check/ndjson-check/releases/download/v{VERSION}");
+    let all = files(&folder, "json");
+    for file in &all {
+        let value: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+        let path = file.strip_prefix(&folder).unwrap().to_str().unwrap();
+        assert_eq!(value["$id"], format!("{base}/{path}"), "{path}");
+        assert!(value["$schema"].is_string(), "{path}");
+    }
+    let profiles = files(&folder.join("profiles"), "json");
+    assert!(profiles.len() > 30 && all.len() >= 2 * profiles.len() + 4, "{}", all.len());
+    for profile in profiles {
+        let name = profile.file_stem().unwrap().to_str().unwrap();
+        let stream = &files(&root().join("fixtures/agents").join(name), "ndjson")[0];
+        let report = |profile: &str| {
+            let mut command = program();
+            command.args(["--report", "json", "--profile", profile]).arg(stream);
+            let output = command.output().unwrap();
+            assert_ne!(output.status.code(), Some(2), "{profile}: {}", text(&output.stderr));
+            text(&output.stdout)
+        };
+        assert_eq!(report(profile.to_str().unwrap()), report(name), "{name}");
+    }
 }
 
 /// Goal: what must be the same in several places is the same.

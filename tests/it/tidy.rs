@@ -176,9 +176,10 @@ fn crates_stay_in_their_rooms() {
         ("regex", &["profile/pattern"]),
         ("globset", &["check/globs"]),
         ("toml", &["cli/config"]),
-        ("owo_colors", &["output/report"]),
-        ("memchr", &["json/", "stream/", "profile/detect", "output/redact"]),
-        ("sha2", &["check/mod", "output/fingerprint"]),
+        ("owo_colors", &["output/report", "output/convert/log"]),
+        ("memchr", &["json/", "stream/", "profile/detect", "output/redact", "cli/workflow"]),
+        ("sha2", &["check/mod", "output/digits", "output/report/html"]),
+        ("maud", &["output/report/html"]),
         ("flate2", &["cli/archive"]),
         ("ruzstd", &["cli/archive"]),
         ("quick_xml", &["output/report"]),
@@ -212,12 +213,27 @@ fn crates_stay_in_their_rooms() {
     }
 }
 
+/// Words of formats that some agents use, too.
+const OF_FORMATS: [(&str, &str); 7] = [
+    ("output/convert/ag_ui.rs", "assistant"),
+    ("output/convert/ag_ui.rs", "inputTokens"),
+    ("output/convert/ag_ui.rs", "messageId"),
+    ("output/convert/ag_ui.rs", "outputTokens"),
+    ("output/convert/ag_ui.rs", "toolCallId"),
+    ("output/convert/atif.rs", "system"),
+    ("output/convert/atif.rs", "total_cost_usd"),
+];
+
 /// Goal: a producer's words are data in `profiles`, never code.
 /// Method: no string literal of the sources has a word that only a profile or its schema knows.
 #[test]
 fn no_producer_is_known_outside_its_profile() {
     let mut own = BTreeSet::new();
-    for file in ["src/output/report.schema.json", "src/profile/profile.schema.json"] {
+    for file in [
+        "src/output/report.schema.json",
+        "src/profile/profile.schema.json",
+        "src/profile/builtin/events/schema.json",
+    ] {
         let schema: Value = serde_json::from_slice(&fs::read(root().join(file)).unwrap()).unwrap();
         words(&schema, &mut own);
     }
@@ -250,7 +266,9 @@ fn no_producer_is_known_outside_its_profile() {
     let tags = tags(&root().join("src/profile/builtin/cursor/profile.json"));
     vendor.retain(|word| compound(word) || tags.contains(word));
     vendor.retain(|word| !own.contains(word));
-    for word in ["permissionMode", "timestamp_ms", "assistant", "thinking", "ToolCall"] {
+    for word in
+        ["permissionMode", "timestamp_ms", "assistant", "background_shell_timeout", "ToolCall"]
+    {
         assert!(vendor.contains(word), "{vendor:?}");
     }
     let mut found = Vec::new();
@@ -258,7 +276,7 @@ fn no_producer_is_known_outside_its_profile() {
         for literal in literals(&code) {
             for word in literal.split(|it: char| !it.is_alphanumeric() && it != '_') {
                 let known = vendor.contains(word) && (compound(word) || word == literal);
-                if known {
+                if known && !OF_FORMATS.contains(&(&path, word)) {
                     found.push(format!("{path}: {literal:?} knows {word:?}"));
                 }
             }

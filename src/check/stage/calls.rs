@@ -115,13 +115,17 @@ impl<'p> CallTable<'p> {
         is_success: bool,
         updates: &mut Vec<CallUpdate<'f>>,
         found: &mut Vec<Diagnostic>,
-    ) {
+    ) where
+        'p: 'f,
+    {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
+        let rules = self.rules;
+        let update = |(change, number), call| CallUpdate::new(change, number, call, &rules.results);
         self.corrected.clear();
         for call in facts.started() {
             let key = self.hash(&call.id);
             let (change, diagnostic) = self.start(key, call, facts.line);
-            updates.extend(change.map(|(change, number)| CallUpdate::new(change, number, call)));
+            updates.extend(change.map(|change| update(change, call)));
             found.extend(diagnostic.map(at));
         }
         for (id, outcome) in facts.refused() {
@@ -131,7 +135,7 @@ impl<'p> CallTable<'p> {
             let key = self.hash(&call.id);
             found.extend(self.contradiction(key, call).map(at));
             let (change, diagnostic) = self.complete(key, call, *outcome, facts.line);
-            updates.extend(change.map(|(change, number)| CallUpdate::new(change, number, call)));
+            updates.extend(change.map(|change| update(change, call)));
             found.extend(diagnostic.map(at));
         }
         if is_success {

@@ -11,6 +11,7 @@ pub(super) mod limits;
 pub(super) mod lines;
 pub(super) mod members;
 pub(crate) mod repeats;
+pub(crate) mod reported;
 pub(crate) mod schema;
 pub(super) mod session;
 pub(super) mod stats;

@@ -16,7 +16,11 @@ Forms of --to:
   transcript   the assistant's text, with the actions in between
   answer       only the final message of a run that succeeded
   json         the agent's single object, if the run succeeded
-  stream-json  the input's own bytes";
+  stream-json  the input's own bytes
+  events       one vocabulary for all agents, as NDJSON
+  ag-ui        the same as events of the AG-UI protocol
+  chrome-trace, otlp-json, atif
+               a trace for Perfetto, OpenTelemetry spans, a trajectory";
 
 const NOTES: &str = "\
 If killed by a signal, the exit status is 128+N.

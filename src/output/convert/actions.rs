@@ -1,8 +1,9 @@
-//! One line for each tool call: what was done, or only attempted.
+//! One line for each tool call: what was done, or only attempted; and its result.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::log::{LineStyle, Log, LogLine};
 use crate::check::{Action, CallChange, CallUpdate, CheckedEvent, TextUpdate};
 use crate::limits::ACTION_DETAIL_CHARS_MAX;
 use crate::profile::{ActionRule, CallOutcome, Profile};
@@ -11,18 +12,18 @@ use crate::rules::escape::visible;
 /// Describes each call when it ends.
 pub(super) struct Actions {
     profile: Arc<Profile>,
-    is_raw: bool,
+    log: Log,
     /// The lines for open calls, by the number of the call, and so in the order of their starts.
     open: BTreeMap<u64, String>,
 }
 
 impl Actions {
-    pub(super) fn new(profile: &Arc<Profile>, is_raw: bool) -> Self {
-        Self { profile: Arc::clone(profile), is_raw, open: BTreeMap::new() }
+    pub(super) fn new(profile: &Arc<Profile>, log: &Log) -> Self {
+        Self { profile: Arc::clone(profile), log: log.clone(), open: BTreeMap::new() }
     }
 
     /// The lines for an event: one for each call it completes.
-    pub(super) fn lines(&mut self, event: &CheckedEvent<'_>) -> Vec<String> {
+    pub(super) fn lines(&mut self, event: &CheckedEvent<'_>) -> Vec<LogLine> {
         let mut lines = Vec::new();
         if !event.is_in_run() {
             return lines;
@@ -38,7 +39,7 @@ impl Actions {
                 }
                 CallChange::Completed(outcome) => {
                     self.open.remove(&update.number);
-                    lines.push(self.completed(update, outcome));
+                    lines.push(self.line_of(update, outcome));
                 }
             }
         }
@@ -46,8 +47,19 @@ impl Actions {
     }
 
     /// The lines for calls that never completed, in the order of their starts.
-    pub(super) fn unfinished(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.open).into_values().collect()
+    pub(super) fn unfinished(&mut self) -> Vec<LogLine> {
+        let lines = std::mem::take(&mut self.open).into_values();
+        lines.map(|line| LogLine::new(line, LineStyle::Bad)).collect()
+    }
+
+    fn line_of(&self, update: &CallUpdate<'_>, outcome: CallOutcome) -> LogLine {
+        let style = match outcome {
+            CallOutcome::Succeeded | CallOutcome::Unknown => LineStyle::Plain,
+            CallOutcome::Failed | CallOutcome::Rejected | CallOutcome::Denied => LineStyle::Bad,
+        };
+        let result = if self.log.result_lines > 0 { update.result() } else { None };
+        let below = result.map(|result| self.log.shown_lines(&result)).unwrap_or_default();
+        LogLine { below, ..LogLine::new(self.completed(update, outcome), style) }
     }
 
     fn completed(&self, update: &CallUpdate<'_>, outcome: CallOutcome) -> String {
@@ -114,7 +126,7 @@ impl Actions {
 
     /// Text of the stream on one line, even if nothing else is escaped.
     fn line(&self, text: &str) -> String {
-        if self.is_raw { text.replace('\n', "\\n") } else { visible(text).into_owned() }
+        if self.log.is_raw { text.replace('\n', "\\n") } else { visible(text).into_owned() }
     }
 }
 

@@ -2,7 +2,7 @@
 //! around it.
 
 use super::Formatter;
-use crate::check::{Answer, CheckedEvent, Outcome};
+use crate::check::{Answer, CheckedEvent, Outcome, StreamSummary};
 use crate::rules::escape::Escaper;
 
 pub(super) struct AnswerFormatter {
@@ -21,8 +21,8 @@ impl Formatter for AnswerFormatter {
         self.answer.observe(event.text());
     }
 
-    fn finish(&mut self, outcome: Outcome, out: &mut Vec<u8>) {
-        if outcome != Outcome::Succeeded || self.answer.is_empty() {
+    fn finish(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
+        if summary.outcome != Outcome::Succeeded || self.answer.is_empty() {
             return;
         }
         let mut text = String::new();

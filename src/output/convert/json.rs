@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::Formatter;
-use crate::check::{CheckedEvent, Outcome};
+use crate::check::{CheckedEvent, Outcome, StreamSummary};
 use crate::json;
 use crate::profile::Profile;
 use crate::rules::escape::escaped_json;
@@ -43,8 +43,8 @@ impl Formatter for ObjectFormatter {
         self.object.push('\n');
     }
 
-    fn finish(&mut self, outcome: Outcome, out: &mut Vec<u8>) {
-        if outcome == Outcome::Succeeded {
+    fn finish(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
+        if summary.outcome == Outcome::Succeeded {
             out.extend_from_slice(self.object.as_bytes());
         }
     }

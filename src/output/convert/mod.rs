@@ -1,8 +1,19 @@
 //! The stream in another form, while it arrives: one file for each target.
 
 mod actions;
+mod ag_ui;
 mod answer;
+mod atif;
+mod chrome_trace;
+mod clock;
+mod details;
+mod events;
 mod json;
+mod log;
+mod normal;
+mod normalizer;
+mod open_calls;
+mod otlp;
 #[cfg(feature = "cli")]
 mod stream_lines;
 mod text;
@@ -10,12 +21,18 @@ mod transcript;
 mod valid_events;
 
 use std::io::{self, Write};
-use std::sync::Arc;
 
-use crate::check::{CheckedEvent, Observer, Outcome, StreamStart, StreamSummary};
+use crate::check::{CheckedEvent, Observer, StreamStart, StreamSummary};
 use crate::error::Error;
 use crate::limits::CONVERTED_BYTES_MAX;
-use crate::profile::Profile;
+use crate::rules::diagnostic::Diagnostic;
+use ag_ui::AgUiEvents;
+use atif::AtifTrajectory;
+use chrome_trace::ChromeTrace;
+use events::NormalLines;
+use log::Log;
+use normalizer::NormalFormatter;
+use otlp::OtlpSpans;
 
 #[cfg(feature = "cli")]
 pub(crate) use stream_lines::StreamLines;
@@ -34,6 +51,16 @@ pub enum To {
     Json,
     /// The events that satisfy the schemas, byte for byte.
     ValidEvents,
+    /// What happens in the run, in one vocabulary for all agents, as NDJSON.
+    Events,
+    /// The same as events of the AG-UI protocol, as NDJSON.
+    AgUi,
+    /// A trace that Perfetto and `chrome://tracing` open: Trace Event Format.
+    ChromeTrace,
+    /// Spans by OpenTelemetry's conventions for generative AI, as OTLP JSON.
+    OtlpJson,
+    /// A trajectory of the Agent Trajectory Interchange Format.
+    Atif,
 }
 
 impl To {
@@ -41,7 +68,13 @@ impl To {
     pub fn is_text(self) -> bool {
         match self {
             Self::Text | Self::Transcript | Self::Answer => true,
-            Self::Json | Self::ValidEvents => false,
+            Self::Json
+            | Self::ValidEvents
+            | Self::Events
+            | Self::AgUi
+            | Self::ChromeTrace
+            | Self::OtlpJson
+            | Self::Atif => false,
         }
     }
 }
@@ -50,17 +83,20 @@ impl To {
 trait Formatter {
     fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>);
 
+    /// A defect was found.
+    fn diagnostic(&mut self, _diagnostic: &Diagnostic, _out: &mut Vec<u8>) {}
+
     /// Closes what the stream leaves open.
     fn end(&mut self, _out: &mut Vec<u8>) {}
 
-    /// Writes what depends on the outcome of the run.
-    fn finish(&mut self, _outcome: Outcome, _out: &mut Vec<u8>) {}
+    /// Writes what depends on the result.
+    fn finish(&mut self, _summary: &StreamSummary, _out: &mut Vec<u8>) {}
 }
 
 /// Writes streams in another form, one after the other.
 pub struct Conversion<W> {
     to: To,
-    is_raw: bool,
+    log: Log,
     /// None between streams.
     formatter: Option<Box<dyn Formatter + Send>>,
     /// None after a failure, or when the reader has gone away.
@@ -73,7 +109,40 @@ impl<W: Write> Conversion<W> {
     /// Control characters and the like are escaped in text, unless `is_raw`.
     pub fn new(to: To, is_raw: bool, writer: W) -> Self {
         let (formatter, failure) = (None, None);
-        Self { to, is_raw, formatter, writer: Some(writer), failure, out: Vec::new() }
+        let log = Log { is_raw, ..Log::default() };
+        Self { to, log, formatter, writer: Some(writer), failure, out: Vec::new() }
+    }
+
+    /// Shows at most this many lines of each call's result below it, in [`To::Text`] and
+    /// [`To::Transcript`]: of a longer one the first and the last.
+    #[must_use]
+    pub fn results(mut self, lines: usize) -> Self {
+        self.log.result_lines = lines;
+        self
+    }
+
+    /// Shows the agent's reasoning and notices such as retries, in [`To::Text`] and
+    /// [`To::Transcript`].
+    #[must_use]
+    pub fn thinking(mut self, is_shown: bool) -> Self {
+        self.log.has_thinking = is_shown;
+        self
+    }
+
+    /// Writes with colour, or without.
+    #[cfg(feature = "cli")]
+    #[must_use]
+    pub(crate) fn color(mut self, has_color: bool) -> Self {
+        self.log.has_color = has_color;
+        self
+    }
+
+    /// Folds long results in the log of a CI job, by commands with this mark before them.
+    #[cfg(feature = "cli")]
+    #[must_use]
+    pub(crate) fn groups(mut self, command_mark: Option<String>) -> Self {
+        self.log.command_mark = command_mark;
+        self
     }
 
     /// The target.
@@ -106,7 +175,7 @@ impl<W: Write> Observer for Conversion<W> {
         if self.to == To::Json && profile.single_object.is_none() {
             return Err(start.no_single_object());
         }
-        self.formatter = Some(formatter(profile, self.to, self.is_raw));
+        self.formatter = Some(formatter(start, self.to, &self.log));
         Ok(())
     }
 
@@ -116,6 +185,12 @@ impl<W: Write> Observer for Conversion<W> {
         }
         if self.out.len() >= CONVERTED_BYTES_MAX {
             self.deliver();
+        }
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        if let Some(formatter) = &mut self.formatter {
+            formatter.diagnostic(diagnostic, &mut self.out);
         }
     }
 
@@ -132,18 +207,24 @@ impl<W: Write> Observer for Conversion<W> {
 
     fn summary(&mut self, summary: &StreamSummary) {
         if let Some(mut formatter) = self.formatter.take() {
-            formatter.finish(summary.outcome, &mut self.out);
+            formatter.finish(summary, &mut self.out);
         }
         self.deliver();
     }
 }
 
-fn formatter(profile: &Arc<Profile>, to: To, is_raw: bool) -> Box<dyn Formatter + Send> {
+fn formatter(start: &StreamStart<'_>, to: To, log: &Log) -> Box<dyn Formatter + Send> {
+    let (profile, is_raw) = (start.profile, log.is_raw);
     match to {
-        To::Text => Box::new(text::TextFormatter::new(profile, is_raw)),
-        To::Transcript => Box::new(transcript::TranscriptFormatter::new(profile, is_raw)),
+        To::Text => Box::new(text::TextFormatter::new(profile, log)),
+        To::Transcript => Box::new(transcript::TranscriptFormatter::new(profile, log)),
         To::Answer => Box::new(answer::AnswerFormatter::new(is_raw)),
         To::Json => Box::new(json::ObjectFormatter::new(profile, is_raw)),
         To::ValidEvents => Box::new(valid_events::ValidEventsFormatter),
+        To::Events => Box::new(NormalFormatter::new(start, is_raw, NormalLines)),
+        To::AgUi => Box::new(NormalFormatter::new(start, is_raw, AgUiEvents::new(start.name()))),
+        To::ChromeTrace => Box::new(NormalFormatter::new(start, is_raw, ChromeTrace::default())),
+        To::OtlpJson => Box::new(NormalFormatter::new(start, is_raw, OtlpSpans::new(start.name()))),
+        To::Atif => Box::new(NormalFormatter::new(start, is_raw, AtifTrajectory::default())),
     }
 }

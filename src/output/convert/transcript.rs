@@ -5,12 +5,16 @@ use std::sync::Arc;
 
 use super::Formatter;
 use super::actions::Actions;
+use super::details::DetailLines;
+use super::log::{LineStyle, Log, LogLine};
 use crate::check::{CheckedEvent, TextUpdate};
 use crate::profile::Profile;
 use crate::rules::escape::Escaper;
 
 pub(super) struct TranscriptFormatter {
+    log: Log,
     actions: Actions,
+    details: Option<DetailLines>,
     escaper: Escaper,
     last: LastBlock,
     /// Line breaks at the end of what was written, at most two.
@@ -27,10 +31,12 @@ enum LastBlock {
 }
 
 impl TranscriptFormatter {
-    pub(super) fn new(profile: &Arc<Profile>, is_raw: bool) -> Self {
+    pub(super) fn new(profile: &Arc<Profile>, log: &Log) -> Self {
         Self {
-            actions: Actions::new(profile, is_raw),
-            escaper: Escaper::new(is_raw),
+            log: log.clone(),
+            actions: Actions::new(profile, log),
+            details: DetailLines::new(profile, log),
+            escaper: Escaper::new(log.is_raw),
             last: LastBlock::None,
             breaks: 0,
         }
@@ -59,13 +65,11 @@ impl TranscriptFormatter {
         self.breaks = if last == written.len() { self.breaks + last } else { last }.min(2);
     }
 
-    fn action(&mut self, line: &str, out: &mut String) {
+    fn action(&mut self, line: &LogLine, out: &mut String) {
         if self.last != LastBlock::Action {
             self.set_apart(out);
         }
-        out.push('[');
-        out.push_str(line);
-        out.push_str("]\n");
+        self.log.write(line, ("[", "]"), out);
         (self.last, self.breaks) = (LastBlock::Action, 1);
     }
 
@@ -82,6 +86,11 @@ impl TranscriptFormatter {
 impl Formatter for TranscriptFormatter {
     fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>) {
         let mut text = String::new();
+        let details = self.details.as_mut().map(|details| details.lines(event));
+        for line in details.into_iter().flatten() {
+            self.escaper.end(&mut text);
+            self.action(&line, &mut text);
+        }
         for update in event.text() {
             match update {
                 TextUpdate::Chunk(chunk) => self.text(chunk, &mut text),
@@ -95,7 +104,8 @@ impl Formatter for TranscriptFormatter {
                 }
                 TextUpdate::Abandoned => {
                     self.escaper.end(&mut text);
-                    self.action("The agent abandoned the text above", &mut text);
+                    let line = "The agent abandoned the text above".to_owned();
+                    self.action(&LogLine::new(line, LineStyle::Quiet), &mut text);
                 }
                 // What has been shown stays; the report shows the difference.
                 TextUpdate::Replaced(_)
@@ -113,7 +123,8 @@ impl Formatter for TranscriptFormatter {
     fn end(&mut self, out: &mut Vec<u8>) {
         let mut text = String::new();
         self.escaper.end(&mut text);
-        for line in self.actions.unfinished() {
+        let open = self.details.as_mut().and_then(DetailLines::end);
+        for line in open.into_iter().chain(self.actions.unfinished()) {
             self.action(&line, &mut text);
         }
         if self.last != LastBlock::None && self.breaks == 0 {

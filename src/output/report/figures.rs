@@ -96,7 +96,7 @@ pub(super) fn figures(summary: &StreamSummary) -> Vec<String> {
     figures
 }
 
-fn exit_status(status: ExitStatus) -> String {
+pub(super) fn exit_status(status: ExitStatus) -> String {
     match status {
         ExitStatus::Code(code) => format!("exit status {code}"),
         ExitStatus::Signal(signal) => format!("signal {signal}"),

@@ -7,6 +7,8 @@ mod baseline_writer;
 #[cfg(feature = "cli")]
 mod drift;
 mod figures;
+#[cfg(feature = "cli")]
+mod html;
 mod human;
 mod json;
 #[cfg(feature = "cli")]
@@ -43,6 +45,8 @@ pub(crate) use baseline_writer::BaselineWriter;
 pub(crate) use drift::DriftReport;
 #[cfg(feature = "cli")]
 pub(super) use figures::{dollars, grouped, outcome};
+#[cfg(feature = "cli")]
+pub(crate) use html::{Html, PageFolder};
 pub use human::Human;
 #[cfg(feature = "cli")]
 pub(super) use json::{Change, ChangedItem, diff_line};
@@ -76,6 +80,11 @@ pub(crate) trait Report<W>: Observer {
     /// open, it could not be checked to its end.
     fn error(&mut self, message: &str) {
         let _ = message;
+    }
+
+    /// Whether the report shows single events.
+    fn shows_events(&self) -> bool {
+        false
     }
 
     /// Whether the report shows the exit code, which depends on the other outputs.

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod github;
+mod html;
 mod junit;
 mod markdown;
 mod sarif;

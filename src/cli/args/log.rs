@@ -1,0 +1,21 @@
+//! What `--to text` and `--to transcript` show.
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(crate) struct LogArgs {
+    /// With `--to text` or `transcript`: N lines of each call's result
+    #[arg(long, value_name = "N", requires = "to", help_heading = "Convert")]
+    pub(crate) results: Option<usize>,
+
+    /// The same for reasoning, retries, compaction and questions
+    #[arg(long, requires = "to", help_heading = "Convert")]
+    pub(crate) thinking: bool,
+}
+
+impl LogArgs {
+    /// Whether one of them is given.
+    pub(crate) fn are_given(&self) -> bool {
+        self.results.is_some() || self.thinking
+    }
+}

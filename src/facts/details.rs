@@ -1,0 +1,200 @@
+//! Reasoning and notices: what an event says to a reader of the run, on request.
+//!
+//! The check does not read them. An observer that shows them parses the lines of the few events
+//! that may have some once more.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
+use std::sync::Arc;
+
+use crate::json::JsonRef;
+use crate::limits::TAGS_REMEMBERED_MAX;
+use crate::profile::path::{Conditions, KnownValue};
+use crate::profile::{NoticeKind, Profile, ThinkingMode};
+use crate::stream::{Line, LineParser};
+
+/// What an event says besides text and calls.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct EventDetails {
+    pub(crate) thinking: Vec<ThinkingUpdate>,
+    pub(crate) notices: Vec<Notice>,
+}
+
+/// What an event adds to the agent's reasoning. A block that the agent sends twice comes once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ThinkingUpdate {
+    /// More text of the open block.
+    Chunk(String),
+    /// The block is complete.
+    BlockEnd,
+}
+
+/// An event that is worth a line in a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Notice {
+    pub(crate) kind: NoticeKind,
+    pub(crate) detail: Option<String>,
+}
+
+/// What is known of the latest block of reasoning.
+#[derive(Debug, Default)]
+struct ThinkingBlock {
+    state: RandomState,
+    /// The hash of the chunks so far; none if no block is open.
+    open: Option<DefaultHasher>,
+    /// The hash of chunks that something else ended, before their whole came.
+    unclosed: Option<u64>,
+    /// The hash of the latest whole, which some agents send twice.
+    whole: Option<u64>,
+}
+
+/// Reads the details of one stream's events.
+#[derive(Debug)]
+pub(crate) struct DetailReader {
+    profile: Arc<Profile>,
+    /// For each tag, whether a rule may apply to its events.
+    tags: HashMap<String, bool>,
+    block: ThinkingBlock,
+    parser: LineParser,
+}
+
+impl DetailReader {
+    pub(crate) fn new(profile: &Arc<Profile>) -> Self {
+        let (tags, parser) = (HashMap::new(), LineParser::default());
+        Self { profile: Arc::clone(profile), tags, block: ThinkingBlock::default(), parser }
+    }
+
+    /// Reads an event; `is_other_block` says whether it has text or calls.
+    pub(crate) fn read(
+        &mut self,
+        tag: &str,
+        line: &Line<'_>,
+        is_other_block: bool,
+    ) -> EventDetails {
+        let mut details = EventDetails::default();
+        if self.may_have_details(tag)
+            && let Ok(event) = self.parser.read(line)
+        {
+            details.thinking = thinking(&self.profile, event.root(), &mut self.block);
+            details.notices = notices(&self.profile, event.root());
+        }
+        if is_other_block {
+            self.block.end(&mut details.thinking);
+        }
+        details
+    }
+
+    fn may_have_details(&mut self, tag: &str) -> bool {
+        if let Some(known) = self.tags.get(tag) {
+            return *known;
+        }
+        let may = may_apply(&self.profile, tag);
+        if self.tags.len() < TAGS_REMEMBERED_MAX {
+            self.tags.insert(tag.to_owned(), may);
+        }
+        may
+    }
+}
+
+fn thinking(
+    profile: &Profile,
+    root: JsonRef<'_>,
+    block: &mut ThinkingBlock,
+) -> Vec<ThinkingUpdate> {
+    let mut updates = Vec::new();
+    for rule in profile.thinking.iter().filter(|rule| rule.when.hold(root)) {
+        for scope in rule.of.objects(root) {
+            let text = rule.value.find(scope).and_then(JsonRef::as_str).unwrap_or_default();
+            match rule.mode {
+                ThinkingMode::Delta => block.chunk(&text, &mut updates),
+                ThinkingMode::Whole => block.whole(&text, &mut updates),
+            }
+        }
+    }
+    updates
+}
+
+impl ThinkingBlock {
+    fn chunk(&mut self, text: &str, updates: &mut Vec<ThinkingUpdate>) {
+        if text.is_empty() {
+            return;
+        }
+        self.open.get_or_insert_with(|| self.state.build_hasher()).write(text.as_bytes());
+        (self.unclosed, self.whole) = (None, None);
+        updates.push(ThinkingUpdate::Chunk(text.to_owned()));
+    }
+
+    /// A whole block; after its chunks, or after itself, it adds nothing.
+    fn whole(&mut self, text: &str, updates: &mut Vec<ThinkingUpdate>) {
+        let mut hasher = self.state.build_hasher();
+        hasher.write(text.as_bytes());
+        let hash = Some(hasher.finish());
+        let is_known = self.unclosed == hash || self.whole == hash;
+        if self.open.take().is_some() {
+            updates.push(ThinkingUpdate::BlockEnd);
+        } else if !(text.is_empty() || is_known) {
+            updates.push(ThinkingUpdate::Chunk(text.to_owned()));
+            updates.push(ThinkingUpdate::BlockEnd);
+        }
+        (self.unclosed, self.whole) = (None, hash);
+    }
+
+    /// Something else comes: text, a call.
+    fn end(&mut self, updates: &mut Vec<ThinkingUpdate>) {
+        self.whole = None;
+        if let Some(open) = self.open.take() {
+            self.unclosed = Some(open.finish());
+            updates.push(ThinkingUpdate::BlockEnd);
+        }
+    }
+}
+
+fn notices(profile: &Profile, root: JsonRef<'_>) -> Vec<Notice> {
+    let rules = profile.notices.iter().filter(|rule| rule.when.hold(root));
+    let notices = rules.flat_map(|rule| {
+        rule.of.objects(root).map(|scope| {
+            let detail = rule.detail.iter().find_map(|detail| detail.filled(scope));
+            Notice { kind: rule.kind, detail }
+        })
+    });
+    notices.collect()
+}
+
+/// Whether a rule may apply to events with this tag, however its parts lie at the paths.
+fn may_apply(profile: &Profile, tag: &str) -> bool {
+    let paths = &profile.tags.at;
+    let texts: Vec<String> = if tag.is_empty() { Vec::new() } else { decoded(tag) };
+    let rules = || {
+        let thinking = profile.thinking.iter().map(|rule| &rule.when);
+        thinking.chain(profile.notices.iter().map(|rule| &rule.when))
+    };
+    let holds = |parts: &[KnownValue], when: &Conditions| {
+        let known = |path: &_| {
+            let index = paths.iter().position(|tag_path| tag_path == path);
+            index.map_or(KnownValue::Unknown, |index| parts[index].clone())
+        };
+        when.specialize(known).is_some()
+    };
+    let ways = ways(paths.len(), &texts);
+    ways.iter().any(|parts| rules().any(|when| holds(parts, when)))
+}
+
+/// The parts of a tag.
+fn decoded(tag: &str) -> Vec<String> {
+    tag.split('/').map(|part| part.replace("~1", "/").replace("~0", "~")).collect()
+}
+
+/// All ways to put the texts at this many places, in order; the other places are empty.
+fn ways(places: usize, texts: &[String]) -> Vec<Vec<KnownValue>> {
+    if places == 0 || texts.len() > places {
+        return if texts.is_empty() { vec![Vec::new()] } else { Vec::new() };
+    }
+    let with = |first: KnownValue, rest: Vec<Vec<KnownValue>>| {
+        rest.into_iter().map(move |rest| [vec![first.clone()], rest].concat())
+    };
+    let mut all: Vec<_> = with(KnownValue::Absent, ways(places - 1, texts)).collect();
+    if let Some((text, others)) = texts.split_first() {
+        all.extend(with(KnownValue::Text(text.clone()), ways(places - 1, others)));
+    }
+    all
+}

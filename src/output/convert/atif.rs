@@ -1,0 +1,335 @@
+//! `atif`: one trajectory of the Agent Trajectory Interchange Format, on one line.
+//!
+//! A step is what the agent says, and the calls that follow: those that overlap share a step, as a
+//! result belongs to the step of its call. A step is written when its calls have ended.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::clock::ClockTime;
+use super::normal::{NormalCall, NormalEvent, RunResult};
+use super::normalizer::{Moment, NormalTarget};
+use super::open_calls::{KeptCall, OpenCalls};
+use crate::limits::{
+    KEPT_ARGUMENTS_BYTES_MAX, STEP_CALLS_MAX, STEP_RESULT_BYTES_MAX, TEXT_BYTES_MAX,
+};
+use crate::rules::escape::clipped;
+
+/// The first version with all that is written here.
+const VERSION: &str = "ATIF-v1.7";
+
+#[derive(Default)]
+pub(super) struct AtifTrajectory {
+    profile: String,
+    session_id: Option<String>,
+    steps: u64,
+    step: Step,
+    calls: OpenCalls,
+}
+
+/// The step that is not written yet.
+#[derive(Default)]
+struct Step {
+    message: String,
+    reasoning: String,
+    time_ms: Option<u64>,
+    /// Calls that have ended.
+    ended: Vec<EndedStepCall>,
+    /// The size of their arguments and results.
+    call_bytes: usize,
+}
+
+struct EndedStepCall {
+    call: KeptCall,
+    outcome: &'static str,
+    /// The start of a very long one.
+    result: Option<String>,
+    result_bytes: usize,
+}
+
+#[derive(Serialize)]
+struct StepCall<'a> {
+    tool_call_id: String,
+    function_name: &'a str,
+    arguments: Box<RawValue>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    extra: Map<String, Value>,
+}
+
+#[derive(Default, Serialize)]
+struct WrittenStep<'a> {
+    step_id: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timestamp: Option<String>,
+    source: &'static str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    reasoning_content: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<StepCall<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observation: Option<Value>,
+}
+
+impl AtifTrajectory {
+    /// What the agent says begins a step, unless calls of the last one are open.
+    fn say(&mut self, text: &str, at: Moment, out: &mut String) {
+        if !self.step.ended.is_empty() && self.calls.is_empty() {
+            self.flush(out);
+        }
+        if self.step.message.len() > TEXT_BYTES_MAX {
+            self.flush(out);
+        }
+        let Step { message, time_ms, .. } = &mut self.step;
+        if !message.is_empty() {
+            message.push_str("\n\n");
+        }
+        message.push_str(text);
+        *time_ms = time_ms.or(at.time_ms);
+    }
+
+    fn start(&mut self, call: &NormalCall<'_>, at: Moment, out: &mut String) {
+        if !self.step.ended.is_empty() && self.calls.is_empty() {
+            self.flush(out);
+        }
+        self.step.time_ms = self.step.time_ms.or(at.time_ms);
+        self.calls.start(call, ClockTime::default());
+    }
+
+    /// What the agent thinks begins a step, unless calls of the last one are open.
+    fn think(&mut self, text: &str, at: Moment, out: &mut String) {
+        let is_over = !(self.step.ended.is_empty() && self.step.message.is_empty());
+        if is_over && self.calls.is_empty() || self.step.reasoning.len() > TEXT_BYTES_MAX {
+            self.flush(out);
+        }
+        self.step.reasoning.push_str(text);
+        self.step.time_ms = self.step.time_ms.or(at.time_ms);
+    }
+
+    fn complete(
+        &mut self,
+        call: &NormalCall<'_>,
+        (outcome, result): (&'static str, Option<&str>),
+        out: &mut String,
+    ) {
+        let call = self.calls.end(call);
+        let result_bytes = result.map_or(0, str::len);
+        let result = result.map(|text| clipped(text, STEP_RESULT_BYTES_MAX).into_owned());
+        self.step.call_bytes += call.arguments.as_ref().map_or(0, String::len);
+        self.step.call_bytes += result.as_ref().map_or(0, String::len);
+        self.step.ended.push(EndedStepCall { call, outcome, result, result_bytes });
+        let is_large = self.step.call_bytes > KEPT_ARGUMENTS_BYTES_MAX;
+        if is_large || self.step.ended.len() >= STEP_CALLS_MAX {
+            self.flush(out);
+        }
+    }
+
+    /// Writes the open step, if there is something in it.
+    fn flush(&mut self, out: &mut String) {
+        let Step { message, reasoning, time_ms, mut ended, .. } = std::mem::take(&mut self.step);
+        if message.is_empty() && reasoning.is_empty() && ended.is_empty() {
+            return;
+        }
+        ended.sort_by_key(|ended| ended.call.number);
+        let results: Vec<Value> = ended.iter().map(EndedStepCall::observed).collect();
+        let step = WrittenStep {
+            timestamp: time_ms.and_then(timestamp),
+            source: "agent",
+            message: &message,
+            reasoning_content: reasoning.trim_end(),
+            tool_calls: ended.iter().map(|ended| StepCall::new(&ended.call)).collect(),
+            observation: (!results.is_empty()).then(|| json!({ "results": results })),
+            ..WrittenStep::default()
+        };
+        self.write(step, out);
+    }
+
+    fn write(&mut self, step: WrittenStep<'_>, out: &mut String) {
+        if self.steps > 0 {
+            out.push(',');
+        }
+        self.steps += 1;
+        let step = WrittenStep { step_id: self.steps, ..step };
+        // Strings, numbers and JSON can always be written.
+        out.push_str(&serde_json::to_string(&step).unwrap_or_default());
+    }
+
+    /// What is not said by the agent.
+    fn note(&mut self, message: &str, at: Moment, out: &mut String) {
+        let timestamp = at.time_ms.and_then(timestamp);
+        self.write(
+            WrittenStep { timestamp, source: "system", message, ..WrittenStep::default() },
+            out,
+        );
+    }
+
+    fn end(&mut self, result: &RunResult<'_>, at: Moment, out: &mut String) {
+        self.flush(out);
+        if !result.has_succeeded {
+            self.note(&result.failure(), at, out);
+        } else if self.steps == 0 {
+            // A trajectory has at least one step.
+            self.note("The stream shows nothing that the agent did.", at, out);
+        }
+        let figures = &result.figures;
+        let version = result.agent_version.unwrap_or("unknown");
+        let end = json!({
+            "session_id": self.session_id,
+            "agent": {"name": self.profile, "version": version, "model_name": figures.model},
+            "final_metrics": {
+                "total_prompt_tokens": figures.tokens_in(),
+                "total_completion_tokens": figures.output_tokens,
+                "total_cached_tokens": figures.cache_read_tokens,
+                "total_cost_usd": figures.cost_usd,
+                "total_steps": self.steps,
+            },
+            "extra": result,
+        });
+        let end = without_nulls(end).to_string();
+        out.push_str("],");
+        out.push_str(end.strip_prefix('{').unwrap_or_default());
+        out.push('\n');
+    }
+}
+
+impl NormalTarget for AtifTrajectory {
+    fn event(&mut self, at: Moment, event: &NormalEvent<'_>, out: &mut String) {
+        match event {
+            NormalEvent::Session { profile, session, .. } => {
+                (*profile).clone_into(&mut self.profile);
+                self.session_id = session.session_id.map(str::to_owned);
+                out.push_str(&format!("{{\"schema_version\":\"{VERSION}\",\"steps\":["));
+            }
+            NormalEvent::SessionChanged(session) => {
+                self.session_id = session.session_id.map(str::to_owned);
+            }
+            NormalEvent::Text { start, .. } => self.say(start, at, out),
+            NormalEvent::CallStarted(call) => self.start(call, at, out),
+            NormalEvent::CallUpdated(call) => self.calls.start(call, ClockTime::default()),
+            NormalEvent::CallCompleted { call, outcome, result } => {
+                self.complete(call, (outcome, *result), out);
+            }
+            NormalEvent::CallUnfinished(call) => self.complete(call, ("unfinished", None), out),
+            NormalEvent::ThinkingDelta { text, .. } => self.think(text, at, out),
+            NormalEvent::ThinkingEnd { .. } => self.step.reasoning.push('\n'),
+            NormalEvent::Error { message, .. } => {
+                if self.calls.is_empty() {
+                    self.flush(out);
+                }
+                self.note(message.unwrap_or("The agent reports an error."), at, out);
+            }
+            NormalEvent::End(result) | NormalEvent::Cut(result) => self.end(result, at, out),
+            NormalEvent::Turn { .. }
+            | NormalEvent::TextDelta { .. }
+            | NormalEvent::TextAbandoned { .. }
+            | NormalEvent::Answer { .. }
+            | NormalEvent::Usage(_)
+            | NormalEvent::Notice { .. }
+            | NormalEvent::Defect { .. } => {}
+        }
+    }
+}
+
+impl EndedStepCall {
+    fn observed(&self) -> Value {
+        let mut extra = json!({"outcome": self.outcome});
+        if self.result.as_ref().is_some_and(|result| result.len() < self.result_bytes) {
+            extra["result_bytes"] = self.result_bytes.into();
+        }
+        let id = call_id(&self.call);
+        without_nulls(json!({"source_call_id": id, "content": self.result, "extra": extra}))
+    }
+}
+
+impl<'a> StepCall<'a> {
+    fn new(call: &'a KeptCall) -> Self {
+        let mut extra = Map::new();
+        extra.extend(call.kind.map(|kind| ("kind".to_owned(), kind.into())));
+        let detail = call.detail.clone();
+        extra.extend(detail.map(|detail| ("detail".to_owned(), detail.into())));
+        Self {
+            tool_call_id: call_id(call),
+            function_name: call.tool_name(),
+            arguments: arguments(call.arguments.as_deref()),
+            extra,
+        }
+    }
+}
+
+/// They must be an object.
+fn arguments(json: Option<&str>) -> Box<RawValue> {
+    let object = match json {
+        Some(json) if json.starts_with('{') => json.to_owned(),
+        Some(json) => format!("{{\"value\":{json}}}"),
+        None => "{}".to_owned(),
+    };
+    RawValue::from_string(object).unwrap_or_default()
+}
+
+/// With its number: an agent may use an id again.
+fn call_id(call: &KeptCall) -> String {
+    if call.id.is_empty() { format!("call-{}", call.number) } else { call.id.clone() }
+}
+
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let known = members.into_iter().filter(|(_, value)| !value.is_null());
+            Value::Object(known.map(|(key, value)| (key, without_nulls(value))).collect())
+        }
+        value => value,
+    }
+}
+
+/// As ISO 8601 writes it; only up to the year 9999, which readers understand.
+fn timestamp(time_ms: u64) -> Option<String> {
+    const LARGEST: u64 = 253_402_300_799_999;
+    if time_ms > LARGEST {
+        return None;
+    }
+    let (days, of_day) = (time_ms / 86_400_000, time_ms % 86_400_000);
+    let (year, month, day) = date(days);
+    let (hour, minute) = (of_day / 3_600_000, of_day / 60_000 % 60);
+    let (second, milli) = (of_day / 1_000 % 60, of_day % 1_000);
+    Some(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z"))
+}
+
+/// Year, month and day, of the days since the first of January 1970.
+fn date(days: u64) -> (u64, u64, u64) {
+    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    // From a year that begins a cycle of 400 years; years begin in January.
+    let (mut year, mut left) = (1970, days);
+    let cycle = 146_097;
+    year += left / cycle * 400;
+    left %= cycle;
+    while left >= 365 + u64::from(is_leap(year)) {
+        left -= 365 + u64::from(is_leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(is_leap(year));
+    let mut month = 1;
+    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if left < length {
+            break;
+        }
+        left -= length;
+        month += 1;
+    }
+    (year, month, left + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps_are_those_of_the_calendar() {
+        let of = |time_ms| timestamp(time_ms).unwrap_or_default();
+        assert_eq!(of(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(of(951_782_400_000), "2000-02-29T00:00:00.000Z");
+        assert_eq!(of(1_773_227_462_863), "2026-03-11T11:11:02.863Z");
+        assert_eq!(of(253_402_300_799_999), "9999-12-31T23:59:59.999Z");
+        assert_eq!(timestamp(253_402_300_800_000), None);
+    }
+}

@@ -1,0 +1,187 @@
+//! `chrome-trace`: one object of the Trace Event Format, on one line. Perfetto and
+//! `chrome://tracing` open it.
+//!
+//! Turns and texts are complete events on two threads; calls are asynchronous, as they overlap;
+//! errors and defects are instants. Each is written when it has ended, so little is kept.
+
+use serde_json::{Map, Value, json};
+
+use super::clock::{Clock, ClockTime};
+use super::normal::{NormalEvent, RunResult};
+use super::normalizer::{Moment, NormalTarget};
+use super::open_calls::{KeptCall, OpenCalls};
+use crate::limits::MESSAGE_BYTES_MAX;
+use crate::rules::escape::clipped;
+
+/// The threads of the trace.
+const RUN: u8 = 1;
+const TEXT: u8 = 2;
+
+#[derive(Default)]
+pub(super) struct ChromeTrace {
+    clock: Clock,
+    calls: OpenCalls,
+    has_events: bool,
+    profile: String,
+    session_id: Option<String>,
+    turn: (u64, ClockTime),
+    /// When the open text began.
+    text: Option<ClockTime>,
+    /// When the open block of reasoning began, and its size in bytes.
+    thinking: Option<(ClockTime, u64)>,
+}
+
+impl ChromeTrace {
+    fn write(&mut self, event: &Value, out: &mut String) {
+        if std::mem::replace(&mut self.has_events, true) {
+            out.push(',');
+        }
+        out.push_str(&event.to_string());
+    }
+
+    fn begin(&mut self, profile: &str, now: ClockTime, out: &mut String) {
+        profile.clone_into(&mut self.profile);
+        self.turn = (1, now);
+        out.push_str("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
+        let name = |name: &str, thread: u8, value: &str| {
+            let args = json!({ "name": value });
+            json!({"name": name, "ph": "M", "pid": 1, "tid": thread, "args": args})
+        };
+        self.write(&name("process_name", RUN, profile), out);
+        self.write(&name("thread_name", RUN, "turns"), out);
+        self.write(&name("thread_name", TEXT, "text"), out);
+    }
+
+    fn span(
+        &mut self,
+        (thread, name): (u8, &str),
+        (start, end): (ClockTime, ClockTime),
+        args: Value,
+        out: &mut String,
+    ) {
+        let (start, end) = (self.microseconds(start), self.microseconds(end));
+        let span = json!({"name": name, "cat": "run", "ph": "X", "pid": 1, "tid": thread,
+            "ts": start, "dur": end.saturating_sub(start), "args": args});
+        self.write(&span, out);
+    }
+
+    fn instant(&mut self, kind: &str, name: &str, now: ClockTime, args: Value, out: &mut String) {
+        let at = self.microseconds(now);
+        let instant = json!({"name": name, "cat": kind, "ph": "i", "s": "p", "pid": 1, "tid": RUN,
+            "ts": at, "args": args});
+        self.write(&instant, out);
+    }
+
+    fn call(
+        &mut self,
+        call: &KeptCall,
+        (outcome, result): (&str, Option<&str>),
+        now: ClockTime,
+        out: &mut String,
+    ) {
+        let (start, end) = (self.microseconds(call.start), self.microseconds(now));
+        let name = call.detail.as_ref().map_or_else(
+            || call.tool_name().to_owned(),
+            |detail| format!("{} {detail}", call.tool_name()),
+        );
+        let mut args = Map::from_iter([
+            ("id".to_owned(), call.id.clone().into()),
+            ("outcome".to_owned(), outcome.into()),
+        ]);
+        args.extend(call.kind.map(|kind| ("kind".to_owned(), kind.into())));
+        let arguments = call.arguments.as_ref();
+        let arguments = arguments.map(|text| clipped(text, MESSAGE_BYTES_MAX).into_owned());
+        args.extend(arguments.map(|arguments| ("arguments".to_owned(), arguments.into())));
+        let result = result.map(|text| clipped(text, MESSAGE_BYTES_MAX).into_owned());
+        args.extend(result.map(|result| ("result".to_owned(), result.into())));
+        let half = |phase: &str, at: u64, args: Value| {
+            json!({"name": name, "cat": "call", "ph": phase, "id": call.number, "pid": 1,
+                "tid": RUN, "ts": at, "args": args})
+        };
+        self.write(&half("b", start, args.into()), out);
+        self.write(&half("e", end, json!({})), out);
+    }
+
+    fn close_turn(&mut self, now: ClockTime, out: &mut String) {
+        let (turn, start) = self.turn;
+        self.span((RUN, &format!("turn {turn}")), (start, now), json!({}), out);
+    }
+
+    fn end(&mut self, result: &RunResult<'_>, now: ClockTime, out: &mut String) {
+        self.close_turn(now, out);
+        let args = serde_json::to_value(result).unwrap_or_default();
+        self.instant("run", result.outcome, now, args, out);
+        let clock = self.clock.meaning();
+        let data = json!({"profile": self.profile, "session_id": self.session_id, "clock": clock});
+        out.push_str("],\"otherData\":");
+        out.push_str(&data.to_string());
+        out.push_str("}\n");
+    }
+
+    fn microseconds(&mut self, time: ClockTime) -> u64 {
+        self.clock.milliseconds(time).saturating_mul(1_000)
+    }
+}
+
+impl NormalTarget for ChromeTrace {
+    fn event(&mut self, at: Moment, event: &NormalEvent<'_>, out: &mut String) {
+        let now = self.clock.now(at);
+        match event {
+            NormalEvent::Session { profile, session, .. } => {
+                self.session_id = session.session_id.map(str::to_owned);
+                self.begin(profile, now, out);
+            }
+            NormalEvent::SessionChanged(session) => {
+                self.session_id = session.session_id.map(str::to_owned);
+            }
+            NormalEvent::Turn { turn } => {
+                self.close_turn(now, out);
+                self.turn = (*turn, now);
+            }
+            NormalEvent::TextDelta { .. } => {
+                self.text.get_or_insert(now);
+            }
+            NormalEvent::Text { start: text, bytes, .. } => {
+                let start = self.text.take().unwrap_or(now);
+                let args = json!({"text": clipped(text, MESSAGE_BYTES_MAX), "bytes": bytes});
+                self.span((TEXT, "text"), (start, now), args, out);
+            }
+            NormalEvent::ThinkingDelta { text, .. } => {
+                self.thinking.get_or_insert((now, 0)).1 += text.len() as u64;
+            }
+            NormalEvent::ThinkingEnd { .. } => {
+                let (start, bytes) = self.thinking.take().unwrap_or((now, 0));
+                self.span((TEXT, "thinking"), (start, now), json!({"bytes": bytes}), out);
+            }
+            NormalEvent::Notice { kind, detail } => {
+                let args = json!({"kind": kind, "detail": detail});
+                self.instant("notice", "notice", now, args, out);
+            }
+            NormalEvent::TextAbandoned { .. } => {
+                let start = self.text.take().unwrap_or(now);
+                self.span((TEXT, "abandoned text"), (start, now), json!({}), out);
+            }
+            NormalEvent::CallStarted(call) | NormalEvent::CallUpdated(call) => {
+                self.calls.start(call, now);
+            }
+            NormalEvent::CallCompleted { call, outcome, result } => {
+                let call = self.calls.end(call);
+                self.call(&call, (outcome, *result), now, out);
+            }
+            NormalEvent::CallUnfinished(call) => {
+                let call = self.calls.end(call);
+                self.call(&call, ("unfinished", None), now, out);
+            }
+            NormalEvent::Error { severity, message } => {
+                let args = json!({"severity": severity, "message": message});
+                self.instant("error", "error", now, args, out);
+            }
+            NormalEvent::Defect { rule, severity, message, .. } => {
+                let args = json!({"severity": severity, "message": message});
+                self.instant("defect", rule, now, args, out);
+            }
+            NormalEvent::End(result) | NormalEvent::Cut(result) => self.end(result, now, out),
+            NormalEvent::Answer { .. } | NormalEvent::Usage(_) => {}
+        }
+    }
+}

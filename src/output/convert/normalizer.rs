@@ -1,0 +1,415 @@
+//! Checked events → normal events.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Formatter;
+use super::normal::{FORMAT, NormalCall, NormalEvent, NormalFigures, RunResult, SessionFacts};
+use crate::check::TextUpdate;
+use crate::check::{CallChange, CallUpdate, CheckedEvent, Outcome, StreamStart, StreamSummary};
+use crate::facts::{DetailReader, FactUpdate, Notice, RareFacts, ThinkingUpdate};
+use crate::limits::TEXT_BYTES_MAX;
+use crate::profile::{ErrorSeverity, Profile, RunFact};
+use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
+use crate::rules::escape::escaped_json;
+
+/// A form that is made of normal events.
+pub(super) trait NormalTarget {
+    /// Appends what must be written for an event.
+    fn event(&mut self, at: Moment, event: &NormalEvent<'_>, out: &mut String);
+}
+
+/// When something happened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Moment {
+    /// The line of the stream, from 1; none for the end.
+    pub(super) line: Option<u64>,
+    /// The time of the stream, in milliseconds, if the event has one.
+    pub(super) time_ms: Option<u64>,
+}
+
+/// Makes normal events of a stream, and passes them to a form.
+pub(super) struct NormalFormatter<T> {
+    target: T,
+    is_raw: bool,
+    state: Normalizer,
+}
+
+struct Normalizer {
+    profile: String,
+    /// Whether the first event has been written.
+    has_begun: bool,
+    session_id: Option<String>,
+    directory: Option<String>,
+    turn: u64,
+    /// The number of the open segment, or of the next one.
+    segment: u64,
+    open: Option<OpenSegment>,
+    /// The number of the latest call.
+    calls: u64,
+    /// Open calls, by their number in the check.
+    open_calls: BTreeMap<u64, OpenNormalCall>,
+    /// Is said by the last event, if the stream was cut.
+    missing_end: Option<Diagnostic>,
+    details: DetailReader,
+    /// The number of the open block of reasoning, or of the next one.
+    block: u64,
+}
+
+/// A segment that came in deltas.
+#[derive(Default)]
+struct OpenSegment {
+    /// Its start, up to [`TEXT_BYTES_MAX`].
+    text: String,
+    bytes: u64,
+}
+
+struct OpenNormalCall {
+    call: u64,
+    id: String,
+    tool: Arc<str>,
+}
+
+/// Where the events of one line go.
+struct Emitter<'o> {
+    target: &'o mut dyn NormalTarget,
+    at: Moment,
+    out: &'o mut String,
+}
+
+impl Emitter<'_> {
+    fn emit(&mut self, event: &NormalEvent<'_>) {
+        self.target.event(self.at, event, self.out);
+    }
+}
+
+impl<T: NormalTarget> NormalFormatter<T> {
+    /// Unless `is_raw`, what misleads a terminal is escaped; the JSON stays equal.
+    pub(super) fn new(start: &StreamStart<'_>, is_raw: bool, target: T) -> Self {
+        Self { target, is_raw, state: Normalizer::new(start.profile) }
+    }
+
+    fn with(
+        &mut self,
+        at: Moment,
+        out: &mut Vec<u8>,
+        write: impl FnOnce(&mut Normalizer, &mut Emitter<'_>),
+    ) {
+        let mut text = String::new();
+        write(&mut self.state, &mut Emitter { target: &mut self.target, at, out: &mut text });
+        let text = if self.is_raw { text } else { escaped_lines(&text) };
+        out.extend_from_slice(text.as_bytes());
+    }
+}
+
+fn escaped_lines(text: &str) -> String {
+    let lines = text.split_inclusive('\n');
+    let escaped = lines.map(|line| match line.strip_suffix('\n') {
+        Some(line) => escaped_json(line) + "\n",
+        None => escaped_json(line),
+    });
+    escaped.collect()
+}
+
+impl<T: NormalTarget> Formatter for NormalFormatter<T> {
+    fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>) {
+        let at = Moment { line: Some(event.line()), time_ms: milliseconds(event.facts.time) };
+        self.with(at, out, |state, emitter| state.event(event, emitter));
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut Vec<u8>) {
+        let at = Moment { line: diagnostic.line, time_ms: None };
+        self.with(at, out, |state, emitter| {
+            state.begin(emitter);
+            if diagnostic.rule == Rule::MissingTerminalEvent {
+                state.missing_end = Some(diagnostic.clone());
+            } else {
+                emitter.emit(&defect(diagnostic));
+            }
+        });
+    }
+
+    fn finish(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
+        self.with(Moment::default(), out, |state, emitter| state.finish(summary, emitter));
+    }
+}
+
+impl Normalizer {
+    fn new(profile: &Arc<Profile>) -> Self {
+        Self {
+            profile: profile.name.clone(),
+            has_begun: false,
+            session_id: None,
+            directory: None,
+            turn: 1,
+            segment: 1,
+            open: None,
+            calls: 0,
+            open_calls: BTreeMap::new(),
+            missing_end: None,
+            details: DetailReader::new(profile),
+            block: 1,
+        }
+    }
+
+    fn event(&mut self, event: &CheckedEvent<'_>, emitter: &mut Emitter<'_>) {
+        let details = event.details(&mut self.details);
+        if !event.is_in_run() {
+            return;
+        }
+        let rare = event.facts.rare.as_deref();
+        let directory = rare.and_then(|rare| rare.directory.as_deref());
+        self.session(event.facts.session.as_deref(), directory, emitter);
+        self.thinking(&details.thinking, emitter);
+        for Notice { kind, detail } in &details.notices {
+            emitter.emit(&NormalEvent::Notice { kind: *kind, detail: detail.as_deref() });
+        }
+        for (at, update) in event.text().iter().enumerate() {
+            self.text(update, event.text().get(at + 1), emitter);
+        }
+        for update in event.calls() {
+            self.call(update, emitter);
+        }
+        let Some(rare) = rare else { return };
+        if let Some(severity) = rare.error {
+            let severity = match severity {
+                ErrorSeverity::Failure => "failure",
+                ErrorSeverity::Fatal => "fatal",
+                ErrorSeverity::Warning => "warning",
+            };
+            emitter.emit(&NormalEvent::Error { severity, message: error_text(rare) });
+        }
+        if rare.run_facts.iter().any(is_figure) {
+            emitter.emit(&NormalEvent::Usage(NormalFigures::new(event.run_facts)));
+        }
+    }
+
+    /// Writes the first event, unless it has been written.
+    fn begin(&mut self, emitter: &mut Emitter<'_>) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            let session = SessionFacts {
+                session_id: self.session_id.as_deref(),
+                directory: self.directory.as_deref(),
+            };
+            emitter.emit(&NormalEvent::Session { format: FORMAT, profile: &self.profile, session });
+        }
+    }
+
+    fn session(&mut self, id: Option<&str>, directory: Option<&str>, emitter: &mut Emitter<'_>) {
+        let is_new = |new: Option<&str>, old: &Option<String>| {
+            new.filter(|new| old.as_deref() != Some(*new)).map(str::to_owned)
+        };
+        let new_id = is_new(id, &self.session_id);
+        let new_directory = is_new(directory, &self.directory);
+        let has_changed = new_id.is_some() || new_directory.is_some();
+        self.session_id = new_id.or(self.session_id.take());
+        self.directory = new_directory.or(self.directory.take());
+        if !self.has_begun {
+            self.begin(emitter);
+        } else if has_changed {
+            emitter.emit(&NormalEvent::SessionChanged(SessionFacts {
+                session_id: self.session_id.as_deref(),
+                directory: self.directory.as_deref(),
+            }));
+        }
+    }
+
+    fn thinking(&mut self, updates: &[ThinkingUpdate], emitter: &mut Emitter<'_>) {
+        for update in updates {
+            let block = self.block;
+            match update {
+                ThinkingUpdate::Chunk(text) => {
+                    emitter.emit(&NormalEvent::ThinkingDelta { block, text });
+                }
+                ThinkingUpdate::BlockEnd => {
+                    emitter.emit(&NormalEvent::ThinkingEnd { block });
+                    self.block += 1;
+                }
+            }
+        }
+    }
+
+    /// `next` is what follows in the same event.
+    fn text(
+        &mut self,
+        update: &TextUpdate<'_>,
+        next: Option<&TextUpdate<'_>>,
+        emitter: &mut Emitter<'_>,
+    ) {
+        match update {
+            TextUpdate::Chunk(text)
+                if self.open.is_none() && next == Some(&TextUpdate::SegmentEnd) =>
+            {
+                self.whole(text, emitter);
+            }
+            TextUpdate::Chunk(text) => {
+                emitter.emit(&NormalEvent::TextDelta { segment: self.segment, text });
+                let open = self.open.get_or_insert_default();
+                open.bytes += text.len() as u64;
+                if open.text.len() as u64 + text.len() as u64 == open.bytes
+                    && open.text.len() + text.len() <= TEXT_BYTES_MAX
+                {
+                    open.text.push_str(text);
+                }
+            }
+            TextUpdate::Replaced(whole) => {
+                self.abandon(emitter);
+                self.whole(whole, emitter);
+            }
+            TextUpdate::SegmentEnd => self.close_text(emitter),
+            TextUpdate::Abandoned => self.abandon(emitter),
+            TextUpdate::Answer(text) => emitter.emit(&NormalEvent::Answer { text }),
+            TextUpdate::NewTurn => {
+                self.unfinished(emitter);
+                self.turn += 1;
+                emitter.emit(&NormalEvent::Turn { turn: self.turn });
+            }
+        }
+    }
+
+    /// A segment that came as a whole; its end, which follows, closes nothing.
+    fn whole(&mut self, text: &str, emitter: &mut Emitter<'_>) {
+        let (segment, bytes) = (self.segment, text.len() as u64);
+        emitter.emit(&NormalEvent::Text {
+            segment,
+            text: Some(text),
+            bytes,
+            start: text,
+            is_repeated: false,
+        });
+        self.segment += 1;
+    }
+
+    fn close_text(&mut self, emitter: &mut Emitter<'_>) {
+        let Some(OpenSegment { text, bytes }) = self.open.take() else { return };
+        let is_whole = text.len() as u64 == bytes;
+        emitter.emit(&NormalEvent::Text {
+            segment: self.segment,
+            text: is_whole.then_some(&*text),
+            bytes,
+            start: &text,
+            is_repeated: true,
+        });
+        self.segment += 1;
+    }
+
+    fn abandon(&mut self, emitter: &mut Emitter<'_>) {
+        if self.open.take().is_some() {
+            emitter.emit(&NormalEvent::TextAbandoned { segment: self.segment });
+            self.segment += 1;
+        }
+    }
+
+    fn call(&mut self, update: &CallUpdate<'_>, emitter: &mut Emitter<'_>) {
+        let known = self.open_calls.get(&update.number).filter(|_| update.number > 0);
+        let call = known.map_or(self.calls + 1, |known| known.call);
+        let is_new = known.is_none();
+        self.calls = self.calls.max(call);
+        let id = update.id();
+        let short = normal_call(call, id, update);
+        let whole = || NormalCall { arguments: update.arguments(), ..short.clone() };
+        match update.change {
+            CallChange::Completed(outcome) => {
+                if is_new {
+                    emitter.emit(&NormalEvent::CallStarted(whole()));
+                }
+                self.open_calls.remove(&update.number);
+                let outcome = outcome.name();
+                let result = update.result();
+                let result = result.as_deref();
+                emitter.emit(&NormalEvent::CallCompleted { call: short, outcome, result });
+            }
+            CallChange::Started | CallChange::StartedAgain => {
+                emitter.emit(&if is_new {
+                    NormalEvent::CallStarted(whole())
+                } else {
+                    NormalEvent::CallUpdated(whole())
+                });
+                let tool = Arc::clone(&update.action.tool);
+                let open = OpenNormalCall { call, id: id.to_owned(), tool };
+                self.open_calls.insert(update.number, open);
+            }
+        }
+    }
+
+    /// Open calls will not complete any more.
+    fn unfinished(&mut self, emitter: &mut Emitter<'_>) {
+        for open in std::mem::take(&mut self.open_calls).into_values() {
+            emitter.emit(&NormalEvent::CallUnfinished(NormalCall {
+                call: open.call,
+                id: &open.id,
+                tool: Some(&*open.tool).filter(|tool| !tool.is_empty()),
+                kind: None,
+                detail: None,
+                files: &[],
+                arguments: None,
+            }));
+        }
+    }
+
+    fn finish(&mut self, summary: &StreamSummary, emitter: &mut Emitter<'_>) {
+        self.begin(emitter);
+        let is_over = matches!(summary.outcome, Outcome::Succeeded | Outcome::Failed);
+        if is_over {
+            self.close_text(emitter);
+            if let Some(diagnostic) = self.missing_end.take() {
+                emitter.emit(&defect(&diagnostic));
+            }
+        }
+        self.unfinished(emitter);
+        let result = RunResult::new(summary);
+        let end = if is_over { NormalEvent::End } else { NormalEvent::Cut };
+        emitter.emit(&end(result));
+    }
+}
+
+fn normal_call<'a>(call: u64, id: &'a str, update: &'a CallUpdate<'_>) -> NormalCall<'a> {
+    NormalCall {
+        call,
+        id,
+        tool: Some(&*update.action.tool).filter(|tool| !tool.is_empty()),
+        kind: update.action.is_kind_known.then_some(update.action.kind),
+        detail: update.detail(),
+        files: &update.action.files,
+        arguments: None,
+    }
+}
+
+fn defect(diagnostic: &Diagnostic) -> NormalEvent<'_> {
+    NormalEvent::Defect {
+        rule: diagnostic.rule.name(),
+        severity: diagnostic.severity.name(),
+        message: &diagnostic.message,
+        note: diagnostic.note.as_deref(),
+        related_line: diagnostic.related_line,
+    }
+}
+
+/// What the event says about an error.
+fn error_text<'a>(rare: &'a RareFacts<'_>) -> Option<&'a str> {
+    rare.run_facts.iter().find_map(|update| match update {
+        FactUpdate::Text(RunFact::ErrorText, text) => Some(&**text),
+        _ => None,
+    })
+}
+
+fn is_figure(update: &FactUpdate) -> bool {
+    match update {
+        FactUpdate::Set(..) | FactUpdate::Add(..) => true,
+        FactUpdate::Text(fact, _) => *fact == RunFact::Model,
+        FactUpdate::Reason(_) => false,
+    }
+}
+
+/// A time that every reader of JSON reads as the same number.
+fn milliseconds(time: Option<f64>) -> Option<u64> {
+    const LARGEST: f64 = 9_007_199_254_740_991.0;
+    let time = time.filter(|time| (0.0..=LARGEST).contains(time))?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the range was checked"
+    )]
+    Some(time.round() as u64)
+}

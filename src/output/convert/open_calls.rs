@@ -1,0 +1,78 @@
+//! Tool calls that are written when they end, with what their start said.
+
+use std::collections::BTreeMap;
+
+use super::clock::ClockTime;
+use super::normal::NormalCall;
+use crate::limits::{ACTION_DETAIL_BYTES_MAX, KEPT_ARGUMENTS_BYTES_MAX};
+use crate::rules::escape::clipped;
+
+/// The calls that are open, by their number. Of the arguments a limited size is kept.
+#[derive(Debug, Default)]
+pub(super) struct OpenCalls {
+    open: BTreeMap<u64, KeptCall>,
+    argument_bytes: usize,
+}
+
+/// What is known of a call.
+#[derive(Debug, Default)]
+pub(super) struct KeptCall {
+    pub(super) number: u64,
+    pub(super) id: String,
+    pub(super) tool: Option<String>,
+    pub(super) kind: Option<&'static str>,
+    pub(super) detail: Option<String>,
+    /// As JSON; none if they are unknown, or too many were kept.
+    pub(super) arguments: Option<String>,
+    pub(super) start: ClockTime,
+}
+
+impl OpenCalls {
+    /// The call starts, or its start comes again.
+    pub(super) fn start(&mut self, call: &NormalCall<'_>, now: ClockTime) {
+        let arguments = call.arguments.as_ref().map(ToString::to_string);
+        let room = KEPT_ARGUMENTS_BYTES_MAX - self.argument_bytes;
+        let arguments = arguments.filter(|arguments| arguments.len() <= room);
+        let open = self.open.entry(call.call).or_insert_with(|| KeptCall {
+            number: call.call,
+            id: call.id.to_owned(),
+            start: now,
+            ..KeptCall::default()
+        });
+        if arguments.is_some() {
+            self.argument_bytes -= open.arguments.as_ref().map_or(0, String::len);
+            open.arguments = arguments;
+            self.argument_bytes += open.arguments.as_ref().map_or(0, String::len);
+        }
+        open.learn(call);
+    }
+
+    /// The call ends, or will not end any more.
+    pub(super) fn end(&mut self, call: &NormalCall<'_>) -> KeptCall {
+        let mut ended = self.open.remove(&call.call).unwrap_or_default();
+        self.argument_bytes -= ended.arguments.as_ref().map_or(0, String::len);
+        ended.learn(call);
+        ended
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+}
+
+impl KeptCall {
+    fn learn(&mut self, call: &NormalCall<'_>) {
+        let detail = |text: &str| clipped(text, ACTION_DETAIL_BYTES_MAX).into_owned();
+        self.tool = call.tool.map(str::to_owned).or(self.tool.take());
+        self.kind = call.kind.map(|kind| kind.name()).or(self.kind);
+        self.detail = call.detail.map(detail).or(self.detail.take());
+    }
+
+    /// The tool's name, for formats that require one.
+    pub(super) fn tool_name(&self) -> &str {
+        self.tool.as_deref().unwrap_or(UNKNOWN_TOOL)
+    }
+}
+
+/// The name of a tool that no event names.
+pub(super) const UNKNOWN_TOOL: &str = "unknown";

@@ -1,0 +1,252 @@
+//! `otlp-json`: the spans of a run by OpenTelemetry's conventions for generative AI, as one OTLP
+//! object on one line.
+//!
+//! Each call is a span `execute_tool`, written when it ends; the run is the span `invoke_agent`,
+//! written last. Errors and defects are events of that span.
+
+use serde_json::{Value, json};
+
+use super::clock::{Clock, ClockTime};
+use super::normal::{NormalEvent, RunResult};
+use super::normalizer::{Moment, NormalTarget};
+use super::open_calls::{KeptCall, OpenCalls};
+use crate::limits::{MESSAGE_BYTES_MAX, SPAN_EVENTS_MAX, SPAN_RESULT_BYTES_MAX};
+use crate::output::digits::digits;
+use crate::rules::escape::clipped;
+
+/// Size of the ids, in bytes.
+const TRACE_ID_BYTES: usize = 16;
+const SPAN_ID_BYTES: usize = 8;
+
+/// The times of OTLP are nanoseconds in 64 bits.
+const NANOS_PER_MILLI: u64 = 1_000_000;
+
+#[derive(Default)]
+pub(super) struct OtlpSpans {
+    stream: String,
+    profile: String,
+    session_id: Option<String>,
+    /// Is fixed when the first span is written.
+    trace_id: Option<String>,
+    clock: Clock,
+    start: ClockTime,
+    calls: OpenCalls,
+    events: Vec<(ClockTime, Value)>,
+    dropped_events: u64,
+}
+
+impl OtlpSpans {
+    pub(super) fn new(stream: &str) -> Self {
+        Self { stream: stream.to_owned(), ..Self::default() }
+    }
+
+    fn trace_id(&mut self) -> String {
+        let session = self.session_id.as_ref().unwrap_or(&self.stream);
+        let new = || digits(&["trace", &self.profile, session], TRACE_ID_BYTES);
+        self.trace_id.get_or_insert_with(new).clone()
+    }
+
+    fn span_id(&mut self, of: &str) -> String {
+        digits(&["span", &self.trace_id(), of], SPAN_ID_BYTES)
+    }
+
+    fn nanoseconds(&mut self, time: ClockTime) -> String {
+        let largest = u64::MAX / NANOS_PER_MILLI;
+        (self.clock.milliseconds(time).min(largest) * NANOS_PER_MILLI).to_string()
+    }
+
+    fn call(
+        &mut self,
+        call: &KeptCall,
+        (outcome, result): (&str, Option<&str>),
+        now: ClockTime,
+        out: &mut String,
+    ) {
+        let mut attributes = vec![
+            text("gen_ai.operation.name", "execute_tool"),
+            text("gen_ai.tool.name", call.tool_name()),
+            text("gen_ai.tool.call.id", &call.id),
+            text("ndjson_check.outcome", outcome),
+        ];
+        attributes.extend(call.kind.map(|kind| text("ndjson_check.kind", kind)));
+        let optional = [
+            ("ndjson_check.detail", &call.detail),
+            ("gen_ai.tool.call.arguments", &call.arguments),
+        ];
+        let optional = optional.iter().filter_map(|(key, value)| Some(text(key, value.as_ref()?)));
+        attributes.extend(optional);
+        let result = result.map(|result| clipped(result, SPAN_RESULT_BYTES_MAX));
+        attributes.extend(result.map(|result| text("gen_ai.tool.call.result", &result)));
+        let has_failed = !["succeeded", "unknown"].contains(&outcome);
+        if has_failed {
+            attributes.push(text("error.type", outcome));
+        }
+        let parent = self.span_id("run");
+        let span = json!({
+            "traceId": self.trace_id(),
+            "spanId": self.span_id(&format!("call {} {}", call.number, call.id)),
+            "parentSpanId": parent,
+            "name": format!("execute_tool {}", call.tool_name()),
+            "kind": 1,
+            "startTimeUnixNano": self.nanoseconds(call.start),
+            "endTimeUnixNano": self.nanoseconds(now),
+            "attributes": attributes,
+            "status": if has_failed { json!({"code": 2, "message": outcome}) } else { json!({}) },
+        });
+        out.push_str(&span.to_string());
+        out.push(',');
+    }
+
+    fn note(&mut self, now: ClockTime, name: &str, attributes: &[Value]) {
+        if self.events.len() < SPAN_EVENTS_MAX {
+            self.events.push((now, json!({"name": name, "attributes": attributes})));
+        } else {
+            self.dropped_events += 1;
+        }
+    }
+
+    fn end(&mut self, result: &RunResult<'_>, now: ClockTime, out: &mut String) {
+        let events: Vec<Value> = std::mem::take(&mut self.events)
+            .into_iter()
+            .map(|(time, mut event)| {
+                event["timeUnixNano"] = self.nanoseconds(time).into();
+                event
+            })
+            .collect();
+        let status = if result.has_succeeded {
+            json!({})
+        } else {
+            json!({"code": 2, "message": result.failure()})
+        };
+        let span = json!({
+            "traceId": self.trace_id(),
+            "spanId": self.span_id("run"),
+            "name": format!("invoke_agent {}", self.profile),
+            "kind": 1,
+            "startTimeUnixNano": self.nanoseconds(self.start),
+            "endTimeUnixNano": self.nanoseconds(now),
+            "attributes": self.attributes(result),
+            "events": events,
+            "droppedEventsCount": self.dropped_events.min(u32::MAX.into()),
+            "status": status,
+        });
+        out.push_str(&span.to_string());
+        out.push_str("]}],\"resource\":");
+        let mut resource = vec![text("service.name", &self.profile)];
+        resource.extend(result.agent_version.map(|version| text("service.version", version)));
+        out.push_str(&json!({ "attributes": resource }).to_string());
+        out.push_str("}]}\n");
+    }
+
+    fn attributes(&mut self, result: &RunResult<'_>) -> Vec<Value> {
+        let figures = &result.figures;
+        let mut attributes = vec![
+            text("gen_ai.operation.name", "invoke_agent"),
+            // The stream does not say which provider serves the model.
+            text("gen_ai.provider.name", &self.profile),
+            text("gen_ai.agent.name", &self.profile),
+            text("ndjson_check.outcome", result.outcome),
+            text("ndjson_check.verdict", result.verdict),
+            text("ndjson_check.clock", self.clock.meaning()),
+        ];
+        let texts = [
+            ("gen_ai.agent.version", result.agent_version),
+            ("gen_ai.conversation.id", self.session_id.as_deref()),
+            ("gen_ai.request.model", figures.model),
+            ("ndjson_check.error_text", result.error_text),
+        ];
+        attributes.extend(texts.iter().filter_map(|(key, value)| Some(text(key, (*value)?))));
+        let numbers = [
+            ("gen_ai.usage.input_tokens", figures.tokens_in()),
+            ("gen_ai.usage.output_tokens", figures.output_tokens),
+            ("gen_ai.usage.cache_read.input_tokens", figures.cache_read_tokens),
+            ("gen_ai.usage.cache_creation.input_tokens", figures.cache_write_tokens),
+            ("ndjson_check.turns", figures.turns),
+            ("ndjson_check.duration_ms", figures.duration_ms),
+        ];
+        attributes.extend(numbers.iter().filter_map(|(key, value)| Some(number(key, (*value)?))));
+        let cost = figures
+            .cost_usd
+            .map(|cost| json!({"key": "ndjson_check.cost_usd", "value": {"doubleValue": cost}}));
+        attributes.extend(cost);
+        if !result.has_succeeded {
+            let reason = result.reason.map_or(result.outcome, |reason| reason.name());
+            attributes.push(text("error.type", reason));
+        }
+        attributes
+    }
+}
+
+impl NormalTarget for OtlpSpans {
+    fn event(&mut self, at: Moment, event: &NormalEvent<'_>, out: &mut String) {
+        let now = self.clock.now(at);
+        match event {
+            NormalEvent::Session { profile, session, .. } => {
+                (*profile).clone_into(&mut self.profile);
+                self.session_id = session.session_id.map(str::to_owned);
+                self.start = now;
+                out.push_str("{\"resourceSpans\":[{\"scopeSpans\":[{\"scope\":");
+                let version = env!("CARGO_PKG_VERSION");
+                let scope = json!({"name": env!("CARGO_PKG_NAME"), "version": version});
+                out.push_str(&scope.to_string());
+                out.push_str(",\"spans\":[");
+            }
+            NormalEvent::SessionChanged(session) => {
+                self.session_id = session.session_id.map(str::to_owned);
+            }
+            NormalEvent::CallStarted(call) | NormalEvent::CallUpdated(call) => {
+                self.calls.start(call, now);
+            }
+            NormalEvent::CallCompleted { call, outcome, result } => {
+                let call = self.calls.end(call);
+                self.call(&call, (outcome, *result), now, out);
+            }
+            NormalEvent::CallUnfinished(call) => {
+                let call = self.calls.end(call);
+                self.call(&call, ("unfinished", None), now, out);
+            }
+            NormalEvent::Turn { turn } => {
+                self.note(now, "turn", &[number("ndjson_check.turn", *turn)]);
+            }
+            NormalEvent::Notice { kind, detail } => {
+                let kind = json!({"key": "ndjson_check.notice", "value": {"stringValue": kind}});
+                let detail = clipped(detail.unwrap_or_default(), MESSAGE_BYTES_MAX);
+                self.note(now, "notice", &[kind, text("ndjson_check.message", &detail)]);
+            }
+            NormalEvent::Error { severity, message } => {
+                let message = clipped(message.unwrap_or_default(), MESSAGE_BYTES_MAX);
+                let attributes = [
+                    text("ndjson_check.severity", severity),
+                    text("ndjson_check.message", &message),
+                ];
+                self.note(now, "error", &attributes);
+            }
+            NormalEvent::Defect { rule, severity, message, .. } => {
+                let attributes = [
+                    text("ndjson_check.rule", rule),
+                    text("ndjson_check.severity", severity),
+                    text("ndjson_check.message", message),
+                ];
+                self.note(now, "defect", &attributes);
+            }
+            NormalEvent::End(result) | NormalEvent::Cut(result) => self.end(result, now, out),
+            NormalEvent::TextDelta { .. }
+            | NormalEvent::Text { .. }
+            | NormalEvent::TextAbandoned { .. }
+            | NormalEvent::Answer { .. }
+            | NormalEvent::ThinkingDelta { .. }
+            | NormalEvent::ThinkingEnd { .. }
+            | NormalEvent::Usage(_) => {}
+        }
+    }
+}
+
+fn text(key: &str, value: &str) -> Value {
+    json!({"key": key, "value": {"stringValue": value}})
+}
+
+/// Numbers of 64 bits are strings in OTLP.
+fn number(key: &str, value: u64) -> Value {
+    let value = i64::try_from(value).unwrap_or(i64::MAX);
+    json!({"key": key, "value": {"intValue": value.to_string()}})
+}

@@ -1,0 +1,187 @@
+//! The index of the pages of several streams.
+
+use maud::{Markup, html};
+
+use super::page::{document, name};
+use super::words::{OneLine, duration};
+use crate::check::{Outcome, StreamSummary, Verdict, counted};
+use crate::limits::PAGES_MAX;
+use crate::output::report::Totals;
+use crate::output::report::figures::{self, dollars, grouped};
+use crate::rules::escape::clipped;
+
+/// The streams in the index, and what could not be checked.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    rows: Vec<IndexRow>,
+    errors: Vec<String>,
+    omitted: u64,
+    omitted_errors: u64,
+}
+
+#[derive(Debug)]
+struct IndexRow {
+    stream: String,
+    page: String,
+    succeeded: bool,
+    conforms: bool,
+    profile: String,
+    outcome: String,
+    /// Why it is not good.
+    reason: String,
+    calls: u64,
+    duration: Option<u64>,
+    tokens: Option<u64>,
+    cost: Option<f64>,
+}
+
+impl Index {
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.errors.is_empty()
+    }
+
+    pub(super) fn add(&mut self, summary: &StreamSummary, page: &str) {
+        let (facts, usage) = (&summary.facts, &summary.facts.usage);
+        let found = summary.rule_counts.keys().map(|rule| rule.name().to_owned());
+        let reasons = figures::reasons(summary).into_iter().take(1);
+        let reason = reasons.chain(found).collect::<Vec<_>>().join("; ");
+        self.rows.push(IndexRow {
+            stream: clipped(&summary.name, 500).into_owned(),
+            page: page.to_owned(),
+            succeeded: summary.outcome == Outcome::Succeeded,
+            conforms: summary.verdict == Verdict::Conforming,
+            profile: summary.profile.clone(),
+            outcome: figures::outcome(summary),
+            reason: clipped(&reason, 300).into_owned(),
+            calls: summary.call_counts.total,
+            duration: facts.duration_ms,
+            tokens: usage.tokens_in().zip(usage.output_tokens).map(|(a, b)| a.saturating_add(b)),
+            cost: facts.cost_usd,
+        });
+    }
+
+    /// A stream that has no page.
+    pub(super) fn omit(&mut self) {
+        self.omitted += 1;
+    }
+
+    pub(super) fn error(&mut self, stream: Option<&str>, message: &str) {
+        if self.errors.len() == PAGES_MAX {
+            self.omitted_errors += 1;
+            return;
+        }
+        let stream = stream.filter(|stream| !message.contains(stream));
+        let stream = stream.map_or(String::new(), |stream| format!("{stream}: "));
+        self.errors.push(clipped(&format!("{stream}{message}"), 500).into_owned());
+    }
+
+    pub(super) fn page(&self, totals: &Totals) -> String {
+        let bad: Vec<_> = self.rows.iter().filter(|row| !row.is_good()).collect();
+        let good: Vec<_> = self.rows.iter().filter(|row| row.is_good()).collect();
+        let folder = self.common_folder();
+        let body = html! {
+            header {
+                h1 { @if folder.is_empty() { "Streams" } @else { (OneLine(folder)) } }
+                p.verdict {
+                    @if bad.is_empty() { "No stream needs a look" }
+                    @else if good.is_empty() { "All streams need a look" }
+                    @else { (bad.len()) " of " (counted(totals.streams, "stream")) " need a look" }
+                }
+                p { (figures::sum(totals)) }
+            }
+            main.index {
+                @if !self.errors.is_empty() {
+                    section {
+                        h2 { "Not checked" }
+                        ul.errors { @for error in &self.errors { li { (OneLine(error)) } } }
+                        @if self.omitted_errors > 0 { p { (self.omitted_errors) " more." } }
+                    }
+                }
+                (self.table("Need a look", &bad, folder))
+                (self.table("Good", &good, folder))
+                @if self.omitted > 0 {
+                    p { (counted(self.omitted, "more stream")) " without a page." }
+                }
+            }
+            footer { p { "Written by ndjson-check " (env!("CARGO_PKG_VERSION")) "." } }
+        };
+        document("ndjson-check: streams", &body)
+    }
+
+    /// The folder that the names of all streams begin with.
+    fn common_folder(&self) -> &str {
+        let mut rows = self.rows.iter().map(|row| row.stream.as_str());
+        let Some(mut common) = rows.next().map(folder_of) else { return "" };
+        for name in rows {
+            while !name.starts_with(common) {
+                common = folder_of(common.trim_end_matches('/'));
+            }
+        }
+        common
+    }
+
+    fn table(&self, title: &str, rows: &[&IndexRow], folder: &str) -> Markup {
+        let any = |has: fn(&IndexRow) -> bool| self.rows.iter().any(has);
+        let columns = [
+            any(|row| row.calls > 0),
+            any(|row| row.duration.is_some()),
+            any(|row| row.tokens.is_some()),
+            any(|row| row.cost.is_some()),
+        ];
+        let names = ["calls", "time", "tokens", "cost"];
+        html! {
+            @if !rows.is_empty() {
+                table {
+                    caption { (title) " (" (rows.len()) ")" }
+                    thead {
+                        tr {
+                            th.name scope="col" { "stream" }
+                            th scope="col" { "outcome" }
+                            th.agent scope="col" { "agent" }
+                            @for (name, _) in names.iter().zip(columns).filter(|it| it.1) {
+                                th.number scope="col" { (name) }
+                            }
+                        }
+                    }
+                    tbody { @for row in rows { (row.markup(&columns, folder)) } }
+                }
+            }
+        }
+    }
+}
+
+impl IndexRow {
+    fn is_good(&self) -> bool {
+        self.succeeded && self.conforms
+    }
+
+    fn markup(&self, columns: &[bool; 4], folder: &str) -> Markup {
+        #[expect(clippy::cast_precision_loss, reason = "to show it")]
+        let time = self.duration.map(|ms| duration(ms as f64));
+        let numbers = [
+            (self.calls > 0).then(|| grouped(self.calls)),
+            time,
+            self.tokens.map(grouped),
+            self.cost.map(dollars),
+        ];
+        let shown = self.stream.strip_prefix(folder).unwrap_or(&self.stream);
+        html! {
+            tr {
+                th.name scope="row" { a href=(self.page) { (name(shown)) } }
+                td {
+                    @if self.succeeded { (self.outcome) } @else { strong { (self.outcome) } }
+                    @if !self.conforms { ", " strong { "non-conforming" } }
+                    @if !self.reason.is_empty() { p.reason { (OneLine(&self.reason)) } }
+                }
+                td { (self.profile) }
+                @for (number, _) in numbers.iter().zip(columns).filter(|it| *it.1) {
+                    td.number { @if let Some(number) = number { (number) } }
+                }
+            }
+        }
+    }
+}
+
+fn folder_of(name: &str) -> &str {
+    &name[..name.rfind('/').map_or(0, |at| at + 1)]
+}

@@ -1,0 +1,222 @@
+//! The page of one stream.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::recording::Recording;
+use super::timeline::timeline;
+use super::transcript::{filter, transcript};
+use super::words::OneLine;
+use super::{policy, words};
+use crate::check::{Limit, Note, Outcome, StreamSummary, Verdict, counted};
+use crate::output::report::figures::{self, dollars, grouped};
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// Changed files that a page names; the others are counted.
+const FILES_NAMED_MAX: usize = 20;
+
+/// A whole document. Its policy allows this style and this script, and nothing else.
+pub(super) fn document(title: &str, body: &Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy::of(STYLE, SCRIPT));
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="referrer" content="no-referrer";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content={ "ndjson-check " (env!("CARGO_PKG_VERSION")) };
+                title { (OneLine(title)) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                (body)
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// The page of a stream; `index` is the link to the page of all streams.
+pub(super) fn page(recording: &Recording, index: Option<&str>) -> String {
+    let summary = &recording.summary;
+    let title = format!("{}: {}", file_name(&summary.name), figures::outcome(summary));
+    let body = html! {
+        header {
+            @if let Some(index) = index { p.back { a href=(index) { "All streams" } } }
+            h1 { (name(&summary.name)) }
+            (verdict(summary))
+            (facts(recording))
+            (notes(summary))
+        }
+        main {
+            (timeline(recording))
+            div.columns {
+                aside {
+                    (filter(recording))
+                    (findings(recording))
+                }
+                (transcript(recording))
+            }
+        }
+        footer {
+            p {
+                "Written by ndjson-check " (env!("CARGO_PKG_VERSION")) ", profile "
+                (OneLine(&summary.profile)) ". This page loads nothing."
+            }
+        }
+    };
+    document(&title, &body)
+}
+
+/// The name of a stream, its folder set apart.
+pub(super) fn name(stream: &str) -> Markup {
+    let file = file_name(stream);
+    let folder = &stream[..stream.len() - file.len()];
+    html! { @if !folder.is_empty() { span.folder { (OneLine(folder)) } wbr; } (OneLine(file)) }
+}
+
+fn file_name(stream: &str) -> &str {
+    if stream == "-" {
+        return "standard input";
+    }
+    stream.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).unwrap_or(stream)
+}
+
+fn verdict(summary: &StreamSummary) -> Markup {
+    let found = [(summary.errors, "error"), (summary.warnings, "warning")];
+    let found = found.iter().filter(|(count, _)| *count > 0);
+    let mut found: Vec<String> = found.map(|(count, what)| counted(*count, what)).collect();
+    if summary.known > 0 {
+        found.push(format!("{} known", summary.known));
+    }
+    let is_good = summary.outcome == Outcome::Succeeded;
+    let conforms = summary.verdict == Verdict::Conforming;
+    html! {
+        p.verdict {
+            span.(if is_good { "good" } else { "bad" }) { (figures::outcome(summary)) } ", "
+            span.(if conforms { "good" } else { "bad" }) { (summary.verdict.name()) }
+            @if !found.is_empty() { span.found { ": " (found.join(", ")) } }
+        }
+        @for reason in figures::reasons(summary) {
+            p.reason { (OneLine(&reason)) }
+        }
+    }
+}
+
+/// What is known about the run: the figures, then what explains them.
+fn facts(recording: &Recording) -> Markup {
+    let summary = &recording.summary;
+    let (facts, calls) = (&summary.facts, summary.call_counts);
+    let bad = [
+        (calls.failed, "failed"),
+        (calls.rejected + calls.denied, "refused"),
+        (calls.unfinished, "unfinished"),
+    ];
+    let bad = bad.iter().filter(|(count, _)| *count > 0);
+    let bad: Vec<String> = bad.map(|(count, what)| format!("{count} {what}")).collect();
+    let usage = &facts.usage;
+    let cached = usage.cache_read_tokens.filter(|it| *it > 0 && usage.tokens_in().is_some());
+    let cached = cached.map(|it| format!("{} cached", grouped(it))).unwrap_or_default();
+    #[expect(clippy::cast_precision_loss, reason = "to show it")]
+    let duration = facts.duration_ms.map(|ms| words::duration(ms as f64));
+    let axis = recording.clock.axis();
+    let seen = (axis.by_time && duration.is_none()).then(|| words::duration(axis.length));
+    let figures = [
+        ("duration", duration, String::new()),
+        ("first to last event", seen, String::new()),
+        ("cost", facts.cost_usd.map(dollars), String::new()),
+        ("turns", facts.turns.map(grouped), String::new()),
+        (
+            if calls.total == 1 { "tool call" } else { "tool calls" },
+            (calls.total > 0).then(|| grouped(calls.total)),
+            bad.join(", "),
+        ),
+        ("tokens in", usage.tokens_in().map(grouped), cached),
+        ("tokens out", usage.output_tokens.map(grouped), String::new()),
+    ];
+    let version = facts.agent_version.as_deref().unwrap_or_default();
+    let events = if summary.events == 1 { "event" } else { "events" };
+    let (count, bytes) = (grouped(summary.events), words::size(summary.bytes));
+    let size = format!("{count} {events}, {bytes}");
+    let details = [
+        ("agent", Some(format!("{} {version}", summary.profile))),
+        ("model", facts.model.clone()),
+        ("exit status", summary.exit_status.map(figures::exit_status)),
+        ("stream", Some(size)),
+        ("session", summary.session_id.clone()),
+        ("changed files", files(summary)),
+    ];
+    html! {
+        dl.figures {
+            @for (label, value, more) in &figures {
+                @if let Some(value) = value {
+                    div {
+                        dt { (label) }
+                        dd { (value) @if !more.is_empty() { small { " " (more) } } }
+                    }
+                }
+            }
+        }
+        dl.details {
+            @for (label, value) in &details {
+                @if let Some(value) = value {
+                    div { dt { (label) } dd { (OneLine(value.trim())) } }
+                }
+            }
+        }
+    }
+}
+
+fn files(summary: &StreamSummary) -> Option<String> {
+    let files = summary.facts.files.as_ref().filter(|files| !files.is_empty())?;
+    let named = files.iter().take(FILES_NAMED_MAX).map(String::as_str);
+    let mut named = named.collect::<Vec<_>>().join(", ");
+    if files.len() > FILES_NAMED_MAX {
+        named += &format!(" and {} more", files.len() - FILES_NAMED_MAX);
+    }
+    Some(named)
+}
+
+/// What a reader should know besides, if the reasons do not say it.
+fn notes(summary: &StreamSummary) -> Markup {
+    let reasons = figures::reasons(summary);
+    // The page lists calls by bounds of its own.
+    let notes = summary.notes.iter().filter(|note| **note != Note::LimitReached(Limit::CallRows));
+    let notes = notes.map(Note::to_string);
+    let notes: Vec<String> = notes.filter(|note| !reasons.contains(note)).collect();
+    html! {
+        @if !notes.is_empty() {
+            ul.notes { @for note in &notes { li { (OneLine(note)) } } }
+        }
+    }
+}
+
+/// The findings, each with a link to its place.
+fn findings(recording: &Recording) -> Markup {
+    let summary = &recording.summary;
+    let listed = recording.findings.len() as u64;
+    let omitted = (summary.errors + summary.warnings).saturating_sub(listed);
+    html! {
+        @if listed + omitted > 0 {
+            section.findings aria-labelledby="findings" {
+                h2 #findings { "Findings" }
+                ol {
+                    @for (finding, number) in recording.findings.iter().zip(1_u64..) {
+                        @let diagnostic = &finding.diagnostic;
+                        li.(diagnostic.severity.name()) {
+                            a href={ "#f" (number) } {
+                                (diagnostic.rule.name())
+                                @if let Some(line) = diagnostic.line { ", line " (line) }
+                            }
+                        }
+                    }
+                }
+                @if omitted > 0 { p { (omitted) " more are not shown." } }
+            }
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! Collects what a page shows, while the stream arrives.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::arguments;
+use super::blocks::Blocks;
+use super::clock::{Clock, Moment};
+use super::excerpt::Excerpt;
+use super::recording::{
+    Bar, EntryKind, PageCall, PageEntries, PageEntry, PageFinding, PageText, Recording,
+};
+use crate::check::{CallChange, CallUpdate, CheckedEvent, StreamSummary, TextUpdate};
+use crate::facts::{DetailReader, ThinkingUpdate};
+use crate::limits::{
+    CALL_ID_BYTES_MAX, PAGE_BARS_MAX, PAGE_DETAIL_BYTES_MAX, PAGE_ENDS_MAX,
+    PAGE_FINDINGS_BYTES_MAX, PAGE_SILENCE_MS_MIN, PAGE_TEXT_BYTES_MAX, PAGE_VALUE_BYTES_MAX,
+};
+use crate::profile::{CallOutcome, Profile};
+use crate::rules::diagnostic::Diagnostic;
+use crate::rules::escape::clipped;
+
+#[derive(Debug)]
+pub(super) struct Recorder {
+    details: DetailReader,
+    clock: Clock,
+    /// The last event with a time.
+    last: Option<Moment>,
+    entries: PageEntries,
+    /// The open text, and the open block of reasoning.
+    text: Option<OpenBlock>,
+    thought: Option<OpenBlock>,
+    texts: Blocks,
+    thoughts: Blocks,
+    answer: Option<Excerpt>,
+    /// Open calls, by the number that the check gives them.
+    open: BTreeMap<u64, RecordedCall>,
+    calls: u64,
+    turns: u64,
+    /// None if there are too many calls to be shown one by one.
+    bars: Option<Vec<Bar>>,
+    call_blocks: Blocks,
+    bad_call_blocks: Blocks,
+    ends: Vec<Moment>,
+    findings: Vec<PageFinding>,
+    findings_bytes: usize,
+}
+
+/// Where an open call is kept.
+#[derive(Debug)]
+struct RecordedCall {
+    number: u64,
+    start: Moment,
+    entry: u64,
+}
+
+/// A text that grows: its entry, and when it began and grew.
+#[derive(Debug, Clone, Copy)]
+struct OpenBlock {
+    entry: u64,
+    start: Moment,
+    end: Moment,
+}
+
+impl Recorder {
+    pub(super) fn new(profile: &Arc<Profile>) -> Self {
+        Self {
+            details: DetailReader::new(profile),
+            clock: Clock::default(),
+            last: None,
+            entries: PageEntries::default(),
+            text: None,
+            thought: None,
+            texts: Blocks::default(),
+            thoughts: Blocks::default(),
+            answer: None,
+            open: BTreeMap::new(),
+            calls: 0,
+            turns: 0,
+            bars: Some(Vec::new()),
+            call_blocks: Blocks::default(),
+            bad_call_blocks: Blocks::default(),
+            ends: Vec::new(),
+            findings: Vec::new(),
+            findings_bytes: 0,
+        }
+    }
+
+    pub(super) fn event(&mut self, event: &CheckedEvent<'_>) {
+        let moment = self.clock.tick(event.line(), event.time_ms());
+        let details = event.details(&mut self.details);
+        if !event.is_in_run() {
+            return;
+        }
+        self.silence(&moment);
+        if event.text().contains(&TextUpdate::NewTurn) {
+            self.new_turn(moment);
+        }
+        for update in &details.thinking {
+            self.think(update, moment);
+        }
+        for notice in details.notices {
+            let detail = notice.detail.unwrap_or_default();
+            let text = Excerpt::of(detail.trim(), PAGE_VALUE_BYTES_MAX);
+            self.push(moment, EntryKind::Notice(notice.kind, text));
+        }
+        for update in event.calls() {
+            match update.change {
+                CallChange::Started | CallChange::StartedAgain => self.start(update, moment),
+                CallChange::Completed(outcome) => self.complete(update, outcome, moment),
+            }
+        }
+        for update in event.text() {
+            self.text(update, moment);
+        }
+        if event.facts.terminal().is_some() {
+            self.push(moment, EntryKind::End(clipped(event.tag(), CALL_ID_BYTES_MAX).into_owned()));
+            if self.ends.len() < PAGE_ENDS_MAX {
+                self.ends.push(moment);
+            }
+        }
+    }
+
+    fn push(&mut self, at: Moment, kind: EntryKind) -> u64 {
+        self.entries.push(PageEntry { at, kind })
+    }
+
+    /// A gap before this event, while the agent waited for nothing that the stream shows.
+    fn silence(&mut self, moment: &Moment) {
+        if moment.ms().is_none() {
+            return;
+        }
+        let last = self.last.replace(*moment);
+        let Some(ms) = last.and_then(|last| last.until(moment)) else { return };
+        if ms >= PAGE_SILENCE_MS_MIN && self.open.is_empty() {
+            self.push(*moment, EntryKind::Silence(ms));
+        }
+    }
+
+    fn new_turn(&mut self, moment: Moment) {
+        self.end_text();
+        self.end_thought();
+        self.leave_calls_open(moment);
+        self.turns = self.turns.max(1) + 1;
+        let turn = EntryKind::Turn(self.turns);
+        self.push(moment, turn);
+    }
+
+    /// The calls that are open will not end any more.
+    fn leave_calls_open(&mut self, moment: Moment) {
+        for call in std::mem::take(&mut self.open).into_values() {
+            self.end_call(&call, None, moment);
+        }
+    }
+
+    fn text(&mut self, update: &TextUpdate<'_>, moment: Moment) {
+        match update {
+            TextUpdate::Chunk(chunk) => self.grow_text(chunk, moment, false),
+            TextUpdate::Replaced(text) => self.grow_text(text, moment, true),
+            TextUpdate::SegmentEnd => self.end_text(),
+            TextUpdate::Abandoned => {
+                if let Some(open) = self.text {
+                    self.entries.change(open.entry, |entry| {
+                        if let EntryKind::Text(text) = &mut entry.kind {
+                            text.is_abandoned = true;
+                        }
+                    });
+                }
+                self.end_text();
+            }
+            TextUpdate::Answer(text) => self.answer = Some(Excerpt::of(text, PAGE_TEXT_BYTES_MAX)),
+            TextUpdate::NewTurn => {}
+        }
+    }
+
+    /// Adds to the open text, or puts its final version in its place.
+    fn grow_text(&mut self, chunk: &str, moment: Moment, replaces: bool) {
+        let mut open = match self.text {
+            Some(open) => open,
+            None => self.open_block(moment, EntryKind::Text),
+        };
+        open.end = moment;
+        self.text = Some(open);
+        self.grow(open, chunk, replaces);
+    }
+
+    fn think(&mut self, update: &ThinkingUpdate, moment: Moment) {
+        match update {
+            ThinkingUpdate::Chunk(chunk) => {
+                let mut open = match self.thought {
+                    Some(open) => open,
+                    None => self.open_block(moment, EntryKind::Thought),
+                };
+                open.end = moment;
+                self.thought = Some(open);
+                self.grow(open, chunk, false);
+            }
+            ThinkingUpdate::BlockEnd => self.end_thought(),
+        }
+    }
+
+    fn open_block(&mut self, moment: Moment, kind: fn(PageText) -> EntryKind) -> OpenBlock {
+        let text = Excerpt::new(PAGE_TEXT_BYTES_MAX);
+        let entry = self.push(moment, kind(PageText { text, is_abandoned: false }));
+        OpenBlock { entry, start: moment, end: moment }
+    }
+
+    fn grow(&mut self, open: OpenBlock, chunk: &str, replaces: bool) {
+        self.entries.change(open.entry, |entry| {
+            if let EntryKind::Text(text) | EntryKind::Thought(text) = &mut entry.kind {
+                if replaces {
+                    text.text = Excerpt::new(PAGE_TEXT_BYTES_MAX);
+                }
+                text.text.push(chunk);
+            }
+        });
+    }
+
+    fn end_text(&mut self) {
+        let open = self.text.take().filter(|open| self.is_shown(open));
+        if let Some(OpenBlock { start, end, entry }) = open {
+            self.texts.add(start, end, entry);
+        }
+    }
+
+    fn end_thought(&mut self) {
+        let open = self.thought.take().filter(|open| self.is_shown(open));
+        if let Some(OpenBlock { start, end, entry }) = open {
+            self.thoughts.add(start, end, entry);
+        }
+    }
+
+    fn is_shown(&self, open: &OpenBlock) -> bool {
+        !self.entries.get(open.entry).is_some_and(PageEntry::is_blank)
+    }
+
+    fn start(&mut self, update: &CallUpdate<'_>, moment: Moment) {
+        match self.open.remove(&update.number) {
+            Some(call) => {
+                self.describe(&call, update);
+                self.open.insert(update.number, call);
+            }
+            None => {
+                let call = self.call(update, moment, None);
+                self.open.insert(update.number, call);
+            }
+        }
+    }
+
+    fn complete(&mut self, update: &CallUpdate<'_>, outcome: CallOutcome, moment: Moment) {
+        let call = match self.open.remove(&update.number) {
+            Some(call) => {
+                self.describe(&call, update);
+                call
+            }
+            None => self.call(update, moment, Some(outcome)),
+        };
+        let result = update.result().filter(|result| !result.trim().is_empty());
+        let result = result.map(|result| Excerpt::of(&result, PAGE_VALUE_BYTES_MAX));
+        self.entries.change(call.entry, |entry| {
+            if let EntryKind::Call(call) = &mut entry.kind {
+                (call.outcome, call.end, call.result) = (Some(outcome), Some(moment), result);
+            }
+        });
+        self.end_call(&call, Some(outcome), moment);
+    }
+
+    fn end_call(&mut self, call: &RecordedCall, outcome: Option<CallOutcome>, end: Moment) {
+        self.call_blocks.add(call.start, end, call.entry);
+        if !matches!(outcome, Some(CallOutcome::Succeeded | CallOutcome::Unknown)) {
+            self.bad_call_blocks.add(call.start, end, call.entry);
+        }
+        if let Some(bar) = self.bar(call.number) {
+            (bar.outcome, bar.end, bar.is_open) = (outcome, end, outcome.is_none());
+        }
+    }
+
+    fn bar(&mut self, number: u64) -> Option<&mut Bar> {
+        let place = usize::try_from(number - 1).ok()?;
+        self.bars.as_mut()?.get_mut(place)
+    }
+
+    /// A call of which this is the first event. A completion without a start has an outcome.
+    fn call(
+        &mut self,
+        update: &CallUpdate<'_>,
+        moment: Moment,
+        outcome: Option<CallOutcome>,
+    ) -> RecordedCall {
+        self.calls += 1;
+        let call = PageCall {
+            number: self.calls,
+            id: update.id().to_owned(),
+            tool: String::new(),
+            detail: String::new(),
+            arguments: Vec::new(),
+            result: None,
+            has_start: outcome.is_none(),
+            end: None,
+            outcome,
+        };
+        if let Some(bars) = &mut self.bars {
+            bars.push(Bar {
+                number: self.calls,
+                tool: String::new(),
+                detail: String::new(),
+                start: moment,
+                end: moment,
+                is_open: true,
+                outcome,
+            });
+        }
+        if self.calls > PAGE_BARS_MAX {
+            self.bars = None;
+        }
+        let entry = self.push(moment, EntryKind::Call(Box::new(call)));
+        let call = RecordedCall { number: self.calls, start: moment, entry };
+        self.describe(&call, update);
+        call
+    }
+
+    /// Adds what an event says about a call.
+    fn describe(&mut self, call: &RecordedCall, update: &CallUpdate<'_>) {
+        let tool = clipped(&update.action.tool, CALL_ID_BYTES_MAX);
+        let detail = clipped(update.detail().unwrap_or_default(), PAGE_DETAIL_BYTES_MAX);
+        let named = update.call.arguments.map(arguments::named).unwrap_or_default();
+        if let Some(bar) = self.bar(call.number) {
+            (bar.tool, bar.detail) = (tool.to_string(), detail.to_string());
+        }
+        self.entries.change(call.entry, |entry| {
+            if let EntryKind::Call(call) = &mut entry.kind {
+                (call.tool, call.detail) = (tool.into_owned(), detail.into_owned());
+                if !named.is_empty() {
+                    call.arguments = named;
+                }
+            }
+        });
+    }
+
+    pub(super) fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        let note = diagnostic.note.as_ref().map_or(0, String::len);
+        self.findings_bytes += 6 * (diagnostic.message.len() + note) + 500;
+        // Those that are left out are counted in the summary.
+        if self.findings_bytes <= PAGE_FINDINGS_BYTES_MAX {
+            let found = PageFinding { diagnostic: diagnostic.clone(), at: self.clock.now() };
+            self.findings.push(found);
+        }
+    }
+
+    pub(super) fn finish(mut self, summary: &StreamSummary) -> Recording {
+        self.end_text();
+        self.end_thought();
+        self.leave_calls_open(self.clock.now());
+        let mut findings = self.findings;
+        findings.sort_by_key(|it| it.diagnostic.line.unwrap_or(u64::MAX));
+        let texts = self.entries.all().filter_map(|entry| match &entry.kind {
+            EntryKind::Text(text) if !text.is_abandoned => {
+                Some((text.text.head(), text.text.tail()))
+            }
+            _ => None,
+        });
+        let last_text = texts.last();
+        let answer = self.answer.filter(|answer| {
+            !answer.is_blank() && last_text != Some((answer.head(), answer.tail()))
+        });
+        let mut recording = Recording {
+            summary: summary.clone(),
+            clock: self.clock,
+            entries: self.entries,
+            findings,
+            bars: self.bars,
+            calls: self.call_blocks,
+            bad_calls: self.bad_call_blocks,
+            texts: self.texts,
+            thoughts: self.thoughts,
+            ends: self.ends,
+            answer,
+        };
+        recording.take_refusals();
+        recording
+    }
+}
+
+impl Recording {
+    /// Takes outcomes from the summary: another event than the completion may say that a call was
+    /// refused.
+    fn take_refusals(&mut self) {
+        let rows = std::mem::take(&mut self.summary.tool_calls);
+        let row = |number: u64| rows.get(usize::try_from(number - 1).unwrap_or(usize::MAX));
+        for call in self.entries.calls_mut() {
+            if let Some(row) = row(call.number).filter(|row| row.id == call.id) {
+                call.outcome = row.outcome.filter(|_| call.outcome.is_some());
+            }
+        }
+        for bar in self.bars.iter_mut().flatten() {
+            let outcome = row(bar.number).and_then(|row| row.outcome);
+            bar.outcome = outcome.filter(|_| bar.outcome.is_some()).or(bar.outcome);
+        }
+    }
+}

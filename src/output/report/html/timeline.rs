@@ -1,0 +1,348 @@
+//! The timeline of a run, as a drawing.
+
+use maud::{Markup, html};
+
+use super::blocks::{Blocks, TimeBlock};
+use super::clock::{Axis, Moment};
+use super::recording::{Bar, EntryKind, PageEntry, PageFinding, Recording};
+use super::words::{OneLine, duration, offset, whole};
+use crate::limits::PAGE_LANES_MAX;
+use crate::output::report::figures::grouped;
+use crate::profile::CallOutcome;
+use crate::rules::Severity;
+use crate::rules::escape::clipped;
+
+/// Heights, in pixels.
+const MARKS: usize = 14;
+const TEXT: usize = 14;
+const LANE: usize = 18;
+const BAR: usize = 14;
+const TICKS: usize = 20;
+
+/// The narrowest bar with a label, and the shortest one, in percent.
+const LABEL_MIN: f64 = 4.0;
+const BAR_MIN: f64 = 0.3;
+
+/// Most lines of the axis that have a label.
+const TICKS_MAX: f64 = 6.0;
+
+/// Where everything is. Horizontal places are percent of the width.
+struct Drawing<'r> {
+    axis: Axis,
+    recording: &'r Recording,
+    /// The lane of each bar.
+    lanes: Vec<usize>,
+    rows: Rows,
+}
+
+/// Vertical places, in pixels.
+struct Rows {
+    text: usize,
+    calls: usize,
+    bottom: usize,
+}
+
+/// The timeline with its legend; nothing for a stream without events.
+pub(super) fn timeline(recording: &Recording) -> Markup {
+    if recording.clock.events() == 0 {
+        return html! {};
+    }
+    let axis = recording.clock.axis();
+    let lanes = lanes(recording.bars.as_deref().unwrap_or_default(), axis);
+    let count = lanes.iter().max().map_or(0, |last| last + 1);
+    let is_notice = |entry: &PageEntry| matches!(entry.kind, EntryKind::Notice(..));
+    let has_marks = recording.findings.iter().any(|it| it.diagnostic.line.is_some())
+        || recording.entries.all().any(is_notice);
+    let text = if has_marks { MARKS } else { 4 };
+    let has_text = !(recording.texts.is_empty() && recording.thoughts.is_empty());
+    let calls = if has_text { text + TEXT + 4 } else { text + 4 };
+    let count = if recording.bars.is_none() { 2 } else { count };
+    let rows = Rows { text, calls, bottom: calls + count * LANE };
+    let drawing = Drawing { axis, recording, lanes, rows };
+    let height = drawing.rows.bottom + TICKS;
+    html! {
+        section.timeline aria-labelledby="timeline" {
+            h2 #timeline { "Timeline" }
+            // Everything in it is in the transcript, which is easier to read aloud.
+            svg aria-hidden="true" width="100%" height=(height) {
+                (definitions())
+                (drawing.ticks())
+                (drawing.silences())
+                (drawing.texts())
+                (drawing.bars())
+                (drawing.marks())
+                (drawing.notices())
+                (drawing.ends())
+            }
+            (legend(recording, axis))
+        }
+    }
+}
+
+fn definitions() -> Markup {
+    html! {
+        defs {
+            linearGradient #fade {
+                stop offset="0" class="solid" {}
+                stop offset="1" class="faded" {}
+            }
+            pattern #hatch width="6" height="6" patternUnits="userSpaceOnUse"
+                patternTransform="rotate(45)" {
+                line y2="6" {}
+            }
+        }
+    }
+}
+
+/// Puts calls that are open at the same time on different lanes: each on the first that is free.
+fn lanes(bars: &[Bar], axis: Axis) -> Vec<usize> {
+    let mut ends: Vec<f64> = Vec::new();
+    let lane = |bar: &Bar| {
+        let (start, end) = span(axis, &bar.start, &bar.end);
+        let free = ends.iter().position(|lane_end| *lane_end <= start);
+        let lane = free.unwrap_or(ends.len()).min(PAGE_LANES_MAX - 1);
+        let end = end.max(start + BAR_MIN / 10.0);
+        match ends.get_mut(lane) {
+            Some(lane_end) => *lane_end = lane_end.max(end),
+            None => ends.push(end),
+        }
+        lane
+    };
+    bars.iter().map(lane).collect()
+}
+
+fn span(axis: Axis, start: &Moment, end: &Moment) -> (f64, f64) {
+    (axis.start(start), axis.end(end).max(axis.start(start)))
+}
+
+impl Drawing<'_> {
+    fn ticks(&self) -> Markup {
+        let step = step(self.axis);
+        let mut places = Vec::new();
+        let mut at = 0.0;
+        while at <= self.axis.length && places.len() < 20 {
+            places.push(at);
+            at += step;
+        }
+        let label = |at: f64| match self.axis.by_time {
+            true => offset(at, step < 1_000.0),
+            false => grouped(whole(at)),
+        };
+        let (bottom, last) = (self.rows.bottom, self.rows.bottom + 15);
+        html! {
+            g.ticks {
+                @for at in places {
+                    @let x = percent(self.axis.percent(at));
+                    @let anchor = if self.axis.percent(at) > 97.0 { "end" } else { "start" };
+                    line x1=(x) x2=(x) y1="0" y2=(bottom + 5) {}
+                    text x=(x) y=(last) text-anchor=(anchor) { (label(at)) }
+                }
+            }
+        }
+    }
+
+    fn silences(&self) -> Markup {
+        let (top, height) = (self.rows.text, self.rows.bottom - self.rows.text);
+        html! {
+            @for entry in self.recording.entries.all() {
+                @if let (EntryKind::Silence(ms), true) = (&entry.kind, self.axis.by_time) {
+                    @let end = self.axis.end(&entry.at);
+                    @let width = self.axis.percent(*ms);
+                    @if width >= 1.0 {
+                        rect.silence x=(percent(end - width)) y=(top) width=(percent(width))
+                            height=(height) { title { "silent for " (duration(*ms)) } }
+                    }
+                }
+            }
+        }
+    }
+
+    fn texts(&self) -> Markup {
+        let top = self.rows.text + 3;
+        html! {
+            (self.blocks(&self.recording.thoughts, "thought", (top, 8)))
+            (self.blocks(&self.recording.texts, "text", (top, 8)))
+        }
+    }
+
+    /// Blocks at this height; each is a link, if its entry is there.
+    fn blocks(&self, blocks: &Blocks, class: &str, (top, height): (usize, usize)) -> Markup {
+        let block = |block: &TimeBlock| {
+            let (start, end) = span(self.axis, &block.start, &block.end);
+            let (x, width) = (start.min(100.0 - BAR_MIN), (end - start).max(BAR_MIN));
+            let link = format!("#e{}", block.entry);
+            let has_entry = self.recording.entries.get(block.entry).is_some();
+            html! {
+                a href=[has_entry.then_some(link)] tabindex="-1" {
+                    rect.(class) x=(percent(x)) y=(top) width=(percent(width)) height=(height) {}
+                }
+            }
+        };
+        html! { @for it in blocks.iter() { (block(it)) } }
+    }
+
+    fn bars(&self) -> Markup {
+        html! {
+            @if let Some(bars) = &self.recording.bars {
+                @for (bar, lane) in bars.iter().zip(&self.lanes) { (self.bar(bar, *lane)) }
+            } @else {
+                (self.blocks(&self.recording.calls, "calls", (self.rows.calls, BAR)))
+                (self.blocks(&self.recording.bad_calls, "bad-calls", (self.rows.calls + LANE, BAR)))
+            }
+        }
+    }
+
+    fn bar(&self, bar: &Bar, lane: usize) -> Markup {
+        let (start, end) = span(self.axis, &bar.start, &bar.end);
+        let width = (end - start).max(BAR_MIN);
+        let x = percent(start.min(100.0 - BAR_MIN));
+        let y = self.rows.calls + lane * LANE;
+        let detail = clipped(&bar.detail, 60);
+        let took = bar.start.until(&bar.end).filter(|_| !bar.is_open).map(duration);
+        html! {
+            a #{ "b" (bar.number) } class=(class(bar.outcome)) href={ "#c" (bar.number) }
+                tabindex="-1" {
+                title {
+                    (bar.number) " " (OneLine(&bar.tool)) " " (OneLine(&detail)) ", "
+                    (outcome(bar.outcome)) @if let Some(took) = took { ", " (took) }
+                }
+                rect x=(x) y=(y) width=(percent(width)) height=(BAR) rx="1.5" {}
+                @if width >= LABEL_MIN {
+                    svg x=(x) y=(y) width=(percent(width)) height=(BAR) {
+                        text x="5" y="10.5" { (OneLine(&bar.tool)) " " (OneLine(&detail)) }
+                    }
+                }
+            }
+        }
+    }
+
+    fn marks(&self) -> Markup {
+        let findings = self.recording.findings.iter().zip(1..);
+        html! {
+            @for (PageFinding { diagnostic, at }, number) in findings {
+                @if diagnostic.line.is_some() {
+                    @let at = self.axis.end(at).clamp(0.5, 99.5);
+                    @let is_error = diagnostic.severity == Severity::Error;
+                    a href={ "#f" (number) } tabindex="-1" {
+                        svg.mark.error[is_error] x=(percent(at)) y="0"
+                            width="10" height="12" overflow="visible" {
+                            title { (diagnostic.rule.name()) }
+                            path d="M-5 1h10l-5 9z" {}
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn notices(&self) -> Markup {
+        let entries = &self.recording.entries;
+        html! {
+            @for (entry, number) in entries.numbered() {
+                @if let EntryKind::Notice(..) = &entry.kind {
+                    @let x = percent(self.axis.end(&entry.at).clamp(0.5, 99.5));
+                    a href={ "#e" (number) } tabindex="-1" {
+                        circle.notice cx=(x) cy="6" r="4" {}
+                    }
+                }
+            }
+        }
+    }
+
+    fn ends(&self) -> Markup {
+        html! {
+            @for end in &self.recording.ends {
+                @let x = percent(self.axis.end(end).min(99.9));
+                line.end x1=(x) x2=(x) y1="0" y2=(self.rows.bottom + 5) {}
+            }
+        }
+    }
+}
+
+/// The distance between two lines of the axis.
+fn step(axis: Axis) -> f64 {
+    const TIMES: [f64; 17] = [
+        0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_200.0,
+        1_800.0, 3_600.0, 7_200.0,
+    ];
+    let least = axis.length / TICKS_MAX;
+    if axis.by_time
+        && let Some(step) = TIMES.iter().map(|step| step * 1_000.0).find(|step| *step >= least)
+    {
+        return step;
+    }
+    // Of events, or of days.
+    let power = 10.0_f64.powf(least.max(1.0).log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
+    steps.into_iter().find(|step| *step >= least).unwrap_or(least)
+}
+
+fn legend(recording: &Recording, axis: Axis) -> Markup {
+    let bars = recording.bars.as_deref();
+    let has = |wanted: fn(&Bar) -> bool| bars.unwrap_or_default().iter().any(wanted);
+    let has_entry = |wanted: &dyn Fn(&EntryKind) -> bool| {
+        recording.entries.all().any(|entry| wanted(&entry.kind))
+    };
+    let has_notice = has_entry(&|kind| matches!(kind, EntryKind::Notice(..)));
+    let is_shown = |kind: &EntryKind| match kind {
+        EntryKind::Silence(ms) => axis.percent(*ms) >= 1.0,
+        _ => false,
+    };
+    let has_silence = axis.by_time && has_entry(&is_shown);
+    let finds = |severity: Severity| {
+        let found = recording.findings.iter().map(|it| &it.diagnostic);
+        found.filter(|it| it.line.is_some()).any(|it| it.severity == severity)
+    };
+    let entries = [
+        (!recording.texts.is_empty(), "text", "text"),
+        (!recording.thoughts.is_empty(), "thought", "reasoning"),
+        (bars.is_none() || has(|bar| class(bar.outcome) == "good"), "good", "tool call"),
+        (has(|bar| class(bar.outcome) == "failed"), "failed", "failed"),
+        (bars.is_none() && !recording.bad_calls.is_empty(), "failed", "not successful"),
+        (has(|bar| class(bar.outcome) == "refused"), "refused", "refused"),
+        (has(|bar| class(bar.outcome) == "open"), "open", "never completed"),
+        (has_notice, "notice", "notice"),
+        (has_silence, "silence", "no event"),
+        (!recording.ends.is_empty(), "end", "terminal event"),
+        (finds(Severity::Warning), "mark", "warning"),
+        (finds(Severity::Error), "mark error", "error"),
+    ];
+    html! {
+        p.legend {
+            @for (_, class, words) in entries.iter().filter(|entry| entry.0) {
+                span class=(class) { (words) } " "
+            }
+            span.axis {
+                @if axis.by_time { "Time by the agent." } @else {
+                    "By the order of the events: the stream has no times."
+                }
+                @if axis.by_time && axis.untimed > 0 {
+                    " " (grouped(axis.untimed)) " of " (grouped(recording.clock.events()))
+                    " events have no time and stand at the last one before them."
+                }
+                @if bars.is_none() {
+                    " " (grouped(recording.calls.count()))
+                    " calls are too many to be shown one by one: a block has several."
+                }
+            }
+        }
+    }
+}
+
+/// How a call ended, as a class of the style.
+pub(super) fn class(outcome: Option<CallOutcome>) -> &'static str {
+    match outcome {
+        Some(CallOutcome::Succeeded | CallOutcome::Unknown) => "good",
+        Some(CallOutcome::Failed) => "failed",
+        Some(CallOutcome::Rejected | CallOutcome::Denied) => "refused",
+        None => "open",
+    }
+}
+
+pub(super) fn outcome(outcome: Option<CallOutcome>) -> &'static str {
+    outcome.map_or("unfinished", CallOutcome::name)
+}
+
+fn percent(value: f64) -> String {
+    format!("{value:.2}%")
+}

@@ -1,0 +1,281 @@
+//! The transcript of a run: its entries, each finding in its place, and the filter.
+
+use std::collections::BTreeMap;
+use std::iter::Peekable;
+
+use maud::{Markup, html};
+
+use super::clock::Moment;
+use super::excerpt::Excerpt;
+use super::recording::{EntryKind, Omitted, PageCall, PageEntry, PageFinding, PageText, Recording};
+use super::timeline::{class, outcome};
+use super::words::{Lines, OneLine, duration, offset};
+use crate::output::report::figures::grouped;
+use crate::output::report::page_url;
+use crate::profile::NoticeKind;
+
+/// The findings that have no place yet, with their numbers.
+type Rest<'f> =
+    Peekable<std::iter::Zip<std::slice::Iter<'f, PageFinding>, std::ops::RangeFrom<u64>>>;
+
+pub(super) fn transcript(recording: &Recording) -> Markup {
+    let entries = &recording.entries;
+    let (omitted, first_count) = (entries.omitted(), entries.first().len());
+    let mut findings: Rest<'_> = recording.findings.iter().zip(1..).peekable();
+    let items = entries.numbered().map(|(entry, number)| {
+        html! { (before(&mut findings, entry.at.line)) (item(entry, number)) }
+    });
+    let items: Vec<Markup> = items.collect();
+    let (first, last) = items.split_at(first_count);
+    html! {
+        section.transcript aria-labelledby="transcript" {
+            h2 #transcript { "Transcript" }
+            @if omitted.entries > 0 {
+                p.omitted {
+                    "Not all of it: " (grouped(omitted.entries)) " entries in the middle "
+                    a href="#omitted" { "are left out" } "."
+                }
+            }
+            ol #log {
+                @for item in first { (item) }
+                @if omitted.entries > 0 { (left_out(omitted)) }
+                @for item in last { (item) }
+                @if let Some(answer) = &recording.answer {
+                    li.answer data-kind="text" {
+                        p.at { "answer" }
+                        div.said { (Lines(answer)) }
+                    }
+                }
+                (before(&mut findings, u64::MAX))
+                (rest(findings))
+            }
+        }
+    }
+}
+
+/// The findings in lines before this one.
+fn before(findings: &mut Rest<'_>, line: u64) -> Markup {
+    let mut found = Vec::new();
+    while let Some((finding, number)) =
+        findings.next_if(|(it, _)| it.diagnostic.line.is_some_and(|at| at < line))
+    {
+        found.push(self::finding(finding, number));
+    }
+    html! { @for finding in &found { (finding) } }
+}
+
+/// Those of the stream as a whole.
+fn rest(findings: Rest<'_>) -> Markup {
+    html! { @for (finding, number) in findings { (self::finding(finding, number)) } }
+}
+
+fn item(entry: &PageEntry, number: u64) -> Markup {
+    if entry.is_blank() {
+        return html! {};
+    }
+    match &entry.kind {
+        EntryKind::Text(text) => self::text(text, &entry.at, number),
+        EntryKind::Thought(text) => thought(text, &entry.at, number),
+        EntryKind::Notice(kind, text) => notice(*kind, text, &entry.at, number),
+        EntryKind::Call(call) => self::call(call, &entry.at),
+        EntryKind::Turn(turn) => html! {
+            li.turn data-kind="turn" { (at(&entry.at)) h3 { "Turn " (turn) } }
+        },
+        EntryKind::Silence(ms) => html! {
+            li.silence data-kind="silence" {
+                p.at {}
+                p { "No event for " (duration(*ms)) }
+            }
+        },
+        EntryKind::End(tag) => html! {
+            li.end data-kind="end" {
+                (at(&entry.at))
+                p { "Terminal event " code { (OneLine(tag)) } }
+            }
+        },
+    }
+}
+
+/// The time and the line of an entry.
+fn at(moment: &Moment) -> Markup {
+    html! {
+        p.at {
+            @if let Some(ms) = moment.ms() { time { (offset(ms, true)) } " " }
+            span.line { "line " (moment.line) }
+        }
+    }
+}
+
+fn text(text: &PageText, moment: &Moment, number: u64) -> Markup {
+    html! {
+        li.abandoned[text.is_abandoned] #{ "e" (number) } data-kind="text" {
+            (at(moment))
+            div.said {
+                (Lines(&text.text))
+                @if text.is_abandoned { span.cut { "The agent abandoned this text." } }
+            }
+        }
+    }
+}
+
+fn thought(text: &PageText, moment: &Moment, number: u64) -> Markup {
+    html! {
+        li.thought #{ "e" (number) } data-kind="thought" {
+            (at(moment))
+            details {
+                summary { span.what { "Reasoning" } " " span.detail { (OneLine(first_line(text.text.head()))) } }
+                div.said { (Lines(&text.text)) }
+            }
+        }
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.trim_start().lines().next().unwrap_or_default()
+}
+
+fn notice(kind: NoticeKind, text: &Excerpt, moment: &Moment, number: u64) -> Markup {
+    let name = match kind {
+        NoticeKind::Retry => "Retry",
+        NoticeKind::Compaction => "Compaction",
+        NoticeKind::Question => "Question",
+        NoticeKind::Error => "Error",
+        NoticeKind::Info => "Note",
+    };
+    html! {
+        li.notice.error[kind == NoticeKind::Error] #{ "e" (number) } data-kind="notice" {
+            (at(moment))
+            p { strong { (name) } @if !text.is_blank() { ": " (Lines(text)) } }
+        }
+    }
+}
+
+fn call(call: &PageCall, moment: &Moment) -> Markup {
+    let tool = if call.tool.is_empty() { "no name" } else { &call.tool };
+    let took = call.end.as_ref().and_then(|end| moment.until(end)).filter(|_| call.has_start);
+    let needs_look = class(call.outcome) != "good";
+    html! {
+        li.call.(class(call.outcome)) #{ "c" (call.number) } data-kind="call"
+            data-tool=(OneLine(tool)) data-outcome=(outcome(call.outcome)) {
+            (at(moment))
+            details open[needs_look] {
+                summary {
+                    b.tool { (OneLine(tool)) } " "
+                    span.detail { (OneLine(&call.detail)) } " "
+                    span.how {
+                        @if needs_look { strong { (outcome(call.outcome)) } " " }
+                        @if let Some(took) = took { (duration(took)) }
+                    }
+                }
+                dl {
+                    @for (name, value) in &call.arguments {
+                        dt { @if name.is_empty() { "arguments" } @else { (OneLine(name)) } }
+                        dd { pre { (Lines(value)) } }
+                    }
+                    @if let Some(result) = &call.result {
+                        dt { "result" }
+                        dd { pre.result { (Lines(result)) } }
+                    }
+                }
+                p.about {
+                    "Call " (call.number) ", " (outcome(call.outcome)) ". "
+                    @match (&call.end, call.has_start) {
+                        (Some(end), true) => { "Completed in line " (end.line) ". " }
+                        (Some(_), false) => { "The stream shows only its completion. " }
+                        (None, _) => { "It was never completed. " }
+                    }
+                    a href={ "#b" (call.number) } { "Show in the timeline" }
+                }
+            }
+        }
+    }
+}
+
+fn finding(finding: &PageFinding, number: u64) -> Markup {
+    let diagnostic = &finding.diagnostic;
+    let severity = diagnostic.severity.name();
+    html! {
+        li.finding.(severity) #{ "f" (number) } data-kind="finding" {
+            p.at {
+                @if let Some(line) = diagnostic.line { span.line { "line " (line) } }
+            }
+            p {
+                strong { (severity) } " "
+                a href=(page_url(diagnostic.rule)) { (diagnostic.rule.name()) } ": "
+                (OneLine(&diagnostic.message))
+                @if let Some(note) = &diagnostic.note { " (" (OneLine(note)) ")" }
+                @if let Some(line) = diagnostic.related_line { " (see line " (line) ")" }
+            }
+        }
+    }
+}
+
+fn left_out(omitted: Omitted) -> Markup {
+    let (first, last) = omitted.lines;
+    let entries = if omitted.entries == 1 { "entry" } else { "entries" };
+    html! {
+        li.omitted #omitted data-kind="omitted" {
+            p.at { span.line { "line " (first) } }
+            p {
+                (grouped(omitted.entries)) " " (entries) " left out, up to line " (last) ", "
+                (grouped(omitted.calls)) " of them tool calls. The recording has them all."
+            }
+        }
+    }
+}
+
+/// The filter: hidden without the script.
+pub(super) fn filter(recording: &Recording) -> Markup {
+    let mut tools: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
+    let entries = &recording.entries;
+    let has =
+        |wanted: fn(&EntryKind) -> bool| entries.all().any(|it| !it.is_blank() && wanted(&it.kind));
+    let others = [
+        (has(|it| matches!(it, EntryKind::Text(_))), "text", "text"),
+        (has(|it| matches!(it, EntryKind::Call(_))), "call", "tool calls"),
+        (has(|it| matches!(it, EntryKind::Thought(_))), "thought", "reasoning"),
+        (has(|it| matches!(it, EntryKind::Notice(..))), "notice", "notices"),
+        (!recording.findings.is_empty(), "finding", "findings"),
+    ];
+    let others = others.iter().filter(|it| it.0).map(|(_, kind, words)| (kind, words));
+    for call in recording.entries.calls() {
+        *tools.entry(&call.tool).or_default() += 1;
+        *outcomes.entry(outcome(call.outcome)).or_default() += 1;
+    }
+    html! {
+        form #filter hidden role="search" {
+            label { "Search " input type="search" name="search" autocomplete="off"; }
+            label { "Show "
+                select name="show" {
+                    option value="" { "everything" }
+                    @for (kind, words) in others { option value=(kind) { (words) } }
+                    @if !tools.is_empty() {
+                        optgroup label="Calls of one tool" {
+                            @for (tool, count) in &tools {
+                                option value={ "tool:" (tool_name(tool)) } {
+                                    (tool_name(tool)) " (" (count) ")"
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            @if outcomes.len() > 1 {
+                label { "Outcome "
+                    select name="outcome" {
+                        option value="" { "any" }
+                        @for (outcome, count) in &outcomes {
+                            option value=(outcome) { (outcome) " (" (count) ")" }
+                        }
+                    }
+                }
+            }
+            p { output {} " " button type="button" name="fold" { "Unfold all" } }
+        }
+    }
+}
+
+fn tool_name(tool: &str) -> OneLine<'_> {
+    OneLine(if tool.is_empty() { "no name" } else { tool })
+}

@@ -1,0 +1,96 @@
+//! Numbers, times and texts as a page shows them.
+
+use maud::{Markup, Render, html};
+
+use super::excerpt::Excerpt;
+use crate::rules::escape::{Escaper, visible};
+
+/// A text on one line, with what misleads made visible.
+pub(super) struct OneLine<'t>(pub(super) &'t str);
+
+impl Render for OneLine<'_> {
+    fn render(&self) -> Markup {
+        html! { (visible(self.0)) }
+    }
+}
+
+/// A text of several lines, with what misleads made visible, and what is missing in the middle.
+pub(super) struct Lines<'t>(pub(super) &'t Excerpt);
+
+impl Render for Lines<'_> {
+    fn render(&self) -> Markup {
+        let (missing, tail) = self.0.tail();
+        let (head, tail) = (self.0.head().trim_start_matches(['\r', '\n']), tail.trim_end());
+        html! {
+            (escaped(if tail.is_empty() { head.trim_end() } else { head }))
+            @if missing > 0 { span.cut { "… " (size(missing)) " left out …" } }
+            (escaped(tail))
+        }
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaper = Escaper::new(false);
+    let mut out = String::with_capacity(text.len());
+    escaper.text(text, &mut out);
+    escaper.end(&mut out);
+    out
+}
+
+/// A number of bytes, roughly.
+pub(super) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{}.{} kB", bytes / 1_000, bytes % 1_000 / 100),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    }
+}
+
+/// A duration in milliseconds, to read.
+pub(super) fn duration(ms: f64) -> String {
+    let ms = whole(ms);
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
+        60_000..3_600_000 => format!("{} min {:02} s", ms / 60_000, ms % 60_000 / 1_000),
+        _ => format!("{} h {:02} min", ms / 3_600_000, ms % 3_600_000 / 60_000),
+    }
+}
+
+/// The time since the first event, as a clock shows it. Without tenths, unless they are asked for.
+pub(super) fn offset(ms: f64, has_tenths: bool) -> String {
+    let ms = whole(ms);
+    let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60);
+    let tenths = if has_tenths { format!(".{}", ms % 1_000 / 100) } else { String::new() };
+    match hours {
+        0 => format!("{minutes}:{seconds:02}{tenths}"),
+        _ => format!("{hours}:{minutes:02}:{seconds:02}{tenths}"),
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "never negative")]
+pub(super) fn whole(ms: f64) -> u64 {
+    ms.max(0.0).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_short() {
+        assert_eq!(duration(999.0), "999 ms");
+        assert_eq!(duration(61_400.0), "1 min 01 s");
+        assert_eq!(duration(3_600_000.0), "1 h 00 min");
+        assert_eq!(offset(61_450.0, true), "1:01.4");
+        assert_eq!(offset(3_661_000.0, false), "1:01:01");
+    }
+
+    #[test]
+    fn nothing_misleads() {
+        let text = Excerpt::of("<b>\u{202e}\r\n\0\"&", 1_000);
+        let shown = "&lt;b&gt;\\u{202e}\n\\x00&quot;&amp;";
+        assert_eq!(Lines(&text).render().into_string(), shown);
+        assert_eq!(OneLine("<\n").render().into_string(), "&lt;\\n");
+    }
+}

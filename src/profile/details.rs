@@ -1,0 +1,86 @@
+//! What only a reader of the run asks for: reasoning, notices, results of calls.
+//!
+//! No verdict depends on it, so it is read on request and not with the facts of every event.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Objects, Template};
+use crate::profile::path::{Conditions, Path, Scope};
+
+/// Where the agent's reasoning is. All rules that match apply.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct ThinkingRule {
+    pub mode: ThinkingMode,
+    pub when: Conditions,
+    /// The objects with the text; the path below begins there.
+    #[serde(flatten)]
+    pub of: Objects,
+    pub value: Path,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ThinkingMode {
+    /// Appended to the open block.
+    Delta,
+    /// A whole block; it adds nothing if its deltas came before.
+    Whole,
+}
+
+/// An event that a log shows as one line. All rules that match apply.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct NoticeRule {
+    pub kind: NoticeKind,
+    pub when: Conditions,
+    /// The objects with the values of the detail.
+    #[serde(flatten)]
+    pub of: Objects,
+    /// The first whose values are all present.
+    #[serde(default)]
+    pub detail: Vec<Template>,
+}
+
+/// What a notice is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum NoticeKind {
+    /// The agent tries a request again.
+    Retry,
+    /// It shortens its context.
+    Compaction,
+    /// It asks the user, or waits for a permission.
+    Question,
+    /// Something failed; the run may go on.
+    Error,
+    /// Something else that a reader wants to know.
+    Info,
+}
+
+/// Where the text of a call's result is.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct ResultRule {
+    /// The objects with the texts, from the half of the call.
+    #[serde(flatten)]
+    of: Objects,
+    /// The texts of one object: all whose values are present.
+    text: Vec<Template>,
+}
+
+impl ResultRule {
+    /// The texts, one below the other; none if no value is present.
+    pub(crate) fn text<'e>(&self, call: Scope<'e>) -> Option<Cow<'e, str>> {
+        let objects = self.of.objects(call);
+        let texts =
+            objects.flat_map(|object| self.text.iter().filter_map(move |text| text.text(object)));
+        texts.reduce(|above, below| {
+            let mut text = above.into_owned();
+            if !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push_str(&below);
+            Cow::Owned(text)
+        })
+    }
+}

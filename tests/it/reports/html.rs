@@ -1,0 +1,279 @@
+//! The HTML report: what is in its pages, and what a browser makes of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::{NASTY, nasty_folder, nasty_stream};
+use crate::streams::{files, is_absent, program, root, text};
+
+/// All elements of our pages. A text of a stream makes none.
+const ELEMENTS: [&str; 61] = [
+    "a",
+    "aside",
+    "b",
+    "body",
+    "button",
+    "caption",
+    "circle",
+    "code",
+    "dd",
+    "defs",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "footer",
+    "form",
+    "g",
+    "h1",
+    "h2",
+    "h3",
+    "head",
+    "header",
+    "html",
+    "input",
+    "label",
+    "li",
+    "line",
+    "linearGradient",
+    "main",
+    "meta",
+    "ol",
+    "optgroup",
+    "option",
+    "output",
+    "p",
+    "path",
+    "pattern",
+    "pre",
+    "rect",
+    "script",
+    "section",
+    "select",
+    "small",
+    "span",
+    "stop",
+    "strong",
+    "style",
+    "summary",
+    "svg",
+    "table",
+    "tbody",
+    "td",
+    "text",
+    "th",
+    "thead",
+    "time",
+    "title",
+    "tr",
+    "ul",
+    "wbr",
+    "!DOCTYPE",
+];
+
+/// Writes the report of these arguments; returns its file and the pages beside it.
+fn report(folder: &Path, arguments: &[&str]) -> (PathBuf, Vec<PathBuf>) {
+    let file = folder.join("report.html");
+    let mut command = program();
+    command.arg("--quiet").arg(format!("--report=html={}", file.display())).args(arguments);
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.code() != Some(101) && file.exists(), "{}", text(&output.stderr));
+    let pages = folder.join("report.pages");
+    (file, if pages.exists() { files(&pages, "html") } else { Vec::new() })
+}
+
+/// The start tags of a page: their names, and their attributes with values.
+fn tags(page: &str) -> Vec<(String, Vec<(String, String)>)> {
+    let mut tags = Vec::new();
+    let mut rest = page;
+    while let Some(start) = rest.find('<') {
+        rest = &rest[start + 1..];
+        // In what follows a quoted value, `>` may be part of the next one.
+        let (mut end, mut is_quoted) = (0, false);
+        for (at, character) in rest.char_indices() {
+            is_quoted ^= character == '"';
+            if character == '>' && !is_quoted {
+                end = at;
+                break;
+            }
+        }
+        let tag = &rest[..end];
+        rest = &rest[end + 1..];
+        if tag.starts_with('/') {
+            continue;
+        }
+        let (name, attributes) = tag.split_once(' ').unwrap_or((tag, ""));
+        let attributes = attributes.split_terminator("\" ").filter_map(|it| {
+            let (key, value) = it.split_once("=\"")?;
+            Some((key.to_owned(), value.trim_end_matches('"').to_owned()))
+        });
+        tags.push((name.to_owned(), attributes.collect()));
+        if let Some(end) = ["style", "script"].contains(&name).then(|| format!("</{name}>")) {
+            rest = rest.split_once(&end).unwrap().1;
+        }
+    }
+    tags
+}
+
+/// Fails unless a page is only what our templates can make, and each of its links leads somewhere.
+fn is_sound(file: &Path) {
+    let page = fs::read_to_string(file).unwrap();
+    let shown = file.display();
+    let misleads = |it: char| it.is_control() && it != '\n' && it != '\t';
+    assert!(!page.contains(misleads) && !page.contains(['\u{202e}', '\u{2066}']), "{shown}");
+    let (mut ids, mut targets) = (BTreeSet::new(), Vec::new());
+    for (name, attributes) in tags(&page) {
+        assert!(ELEMENTS.contains(&name.as_str()), "{shown}: <{name}>");
+        for (key, value) in attributes {
+            assert!(!key.starts_with("on") && key != "src" && key != "style", "{shown}: {key}");
+            match key.as_str() {
+                "id" => assert!(ids.insert(value.clone()), "{shown}: two of {value}"),
+                "href" => targets.push(value),
+                _ => {}
+            }
+        }
+    }
+    for target in targets {
+        let is_rule = target.starts_with("https://") && target.contains("/src/rules/");
+        let leads = match target.strip_prefix('#') {
+            Some(id) => ids.contains(id),
+            None => is_rule || file.with_file_name(&target).exists(),
+        };
+        assert!(leads, "{shown}: {target}");
+    }
+}
+
+/// Goal: no text of a stream is anything but text, and every link leads somewhere.
+#[test]
+fn pages_are_what_the_templates_make() {
+    let folder = tempfile::tempdir().unwrap();
+    let (nasty, _) = nasty_folder();
+    let nasty = nasty.path().to_str().unwrap();
+    let (index, pages) = report(folder.path(), &["fixtures", nasty, "no-such-<b>file"]);
+    assert!(pages.len() > 437 + NASTY.len(), "{}", pages.len());
+    assert!(fs::read_to_string(&index).unwrap().contains("no-such-&lt;b&gt;file"));
+    is_sound(&index);
+    pages.iter().for_each(|page| is_sound(page));
+}
+
+/// Goal: no page depends on the number of jobs, or on the engine.
+#[test]
+fn pages_are_the_same_for_any_number_of_jobs_and_engine() {
+    let written = ["--jobs=1", "--jobs=8", "--engine=reference"].map(|option| {
+        let folder = tempfile::tempdir().unwrap();
+        let streams = ["fixtures/agents", "fixtures/rules"];
+        let (index, pages) = report(folder.path(), &[&[option], &streams[..]].concat());
+        let all = [vec![index], pages].concat().into_iter();
+        let named = all.map(|it| (it.file_name().unwrap().to_owned(), fs::read(it).unwrap()));
+        named.collect::<BTreeMap<_, _>>()
+    });
+    assert!(written[0].len() > 300, "{}", written[0].len());
+    for (name, page) in &written[0] {
+        assert!(written[1].get(name) == Some(page), "{} with more jobs", name.display());
+        assert!(written[2].get(name) == Some(page), "{} with the reference", name.display());
+    }
+    assert_eq!((written[1].len(), written[2].len()), (written[0].len(), written[0].len()));
+}
+
+/// Goal: the report of one stream is its page; of several, it is an index.
+#[test]
+fn one_stream_is_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = "fixtures/agents/cursor/plain.ndjson";
+    let (file, pages) = report(folder.path(), &[one]);
+    assert_eq!(pages, [PathBuf::new(); 0]);
+    let page = fs::read_to_string(file).unwrap();
+    for expected in [
+        "succeeded</span>, <span class=\"good\">conforming",
+        "id=\"c1\" data-kind=\"call\" data-tool=\"",
+        "href=\"#b1\"",
+        "id=\"b1\"",
+        "Terminal event <code>result/success</code>",
+    ] {
+        assert!(page.contains(expected), "{expected}: {page}");
+    }
+    assert!(!page.contains("All streams"));
+    let (file, pages) = report(folder.path(), &[one, "no-such-file"]);
+    let names: Vec<_> = pages.iter().map(|it| it.file_name().unwrap()).collect();
+    assert_eq!(names, ["0001-plain-ndjson.html"]);
+    let index = fs::read_to_string(file).unwrap();
+    assert!(index.contains("href=\"report.pages/0001-plain-ndjson.html\""), "{index}");
+    assert!(index.contains("Not checked") && index.contains("no-such-file"), "{index}");
+    let page = fs::read_to_string(&pages[0]).unwrap();
+    assert!(page.contains("href=\"../report.html\">All streams"), "{page}");
+}
+
+/// Goal: standard output and devices are no place for several files.
+#[test]
+fn a_report_needs_a_file() {
+    let streams = ["fixtures/agents/cursor/plain.ndjson", "fixtures/agents/cursor/is-error.ndjson"];
+    for (target, message) in [
+        ("html", "the html report needs a file: --report html=FILE"),
+        ("html=-", "the html report needs a file"),
+        ("html=/dev/null", "the pages of several streams need a folder; name a regular file"),
+    ] {
+        let output = program().args(["--report", target]).args(streams).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{target}");
+        assert!(text(&output.stderr).contains(message), "{}", text(&output.stderr));
+    }
+}
+
+/// Goal: a page is bounded, whatever the stream is, and says what it leaves out.
+/// Method: many calls and texts of the characters that take most room, and many findings.
+#[test]
+fn a_page_is_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = "\"<&\u{202e}".repeat(80);
+    let long = words.repeat(40);
+    let mut stream = String::new();
+    for number in 0..12_000 {
+        let (text, id) = (if number % 50 == 0 { &long } else { &words }, format!("c{number}"));
+        let call = serde_json::json!({"shellToolCall": {"args": {"command": text}}});
+        for event in [
+            serde_json::json!({"type": text, "session_id": "s"}),
+            serde_json::json!({"type": "assistant", "session_id": "s", "message":
+                {"role": "assistant", "content": [{"type": "text", "text": text}]}}),
+            serde_json::json!({"type": "tool_call", "subtype": "started", "session_id": "s",
+                "call_id": id, "tool_call": call}),
+        ] {
+            stream += &format!("{event}\n");
+        }
+    }
+    let file = folder.path().join("large.ndjson");
+    fs::write(&file, &stream).unwrap();
+    let (page, _) = report(folder.path(), &["--profile=cursor", file.to_str().unwrap()]);
+    is_sound(&page);
+    let page = fs::read_to_string(page).unwrap();
+    assert!(stream.len() > 20_000_000 && page.len() > 2_000_000, "{}", stream.len());
+    assert!(page.len() < 10_000_000, "{}", page.len());
+    assert!(page.contains("href=\"#omitted\">are left out</a>"));
+    assert!(page.contains("12 000 calls are too many to be shown one by one"));
+    assert!(page.contains(" left out …</span>"));
+    // Its beginning and its end are there.
+    assert!(page.contains("id=\"c1\"") && page.contains("id=\"c12000\""));
+}
+
+/// Goal: a browser applies the policy, and runs our script and no other.
+/// Method: what Chromium makes of a page of all nasty texts, opened at a call.
+#[test]
+fn a_browser_runs_our_script_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let stream = folder.path().join("nasty.ndjson");
+    fs::write(&stream, nasty_stream(&NASTY.concat())).unwrap();
+    let (page, _) = report(folder.path(), &["--profile=cursor", stream.to_str().unwrap()]);
+    let mut chromium = Command::new("chromium");
+    chromium.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom"]);
+    chromium.arg(format!("--user-data-dir={}", folder.path().join("profile").display()));
+    chromium.arg(format!("file://{}#c1", page.display())).current_dir(root());
+    let Ok(output) = chromium.output() else { return is_absent("chromium") };
+    let dom = text(&output.stdout);
+    assert!(dom.contains("id=\"c1\""), "{}", text(&output.stderr));
+    // The script shows the filter, and unfolds the call that the address names.
+    assert!(dom.contains("<form id=\"filter\" role=\"search\">"), "the script did not run");
+    let names: Vec<String> = tags(&dom).into_iter().map(|it| it.0).collect();
+    assert_eq!(names.iter().filter(|name| *name == "script").count(), 1);
+    let foreign: Vec<_> = names.iter().filter(|it| !ELEMENTS.contains(&it.as_str())).collect();
+    assert_eq!(foreign, [""; 0]);
+}

@@ -1,0 +1,234 @@
+//! The forms that other tools read: `ag-ui`, `chrome-trace`, `otlp-json`, `atif`. Their own readers
+//! are run by `tests/validators`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use ndjson_check::{Checker, Conversion, ProducerExit, To};
+use serde_json::Value;
+
+use crate::streams::{cases, checker, converted, root, text};
+
+const FORMS: [To; 5] = [To::Events, To::AgUi, To::ChromeTrace, To::OtlpJson, To::Atif];
+
+fn values(text: &str) -> Vec<Value> {
+    let value =
+        |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    text.lines().map(value).collect()
+}
+
+fn string(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no string"))
+}
+
+fn array(value: &Value) -> &[Value] {
+    value.as_array().unwrap_or_else(|| panic!("{value} is no array"))
+}
+
+/// What the normal form says: the text as it came, and the number of calls.
+fn said(events: &[Value]) -> (String, usize) {
+    let (mut text, mut segments) = (String::new(), BTreeSet::new());
+    for event in events {
+        let is_first = || segments.contains(&event["segment"].as_u64());
+        match string(&event["type"]) {
+            "text" if is_first() => {}
+            "text_delta" | "text" => {
+                text.push_str(string(&event["text"]));
+                segments.insert(event["segment"].as_u64());
+            }
+            _ => {}
+        }
+    }
+    (text, events.iter().filter(|it| it["type"] == "call_started").count())
+}
+
+/// Goal: the protocol's own order: a run, messages one at a time, calls with a start.
+fn check_ag_ui(events: &[Value], text: &str, calls: usize) {
+    let last = events.len() - 1;
+    let (mut open, mut found, mut started, mut ended) = (None, String::new(), 0, BTreeSet::new());
+    for (at, event) in events.iter().enumerate() {
+        let kind = string(&event["type"]);
+        assert_eq!(kind == "RUN_STARTED", at == 0, "{event}");
+        assert_eq!(["RUN_FINISHED", "RUN_ERROR"].contains(&kind), at == last, "{event}");
+        match kind {
+            "TEXT_MESSAGE_START" => {
+                assert_eq!(open.replace(string(&event["messageId"])), None, "{event}");
+            }
+            "TEXT_MESSAGE_CONTENT" => {
+                assert_eq!(open, Some(string(&event["messageId"])), "{event}");
+                found.push_str(string(&event["delta"]));
+            }
+            "TEXT_MESSAGE_END" => {
+                assert_eq!(open.take(), Some(string(&event["messageId"])), "{event}");
+            }
+            "TOOL_CALL_START" => {
+                assert!(open.is_none() && !string(&event["toolCallName"]).is_empty(), "{event}");
+                started += 1;
+            }
+            "TOOL_CALL_ARGS" => drop(values(string(&event["delta"]))),
+            "TOOL_CALL_END" => drop(ended.insert(string(&event["toolCallId"]))),
+            "TOOL_CALL_RESULT" => assert!(ended.contains(string(&event["toolCallId"])), "{event}"),
+            "CUSTOM" => assert!(event["name"].is_string() && event["value"].is_object()),
+            "RUN_STARTED" | "RUN_FINISHED" => {
+                assert!(event["threadId"].is_string() && event["runId"].is_string(), "{event}");
+            }
+            "RUN_ERROR" => assert!(event["message"].is_string(), "{event}"),
+            _ => panic!("{event}"),
+        }
+    }
+    assert_eq!((open, &*found, started), (None, text, calls));
+}
+
+/// Goal: halves of calls are pairs, and nothing lasts less than nothing.
+fn check_chrome_trace(trace: &Value, calls: usize) {
+    let mut open = BTreeMap::new();
+    let mut pairs = 0;
+    for event in array(&trace["traceEvents"]) {
+        assert!(event["name"].is_string() && event["pid"] == 1 && event["args"].is_object());
+        let at = event["ts"].as_u64();
+        match string(&event["ph"]) {
+            "M" => {}
+            "X" => assert!(at.is_some() && event["dur"].is_u64(), "{event}"),
+            "i" => assert!(at.is_some() && event["s"] == "p", "{event}"),
+            "b" => assert!(open.insert(event["id"].as_u64(), at).is_none(), "{event}"),
+            "e" => {
+                let start = open.remove(&event["id"].as_u64()).unwrap();
+                assert!(start.is_some() && start <= at, "{event}");
+                pairs += 1;
+            }
+            _ => panic!("{event}"),
+        }
+    }
+    assert_eq!((open.len(), pairs), (0, calls));
+    assert!(trace["otherData"]["clock"].is_string());
+}
+
+/// Goal: one trace, in which every span but the last is a call of the run.
+fn check_otlp(data: &Value, calls: usize) {
+    let resource = &data["resourceSpans"][0];
+    let spans = array(&resource["scopeSpans"][0]["spans"]);
+    assert_eq!(spans.len(), calls + 1);
+    let is_id = |id: &Value, length: usize| {
+        let id = string(id);
+        id.len() == length
+            && id.bytes().all(|it| it.is_ascii_hexdigit())
+            && id.contains(|it| it != '0')
+    };
+    let run = spans.last().unwrap();
+    let nanoseconds = |time: &Value| string(time).parse::<u64>().unwrap();
+    let mut ids = BTreeSet::new();
+    for span in spans {
+        assert!(is_id(&span["traceId"], 32) && is_id(&span["spanId"], 16), "{span}");
+        assert!(ids.insert(string(&span["spanId"])), "{span}");
+        assert_eq!(span["traceId"], run["traceId"]);
+        let is_call = !std::ptr::eq(span, run);
+        assert_eq!(span["parentSpanId"].is_string(), is_call);
+        assert!(!is_call || span["parentSpanId"] == run["spanId"]);
+        let name = if is_call { "execute_tool " } else { "invoke_agent " };
+        assert!(string(&span["name"]).starts_with(name), "{span}");
+        let [start, end] =
+            ["startTimeUnixNano", "endTimeUnixNano"].map(|it| nanoseconds(&span[it]));
+        assert!(start <= end && nanoseconds(&run["startTimeUnixNano"]) <= start, "{span}");
+        assert!(end <= nanoseconds(&run["endTimeUnixNano"]), "{span}");
+        for attribute in array(&span["attributes"]) {
+            let value = attribute["value"].as_object().unwrap();
+            assert!(attribute["key"].is_string() && value.len() == 1, "{attribute}");
+        }
+    }
+    assert_eq!(resource["resource"]["attributes"][0]["key"], "service.name");
+}
+
+/// Goal: steps are counted from 1, and a result belongs to a call of its step.
+fn check_atif(trajectory: &Value, calls: usize) {
+    assert_eq!(trajectory["schema_version"], "ATIF-v1.7");
+    assert!(trajectory["agent"]["name"].is_string() && trajectory["agent"]["version"].is_string());
+    let steps = array(&trajectory["steps"]);
+    assert_eq!(trajectory["final_metrics"]["total_steps"], steps.len());
+    assert!(!steps.is_empty());
+    let mut found = 0;
+    for (number, step) in (1..).zip(steps) {
+        assert_eq!(step["step_id"], number);
+        assert!(step["message"].is_string(), "{step}");
+        let calls = step["tool_calls"].as_array().cloned().unwrap_or_default();
+        assert!(step["source"] == "agent" || step["source"] == "system" && calls.is_empty());
+        let ids: BTreeSet<&str> = calls.iter().map(|it| string(&it["tool_call_id"])).collect();
+        assert!(calls.iter().all(|it| it["arguments"].is_object()), "{step}");
+        let results = step["observation"]["results"].as_array().cloned().unwrap_or_default();
+        assert_eq!(results.len(), calls.len());
+        for result in &results {
+            assert!(ids.contains(string(&result["source_call_id"])), "{step}");
+        }
+        found += calls.len();
+    }
+    assert_eq!(found, calls);
+}
+
+/// Method: every fixture, in every form.
+#[test]
+fn every_fixture_has_the_structure_of_each_form() {
+    let mut checked = 0;
+    for case in cases() {
+        let (stream, mut checker) = (case.bytes(), case.checker());
+        let mut form = |to: To| values(&converted(&stream, &mut checker, to));
+        let (text, calls) = said(&form(To::Events));
+        check_ag_ui(&form(To::AgUi), &text, calls);
+        let one = |values: Vec<Value>| {
+            assert_eq!(values.len(), 1, "{}", case.path.display());
+            values.into_iter().next().unwrap()
+        };
+        check_chrome_trace(&one(form(To::ChromeTrace)), calls);
+        check_otlp(&one(form(To::OtlpJson)), calls);
+        check_atif(&one(form(To::Atif)), calls);
+        checked += 1;
+    }
+    assert!(checked > 300, "only {checked}");
+}
+
+/// Goal: the bytes are the same however the input is cut, and in every run.
+#[test]
+fn forms_do_not_depend_on_how_the_stream_arrives() {
+    let mut checked = 0;
+    for case in cases().iter().filter(|case| case.path.starts_with("fixtures/agents")).step_by(7) {
+        let stream = case.bytes();
+        for to in FORMS {
+            let whole = converted(&stream, &mut case.checker(), to);
+            for size in [1, 64] {
+                let trickled = fed(&stream, size, &mut case.checker(), to);
+                assert_eq!(trickled, whole, "{}, {to:?}", case.path.display());
+            }
+            checked += 1;
+        }
+    }
+    assert!(checked > 300, "only {checked}");
+}
+
+fn fed(stream: &[u8], size: usize, checker: &mut Checker, to: To) -> String {
+    let mut output = Vec::new();
+    let mut conversion = Conversion::new(to, true, &mut output);
+    let mut check = checker.stream("-");
+    for piece in stream.chunks(size) {
+        check.feed(piece, &mut conversion).unwrap();
+    }
+    check.finish(&ProducerExit::default(), &mut conversion).unwrap();
+    text(&output)
+}
+
+/// Goal: where a stream has no times, the forms say so and use none.
+#[test]
+fn times_are_those_of_the_stream_or_its_order() {
+    let trace = |path: &str, profile: &str| {
+        let stream = fs::read(root().join("fixtures/agents").join(path)).unwrap();
+        let text = converted(&stream, &mut checker(["--profile", profile]), To::ChromeTrace);
+        values(&text).remove(0)
+    };
+    let start = |trace: &Value| {
+        let calls = array(&trace["traceEvents"]).iter().filter(|it| it["ph"] == "b");
+        calls.map(|it| it["ts"].as_u64().unwrap()).next().unwrap()
+    };
+    let timed = trace("cursor/plain.ndjson", "cursor");
+    assert_eq!(timed["otherData"]["clock"], "the times in the stream");
+    assert_eq!(start(&timed), 1_773_227_463_623_000);
+    let untimed = trace("gemini/failed-tools.ndjson", "gemini");
+    assert!(string(&untimed["otherData"]["clock"]).starts_with("the order of the events: "));
+    assert!(start(&untimed) < 1_000_000);
+}

@@ -1,0 +1,199 @@
+// Opens HTML reports in Chromium and checks what a reader meets: nothing is fetched, no text of a
+// stream executes, filters, links, search and keyboard work, without the script everything is
+// readable, and axe-core finds no violation.
+//
+//   npm install --prefix /tmp/page playwright-core axe-core
+//   NODE_PATH=/tmp/page/node_modules node tests/page/check.mjs REPORT.html...
+//
+// CHROMIUM names the browser [default: /usr/bin/chromium]. Pages in the folder of an index are
+// checked, too. Prints one line for each page that fails, and the sum.
+
+import { createRequire } from "node:module";
+import { existsSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const require = createRequire(join(process.env.NODE_PATH ?? ".", "page.cjs"));
+const { chromium } = require("playwright-core");
+const axe = require("axe-core").source;
+
+const failures = [];
+const counts = { pages: 0, links: 0, filtered: 0, searched: 0, keys: 0 };
+
+function fail(file, what) {
+  failures.push(`${file}: ${what}`);
+  console.log(failures.at(-1));
+}
+
+/// The reports, and the pages in their folders.
+function pages(reports) {
+  return reports.flatMap((report) => {
+    const folder = report.replace(/\.html$/, ".pages");
+    const more = existsSync(folder) ? readdirSync(folder).sort() : [];
+    return [report, ...more.map((name) => join(folder, name))];
+  });
+}
+
+/// A page that notes each request, script and message.
+async function open(context, file, what) {
+  const page = await context.newPage();
+  const url = pathToFileURL(resolve(file)).href;
+  page.on("request", (request) => {
+    if (request.url().split("#")[0] !== url) fail(file, `${what}: fetches ${request.url()}`);
+  });
+  page.on("console", (message) => fail(file, `${what}: ${message.text().slice(0, 200)}`));
+  page.on("pageerror", (error) => fail(file, `${what}: ${error}`));
+  page.on("dialog", async (dialog) => {
+    fail(file, `${what}: a dialog opens`);
+    await dialog.dismiss();
+  });
+  await page.goto(url);
+  return page;
+}
+
+/// Every link leads to something in the page, a page beside it, or the page of a rule.
+async function links(page, file) {
+  const bad = await page.evaluate(() => {
+    const links = [...document.querySelectorAll("a")];
+    const targets = links.map((link) => link.getAttribute("href")).filter((it) => it !== null);
+    const here = targets.filter((it) => it.startsWith("#"));
+    return {
+      count: targets.length,
+      broken: here.filter((it) => !document.getElementById(it.slice(1))),
+      others: targets.filter((it) => !it.startsWith("#")),
+      ids: [...document.querySelectorAll("[id]")].map((it) => it.id),
+    };
+  });
+  counts.links += bad.count;
+  for (const link of bad.broken) fail(file, `nothing has the id of ${link}`);
+  if (new Set(bad.ids).size !== bad.ids.length) fail(file, "two elements share an id");
+  for (const link of bad.others) {
+    const isRule = /^https:\/\/github\.com\/[^?#]*\/src\/rules\/[a-z0-9-]+\.md$/.test(link);
+    const path = join(resolve(file), "..", decodeURIComponent(link));
+    if (!isRule && !existsSync(path)) fail(file, `leads to ${link}`);
+  }
+}
+
+async function filters(page, file) {
+  const shown = () => page.locator("#log > li:visible").count();
+  const all = await shown();
+  for (const select of await page.locator("#filter select").all()) {
+    for (const option of await select.locator("option").all()) {
+      const [value, words] = [await option.getAttribute("value"), await option.textContent()];
+      const count = / \((\d+)\)$/.exec(words);
+      await select.selectOption(value);
+      const now = await shown();
+      if (value === "" ? now !== all : now === 0) fail(file, `${words}: shows ${now} of ${all}`);
+      if (count && now !== Number(count[1])) fail(file, `${words}: shows ${now}`);
+      counts.filtered += 1;
+    }
+    await select.selectOption("");
+  }
+  const search = page.locator("#filter input");
+  await search.fill("no text has this \u{1f9ea}");
+  if ((await shown()) !== 0) fail(file, "the search finds what is not there");
+  const first = page.locator("#log > li").first();
+  await search.fill("");
+  if (all > 0) {
+    const text = (await first.textContent()).trim().slice(0, 40);
+    await search.fill(text);
+    if (!(await first.isVisible())) fail(file, `the search does not find ${text}`);
+    await search.fill("");
+  }
+  counts.searched += 1;
+}
+
+/// From a bar to its call, which unfolds, and back.
+async function bothWays(page, file) {
+  const bar = page.locator("svg a[id^=b]").first();
+  if ((await bar.count()) === 0) return;
+  const id = (await bar.getAttribute("id")).replace("b", "c");
+  await bar.evaluate((it) => it.dispatchEvent(new MouseEvent("click", { bubbles: true })));
+  const call = page.locator(`#${id}`);
+  await page.waitForFunction((hash) => location.hash === hash, `#${id}`);
+  await page.waitForTimeout(20);
+  if (!(await call.locator("details").evaluate((it) => it.open))) {
+    fail(file, "a call stays folded");
+  }
+  await call.locator("a[href^='#b']").click();
+  if (!(await page.url()).endsWith(`#${id.replace("c", "b")}`)) fail(file, "no way back");
+}
+
+/// The keyboard alone reaches the filter and every fold, and opens one.
+async function keyboard(page, file) {
+  const fold = page.locator("#log details:not([open]) > summary").first();
+  if ((await fold.count()) === 0) return;
+  await page.evaluate(() => window.getSelection().removeAllRanges());
+  await page.locator("h1").click();
+  const seen = new Set();
+  for (let step = 0; step < 60; step += 1) {
+    await page.keyboard.press("Tab");
+    const at = await page.evaluate(() => {
+      const it = document.activeElement;
+      return it.closest("#filter") ? "filter" : it.localName;
+    });
+    seen.add(at);
+    if (at === "summary") break;
+  }
+  const isClosed = "document.activeElement.parentElement.open";
+  const before = await page.evaluate(isClosed);
+  await page.keyboard.press("Enter");
+  if (!seen.has("filter") || (await page.evaluate(isClosed)) === before) {
+    fail(file, `the keyboard reaches ${[...seen]}`);
+  }
+  counts.keys += 1;
+}
+
+async function check(browser, file) {
+  const settings = { viewport: { width: 1280, height: 900 } };
+  const context = await browser.newContext({ ...settings, bypassCSP: false });
+  const page = await open(context, file, "page");
+  await links(page, file);
+  if ((await page.locator("#filter").count()) > 0) {
+    if (!(await page.locator("#filter").isVisible())) fail(file, "the script does not run");
+    await filters(page, file);
+    await bothWays(page, file);
+    await keyboard(page, file);
+  }
+  await context.close();
+  await accessible(browser, file);
+  const blocked = await browser.newContext({ ...settings, javaScriptEnabled: false });
+  const plain = await open(blocked, file, "without the script");
+  if (await plain.locator("#filter").isVisible()) fail(file, "a filter without a script");
+  if (!(await plain.locator("h1").isVisible())) fail(file, "nothing without the script");
+  await blocked.close();
+  counts.pages += 1;
+}
+
+/// axe-core needs a script of its own, so the policy is off: for it alone.
+async function accessible(browser, file) {
+  for (const [colorScheme, width] of [["light", 390], ["dark", 1280]]) {
+    const viewport = { width, height: 900 };
+    const context = await browser.newContext({ viewport, colorScheme, bypassCSP: true });
+    const page = await open(context, file, `axe ${colorScheme}`);
+    await page.addStyleTag({ content: "#log > li { content-visibility: visible !important }" });
+    await page.evaluate(() => {
+      for (const fold of document.querySelectorAll("#log details")) fold.open = true;
+    });
+    await page.evaluate(axe);
+    const result = await page.evaluate(() => globalThis.axe.run({ resultTypes: ["violations"] }));
+    for (const { id, nodes } of result.violations) {
+      fail(file, `axe ${colorScheme} ${width}: ${id} ${nodes[0].html.slice(0, 160)}`);
+    }
+    const wide = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    if (wide > 0) fail(file, `${width}: ${wide} pixels too wide`);
+    await context.close();
+  }
+}
+
+const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+for (const file of pages(process.argv.slice(2))) await check(browser, file);
+await browser.close();
+console.log(
+  `${counts.pages} pages, ${counts.links} links, ${counts.filtered} filters, ` +
+    `${counts.searched} searches, ${counts.keys} by keyboard: ${failures.length} failures`,
+);
+process.exitCode = failures.length > 0 || counts.pages === 0 ? 1 : 0;
