@@ -241,6 +241,12 @@ mod program {
     /// Length of a finding's fingerprint, in bytes.
     pub(crate) const FINGERPRINT_BYTES: usize = 16;
 
+    /// Lines of text of each of two runs that are compared. The time grows with the square.
+    pub(crate) const COMPARED_LINES_MAX: usize = 2_000;
+
+    /// Rows of one list of a comparison.
+    pub(crate) const COMPARED_ROWS_MAX: usize = 50;
+
     /// Longest duration of a timer.
     pub(crate) const TIMER_MAX: Duration = Duration::from_secs(365 * 86_400);
 

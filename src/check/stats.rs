@@ -12,8 +12,8 @@ pub struct RunStats {
     /// Events of the run that have a time.
     pub timed_events: u64,
     /// The time from the first event that has one to the last one, without the time between turns.
-    /// `calls_ms` and `other_ms` are its parts; they are absent if the stream does not show of every
-    /// completed call when it started and when it ended.
+    /// `calls_ms` and `other_ms` are its parts. They are absent if the stream does not show when
+    /// each completed call started and ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elapsed_ms: Option<u64>,
     /// The time in which a tool call was open.

@@ -24,7 +24,7 @@ use values::{duration, duration_or_none, jobs};
 
 pub(crate) use generated::{completions, manual_page, names_subcommand};
 pub(crate) use help::{one_line, usage};
-pub(crate) use subcommand::{DriftArgs, ProfileDraft, SchemaOf, Subcommand};
+pub(crate) use subcommand::{DiffArgs, DiffFormat, DriftArgs, ProfileDraft, SchemaOf, Subcommand};
 pub(crate) use values::{
     Color, EngineName, InputFormat, ReportFormat, ReportTo, SessionCount, Size, Target, rule,
 };

@@ -1,5 +1,5 @@
-//! The subcommands, which check nothing: `rules`, `profiles`, `schema`, `merge`, `drift`, `completions`
-//! and `man`.
+//! The subcommands, which check nothing: `rules`, `profiles`, `schema`, `merge`, `diff`, `drift`,
+//! `completions` and `man`.
 
 use std::io::{BufReader, BufWriter};
 use std::path::PathBuf;
@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use super::args::{ProfileDraft, SchemaOf, Subcommand, completions, manual_page};
 use super::config;
 use super::draft::draft_profile;
-use super::drift;
 use super::error::CliError;
 use super::exit;
 use super::inputs::{Input, STDIN};
 use super::outputs::{STDOUT, stdout};
 use super::workflow_commands::escape_commands;
+use super::{diff, drift};
 use super::{print, print_stderr};
 use crate::error::Error;
 use crate::output::baseline;
@@ -24,6 +24,7 @@ use crate::rules::{Rule, Severity};
 pub(super) fn run(subcommand: &Subcommand) -> Result<u8, CliError> {
     match subcommand {
         Subcommand::Merge { reports } => return merge(reports),
+        Subcommand::Diff(arguments) => return diff::run(arguments),
         Subcommand::Drift(arguments) => return drift::run(arguments),
         Subcommand::Rules { name: None } => print(&rule_list())?,
         Subcommand::Rules { name: Some(rule) } => print(rule.page())?,

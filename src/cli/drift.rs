@@ -7,7 +7,7 @@ use super::args::DriftArgs;
 use super::error::CliError;
 use super::inputs::{Input, inputs};
 use super::{exit, print, print_stderr};
-use crate::check::{Checker, StreamSummary};
+use crate::check::{Checker, Observer, StreamSummary};
 use crate::error::Error;
 use crate::output::report::DriftReport;
 use crate::profile::detect::AUTO;
@@ -34,8 +34,12 @@ pub(super) fn checker(profile: Option<&str>) -> Result<Checker, Error> {
 }
 
 /// Reads the figures of one recording.
-pub(super) fn read(input: &Input, checker: &mut Checker) -> Result<StreamSummary, Error> {
-    checker.check(&input.name(), Decompressed::new(input.open()?), &mut ())
+pub(super) fn read(
+    input: &Input,
+    checker: &mut Checker,
+    out: &mut dyn Observer,
+) -> Result<StreamSummary, Error> {
+    checker.check(&input.name(), Decompressed::new(input.open()?), out)
 }
 
 /// What the profiles do not know of these recordings, and whether all could be read. What cannot
@@ -45,7 +49,9 @@ fn collected(files: &[PathBuf], checker: &mut Checker) -> (DriftReport, bool) {
     let mut are_read = true;
     let streams = if files.is_empty() { Vec::new() } else { inputs(files.to_vec()) };
     for input in streams {
-        match input.and_then(|input| read(&input, checker)) {
+        match input.and_then(|input| read(&input, checker, &mut ())) {
+            // Nothing shows whose stream it is.
+            Ok(summary) if summary.events == 0 => {}
             Ok(summary) => report.add(&summary),
             Err(error) => {
                 print_stderr(&format!("ndjson-check: {}", CliError::from(error)));

@@ -6,6 +6,7 @@ mod baseline;
 mod batch;
 mod commands;
 mod config;
+mod diff;
 mod draft;
 mod drift;
 mod error;

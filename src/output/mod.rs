@@ -2,6 +2,8 @@
 
 #[cfg(feature = "cli")]
 pub(crate) mod baseline;
+#[cfg(feature = "cli")]
+pub(crate) mod compare;
 pub(crate) mod convert;
 mod digits;
 #[cfg(feature = "cli")]

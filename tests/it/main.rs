@@ -14,8 +14,10 @@ mod content;
 mod contracts;
 mod convert;
 mod demands;
+mod diff;
 #[path = "../differential/mod.rs"]
 mod differential;
+mod drift;
 mod engines;
 mod events;
 mod extends;

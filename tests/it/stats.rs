@@ -49,8 +49,8 @@ fn cursor(event: &Value) -> Option<Half> {
     let (tool, call) =
         event["tool_call"].as_object()?.iter().find(|(key, _)| key.ends_with("ToolCall"))?;
     let ends = (event["subtype"] == "completed").then(|| {
-        let result = &call["result"];
-        result["failure"].is_object() || result["error"].is_object()
+        let success = &call["result"]["success"];
+        !success.is_object() || success["isError"] == true
     });
     let tool = tool.strip_suffix("ToolCall").map(str::to_owned);
     Some((id, tool, ends, event["timestamp_ms"].as_u64()?))
@@ -183,8 +183,8 @@ fn call(at: u64, subtype: &str, id: &str) -> String {
     )
 }
 
-/// Goal: time with an open call, time without, and silences are what the times say, also where calls
-/// overlap, a clock goes back, or a new turn begins.
+/// Goal: time with an open call, time without, and silences are what the times say, also where
+/// calls overlap, a clock goes back, or a new turn begins.
 #[test]
 fn time_is_divided_by_open_calls() {
     let user = |at| {

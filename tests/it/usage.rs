@@ -214,6 +214,8 @@ fn the_help_fits_a_terminal() {
         (&["profiles", "draft", "--help"], 24),
         (&["schema", "-h"], 24),
         (&["completions", "-h"], 24),
+        (&["diff", "--help"], 24),
+        (&["drift", "--help"], 24),
     ] {
         let help = printed(arguments);
         let wide: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
@@ -226,8 +228,10 @@ fn the_help_fits_a_terminal() {
 #[test]
 fn the_help_shows_what_it_should() {
     let (short, long) = (printed(&["-h"]), printed(&["--help"]));
-    for subcommand in ["rules", "profiles", "schema", "merge", "completions", "man"] {
-        let is_rare = ["merge", "completions", "man"].contains(&subcommand);
+    for subcommand in
+        ["rules", "profiles", "schema", "merge", "diff", "drift", "completions", "man"]
+    {
+        let is_rare = ["merge", "diff", "drift", "completions", "man"].contains(&subcommand);
         assert_eq!(short.contains(&format!("\n  {subcommand} ")), !is_rare, "{short}");
         assert!(long.contains(&format!("\n  {subcommand} ")), "{long}");
     }

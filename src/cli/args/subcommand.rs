@@ -51,6 +51,8 @@ ndjson-check profiles [NAME]
         #[arg(value_name = "REPORT", required = true)]
         reports: Vec<PathBuf>,
     },
+    /// Show what changed between two recordings
+    Diff(DiffArgs),
     /// Show what the profiles do not know of recordings of a new version
     Drift(DriftArgs),
     /// Print the completions of a shell
@@ -98,4 +100,33 @@ pub(crate) struct DriftArgs {
     /// Agent profile: built-in name, profile file, or `auto` to detect it
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) profile: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 the runs did the same, 1 they differ, 2 one could not be read"
+)]
+pub(crate) struct DiffArgs {
+    /// The first recording, such as that of the old version
+    #[arg(value_name = "A")]
+    pub(crate) a: PathBuf,
+
+    /// The second recording
+    #[arg(value_name = "B")]
+    pub(crate) b: PathBuf,
+
+    /// How to write it
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
+    pub(crate) report: DiffFormat,
+
+    /// Agent profile: built-in name, profile file, or `auto` to detect it
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) profile: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    Human,
+    Json,
+    Markdown,
 }

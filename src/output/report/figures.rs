@@ -7,7 +7,7 @@ use crate::check::{Outcome, StreamSummary, counted};
 use crate::profile::{ExitStatus, Reason};
 
 /// The outcome of a stream, with the reason for one that is not a success.
-pub(super) fn outcome(summary: &StreamSummary) -> String {
+pub(in crate::output) fn outcome(summary: &StreamSummary) -> String {
     let reason = match (summary.outcome, summary.facts.reason) {
         (Outcome::Failed | Outcome::Truncated, Some(reason)) if reason != Reason::Unknown => {
             format!(" ({})", reason.name())
@@ -109,12 +109,12 @@ fn aside(text: String) -> String {
 }
 
 /// Cents, and more digits of what is less than ten cents.
-pub(super) fn dollars(cost: f64) -> String {
+pub(in crate::output) fn dollars(cost: f64) -> String {
     if cost == 0.0 || cost >= 0.1 { format!("${cost:.2}") } else { format!("${cost:.4}") }
 }
 
 /// With a space between groups of three digits.
-pub(super) fn grouped(number: u64) -> String {
+pub(in crate::output) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
     groups.collect::<Vec<_>>().join(" ")

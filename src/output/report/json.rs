@@ -140,6 +140,47 @@ impl<W: Write> Observer for Json<W> {
     }
 }
 
+/// The comparison of two streams, as one line. The lists say what only the first stream has, with
+/// `removed`, and what only the second one has.
+#[cfg(feature = "cli")]
+pub(in crate::output) fn diff_line(
+    streams: (&StreamSummary, &StreamSummary),
+    differs: bool,
+    is_clipped: bool,
+    lists: [&[ChangedItem]; 3],
+) -> String {
+    let [calls, text, unknown] = lists;
+    let line = DiffLine {
+        r#type: "diff",
+        report_version: REPORT_VERSION,
+        tool_version: env!("CARGO_PKG_VERSION"),
+        differs,
+        is_clipped,
+        calls,
+        text,
+        unknown,
+        a: StreamLine::from(streams.0),
+        b: StreamLine::from(streams.1),
+    };
+    escaped_json(&serde_json::to_string(&line).unwrap_or_default()) + "\n"
+}
+
+/// One item of a list that only one of two streams has.
+#[cfg(feature = "cli")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(in crate::output) struct ChangedItem {
+    pub(in crate::output) change: Change,
+    pub(in crate::output) item: String,
+}
+
+#[cfg(feature = "cli")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::output) enum Change {
+    Removed,
+    Added,
+}
+
 impl<'a> From<&'a StreamSummary> for StreamLine<'a> {
     fn from(summary: &'a StreamSummary) -> Self {
         let counts = summary.rule_counts.iter().map(|(rule, count)| (rule.name(), *count));
@@ -253,6 +294,21 @@ struct StreamLine<'a> {
     stats: Option<&'a RunStats>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<NoteObject>,
+}
+
+#[cfg(feature = "cli")]
+#[derive(Serialize)]
+struct DiffLine<'a> {
+    r#type: &'a str,
+    report_version: u8,
+    tool_version: &'a str,
+    differs: bool,
+    is_clipped: bool,
+    calls: &'a [ChangedItem],
+    text: &'a [ChangedItem],
+    unknown: &'a [ChangedItem],
+    a: StreamLine<'a>,
+    b: StreamLine<'a>,
 }
 
 #[derive(Serialize)]

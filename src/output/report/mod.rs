@@ -44,8 +44,12 @@ pub(crate) use baseline_writer::BaselineWriter;
 #[cfg(feature = "cli")]
 pub(crate) use drift::DriftReport;
 #[cfg(feature = "cli")]
+pub(super) use figures::{dollars, grouped, outcome};
+#[cfg(feature = "cli")]
 pub(crate) use html::{Html, PageFolder};
 pub use human::Human;
+#[cfg(feature = "cli")]
+pub(super) use json::{Change, ChangedItem, diff_line};
 pub use json::{Json, SCHEMA};
 #[cfg(feature = "cli")]
 pub(crate) use junit::Junit;
@@ -56,7 +60,11 @@ pub(crate) use merge::MergedReports;
 #[cfg(feature = "cli")]
 pub(crate) use sarif::Sarif;
 #[cfg(feature = "cli")]
+pub(super) use stats_text::{Table, duration};
+#[cfg(feature = "cli")]
 pub(crate) use step_outputs::StepOutputs;
+#[cfg(feature = "cli")]
+pub(super) use unknown_text::name as unknown_name;
 
 /// A report, whatever its format: it observes all streams, then gets their sum.
 #[cfg(feature = "cli")]

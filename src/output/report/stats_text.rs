@@ -18,7 +18,7 @@ const LONGEST_SHOWN_MAX: usize = 5;
 
 /// A table: the first column is text, and the others are numbers.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(in crate::output) struct Table {
     pub(super) head: Vec<&'static str>,
     pub(super) rows: Vec<Vec<String>>,
     /// Rows that there is no room for.
@@ -117,14 +117,14 @@ pub(super) fn tools(tools: &[ToolStats], is_single: bool) -> Table {
 }
 
 impl Table {
-    fn new(head: Vec<&'static str>, mut rows: Vec<Vec<String>>) -> Self {
+    pub(in crate::output) fn new(head: Vec<&'static str>, mut rows: Vec<Vec<String>>) -> Self {
         let omitted = rows.len().saturating_sub(STATS_ROWS_MAX);
         rows.truncate(STATS_ROWS_MAX);
         Self { head, rows, omitted }
     }
 
     /// As lines of text, in columns; nothing for an empty table.
-    pub(super) fn text(&self) -> String {
+    pub(in crate::output) fn text(&self) -> String {
         if self.rows.is_empty() {
             return String::new();
         }
@@ -239,7 +239,7 @@ fn brief(detail: &str) -> String {
 }
 
 /// With three digits or so: `230 ms`, `2.31 s`, `40.1 s`, `12 m 05 s`, `1 h 02 m`.
-pub(super) fn duration(ms: u64) -> String {
+pub(in crate::output) fn duration(ms: u64) -> String {
     let seconds = ms / 1_000;
     match ms {
         0..1_000 => format!("{ms} ms"),

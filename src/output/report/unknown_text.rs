@@ -2,6 +2,8 @@
 
 use super::stats::{Agent, FoundName, StatsTotals, Unknown};
 use super::stats_text::{agent, short};
+#[cfg(feature = "cli")]
+use crate::check::UnknownName;
 use crate::check::{UnknownKind, counted};
 use crate::limits::STATS_ROWS_MAX;
 use crate::rules::escape::visible;
@@ -28,17 +30,26 @@ pub(super) fn all(totals: &StatsTotals) -> Vec<String> {
 
 /// One name, how often it came, and where first.
 pub(super) fn line((kind, of, name): &Unknown, found: &FoundName) -> String {
-    let (kind_name, count) = (kind.name(), found.count);
-    let name = if name.is_empty() { "(no name)".to_owned() } else { visible(name).into_owned() };
-    let of = of.as_deref().map(|of| format!(" of {}", short(of))).unwrap_or_default();
-    let name = match kind {
-        UnknownKind::Value => format!("\"{name}\"{of}"),
-        _ => format!("{name}{of}"),
-    };
+    let (name, count) = (named(*kind, of.as_deref(), name), found.count);
     let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
     let streams = match found.streams {
         1 => String::new(),
         streams => format!(" in {}", counted(streams, "stream")),
     };
-    format!("{kind_name} {name}: {times}{streams}, first {}:{}", visible(&found.path), found.line)
+    format!("{name}: {times}{streams}, first {}:{}", visible(&found.path), found.line)
+}
+
+/// One name without its counts.
+#[cfg(feature = "cli")]
+pub(in crate::output) fn name(unknown: &UnknownName) -> String {
+    named(unknown.kind, unknown.of.as_deref(), &unknown.name)
+}
+
+fn named(kind: UnknownKind, of: Option<&str>, name: &str) -> String {
+    let name = if name.is_empty() { "(no name)".to_owned() } else { visible(name).into_owned() };
+    let of = of.map(|of| format!(" of {}", short(of))).unwrap_or_default();
+    match kind {
+        UnknownKind::Value => format!("value \"{name}\"{of}"),
+        kind => format!("{} {name}{of}", kind.name()),
+    }
 }

@@ -1,0 +1,39 @@
+//! `diff`: what changed between two runs.
+
+use std::path::Path;
+
+use super::args::{DiffArgs, DiffFormat};
+use super::drift::{checker, read};
+use super::error::CliError;
+use super::inputs::inputs;
+use super::{exit, print};
+use crate::check::Checker;
+use crate::error::Error;
+use crate::output::compare::{Outline, RunComparison};
+
+/// Prints how two recordings differ; returns the exit code.
+pub(super) fn run(arguments: &DiffArgs) -> Result<u8, CliError> {
+    let mut checker = checker(arguments.profile.as_deref())?;
+    let a = outline(&arguments.a, &mut checker)?;
+    let b = outline(&arguments.b, &mut checker)?;
+    let Some(comparison) = RunComparison::new(&a, &b) else { return Ok(exit::NOT_CHECKED) };
+    print(&match arguments.report {
+        DiffFormat::Human => comparison.text(),
+        DiffFormat::Json => comparison.json(),
+        DiffFormat::Markdown => comparison.markdown(),
+    })?;
+    Ok(if comparison.differs() { exit::DIFFERS } else { exit::SUCCEEDED })
+}
+
+fn outline(file: &Path, checker: &mut Checker) -> Result<Outline, CliError> {
+    let mut outline = Outline::default();
+    let mut streams = inputs(vec![file.to_owned()]);
+    let stream = streams.pop().filter(|_| streams.is_empty());
+    let one = || Error::NothingToCheck {
+        origin: file.display().to_string(),
+        message: "name one recording, not a directory of several".to_owned(),
+    };
+    let input = stream.ok_or_else(one)??;
+    read(&input, checker, &mut outline)?;
+    Ok(outline)
+}

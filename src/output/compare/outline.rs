@@ -1,0 +1,131 @@
+//! What a run did, in short: its calls in their order, and its text.
+
+use std::collections::HashMap;
+
+use crate::check::{CallChange, CallUpdate, CheckedEvent, Observer, StreamSummary, TextUpdate};
+use crate::limits::{CALL_ROWS_MAX, COMPARED_LINES_MAX, TEXT_BYTES_MAX};
+use crate::profile::CallOutcome;
+use crate::rules::escape::visible;
+
+/// Collects what one run did.
+#[derive(Debug, Default)]
+pub(crate) struct Outline {
+    calls: Vec<OutlinedCall>,
+    /// Where open calls are in the list, by their numbers.
+    open: HashMap<u64, usize>,
+    /// The texts of the assistant, one after the other, each with a line feed behind it.
+    text: String,
+    /// Where the open text begins.
+    text_start: usize,
+    is_clipped: bool,
+    pub(super) summary: Option<StreamSummary>,
+}
+
+#[derive(Debug, Default)]
+struct OutlinedCall {
+    tool: String,
+    detail: String,
+    outcome: Option<CallOutcome>,
+}
+
+impl Outline {
+    /// The calls in the order of their starts, each as one line of text.
+    pub(super) fn calls(&self) -> Vec<String> {
+        self.calls.iter().map(OutlinedCall::line).collect()
+    }
+
+    /// The lines of the text.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let lines = self.text.lines().filter(|line| !line.trim().is_empty());
+        lines.take(COMPARED_LINES_MAX).map(|line| visible(line).into_owned()).collect()
+    }
+
+    /// Whether there is more than what is compared.
+    pub(super) fn is_clipped(&self) -> bool {
+        self.is_clipped || self.text.lines().count() > COMPARED_LINES_MAX
+    }
+
+    fn call(&mut self, update: &CallUpdate<'_>) {
+        let known = self.open.get(&update.number).copied();
+        let index = known.unwrap_or(self.calls.len());
+        if index == CALL_ROWS_MAX {
+            self.is_clipped = true;
+            return;
+        }
+        if known.is_none() {
+            self.calls.push(OutlinedCall::default());
+        }
+        let call = &mut self.calls[index];
+        if call.tool.is_empty() {
+            call.tool = update.action.tool.to_string();
+        }
+        if let Some(detail) = update.detail() {
+            detail.clone_into(&mut call.detail);
+        }
+        match update.change {
+            CallChange::Started => drop(self.open.insert(update.number, index)),
+            CallChange::StartedAgain => {}
+            CallChange::Completed(outcome) => {
+                call.outcome = Some(outcome);
+                self.open.remove(&update.number);
+            }
+        }
+    }
+
+    fn text(&mut self, update: &TextUpdate<'_>) {
+        match update {
+            TextUpdate::Chunk(text) => self.append(text),
+            TextUpdate::Replaced(text) => {
+                self.text.truncate(self.text_start);
+                self.append(text);
+            }
+            TextUpdate::Abandoned => self.text.truncate(self.text_start),
+            TextUpdate::SegmentEnd | TextUpdate::NewTurn => {
+                if self.text.len() > self.text_start {
+                    self.text.push('\n');
+                }
+                self.text_start = self.text.len();
+            }
+            TextUpdate::Answer(_) => {}
+        }
+    }
+
+    fn append(&mut self, text: &str) {
+        if self.text.len() + text.len() <= TEXT_BYTES_MAX {
+            self.text.push_str(text);
+        } else {
+            self.is_clipped = true;
+        }
+    }
+}
+
+impl OutlinedCall {
+    fn line(&self) -> String {
+        let tool = if self.tool.is_empty() { "(no name)" } else { &self.tool };
+        let outcome = match self.outcome {
+            Some(CallOutcome::Succeeded | CallOutcome::Unknown) => String::new(),
+            Some(outcome) => format!(" ({})", outcome.name()),
+            None => " (unfinished)".to_owned(),
+        };
+        let detail = if self.detail.is_empty() || self.detail == self.tool {
+            String::new()
+        } else {
+            format!(": {}", visible(&self.detail))
+        };
+        format!("{}{outcome}{detail}", visible(tool))
+    }
+}
+
+impl Observer for Outline {
+    fn event(&mut self, event: &CheckedEvent<'_>) {
+        if !event.is_in_run() {
+            return;
+        }
+        event.text().iter().for_each(|update| self.text(update));
+        event.calls().iter().for_each(|update| self.call(update));
+    }
+
+    fn summary(&mut self, summary: &StreamSummary) {
+        self.summary = Some(summary.clone());
+    }
+}
