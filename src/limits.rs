@@ -104,6 +104,10 @@ pub(crate) const RESULT_LINE_CHARS_MAX: usize = 300;
 /// Lines of a call's result from which on a CI log folds them.
 pub(crate) const GROUPED_LINES_MIN: usize = 10;
 
+/// Longest name of a call in the status line, in bytes; the terminal cuts it further.
+#[cfg(feature = "cli")]
+pub(crate) const STATUS_LABEL_BYTES_MAX: usize = 500;
+
 /// Longest line of reasoning in a log, in bytes; a longer one becomes several.
 pub(crate) const THINKING_LINE_BYTES_MAX: usize = 8 * 1024;
 

@@ -25,7 +25,9 @@ use values::{duration, duration_or_none, jobs};
 
 pub(crate) use generated::{completions, manual_page, names_subcommand};
 pub(crate) use help::{one_line, usage};
-pub(crate) use values::{ReportFormat, ReportTo, Size, rule};
+pub(crate) use values::{
+    Color, EngineName, InputFormat, ReportFormat, ReportTo, SessionCount, Size, rule,
+};
 
 /// The value of `--exit-grace` without the flag.
 #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
@@ -341,44 +343,6 @@ pub(crate) enum RedactMode {
     // Not documented for the parser: a text for one value makes the whole help long.
     Secrets,
     Content,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum InputFormat {
-    Auto,
-    StreamJson,
-    Json,
-    Array,
-}
-
-impl InputFormat {
-    /// Whether the stream is one array; `None` if its first bytes show it.
-    pub(crate) fn is_array(self) -> Option<bool> {
-        match self {
-            Self::Auto => None,
-            Self::StreamJson | Self::Json => Some(false),
-            Self::Array => Some(true),
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SessionCount {
-    One,
-    Many,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EngineName {
-    Fast,
-    Reference,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    Auto,
-    Always,
-    Never,
 }
 
 #[cfg(test)]

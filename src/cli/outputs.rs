@@ -64,7 +64,7 @@ impl Outputs {
                 copies.push(copy.with_lines(lines));
                 None
             }
-            Some(target) => Some(conversion(target, cli)?),
+            Some(target) => Some(conversion(target, cli, &progress)?),
             None => None,
         };
         // Last: it empties the file.
@@ -122,6 +122,7 @@ impl Outputs {
     /// Completes the reports; returns the exit code. `own_code` replaces ours unless an output
     /// failed.
     pub(super) fn finish(&mut self, own_code: Option<u8>) -> Result<u8, CliError> {
+        self.progress.finish();
         let mut failure = self.failure();
         let totals = self.totals;
         let code = |is_unwritten: bool| match own_code.filter(|_| !is_unwritten) {
@@ -154,6 +155,7 @@ impl Observer for Outputs {
     }
 
     fn event(&mut self, event: &CheckedEvent<'_>) {
+        self.progress.event(event);
         if let Some(conversion) = &mut self.conversion {
             conversion.event(event);
         }
@@ -199,7 +201,11 @@ pub(super) fn copied(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or_else(copy, io::Error::from_raw_os_error)
 }
 
-fn conversion(target: Target, cli: &Cli) -> Result<Conversion<Box<dyn Write>>, CliError> {
+fn conversion(
+    target: Target,
+    cli: &Cli,
+    progress: &Progress,
+) -> Result<Conversion<Box<dyn Write>>, CliError> {
     let to = match target {
         Target::Text => To::Text,
         Target::Transcript => To::Transcript,
@@ -207,14 +213,19 @@ fn conversion(target: Target, cli: &Cli) -> Result<Conversion<Box<dyn Write>>, C
         Target::Json => To::Json,
         Target::StreamJson => To::ValidEvents,
     };
+    let on_terminal = io::stdout().is_terminal();
+    let stdout: Box<dyn Write> = match stdout()? {
+        stdout if on_terminal => Box::new(progress.hidden_by(stdout)),
+        stdout => Box::new(stdout),
+    };
     let results = cli.log.results.unwrap_or_default();
     Ok(if results > 0 && in_github_workflow() {
-        let (writer, mark) = own_commands(stdout()?);
+        let (writer, mark) = own_commands(stdout);
         log(Conversion::new(to, cli.raw, writer).groups(Some(mark)), cli)
     } else if to.is_text() {
-        log(Conversion::new(to, cli.raw, stop_commands(stdout()?)), cli)
+        log(Conversion::new(to, cli.raw, stop_commands(stdout)), cli)
     } else {
-        Conversion::new(to, !io::stdout().is_terminal(), escape_commands(stdout()?))
+        Conversion::new(to, !on_terminal, escape_commands(stdout))
     })
 }
 

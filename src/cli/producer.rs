@@ -20,6 +20,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::check::ProducerExit;
+use crate::cli::progress::Progress;
 use crate::cli::stdio::BlockingFile;
 use crate::output::redact::Redactor;
 use group::Group;
@@ -85,6 +86,7 @@ impl Producer {
         no_stdin: bool,
         timers: Timers,
         redactor: Option<Redactor>,
+        progress: Progress,
     ) -> io::Result<(Self, ProducerStream)> {
         let Some((program, arguments)) = command.split_first() else {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -107,7 +109,7 @@ impl Producer {
         };
         let stream = ProducerStream::new(file(stdout), stop_out, Some(watch.0.clone()));
         let stderr = ProducerStream::new(file(stderr), stop_err, None);
-        let stderr = stderr::pass_on(stderr, redactor)?;
+        let stderr = stderr::pass_on(stderr, redactor, progress)?;
         let checks = watch.0.clone();
         let supervisor = Supervisor::new(Some(group), timers, watch, signals, stop);
         Ok((Self { watch: checks, stderr: Some(stderr), supervisor: supervisor.start()? }, stream))

@@ -1,13 +1,16 @@
 //! How far the work is, on the last line of a terminal.
 //!
 //! Short work shows nothing. The line is on standard error; it is removed while something else is
-//! written to the terminal, and when the work is done.
+//! written to the terminal, and when the work is done. Of a run that goes on it shows what the agent
+//! does, see [`RunStatus`].
+
+mod run_status;
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Read, Write};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -17,7 +20,9 @@ use super::args::Cli;
 use super::inputs::Input;
 use super::stdio;
 use super::workflow_commands::in_ci_log;
+use crate::check::CheckedEvent;
 use crate::error::Error;
+use run_status::RunStatus;
 
 /// Shorter work shows no progress.
 const AFTER: Duration = Duration::from_millis(500);
@@ -36,6 +41,16 @@ pub(crate) struct Progress(Option<Shown>);
 struct Shown {
     bar: ProgressBar,
     work: Work,
+    place: Arc<Place>,
+}
+
+/// Whether there is a place for the bar.
+#[derive(Debug, Default)]
+struct Place {
+    /// The last line of the terminal is not complete.
+    line_is_open: AtomicBool,
+    /// The work is done.
+    is_over: AtomicBool,
 }
 
 /// What the bar counts.
@@ -45,12 +60,14 @@ enum Work {
     Files(Arc<AtomicU64>),
     /// The bytes of one file.
     Bytes,
+    /// The events of a stream that arrives.
+    Run(Arc<Mutex<RunStatus>>),
 }
 
 impl Progress {
     /// Shows the progress of this check from now on, where a user sees it and it overwrites no
-    /// other output. Our reports and messages remove the line first. A conversion does not, since
-    /// it may end inside a line; nor does a program that reads our output.
+    /// other output. Our outputs on the same terminal remove the line first; a program that reads
+    /// our output does not. A conversion of files needs no progress: it is one itself.
     pub(crate) fn of(cli: &Cli, inputs: &[Result<Input, Error>]) -> Self {
         let (length, work) = match inputs {
             [Ok(Input::Path(path))] => match path.metadata() {
@@ -60,19 +77,23 @@ impl Progress {
                 _ => return Self::default(),
             },
             [_, _, ..] => (inputs.len() as u64, Work::Files(Arc::default())),
+            [Ok(Input::Stdin)] => (0, Work::Run(Arc::new(Mutex::new(RunStatus::new())))),
+            [] if !cli.command.is_empty() => (0, Work::Run(Arc::new(Mutex::new(RunStatus::new())))),
             _ => return Self::default(),
         };
         let may_be_terminal = |path: &Path| path.metadata().is_ok_and(|file| !file.is_file());
         let mut written =
             cli.report.iter().filter_map(|report| report.file.as_ref()).chain(&cli.tee);
+        let is_run = matches!(work, Work::Run(_));
         let is_shown = io::stderr().is_terminal()
             && !(in_ci_log() || cli.quiet || stdio::stdout_is_pipe())
-            && !(cli.to.is_some() && io::stdout().is_terminal())
+            && (is_run || !(cli.to.is_some() && io::stdout().is_terminal()))
             && !written.any(|path| may_be_terminal(path));
         if !is_shown {
             return Self::default();
         }
-        Self(Some(Shown { bar: bar(length, &work), work }))
+        let place = Arc::default();
+        Self(Some(Shown { bar: bar(length, &work, &place), work, place }))
     }
 
     /// Counts what is read from this stream.
@@ -81,8 +102,15 @@ impl Progress {
     }
 
     pub(crate) fn file_done(&self) {
-        if let Some(Shown { bar, work: Work::Files(_) }) = &self.0 {
+        if let Some(Shown { bar, work: Work::Files(_), .. }) = &self.0 {
             bar.inc(1);
+        }
+    }
+
+    /// An event of the run came.
+    pub(crate) fn event(&self, event: &CheckedEvent<'_>) {
+        if let Some(Shown { work: Work::Run(status), .. }) = &self.0 {
+            status.lock().unwrap_or_else(PoisonError::into_inner).event(event);
         }
     }
 
@@ -100,14 +128,16 @@ impl Progress {
     }
 
     pub(crate) fn finish(&self) {
-        if let Some(Shown { bar, .. }) = &self.0 {
+        if let Some(Shown { bar, place, .. }) = &self.0 {
+            place.is_over.store(true, Ordering::Relaxed);
             bar.finish_and_clear();
         }
     }
 }
 
-fn bar(length: u64, work: &Work) -> ProgressBar {
+fn bar(length: u64, work: &Work, place: &Arc<Place>) -> ProgressBar {
     let style = match work {
+        Work::Run(_) => ProgressStyle::with_template("{wide_msg}"),
         Work::Bytes => ProgressStyle::with_template(
             "[{bar:20}] {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}",
         ),
@@ -123,13 +153,29 @@ fn bar(length: u64, work: &Work) -> ProgressBar {
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ");
     let target = ProgressDrawTarget::hidden();
     let bar = ProgressBar::with_draw_target(Some(length), target).with_style(style);
-    bar.enable_steady_tick(EVERY);
-    let hidden = bar.downgrade();
+    let status = match work {
+        Work::Run(status) => Some(Arc::clone(status)),
+        Work::Files(_) | Work::Bytes => None,
+    };
+    if status.is_none() {
+        bar.enable_steady_tick(EVERY);
+    }
+    let (shown, place) = (bar.downgrade(), Arc::clone(place));
     // Without a thread the work is done and not shown.
     let _ = thread::Builder::new().spawn(move || {
         thread::sleep(AFTER);
-        if let Some(bar) = hidden.upgrade() {
+        if let Some(bar) = shown.upgrade() {
             bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        let Some(status) = status else { return };
+        while !place.is_over.load(Ordering::Relaxed) {
+            if let Some(bar) = shown.upgrade()
+                && !place.line_is_open.load(Ordering::Relaxed)
+            {
+                let line = status.lock().unwrap_or_else(PoisonError::into_inner).line();
+                bar.set_message(line);
+            }
+            thread::sleep(EVERY);
         }
     });
     bar
@@ -148,14 +194,14 @@ impl<R: Read> Read for Counted<'_, R> {
             Some(Shown { work: Work::Files(read), .. }) => {
                 read.fetch_add(count as u64, Ordering::Relaxed);
             }
-            Some(Shown { bar, work: Work::Bytes }) => bar.inc(count as u64),
-            None => {}
+            Some(Shown { bar, work: Work::Bytes, .. }) => bar.inc(count as u64),
+            Some(Shown { work: Work::Run(_), .. }) | None => {}
         }
         Ok(count)
     }
 }
 
-/// Hides the progress during each write to the same terminal. All writes are whole lines.
+/// Hides the progress during each write to the same terminal, and until the line is complete.
 #[derive(Debug)]
 pub(crate) struct HidesProgress<W> {
     progress: Progress,
@@ -164,7 +210,21 @@ pub(crate) struct HidesProgress<W> {
 
 impl<W: Write> Write for HidesProgress<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.progress.hide_during(|| self.writer.write_all(bytes))?;
+        let (Some(Shown { bar, place, .. }), Some(last)) = (&self.progress.0, bytes.last()) else {
+            return self.writer.write(bytes);
+        };
+        let was_open = place.line_is_open.swap(*last != b'\n', Ordering::Relaxed);
+        if *last != b'\n' {
+            bar.finish_and_clear();
+            self.writer.write_all(bytes)?;
+        } else if was_open {
+            self.writer.write_all(bytes)?;
+            if !place.is_over.load(Ordering::Relaxed) {
+                bar.reset();
+            }
+        } else {
+            bar.suspend(|| self.writer.write_all(bytes))?;
+        }
         Ok(bytes.len())
     }
 

@@ -23,7 +23,8 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
     let failed = |program: &str, source| CliError::Start { program: program.to_owned(), source };
     let stderr = outputs.redaction.as_ref().map(Redaction::of_text);
     let (start, name) = if let Some(program) = cli.command.first() {
-        let start = Producer::start(&cli.command, cli.no_stdin, timers, stderr);
+        let start =
+            Producer::start(&cli.command, cli.no_stdin, timers, stderr, outputs.progress.clone());
         let start = start.map_err(|error| failed(&program.to_string_lossy(), error));
         let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
         (start, name.into_owned())

@@ -4,7 +4,7 @@
 //! that may have some once more.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
 use std::sync::Arc;
 
 use crate::json::JsonRef;
@@ -39,9 +39,11 @@ pub(crate) struct Notice {
 /// What is known of the latest block of reasoning.
 #[derive(Debug, Default)]
 struct ThinkingBlock {
-    /// Whether chunks came that no whole has closed.
-    is_open: bool,
     state: RandomState,
+    /// The hash of the chunks so far; none if no block is open.
+    open: Option<DefaultHasher>,
+    /// The hash of chunks that something else ended, before their whole came.
+    unclosed: Option<u64>,
     /// The hash of the latest whole, which some agents send twice.
     whole: Option<u64>,
 }
@@ -114,30 +116,36 @@ fn thinking(
 
 impl ThinkingBlock {
     fn chunk(&mut self, text: &str, updates: &mut Vec<ThinkingUpdate>) {
-        if !text.is_empty() {
-            updates.push(ThinkingUpdate::Chunk(text.to_owned()));
-            self.is_open = true;
+        if text.is_empty() {
+            return;
         }
+        self.open.get_or_insert_with(|| self.state.build_hasher()).write(text.as_bytes());
+        (self.unclosed, self.whole) = (None, None);
+        updates.push(ThinkingUpdate::Chunk(text.to_owned()));
     }
 
     /// A whole block; after its chunks, or after itself, it adds nothing.
     fn whole(&mut self, text: &str, updates: &mut Vec<ThinkingUpdate>) {
-        let hash = Some(self.state.hash_one(text));
-        if self.is_open {
+        let mut hasher = self.state.build_hasher();
+        hasher.write(text.as_bytes());
+        let hash = Some(hasher.finish());
+        let is_known = self.unclosed == hash || self.whole == hash;
+        if self.open.take().is_some() {
             updates.push(ThinkingUpdate::BlockEnd);
-        } else if !text.is_empty() && self.whole != hash {
+        } else if !(text.is_empty() || is_known) {
             updates.push(ThinkingUpdate::Chunk(text.to_owned()));
             updates.push(ThinkingUpdate::BlockEnd);
         }
-        (self.is_open, self.whole) = (false, hash);
+        (self.unclosed, self.whole) = (None, hash);
     }
 
     /// Something else comes: text, a call.
     fn end(&mut self, updates: &mut Vec<ThinkingUpdate>) {
-        if self.is_open {
+        self.whole = None;
+        if let Some(open) = self.open.take() {
+            self.unclosed = Some(open.finish());
             updates.push(ThinkingUpdate::BlockEnd);
         }
-        (self.is_open, self.whole) = (false, None);
     }
 }
 

@@ -30,6 +30,7 @@ mod language;
 mod language_of_calls;
 mod limits;
 mod lines;
+mod log;
 mod many;
 mod merge;
 #[path = "../mutation/mod.rs"]

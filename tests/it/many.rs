@@ -254,6 +254,39 @@ fn progress_is_shown_on_a_terminal_and_wiped_away() {
     assert_eq!(wiped(&sent), "", "{sent:?}");
 }
 
+/// Goal: whoever waits for a run sees what it does, and nothing of that is left between the lines.
+/// Method: what a terminal is sent; each line of the log comes whole after the status is wiped away.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_status_of_a_run_is_shown_on_a_terminal_and_wiped_away() {
+    let program = Path::new(crate::streams::PROGRAM).display();
+    let slow = format!("head -4 {GOOD}; sleep 1.5; tail -n +5 {GOOD}");
+    let status = "\r0:01  4 events  running 0:01: shell npm test -- cart";
+    for (flags, shown) in [
+        ("--color=never", &["-: conforming, "][..]),
+        ("--color=never --to text", &["Ran terminal command npm test", "Read file src/cart.js"]),
+        ("--color=never --to transcript", &["All four cart tests pass: ", "[Edited file src/"]),
+        ("--quiet", &[]),
+    ] {
+        let command = format!("({slow}) | env -u GITHUB_ACTIONS TERM=xterm {program} {flags}");
+        let mut script = std::process::Command::new("script");
+        script.args(["-qec", &command, "/dev/null"]).current_dir(root()).stdin(Stdio::null());
+        let Ok(output) = script.output() else { return };
+        let sent = text(&output.stdout);
+        let flat = sent.replace("\r\x1b[2K", "\r");
+        assert_eq!(flat.contains(status), !shown.is_empty(), "{flags}: {sent:?}");
+        for line in shown {
+            let is_first =
+                |at: usize| sent[..at].ends_with("\n") || sent[..at].ends_with("\x1b[2K");
+            let places: Vec<usize> = sent.match_indices(line).map(|(at, _)| at).collect();
+            assert!(!places.is_empty(), "{flags}: {line}: {sent:?}");
+            assert!(places.into_iter().all(is_first), "{flags}: {line}: {sent:?}");
+        }
+        let last = sent.rsplit("\x1b[2K").next().unwrap_or_default();
+        assert!(!last.contains("events  "), "{flags}: {sent:?}");
+    }
+}
+
 /// Goal: no byte of it is written where no person sees it, or where it would disturb.
 #[test]
 #[cfg(target_os = "linux")]

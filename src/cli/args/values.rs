@@ -6,6 +6,8 @@ use std::str::FromStr;
 use std::thread;
 use std::time::Duration;
 
+use clap::ValueEnum;
+
 use crate::limits::TIMER_MAX;
 use crate::rules::Rule;
 use crate::rules::suggest::nearest;
@@ -124,6 +126,44 @@ impl FromStr for Size {
         let size = number.checked_mul(1 << shift).filter(|size| *size > 0);
         size.map(Self).ok_or_else(|| "the size is out of range".to_owned())
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InputFormat {
+    Auto,
+    StreamJson,
+    Json,
+    Array,
+}
+
+impl InputFormat {
+    /// Whether the stream is one array; `None` if its first bytes show it.
+    pub(crate) fn is_array(self) -> Option<bool> {
+        match self {
+            Self::Auto => None,
+            Self::StreamJson | Self::Json => Some(false),
+            Self::Array => Some(true),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SessionCount {
+    One,
+    Many,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EngineName {
+    Fast,
+    Reference,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
 }
 
 #[cfg(test)]

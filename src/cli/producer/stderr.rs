@@ -5,6 +5,7 @@ use std::io::{self, Read as _, Write as _};
 use std::thread::{self, JoinHandle};
 
 use super::stream::ProducerStream;
+use crate::cli::progress::Progress;
 use crate::cli::stdio;
 use crate::limits::{STDERR_BYTES_MAX, STDERR_LINES_MAX};
 use crate::output::redact::Redactor;
@@ -15,11 +16,12 @@ use crate::output::redact::Redactor;
 pub(super) fn pass_on(
     mut pipe: ProducerStream,
     mut redactor: Option<Redactor>,
+    progress: Progress,
 ) -> io::Result<JoinHandle<Vec<String>>> {
     thread::Builder::new().spawn(move || {
         let mut tail = VecDeque::new();
         let mut buffer = vec![0; 16 * 1024];
-        let mut ours = stdio::stderr().ok();
+        let mut ours = stdio::stderr().ok().map(|stderr| progress.hidden_by(stderr));
         while let Ok(count @ 1..) = pipe.read(&mut buffer) {
             let bytes = &buffer[..count];
             tail.extend(bytes);

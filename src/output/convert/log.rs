@@ -50,7 +50,7 @@ impl Log {
         if let Some(mark) = mark {
             // Raw text could end the line. In a command the runner decodes `%`.
             let title = visible(&text).replace('%', "%25");
-            out.push_str(&format!("{mark}::group::{title}\n"));
+            out.extend([mark, "::group::", &title, "\n"]);
         } else {
             out.push_str(&self.painted(&text, *style));
             out.push('\n');
@@ -62,7 +62,7 @@ impl Log {
             out.push('\n');
         }
         if let Some(mark) = mark {
-            out.push_str(&format!("{mark}::endgroup::\n"));
+            out.extend([mark, "::endgroup::\n"]);
         }
     }
 
@@ -76,7 +76,7 @@ impl Log {
                 LineStyle::Quiet => return text.dimmed().to_string(),
             }
         }
-        let _ = style;
+        let _ = (style, self.has_color);
         text.to_owned()
     }
 

@@ -23,7 +23,9 @@ impl TextFormatter {
 
     fn write(&self, lines: &[LogLine], out: &mut Vec<u8>) {
         let mut text = String::new();
-        lines.iter().for_each(|line| self.log.write(line, ("", ""), &mut text));
+        for line in lines {
+            self.log.write(line, ("", ""), &mut text);
+        }
         out.extend_from_slice(text.as_bytes());
     }
 }

@@ -1,0 +1,463 @@
+//! The log: results of calls, reasoning and notices in `text` and `transcript`.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::process::Stdio;
+
+use ndjson_check::internals::{misleads, profile_names};
+use ndjson_check::{CheckedEvent, Checker, Conversion, Observer, ProducerExit, To};
+use serde_json::{Value, json};
+
+use crate::language::{checker, engines, stream};
+use crate::streams::{Case, cases, converted, files, program, root, run_on, text};
+
+/// A stream as a log with everything that a log can show.
+fn logged(bytes: &[u8], checker: &mut Checker, to: To) -> String {
+    let mut output = Vec::new();
+    let conversion = Conversion::new(to, false, &mut output);
+    checker.check("-", bytes, &mut conversion.results(1_000).thinking(true)).unwrap();
+    text(&output)
+}
+
+fn profile() -> Value {
+    json!({
+        "calls": {
+            "start": [{"when": {"/t": "a"}, "id": ["/id"]}],
+            "completion": [{"when": {"/t": "b"}, "each": "/done", "id": ["/id"],
+                "outcomes": [{"outcome": "succeeded", "when": {}}]}],
+            "tool": [{"value": "/tool"}],
+            "results": [
+                {"text": ["{/out}", "stderr: {/err}"]},
+                {"each": "/blocks", "where": {"/type": {"not": "image"}}, "text": ["{/text}"]},
+                {"each": "/names", "text": ["{}"]},
+                {"text": ["{/json#/text}"]},
+                {"text": ["{^/all}"]}
+            ]
+        },
+        "text": {"rules": [{"mode": "whole", "when": {"/t": "d"}, "value": "/text"}]},
+        "thinking": [
+            {"mode": "delta", "when": {"/t": "s"}, "value": "/part"},
+            {"mode": "whole", "when": {"/t": "c"}, "each": "/blocks", "where": {"/k": 1},
+                "value": "/text"}
+        ],
+        "notices": [
+            {"kind": "retry", "when": {"/t": "e", "/no": {"exists": true}},
+                "detail": ["attempt {/no}: {/why}", "attempt {/no}"]},
+            {"kind": "compaction", "when": {"/t": "e", "/shorter": true}},
+            {"kind": "question", "when": {"/t": "e"}, "each": "/asks", "detail": ["{}"]}
+        ]
+    })
+}
+
+/// Method: each stream on both engines, and the lines of its log.
+#[test]
+fn a_profile_says_where_reasoning_and_notices_are() {
+    let call = json!({"t": "a", "id": "1", "tool": "x"});
+    let whole = |text: &str| json!({"t": "c", "blocks": [{"k": 1, "text": text}, {"text": "no"}]});
+    let part = |text: &str| json!({"t": "s", "part": text});
+    let said = json!({"t": "d", "text": "hello"});
+    let mut logs = engines(&profile());
+    for (events, expected) in [
+        (json!([whole("one\n\n two\n")]), &["Thinking: one", "Thinking:  two"][..]),
+        (json!([part("on"), part("e\ntw"), part("o")]), &["Thinking: one", "Thinking: two"]),
+        // The whole of chunks adds nothing, whatever came between; nor does a repeated whole.
+        (json!([part("on"), part("e"), whole("one"), whole("one")]), &["Thinking: one"]),
+        (json!([part("on"), part("e"), said, whole("one")]), &["Thinking: one"]),
+        (json!([part("one"), said, whole("two")]), &["Thinking: one", "Thinking: two"]),
+        (json!([whole("one"), said, whole("one")]), &["Thinking: one", "Thinking: one"]),
+        (json!([part("one"), said, part("two")]), &["Thinking: one", "Thinking: two"]),
+        (json!([part("one"), call]), &["Thinking: one", "Unfinished: call tool x"]),
+        (json!([whole("")]), &[]),
+        (json!([{"t": "e", "no": 2, "why": "a\nb"}]), &["Retry: attempt 2: a\\nb"]),
+        (json!([{"t": "e", "no": 2, "why": ""}]), &["Retry: attempt 2"]),
+        (json!([{"t": "e", "shorter": true}]), &["Compaction"]),
+        (json!([{"t": "e", "asks": ["who?", "why?"]}]), &["Question: who?", "Question: why?"]),
+        (json!([part("one"), {"t": "e", "no": 2}]), &["Thinking: one", "Retry: attempt 2"]),
+        // What comes after the end is not of the run.
+        (json!([{"t": "z"}, {"t": "e", "no": 2}]), &[]),
+    ] {
+        for checker in &mut logs {
+            let shown = logged(stream(&events).as_bytes(), checker, To::Text);
+            assert_eq!(shown.lines().collect::<Vec<_>>(), expected, "{events}");
+        }
+    }
+}
+
+/// Method: each completion, and what is below the line of its call.
+#[test]
+fn a_profile_says_where_results_are() {
+    for (done, expected) in [
+        (json!({"out": "one\ntwo\n", "err": "three"}), &["one", "two", "stderr: three"][..]),
+        (json!({"out": "one", "blocks": [{"text": "two"}]}), &["one"]),
+        (json!({"blocks": [{"text": "one"}, {"type": "image", "text": "no"}]}), &["one"]),
+        (json!({"out": "", "names": ["a.txt", "b.txt"]}), &["a.txt", "b.txt"]),
+        (json!({"json": "{\"text\": \"one\"}"}), &["one"]),
+        (json!({}), &["of all"]),
+    ] {
+        let mut done = done;
+        done["id"] = json!("1");
+        let events = json!([{"t": "a", "id": "1", "tool": "x", "out": "no"},
+            {"t": "b", "all": "of all", "done": [done]}]);
+        for mut checker in engines(&profile()) {
+            let shown = logged(stream(&events).as_bytes(), &mut checker, To::Transcript);
+            let mut lines = shown.lines();
+            assert_eq!(lines.next(), Some("[Called tool x]"));
+            let below: Vec<&str> = lines.map(|it| it.strip_prefix("    ").unwrap()).collect();
+            assert_eq!(below, expected, "{events}");
+        }
+    }
+}
+
+/// Goal: what `--to text` and `--to transcript` write without the options does not change.
+/// Method: all fixtures; a log with the options has the same lines in the same order, and more.
+#[test]
+fn the_options_only_add_lines() {
+    for case in cases() {
+        let (bytes, name) = (case.bytes(), case.path.display());
+        for to in [To::Text, To::Transcript] {
+            let plain = converted(&bytes, &mut case.checker(), to);
+            let mut output = Vec::new();
+            let mut conversion = Conversion::new(to, true, &mut output).results(0).thinking(false);
+            case.checker().check("-", &bytes[..], &mut conversion).unwrap();
+            assert_eq!(text(&output), plain, "{name}");
+            if to == To::Text {
+                let full = logged(&bytes, &mut case.checker(), to);
+                let plain = plain.lines().map(|it| it.replace(misleads, "?"));
+                let mut lines = full.lines();
+                for line in plain.filter(|line| !line.contains('?')) {
+                    assert!(lines.any(|it| it == line), "{name}: {line}");
+                }
+            }
+        }
+    }
+}
+
+/// Goal: no line depends on how the stream is cut.
+#[test]
+fn a_log_is_the_same_however_the_stream_arrives() {
+    for case in cases().into_iter().filter(|case| case.bytes().len() < 20_000) {
+        let bytes = case.bytes();
+        for to in [To::Text, To::Transcript] {
+            let whole = logged(&bytes, &mut case.checker(), to);
+            let mut checker = case.checker();
+            let mut output = Vec::new();
+            let conversion = Conversion::new(to, false, &mut output);
+            let mut conversion = conversion.results(1_000).thinking(true);
+            let mut stream = checker.stream("-");
+            let fed = bytes.chunks(7).try_for_each(|bytes| stream.feed(bytes, &mut conversion));
+            fed.and_then(|()| stream.finish(&ProducerExit::default(), &mut conversion)).unwrap();
+            assert_eq!(text(&output), whole, "{}", case.path.display());
+        }
+    }
+}
+
+/// Profiles whose fixtures show none: the agent writes none, or no fixture has any.
+const NO_RESULTS: [&str; 2] = ["jsonl", "muse"];
+const NO_THINKING: [&str; 19] = [
+    "acpx",
+    "amp",
+    "antigravity",
+    "claude-session",
+    "codebuddy",
+    "codex-rollout",
+    "copilot",
+    "droid-old",
+    "gemini",
+    "gptme",
+    "grok-cli",
+    "jsonl",
+    "kimi-code",
+    "letta",
+    "mcp",
+    "muse",
+    "openhands",
+    "qwen",
+    "vibe-old",
+];
+const NO_NOTICES: [&str; 11] = [
+    "amp",
+    "antigravity",
+    "claude-session",
+    "codebuddy",
+    "codex-rollout",
+    "gptme",
+    "grok-cli",
+    "grok-messages",
+    "jsonl",
+    "kimi",
+    "vibe-old",
+];
+
+/// Goal: each profile knows where its agent's results, reasoning and notices are.
+/// Method: the logs of all fixtures of an agent have some, or the agent is listed above; muse has a
+/// notice in none.
+#[test]
+fn the_profiles_know_results_reasoning_and_notices() {
+    let mut shown: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for case in cases().iter().filter(|case| case.path.starts_with("fixtures/agents")) {
+        let log = logged(&case.bytes(), &mut case.checker(), To::Text);
+        let names = ["Retry", "Compaction", "Question", "Error", "Note"];
+        for line in log.lines() {
+            let name = line.split(':').next().unwrap_or_default();
+            let kind = match line {
+                _ if line.starts_with("    ") => "results",
+                _ if line.starts_with("Thinking: ") => "thinking",
+                _ if names.contains(&name) => "notices",
+                _ => continue,
+            };
+            shown.entry(kind).or_default().insert(case.folder().to_owned());
+        }
+    }
+    for (kind, without) in
+        [("results", &NO_RESULTS[..]), ("thinking", &NO_THINKING), ("notices", &NO_NOTICES)]
+    {
+        let lacks = |name: &&str| !shown[kind].contains(*name);
+        let mut found: Vec<&str> = profile_names().filter(lacks).collect();
+        found.sort_unstable();
+        if kind == "notices" {
+            found.retain(|name| *name != "muse");
+        }
+        assert_eq!(found, without, "{kind}");
+    }
+}
+
+/// Agents that wrote no reasoning in the lab, although the model sent some.
+const SILENT: [&str; 4] = ["gemini", "grok-cli", "kimi-code", "opencode"];
+
+/// Goal: what real agents write of a known thought is shown once.
+/// Method: the recordings of the lab, whose model thinks the same each time.
+#[test]
+fn the_lab_s_thought_is_shown_once() {
+    let mut agents = 0;
+    for path in files(&root().join("lab/recordings"), "ndjson") {
+        if !path.ends_with("think.ndjson") {
+            continue;
+        }
+        let mut checker = Checker::builder().build().unwrap();
+        let log = logged(&fs::read(&path).unwrap(), &mut checker, To::Text);
+        let thoughts: Vec<&str> = log.lines().filter(|it| it.starts_with("Thinking")).collect();
+        let name = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
+        let is_silent = SILENT.iter().any(|agent| name.starts_with(&format!("{agent}-")));
+        let expected = if is_silent { &[][..] } else { &["Thinking: I think therefore."] };
+        assert_eq!(thoughts, expected, "{name}");
+        agents += usize::from(!is_silent);
+    }
+    assert!(agents >= 8, "only {agents}");
+}
+
+/// The results of calls, by their ids.
+#[derive(Default)]
+struct Results(Vec<(String, String)>);
+
+impl Observer for Results {
+    fn event(&mut self, event: &CheckedEvent<'_>) {
+        for call in event.calls() {
+            let result = call.result().map(Cow::into_owned);
+            self.0.extend(result.map(|it| (call.id().to_owned(), it)));
+        }
+    }
+}
+
+fn of_agent(name: &str) -> impl Iterator<Item = (Case, Vec<Value>)> + use<'_> {
+    cases().into_iter().filter(move |case| case.folder() == name).map(|case| {
+        let bytes = case.bytes();
+        let lines = bytes.split(|byte| *byte == b'\n');
+        let events = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+        (case, events)
+    })
+}
+
+fn string(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// The texts of an array of blocks.
+fn blocks(value: &Value) -> String {
+    let texts = value.as_array().into_iter().flatten().filter_map(|it| it["text"].as_str());
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// A result of a call as a short script reads it: the id and the text.
+fn naive_results(agent: &str, event: &Value) -> Vec<(String, String)> {
+    match agent {
+        "claude" if event["type"] == "user" => {
+            let content = event["message"]["content"].as_array().into_iter().flatten();
+            let results = content.filter(|it| it["type"] == "tool_result");
+            let text = |it: &Value| string(&it["content"]) + &blocks(&it["content"]);
+            results.map(|it| (string(&it["tool_use_id"]), text(it))).collect()
+        }
+        "cursor" if event["subtype"] == "completed" => {
+            let shell = &event["tool_call"]["shellToolCall"]["result"];
+            let read = &event["tool_call"]["readToolCall"]["result"]["success"]["content"];
+            let output = ["success", "failure"].map(|it| string(&shell[it]["interleavedOutput"]));
+            vec![(string(&event["call_id"]), output.concat() + &string(read))]
+        }
+        "codex" if event["type"] == "item.completed" => {
+            let item = &event["item"];
+            let mcp = blocks(&item["result"]["content"]);
+            vec![(string(&item["id"]), string(&item["aggregated_output"]) + &mcp)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Goal: the texts are those that a short script finds.
+#[test]
+fn results_are_what_a_naive_reading_finds() {
+    for (agent, least) in [("claude", 20), ("cursor", 20), ("codex", 4)] {
+        let mut compared = 0;
+        for (case, events) in of_agent(agent) {
+            let mut results = Results::default();
+            case.checker().check("-", &case.bytes()[..], &mut results).unwrap();
+            let naive = events.iter().flat_map(|event| naive_results(agent, event));
+            for (id, text) in naive.filter(|(_, text)| !text.is_empty()) {
+                let found: Vec<&str> =
+                    results.0.iter().filter(|it| it.0 == id).map(|it| &*it.1).collect();
+                assert!(
+                    found.contains(&&*text),
+                    "{}: {id}: {text:?}, {found:?}",
+                    case.path.display()
+                );
+                compared += 1;
+            }
+        }
+        assert!(compared >= least, "{agent}: {compared}");
+    }
+}
+
+/// The reasoning of a stream as a short script reads it.
+fn naive_thinking(agent: &str, events: &[Value]) -> Vec<String> {
+    let of = |event: &Value| match agent {
+        "claude" if event["type"] == "assistant" => {
+            let content = event["message"]["content"].as_array().into_iter().flatten();
+            content.map(|it| string(&it["thinking"]) + "\n").collect()
+        }
+        "cursor" if event["type"] == "thinking" => match event["subtype"].as_str() {
+            Some("delta") => string(&event["text"]),
+            _ => "\n".to_owned(),
+        },
+        "codex" if event["item"]["type"] == "reasoning" => string(&event["item"]["text"]) + "\n",
+        _ => String::new(),
+    };
+    let all: String = events.iter().map(of).collect();
+    let lines = all.lines().filter(|line| !line.trim().is_empty());
+    lines.map(|line| format!("Thinking: {line}")).collect()
+}
+
+/// Goal: the thoughts are those that a short script finds, each once.
+#[test]
+fn reasoning_is_what_a_naive_reading_finds() {
+    for (agent, least) in [("claude", 1), ("cursor", 1), ("codex", 1)] {
+        let mut compared = 0;
+        for (case, events) in of_agent(agent) {
+            let log = logged(&case.bytes(), &mut case.checker(), To::Text);
+            let lines = log.lines().filter(|line| line.starts_with("Thinking: "));
+            let shown: Vec<&str> = lines.collect();
+            assert_eq!(shown, naive_thinking(agent, &events), "{}", case.path.display());
+            compared += usize::from(!shown.is_empty());
+        }
+        assert!(compared >= least, "{agent}: {compared}");
+    }
+}
+
+/// A stream of Cursor's with one command and this output.
+fn with_output(output: &str) -> Vec<u8> {
+    let shell = json!({"shellToolCall": {"args": {"command": "make %0A::x::"},
+        "result": {"success": {"exitCode": 0, "interleavedOutput": output}}}});
+    let call = |subtype: &str, call: &Value| {
+        json!({"type": "tool_call", "subtype": subtype, "call_id": "1", "tool_call": call,
+            "session_id": "s"})
+    };
+    stream(&json!([
+        {"type": "thinking", "subtype": "delta", "text": format!("x{output}"), "session_id": "s"},
+        call("started", &json!({"shellToolCall": {"args": {"command": "make %0A::x::"}}})),
+        call("completed", &shell),
+    ]))
+    .into_bytes()
+}
+
+/// Goal: in a workflow a long result is folded, and no text of the agent is a command.
+#[test]
+fn results_are_folded_in_a_workflow() {
+    const NASTY: &str = "\n::error::x\n  ::endgroup::\n##[error]y\r::add-mask::z\u{1b}[31m\u{202e}";
+    let long = format!("{}{NASTY}", "line\n".repeat(9));
+    for form in ["text", "transcript"] {
+        for (output, is_folded) in [(&*long, true), (NASTY, false)] {
+            let mut command = program();
+            command.args(["--profile", "cursor", "--to", form, "--results", "50", "--thinking"]);
+            command.env("GITHUB_ACTIONS", "true").stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+            let stream = with_output(output);
+            std::io::Write::write_all(&mut child.stdin.take().unwrap(), &stream).unwrap();
+            let shown = text(&child.wait_with_output().unwrap().stdout);
+            let is_command =
+                |line: &&str| line.trim_start().starts_with("::") || line.contains("##[");
+            let commands: Vec<&str> = shown.split(['\n', '\r']).filter(is_command).collect();
+            let title = match form {
+                "text" => "::group::Ran terminal command make %250A::x:: (exit 0)",
+                _ => "::group::[Ran terminal command make %250A::x:: (exit 0)]",
+            };
+            let expected = if is_folded { &[title, "::endgroup::"][..] } else { &[] };
+            assert_eq!(commands, expected, "{shown}");
+            let raw = |it: &char| misleads(*it) && !['\n', '\t'].contains(it);
+            assert_eq!(shown.chars().find(raw), None, "{shown:?}");
+            assert!(shown.contains("Thinking: ") && shown.contains("\\x1b[31m"), "{shown}");
+        }
+    }
+}
+
+/// Goal: colour comes only where it is asked for, and is all that it changes.
+#[test]
+fn colour_is_for_those_who_ask() {
+    let stream = fs::read(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();
+    let log = |flags: &[&str], variables: &[(&str, &str)]| {
+        let mut command = program();
+        command.args(["--to", "text", "--results", "2"]).args(flags);
+        command.envs(variables.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), &stream).unwrap();
+        text(&child.wait_with_output().unwrap().stdout)
+    };
+    let plain = log(&[], &[]);
+    assert!(!plain.contains('\x1b'), "{plain:?}");
+    assert_eq!(log(&[], &[("FORCE_COLOR", "1")]), plain);
+    let coloured = log(&["--color", "always"], &[("NO_COLOR", "1")]);
+    assert!(coloured.contains("\x1b[31mRan terminal command npm test"), "{coloured:?}");
+    assert!(coloured.contains("\x1b[2m    1 failing"), "{coloured:?}");
+    let bare = ["\x1b[31m", "\x1b[39m", "\x1b[2m", "\x1b[0m"];
+    assert_eq!(bare.iter().fold(coloured, |text, code| text.replace(code, "")), plain);
+}
+
+#[test]
+fn the_options_need_a_log() {
+    for flags in [["--results", "3"].as_slice(), &["--thinking"]] {
+        for form in ["answer", "json", "stream-json"] {
+            let output = run_on(&[flags, &["--to", form]].concat(), b"");
+            assert_eq!(output.status.code(), Some(2));
+            let expected = "ndjson-check: --results and --thinking require --to text or --to \
+                            transcript\n";
+            assert_eq!(text(&output.stderr), expected);
+        }
+        assert_eq!(run_on(flags, b"").status.code(), Some(2));
+    }
+}
+
+/// Goal: a huge result, and a huge thought, take a bounded number of lines and bytes.
+#[test]
+fn huge_texts_are_cut() {
+    let output = "x".repeat(100_000) + &"\ny".repeat(100_000);
+    let mut shown = Vec::new();
+    let mut conversion = Conversion::new(To::Text, false, &mut shown).results(4);
+    let mut cursor = Checker::builder().profile("cursor").build().unwrap();
+    cursor.check("-", &with_output(&output)[..], &mut conversion).unwrap();
+    let shown = text(&shown);
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(lines.len(), 6, "{lines:?}");
+    assert_eq!(lines[1], format!("    {}…", "x".repeat(300)));
+    assert_eq!(lines[2..], ["    y", "    … 99997 lines more …", "    y", "    y"]);
+    let mut thinker = checker(&profile());
+    let events = json!([{"t": "s", "part": "x".repeat(100_000)}, {"t": "s", "part": "y"}]);
+    let log = logged(stream(&events).as_bytes(), &mut thinker, To::Text);
+    assert!(log.lines().all(|line| line.len() <= 100_020), "{}", log.len());
+}
