@@ -14,7 +14,7 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
 /// Changed files that a page names; the others are counted.
-const FILES_NAMED_MAX: usize = 20;
+const FILES_NAMED_MAX: usize = 10;
 
 /// A whole document. Its policy allows this style and this script, and nothing else.
 pub(super) fn document(title: &str, body: &Markup) -> String {
