@@ -130,7 +130,11 @@ fn facts(recording: &Recording) -> Markup {
         ("first to last event", seen, String::new()),
         ("cost", facts.cost_usd.map(dollars), String::new()),
         ("turns", facts.turns.map(grouped), String::new()),
-        (if calls.total == 1 { "tool call" } else { "tool calls" }, (calls.total > 0).then(|| grouped(calls.total)), bad.join(", ")),
+        (
+            if calls.total == 1 { "tool call" } else { "tool calls" },
+            (calls.total > 0).then(|| grouped(calls.total)),
+            bad.join(", "),
+        ),
         ("tokens in", usage.tokens_in().map(grouped), cached),
         ("tokens out", usage.output_tokens.map(grouped), String::new()),
     ];
