@@ -97,7 +97,7 @@ fn long_streams_are_converted_in_little_memory() {
     let stream = calls + &deltas;
     assert!(stream.len() > 45 << 20);
     for form in ["events", "ag-ui", "chrome-trace", "otlp-json", "atif"] {
-        let flags = format!("--profile cursor --quiet --to {form} > /dev/null");
+        let flags = format!("--profile cursor --to {form} > /dev/null");
         let output = checked_within(120, stream.as_bytes(), &flags);
         let report = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{form}: {report}");

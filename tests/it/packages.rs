@@ -114,7 +114,13 @@ fn schemas_and_profiles_of_a_release_have_an_address() {
     assert!(profiles.len() > 30 && all.len() >= 2 * profiles.len() + 4, "{}", all.len());
     for profile in profiles {
         let name = profile.file_stem().unwrap().to_str().unwrap();
-        let stream = &files(&root().join("fixtures/agents").join(name), "ndjson")[0];
+        let fixtures = root().join("fixtures/agents").join(name);
+        // The normal form is what we write, so it has no recordings.
+        let streams = if fixtures.is_dir() { files(&fixtures, "ndjson") } else { Vec::new() };
+        let Some(stream) = streams.first() else {
+            assert_eq!(name, "events");
+            continue;
+        };
         let report = |profile: &str| {
             let mut command = program();
             command.args(["--report", "json", "--profile", profile]).arg(stream);

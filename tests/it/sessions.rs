@@ -42,6 +42,9 @@ fn told(summary: &StreamSummary, found: &[Diagnostic], before: (u64, u64)) -> St
         call.started_line = call.started_line.map(|line| line - lines);
         call.completed_line = call.completed_line.map(|line| line - lines);
     }
+    for unknown in &mut summary.unknown {
+        unknown.line -= lines;
+    }
     // Notes name lines.
     summary.notes.clear();
     format!("{found}{summary:?}")

@@ -214,7 +214,7 @@ fn crates_stay_in_their_rooms() {
 }
 
 /// Words of formats that some agents use, too.
-const OF_FORMATS: [(&str, &str); 7] = [
+const OF_FORMATS: [(&str, &str); 8] = [
     ("output/convert/ag_ui.rs", "assistant"),
     ("output/convert/ag_ui.rs", "inputTokens"),
     ("output/convert/ag_ui.rs", "messageId"),
@@ -222,6 +222,7 @@ const OF_FORMATS: [(&str, &str); 7] = [
     ("output/convert/ag_ui.rs", "toolCallId"),
     ("output/convert/atif.rs", "system"),
     ("output/convert/atif.rs", "total_cost_usd"),
+    ("output/convert/otlp.rs", "cache_creation"),
 ];
 
 /// Goal: a producer's words are data in `profiles`, never code.

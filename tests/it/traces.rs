@@ -46,6 +46,7 @@ fn said(events: &[Value]) -> (String, usize) {
 fn check_ag_ui(events: &[Value], text: &str, calls: usize) {
     let last = events.len() - 1;
     let (mut open, mut found, mut started, mut ended) = (None, String::new(), 0, BTreeSet::new());
+    let mut thinking = None;
     for (at, event) in events.iter().enumerate() {
         let kind = string(&event["type"]);
         assert_eq!(kind == "RUN_STARTED", at == 0, "{event}");
@@ -68,6 +69,17 @@ fn check_ag_ui(events: &[Value], text: &str, calls: usize) {
             "TOOL_CALL_ARGS" => drop(values(string(&event["delta"]))),
             "TOOL_CALL_END" => drop(ended.insert(string(&event["toolCallId"]))),
             "TOOL_CALL_RESULT" => assert!(ended.contains(string(&event["toolCallId"])), "{event}"),
+            "REASONING_START" => assert!(open.is_none() && thinking.is_none(), "{event}"),
+            "REASONING_MESSAGE_START" => {
+                assert_eq!(thinking.replace(string(&event["messageId"])), None, "{event}");
+            }
+            "REASONING_MESSAGE_CONTENT" => {
+                assert_eq!(thinking, Some(string(&event["messageId"])), "{event}");
+            }
+            "REASONING_MESSAGE_END" => {
+                assert_eq!(thinking.take(), Some(string(&event["messageId"])), "{event}");
+            }
+            "REASONING_END" => assert!(open.is_none() && thinking.is_none(), "{event}"),
             "CUSTOM" => assert!(event["name"].is_string() && event["value"].is_object()),
             "RUN_STARTED" | "RUN_FINISHED" => {
                 assert!(event["threadId"].is_string() && event["runId"].is_string(), "{event}");
@@ -76,7 +88,7 @@ fn check_ag_ui(events: &[Value], text: &str, calls: usize) {
             _ => panic!("{event}"),
         }
     }
-    assert_eq!((open, &*found, started), (None, text, calls));
+    assert_eq!((open, thinking, &*found, started), (None, None, text, calls));
 }
 
 /// Goal: halves of calls are pairs, and nothing lasts less than nothing.

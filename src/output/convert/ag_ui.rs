@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use super::normal::{NormalCall, NormalEvent, NormalFigures, RunResult};
-use super::normalizer::{Moment, NormalTarget};
+use super::normal_target::{EventTime, NormalTarget};
 use super::open_calls::UNKNOWN_TOOL;
 
 /// The only run: its id only has to differ from that of other runs of the same thread.
@@ -108,7 +108,7 @@ impl AgUiEvents {
 }
 
 impl NormalTarget for AgUiEvents {
-    fn event(&mut self, at: Moment, event: &NormalEvent<'_>, out: &mut String) {
+    fn event(&mut self, at: EventTime, event: &NormalEvent<'_>, out: &mut String) {
         let writer = &mut Writer { at, out };
         match event {
             NormalEvent::Session { session, .. } => {
@@ -166,7 +166,7 @@ impl NormalTarget for AgUiEvents {
 }
 
 struct Writer<'o> {
-    at: Moment,
+    at: EventTime,
     out: &'o mut String,
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::clock::ClockTime;
 use super::normal::{NormalCall, NormalEvent, RunResult};
-use super::normalizer::{Moment, NormalTarget};
+use super::normal_target::{EventTime, NormalTarget};
 use super::open_calls::{KeptCall, OpenCalls};
 use crate::limits::{
     KEPT_ARGUMENTS_BYTES_MAX, STEP_CALLS_MAX, STEP_RESULT_BYTES_MAX, TEXT_BYTES_MAX,
@@ -74,7 +74,7 @@ struct WrittenStep<'a> {
 
 impl AtifTrajectory {
     /// What the agent says begins a step, unless calls of the last one are open.
-    fn say(&mut self, text: &str, at: Moment, out: &mut String) {
+    fn say(&mut self, text: &str, at: EventTime, out: &mut String) {
         if !self.step.ended.is_empty() && self.calls.is_empty() {
             self.flush(out);
         }
@@ -89,7 +89,7 @@ impl AtifTrajectory {
         *time_ms = time_ms.or(at.time_ms);
     }
 
-    fn start(&mut self, call: &NormalCall<'_>, at: Moment, out: &mut String) {
+    fn start(&mut self, call: &NormalCall<'_>, at: EventTime, out: &mut String) {
         if !self.step.ended.is_empty() && self.calls.is_empty() {
             self.flush(out);
         }
@@ -98,7 +98,7 @@ impl AtifTrajectory {
     }
 
     /// What the agent thinks begins a step, unless calls of the last one are open.
-    fn think(&mut self, text: &str, at: Moment, out: &mut String) {
+    fn think(&mut self, text: &str, at: EventTime, out: &mut String) {
         let is_over = !(self.step.ended.is_empty() && self.step.message.is_empty());
         if is_over && self.calls.is_empty() || self.step.reasoning.len() > TEXT_BYTES_MAX {
             self.flush(out);
@@ -156,7 +156,7 @@ impl AtifTrajectory {
     }
 
     /// What is not said by the agent.
-    fn note(&mut self, message: &str, at: Moment, out: &mut String) {
+    fn note(&mut self, message: &str, at: EventTime, out: &mut String) {
         let timestamp = at.time_ms.and_then(timestamp);
         self.write(
             WrittenStep { timestamp, source: "system", message, ..WrittenStep::default() },
@@ -164,7 +164,7 @@ impl AtifTrajectory {
         );
     }
 
-    fn end(&mut self, result: &RunResult<'_>, at: Moment, out: &mut String) {
+    fn end(&mut self, result: &RunResult<'_>, at: EventTime, out: &mut String) {
         self.flush(out);
         if !result.has_succeeded {
             self.note(&result.failure(), at, out);
@@ -194,7 +194,7 @@ impl AtifTrajectory {
 }
 
 impl NormalTarget for AtifTrajectory {
-    fn event(&mut self, at: Moment, event: &NormalEvent<'_>, out: &mut String) {
+    fn event(&mut self, at: EventTime, event: &NormalEvent<'_>, out: &mut String) {
         match event {
             NormalEvent::Session { profile, session, .. } => {
                 (*profile).clone_into(&mut self.profile);

@@ -6,9 +6,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::clock::{Clock, ClockTime};
+use super::clock::{ClockTime, TraceClock};
 use super::normal::{NormalEvent, RunResult};
-use super::normalizer::{Moment, NormalTarget};
+use super::normal_target::{EventTime, NormalTarget};
 use super::open_calls::{KeptCall, OpenCalls};
 use crate::limits::MESSAGE_BYTES_MAX;
 use crate::rules::escape::clipped;
@@ -19,7 +19,7 @@ const TEXT: u8 = 2;
 
 #[derive(Default)]
 pub(super) struct ChromeTrace {
-    clock: Clock,
+    clock: TraceClock,
     calls: OpenCalls,
     has_events: bool,
     profile: String,
@@ -124,7 +124,7 @@ impl ChromeTrace {
 }
 
 impl NormalTarget for ChromeTrace {
-    fn event(&mut self, at: Moment, event: &NormalEvent<'_>, out: &mut String) {
+    fn event(&mut self, at: EventTime, event: &NormalEvent<'_>, out: &mut String) {
         let now = self.clock.now(at);
         match event {
             NormalEvent::Session { profile, session, .. } => {

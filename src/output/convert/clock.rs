@@ -1,12 +1,12 @@
 //! Times for formats that need one for everything.
 
-use super::normalizer::Moment;
+use super::normal_target::EventTime;
 
 /// Gives the time of each event: that of the stream, or its order if the stream has no times.
 ///
 /// Which of the two is decided when a time is needed first, and then stays. Times never go back.
 #[derive(Debug, Default)]
-pub(super) struct Clock {
+pub(super) struct TraceClock {
     has_times: Option<bool>,
     first_ms: u64,
     latest: ClockTime,
@@ -19,10 +19,10 @@ pub(super) struct ClockTime {
     time_ms: Option<u64>,
 }
 
-impl Clock {
+impl TraceClock {
     /// The time of what happens now. An event without a time has that of the one before.
-    pub(super) fn now(&mut self, at: Moment) -> ClockTime {
-        let Moment { line, time_ms } = at;
+    pub(super) fn now(&mut self, at: EventTime) -> ClockTime {
+        let EventTime { line, time_ms } = at;
         if self.latest.time_ms.is_none() {
             self.first_ms = time_ms.unwrap_or_default();
         }
@@ -54,13 +54,13 @@ impl Clock {
 mod tests {
     use super::*;
 
-    fn at(line: u64, time_ms: Option<u64>) -> Moment {
-        Moment { line: Some(line), time_ms }
+    fn at(line: u64, time_ms: Option<u64>) -> EventTime {
+        EventTime { line: Some(line), time_ms }
     }
 
     #[test]
     fn times_never_go_back() {
-        let mut clock = Clock::default();
+        let mut clock = TraceClock::default();
         let times = [None, Some(50), None, Some(40), Some(60)];
         let times: Vec<ClockTime> =
             (1..).zip(times).map(|(line, time)| clock.now(at(line, time))).collect();
@@ -70,13 +70,13 @@ mod tests {
 
     #[test]
     fn a_stream_without_times_has_an_order() {
-        let mut clock = Clock::default();
+        let mut clock = TraceClock::default();
         let first = clock.now(at(3, None));
         assert_eq!(clock.milliseconds(first), 3);
         // A time that comes too late changes nothing.
         let second = clock.now(at(4, Some(1_000)));
         assert_eq!(clock.milliseconds(second), 4);
-        let end = clock.now(Moment::default());
+        let end = clock.now(EventTime::default());
         assert_eq!(clock.milliseconds(end), 4);
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::normal::NormalEvent;
-use super::normalizer::{Moment, NormalTarget};
+use super::normal_target::{EventTime, NormalTarget};
 
 pub(super) struct NormalLines;
 
@@ -18,8 +18,8 @@ struct NormalLine<'a> {
 }
 
 impl NormalTarget for NormalLines {
-    fn event(&mut self, at: Moment, event: &NormalEvent<'_>, out: &mut String) {
-        let Moment { line, time_ms } = at;
+    fn event(&mut self, at: EventTime, event: &NormalEvent<'_>, out: &mut String) {
+        let EventTime { line, time_ms } = at;
         // Strings, numbers and maps with names as keys can always be written.
         if let Ok(line) = serde_json::to_string(&NormalLine { event, line, time_ms }) {
             out.push_str(&line);

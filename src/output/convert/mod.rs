@@ -11,6 +11,7 @@ mod events;
 mod json;
 mod log;
 mod normal;
+mod normal_target;
 mod normalizer;
 mod open_calls;
 mod otlp;

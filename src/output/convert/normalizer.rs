@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Formatter;
 use super::normal::{FORMAT, NormalCall, NormalEvent, NormalFigures, RunResult, SessionFacts};
+use super::normal_target::{Emitter, EventTime, NormalTarget};
 use crate::check::TextUpdate;
 use crate::check::{CallChange, CallUpdate, CheckedEvent, Outcome, StreamStart, StreamSummary};
 use crate::facts::{DetailReader, FactUpdate, Notice, RareFacts, ThinkingUpdate};
@@ -13,21 +14,6 @@ use crate::profile::{ErrorSeverity, Profile, RunFact};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::escaped_json;
-
-/// A form that is made of normal events.
-pub(super) trait NormalTarget {
-    /// Appends what must be written for an event.
-    fn event(&mut self, at: Moment, event: &NormalEvent<'_>, out: &mut String);
-}
-
-/// When something happened.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Moment {
-    /// The line of the stream, from 1; none for the end.
-    pub(super) line: Option<u64>,
-    /// The time of the stream, in milliseconds, if the event has one.
-    pub(super) time_ms: Option<u64>,
-}
 
 /// Makes normal events of a stream, and passes them to a form.
 pub(super) struct NormalFormatter<T> {
@@ -71,19 +57,6 @@ struct OpenNormalCall {
     tool: Arc<str>,
 }
 
-/// Where the events of one line go.
-struct Emitter<'o> {
-    target: &'o mut dyn NormalTarget,
-    at: Moment,
-    out: &'o mut String,
-}
-
-impl Emitter<'_> {
-    fn emit(&mut self, event: &NormalEvent<'_>) {
-        self.target.event(self.at, event, self.out);
-    }
-}
-
 impl<T: NormalTarget> NormalFormatter<T> {
     /// Unless `is_raw`, what misleads a terminal is escaped; the JSON stays equal.
     pub(super) fn new(start: &StreamStart<'_>, is_raw: bool, target: T) -> Self {
@@ -92,7 +65,7 @@ impl<T: NormalTarget> NormalFormatter<T> {
 
     fn with(
         &mut self,
-        at: Moment,
+        at: EventTime,
         out: &mut Vec<u8>,
         write: impl FnOnce(&mut Normalizer, &mut Emitter<'_>),
     ) {
@@ -117,12 +90,12 @@ fn escaped_lines(text: String) -> String {
 
 impl<T: NormalTarget> Formatter for NormalFormatter<T> {
     fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>) {
-        let at = Moment { line: Some(event.line()), time_ms: milliseconds(event.facts.time) };
+        let at = EventTime { line: Some(event.line()), time_ms: milliseconds(event.facts.time) };
         self.with(at, out, |state, emitter| state.event(event, emitter));
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut Vec<u8>) {
-        let at = Moment { line: diagnostic.line, time_ms: None };
+        let at = EventTime { line: diagnostic.line, time_ms: None };
         self.with(at, out, |state, emitter| {
             state.begin(emitter);
             if diagnostic.rule == Rule::MissingTerminalEvent {
@@ -134,7 +107,7 @@ impl<T: NormalTarget> Formatter for NormalFormatter<T> {
     }
 
     fn finish(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
-        self.with(Moment::default(), out, |state, emitter| state.finish(summary, emitter));
+        self.with(EventTime::default(), out, |state, emitter| state.finish(summary, emitter));
     }
 }
 

@@ -6,9 +6,9 @@
 
 use serde_json::{Value, json};
 
-use super::clock::{Clock, ClockTime};
+use super::clock::{ClockTime, TraceClock};
 use super::normal::{NormalEvent, RunResult};
-use super::normalizer::{Moment, NormalTarget};
+use super::normal_target::{EventTime, NormalTarget};
 use super::open_calls::{KeptCall, OpenCalls};
 use crate::limits::{MESSAGE_BYTES_MAX, SPAN_EVENTS_MAX, SPAN_RESULT_BYTES_MAX};
 use crate::output::digits::digits;
@@ -28,7 +28,7 @@ pub(super) struct OtlpSpans {
     session_id: Option<String>,
     /// Is fixed when the first span is written.
     trace_id: Option<String>,
-    clock: Clock,
+    clock: TraceClock,
     start: ClockTime,
     calls: OpenCalls,
     events: Vec<(ClockTime, Value)>,
@@ -178,7 +178,7 @@ impl OtlpSpans {
 }
 
 impl NormalTarget for OtlpSpans {
-    fn event(&mut self, at: Moment, event: &NormalEvent<'_>, out: &mut String) {
+    fn event(&mut self, at: EventTime, event: &NormalEvent<'_>, out: &mut String) {
         let now = self.clock.now(at);
         match event {
             NormalEvent::Session { profile, session, .. } => {
