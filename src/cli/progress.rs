@@ -1,8 +1,8 @@
 //! How far the work is, on the last line of a terminal.
 //!
 //! Short work shows nothing. The line is on standard error; it is removed while something else is
-//! written to the terminal, and when the work is done. Of a run that goes on it shows what the agent
-//! does, see [`RunStatus`].
+//! written to the terminal, and when the work is done. Of a run that goes on it shows what the
+//! agent does, see [`RunStatus`].
 
 mod run_status;
 

@@ -77,3 +77,30 @@ fn a_line_over_the_limit_is_skipped_in_little_memory() {
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("truncated-line"));
 }
+
+/// Goal: the forms that are one object do not keep the stream.
+/// Method: one endless text, and calls that never end, in little memory.
+#[test]
+fn long_streams_are_converted_in_little_memory() {
+    let call = concat!(
+        r#"{"type":"tool_call","subtype":"started","call_id":"#,
+        r##""#","tool_call":{"shellToolCall":{"args":{"command":"COMMAND"}}},"session_id":"s"}"##,
+        "\n"
+    );
+    let delta = concat!(
+        r#"{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","#,
+        r##""text":"TEXT"}]},"timestamp_ms":1#,"session_id":"s"}"##,
+        "\n"
+    );
+    let calls = numbered(&call.replace("COMMAND", &"x".repeat(4_000)), 4_000);
+    let deltas = numbered(&delta.replace("TEXT", &"word ".repeat(400)), 16_000);
+    let stream = calls + &deltas;
+    assert!(stream.len() > 45 << 20);
+    for form in ["events", "ag-ui", "chrome-trace", "otlp-json", "atif"] {
+        let flags = format!("--profile cursor --quiet --to {form} > /dev/null");
+        let output = checked_within(120, stream.as_bytes(), &flags);
+        let report = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{form}: {report}");
+        assert!(report.contains("non-conforming, truncated"), "{form}: {report}");
+    }
+}

@@ -197,14 +197,11 @@ fn the_profiles_know_results_reasoning_and_notices() {
     let mut shown: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for case in cases().iter().filter(|case| case.path.starts_with("fixtures/agents")) {
         let log = logged(&case.bytes(), &mut case.checker(), To::Text);
-        let names = ["Retry", "Compaction", "Question", "Error", "Note"];
-        for line in log.lines() {
-            let name = line.split(':').next().unwrap_or_default();
+        for line in details(&log) {
             let kind = match line {
                 _ if line.starts_with("    ") => "results",
                 _ if line.starts_with("Thinking: ") => "thinking",
-                _ if names.contains(&name) => "notices",
-                _ => continue,
+                _ => "notices",
             };
             shown.entry(kind).or_default().insert(case.folder().to_owned());
         }
@@ -213,13 +210,36 @@ fn the_profiles_know_results_reasoning_and_notices() {
         [("results", &NO_RESULTS[..]), ("thinking", &NO_THINKING), ("notices", &NO_NOTICES)]
     {
         let lacks = |name: &&str| !shown[kind].contains(*name);
-        let mut found: Vec<&str> = profile_names().filter(lacks).collect();
+        // The normal form is no agent's; the test below compares it.
+        let agents = profile_names().filter(|name| *name != "events");
+        let mut found: Vec<&str> = agents.filter(lacks).collect();
         found.sort_unstable();
         if kind == "notices" {
             found.retain(|name| *name != "muse");
         }
         assert_eq!(found, without, "{kind}");
     }
+}
+
+/// The lines of a log that are not actions.
+fn details(log: &str) -> Vec<&str> {
+    let names = ["Thinking: ", "Retry", "Compaction", "Question", "Error", "Note", "    "];
+    log.lines().filter(|line| names.iter().any(|name| line.starts_with(name))).collect()
+}
+
+/// Goal: results, reasoning and notices are the same in the normal form.
+#[test]
+fn the_normal_form_has_the_same_log() {
+    let mut events = Checker::builder().profile("events").build().unwrap();
+    let mut compared = 0;
+    for case in cases().iter().filter(|case| case.path.starts_with("fixtures/agents")) {
+        let log = logged(&case.bytes(), &mut case.checker(), To::Text);
+        let normal = converted(&case.bytes(), &mut case.checker(), To::Events);
+        let again = logged(normal.as_bytes(), &mut events, To::Text);
+        assert_eq!(details(&again), details(&log), "{}", case.path.display());
+        compared += usize::from(!details(&log).is_empty());
+    }
+    assert!(compared > 150, "{compared}");
 }
 
 /// Agents that wrote no reasoning in the lab, although the model sent some.

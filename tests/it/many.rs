@@ -255,7 +255,7 @@ fn progress_is_shown_on_a_terminal_and_wiped_away() {
 }
 
 /// Goal: whoever waits for a run sees what it does, and nothing of that is left between the lines.
-/// Method: what a terminal is sent; each line of the log comes whole after the status is wiped away.
+/// Method: what a terminal is sent; a line of the log comes whole, after the status is wiped away.
 #[test]
 #[cfg(target_os = "linux")]
 fn the_status_of_a_run_is_shown_on_a_terminal_and_wiped_away() {
@@ -277,7 +277,7 @@ fn the_status_of_a_run_is_shown_on_a_terminal_and_wiped_away() {
         assert_eq!(flat.contains(status), !shown.is_empty(), "{flags}: {sent:?}");
         for line in shown {
             let is_first =
-                |at: usize| sent[..at].ends_with("\n") || sent[..at].ends_with("\x1b[2K");
+                |at: usize| sent[..at].ends_with('\n') || sent[..at].ends_with("\x1b[2K");
             let places: Vec<usize> = sent.match_indices(line).map(|(at, _)| at).collect();
             assert!(!places.is_empty(), "{flags}: {line}: {sent:?}");
             assert!(places.into_iter().all(is_first), "{flags}: {line}: {sent:?}");

@@ -98,12 +98,15 @@ impl<T: NormalTarget> NormalFormatter<T> {
     ) {
         let mut text = String::new();
         write(&mut self.state, &mut Emitter { target: &mut self.target, at, out: &mut text });
-        let text = if self.is_raw { text } else { escaped_lines(&text) };
+        let text = if self.is_raw { text } else { escaped_lines(text) };
         out.extend_from_slice(text.as_bytes());
     }
 }
 
-fn escaped_lines(text: &str) -> String {
+fn escaped_lines(text: String) -> String {
+    if text.bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)) {
+        return text;
+    }
     let lines = text.split_inclusive('\n');
     let escaped = lines.map(|line| match line.strip_suffix('\n') {
         Some(line) => escaped_json(line) + "\n",

@@ -10,6 +10,8 @@ use crate::output::report::Totals;
 use crate::output::report::figures::{self, dollars, grouped};
 use crate::rules::escape::clipped;
 
+const COLUMNS: [&str; 4] = ["calls", "time", "tokens", "cost"];
+
 /// The streams in the index, and what could not be checked.
 #[derive(Debug, Default)]
 pub(super) struct Index {
@@ -128,7 +130,6 @@ impl Index {
             any(|row| row.tokens.is_some()),
             any(|row| row.cost.is_some()),
         ];
-        let names = ["calls", "time", "tokens", "cost"];
         html! {
             @if !rows.is_empty() {
                 table {
@@ -138,7 +139,7 @@ impl Index {
                             th.name scope="col" { "stream" }
                             th scope="col" { "outcome" }
                             th.agent scope="col" { "agent" }
-                            @for (name, _) in names.iter().zip(columns).filter(|it| it.1) {
+                            @for (name, _) in COLUMNS.iter().zip(columns).filter(|it| it.1) {
                                 th.number scope="col" { (name) }
                             }
                         }
@@ -164,6 +165,7 @@ impl IndexRow {
             self.tokens.map(grouped),
             self.cost.map(dollars),
         ];
+        let numbers = numbers.iter().zip(COLUMNS);
         let shown = self.stream.strip_prefix(folder).unwrap_or(&self.stream);
         html! {
             tr {
@@ -174,8 +176,8 @@ impl IndexRow {
                     @if !self.reason.is_empty() { p.reason { (OneLine(&self.reason)) } }
                 }
                 td { (self.profile) }
-                @for (number, _) in numbers.iter().zip(columns).filter(|it| *it.1) {
-                    td.number { @if let Some(number) = number { (number) } }
+                @for ((number, name), _) in numbers.zip(columns).filter(|it| *it.1) {
+                    td.number data-name=(name) { @if let Some(number) = number { (number) } }
                 }
             }
         }

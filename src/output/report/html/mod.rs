@@ -37,8 +37,8 @@ pub(crate) struct PageFolder {
     pub(crate) write: Box<dyn FnMut(&str, &str) -> io::Result<()>>,
 }
 
-/// Writes the HTML report. Of one stream it is its page; of several it is the index, and their pages
-/// are in a folder.
+/// Writes the HTML report. Of one stream it is its page; of several it is the index, and their
+/// pages are in a folder.
 pub(crate) struct Html<W> {
     pages: PageFolder,
     index: Index,
@@ -142,7 +142,7 @@ impl<W: Write> Observer for Html<W> {
     }
 }
 
-/// The name of the file of a page: its number, and what the name of its stream has of plain letters.
+/// The name of the file of a page: its number, and the plain letters in the name of its stream.
 fn file_name(number: usize, stream: &str) -> String {
     let file = stream.rsplit(['/', '\\']).next().unwrap_or_default();
     let mut words = String::new();

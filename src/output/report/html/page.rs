@@ -14,7 +14,7 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
 /// Changed files that a page names; the others are counted.
-const FILES_NAMED_MAX: usize = 20;
+const FILES_NAMED_MAX: usize = 10;
 
 /// A whole document. Its policy allows this style and this script, and nothing else.
 pub(super) fn document(title: &str, body: &Markup) -> String {
@@ -118,6 +118,8 @@ fn facts(recording: &Recording) -> Markup {
     ];
     let bad = bad.iter().filter(|(count, _)| *count > 0);
     let bad: Vec<String> = bad.map(|(count, what)| format!("{count} {what}")).collect();
+    let call_noun = if calls.total == 1 { "tool call" } else { "tool calls" };
+    let call_count = (calls.total > 0).then(|| grouped(calls.total));
     let usage = &facts.usage;
     let cached = usage.cache_read_tokens.filter(|it| *it > 0 && usage.tokens_in().is_some());
     let cached = cached.map(|it| format!("{} cached", grouped(it))).unwrap_or_default();
@@ -130,11 +132,7 @@ fn facts(recording: &Recording) -> Markup {
         ("first to last event", seen, String::new()),
         ("cost", facts.cost_usd.map(dollars), String::new()),
         ("turns", facts.turns.map(grouped), String::new()),
-        (
-            if calls.total == 1 { "tool call" } else { "tool calls" },
-            (calls.total > 0).then(|| grouped(calls.total)),
-            bad.join(", "),
-        ),
+        (call_noun, call_count, bad.join(", ")),
         ("tokens in", usage.tokens_in().map(grouped), cached),
         ("tokens out", usage.output_tokens.map(grouped), String::new()),
     ];

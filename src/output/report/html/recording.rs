@@ -30,6 +30,24 @@ pub(super) struct Recording {
     pub(super) answer: Option<Excerpt>,
 }
 
+impl Recording {
+    /// Takes outcomes from the summary: another event than the completion may say that a call was
+    /// refused.
+    pub(super) fn take_refusals(&mut self) {
+        let rows = std::mem::take(&mut self.summary.tool_calls);
+        let row = |number: u64| rows.get(usize::try_from(number - 1).unwrap_or(usize::MAX));
+        for call in self.entries.calls_mut() {
+            if let Some(row) = row(call.number).filter(|row| row.id == call.id) {
+                call.outcome = row.outcome.filter(|_| call.outcome.is_some());
+            }
+        }
+        for bar in self.bars.iter_mut().flatten() {
+            let outcome = row(bar.number).and_then(|row| row.outcome);
+            bar.outcome = outcome.filter(|_| bar.outcome.is_some()).or(bar.outcome);
+        }
+    }
+}
+
 /// One entry of the transcript.
 #[derive(Debug)]
 pub(super) struct PageEntry {

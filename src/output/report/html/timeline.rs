@@ -32,11 +32,11 @@ struct Drawing<'r> {
     recording: &'r Recording,
     /// The lane of each bar.
     lanes: Vec<usize>,
-    rows: Rows,
+    rows: RowHeights,
 }
 
 /// Vertical places, in pixels.
-struct Rows {
+struct RowHeights {
     text: usize,
     calls: usize,
     bottom: usize,
@@ -57,7 +57,7 @@ pub(super) fn timeline(recording: &Recording) -> Markup {
     let has_text = !(recording.texts.is_empty() && recording.thoughts.is_empty());
     let calls = if has_text { text + TEXT + 4 } else { text + 4 };
     let count = if recording.bars.is_none() { 2 } else { count };
-    let rows = Rows { text, calls, bottom: calls + count * LANE };
+    let rows = RowHeights { text, calls, bottom: calls + count * LANE };
     let drawing = Drawing { axis, recording, lanes, rows };
     let height = drawing.rows.bottom + TICKS;
     html! {
@@ -170,10 +170,13 @@ impl Drawing<'_> {
         let block = |block: &TimeBlock| {
             let (start, end) = span(self.axis, &block.start, &block.end);
             let (x, width) = (start.min(100.0 - BAR_MIN), (end - start).max(BAR_MIN));
-            let link = format!("#e{}", block.entry);
-            let has_entry = self.recording.entries.get(block.entry).is_some();
+            let entry = self.recording.entries.get(block.entry);
+            let link = entry.map(|entry| match &entry.kind {
+                EntryKind::Call(call) => format!("#c{}", call.number),
+                _ => format!("#e{}", block.entry),
+            });
             html! {
-                a href=[has_entry.then_some(link)] tabindex="-1" {
+                a href=[link] tabindex="-1" {
                     rect.(class) x=(percent(x)) y=(top) width=(percent(width)) height=(height) {}
                 }
             }

@@ -19,11 +19,11 @@ type Rest<'f> =
     Peekable<std::iter::Zip<std::slice::Iter<'f, PageFinding>, std::ops::RangeFrom<u64>>>;
 
 pub(super) fn transcript(recording: &Recording) -> Markup {
-    let entries = &recording.entries;
+    let (entries, has_bars) = (&recording.entries, recording.bars.is_some());
     let (omitted, first_count) = (entries.omitted(), entries.first().len());
     let mut findings: Rest<'_> = recording.findings.iter().zip(1..).peekable();
     let items = entries.numbered().map(|(entry, number)| {
-        html! { (before(&mut findings, entry.at.line)) (item(entry, number)) }
+        html! { (before(&mut findings, entry.at.line)) (item(entry, number, has_bars)) }
     });
     let items: Vec<Markup> = items.collect();
     let (first, last) = items.split_at(first_count);
@@ -69,7 +69,7 @@ fn rest(findings: Rest<'_>) -> Markup {
     html! { @for (finding, number) in findings { (self::finding(finding, number)) } }
 }
 
-fn item(entry: &PageEntry, number: u64) -> Markup {
+fn item(entry: &PageEntry, number: u64, has_bars: bool) -> Markup {
     if entry.is_blank() {
         return html! {};
     }
@@ -77,7 +77,7 @@ fn item(entry: &PageEntry, number: u64) -> Markup {
         EntryKind::Text(text) => self::text(text, &entry.at, number),
         EntryKind::Thought(text) => thought(text, &entry.at, number),
         EntryKind::Notice(kind, text) => notice(*kind, text, &entry.at, number),
-        EntryKind::Call(call) => self::call(call, &entry.at),
+        EntryKind::Call(call) => self::call(call, &entry.at, has_bars),
         EntryKind::Turn(turn) => html! {
             li.turn data-kind="turn" { (at(&entry.at)) h3 { "Turn " (turn) } }
         },
@@ -123,7 +123,10 @@ fn thought(text: &PageText, moment: &Moment, number: u64) -> Markup {
         li.thought #{ "e" (number) } data-kind="thought" {
             (at(moment))
             details {
-                summary { span.what { "Reasoning" } " " span.detail { (OneLine(first_line(text.text.head()))) } }
+                summary {
+                    span.what { "Reasoning" } " "
+                    span.detail { (OneLine(first_line(text.text.head()))) }
+                }
                 div.said { (Lines(&text.text)) }
             }
         }
@@ -150,7 +153,7 @@ fn notice(kind: NoticeKind, text: &Excerpt, moment: &Moment, number: u64) -> Mar
     }
 }
 
-fn call(call: &PageCall, moment: &Moment) -> Markup {
+fn call(call: &PageCall, moment: &Moment, has_bars: bool) -> Markup {
     let tool = if call.tool.is_empty() { "no name" } else { &call.tool };
     let took = call.end.as_ref().and_then(|end| moment.until(end)).filter(|_| call.has_start);
     let needs_look = class(call.outcome) != "good";
@@ -184,7 +187,7 @@ fn call(call: &PageCall, moment: &Moment) -> Markup {
                         (Some(_), false) => { "The stream shows only its completion. " }
                         (None, _) => { "It was never completed. " }
                     }
-                    a href={ "#b" (call.number) } { "Show in the timeline" }
+                    @if has_bars { a href={ "#b" (call.number) } { "Show in the timeline" } }
                 }
             }
         }
