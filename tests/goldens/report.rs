@@ -69,6 +69,11 @@ const NOT_SHOWN: &[&str] = &[
     "stream/reason=timed-out",
     "stream/signal",
     "stream/stderr_tail",
+    "stream/unknown/kind=event",
+    "stream/unknown/kind=member",
+    "stream/unknown/kind=tool",
+    "stream/unknown/kind=value",
+    "stream/unknown/of",
     "summary/known",
     "summary/stale",
 ];

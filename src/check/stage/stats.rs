@@ -1,6 +1,6 @@
 //! Stage: figures of the run, if they are wanted. See [`RunStats`].
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::check::stats::{RunStats, Silence, SlowCall, ToolStats};
@@ -17,7 +17,7 @@ pub(crate) struct StatsCollector {
     stats: RunStats,
     tools: BTreeMap<Arc<str>, ToolFigures>,
     /// By the number of the call.
-    open: HashMap<u64, OpenTime>,
+    open: BTreeMap<u64, OpenTime>,
     /// Line and milliseconds of the latest time in this turn.
     latest: Option<(u64, f64)>,
     /// Milliseconds with an open call, and without one.
@@ -50,7 +50,7 @@ impl Default for StatsCollector {
         Self {
             stats: RunStats::default(),
             tools: BTreeMap::new(),
-            open: HashMap::new(),
+            open: BTreeMap::new(),
             latest: None,
             calls_ms: 0.0,
             other_ms: 0.0,

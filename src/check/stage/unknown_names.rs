@@ -11,7 +11,8 @@ use crate::rules::escape::clipped;
 pub(crate) struct UnknownNames {
     kind: UnknownKind,
     /// By what the name is of, and the name.
-    names: BTreeMap<(String, String), SeenName>,
+    names: BTreeMap<String, BTreeMap<String, SeenName>>,
+    length: usize,
     has_overflowed: bool,
 }
 
@@ -23,20 +24,22 @@ struct SeenName {
 
 impl UnknownNames {
     pub(crate) fn new(kind: UnknownKind) -> Self {
-        Self { kind, names: BTreeMap::new(), has_overflowed: false }
+        Self { kind, names: BTreeMap::new(), length: 0, has_overflowed: false }
     }
 
     /// Counts a name; true if it is new and within the bound.
     pub(crate) fn count(&mut self, of: &str, name: &str, line: u64) -> bool {
-        let clip = |text: &str| clipped(text, CALL_ID_BYTES_MAX).into_owned();
-        let key = (clip(of), clip(name));
-        if let Some(seen) = self.names.get_mut(&key) {
+        let (of, name) = (clipped(of, CALL_ID_BYTES_MAX), clipped(name, CALL_ID_BYTES_MAX));
+        let known = self.names.get_mut(of.as_ref());
+        if let Some(seen) = known.and_then(|names| names.get_mut(name.as_ref())) {
             seen.count += 1;
             return false;
         }
-        let has_room = self.names.len() < NAMES_MAX;
+        let has_room = self.length < NAMES_MAX;
         if has_room {
-            self.names.insert(key, SeenName { count: 1, line });
+            let names = self.names.entry(of.into_owned()).or_default();
+            names.insert(name.into_owned(), SeenName { count: 1, line });
+            self.length += 1;
         }
         self.has_overflowed |= !has_room;
         has_room
@@ -48,7 +51,8 @@ impl UnknownNames {
 
     /// The names in their order.
     pub(crate) fn list(&self) -> impl Iterator<Item = UnknownName> {
-        self.names.iter().map(|((of, name), SeenName { count, line })| UnknownName {
+        let all = self.names.iter().flat_map(|(of, names)| names.iter().map(move |it| (of, it)));
+        all.map(|(of, (name, SeenName { count, line }))| UnknownName {
             kind: self.kind,
             of: Some(of.clone()).filter(|of| !of.is_empty()),
             name: name.clone(),
