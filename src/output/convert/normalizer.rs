@@ -41,6 +41,7 @@ struct Normalizer {
     details: DetailReader,
     /// The number of the open block of reasoning, or of the next one.
     block: u64,
+    is_thinking: bool,
 }
 
 /// A segment that came in deltas.
@@ -126,6 +127,7 @@ impl Normalizer {
             missing_end: None,
             details: DetailReader::new(profile),
             block: 1,
+            is_thinking: false,
         }
     }
 
@@ -196,13 +198,18 @@ impl Normalizer {
             let block = self.block;
             match update {
                 ThinkingUpdate::Chunk(text) => {
+                    self.is_thinking = true;
                     emitter.emit(&NormalEvent::ThinkingDelta { block, text });
                 }
-                ThinkingUpdate::BlockEnd => {
-                    emitter.emit(&NormalEvent::ThinkingEnd { block });
-                    self.block += 1;
-                }
+                ThinkingUpdate::BlockEnd => self.end_thinking(emitter),
             }
+        }
+    }
+
+    fn end_thinking(&mut self, emitter: &mut Emitter<'_>) {
+        if std::mem::take(&mut self.is_thinking) {
+            emitter.emit(&NormalEvent::ThinkingEnd { block: self.block });
+            self.block += 1;
         }
     }
 
@@ -326,6 +333,7 @@ impl Normalizer {
 
     fn finish(&mut self, summary: &StreamSummary, emitter: &mut Emitter<'_>) {
         self.begin(emitter);
+        self.end_thinking(emitter);
         let is_over = matches!(summary.outcome, Outcome::Succeeded | Outcome::Failed);
         if is_over {
             self.close_text(emitter);
