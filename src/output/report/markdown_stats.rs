@@ -1,5 +1,7 @@
 //! The figures of runs in the Markdown report.
 
+use std::fmt::Write as _;
+
 use super::markdown::{cell, code};
 use super::stats::{InStream, StatsTotals};
 use super::stats_text::{self, Table};
@@ -45,10 +47,11 @@ fn table(table: &Table) -> String {
             .iter()
             .map(|figure| format!(" {} |", figure.replace(' ', "\u{a0}").replace('$', "\\$")))
             .collect();
-        text += &format!("| {} |{figures}\n", cell(&row[0]));
+        let _ = writeln!(text, "| {} |{figures}", cell(&row[0]));
     }
     if table.omitted > 0 {
-        text += &format!("| and {} more |{}\n", table.omitted, " |".repeat(table.head.len() - 1));
+        let _ =
+            writeln!(text, "| and {} more |{}", table.omitted, " |".repeat(table.head.len() - 1));
     }
     text + "\n"
 }

@@ -328,7 +328,7 @@ pub(super) fn in_dollars(billionths: u64) -> f64 {
     billionths as f64 / 1e9
 }
 
-#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+#[expect(clippy::ref_option, reason = "as serde calls it")]
 fn dollars<S: Serializer>(cost: &Option<u64>, to: S) -> Result<S::Ok, S::Error> {
     cost.map(in_dollars).serialize(to)
 }

@@ -1,5 +1,7 @@
 //! The figures of runs as a person reads them.
 
+use std::fmt::Write as _;
+
 use super::figures::{dollars, grouped};
 use super::stats::{Agent, Bounded, InStream, StatsSum, StatsTotals, in_dollars};
 use super::unknown_text;
@@ -145,7 +147,7 @@ impl Table {
             text.push('\n');
         }
         if self.omitted > 0 {
-            text += &format!("  and {} more\n", self.omitted);
+            let _ = writeln!(text, "  and {} more", self.omitted);
         }
         text
     }
@@ -199,7 +201,7 @@ pub(super) fn block(totals: &StatsTotals, single: Option<&RunStats>) -> String {
     let agents = if is_single { String::new() } else { agents(&totals.agents).text() };
     for table in [agents, tools.text()] {
         if !table.is_empty() {
-            text += &format!("\n{table}");
+            let _ = write!(text, "\n{table}");
         }
     }
     let place = |path: &str| (!is_single).then(|| visible(path).into_owned());
@@ -210,10 +212,10 @@ pub(super) fn block(totals: &StatsTotals, single: Option<&RunStats>) -> String {
     ];
     for (title, lines) in lists {
         if !lines.is_empty() {
-            text += &format!("\n{title}:\n");
+            let _ = writeln!(text, "\n{title}:");
         }
         for line in lines {
-            text += &format!("  {line}\n");
+            let _ = writeln!(text, "  {line}");
         }
     }
     if !text.is_empty() && !is_single {
