@@ -1,6 +1,7 @@
 //! Where the pages of an HTML report go: a folder next to the file of the report.
 
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -44,7 +45,7 @@ fn link(name: &str) -> String {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') {
             link.push(char::from(byte));
         } else {
-            link += &format!("%{byte:02X}");
+            let _ = write!(link, "%{byte:02X}");
         }
     }
     link

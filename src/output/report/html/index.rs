@@ -144,7 +144,7 @@ impl Index {
                             }
                         }
                     }
-                    tbody { @for row in rows { (row.markup(&columns, folder)) } }
+                    tbody { @for row in rows { (row.markup(columns, folder)) } }
                 }
             }
         }
@@ -156,7 +156,7 @@ impl IndexRow {
         self.succeeded && self.conforms
     }
 
-    fn markup(&self, columns: &[bool; 4], folder: &str) -> Markup {
+    fn markup(&self, columns: [bool; 4], folder: &str) -> Markup {
         #[expect(clippy::cast_precision_loss, reason = "to show it")]
         let time = self.duration.map(|ms| duration(ms as f64));
         let numbers = [
@@ -176,7 +176,7 @@ impl IndexRow {
                     @if !self.reason.is_empty() { p.reason { (OneLine(&self.reason)) } }
                 }
                 td { (self.profile) }
-                @for ((number, name), _) in numbers.zip(columns).filter(|it| *it.1) {
+                @for ((number, name), _) in numbers.zip(columns).filter(|it| it.1) {
                     td.number data-name=(name) { @if let Some(number) = number { (number) } }
                 }
             }

@@ -34,8 +34,10 @@ pub(crate) struct PageFolder {
     pub(crate) folder: String,
     pub(crate) index: String,
     /// Writes a page, by the name of its file.
-    pub(crate) write: Box<dyn FnMut(&str, &str) -> io::Result<()>>,
+    pub(crate) write: WritePage,
 }
+
+type WritePage = Box<dyn FnMut(&str, &str) -> io::Result<()>>;
 
 /// Writes the HTML report. Of one stream it is its page; of several it is the index, and their
 /// pages are in a folder.

@@ -1,5 +1,7 @@
 //! The page of one stream.
 
+use std::fmt::Write as _;
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::recording::Recording;
@@ -174,7 +176,7 @@ fn files(summary: &StreamSummary) -> Option<String> {
     let named = files.iter().take(FILES_NAMED_MAX).map(String::as_str);
     let mut named = named.collect::<Vec<_>>().join(", ");
     if files.len() > FILES_NAMED_MAX {
-        named += &format!(" and {} more", files.len() - FILES_NAMED_MAX);
+        let _ = write!(named, " and {} more", files.len() - FILES_NAMED_MAX);
     }
     Some(named)
 }

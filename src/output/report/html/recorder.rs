@@ -235,25 +235,21 @@ impl Recorder {
     }
 
     fn start(&mut self, update: &CallUpdate<'_>, moment: Moment) {
-        match self.open.remove(&update.number) {
-            Some(call) => {
-                self.describe(&call, update);
-                self.open.insert(update.number, call);
-            }
-            None => {
-                let call = self.call(update, moment, None);
-                self.open.insert(update.number, call);
-            }
-        }
+        let call = if let Some(call) = self.open.remove(&update.number) {
+            self.describe(&call, update);
+            call
+        } else {
+            self.call(update, moment, None)
+        };
+        self.open.insert(update.number, call);
     }
 
     fn complete(&mut self, update: &CallUpdate<'_>, outcome: CallOutcome, moment: Moment) {
-        let call = match self.open.remove(&update.number) {
-            Some(call) => {
-                self.describe(&call, update);
-                call
-            }
-            None => self.call(update, moment, Some(outcome)),
+        let call = if let Some(call) = self.open.remove(&update.number) {
+            self.describe(&call, update);
+            call
+        } else {
+            self.call(update, moment, Some(outcome))
         };
         let result = update.result().filter(|result| !result.trim().is_empty());
         let result = result.map(|result| Excerpt::of(&result, PAGE_VALUE_BYTES_MAX));

@@ -124,9 +124,8 @@ impl Drawing<'_> {
             places.push(at);
             at += step;
         }
-        let label = |at: f64| match self.axis.by_time {
-            true => offset(at, step < 1_000.0),
-            false => grouped(whole(at)),
+        let label = |at: f64| {
+            if self.axis.by_time { offset(at, step < 1_000.0) } else { grouped(whole(at)) }
         };
         let (bottom, last) = (self.rows.bottom, self.rows.bottom + 15);
         html! {
