@@ -20,6 +20,7 @@ use crate::stream::Event;
 
 /// How streams are checked, whatever the profile.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option")]
 pub(crate) struct Options {
     pub(crate) severities: Severities,
     /// The format that the agent was asked for; without one the first event shows it.

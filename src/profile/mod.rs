@@ -60,7 +60,7 @@ pub const LANGUAGE: &str = include_str!("profile.schema.json");
 pub(crate) struct Profile {
     /// For editors and for links to the profile.
     #[serde(rename = "$schema")]
-    _schema_of_profile: Option<String>,
+    _language: Option<String>,
     #[serde(rename = "$id")]
     _id: Option<String>,
     pub name: String,

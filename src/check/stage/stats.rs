@@ -78,7 +78,9 @@ impl StatsCollector {
         for update in calls {
             self.call(facts, update);
         }
-        corrected.iter().for_each(|call| self.correct(call));
+        for call in corrected {
+            self.correct(call);
+        }
     }
 
     /// A new turn begins: calls that are open will not end any more, and the time until now was

@@ -3,6 +3,8 @@
 //! A step is what the agent says, and the calls that follow: those that overlap share a step, as a
 //! result belongs to the step of its call. A step is written when its calls have ended.
 
+use std::time::{Duration, SystemTime};
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -199,7 +201,7 @@ impl NormalTarget for AtifTrajectory {
             NormalEvent::Session { profile, session, .. } => {
                 (*profile).clone_into(&mut self.profile);
                 self.session_id = session.session_id.map(str::to_owned);
-                out.push_str(&format!("{{\"schema_version\":\"{VERSION}\",\"steps\":["));
+                out.extend(["{\"schema_version\":\"", VERSION, "\",\"steps\":["]);
             }
             NormalEvent::SessionChanged(session) => {
                 self.session_id = session.session_id.map(str::to_owned);
@@ -288,35 +290,8 @@ fn timestamp(time_ms: u64) -> Option<String> {
     if time_ms > LARGEST {
         return None;
     }
-    let (days, of_day) = (time_ms / 86_400_000, time_ms % 86_400_000);
-    let (year, month, day) = date(days);
-    let (hour, minute) = (of_day / 3_600_000, of_day / 60_000 % 60);
-    let (second, milli) = (of_day / 1_000 % 60, of_day % 1_000);
-    Some(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z"))
-}
-
-/// Year, month and day, of the days since the first of January 1970.
-fn date(days: u64) -> (u64, u64, u64) {
-    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    // From a year that begins a cycle of 400 years; years begin in January.
-    let (mut year, mut left) = (1970, days);
-    let cycle = 146_097;
-    year += left / cycle * 400;
-    left %= cycle;
-    while left >= 365 + u64::from(is_leap(year)) {
-        left -= 365 + u64::from(is_leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(is_leap(year));
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if left < length {
-            break;
-        }
-        left -= length;
-        month += 1;
-    }
-    (year, month, left + 1)
+    let time = SystemTime::UNIX_EPOCH + Duration::from_millis(time_ms);
+    Some(humantime::format_rfc3339_millis(time).to_string())
 }
 
 #[cfg(test)]

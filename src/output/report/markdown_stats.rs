@@ -43,11 +43,10 @@ fn table(table: &Table) -> String {
         format!("| {} |\n|---{}|\n", table.head.join(" | "), "|---:".repeat(table.head.len() - 1));
     for row in &table.rows {
         // A cost begins with a sign that could begin a formula.
-        let figures: String = row[1..]
-            .iter()
-            .map(|figure| format!(" {} |", figure.replace(' ', "\u{a0}").replace('$', "\\$")))
-            .collect();
-        let _ = writeln!(text, "| {} |{figures}", cell(&row[0]));
+        let figures = row[1..].iter();
+        let figures = figures.map(|it| it.replace(' ', "\u{a0}").replace('$', "\\$"));
+        let figures: Vec<String> = figures.collect();
+        let _ = writeln!(text, "| {} | {} |", cell(&row[0]), figures.join(" | "));
     }
     if table.omitted > 0 {
         let _ =
@@ -60,6 +59,6 @@ fn list(title: &str, lines: &[String]) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let lines: String = lines.iter().map(|line| format!("- {}\n", code(line))).collect();
-    format!("{title}:\n\n{lines}\n")
+    let lines: Vec<String> = lines.iter().map(|line| format!("- {}", code(line))).collect();
+    format!("{title}:\n\n{}\n\n", lines.join("\n"))
 }

@@ -4,6 +4,7 @@
 mod annotations;
 #[cfg(feature = "cli")]
 mod baseline_writer;
+mod bounded;
 #[cfg(feature = "cli")]
 mod drift;
 mod figures;

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::bounded::Bounded;
 use super::figures::{dollars, grouped};
-use super::stats::{Agent, Bounded, InStream, StatsSum, StatsTotals, in_dollars};
+use super::stats::{Agent, InStream, StatsSum, StatsTotals, in_dollars};
 use super::unknown_text;
 use crate::check::{RunStats, Silence, SlowCall, StreamSummary, ToolStats, counted};
 use crate::limits::STATS_ROWS_MAX;

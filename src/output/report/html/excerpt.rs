@@ -123,7 +123,8 @@ mod tests {
     /// Goal: however a text is cut into pieces, what is kept is the same, and bounded.
     #[test]
     fn a_long_text_keeps_both_ends() {
-        let text: String = (0..5_000).map(|it| format!("{it} <é\u{202e}>\n")).collect();
+        let lines: Vec<String> = (0..5_000).map(|it| format!("{it} <é\u{202e}>\n")).collect();
+        let text = lines.concat();
         let whole = Excerpt::of(&text, 1_000);
         let mut pieces = Excerpt::new(1_000);
         for character in text.chars() {

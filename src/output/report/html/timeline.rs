@@ -320,7 +320,7 @@ fn legend(recording: &Recording, axis: Axis) -> Markup {
                 }
                 @if axis.by_time && axis.untimed > 0 {
                     " " (grouped(axis.untimed)) " of " (grouped(recording.clock.events()))
-                    " events have no time and stand at the last one before them."
+                    " events have no time and are drawn at the last one before them."
                 }
                 @if bars.is_none() {
                     " " (grouped(recording.calls.count()))
