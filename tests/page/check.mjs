@@ -95,7 +95,7 @@ async function filters(page, file) {
   const first = page.locator("#log > li").first();
   await search.fill("");
   if (all > 0) {
-    const text = (await first.textContent()).trim().slice(0, 40);
+    const text = (await first.textContent()).replace(/\s+/g, " ").trim().slice(0, 40);
     await search.fill(text);
     if (!(await first.isVisible())) fail(file, `the search does not find ${text}`);
     await search.fill("");

@@ -4,7 +4,7 @@
   const items = [...document.querySelectorAll("#log > li")];
   const texts = new Map();
   const textOf = (item) => {
-    if (!texts.has(item)) texts.set(item, item.textContent.toLowerCase());
+    if (!texts.has(item)) texts.set(item, item.textContent.replace(/\s+/g, " ").toLowerCase());
     return texts.get(item);
   };
 
