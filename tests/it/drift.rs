@@ -34,7 +34,8 @@ fn new_version() -> Vec<Value> {
 }
 
 fn written(events: &[Value]) -> String {
-    events.iter().map(|event| format!("{event}\n")).collect()
+    let lines: Vec<String> = events.iter().map(|event| format!("{event}\n")).collect();
+    lines.concat()
 }
 
 /// Goal: each kind of news is found, with its count and first line.
@@ -111,7 +112,7 @@ fn every_line_is_looked_at() {
         let message = json!({"role": "assistant", "content": content});
         let event = json!({"type": "assistant", "message": message, "session_id": "s",
             "timestamp_ms": at});
-        stream += &format!("{event}\n");
+        stream.extend([event.to_string(), "\n".to_owned()]);
     }
     for is_plain in [false, true] {
         let builder = Checker::builder().profile("cursor").stats(true).plain(is_plain);
