@@ -199,7 +199,7 @@ impl NormalTarget for AtifTrajectory {
             NormalEvent::Session { profile, session, .. } => {
                 (*profile).clone_into(&mut self.profile);
                 self.session_id = session.session_id.map(str::to_owned);
-                out.push_str(&format!("{{\"schema_version\":\"{VERSION}\",\"steps\":["));
+                out.extend(["{\"schema_version\":\"", VERSION, "\",\"steps\":["]);
             }
             NormalEvent::SessionChanged(session) => {
                 self.session_id = session.session_id.map(str::to_owned);
@@ -297,7 +297,9 @@ fn timestamp(time_ms: u64) -> Option<String> {
 
 /// Year, month and day, of the days since the first of January 1970.
 fn date(days: u64) -> (u64, u64, u64) {
-    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
     // From a year that begins a cycle of 400 years; years begin in January.
     let (mut year, mut left) = (1970, days);
     let cycle = 146_097;

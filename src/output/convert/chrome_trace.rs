@@ -56,7 +56,7 @@ impl ChromeTrace {
         &mut self,
         (thread, name): (u8, &str),
         (start, end): (ClockTime, ClockTime),
-        args: Value,
+        args: &Value,
         out: &mut String,
     ) {
         let (start, end) = (self.microseconds(start), self.microseconds(end));
@@ -65,7 +65,7 @@ impl ChromeTrace {
         self.write(&span, out);
     }
 
-    fn instant(&mut self, kind: &str, name: &str, now: ClockTime, args: Value, out: &mut String) {
+    fn instant(&mut self, kind: &str, name: &str, now: ClockTime, args: &Value, out: &mut String) {
         let at = self.microseconds(now);
         let instant = json!({"name": name, "cat": kind, "ph": "i", "s": "p", "pid": 1, "tid": RUN,
             "ts": at, "args": args});
@@ -104,13 +104,13 @@ impl ChromeTrace {
 
     fn close_turn(&mut self, now: ClockTime, out: &mut String) {
         let (turn, start) = self.turn;
-        self.span((RUN, &format!("turn {turn}")), (start, now), json!({}), out);
+        self.span((RUN, &format!("turn {turn}")), (start, now), &json!({}), out);
     }
 
     fn end(&mut self, result: &RunResult<'_>, now: ClockTime, out: &mut String) {
         self.close_turn(now, out);
         let args = serde_json::to_value(result).unwrap_or_default();
-        self.instant("run", result.outcome, now, args, out);
+        self.instant("run", result.outcome, now, &args, out);
         let clock = self.clock.meaning();
         let data = json!({"profile": self.profile, "session_id": self.session_id, "clock": clock});
         out.push_str("],\"otherData\":");
@@ -144,22 +144,22 @@ impl NormalTarget for ChromeTrace {
             NormalEvent::Text { start: text, bytes, .. } => {
                 let start = self.text.take().unwrap_or(now);
                 let args = json!({"text": clipped(text, MESSAGE_BYTES_MAX), "bytes": bytes});
-                self.span((TEXT, "text"), (start, now), args, out);
+                self.span((TEXT, "text"), (start, now), &args, out);
             }
             NormalEvent::ThinkingDelta { text, .. } => {
                 self.thinking.get_or_insert((now, 0)).1 += text.len() as u64;
             }
             NormalEvent::ThinkingEnd { .. } => {
                 let (start, bytes) = self.thinking.take().unwrap_or((now, 0));
-                self.span((TEXT, "thinking"), (start, now), json!({"bytes": bytes}), out);
+                self.span((TEXT, "thinking"), (start, now), &json!({"bytes": bytes}), out);
             }
             NormalEvent::Notice { kind, detail } => {
                 let args = json!({"kind": kind, "detail": detail});
-                self.instant("notice", "notice", now, args, out);
+                self.instant("notice", "notice", now, &args, out);
             }
             NormalEvent::TextAbandoned { .. } => {
                 let start = self.text.take().unwrap_or(now);
-                self.span((TEXT, "abandoned text"), (start, now), json!({}), out);
+                self.span((TEXT, "abandoned text"), (start, now), &json!({}), out);
             }
             NormalEvent::CallStarted(call) | NormalEvent::CallUpdated(call) => {
                 self.calls.start(call, now);
@@ -174,11 +174,11 @@ impl NormalTarget for ChromeTrace {
             }
             NormalEvent::Error { severity, message } => {
                 let args = json!({"severity": severity, "message": message});
-                self.instant("error", "error", now, args, out);
+                self.instant("error", "error", now, &args, out);
             }
             NormalEvent::Defect { rule, severity, message, .. } => {
                 let args = json!({"severity": severity, "message": message});
-                self.instant("defect", rule, now, args, out);
+                self.instant("defect", rule, now, &args, out);
             }
             NormalEvent::End(result) | NormalEvent::Cut(result) => self.end(result, now, out),
             NormalEvent::Answer { .. } | NormalEvent::Usage(_) => {}

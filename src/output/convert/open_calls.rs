@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::clock::ClockTime;
 use super::normal::NormalCall;
 use crate::limits::{ACTION_DETAIL_BYTES_MAX, KEPT_ARGUMENTS_BYTES_MAX};
+use crate::profile::ActionKind;
 use crate::rules::escape::clipped;
 
 /// The calls that are open, by their number. Of the arguments a limited size is kept.
@@ -64,7 +65,7 @@ impl KeptCall {
     fn learn(&mut self, call: &NormalCall<'_>) {
         let detail = |text: &str| clipped(text, ACTION_DETAIL_BYTES_MAX).into_owned();
         self.tool = call.tool.map(str::to_owned).or(self.tool.take());
-        self.kind = call.kind.map(|kind| kind.name()).or(self.kind);
+        self.kind = call.kind.map(ActionKind::name).or(self.kind);
         self.detail = call.detail.map(detail).or(self.detail.take());
     }
 
