@@ -41,12 +41,12 @@ pub(crate) struct Progress(Option<Shown>);
 struct Shown {
     bar: ProgressBar,
     work: Work,
-    place: Arc<Place>,
+    place: Arc<ProgressPlace>,
 }
 
 /// Whether there is a place for the bar.
 #[derive(Debug, Default)]
-struct Place {
+struct ProgressPlace {
     /// The last line of the terminal is not complete.
     line_is_open: AtomicBool,
     /// The work is done.
@@ -135,7 +135,7 @@ impl Progress {
     }
 }
 
-fn bar(length: u64, work: &Work, place: &Arc<Place>) -> ProgressBar {
+fn bar(length: u64, work: &Work, place: &Arc<ProgressPlace>) -> ProgressBar {
     let style = match work {
         Work::Run(_) => ProgressStyle::with_template("{wide_msg}"),
         Work::Bytes => ProgressStyle::with_template(

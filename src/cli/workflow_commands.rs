@@ -39,7 +39,7 @@ pub(super) fn stop_commands(writer: impl Write + 'static) -> Box<dyn Write> {
     }
 }
 
-/// The writer, with commands escaped but for those behind the mark: nobody else can guess it.
+/// The writer, with commands escaped but for those behind the mark, which no stream can guess.
 pub(super) fn own_commands(writer: impl Write + 'static) -> (Box<dyn Write>, String) {
     let mark = token();
     let inner = EscapeCommands::new(writer);

@@ -14,6 +14,7 @@ mod content;
 mod contracts;
 mod convert;
 mod demands;
+mod details;
 mod diff;
 #[path = "../differential/mod.rs"]
 mod differential;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{Changes, ComparedFigure, RunComparison};
 use crate::check::{ToolStats, counted};
 use crate::limits::COMPARED_ROWS_MAX;
-use crate::output::report::{Change, ChangedItem, Table, duration, grouped};
+use crate::output::report::{Change, ChangedItem, TextTable, duration, grouped};
 use crate::rules::escape::{clipped, visible};
 
 /// Longest line of a list of changes, in bytes.
@@ -82,7 +82,7 @@ impl RunComparison<'_> {
                 rows.push([name].into_iter().chain(cells.into_iter().flatten()).collect());
             }
         }
-        Table::new(head, rows).text()
+        TextTable::new(head, rows).text()
     }
 }
 
@@ -93,7 +93,7 @@ fn known(ms: Option<u64>) -> String {
 fn figures_table(figures: &[&ComparedFigure]) -> String {
     let short = |text: &str| clipped(&visible(text), LINE_BYTES_MAX).into_owned();
     let row = |it: &&ComparedFigure| vec![it.name.to_owned(), short(&it.a), short(&it.b)];
-    Table::new(vec!["", "-", "+"], figures.iter().map(row).collect()).text()
+    TextTable::new(vec!["", "-", "+"], figures.iter().map(row).collect()).text()
 }
 
 fn section(title: &str, body: &str) -> String {

@@ -171,7 +171,7 @@ struct Writer<'o> {
 }
 
 impl Writer<'_> {
-    /// The type comes first, for people who read along.
+    /// The type comes first, so that a person finds it.
     fn write(&mut self, kind: &str, mut members: Value) {
         if let Some(time_ms) = self.at.time_ms {
             members["timestamp"] = time_ms.into();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::markdown::{cell, code};
 use super::stats::{InStream, StatsTotals};
-use super::stats_text::{self, Table};
+use super::stats_text::{self, TextTable};
 use super::unknown_text;
 use crate::check::{RunStats, StreamSummary};
 
@@ -35,7 +35,7 @@ pub(super) fn of_all(totals: &StatsTotals) -> String {
     text + &list("Not in the profile", &unknown_text::all(totals))
 }
 
-fn table(table: &Table) -> String {
+fn table(table: &TextTable) -> String {
     if table.rows.is_empty() {
         return String::new();
     }

@@ -61,7 +61,7 @@ pub(crate) use merge::MergedReports;
 #[cfg(feature = "cli")]
 pub(crate) use sarif::Sarif;
 #[cfg(feature = "cli")]
-pub(super) use stats_text::{Table, duration};
+pub(super) use stats_text::{TextTable, duration};
 #[cfg(feature = "cli")]
 pub(crate) use step_outputs::StepOutputs;
 #[cfg(feature = "cli")]

@@ -304,7 +304,7 @@ fn dollars<S: Serializer>(cost: &Option<u64>, to: S) -> Result<S::Ok, S::Error> 
 /// A row for each version of an agent, and one without a name for those there is no room for.
 fn agents<S: Serializer>(of: &Bounded<Agent, StatsSum>, to: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Row<'a> {
+    struct AgentRow<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         profile: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -312,12 +312,12 @@ fn agents<S: Serializer>(of: &Bounded<Agent, StatsSum>, to: S) -> Result<S::Ok, 
         #[serde(flatten)]
         sum: &'a StatsSum,
     }
-    let named = of.named.iter().map(|((profile, version), sum)| Row {
+    let named = of.named.iter().map(|((profile, version), sum)| AgentRow {
         profile: Some(profile),
         agent_version: version.as_deref(),
         sum,
     });
-    let others = of.others.iter().map(|sum| Row { profile: None, agent_version: None, sum });
+    let others = of.others.iter().map(|sum| AgentRow { profile: None, agent_version: None, sum });
     to.collect_seq(named.chain(others))
 }
 
@@ -334,7 +334,7 @@ fn unknown<S: Serializer>(
     to: S,
 ) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Row<'a> {
+    struct UnknownRow<'a> {
         profile: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         agent_version: Option<&'a str>,
@@ -347,7 +347,7 @@ fn unknown<S: Serializer>(
     }
     let row = |(key, found)| {
         let ((profile, version), (kind, of, name)): &(Agent, Unknown) = key;
-        Row {
+        UnknownRow {
             profile,
             agent_version: version.as_deref(),
             kind: *kind,

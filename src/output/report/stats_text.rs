@@ -21,7 +21,7 @@ const LONGEST_SHOWN_MAX: usize = 5;
 
 /// A table: the first column is text, and the others are numbers.
 #[derive(Debug)]
-pub(in crate::output) struct Table {
+pub(in crate::output) struct TextTable {
     pub(super) head: Vec<&'static str>,
     pub(super) rows: Vec<Vec<String>>,
     /// Rows that there is no room for.
@@ -62,7 +62,7 @@ pub(super) fn agent(profile: &str, version: Option<&str>) -> String {
 }
 
 /// A row for each version of an agent.
-pub(super) fn agents(of: &Bounded<Agent, StatsSum>) -> Table {
+pub(super) fn agents(of: &Bounded<Agent, StatsSum>) -> TextTable {
     let head = [
         "agent",
         "runs",
@@ -99,11 +99,11 @@ pub(super) fn agents(of: &Bounded<Agent, StatsSum>) -> Table {
         row.push(known(sum.cost.map(|cost| dollars(in_dollars(cost)))));
         row
     };
-    Table::new(head.to_vec(), named.chain(others).map(row).collect())
+    TextTable::new(head.to_vec(), named.chain(others).map(row).collect())
 }
 
 /// A row for each tool. Several streams have no median.
-pub(super) fn tools(tools: &[ToolStats], is_single: bool) -> Table {
+pub(super) fn tools(tools: &[ToolStats], is_single: bool) -> TextTable {
     let mut head = vec!["tool", "calls", "failed", "refused", "open", "timed", "total"];
     head.extend([if is_single { "median" } else { "mean" }, "longest"]);
     let row = |tool: &ToolStats| {
@@ -116,10 +116,10 @@ pub(super) fn tools(tools: &[ToolStats], is_single: bool) -> Table {
         row.extend([tool.total_ms, middle, tool.longest_ms].map(|ms| known(ms.map(duration))));
         row
     };
-    Table::new(head, tools.iter().map(row).collect())
+    TextTable::new(head, tools.iter().map(row).collect())
 }
 
-impl Table {
+impl TextTable {
     pub(in crate::output) fn new(head: Vec<&'static str>, mut rows: Vec<Vec<String>>) -> Self {
         let omitted = rows.len().saturating_sub(STATS_ROWS_MAX);
         rows.truncate(STATS_ROWS_MAX);

@@ -184,7 +184,7 @@ fn files(summary: &StreamSummary) -> Option<String> {
 /// What a reader should know besides, if the reasons do not say it.
 fn notes(summary: &StreamSummary) -> Markup {
     let reasons = figures::reasons(summary);
-    // The page lists calls by bounds of its own.
+    // The page has other bounds for its list of calls.
     let notes = summary.notes.iter().filter(|note| **note != Note::LimitReached(Limit::CallRows));
     let notes = notes.map(Note::to_string);
     let notes: Vec<String> = notes.filter(|note| !reasons.contains(note)).collect();

@@ -1,0 +1,241 @@
+//! Reasoning, notices and results of calls: what the built-in profiles know.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use ndjson_check::internals::profile_names;
+use ndjson_check::{CheckedEvent, Checker, Observer, To};
+use serde_json::Value;
+
+use crate::log::logged;
+use crate::streams::{Case, cases, converted, files, root};
+
+/// Profiles whose fixtures show none: the agent writes none, or no fixture has any.
+const NO_RESULTS: [&str; 2] = ["jsonl", "muse"];
+const NO_THINKING: [&str; 19] = [
+    "acpx",
+    "amp",
+    "antigravity",
+    "claude-session",
+    "codebuddy",
+    "codex-rollout",
+    "copilot",
+    "droid-old",
+    "gemini",
+    "gptme",
+    "grok-cli",
+    "jsonl",
+    "kimi-code",
+    "letta",
+    "mcp",
+    "muse",
+    "openhands",
+    "qwen",
+    "vibe-old",
+];
+const NO_NOTICES: [&str; 11] = [
+    "amp",
+    "antigravity",
+    "claude-session",
+    "codebuddy",
+    "codex-rollout",
+    "gptme",
+    "grok-cli",
+    "grok-messages",
+    "jsonl",
+    "kimi",
+    "vibe-old",
+];
+
+/// Goal: each profile knows where its agent's results, reasoning and notices are.
+/// Method: the logs of all fixtures of an agent have some, or the agent is listed above; muse has a
+/// notice in none.
+#[test]
+fn the_profiles_know_results_reasoning_and_notices() {
+    let mut shown: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for case in cases().iter().filter(|case| case.path.starts_with("fixtures/agents")) {
+        let log = logged(&case.bytes(), &mut case.checker(), To::Text);
+        for line in details(&log) {
+            let kind = match line {
+                _ if line.starts_with("    ") => "results",
+                _ if line.starts_with("Thinking: ") => "thinking",
+                _ => "notices",
+            };
+            shown.entry(kind).or_default().insert(case.folder().to_owned());
+        }
+    }
+    for (kind, without) in
+        [("results", &NO_RESULTS[..]), ("thinking", &NO_THINKING), ("notices", &NO_NOTICES)]
+    {
+        let lacks = |name: &&str| !shown[kind].contains(*name);
+        // The normal form is no agent's; the test below compares it.
+        let agents = profile_names().filter(|name| *name != "events");
+        let mut found: Vec<&str> = agents.filter(lacks).collect();
+        found.sort_unstable();
+        if kind == "notices" {
+            found.retain(|name| *name != "muse");
+        }
+        assert_eq!(found, without, "{kind}");
+    }
+}
+
+/// The lines of a log that are not actions.
+fn details(log: &str) -> Vec<&str> {
+    let names = ["Thinking: ", "Retry", "Compaction", "Question", "Error", "Note", "    "];
+    log.lines().filter(|line| names.iter().any(|name| line.starts_with(name))).collect()
+}
+
+/// Goal: results, reasoning and notices are the same in the normal form.
+#[test]
+fn the_normal_form_has_the_same_log() {
+    let mut events = Checker::builder().profile("events").build().unwrap();
+    let mut compared = 0;
+    for case in cases().iter().filter(|case| case.path.starts_with("fixtures/agents")) {
+        let log = logged(&case.bytes(), &mut case.checker(), To::Text);
+        let normal = converted(&case.bytes(), &mut case.checker(), To::Events);
+        let again = logged(normal.as_bytes(), &mut events, To::Text);
+        assert_eq!(details(&again), details(&log), "{}", case.path.display());
+        compared += usize::from(!details(&log).is_empty());
+    }
+    assert!(compared > 150, "{compared}");
+}
+
+/// Agents that wrote no reasoning in the lab, although the model sent some.
+const SILENT: [&str; 4] = ["gemini", "grok-cli", "kimi-code", "opencode"];
+
+/// Goal: what real agents write of a known thought is shown once.
+/// Method: the recordings of the lab, whose model thinks the same each time.
+#[test]
+fn the_lab_s_thought_is_shown_once() {
+    let mut agents = 0;
+    for path in files(&root().join("lab/recordings"), "ndjson") {
+        if !path.ends_with("think.ndjson") {
+            continue;
+        }
+        let mut checker = Checker::builder().build().unwrap();
+        let log = logged(&fs::read(&path).unwrap(), &mut checker, To::Text);
+        let thoughts: Vec<&str> = log.lines().filter(|it| it.starts_with("Thinking")).collect();
+        let name = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
+        let is_silent = SILENT.iter().any(|agent| name.starts_with(&format!("{agent}-")));
+        let expected = if is_silent { &[][..] } else { &["Thinking: I think therefore."] };
+        assert_eq!(thoughts, expected, "{name}");
+        agents += usize::from(!is_silent);
+    }
+    assert!(agents >= 8, "only {agents}");
+}
+
+/// The results of calls, by their ids.
+#[derive(Default)]
+struct Results(Vec<(String, String)>);
+
+impl Observer for Results {
+    fn event(&mut self, event: &CheckedEvent<'_>) {
+        for call in event.calls() {
+            let result = call.result().map(Cow::into_owned);
+            self.0.extend(result.map(|it| (call.id().to_owned(), it)));
+        }
+    }
+}
+
+fn of_agent(name: &str) -> impl Iterator<Item = (Case, Vec<Value>)> + use<'_> {
+    cases().into_iter().filter(move |case| case.folder() == name).map(|case| {
+        let bytes = case.bytes();
+        let lines = bytes.split(|byte| *byte == b'\n');
+        let events = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+        (case, events)
+    })
+}
+
+fn string(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// The texts of an array of blocks.
+fn blocks(value: &Value) -> String {
+    let texts = value.as_array().into_iter().flatten().filter_map(|it| it["text"].as_str());
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// A result of a call as a short script reads it: the id and the text.
+fn naive_results(agent: &str, event: &Value) -> Vec<(String, String)> {
+    match agent {
+        "claude" if event["type"] == "user" => {
+            let content = event["message"]["content"].as_array().into_iter().flatten();
+            let results = content.filter(|it| it["type"] == "tool_result");
+            let text = |it: &Value| string(&it["content"]) + &blocks(&it["content"]);
+            results.map(|it| (string(&it["tool_use_id"]), text(it))).collect()
+        }
+        "cursor" if event["subtype"] == "completed" => {
+            let shell = &event["tool_call"]["shellToolCall"]["result"];
+            let read = &event["tool_call"]["readToolCall"]["result"]["success"]["content"];
+            let output = ["success", "failure"].map(|it| string(&shell[it]["interleavedOutput"]));
+            vec![(string(&event["call_id"]), output.concat() + &string(read))]
+        }
+        "codex" if event["type"] == "item.completed" => {
+            let item = &event["item"];
+            let mcp = blocks(&item["result"]["content"]);
+            vec![(string(&item["id"]), string(&item["aggregated_output"]) + &mcp)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Goal: the texts are those that a short script finds.
+#[test]
+fn results_are_what_a_naive_reading_finds() {
+    for (agent, least) in [("claude", 20), ("cursor", 20), ("codex", 4)] {
+        let mut compared = 0;
+        for (case, events) in of_agent(agent) {
+            let mut results = Results::default();
+            case.checker().check("-", &case.bytes()[..], &mut results).unwrap();
+            let naive = events.iter().flat_map(|event| naive_results(agent, event));
+            for (id, text) in naive.filter(|(_, text)| !text.is_empty()) {
+                let found: Vec<&str> =
+                    results.0.iter().filter(|it| it.0 == id).map(|it| &*it.1).collect();
+                assert!(
+                    found.contains(&&*text),
+                    "{}: {id}: {text:?}, {found:?}",
+                    case.path.display()
+                );
+                compared += 1;
+            }
+        }
+        assert!(compared >= least, "{agent}: {compared}");
+    }
+}
+
+/// The reasoning of a stream as a short script reads it.
+fn naive_thinking(agent: &str, events: &[Value]) -> Vec<String> {
+    let of = |event: &Value| match agent {
+        "claude" if event["type"] == "assistant" => {
+            let content = event["message"]["content"].as_array().into_iter().flatten();
+            content.map(|it| string(&it["thinking"]) + "\n").collect()
+        }
+        "cursor" if event["type"] == "thinking" => match event["subtype"].as_str() {
+            Some("delta") => string(&event["text"]),
+            _ => "\n".to_owned(),
+        },
+        "codex" if event["item"]["type"] == "reasoning" => string(&event["item"]["text"]) + "\n",
+        _ => String::new(),
+    };
+    let all: String = events.iter().map(of).collect();
+    let lines = all.lines().filter(|line| !line.trim().is_empty());
+    lines.map(|line| format!("Thinking: {line}")).collect()
+}
+
+/// Goal: the thoughts are those that a short script finds, each once.
+#[test]
+fn reasoning_is_what_a_naive_reading_finds() {
+    for (agent, least) in [("claude", 1), ("cursor", 1), ("codex", 1)] {
+        let mut compared = 0;
+        for (case, events) in of_agent(agent) {
+            let log = logged(&case.bytes(), &mut case.checker(), To::Text);
+            let lines = log.lines().filter(|line| line.starts_with("Thinking: "));
+            let shown: Vec<&str> = lines.collect();
+            assert_eq!(shown, naive_thinking(agent, &events), "{}", case.path.display());
+            compared += usize::from(!shown.is_empty());
+        }
+        assert!(compared >= least, "{agent}: {compared}");
+    }
+}
