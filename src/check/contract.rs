@@ -35,6 +35,8 @@ pub(crate) struct Options {
     pub(crate) hashes_bytes: bool,
     /// Whether figures of the run are collected.
     pub(crate) collects_stats: bool,
+    /// Whether all times of the events are read, for observers that show them.
+    pub(crate) reads_times: bool,
     /// Longest line that is checked, in bytes.
     pub(crate) line_bytes_max: u64,
     /// The limits of the run.
@@ -55,6 +57,7 @@ impl Default for Options {
             splits_sessions: false,
             hashes_bytes: false,
             collects_stats: false,
+            reads_times: false,
             line_bytes_max: LINE_BYTES_MAX,
             limits: Limits::default(),
             expected: Arc::default(),

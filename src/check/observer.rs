@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::StreamSummary;
 use super::stage::actions::Action;
 use super::stage::terminal::Place;
@@ -236,9 +238,12 @@ impl<'a> CallUpdate<'a> {
     }
 
     /// What the tool was asked to do, if the profile knows where that is. The members of objects
-    /// are in the order of their names, whichever parser read the event.
-    pub(crate) fn arguments(&self) -> Option<serde_json::Value> {
-        self.call.arguments.map(JsonRef::to_value)
+    /// are in the order of their names, whichever parser read the event. Some agents write them as
+    /// JSON in a string.
+    pub(crate) fn arguments(&self) -> Option<Value> {
+        let arguments = self.call.arguments.map(JsonRef::to_value)?;
+        let parsed = arguments.as_str().and_then(|text| serde_json::from_str(text).ok());
+        Some(parsed.filter(Value::is_object).unwrap_or(arguments))
     }
 
     /// What the call is about, such as a path or a command, if the profile knows where it is.

@@ -65,7 +65,7 @@ impl<'c> StreamCheck<'c> {
         mut memory: Memory,
     ) -> Self {
         let (profile, options) = (contract.profile(), contract.options());
-        if options.collects_stats {
+        if options.collects_stats || options.reads_times {
             memory.facts.read_all_times();
         }
         Self {

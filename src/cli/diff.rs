@@ -13,6 +13,9 @@ use crate::output::compare::{Outline, RunComparison};
 
 /// Prints how two recordings differ; returns the exit code.
 pub(super) fn run(arguments: &DiffArgs) -> Result<u8, CliError> {
+    if arguments.a == arguments.b && arguments.a == Path::new("-") {
+        return Err(CliError::usage("only one of the recordings can be standard input"));
+    }
     let mut checker = checker(arguments.profile.as_deref())?;
     let a = outline(&arguments.a, &mut checker)?;
     let b = outline(&arguments.b, &mut checker)?;

@@ -50,8 +50,10 @@ fn collected(files: &[PathBuf], checker: &mut Checker) -> (DriftReport, bool) {
     let streams = if files.is_empty() { Vec::new() } else { inputs(files.to_vec()) };
     for input in streams {
         match input.and_then(|input| read(&input, checker, &mut ())) {
-            // Nothing shows whose stream it is.
-            Ok(summary) if summary.events == 0 => {}
+            Ok(summary) if summary.events == 0 => {
+                print_stderr(&format!("ndjson-check: {}: it has no event", summary.name));
+                are_read = false;
+            }
             Ok(summary) => report.add(&summary),
             Err(error) => {
                 print_stderr(&format!("ndjson-check: {}", CliError::from(error)));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::args::{Cli, EngineName, InputFormat, ReportFormat, SessionCount};
+use super::args::{Cli, EngineName, InputFormat, ReportFormat, SessionCount, Target};
 use super::config::Config;
 use super::error::CliError;
 use super::inputs::list::{self, Separator};
@@ -22,6 +22,7 @@ pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
         .many_sessions(cli.sessions == SessionCount::Many)
         .sha256(cli.report.iter().any(|report| report.format == ReportFormat::Json))
         .stats(cli.stats)
+        .times(shows_times(cli))
         .plain(cli.engine == EngineName::Reference);
     for (rule, severity) in config.severities() {
         builder = builder.severity(rule, severity);
@@ -109,4 +110,10 @@ pub(super) fn consistent(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(
 fn tells_of_one_run(cli: &Cli) -> bool {
     let is_redacted = !cli.redact.is_empty() || !cli.redact_env.is_empty();
     !cli.command.is_empty() || cli.is_timed() || cli.exit_status.is_some() || is_redacted
+}
+
+/// Whether an output shows when events happened.
+fn shows_times(cli: &Cli) -> bool {
+    let is_page = cli.report.iter().any(|report| report.format == ReportFormat::Html);
+    is_page || cli.to.is_some_and(Target::has_times)
 }

@@ -8,7 +8,7 @@ use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
 use std::sync::Arc;
 
 use crate::json::JsonRef;
-use crate::limits::TAGS_REMEMBERED_MAX;
+use crate::limits::{CALL_ID_BYTES_MAX, TAGS_REMEMBERED_MAX};
 use crate::profile::path::{Conditions, KnownValue};
 use crate::profile::{NoticeKind, Profile, ThinkingMode};
 use crate::stream::{Line, LineParser};
@@ -89,7 +89,7 @@ impl DetailReader {
             return *known;
         }
         let may = may_apply(&self.profile, tag);
-        if self.tags.len() < TAGS_REMEMBERED_MAX {
+        if self.tags.len() < TAGS_REMEMBERED_MAX && tag.len() <= CALL_ID_BYTES_MAX {
             self.tags.insert(tag.to_owned(), may);
         }
         may

@@ -54,7 +54,9 @@ impl FactReader {
         let session = session.and_then(JsonRef::as_str);
         let time = profile.session.time.as_ref().and_then(|path| path.find(root));
         let time = time.filter(|time| time.is_number()).or_else(|| {
-            let mut times = profile.session.times.iter().filter(|_| self.reads_all_times);
+            // A rule judges the times of a profile that has `time`.
+            let reads_all_times = self.reads_all_times && profile.session.time.is_none();
+            let mut times = profile.session.times.iter().filter(|_| reads_all_times);
             times.find_map(|path| path.find(root)).filter(|it| it.is_number() || it.is_string())
         });
         let has_ids = calls(profile, rules, root, &mut rare);

@@ -17,7 +17,7 @@ pub(crate) fn milliseconds(text: &str) -> Option<f64> {
     let (hours, minutes) = (whole(clock.next()?, 24)?, whole(clock.next()?, 59)?);
     let seconds: f64 = clock.next()?.parse().ok().filter(|it| (0.0..61.0).contains(it))?;
     let days = days_since_1970(year, month, day);
-    let minutes = f64::from(days * 1_440 + hours * 60 + minutes) - offset;
+    let minutes = f64::from(days) * 1_440.0 + f64::from(hours * 60 + minutes) - offset;
     Some((minutes * 60.0 + seconds) * 1_000.0)
 }
 
@@ -59,6 +59,7 @@ mod tests {
             ("2026-11-22 02:29:08.798-0500", 1_795_332_548_798.0),
             ("2026-11-22T07:29:08.798", 1_795_332_548_798.0),
             ("2100-03-01T00:00:00Z", 4_107_542_400_000.0),
+            ("9999-12-31T23:59:59Z", 253_402_300_799_000.0),
         ];
         for (text, expected) in rows {
             let read = milliseconds(text).expect(text);

@@ -115,9 +115,14 @@ pub(crate) fn clipped(text: &str, max: usize) -> Cow<'_, str> {
     if text.len() <= max {
         return Cow::Borrowed(text);
     }
-    let room = max.saturating_sub('…'.len_utf8());
-    let end = (0..=room).rfind(|&at| text.is_char_boundary(at)).unwrap_or(0);
-    Cow::Owned(format!("{}…", &text[..end]))
+    let (start, _) = split_before(text, max.saturating_sub('…'.len_utf8()));
+    Cow::Owned(format!("{start}…"))
+}
+
+/// A text in two: as many of its characters as fit into this many bytes, and the others.
+pub(crate) fn split_before(text: &str, bytes_max: usize) -> (&str, &str) {
+    let end = (0..=bytes_max.min(text.len())).rfind(|&at| text.is_char_boundary(at));
+    text.split_at(end.unwrap_or(0))
 }
 
 /// A name from the stream (tag, tool, property, call id) for a message: on one line, visible,

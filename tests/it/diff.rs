@@ -104,6 +104,7 @@ fn what_cannot_be_compared_is_trouble() {
     for wrong in [
         &[TOOLS, "no-such-file"][..],
         &[TOOLS],
+        &["-", "-"],
         &[TOOLS, "fixtures/agents/gemini"],
         &["--report", "sarif", TOOLS, FAILED],
     ] {

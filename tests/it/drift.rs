@@ -146,6 +146,12 @@ fn what_cannot_be_read_is_trouble() {
         assert_eq!(code, Some(2));
     }
     assert_eq!(drift(&[]).2, Some(2));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("empty.ndjson");
+    fs::write(&file, "hello\n").unwrap();
+    let (_, errors, code) = drift(&[file.to_str().unwrap()]);
+    assert!(errors.contains("has no event"), "{errors}");
+    assert_eq!(code, Some(2));
 }
 
 /// Goal: names from a stream cannot control a terminal, or the log of a CI job.

@@ -200,7 +200,7 @@ fn time_is_divided_by_open_calls() {
         call(4_500, "started", "b"),
         call(6_000, "completed", "a"),
         call(9_000, "completed", "b"),
-        // The clock is set back; then it goes on.
+        // The clock is set back: no time passes until it is where it was.
         user(2_000),
         user(2_100),
     ]
@@ -208,11 +208,11 @@ fn time_is_divided_by_open_calls() {
     let stats = stats("cursor", stream.as_bytes());
     assert_eq!(
         (stats.elapsed_ms, stats.calls_ms, stats.other_ms),
-        (Some(8_100), Some(5_000), Some(3_100))
+        (Some(8_000), Some(5_000), Some(3_000))
     );
     let silences: Vec<_> =
         stats.silences.iter().map(|it| (it.duration_ms, it.after_line, it.before_line)).collect();
-    assert_eq!(silences, [(3_000, 1, 2), (100, 6, 7)]);
+    assert_eq!(silences, [(3_000, 1, 2)]);
     let slow: Vec<_> = stats
         .slowest_calls
         .iter()

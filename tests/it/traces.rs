@@ -7,7 +7,7 @@ use std::fs;
 use ndjson_check::{Checker, Conversion, ProducerExit, To};
 use serde_json::Value;
 
-use crate::streams::{cases, checker, converted, root, text};
+use crate::streams::{cases, checker, converted, root, run_on, text};
 
 const FORMS: [To; 5] = [To::Events, To::AgUi, To::ChromeTrace, To::OtlpJson, To::Atif];
 
@@ -174,6 +174,22 @@ fn check_atif(trajectory: &Value, calls: usize) {
         found += calls.len();
     }
     assert_eq!(found, calls);
+}
+
+/// Goal: a form has the times that only it and the figures ask for.
+#[test]
+fn forms_have_the_times_of_the_stream() {
+    let stream = fs::read(root().join("fixtures/agents/gemini/tools.ndjson")).unwrap();
+    for (form, expected) in [
+        ("events", "\"time_ms\":17"),
+        ("otlp-json", "the times in the stream"),
+        ("chrome-trace", "the times in the stream"),
+        ("atif", "\"timestamp\":\"20"),
+        ("ag-ui", "\"timestamp\":17"),
+    ] {
+        let output = run_on(&["--quiet", "--to", form], &stream);
+        assert!(text(&output.stdout).contains(expected), "{form}: {}", text(&output.stdout));
+    }
 }
 
 /// Method: every fixture, in every form.

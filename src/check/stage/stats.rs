@@ -95,8 +95,12 @@ impl StatsCollector {
 
     fn time(&mut self, line: u64, time: f64) {
         self.stats.timed_events += 1;
-        let Some((after_line, before)) = self.latest.replace((line, time)) else { return };
-        // A clock that was set back shows nothing.
+        let Some((after_line, before)) = self.latest else {
+            self.latest = Some((line, time));
+            return;
+        };
+        // A clock that was set back shows nothing until it is where it was.
+        self.latest = Some(if time < before { (line, before) } else { (line, time) });
         let Some(duration_ms) = duration(before, time) else { return };
         if !self.open.is_empty() {
             self.calls_ms += time - before;
@@ -203,7 +207,7 @@ impl StatsCollector {
         let mut stats = std::mem::take(&mut self.stats);
         if stats.timed_events > 1 {
             let parts = (whole(self.calls_ms), whole(self.other_ms));
-            stats.elapsed_ms = Some(parts.0 + parts.1);
+            stats.elapsed_ms = Some(parts.0.saturating_add(parts.1));
             if self.shows_open_calls {
                 (stats.calls_ms, stats.other_ms) = (Some(parts.0), Some(parts.1));
             }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::check::{CallChange, CallUpdate, CheckedEvent, Observer, StreamSummary, TextUpdate};
 use crate::limits::{CALL_ROWS_MAX, COMPARED_LINES_MAX, TEXT_BYTES_MAX};
 use crate::profile::CallOutcome;
-use crate::rules::escape::visible;
+use crate::rules::escape::{split_before, visible};
 
 /// Collects what one run did.
 #[derive(Debug, Default)]
@@ -42,7 +42,8 @@ impl Outline {
 
     /// Whether there is more than what is compared.
     pub(super) fn is_clipped(&self) -> bool {
-        self.is_clipped || self.text.lines().count() > COMPARED_LINES_MAX
+        let lines = self.text.lines().filter(|line| !line.trim().is_empty());
+        self.is_clipped || lines.count() > COMPARED_LINES_MAX
     }
 
     fn call(&mut self, update: &CallUpdate<'_>) {
@@ -91,11 +92,13 @@ impl Outline {
     }
 
     fn append(&mut self, text: &str) {
-        if self.text.len() + text.len() <= TEXT_BYTES_MAX {
-            self.text.push_str(text);
-        } else {
-            self.is_clipped = true;
+        if self.is_clipped {
+            return;
         }
+        let room = TEXT_BYTES_MAX.saturating_sub(self.text.len());
+        let (fits, others) = split_before(text, room);
+        self.text.push_str(fits);
+        self.is_clipped = !others.is_empty();
     }
 }
 

@@ -214,6 +214,7 @@ impl NormalTarget for AtifTrajectory {
             }
             NormalEvent::CallUnfinished(call) => self.complete(call, ("unfinished", None), out),
             NormalEvent::ThinkingDelta { text, .. } => self.think(text, at, out),
+            NormalEvent::ThinkingEnd { .. } if self.step.reasoning.is_empty() => {}
             NormalEvent::ThinkingEnd { .. } => self.step.reasoning.push('\n'),
             NormalEvent::Error { message, .. } => {
                 if self.calls.is_empty() {

@@ -7,7 +7,7 @@ use crate::check::CheckedEvent;
 use crate::facts::{DetailReader, Notice, ThinkingUpdate};
 use crate::limits::{ACTION_DETAIL_CHARS_MAX, THINKING_LINE_BYTES_MAX};
 use crate::profile::{NoticeKind, Profile};
-use crate::rules::escape::visible;
+use crate::rules::escape::{split_before, visible};
 
 /// Makes lines of reasoning as it comes.
 pub(super) struct DetailLines {
@@ -46,10 +46,16 @@ impl DetailLines {
     }
 
     fn thinking(&mut self, text: &str, lines: &mut Vec<LogLine>) {
-        for part in text.split_inclusive('\n') {
-            self.open.push_str(part);
-            if part.ends_with('\n') || self.open.len() >= THINKING_LINE_BYTES_MAX {
-                lines.extend(self.end());
+        for mut part in text.split_inclusive('\n') {
+            while !part.is_empty() {
+                let room = THINKING_LINE_BYTES_MAX.saturating_sub(self.open.len());
+                let (fits, rest) = split_before(part, room);
+                self.open.push_str(fits);
+                part = rest;
+                // What does not fit begins the next line.
+                if fits.ends_with('\n') || !rest.is_empty() {
+                    lines.extend(self.end());
+                }
             }
         }
     }

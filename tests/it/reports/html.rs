@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::{NASTY, nasty_folder, nasty_stream};
-use crate::streams::{files, is_absent, program, root, text};
+use crate::streams::{files, is_absent, program, root, run_on, text};
 
 /// All elements of our pages. A text of a stream makes none.
 const ELEMENTS: [&str; 61] = [
@@ -179,6 +179,28 @@ fn pages_are_the_same_for_any_number_of_jobs_and_engine() {
     assert_eq!((written[1].len(), written[2].len()), (written[0].len(), written[0].len()));
 }
 
+/// Goal: standard input has a page, too.
+#[test]
+fn standard_input_has_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("report.html");
+    let stream = fs::read(root().join("fixtures/agents/gemini/tools.ndjson")).unwrap();
+    let report = format!("--report=html={}", file.display());
+    let output = run_on(&["--quiet", &report], &stream);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let page = fs::read_to_string(file).unwrap();
+    assert!(page.contains("standard input") && page.contains("Time by the agent."));
+}
+
+/// Goal: an input that cannot be checked needs a look.
+#[test]
+fn an_input_that_cannot_be_checked_needs_a_look() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, _) = report(folder.path(), &["no-such-file", "fixtures/agents/cursor/plain.ndjson"]);
+    let index = fs::read_to_string(file).unwrap();
+    assert!(index.contains("1 of 2 streams need a look"), "{index}");
+}
+
 /// Goal: the report of one stream is its page; of several, it is an index.
 #[test]
 fn one_stream_is_one_file() {
@@ -230,6 +252,8 @@ fn a_page_is_bounded() {
     let words = "\"<&\u{202e}".repeat(80);
     let long = words.repeat(40);
     let mut stream = String::new();
+    // The calls are completed only after all of them have started, with long results.
+    let mut ends = String::new();
     for number in 0..12_000 {
         let (text, id) = (if number % 50 == 0 { &long } else { &words }, format!("c{number}"));
         let call = serde_json::json!({"shellToolCall": {"args": {"command": text}}});
@@ -243,7 +267,16 @@ fn a_page_is_bounded() {
             stream += &event.to_string();
             stream.push('\n');
         }
+        let result = serde_json::json!({"success": {"exitCode": 0, "interleavedOutput": long}});
+        let call = serde_json::json!({"shellToolCall": {"args": {"command": text},
+            "result": result}});
+        let end = serde_json::json!({"type": "tool_call", "subtype": "completed",
+            "session_id": "s", "call_id": id, "tool_call": call});
+        if number < 3_000 {
+            ends.extend([end.to_string(), "\n".to_owned()]);
+        }
     }
+    stream += &ends;
     let file = folder.path().join("large.ndjson");
     fs::write(&file, &stream).unwrap();
     let (page, _) = report(folder.path(), &["--profile=cursor", file.to_str().unwrap()]);

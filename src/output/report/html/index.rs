@@ -8,6 +8,7 @@ use crate::check::{Outcome, StreamSummary, Verdict, counted};
 use crate::limits::PAGES_MAX;
 use crate::output::report::Totals;
 use crate::output::report::figures::{self, dollars, grouped};
+use crate::rules::Rule;
 use crate::rules::escape::clipped;
 
 const COLUMNS: [&str; 4] = ["calls", "time", "tokens", "cost"];
@@ -27,6 +28,8 @@ struct IndexRow {
     page: String,
     succeeded: bool,
     conforms: bool,
+    /// Whether the run did nothing that it was asked for.
+    is_doubtful: bool,
     profile: String,
     outcome: String,
     /// Why it is not good.
@@ -52,6 +55,7 @@ impl Index {
             page: page.to_owned(),
             succeeded: summary.outcome == Outcome::Succeeded,
             conforms: summary.verdict == Verdict::Conforming,
+            is_doubtful: summary.rule_counts.contains_key(&Rule::AllCallsRefused),
             profile: summary.profile.clone(),
             outcome: figures::outcome(summary),
             reason: clipped(&reason, 300).into_owned(),
@@ -81,13 +85,15 @@ impl Index {
         let bad: Vec<_> = self.rows.iter().filter(|row| !row.is_good()).collect();
         let good: Vec<_> = self.rows.iter().filter(|row| row.is_good()).collect();
         let folder = self.common_folder();
+        let all = totals.streams + totals.not_checked;
+        let bad_count = bad.len() as u64 + self.errors.len() as u64 + self.omitted_errors;
         let body = html! {
             header {
                 h1 { @if folder.is_empty() { "Streams" } @else { (OneLine(folder)) } }
                 p.verdict {
-                    @if bad.is_empty() { "No stream needs a look" }
-                    @else if good.is_empty() { "All streams need a look" }
-                    @else { (bad.len()) " of " (counted(totals.streams, "stream")) " need a look" }
+                    @if bad_count == 0 && self.omitted == 0 { "No stream needs a look" }
+                    @else if bad_count == all { "All streams need a look" }
+                    @else { (bad_count) " of " (counted(all, "stream")) " need a look" }
                 }
                 p { (figures::sum(totals)) }
             }
@@ -153,7 +159,7 @@ impl Index {
 
 impl IndexRow {
     fn is_good(&self) -> bool {
-        self.succeeded && self.conforms
+        self.succeeded && self.conforms && !self.is_doubtful
     }
 
     fn markup(&self, columns: [bool; 4], folder: &str) -> Markup {

@@ -77,7 +77,7 @@ pub(super) fn page(recording: &Recording, index: Option<&str>) -> String {
 /// The name of a stream, its folder set apart.
 pub(super) fn name(stream: &str) -> Markup {
     let file = file_name(stream);
-    let folder = &stream[..stream.len() - file.len()];
+    let folder = stream.strip_suffix(file).unwrap_or_default();
     html! { @if !folder.is_empty() { span.folder { (OneLine(folder)) } wbr; } (OneLine(file)) }
 }
 

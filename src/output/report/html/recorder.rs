@@ -113,7 +113,7 @@ impl Recorder {
         for update in event.text() {
             self.text(update, moment);
         }
-        if event.facts.terminal().is_some() {
+        if event.facts.terminal().is_some_and(|end| !end.is_provisional) {
             self.push(moment, EntryKind::End(clipped(event.tag(), CALL_ID_BYTES_MAX).into_owned()));
             if self.ends.len() < PAGE_ENDS_MAX {
                 self.ends.push(moment);

@@ -122,6 +122,14 @@ impl PageEntry {
         }
     }
 
+    /// Leaves out what has no bound but that of the page.
+    fn drop_texts(&mut self) {
+        if let EntryKind::Call(call) = &mut self.kind {
+            call.arguments.clear();
+            call.result = None;
+        }
+    }
+
     /// What it takes in a page at most, in bytes.
     fn cost(&self) -> usize {
         let text = match &self.kind {
@@ -190,10 +198,13 @@ impl PageEntries {
     pub(super) fn change(&mut self, number: u64, change: impl FnOnce(&mut PageEntry)) {
         let first = self.first.len() as u64;
         if number < first {
-            // An entry is bounded, and an open one is among the last few.
             let Some(entry) = self.first.get_mut(index(number)) else { return };
             let cost = entry.cost();
             change(entry);
+            // No entry leaves the first half: one that finds no room there loses its texts.
+            if self.first_cost + entry.cost() > cost + PAGE_TRANSCRIPT_BYTES_MAX / 2 {
+                entry.drop_texts();
+            }
             self.first_cost = (self.first_cost + entry.cost()).saturating_sub(cost);
         } else if let Some(place) = (number - first).checked_sub(self.omitted.entries)
             && let Some((entry, cost)) = self.last.get_mut(index(place))
