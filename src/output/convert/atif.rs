@@ -270,7 +270,7 @@ fn arguments(json: Option<&str>) -> Box<RawValue> {
     RawValue::from_string(object).unwrap_or_default()
 }
 
-/// With its number: an agent may use an id again.
+/// The id of the agent, which it may use again; without one, the number of the call.
 fn call_id(call: &KeptCall) -> String {
     if call.id.is_empty() { format!("call-{}", call.number) } else { call.id.clone() }
 }
