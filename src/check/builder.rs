@@ -96,6 +96,15 @@ impl CheckerBuilder {
     #[must_use]
     pub fn stats(mut self, are_wanted: bool) -> Self {
         self.options.collects_stats = are_wanted;
+        self.options.compares_members = are_wanted;
+        self
+    }
+
+    /// Whether the summary has [`RunStats`](super::RunStats), whatever else it has.
+    #[cfg(feature = "cli")]
+    #[must_use]
+    pub(crate) fn figures(mut self, are_wanted: bool) -> Self {
+        self.options.collects_stats |= are_wanted;
         self
     }
 

@@ -35,6 +35,8 @@ pub(crate) struct Options {
     pub(crate) hashes_bytes: bool,
     /// Whether figures of the run are collected.
     pub(crate) collects_stats: bool,
+    /// Whether events are compared with the members that their schema describes.
+    pub(crate) compares_members: bool,
     /// Whether all times of the events are read, for observers that show them.
     pub(crate) reads_times: bool,
     /// Longest line that is checked, in bytes.
@@ -57,6 +59,7 @@ impl Default for Options {
             splits_sessions: false,
             hashes_bytes: false,
             collects_stats: false,
+            compares_members: false,
             reads_times: false,
             line_bytes_max: LINE_BYTES_MAX,
             limits: Limits::default(),

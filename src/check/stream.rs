@@ -78,7 +78,7 @@ impl<'c> StreamCheck<'c> {
             first_events: FirstEvents::new(profile, source),
             run: Run::new(contract, options.format),
             findings: Findings::new(&options.severities),
-            members: options.collects_stats.then(|| Box::new(MemberCheck::new(contract))),
+            members: options.compares_members.then(|| Box::new(MemberCheck::new(contract))),
             session: (1, 0),
             #[cfg(test)]
             parsed: 0,

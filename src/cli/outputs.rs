@@ -29,6 +29,8 @@ pub(super) struct Outputs {
     pub(super) redaction: Option<Redaction>,
     /// Known findings, and the name of their file.
     baseline: Option<(Baseline, String)>,
+    /// Whether each report has the figures of runs.
+    shows_stats: bool,
     totals: Totals,
 }
 
@@ -78,8 +80,8 @@ impl Outputs {
             let writer = if path.is_file() { Box::new(file) } else { escape_commands(file) };
             copies.push(TeeTarget::new(&name, writer));
         }
-        let totals = Totals::default();
-        Ok(Self { reports, conversion, copies, progress, redaction, baseline, totals })
+        let (shows_stats, totals) = (cli.stats, Totals::default());
+        Ok(Self { reports, conversion, copies, progress, redaction, baseline, shows_stats, totals })
     }
 
     /// Whether something is written while a stream arrives, so that streams cannot be checked at
@@ -140,6 +142,22 @@ impl Outputs {
         failure.map_or(Ok(code(false)), Err)
     }
 
+    /// Passes the summary of a stream on. Figures that only a page needs are in no other output.
+    fn pass_on(&mut self, summary: &StreamSummary) {
+        self.totals.add(summary);
+        if self.shows_stats || summary.stats.is_none() {
+            return self.observers().for_each(|observer| observer.summary(summary));
+        }
+        let plain = StreamSummary { stats: None, ..summary.clone() };
+        if let Some(conversion) = &mut self.conversion {
+            conversion.summary(&plain);
+        }
+        for report in &mut self.reports {
+            let shown = if report.shows_figures() { summary } else { &plain };
+            report.observer().summary(shown);
+        }
+    }
+
     fn observers(&mut self) -> impl Iterator<Item = &mut dyn Observer> {
         let conversion = self.conversion.as_mut().map(|conversion| conversion as &mut dyn Observer);
         conversion.into_iter().chain(self.reports.iter_mut().map(OpenReport::observer))
@@ -181,14 +199,12 @@ impl Observer for Outputs {
 
     fn summary(&mut self, summary: &StreamSummary) {
         let Some((baseline, file)) = &mut self.baseline else {
-            self.totals.add(summary);
-            return self.observers().for_each(|observer| observer.summary(summary));
+            return self.pass_on(summary);
         };
         let (summary, (stale, texts)) = (baseline.summary(summary), baseline.stale());
         let messages: Vec<String> = texts.iter().map(|text| format!("{file}: {text}")).collect();
-        self.totals.add(&summary);
         self.totals.stale += stale;
-        self.observers().for_each(|observer| observer.summary(&summary));
+        self.pass_on(&summary);
         for message in &messages {
             self.report_error(message);
         }

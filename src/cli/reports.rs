@@ -43,6 +43,10 @@ impl OpenReport {
         self.report.shows_events()
     }
 
+    pub(super) fn shows_figures(&self) -> bool {
+        self.report.shows_figures()
+    }
+
     pub(super) fn error(&mut self, message: &str) {
         self.report.error(message);
     }

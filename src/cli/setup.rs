@@ -22,6 +22,7 @@ pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
         .many_sessions(cli.sessions == SessionCount::Many)
         .sha256(cli.report.iter().any(|report| report.format == ReportFormat::Json))
         .stats(cli.stats)
+        .figures(writes_pages(cli))
         .times(shows_times(cli))
         .plain(cli.engine == EngineName::Reference);
     for (rule, severity) in config.severities() {
@@ -114,6 +115,9 @@ fn tells_of_one_run(cli: &Cli) -> bool {
 
 /// Whether an output shows when events happened.
 fn shows_times(cli: &Cli) -> bool {
-    let is_page = cli.report.iter().any(|report| report.format == ReportFormat::Html);
-    is_page || cli.to.is_some_and(Target::has_times)
+    writes_pages(cli) || cli.to.is_some_and(Target::has_times)
+}
+
+fn writes_pages(cli: &Cli) -> bool {
+    cli.report.iter().any(|report| report.format == ReportFormat::Html)
 }

@@ -88,6 +88,11 @@ pub(crate) trait Report<W>: Observer {
         false
     }
 
+    /// Whether the report shows the figures of each run, also without `--stats`.
+    fn shows_figures(&self) -> bool {
+        false
+    }
+
     /// Whether the report shows the exit code, which depends on the other outputs.
     fn shows_exit_code(&self) -> bool {
         false

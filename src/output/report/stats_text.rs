@@ -17,7 +17,7 @@ const NAME_BYTES_MAX: usize = 40;
 const DETAIL_BYTES_MAX: usize = 80;
 
 /// Slowest calls, and longest silences, in a list. The json report has more.
-const LONGEST_SHOWN_MAX: usize = 5;
+pub(super) const LONGEST_SHOWN_MAX: usize = 5;
 
 /// A table: the first column is text, and the others are numbers.
 #[derive(Debug)]
@@ -32,15 +32,7 @@ pub(in crate::output) struct TextTable {
 pub(super) fn row(summary: &StreamSummary, stats: &RunStats) -> String {
     let calls = summary.call_counts.total;
     let mut parts = vec![counted(calls, "call")];
-    let elapsed = stats.elapsed_ms.map(duration);
-    parts.push(match (elapsed, stats.calls_ms, stats.other_ms) {
-        (Some(elapsed), Some(in_calls), Some(other)) if calls > 0 => {
-            let (in_calls, other) = (duration(in_calls), duration(other));
-            format!("{elapsed}, {in_calls} of it with a call open, {other} without")
-        }
-        (Some(elapsed), _, _) => elapsed,
-        (None, _, _) => "the stream has no times".to_owned(),
-    });
+    parts.push(times(summary, stats).unwrap_or_else(|| "the stream has no times".to_owned()));
     if let Some(call) = stats.slowest_calls.first() {
         parts.push(format!("slowest call {}, line {}", slow(call), call.started_line));
     }
@@ -50,6 +42,18 @@ pub(super) fn row(summary: &StreamSummary, stats: &RunStats) -> String {
             .push(format!("longest silence {}, before line {before_line}", duration(*duration_ms)));
     }
     parts.join("; ")
+}
+
+/// Where the time went, if the stream has times.
+pub(super) fn times(summary: &StreamSummary, stats: &RunStats) -> Option<String> {
+    let elapsed = duration(stats.elapsed_ms?);
+    Some(match (stats.calls_ms, stats.other_ms) {
+        (Some(in_calls), Some(other)) if summary.call_counts.total > 0 => {
+            let (in_calls, other) = (duration(in_calls), duration(other));
+            format!("{elapsed}, {in_calls} of it with a call open, {other} without")
+        }
+        _ => elapsed,
+    })
 }
 
 fn slow(call: &SlowCall) -> String {
@@ -237,7 +241,7 @@ pub(super) fn short(name: &str) -> String {
     clipped(&visible(name), NAME_BYTES_MAX).into_owned()
 }
 
-fn brief(detail: &str) -> String {
+pub(super) fn brief(detail: &str) -> String {
     clipped(&visible(detail), DETAIL_BYTES_MAX).into_owned()
 }
 

@@ -1,5 +1,11 @@
 //! When something happened: by the agent's own times, or by the order of the events.
 
+use crate::limits::{PAGE_GAP_MS_MIN, PAGE_GAPS_MAX};
+
+/// The width of a gap that is drawn short, and of all of them, in percent.
+const GAP_WIDTH: f64 = 7.0;
+const GAPS_WIDTH_MAX: f64 = 40.0;
+
 /// When an event came.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Moment {
@@ -36,6 +42,25 @@ pub(super) struct Clock {
     /// Events with a time.
     timed: u64,
     line: u64,
+    /// The longest times without an event.
+    gaps: Vec<Gap>,
+}
+
+/// A time in which nothing happened, in milliseconds since the first time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gap {
+    pub(super) start: f64,
+    pub(super) end: f64,
+}
+
+impl Gap {
+    pub(super) fn length(&self) -> f64 {
+        self.end - self.start
+    }
+
+    pub(super) fn has_end(&self, at: f64) -> bool {
+        (self.end - at).abs() < 1.0
+    }
 }
 
 impl Clock {
@@ -63,27 +88,69 @@ impl Clock {
         self.events
     }
 
+    /// Nothing happened between these moments.
+    pub(super) fn idle(&mut self, start: &Moment, end: &Moment) {
+        let (Some(start), Some(end)) = (start.ms, end.ms) else { return };
+        let gap = Gap { start, end };
+        let place = self.gaps.partition_point(|it| it.length() >= gap.length());
+        if gap.length() >= PAGE_GAP_MS_MIN && place < PAGE_GAPS_MAX {
+            self.gaps.truncate(PAGE_GAPS_MAX - 1);
+            self.gaps.insert(place, gap);
+        }
+    }
+
     pub(super) fn axis(&self) -> Axis {
         let length = self.last.filter(|last| *last > 0.0 && self.timed > 1);
         let untimed = self.events - self.timed;
         match length {
-            Some(length) => Axis { by_time: true, length, untimed },
-            None => Axis { by_time: false, length: count(self.events.max(1)), untimed },
+            Some(length) => Axis::of_times(length, untimed, &self.gaps),
+            None => Axis {
+                by_time: false,
+                length: count(self.events.max(1)),
+                untimed,
+                gaps: Vec::new(),
+                gap_width: 0.0,
+            },
         }
     }
 }
 
 /// Where moments are on a line.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Axis {
     pub(super) by_time: bool,
     /// In milliseconds, or in events.
     pub(super) length: f64,
     /// Events without a time.
     pub(super) untimed: u64,
+    /// Times that are drawn short, in their order. Each has the same width.
+    pub(super) gaps: Vec<Gap>,
+    gap_width: f64,
 }
 
 impl Axis {
+    /// Draws a gap short if it is longer than all that is not a gap: what happened would have no
+    /// room.
+    fn of_times(length: f64, untimed: u64, gaps: &[Gap]) -> Self {
+        let busy = length - gaps.iter().map(Gap::length).sum::<f64>();
+        let mut gaps: Vec<Gap> = gaps.iter().filter(|gap| gap.length() > busy).copied().collect();
+        gaps.sort_by(|a, b| a.start.total_cmp(&b.start));
+        let gap_count = count(gaps.len() as u64);
+        let gap_width = GAP_WIDTH.min(GAPS_WIDTH_MAX / gap_count.max(1.0));
+        Self { by_time: true, length, untimed, gaps, gap_width }
+    }
+
+    /// The length that is drawn in proportion.
+    pub(super) fn drawn(&self) -> f64 {
+        (self.length - self.gaps.iter().map(Gap::length).sum::<f64>()).max(1.0)
+    }
+
+    /// What is between the gaps, from its start to its end.
+    pub(super) fn parts(&self) -> Vec<(f64, f64)> {
+        let starts = std::iter::once(0.0).chain(self.gaps.iter().map(|gap| gap.end));
+        starts.zip(self.gaps.iter().map(|gap| gap.start).chain([self.length])).collect()
+    }
+
     /// The place on the axis, from 0 to 100; an event is an interval on an axis of events.
     pub(super) fn start(&self, moment: &Moment) -> f64 {
         let at = if self.by_time { moment.ms.unwrap_or(0.0) } else { count(moment.event - 1) };
@@ -96,7 +163,15 @@ impl Axis {
     }
 
     pub(super) fn percent(&self, at: f64) -> f64 {
-        (at / self.length * 100.0).clamp(0.0, 100.0)
+        let at = at.clamp(0.0, self.length);
+        let (mut before, mut gaps) = (at, 0.0);
+        for gap in self.gaps.iter().filter(|gap| gap.start < at) {
+            let part = at.min(gap.end) - gap.start;
+            before -= part;
+            gaps += self.gap_width * part / gap.length();
+        }
+        let room = 100.0 - self.gap_width * count(self.gaps.len() as u64);
+        (before / self.drawn() * room + gaps).clamp(0.0, 100.0)
     }
 }
 

@@ -2,14 +2,19 @@
 
 use maud::{Markup, html};
 
-use super::page::{document, name};
+use super::page::{document, in_short, name};
+use super::stats::{of_all, sums};
 use super::words::{OneLine, duration};
 use crate::check::{Outcome, StreamSummary, Verdict, counted};
 use crate::limits::PAGES_MAX;
 use crate::output::report::Totals;
 use crate::output::report::figures::{self, dollars, grouped};
+use crate::output::report::stats::StatsTotals;
 use crate::rules::Rule;
 use crate::rules::escape::clipped;
+
+/// Longest name of a stream in the index, in bytes.
+const STREAM_BYTES_MAX: usize = 500;
 
 const COLUMNS: [&str; 4] = ["calls", "time", "tokens", "cost"];
 
@@ -19,6 +24,7 @@ pub(super) struct Index {
     rows: Vec<IndexRow>,
     errors: Vec<String>,
     omitted: u64,
+    stats: StatsTotals,
     omitted_errors: u64,
 }
 
@@ -46,12 +52,13 @@ impl Index {
     }
 
     pub(super) fn add(&mut self, summary: &StreamSummary, page: &str) {
+        self.stats.add(&summary.into());
         let (facts, usage) = (&summary.facts, &summary.facts.usage);
         let found = summary.rule_counts.keys().map(|rule| rule.name().to_owned());
         let reasons = figures::reasons(summary).into_iter().take(1);
         let reason = reasons.chain(found).collect::<Vec<_>>().join("; ");
         self.rows.push(IndexRow {
-            stream: clipped(&summary.name, 500).into_owned(),
+            stream: clipped(&summary.name, STREAM_BYTES_MAX).into_owned(),
             page: page.to_owned(),
             succeeded: summary.outcome == Outcome::Succeeded,
             conforms: summary.verdict == Verdict::Conforming,
@@ -67,7 +74,8 @@ impl Index {
     }
 
     /// A stream that has no page.
-    pub(super) fn omit(&mut self) {
+    pub(super) fn omit(&mut self, summary: &StreamSummary) {
+        self.stats.add(&summary.into());
         self.omitted += 1;
     }
 
@@ -87,6 +95,7 @@ impl Index {
         let folder = self.common_folder();
         let all = totals.streams + totals.not_checked;
         let bad_count = bad.len() as u64 + self.errors.len() as u64 + self.omitted_errors;
+        let sums = sums(&self.stats.sum);
         let body = html! {
             header {
                 h1 { @if folder.is_empty() { "Streams" } @else { (OneLine(folder)) } }
@@ -96,6 +105,7 @@ impl Index {
                     @else { (bad_count) " of " (counted(all, "stream")) " need a look" }
                 }
                 p { (figures::sum(totals)) }
+                (in_short(&sums))
             }
             main.index {
                 @if !self.errors.is_empty() {
@@ -105,6 +115,7 @@ impl Index {
                         @if self.omitted_errors > 0 { p { (self.omitted_errors) " more." } }
                     }
                 }
+                (of_all(&self.stats, |stream| self.page_of(stream)))
                 (self.table("Need a look", &bad, folder))
                 (self.table("Good", &good, folder))
                 @if self.omitted > 0 {
@@ -114,6 +125,12 @@ impl Index {
             footer { p { "Written by ndjson-check " (env!("CARGO_PKG_VERSION")) "." } }
         };
         document("ndjson-check: streams", &body)
+    }
+
+    fn page_of(&self, stream: &str) -> Option<&str> {
+        let stream = clipped(stream, STREAM_BYTES_MAX);
+        let row = self.rows.iter().find(|row| row.stream == stream);
+        row.map(|row| row.page.as_str())
     }
 
     /// The folder that the names of all streams begin with.

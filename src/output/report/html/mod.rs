@@ -8,10 +8,12 @@ mod blocks;
 mod clock;
 mod excerpt;
 mod index;
+mod legend;
 mod page;
 mod policy;
 mod recorder;
 mod recording;
+mod stats;
 mod timeline;
 mod transcript;
 mod words;
@@ -67,7 +69,7 @@ impl<W: Write> Html<W> {
     /// Writes the page of one of several streams.
     fn write(&mut self, recording: &Recording) {
         if self.written == PAGES_MAX {
-            self.index.omit();
+            self.index.omit(&recording.summary);
             return;
         }
         self.written += 1;
@@ -102,6 +104,10 @@ impl<W: Write> Report<W> for Html<W> {
     }
 
     fn shows_events(&self) -> bool {
+        true
+    }
+
+    fn shows_figures(&self) -> bool {
         true
     }
 

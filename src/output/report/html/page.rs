@@ -8,7 +8,7 @@ use super::recording::Recording;
 use super::timeline::timeline;
 use super::transcript::{filter, transcript};
 use super::words::OneLine;
-use super::{policy, words};
+use super::{policy, stats, words};
 use crate::check::{Limit, Note, Outcome, StreamSummary, Verdict, counted};
 use crate::output::report::figures::{self, dollars, grouped};
 
@@ -47,6 +47,7 @@ pub(super) fn page(recording: &Recording, index: Option<&str>) -> String {
     let summary = &recording.summary;
     let title = format!("{}: {}", file_name(&summary.name), figures::outcome(summary));
     let body = html! {
+        a.skip href="#transcript" { "Skip to the transcript" }
         header {
             @if let Some(index) = index { p.back { a href=(index) { "All streams" } } }
             h1 { (name(&summary.name)) }
@@ -56,6 +57,7 @@ pub(super) fn page(recording: &Recording, index: Option<&str>) -> String {
         }
         main {
             (timeline(recording))
+            (stats::of_run(recording))
             div.columns {
                 aside {
                     (filter(recording))
@@ -126,11 +128,15 @@ fn facts(recording: &Recording) -> Markup {
     let cached = usage.cache_read_tokens.filter(|it| *it > 0 && usage.tokens_in().is_some());
     let cached = cached.map(|it| format!("{} cached", grouped(it))).unwrap_or_default();
     #[expect(clippy::cast_precision_loss, reason = "to show it")]
-    let duration = facts.duration_ms.map(|ms| words::duration(ms as f64));
+    let duration = facts.duration_ms.map(|ms| ms as f64);
     let axis = recording.clock.axis();
-    let seen = (axis.by_time && duration.is_none()).then(|| words::duration(axis.length));
+    // Both, where they are not the same.
+    let seen = axis.by_time.then_some(axis.length);
+    let seen = seen.filter(|seen| duration.is_none_or(|duration| differ(*seen, duration)));
+    let is_alone = seen.is_none();
+    let (duration, seen) = (duration.map(words::duration), seen.map(words::duration));
     let figures = [
-        ("duration", duration, String::new()),
+        (if is_alone { "duration" } else { "agent's duration" }, duration, String::new()),
         ("first to last event", seen, String::new()),
         ("cost", facts.cost_usd.map(dollars), String::new()),
         ("turns", facts.turns.map(grouped), String::new()),
@@ -151,16 +157,7 @@ fn facts(recording: &Recording) -> Markup {
         ("changed files", files(summary)),
     ];
     html! {
-        dl.figures {
-            @for (label, value, more) in &figures {
-                @if let Some(value) = value {
-                    div {
-                        dt { (label) }
-                        dd { (value) @if !more.is_empty() { small { " " (more) } } }
-                    }
-                }
-            }
-        }
+        (in_short(&figures))
         dl.details {
             @for (label, value) in &details {
                 @if let Some(value) = value {
@@ -169,6 +166,27 @@ fn facts(recording: &Recording) -> Markup {
             }
         }
     }
+}
+
+/// Figures in large letters: name, value, and what else to know of it.
+pub(super) fn in_short(figures: &[(&str, Option<String>, String)]) -> Markup {
+    html! {
+        dl.figures {
+            @for (label, value, more) in figures {
+                @if let Some(value) = value {
+                    div {
+                        dt { (label) }
+                        dd { (value) @if !more.is_empty() { small { " " (more) } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether two durations are not the same but for what surrounds a run.
+fn differ(one: f64, other: f64) -> bool {
+    (one - other).abs() > (one.max(other) / 10.0).max(1_000.0)
 }
 
 fn files(summary: &StreamSummary) -> Option<String> {

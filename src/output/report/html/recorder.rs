@@ -26,6 +26,8 @@ pub(super) struct Recorder {
     clock: Clock,
     /// The last event with a time.
     last: Option<Moment>,
+    /// The last event of the run.
+    latest: Option<Moment>,
     entries: PageEntries,
     /// The open text, and the open block of reasoning.
     text: Option<OpenBlock>,
@@ -68,6 +70,7 @@ impl Recorder {
             details: DetailReader::new(profile),
             clock: Clock::default(),
             last: None,
+            latest: None,
             entries: PageEntries::default(),
             text: None,
             thought: None,
@@ -92,10 +95,17 @@ impl Recorder {
         if !event.is_in_run() {
             return;
         }
-        self.silence(&moment);
-        if event.text().contains(&TextUpdate::NewTurn) {
-            self.new_turn(moment);
+        let begins_turn = event.text().contains(&TextUpdate::NewTurn);
+        if begins_turn {
+            self.end_turn(self.latest.unwrap_or(moment));
         }
+        self.silence(&moment);
+        if begins_turn {
+            self.turns = self.turns.max(1) + 1;
+            let turn = EntryKind::Turn(self.turns);
+            self.push(moment, turn);
+        }
+        self.latest = Some(moment);
         for update in &details.thinking {
             self.think(update, moment);
         }
@@ -130,20 +140,18 @@ impl Recorder {
         if moment.ms().is_none() {
             return;
         }
-        let last = self.last.replace(*moment);
-        let Some(ms) = last.and_then(|last| last.until(moment)) else { return };
-        if ms >= PAGE_SILENCE_MS_MIN && self.open.is_empty() {
+        let Some(last) = self.last.replace(*moment) else { return };
+        let Some(ms) = last.until(moment).filter(|_| self.open.is_empty()) else { return };
+        self.clock.idle(&last, moment);
+        if ms >= PAGE_SILENCE_MS_MIN {
             self.push(*moment, EntryKind::Silence(ms));
         }
     }
 
-    fn new_turn(&mut self, moment: Moment) {
+    fn end_turn(&mut self, last: Moment) {
         self.end_text();
         self.end_thought();
-        self.leave_calls_open(moment);
-        self.turns = self.turns.max(1) + 1;
-        let turn = EntryKind::Turn(self.turns);
-        self.push(moment, turn);
+        self.leave_calls_open(last);
     }
 
     /// The calls that are open will not end any more.
@@ -295,9 +303,11 @@ impl Recorder {
             end: None,
             outcome,
         };
+        let entry = self.push(moment, EntryKind::Call(Box::new(call)));
         if let Some(bars) = &mut self.bars {
             bars.push(Bar {
                 number: self.calls,
+                entry,
                 tool: String::new(),
                 detail: String::new(),
                 start: moment,
@@ -309,7 +319,6 @@ impl Recorder {
         if self.calls > PAGE_BARS_MAX {
             self.bars = None;
         }
-        let entry = self.push(moment, EntryKind::Call(Box::new(call)));
         let call = RecordedCall { number: self.calls, start: moment, entry };
         self.describe(&call, update);
         call

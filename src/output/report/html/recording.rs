@@ -105,6 +105,7 @@ pub(super) struct PageFinding {
 #[derive(Debug)]
 pub(super) struct Bar {
     pub(super) number: u64,
+    pub(super) entry: u64,
     pub(super) tool: String,
     pub(super) detail: String,
     pub(super) start: Moment,

@@ -2,6 +2,7 @@
 {
   const form = document.getElementById("filter");
   const items = [...document.querySelectorAll("#log > li")];
+  const bars = [...document.querySelectorAll(".timeline a[id]")];
   const texts = new Map();
   const textOf = (item) => {
     if (!texts.has(item)) texts.set(item, item.textContent.replace(/\s+/g, " ").toLowerCase());
@@ -27,6 +28,7 @@
     form.querySelector("output").value = all ? "" : shown + " of " + items.length + " entries";
   };
 
+  // Shows the target of a link, and gives it the focus.
   const reveal = () => {
     const target = document.getElementById(location.hash.slice(1));
     if (target?.hidden) {
@@ -36,7 +38,34 @@
     const details = target?.querySelector("details");
     if (details) details.open = true;
     target?.scrollIntoView({ block: "nearest" });
+    target?.querySelector("summary, a")?.focus({ preventScroll: true });
   };
+
+  // All bars are one stop of the Tab key; arrow keys go from one to the next.
+  let stop = bars[0];
+  for (const bar of bars) bar.tabIndex = bar === stop ? 0 : -1;
+  const keys = document.querySelector(".keys");
+  const goTo = (bar) => {
+    if (!bar) return;
+    stop.tabIndex = -1;
+    stop = bar;
+    stop.tabIndex = 0;
+    stop.focus();
+  };
+  stop?.closest("svg").addEventListener("focusin", ({ target }) => {
+    keys.hidden = false;
+    if (target !== stop && bars.includes(target)) goTo(target);
+  });
+  stop?.closest("svg").addEventListener("focusout", () => (keys.hidden = true));
+  stop?.closest("svg").addEventListener("keydown", (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const shown = bars.filter((bar) => bar === stop || !bar.classList.contains("off"));
+    const at = shown.indexOf(stop);
+    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: shown.length - 1 };
+    if (!(event.key in to)) return;
+    event.preventDefault();
+    goTo(shown[to[event.key]]);
+  });
 
   if (form) {
     form.hidden = false;
@@ -49,6 +78,10 @@
       target.textContent = opens ? "Fold all" : "Unfold all";
     });
     addEventListener("hashchange", reveal);
+    // A link to where the reader already is changes nothing that the browser reports.
+    addEventListener("click", ({ target }) => {
+      if (target.closest("a")?.getAttribute("href") === location.hash && location.hash) reveal();
+    });
     filter();
     reveal();
   }

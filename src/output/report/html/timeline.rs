@@ -3,9 +3,10 @@
 use maud::{Markup, html};
 
 use super::blocks::{Blocks, TimeBlock};
-use super::clock::{Axis, Moment};
+use super::clock::{Axis, Gap, Moment};
+use super::legend::{in_words, legend};
 use super::recording::{Bar, EntryKind, PageEntry, PageFinding, Recording};
-use super::words::{OneLine, duration, offset, whole};
+use super::words::{OneLine, about, duration, offset, whole};
 use crate::limits::PAGE_LANES_MAX;
 use crate::output::report::figures::grouped;
 use crate::profile::CallOutcome;
@@ -23,8 +24,14 @@ const TICKS: usize = 20;
 const LABEL_MIN: f64 = 4.0;
 const BAR_MIN: f64 = 0.3;
 
+/// The shortest silence, in percent.
+pub(super) const SILENCE_MIN: f64 = 1.0;
+
 /// Most lines of the axis that have a label.
 const TICKS_MAX: f64 = 6.0;
+
+/// The room for such a label, in percent.
+const TICK_ROOM: f64 = 9.0;
 
 /// Where everything is. Horizontal places are percent of the width.
 struct Drawing<'r> {
@@ -48,7 +55,7 @@ pub(super) fn timeline(recording: &Recording) -> Markup {
         return html! {};
     }
     let axis = recording.clock.axis();
-    let lanes = lanes(recording.bars.as_deref().unwrap_or_default(), axis);
+    let lanes = lanes(recording.bars.as_deref().unwrap_or_default(), &axis);
     let count = lanes.iter().max().map_or(0, |last| last + 1);
     let is_notice = |entry: &PageEntry| matches!(entry.kind, EntryKind::Notice(..));
     let has_marks = recording.findings.iter().any(|it| it.diagnostic.line.is_some())
@@ -63,18 +70,24 @@ pub(super) fn timeline(recording: &Recording) -> Markup {
     html! {
         section.timeline aria-labelledby="timeline" {
             h2 #timeline { "Timeline" }
-            // Everything in it is in the transcript, which is easier to read aloud.
-            svg aria-hidden="true" width="100%" height=(height) {
+            svg role="group" aria-label=(in_words(recording, &drawing.axis))
+                width="100%" height=(height) {
                 (definitions())
-                (drawing.ticks())
-                (drawing.silences())
-                (drawing.texts())
+                // The transcript has all of it, and is easier to read aloud.
+                g aria-hidden="true" {
+                    (drawing.ticks())
+                    (drawing.silences())
+                    (drawing.texts())
+                    (drawing.too_many_bars())
+                }
                 (drawing.bars())
-                (drawing.marks())
-                (drawing.notices())
-                (drawing.ends())
+                g aria-hidden="true" {
+                    (drawing.marks())
+                    (drawing.notices())
+                    (drawing.ends())
+                }
             }
-            (legend(recording, axis))
+            (legend(recording, &drawing.axis))
         }
     }
 }
@@ -95,7 +108,7 @@ fn definitions() -> Markup {
 }
 
 /// Puts calls that are open at the same time on different lanes: each on the first that is free.
-fn lanes(bars: &[Bar], axis: Axis) -> Vec<usize> {
+fn lanes(bars: &[Bar], axis: &Axis) -> Vec<usize> {
     let mut ends: Vec<f64> = Vec::new();
     let lane = |bar: &Bar| {
         let (start, end) = span(axis, &bar.start, &bar.end);
@@ -111,19 +124,14 @@ fn lanes(bars: &[Bar], axis: Axis) -> Vec<usize> {
     bars.iter().map(lane).collect()
 }
 
-fn span(axis: Axis, start: &Moment, end: &Moment) -> (f64, f64) {
+fn span(axis: &Axis, start: &Moment, end: &Moment) -> (f64, f64) {
     (axis.start(start), axis.end(end).max(axis.start(start)))
 }
 
 impl Drawing<'_> {
     fn ticks(&self) -> Markup {
-        let step = step(self.axis);
-        let mut places = Vec::new();
-        let mut at = 0.0;
-        while at <= self.axis.length && places.len() < 20 {
-            places.push(at);
-            at += step;
-        }
+        let step = step(&self.axis);
+        let places = self.tick_places(step);
         let label = |at: f64| {
             if self.axis.by_time { offset(at, step < 1_000.0) } else { grouped(whole(at)) }
         };
@@ -140,18 +148,53 @@ impl Drawing<'_> {
         }
     }
 
-    fn silences(&self) -> Markup {
-        let (top, height) = (self.rows.text, self.rows.bottom - self.rows.text);
-        html! {
-            @for entry in self.recording.entries.all() {
-                @if let (EntryKind::Silence(ms), true) = (&entry.kind, self.axis.by_time) {
-                    @let end = self.axis.end(&entry.at);
-                    @let width = self.axis.percent(*ms);
-                    @if width >= 1.0 {
-                        rect.silence x=(percent(end - width)) y=(top) width=(percent(width))
-                            height=(height) { title { "silent for " (duration(*ms)) } }
-                    }
+    /// The lines of the axis: where something begins again, and each step from there.
+    fn tick_places(&self, step: f64) -> Vec<f64> {
+        let mut places: Vec<f64> = Vec::new();
+        for (start, end) in self.axis.parts() {
+            let last =
+                self.axis.percent(end) - if end < self.axis.length { TICK_ROOM } else { 0.0 };
+            let mut at = start;
+            while at <= end && places.len() < 50 {
+                let x = self.axis.percent(at);
+                let free = places.last().map_or(0.0, |it| self.axis.percent(*it) + TICK_ROOM);
+                if at == start || (x >= free && x <= last) {
+                    places.push(at);
                 }
+                at = ((at / step).floor() + 1.0) * step;
+            }
+        }
+        places
+    }
+
+    fn silences(&self) -> Markup {
+        let gaps = &self.axis.gaps;
+        let silences = self.recording.entries.all().filter_map(|entry| match entry.kind {
+            EntryKind::Silence(ms) => entry.at.ms().map(|end| Gap { start: end - ms, end }),
+            _ => None,
+        });
+        // Those that are drawn short are there, also if their entries are left out.
+        let silences = silences.filter(|it| !gaps.iter().any(|gap| gap.has_end(it.end)));
+        html! {
+            @if self.axis.by_time {
+                @for silence in silences { (self.silence(&silence)) }
+                @for gap in gaps {
+                    @let x = self.axis.percent(gap.start).midpoint(self.axis.percent(gap.end));
+                    @let y = usize::midpoint(self.rows.text, self.rows.bottom) + 4;
+                    (self.silence(gap))
+                    text.gap x=(percent(x)) y=(y) text-anchor="middle" { (about(gap.length())) }
+                }
+            }
+        }
+    }
+
+    fn silence(&self, silence: &Gap) -> Markup {
+        let start = self.axis.percent(silence.start);
+        let width = self.axis.percent(silence.end) - start;
+        let (y, height) = (self.rows.text, self.rows.bottom - self.rows.text);
+        html! {
+            @if width >= SILENCE_MIN {
+                rect.silence x=(percent(start)) y=(y) width=(percent(width)) height=(height) {}
             }
         }
     }
@@ -167,7 +210,7 @@ impl Drawing<'_> {
     /// Blocks at this height; each is a link, if its entry is there.
     fn blocks(&self, blocks: &Blocks, class: &str, (top, height): (usize, usize)) -> Markup {
         let block = |block: &TimeBlock| {
-            let (start, end) = span(self.axis, &block.start, &block.end);
+            let (start, end) = span(&self.axis, &block.start, &block.end);
             let (x, width) = (start.min(100.0 - BAR_MIN), (end - start).max(BAR_MIN));
             let entry = self.recording.entries.get(block.entry);
             let link = entry.map(|entry| match &entry.kind {
@@ -185,9 +228,15 @@ impl Drawing<'_> {
 
     fn bars(&self) -> Markup {
         html! {
-            @if let Some(bars) = &self.recording.bars {
-                @for (bar, lane) in bars.iter().zip(&self.lanes) { (self.bar(bar, *lane)) }
-            } @else {
+            @for (bar, lane) in self.recording.bars.iter().flatten().zip(&self.lanes) {
+                (self.bar(bar, *lane))
+            }
+        }
+    }
+
+    fn too_many_bars(&self) -> Markup {
+        html! {
+            @if self.recording.bars.is_none() {
                 (self.blocks(&self.recording.calls, "calls", (self.rows.calls, BAR)))
                 (self.blocks(&self.recording.bad_calls, "bad-calls", (self.rows.calls + LANE, BAR)))
             }
@@ -195,15 +244,18 @@ impl Drawing<'_> {
     }
 
     fn bar(&self, bar: &Bar, lane: usize) -> Markup {
-        let (start, end) = span(self.axis, &bar.start, &bar.end);
+        let (start, end) = span(&self.axis, &bar.start, &bar.end);
         let width = (end - start).max(BAR_MIN);
         let x = percent(start.min(100.0 - BAR_MIN));
         let y = self.rows.calls + lane * LANE;
         let detail = clipped(&bar.detail, 60);
+        let link = match self.recording.entries.get(bar.entry) {
+            Some(_) => format!("#c{}", bar.number),
+            None => "#omitted".to_owned(),
+        };
         let took = bar.start.until(&bar.end).filter(|_| !bar.is_open).map(duration);
         html! {
-            a #{ "b" (bar.number) } class=(class(bar.outcome)) href={ "#c" (bar.number) }
-                tabindex="-1" {
+            a #{ "b" (bar.number) } class=(class(bar.outcome)) href=(link) {
                 title {
                     (bar.number) " " (OneLine(&bar.tool)) " " (OneLine(&detail)) ", "
                     (outcome(bar.outcome)) @if let Some(took) = took { ", " (took) }
@@ -262,12 +314,12 @@ impl Drawing<'_> {
 }
 
 /// The distance between two lines of the axis.
-fn step(axis: Axis) -> f64 {
+fn step(axis: &Axis) -> f64 {
     const TIMES: [f64; 17] = [
         0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_200.0,
         1_800.0, 3_600.0, 7_200.0,
     ];
-    let least = axis.length / TICKS_MAX;
+    let least = axis.drawn() / TICKS_MAX;
     if axis.by_time
         && let Some(step) = TIMES.iter().map(|step| step * 1_000.0).find(|step| *step >= least)
     {
@@ -277,58 +329,6 @@ fn step(axis: Axis) -> f64 {
     let power = 10.0_f64.powf(least.max(1.0).log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
     steps.into_iter().find(|step| *step >= least).unwrap_or(least)
-}
-
-fn legend(recording: &Recording, axis: Axis) -> Markup {
-    let bars = recording.bars.as_deref();
-    let has = |wanted: fn(&Bar) -> bool| bars.unwrap_or_default().iter().any(wanted);
-    let has_entry = |wanted: &dyn Fn(&EntryKind) -> bool| {
-        recording.entries.all().any(|entry| wanted(&entry.kind))
-    };
-    let has_notice = has_entry(&|kind| matches!(kind, EntryKind::Notice(..)));
-    let is_shown = |kind: &EntryKind| match kind {
-        EntryKind::Silence(ms) => axis.percent(*ms) >= 1.0,
-        _ => false,
-    };
-    let has_silence = axis.by_time && has_entry(&is_shown);
-    let finds = |severity: Severity| {
-        let found = recording.findings.iter().map(|it| &it.diagnostic);
-        found.filter(|it| it.line.is_some()).any(|it| it.severity == severity)
-    };
-    let entries = [
-        (!recording.texts.is_empty(), "text", "text"),
-        (!recording.thoughts.is_empty(), "thought", "reasoning"),
-        (bars.is_none() || has(|bar| class(bar.outcome) == "good"), "good", "tool call"),
-        (has(|bar| class(bar.outcome) == "failed"), "failed", "failed"),
-        (bars.is_none() && !recording.bad_calls.is_empty(), "failed", "not successful"),
-        (has(|bar| class(bar.outcome) == "refused"), "refused", "refused"),
-        (has(|bar| class(bar.outcome) == "open"), "open", "never completed"),
-        (has_notice, "notice", "notice"),
-        (has_silence, "silence", "no event"),
-        (!recording.ends.is_empty(), "end", "terminal event"),
-        (finds(Severity::Warning), "mark", "warning"),
-        (finds(Severity::Error), "mark error", "error"),
-    ];
-    html! {
-        p.legend {
-            @for (_, class, words) in entries.iter().filter(|entry| entry.0) {
-                span class=(class) { (words) } " "
-            }
-            span.axis {
-                @if axis.by_time { "Time by the agent." } @else {
-                    "By the order of the events: the stream has no times."
-                }
-                @if axis.by_time && axis.untimed > 0 {
-                    " " (grouped(axis.untimed)) " of " (grouped(recording.clock.events()))
-                    " events have no time and are drawn at the last one before them."
-                }
-                @if bars.is_none() {
-                    " " (grouped(recording.calls.count()))
-                    " calls are too many to be shown one by one: a block has several."
-                }
-            }
-        }
-    }
 }
 
 /// How a call ended, as a class of the style.

@@ -29,7 +29,7 @@ pub(super) fn transcript(recording: &Recording) -> Markup {
     let (first, last) = items.split_at(first_count);
     html! {
         section.transcript aria-labelledby="transcript" {
-            h2 #transcript { "Transcript" }
+            h2 #transcript tabindex="-1" { "Transcript" }
             @if omitted.entries > 0 {
                 p.omitted {
                     "Not all of it: " (grouped(omitted.entries)) " entries in the middle "
@@ -82,7 +82,7 @@ fn item(entry: &PageEntry, number: u64, has_bars: bool) -> Markup {
             li.turn data-kind="turn" { (at(&entry.at)) h3 { "Turn " (turn) } }
         },
         EntryKind::Silence(ms) => html! {
-            li.silence data-kind="silence" {
+            li.silence #{ "e" (number) } data-kind="silence" {
                 p.at {}
                 p { "No event for " (duration(*ms)) }
             }

@@ -3,6 +3,7 @@
 use maud::{Markup, Render, html};
 
 use super::excerpt::Excerpt;
+use crate::output::report::stats_text;
 use crate::rules::escape::{Escaper, visible};
 
 /// A text on one line, with what misleads made visible.
@@ -46,14 +47,18 @@ pub(super) fn size(bytes: u64) -> String {
     }
 }
 
-/// A duration in milliseconds, to read.
+/// A duration in milliseconds, as all reports write it.
 pub(super) fn duration(ms: f64) -> String {
-    let ms = whole(ms);
-    match ms {
-        0..1_000 => format!("{ms} ms"),
-        1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
-        60_000..3_600_000 => format!("{} min {:02} s", ms / 60_000, ms % 60_000 / 1_000),
-        _ => format!("{} h {:02} min", ms / 3_600_000, ms % 3_600_000 / 60_000),
+    stats_text::duration(whole(ms))
+}
+
+/// A long duration, without what does not matter.
+pub(super) fn about(ms: f64) -> String {
+    let minutes = whole(ms / 60_000.0);
+    match minutes {
+        0..100 => format!("{minutes} m"),
+        100..2_880 => format!("{} h", minutes / 60),
+        _ => format!("{} days", minutes / 1_440),
     }
 }
 
@@ -79,9 +84,7 @@ mod tests {
 
     #[test]
     fn times_are_short() {
-        assert_eq!(duration(999.0), "999 ms");
-        assert_eq!(duration(61_400.0), "1 min 01 s");
-        assert_eq!(duration(3_600_000.0), "1 h 00 min");
+        assert_eq!(duration(61_400.0), "1 m 01 s");
         assert_eq!(offset(61_450.0, true), "1:01.4");
         assert_eq!(offset(3_661_000.0, false), "1:01:01");
     }

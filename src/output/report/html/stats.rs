@@ -1,0 +1,189 @@
+//! The figures of a run, and of several: what the tools did, and where the time went.
+
+use maud::{Markup, html};
+
+use super::recording::{EntryKind, Recording};
+use super::timeline::class;
+use super::words::{OneLine, size};
+use crate::check::{RunStats, Silence, SlowCall, StreamSummary, counted};
+use crate::output::report::figures::{dollars, grouped};
+use crate::output::report::stats::{StatsSum, StatsTotals, in_dollars};
+use crate::output::report::stats_text::{
+    self, LONGEST_SHOWN_MAX, TextTable, brief, duration, short,
+};
+
+/// The figures of one run, folded.
+pub(super) fn of_run(recording: &Recording) -> Markup {
+    let summary = &recording.summary;
+    let Some(stats) = &summary.stats else { return html! {} };
+    let times = stats_text::times(summary, stats);
+    let calls = stats.slowest_calls.iter().take(LONGEST_SHOWN_MAX);
+    let calls: Vec<Markup> = calls.map(|call| slow_call(recording, call)).collect();
+    let silences = stats.silences.iter().take(LONGEST_SHOWN_MAX);
+    let silences: Vec<Markup> = silences.map(|it| silence(recording, it)).collect();
+    let texts = texts(summary, stats);
+    let is_empty = stats.tools.is_empty() && silences.is_empty() && texts.is_empty();
+    html! {
+        @if !is_empty {
+            details.stats {
+                (title(times.as_deref()))
+                (table("tools", &stats_text::tools(&stats.tools, true)))
+                div.lists {
+                    (list("Slowest calls", &calls))
+                    (list("Longest silences", &silences))
+                    (list("Text", &texts))
+                }
+            }
+        }
+    }
+}
+
+/// The figures of several runs together, folded. `page` finds the page of a stream.
+pub(super) fn of_all<'p>(totals: &StatsTotals, page: impl Fn(&str) -> Option<&'p str>) -> Markup {
+    if totals.sum.streams < 2 {
+        return html! {};
+    }
+    let stream = |path: &str| {
+        let name = OneLine(path.rsplit(['/', '\\']).next().unwrap_or(path));
+        html! { a href=[page(path)] { (name) } }
+    };
+    let calls = totals.slowest_calls.iter().take(LONGEST_SHOWN_MAX);
+    let calls = calls.map(|call| {
+        let (row, tool) = (&call.it, tool(call.it.tool.as_deref()));
+        row_of(row.duration_ms, &html! { b.tool { (tool) } " " (stream(&call.path)) })
+    });
+    let silences = totals.silences.iter().take(LONGEST_SHOWN_MAX);
+    let silences = silences.map(|it| row_of(it.it.duration_ms, &stream(&it.path)));
+    let (calls, silences): (Vec<_>, Vec<_>) = (calls.collect(), silences.collect());
+    html! {
+        details.stats {
+            (title(None))
+            (table("agents", &stats_text::agents(&totals.agents)))
+            (table("tools", &stats_text::tools(&totals.tools.rows(), false)))
+            div.lists {
+                (list("Slowest calls", &calls))
+                (list("Longest silences", &silences))
+            }
+        }
+    }
+}
+
+/// The sums of several runs, to read at a glance: name, value, and what it is of.
+pub(super) fn sums(sum: &StatsSum) -> [(&'static str, Option<String>, String); 5] {
+    let some = |count: u64| match count == sum.streams {
+        true => String::new(),
+        false => format!("of {}", counted(count, "stream")),
+    };
+    [
+        ("tool calls", (sum.calls.total > 0).then(|| grouped(sum.calls.total)), String::new()),
+        ("time", sum.elapsed_ms.map(duration), some(sum.timed_streams)),
+        ("tokens in", sum.tokens_in.map(grouped), some(sum.token_streams)),
+        ("tokens out", sum.tokens_out.map(grouped), String::new()),
+        ("cost", sum.cost.map(|cost| dollars(in_dollars(cost))), some(sum.cost_streams)),
+    ]
+}
+
+fn title(more: Option<&str>) -> Markup {
+    html! {
+        summary {
+            h2 { "Figures" }
+            @if let Some(more) = more { span.how { (more) } }
+        }
+    }
+}
+
+/// A call that took long, with links to where it is.
+fn slow_call(recording: &Recording, slow: &SlowCall) -> Markup {
+    let calls = recording.entries.all().filter_map(|entry| match &entry.kind {
+        EntryKind::Call(call) if entry.at.line == slow.started_line => Some(call),
+        _ => None,
+    });
+    let number = calls.into_iter().find(|call| call.id == slow.id).map(|call| call.number);
+    let entry = number.map(|number| format!("#c{number}"));
+    let bar = number.filter(|_| recording.bars.is_some());
+    let is_bad = class(Some(slow.outcome)) != "good";
+    let what = html! {
+        a href=[entry] { b.tool { (tool(slow.tool.as_deref())) } } " "
+        @if is_bad { strong { (slow.outcome.name()) } " " }
+        @if let Some(detail) = &slow.detail { span.detail { (brief(detail)) } " " }
+        @if let Some(number) = bar { a href={ "#b" (number) } { "bar" } }
+        @else { "line " (slow.started_line) }
+    };
+    row_of(slow.duration_ms, &what)
+}
+
+fn silence(recording: &Recording, silence: &Silence) -> Markup {
+    let Silence { duration_ms, after_line, before_line } = silence;
+    let mut entries = recording.entries.numbered();
+    let entry = entries.find(|(entry, _)| {
+        matches!(entry.kind, EntryKind::Silence(_)) && entry.at.line == *before_line
+    });
+    let entry = entry.map(|(_, number)| format!("#e{number}"));
+    let lines = html! { "lines " (after_line) " to " (before_line) };
+    let lines = match entry {
+        Some(entry) => html! { a href=(entry) { (lines) } },
+        None => lines,
+    };
+    row_of(*duration_ms, &lines)
+}
+
+fn texts(summary: &StreamSummary, stats: &RunStats) -> Vec<Markup> {
+    let longest = stats.longest_text_bytes;
+    let all = html! {
+        (counted(stats.texts, "text")) ", " (size(summary.text_bytes))
+        @if stats.texts > 1 { ", the longest " (size(longest)) }
+    };
+    if stats.texts > 0 { vec![html! { li { (all) } }] } else { Vec::new() }
+}
+
+fn row_of(duration_ms: u64, what: &Markup) -> Markup {
+    html! { li { span.number { (duration(duration_ms)) } span { (what) } } }
+}
+
+fn tool(name: Option<&str>) -> String {
+    name.map_or_else(|| "no name".to_owned(), short)
+}
+
+fn list(title: &str, items: &[Markup]) -> Markup {
+    html! {
+        @if !items.is_empty() {
+            div { h3 { (title) } ul { @for item in items { (item) } } }
+        }
+    }
+}
+
+fn is_nil(cell: &str) -> bool {
+    cell == "-" || cell == "0"
+}
+
+/// A table without the columns that say nothing.
+fn table(title: &str, table: &TextTable) -> Markup {
+    let says = |column: &usize| table.rows.iter().any(|row| *column < 2 || !is_nil(&row[*column]));
+    let columns: Vec<usize> = (0..table.head.len()).filter(says).collect();
+    html! {
+        @if !table.rows.is_empty() {
+            div.wide role="region" tabindex="0" aria-label=(title) {
+                table {
+                    thead {
+                        tr {
+                            @for column in &columns {
+                                th.number[*column > 0] scope="col" { (table.head[*column]) }
+                            }
+                        }
+                    }
+                    tbody {
+                        @for row in &table.rows {
+                            tr {
+                                th scope="row" { (row[0]) }
+                                @for column in columns.iter().skip(1) {
+                                    td.number.nil[is_nil(&row[*column])] { (row[*column]) }
+                                }
+                            }
+                        }
+                    }
+                }
+                @if table.omitted > 0 { p { "and " (table.omitted) " more" } }
+            }
+        }
+    }
+}
