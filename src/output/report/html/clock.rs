@@ -133,7 +133,8 @@ impl Axis {
     /// room.
     fn of_times(length: f64, untimed: u64, gaps: &[Gap]) -> Self {
         let busy = length - gaps.iter().map(Gap::length).sum::<f64>();
-        let mut gaps: Vec<Gap> = gaps.iter().filter(|gap| gap.length() > busy).copied().collect();
+        let mut gaps: Vec<Gap> =
+            gaps.iter().filter(|gap| busy > 0.0 && gap.length() > busy).copied().collect();
         gaps.sort_by(|a, b| a.start.total_cmp(&b.start));
         let gap_count = count(gaps.len() as u64);
         let gap_width = GAP_WIDTH.min(GAPS_WIDTH_MAX / gap_count.max(1.0));

@@ -60,7 +60,7 @@ pub(super) fn legend(recording: &Recording, axis: &Axis) -> Markup {
                 @if axis.by_time { "Time by the agent." } @else {
                     "By the order of the events: the stream has no times."
                 }
-                @if !axis.gaps.is_empty() { " Where a time without an event has a label, it is drawn short." }
+                @if !axis.gaps.is_empty() { " A gap with a label is drawn short." }
                 @if axis.by_time && axis.untimed > 0 {
                     " " (grouped(axis.untimed)) " of " (grouped(recording.clock.events()))
                     " events have no time and are drawn at the last one before them."

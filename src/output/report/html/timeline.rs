@@ -78,6 +78,7 @@ pub(super) fn timeline(recording: &Recording) -> Markup {
                     (drawing.ticks())
                     (drawing.silences())
                     (drawing.texts())
+                    (drawing.gaps())
                     (drawing.too_many_bars())
                 }
                 (drawing.bars())
@@ -178,12 +179,18 @@ impl Drawing<'_> {
         html! {
             @if self.axis.by_time {
                 @for silence in silences { (self.silence(&silence)) }
-                @for gap in gaps {
-                    @let x = self.axis.percent(gap.start).midpoint(self.axis.percent(gap.end));
-                    @let y = usize::midpoint(self.rows.text, self.rows.bottom) + 4;
-                    (self.silence(gap))
-                    text.gap x=(percent(x)) y=(y) text-anchor="middle" { (about(gap.length())) }
-                }
+                @for gap in gaps { (self.silence(gap)) }
+            }
+        }
+    }
+
+    /// How long the times are that are drawn short.
+    fn gaps(&self) -> Markup {
+        let y = usize::midpoint(self.rows.text, self.rows.bottom) + 4;
+        html! {
+            @for gap in &self.axis.gaps {
+                @let x = self.axis.percent(gap.start).midpoint(self.axis.percent(gap.end));
+                text.gap x=(percent(x)) y=(y) text-anchor="middle" { (about(gap.length())) }
             }
         }
     }

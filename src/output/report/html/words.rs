@@ -56,7 +56,8 @@ pub(super) fn duration(ms: f64) -> String {
 pub(super) fn about(ms: f64) -> String {
     let minutes = whole(ms / 60_000.0);
     match minutes {
-        0..100 => format!("{minutes} m"),
+        0..10 => duration(ms),
+        10..100 => format!("{minutes} m"),
         100..2_880 => format!("{} h", minutes / 60),
         _ => format!("{} days", minutes / 1_440),
     }
