@@ -45,6 +45,7 @@
   let stop = bars[0];
   for (const bar of bars) bar.tabIndex = bar === stop ? 0 : -1;
   const keys = document.querySelector(".keys");
+  const timeline = stop?.closest("section");
   const goTo = (bar) => {
     if (!bar) return;
     stop.tabIndex = -1;
@@ -52,12 +53,12 @@
     stop.tabIndex = 0;
     stop.focus();
   };
-  stop?.closest("svg").addEventListener("focusin", ({ target }) => {
+  timeline?.addEventListener("focusin", ({ target }) => {
     keys.hidden = false;
     if (target !== stop && bars.includes(target)) goTo(target);
   });
-  stop?.closest("svg").addEventListener("focusout", () => (keys.hidden = true));
-  stop?.closest("svg").addEventListener("keydown", (event) => {
+  timeline?.addEventListener("focusout", () => (keys.hidden = true));
+  timeline?.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const shown = bars.filter((bar) => bar === stop || !bar.classList.contains("off"));
     const at = shown.indexOf(stop);
