@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use ndjson_check::{Checker, Conversion, ProducerExit, To};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::streams::{cases, checker, converted, root, run_on, text};
 
@@ -165,6 +165,7 @@ fn check_atif(trajectory: &Value, calls: usize) {
         let calls = step["tool_calls"].as_array().cloned().unwrap_or_default();
         assert!(step["source"] == "agent" || step["source"] == "system" && calls.is_empty());
         let ids: BTreeSet<&str> = calls.iter().map(|it| string(&it["tool_call_id"])).collect();
+        assert_eq!(ids.len(), calls.len(), "{step}");
         assert!(calls.iter().all(|it| it["arguments"].is_object()), "{step}");
         let results = step["observation"]["results"].as_array().cloned().unwrap_or_default();
         assert_eq!(results.len(), calls.len());
@@ -211,6 +212,62 @@ fn every_fixture_has_the_structure_of_each_form() {
         count += 1;
     }
     assert!(count > 300, "only {count}");
+}
+
+/// Goal: no form loses the text that a cut run has begun.
+#[test]
+fn the_text_of_a_cut_run_is_kept() {
+    let mut cut = 0;
+    for case in cases() {
+        let (stream, mut checker) = (case.bytes(), case.checker());
+        let mut form = |to: To| values(&converted(&stream, &mut checker, to));
+        let events = form(To::Events);
+        if events.last().is_none_or(|last| last["type"] != "cut") {
+            continue;
+        }
+        let of_segment = |segment: &Value| -> String {
+            let deltas = events.iter().filter(|it| it["type"] == "text_delta");
+            deltas.filter(|it| it["segment"] == *segment).map(|it| string(&it["text"])).collect()
+        };
+        let last = events.iter().rfind(|it| it["segment"].is_number());
+        let Some(open) = last.filter(|it| it["type"] == "text_delta") else { continue };
+        let open = of_segment(&open["segment"]);
+        let trajectory = form(To::Atif).remove(0);
+        let messages = array(&trajectory["steps"]).iter().map(|step| string(&step["message"]));
+        assert!(messages.into_iter().any(|it| it.ends_with(&open)), "{}", case.path.display());
+        let trace = form(To::ChromeTrace).remove(0);
+        let spans = array(&trace["traceEvents"]).iter();
+        let texts: Vec<_> = spans.filter(|it| it["name"] == "unfinished text").collect();
+        assert_eq!(texts.len(), 1, "{}", case.path.display());
+        assert_eq!(texts[0]["args"]["text"], open);
+        cut += 1;
+    }
+    assert!(cut > 5, "only {cut}");
+}
+
+/// Goal: where an agent uses an id twice, each result belongs to one call.
+#[test]
+fn ids_of_a_step_differ() {
+    let half = |subtype: &str, id: &str, path: &str| {
+        let tool = json!({"readToolCall": {"args": {"path": path},
+            "result": {"success": {"content": path}}}});
+        let event = json!({"type": "tool_call", "subtype": subtype, "call_id": id,
+            "tool_call": tool, "session_id": "s"});
+        format!("{event}\n")
+    };
+    let both = |path: &str| half("started", "twice", path) + &half("completed", "twice", path);
+    let inner = both("a") + &both("b");
+    let stream = half("started", "around", "c") + &inner + &half("completed", "around", "c");
+    let trajectory = converted(stream.as_bytes(), &mut checker(["--profile", "cursor"]), To::Atif);
+    let trajectory = values(&trajectory).remove(0);
+    check_atif(&trajectory, 3);
+    let step = &trajectory["steps"][0];
+    let ids = |list: &Value, id: &str| -> Vec<String> {
+        array(list).iter().map(|it| string(&it[id]).to_owned()).collect()
+    };
+    let expected = ["around", "twice", "twice#3"];
+    assert_eq!(ids(&step["tool_calls"], "tool_call_id"), expected);
+    assert_eq!(ids(&step["observation"]["results"], "source_call_id"), expected);
 }
 
 /// Goal: the bytes are the same however the input is cut, and in every run.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::check::stats::{RunStats, Silence, SlowCall, ToolStats};
-use crate::check::{CallChange, CallUpdate, TextUpdate};
-use crate::facts::Facts;
+use crate::check::{CallChange, CallUpdate, CheckedEvent, TextUpdate};
+use crate::facts::{DetailReader, Facts, ThinkingUpdate};
 use crate::limits::{ACTION_DETAIL_CHARS_MAX, DURATIONS_MAX, LONGEST_MAX, NAMES_MAX};
-use crate::profile::CallOutcome;
+use crate::profile::{CallOutcome, Profile};
 
 use super::calls::CorrectedCall;
 
@@ -29,6 +29,9 @@ pub(crate) struct StatsCollector {
     durations: usize,
     /// Bytes of the open text.
     text_bytes: u64,
+    details: DetailReader,
+    /// Bytes of the open block of reasoning.
+    reasoning_bytes: u64,
 }
 
 #[derive(Debug, Default)]
@@ -45,8 +48,8 @@ struct OpenTime {
     time: Option<f64>,
 }
 
-impl Default for StatsCollector {
-    fn default() -> Self {
+impl StatsCollector {
+    pub(crate) fn new(profile: &Arc<Profile>) -> Self {
         Self {
             stats: RunStats::default(),
             tools: BTreeMap::new(),
@@ -57,26 +60,25 @@ impl Default for StatsCollector {
             shows_open_calls: true,
             durations: 0,
             text_bytes: 0,
+            details: DetailReader::new(profile),
+            reasoning_bytes: 0,
         }
     }
-}
 
-impl StatsCollector {
     /// Observes an event of the run.
-    pub(crate) fn observe(
-        &mut self,
-        facts: &Facts<'_>,
-        (calls, text): (&[CallUpdate<'_>], &[TextUpdate<'_>]),
-        corrected: &[CorrectedCall],
-    ) {
-        for update in text {
+    pub(crate) fn observe(&mut self, event: &CheckedEvent<'_>, corrected: &[CorrectedCall]) {
+        let details = event.details(&mut self.details);
+        for update in &details.thinking {
+            self.reasoning(update);
+        }
+        for update in event.text {
             self.text(update);
         }
-        if let Some(time) = facts.time {
-            self.time(facts.line, time);
+        if let Some(time) = event.facts.time {
+            self.time(event.facts.line, time);
         }
-        for update in calls {
-            self.call(facts, update);
+        for update in event.calls {
+            self.call(event.facts, update);
         }
         for call in corrected {
             self.correct(call);
@@ -88,6 +90,7 @@ impl StatsCollector {
     pub(crate) fn new_turn(&mut self) {
         self.latest = None;
         self.end_text();
+        self.end_reasoning();
         for open in std::mem::take(&mut self.open).into_values() {
             self.tool(&open.tool).counts.unfinished += 1;
         }
@@ -127,6 +130,21 @@ impl StatsCollector {
         let bytes = std::mem::take(&mut self.text_bytes);
         self.stats.texts += u64::from(bytes > 0);
         self.stats.longest_text_bytes = self.stats.longest_text_bytes.max(bytes);
+    }
+
+    fn reasoning(&mut self, update: &ThinkingUpdate) {
+        match update {
+            ThinkingUpdate::Chunk(text) => self.reasoning_bytes += text.len() as u64,
+            ThinkingUpdate::BlockEnd => self.end_reasoning(),
+        }
+    }
+
+    fn end_reasoning(&mut self) {
+        let bytes = std::mem::take(&mut self.reasoning_bytes);
+        let stats = &mut self.stats;
+        stats.reasoning_blocks += u64::from(bytes > 0);
+        stats.reasoning_bytes += bytes;
+        stats.longest_reasoning_bytes = stats.longest_reasoning_bytes.max(bytes);
     }
 
     fn call(&mut self, facts: &Facts<'_>, update: &CallUpdate<'_>) {

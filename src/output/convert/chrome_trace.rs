@@ -108,6 +108,11 @@ impl ChromeTrace {
     }
 
     fn end(&mut self, result: &RunResult<'_>, now: ClockTime, out: &mut String) {
+        if let Some(text) = result.cut_text {
+            let start = self.text.take().unwrap_or(now);
+            let args = json!({"text": clipped(text, MESSAGE_BYTES_MAX)});
+            self.span((TEXT, "unfinished text"), (start, now), &args, out);
+        }
         self.close_turn(now, out);
         let args = serde_json::to_value(result).unwrap_or_default();
         self.instant("run", result.outcome, now, &args, out);

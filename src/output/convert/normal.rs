@@ -199,10 +199,13 @@ pub(super) struct RunResult<'a> {
     warnings: u64,
     #[serde(skip)]
     pub(super) has_succeeded: bool,
+    /// The start of a text that was cut. Deltas have given it.
+    #[serde(skip)]
+    pub(super) cut_text: Option<&'a str>,
 }
 
 impl<'a> RunResult<'a> {
-    pub(super) fn new(summary: &'a StreamSummary) -> Self {
+    pub(super) fn new(summary: &'a StreamSummary, cut_text: Option<&'a str>) -> Self {
         let facts = &summary.facts;
         Self {
             outcome: summary.outcome.name(),
@@ -216,6 +219,7 @@ impl<'a> RunResult<'a> {
             errors: summary.errors,
             warnings: summary.warnings,
             has_succeeded: summary.outcome == Outcome::Succeeded,
+            cut_text,
         }
     }
 

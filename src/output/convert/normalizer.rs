@@ -342,7 +342,8 @@ impl Normalizer {
             }
         }
         self.unfinished(emitter);
-        let result = RunResult::new(summary);
+        let cut_text = self.open.take().map(|open| open.text);
+        let result = RunResult::new(summary, cut_text.as_deref());
         let end = if is_over { NormalEvent::End } else { NormalEvent::Cut };
         emitter.emit(&end(result));
     }
