@@ -232,8 +232,7 @@ fn a_sum_of_unknown_times_is_unknown() {
         assert!(stats["elapsed_ms"].as_u64() > Some(0), "{last}");
         stats["calls_ms"].clone()
     };
-    // Each call of it is one event, which has one time.
-    let unknown = "lab/recordings/opencode-1.18.33/parallel.ndjson";
+    let unknown = "lab/recordings/gptme-0.35.1/tool.ndjson";
     let known = "fixtures/agents/gemini/tools.ndjson";
     assert_eq!(parts(&[known]), json!(6_006));
     assert_eq!(parts(&[unknown]), Value::Null);

@@ -75,7 +75,8 @@ impl StatsCollector {
             self.text(update);
         }
         if let Some(time) = event.facts.time {
-            self.time(event.facts.line, time);
+            let durations = event.calls.iter().filter_map(CallUpdate::duration_ms);
+            self.time(event.facts.line, time, durations.fold(0.0, f64::max));
         }
         for update in event.calls {
             self.call(event.facts, update);
@@ -96,7 +97,9 @@ impl StatsCollector {
         }
     }
 
-    fn time(&mut self, line: u64, time: f64) {
+    /// A time of the stream. A call that is open nowhere else ended then, after `in_call`
+    /// milliseconds.
+    fn time(&mut self, line: u64, time: f64, in_call: f64) {
         self.stats.timed_events += 1;
         let Some((after_line, before)) = self.latest else {
             self.latest = Some((line, time));
@@ -104,13 +107,12 @@ impl StatsCollector {
         };
         // A clock that was set back shows nothing until it is where it was.
         self.latest = Some(if time < before { (line, before) } else { (line, time) });
-        let Some(duration_ms) = duration(before, time) else { return };
-        if !self.open.is_empty() {
-            self.calls_ms += time - before;
-            return;
-        }
-        self.other_ms += time - before;
-        if duration_ms > 0 {
+        let Some(passed) = duration(time - before) else { return };
+        let in_call = if self.open.is_empty() { in_call.min(passed) } else { passed };
+        self.calls_ms += in_call;
+        self.other_ms += passed - in_call;
+        let duration_ms = whole(passed - in_call);
+        if self.open.is_empty() && duration_ms > 0 {
             let silence = Silence { duration_ms, after_line, before_line: line };
             keep_longest(&mut self.stats.silences, silence, |it| it.duration_ms);
         }
@@ -170,14 +172,15 @@ impl StatsCollector {
         let named = open.as_ref().map(|open| &open.tool).filter(|tool| !tool.is_empty());
         let tool = Arc::clone(named.unwrap_or(&update.action.tool));
         *self.tool(&tool).counts.count(outcome) += 1;
-        // Halves in one event have one time: the call took some, which nothing shows.
-        let open = open.filter(|open| open.line != facts.line);
-        let start = open.and_then(|open| Some((open.line, open.time?)));
-        let Some(((started_line, before), time)) = start.zip(facts.time) else {
+        let started_line = open.as_ref().map_or(facts.line, |open| open.line);
+        // Halves in one event have one time: the call took some, which only the agent can say.
+        let start = open.filter(|open| open.line != facts.line).and_then(|open| open.time);
+        let between = || Some(facts.time? - start?);
+        let Some(took) = update.duration_ms().or_else(between) else {
             self.shows_open_calls = false;
             return;
         };
-        let Some(duration_ms) = duration(before, time) else { return };
+        let Some(duration_ms) = duration(took).map(whole) else { return };
         let has_room = self.durations < DURATIONS_MAX;
         self.durations += usize::from(has_room);
         let ToolFigures { counts, durations } = self.tool(&tool);
@@ -265,10 +268,9 @@ fn keep_longest<T>(longest: &mut Vec<T>, new: T, duration: impl Fn(&T) -> u64) {
     }
 }
 
-/// The milliseconds between two times, unless the second one is earlier.
-fn duration(before: f64, time: f64) -> Option<u64> {
-    let duration = time - before;
-    (duration >= 0.0 && duration.is_finite()).then(|| whole(duration))
+/// What passed between two times, unless the second one is earlier.
+fn duration(ms: f64) -> Option<f64> {
+    Some(ms).filter(|ms| *ms >= 0.0 && ms.is_finite())
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "too large saturates")]

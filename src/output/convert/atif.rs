@@ -116,7 +116,7 @@ impl AtifTrajectory {
         (outcome, result): (&'static str, Option<&str>),
         out: &mut String,
     ) {
-        let call = self.calls.end(call);
+        let call = self.calls.end(call, ClockTime::default(), None);
         let result_bytes = result.map_or(0, str::len);
         let result = result.map(|text| clipped(text, STEP_RESULT_BYTES_MAX).into_owned());
         self.step.call_bytes += call.arguments.as_ref().map_or(0, String::len);
@@ -216,7 +216,7 @@ impl NormalTarget for AtifTrajectory {
             NormalEvent::Text { start, .. } => self.say(start, at, out),
             NormalEvent::CallStarted(call) => self.start(call, at, out),
             NormalEvent::CallUpdated(call) => self.calls.start(call, ClockTime::default()),
-            NormalEvent::CallCompleted { call, outcome, result } => {
+            NormalEvent::CallCompleted { call, outcome, result, .. } => {
                 self.complete(call, (outcome, *result), out);
             }
             NormalEvent::CallUnfinished(call) => self.complete(call, ("unfinished", None), out),

@@ -63,6 +63,9 @@ pub(super) enum NormalEvent<'a> {
         /// The text of its result.
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<&'a str>,
+        /// How long it took, if only the agent says it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        duration_ms: Option<u64>,
     },
     /// The turn or the run is over, and the call has not completed.
     CallUnfinished(NormalCall<'a>),
