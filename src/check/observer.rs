@@ -9,10 +9,11 @@ use super::StreamSummary;
 use super::stage::actions::Action;
 use super::stage::terminal::Place;
 use crate::error::Error;
-use crate::facts::{Call, DetailReader, EventDetails, Facts, RunFacts};
+use crate::facts::{Call, DetailReader, EventDetails, Facts, RunFacts, time_ms};
 use crate::json::JsonRef;
 use crate::profile::detect::ProfileSource;
-use crate::profile::{ActionKind, CallOutcome, Profile, ResultRule};
+use crate::profile::path::Path;
+use crate::profile::{ActionKind, CallDuration, CallOutcome, CallRules, Profile};
 use crate::rules::diagnostic::Diagnostic;
 use crate::stream::Line;
 
@@ -195,8 +196,7 @@ pub struct CallUpdate<'a> {
     pub(crate) number: u64,
     pub(crate) call: &'a Call<'a>,
     pub(crate) action: Action,
-    /// Where the text of a result is.
-    results: &'a [ResultRule],
+    rules: &'a CallRules,
 }
 
 impl<'a> CallUpdate<'a> {
@@ -204,9 +204,9 @@ impl<'a> CallUpdate<'a> {
         change: CallChange,
         number: u64,
         call: &'a Call<'a>,
-        results: &'a [ResultRule],
+        rules: &'a CallRules,
     ) -> Self {
-        Self { change, number, call, action: Action::default(), results }
+        Self { change, number, call, action: Action::default(), rules }
     }
 
     /// What happened.
@@ -232,9 +232,25 @@ impl<'a> CallUpdate<'a> {
     /// The text of the result, if this event has one and the profile knows where it is. It is
     /// read when it is asked for.
     pub fn result(&self) -> Option<Cow<'a, str>> {
-        let is_over = matches!(self.change, CallChange::Completed(_));
-        let rules = if is_over { self.results } else { &[] };
-        rules.iter().find_map(|rule| rule.text(self.call.scope))
+        let rules = self.completion_rules()?;
+        rules.results.iter().find_map(|rule| rule.text(self.call.scope))
+    }
+
+    /// How long the call took in milliseconds, if this event says it and no earlier event starts
+    /// the call.
+    pub fn duration_ms(&self) -> Option<f64> {
+        let rules = self.completion_rules()?;
+        let value = |path: &Path| path.find(self.call.scope);
+        let time = |path: &Path| value(path).and_then(time_ms);
+        let mut durations = rules.durations.iter().filter_map(|rule| match rule {
+            CallDuration::Between { start, end } => Some(time(end)? - time(start)?),
+            CallDuration::Milliseconds { ms } => value(ms)?.as_f64(),
+        });
+        durations.find(|duration| *duration >= 0.0 && duration.is_finite())
+    }
+
+    fn completion_rules(&self) -> Option<&'a CallRules> {
+        matches!(self.change, CallChange::Completed(_)).then_some(self.rules)
     }
 
     /// What the tool was asked to do, if the profile knows where that is. The members of objects

@@ -63,7 +63,10 @@ impl<'c> Run<'c> {
             text: TextCheck::new(profile),
             terminal: TerminalCheck::default(),
             demands: DemandCheck::new(contract.options()),
-            stats: contract.options().collects_stats.then(Box::default),
+            stats: contract
+                .options()
+                .collects_stats
+                .then(|| Box::new(StatsCollector::new(profile))),
             facts: RunFacts::default(),
         }
     }
@@ -109,15 +112,15 @@ impl<'c> Run<'c> {
             Place::Run => self.in_run(facts, is_valid, &mut text, &mut calls, findings),
         }
         let (text, calls) = (&text[..], &calls[..]);
-        if let Some(stats) = self.stats.as_mut().filter(|_| place.is_in_run()) {
-            stats.observe(facts, (calls, text), &self.calls.take_corrected());
-        }
         let exceeds_limit = self.demands.as_mut().is_some_and(|demands| {
             demands.observe(facts, (calls, text), (&self.facts, self.calls.counts()))
         }) && findings.is_error(Rule::LimitExceeded);
         let run_facts = &self.facts;
         let event =
             CheckedEvent { line, facts, run_facts, text, calls, is_valid, place, exceeds_limit };
+        if let Some(stats) = self.stats.as_mut().filter(|_| place.is_in_run()) {
+            stats.observe(&event, &self.calls.take_corrected());
+        }
         out.event(&event);
     }
 

@@ -26,6 +26,15 @@ pub struct RunStats {
     pub texts: u64,
     /// The size of the longest of them in bytes.
     pub longest_text_bytes: u64,
+    /// Blocks of the agent's reasoning: those that the stream shows.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning_blocks: u64,
+    /// The size of all of them in bytes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning_bytes: u64,
+    /// The size of the longest of them in bytes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub longest_reasoning_bytes: u64,
     /// The calls of each tool, the most frequent tool first.
     pub tools: Vec<ToolStats>,
     /// The calls that took longest, at most ten.
@@ -102,6 +111,11 @@ pub struct Silence {
     pub after_line: u64,
     /// The line of the event that ends it.
     pub before_line: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl ToolStats {

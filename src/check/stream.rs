@@ -8,7 +8,7 @@ use super::stage::first_events::FirstEvents;
 use super::stage::lines::LineCheck;
 use super::stage::members::MemberCheck;
 use super::stage::schema;
-use super::{Note, Observer, Outcome, StreamStart, StreamSummary, UnknownName, Verdict};
+use super::{Limit, Note, Observer, Outcome, StreamStart, StreamSummary, UnknownName, Verdict};
 use crate::error::Error;
 use crate::facts::{FactReader, RunFacts};
 use crate::fast::Shapes;
@@ -282,6 +282,12 @@ impl<'c> StreamCheck<'c> {
         let lost = self.findings.first_lost_line.filter(|_| is_ndjson);
         notes.extend(lost.map(|line| Note::LineLost { line }));
         notes.extend(self.run.notes(end, exit));
+        let names = Note::LimitReached(Limit::Names);
+        if self.members.as_ref().is_some_and(|members| members.names.has_overflowed())
+            && !notes.contains(&names)
+        {
+            notes.push(names);
+        }
         notes
     }
 }

@@ -24,7 +24,9 @@ use values::{duration, duration_or_none, jobs};
 
 pub(crate) use generated::{completions, manual_page, names_subcommand};
 pub(crate) use help::{one_line, usage};
-pub(crate) use subcommand::{DiffArgs, DiffFormat, DriftArgs, ProfileDraft, SchemaOf, Subcommand};
+pub(crate) use subcommand::{
+    CompareFormat, DiffArgs, DriftArgs, ProfileDraft, SchemaOf, Subcommand,
+};
 pub(crate) use values::{
     Color, EngineName, InputFormat, ReportFormat, ReportTo, SessionCount, Size, Target, rule,
 };
@@ -44,7 +46,11 @@ impl Invocation {
     /// is an error, too.
     pub(crate) fn parse(arguments: &[OsString]) -> Result<Self, clap::Error> {
         let short_help = arguments.iter().any(|argument| argument == "-h");
-        let command = CommandLine::command();
+        // A negative number is a wrong value of an option, and not an unknown option.
+        let command = CommandLine::command().mut_args(|arg| {
+            let takes_value = arg.get_long().is_some() && arg.get_action().takes_values();
+            arg.allow_negative_numbers(takes_value)
+        });
         let mut command = if short_help { short(command) } else { long(command) };
         let matches = command.try_get_matches_from_mut(arguments)?;
         let CommandLine { subcommand, check } = CommandLine::from_arg_matches(&matches)?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::args::{DiffArgs, DiffFormat};
+use super::args::{CompareFormat, DiffArgs};
 use super::drift::{checker, read};
 use super::error::CliError;
 use super::inputs::inputs;
@@ -21,9 +21,9 @@ pub(super) fn run(arguments: &DiffArgs) -> Result<u8, CliError> {
     let b = outline(&arguments.b, &mut checker)?;
     let Some(comparison) = RunComparison::new(&a, &b) else { return Ok(exit::NOT_CHECKED) };
     print(&match arguments.report {
-        DiffFormat::Human => comparison.text(),
-        DiffFormat::Json => comparison.json(),
-        DiffFormat::Markdown => comparison.markdown(),
+        CompareFormat::Human => comparison.text(),
+        CompareFormat::Json => comparison.json(),
+        CompareFormat::Markdown => comparison.markdown(),
     })?;
     Ok(if comparison.differs() { exit::DIFFERS } else { exit::SUCCEEDED })
 }

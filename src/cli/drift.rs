@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::archive::Decompressed;
-use super::args::DriftArgs;
+use super::args::{CompareFormat, DriftArgs};
 use super::error::CliError;
 use super::inputs::{Input, inputs};
 use super::{exit, print, print_stderr};
@@ -17,11 +17,15 @@ pub(super) fn run(arguments: &DriftArgs) -> Result<u8, CliError> {
     let mut checker = checker(arguments.profile.as_deref())?;
     let (known, are_known_read) = collected(&arguments.known, &mut checker);
     let (new, are_read) = collected(&arguments.files, &mut checker);
-    let (text, count) = new.text(&known);
-    print(&text)?;
+    let news = new.without(&known);
+    print(&match arguments.report {
+        CompareFormat::Human => news.text(),
+        CompareFormat::Json => news.json(),
+        CompareFormat::Markdown => news.markdown(),
+    })?;
     Ok(if !are_known_read || !are_read {
         exit::NOT_CHECKED
-    } else if count > 0 {
+    } else if !news.is_empty() {
         exit::DIFFERS
     } else {
         exit::SUCCEEDED

@@ -261,7 +261,7 @@ fn log<W: Write>(conversion: Conversion<W>, cli: &Cli) -> Conversion<W> {
     let on_terminal = io::stdout().is_terminal();
     let may_color = on_terminal || cli.color == Color::Always;
     let results = cli.log.results.unwrap_or_default();
-    let conversion = conversion.results(results).thinking(cli.log.thinking);
+    let conversion = conversion.results(results as usize).thinking(cli.log.thinking);
     conversion.color(may_color && has_color(cli.color, on_terminal))
 }
 

@@ -29,7 +29,7 @@ pub(crate) use reader::FactReader;
 pub(crate) use run_facts::FactUpdate;
 pub use run_facts::{CommandCounts, RunFacts, Usage};
 pub(crate) use template::{FactTemplate, Plan, TextTemplate, Values};
-pub(crate) use time::milliseconds;
+pub(crate) use time::{milliseconds, time_ms};
 
 /// What one event means. Small, because one is made for each line; what few events have is in a
 /// box.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::time::milliseconds;
+use super::time::time_ms;
 use super::{AnswerText, Call, Facts, Marks, RareFacts, TagStatus, TextFact, TextKind};
 use crate::json::JsonRef;
 use crate::profile::CallOutcome;
@@ -137,7 +137,7 @@ impl<'f, 'e: 'f> Values<'f, JsonRef<'e>> for InEvent {
     }
 
     fn time(&self, value: &'f JsonRef<'e>) -> Option<f64> {
-        if value.is_string() { milliseconds(&value.as_str()?) } else { value.as_f64() }
+        time_ms(*value)
     }
 }
 

@@ -1,4 +1,11 @@
-//! Times that are written as text.
+//! Times as agents write them.
+
+use crate::json::JsonRef;
+
+/// A time in milliseconds: a number, or a text as RFC 3339 writes it.
+pub(crate) fn time_ms(value: JsonRef<'_>) -> Option<f64> {
+    if value.is_string() { milliseconds(&value.as_str()?) } else { value.as_f64() }
+}
 
 /// The milliseconds since 1970 of a time such as `2026-11-22T07:29:08.798Z`. Without an offset it
 /// is read as UTC: only differences matter.

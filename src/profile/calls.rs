@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ActionRules, Objects, ResultRule};
+use super::{ActionRules, CallDuration, Objects, ResultRule};
 use crate::profile::path::{Conditions, Path};
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -22,6 +22,8 @@ pub(crate) struct CallRules {
     pub arguments: Vec<Path>,
     /// Where the text of a result is; the first that is present.
     pub results: Vec<ResultRule>,
+    /// How long a call took, in its completion; the first that is present.
+    pub durations: Vec<CallDuration>,
     pub open_at_end: OpenAtEnd,
     pub background: BackgroundRules,
     pub actions: ActionRules,

@@ -1,4 +1,4 @@
-//! What only a reader of the run asks for: reasoning, notices, results of calls.
+//! What only a reader of the run asks for: reasoning, notices, results and durations of calls.
 //!
 //! No verdict depends on it, so it is read on request and not with the facts of every event.
 
@@ -66,6 +66,14 @@ pub(crate) struct ResultRule {
     of: Objects,
     /// The texts of one object: all whose values are present.
     text: Vec<Template>,
+}
+
+/// Where an agent says how long a call took. The paths begin at the half of the call.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum CallDuration {
+    Between { start: Path, end: Path },
+    Milliseconds { ms: Path },
 }
 
 impl ResultRule {

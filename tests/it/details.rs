@@ -9,7 +9,7 @@ use ndjson_check::{CheckedEvent, Checker, Observer, To};
 use serde_json::Value;
 
 use crate::log::logged;
-use crate::streams::{Case, cases, converted, files, root};
+use crate::streams::{Case, cases, converted, files, program, root, text};
 
 /// Profiles whose fixtures show none: the agent writes none, or no fixture has any.
 const NO_RESULTS: [&str; 2] = ["jsonl", "muse"];
@@ -238,4 +238,35 @@ fn reasoning_is_what_a_naive_reading_finds() {
         }
         assert!(compared >= least, "{agent}: {compared}");
     }
+}
+
+/// Goal: the sizes of text and reasoning are those of the normal form.
+#[test]
+fn text_and_reasoning_are_measured() {
+    let mut with_reasoning = 0;
+    for case in cases() {
+        if case.flags.iter().any(|flag| !flag.starts_with("--profile") && flag.starts_with('-')) {
+            continue;
+        }
+        let profile = case.flags.get(1).map_or("auto", String::as_str);
+        let mut checker = Checker::builder().profile(profile).stats(true).build().unwrap();
+        let Ok(summary) = checker.check("-", &*case.bytes(), &mut ()) else { continue };
+        let stats = summary.stats.unwrap();
+        let shown = converted(&case.bytes(), &mut checker, To::Events);
+        let shown = shown.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let mut blocks: BTreeMap<u64, u64> = BTreeMap::new();
+        for event in shown.filter(|it| it["type"] == "thinking_delta") {
+            let bytes = event["text"].as_str().unwrap().len() as u64;
+            *blocks.entry(event["block"].as_u64().unwrap()).or_default() += bytes;
+        }
+        let found = (stats.reasoning_blocks, stats.reasoning_bytes, stats.longest_reasoning_bytes);
+        let longest = blocks.values().max().copied().unwrap_or_default();
+        let expected = (blocks.len() as u64, blocks.values().sum(), longest);
+        assert_eq!(found, expected, "{}", case.path.display());
+        with_reasoning += u64::from(!blocks.is_empty());
+    }
+    assert!(with_reasoning > 20, "only {with_reasoning}");
+    let path = "fixtures/agents/cursor/plain.ndjson";
+    let human = text(&program().args(["--stats", path]).output().unwrap().stdout);
+    assert!(human.contains("; 4 texts, 203 bytes\n"), "{human}");
 }

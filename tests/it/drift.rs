@@ -72,6 +72,73 @@ fn what_is_new_is_listed() {
     assert_eq!(code, Some(0));
 }
 
+/// Goal: the forms say the same.
+#[test]
+fn the_forms_say_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new.ndjson");
+    fs::write(&path, written(&new_version())).unwrap();
+    let new = path.to_str().unwrap();
+    let known = "fixtures/agents/claude/plain.ndjson";
+    for known in [&[][..], &["--known", known], &["--known", new]] {
+        let (human, _, code) = drift(&[&[new], known].concat());
+        let (json, _, json_code) = drift(&[&["--report", "json", new], known].concat());
+        let (markdown, _, markdown_code) = drift(&[&["--report", "markdown", new], known].concat());
+        assert_eq!((code, code), (json_code, markdown_code));
+        assert!(satisfies(REPORT_SCHEMA, &json).unwrap(), "{json}");
+        let line: Value = serde_json::from_str(&json).unwrap();
+        let names = line["unknown"].as_array().unwrap();
+        assert_eq!(names.len(), human.lines().count() - 1, "{human}{json}");
+        for (name, shown) in names.iter().zip(human.lines().skip(1)) {
+            let (kind, line) = (name["kind"].as_str().unwrap(), &name["line"]);
+            let place = format!(", first {new}:{line}");
+            assert!(shown.trim().starts_with(kind) && shown.ends_with(&place), "{shown}{name}");
+        }
+        let [agent] = &line["agents"].as_array().unwrap()[..] else { panic!("{json}") };
+        assert_eq!((&agent["profile"], &agent["new"]), (&json!("claude"), &json!(names.len())));
+        assert_eq!(line["is_complete"], json!(true));
+        let title = ["nothing new", "4 names new"][usize::from(!names.is_empty())];
+        let expected = format!("## ndjson-check drift: {title}\n\n```text\n{human}```\n");
+        assert_eq!(markdown, expected);
+    }
+    let (_, errors, code) = drift(&["--report", "sarif", new]);
+    assert_eq!((errors.lines().count(), code), (1, Some(2)), "{errors}");
+}
+
+/// Goal: it says when a stream has more names than are counted, of whichever kind.
+#[test]
+fn it_says_what_is_not_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["events", "members"].map(|name| folder.path().join(name));
+    let mut events = new_version();
+    let session = events[0]["session_id"].clone();
+    let many = (0..300).map(|at| json!({"type": format!("new{at}"), "session_id": session}));
+    let many: Vec<_> = many.collect();
+    fs::write(&files[0], written(&[&events[..1], &many, &events[1..]].concat())).unwrap();
+    for at in 0..300 {
+        events[0][format!("new{at}")] = json!(1);
+    }
+    fs::write(&files[1], written(&events)).unwrap();
+    for file in files {
+        let file = file.to_str().unwrap();
+        let more = "There is more: at most 200 names of a kind are counted for a stream, and ";
+        let (printed, _, code) = drift(&[file]);
+        assert!(printed.lines().last().unwrap().starts_with(more), "{printed}");
+        assert_eq!(code, Some(1));
+        let line: Value = serde_json::from_str(&drift(&["--report", "json", file]).0).unwrap();
+        assert_eq!(line["is_complete"], json!(false));
+        // What is not counted may be new, although all that is counted is known.
+        let (printed, _, code) = drift(&["--known", file, file]);
+        assert!(printed.contains("nothing new") && printed.contains(more), "{printed}");
+        assert_eq!(code, Some(1));
+        let other = folder.path().join("other");
+        fs::write(&other, written(&new_version())).unwrap();
+        let (printed, _, _) = drift(&["--known", file, other.to_str().unwrap()]);
+        let may_be_known = printed.contains("\nSome of it may be known: not all names");
+        assert_eq!(may_be_known, !printed.contains("nothing new"), "{printed}");
+    }
+}
+
 /// Goal: the json report lists the same; members only with `--stats`.
 #[test]
 fn the_json_report_lists_what_is_unknown() {

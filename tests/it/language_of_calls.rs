@@ -1,6 +1,6 @@
 //! What the profile language says about calls is what is found.
 
-use ndjson_check::{CallOutcome, Rule};
+use ndjson_check::{CallOutcome, CallUpdate, CheckedEvent, Observer, Rule};
 use serde_json::{Value, json};
 
 use crate::language::{agree, checker, engines, raised, stream};
@@ -173,4 +173,43 @@ fn a_refusal_replaces_the_outcome_of_the_call() {
     let summary = agree(&mut engines(&profile), &stream(&json!([a, b, c, z])));
     let counts = summary.call_counts;
     assert_eq!((counts.total, counts.failed, counts.denied), (1, 0, 1));
+}
+
+#[derive(Default)]
+struct Durations(Vec<Option<f64>>);
+
+impl Observer for Durations {
+    fn event(&mut self, event: &CheckedEvent<'_>) {
+        self.0.extend(event.calls().iter().map(CallUpdate::duration_ms));
+    }
+}
+
+/// Goal: the first duration that is one is used, and only that of a completion.
+#[test]
+fn a_completion_says_how_long_its_call_took() {
+    let calls = json!({
+        "start": [{"when": {"/t": "a"}, "id": ["/i"]}],
+        "completion": [{"when": {"/t": "b"}, "id": ["/i"], "without_start": "call",
+            "outcomes": [{"outcome": "succeeded", "when": {}}]}],
+        "durations": [{"ms": "/took"}, {"start": "/from", "end": "/to"}]});
+    let time = |seconds: &str| format!("2026-11-22T10:00:{seconds}Z");
+    for (event, expected) in [
+        (json!({"t": "b", "took": 7.5, "from": 1, "to": 2}), Some(7.5)),
+        (json!({"t": "b", "from": 1_000, "to": 1_250}), Some(250.0)),
+        (json!({"t": "b", "from": time("01"), "to": time("02.5")}), Some(1_500.0)),
+        (json!({"t": "b", "took": "long", "from": 1, "to": 2}), Some(1.0)),
+        (json!({"t": "b", "took": -1, "from": 2, "to": 1}), None),
+        (json!({"t": "b", "from": 1}), None),
+        (json!({"t": "b"}), None),
+        (json!({"t": "a", "took": 1}), None),
+    ] {
+        let mut event = event;
+        event["i"] = json!(1);
+        for mut checker in engines(&json!({"calls": calls})) {
+            let mut durations = Durations::default();
+            let bytes = stream(&json!([event, {"t": "z"}]));
+            checker.check("-", bytes.as_bytes(), &mut durations).unwrap();
+            assert_eq!(durations.0, [expected], "{event}");
+        }
+    }
 }

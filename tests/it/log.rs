@@ -48,6 +48,18 @@ fn profile() -> Value {
     })
 }
 
+/// Goal: a reader sees whole lines while the agent is at work.
+#[test]
+fn a_text_that_has_ended_is_a_whole_line() {
+    let [mut fast, _] = engines(&profile());
+    let mut output = Vec::new();
+    let mut conversion = Conversion::new(To::Transcript, false, &mut output);
+    let mut check = fast.stream("-");
+    check.feed(stream(&json!([{"t": "d", "text": "hello"}])).as_bytes(), &mut conversion).unwrap();
+    drop(conversion);
+    assert_eq!(text(&output), "hello\n");
+}
+
 /// Method: each stream on both engines, and the lines of its log.
 #[test]
 fn a_profile_says_where_reasoning_and_notices_are() {

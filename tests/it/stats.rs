@@ -222,6 +222,23 @@ fn time_is_divided_by_open_calls() {
     assert_eq!(stats.slowest_calls[0].detail.as_deref(), Some("make"));
 }
 
+/// Goal: the parts of the time are known for all streams of a row, or for none.
+#[test]
+fn a_sum_of_unknown_times_is_unknown() {
+    let parts = |files: &[&str]| {
+        let report = json_report(&[&["--stats"], files].concat());
+        let last: Value = serde_json::from_str(report.lines().last().unwrap()).unwrap();
+        let stats = &last["stats"];
+        assert!(stats["elapsed_ms"].as_u64() > Some(0), "{last}");
+        stats["calls_ms"].clone()
+    };
+    let unknown = "lab/recordings/gptme-0.35.1/tool.ndjson";
+    let known = "fixtures/agents/gemini/tools.ndjson";
+    assert_eq!(parts(&[known]), json!(6_006));
+    assert_eq!(parts(&[unknown]), Value::Null);
+    assert_eq!(parts(&[known, unknown]), Value::Null);
+}
+
 /// Goal: what is not known is absent, not zero.
 #[test]
 fn a_stream_without_times_has_no_durations() {
@@ -242,7 +259,10 @@ fn a_stream_without_times_has_no_durations() {
     assert!(calls > 10);
     let codex = "fixtures/agents/codex/command-goes-on.ndjson";
     let output = program().args(["--stats", codex]).output().unwrap();
-    assert!(text(&output.stdout).contains("; the stream has no times\n"), "{output:?}");
+    assert!(
+        text(&output.stdout).contains("; the stream has no times; 1 text, 33 bytes\n"),
+        "{output:?}"
+    );
 }
 
 fn json_report(arguments: &[&str]) -> String {

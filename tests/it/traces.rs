@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use ndjson_check::{Checker, Conversion, ProducerExit, To};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::streams::{cases, checker, converted, root, run_on, text};
 
@@ -165,6 +165,7 @@ fn check_atif(trajectory: &Value, calls: usize) {
         let calls = step["tool_calls"].as_array().cloned().unwrap_or_default();
         assert!(step["source"] == "agent" || step["source"] == "system" && calls.is_empty());
         let ids: BTreeSet<&str> = calls.iter().map(|it| string(&it["tool_call_id"])).collect();
+        assert_eq!(ids.len(), calls.len(), "{step}");
         assert!(calls.iter().all(|it| it["arguments"].is_object()), "{step}");
         let results = step["observation"]["results"].as_array().cloned().unwrap_or_default();
         assert_eq!(results.len(), calls.len());
@@ -211,6 +212,62 @@ fn every_fixture_has_the_structure_of_each_form() {
         count += 1;
     }
     assert!(count > 300, "only {count}");
+}
+
+/// Goal: no form loses the text that a cut run has begun.
+#[test]
+fn the_text_of_a_cut_run_is_kept() {
+    let mut cut = 0;
+    for case in cases() {
+        let (stream, mut checker) = (case.bytes(), case.checker());
+        let mut form = |to: To| values(&converted(&stream, &mut checker, to));
+        let events = form(To::Events);
+        if events.last().is_none_or(|last| last["type"] != "cut") {
+            continue;
+        }
+        let of_segment = |segment: &Value| -> String {
+            let deltas = events.iter().filter(|it| it["type"] == "text_delta");
+            deltas.filter(|it| it["segment"] == *segment).map(|it| string(&it["text"])).collect()
+        };
+        let last = events.iter().rfind(|it| it["segment"].is_number());
+        let Some(open) = last.filter(|it| it["type"] == "text_delta") else { continue };
+        let open = of_segment(&open["segment"]);
+        let trajectory = form(To::Atif).remove(0);
+        let messages = array(&trajectory["steps"]).iter().map(|step| string(&step["message"]));
+        assert!(messages.into_iter().any(|it| it.ends_with(&open)), "{}", case.path.display());
+        let trace = form(To::ChromeTrace).remove(0);
+        let spans = array(&trace["traceEvents"]).iter();
+        let texts: Vec<_> = spans.filter(|it| it["name"] == "unfinished text").collect();
+        assert_eq!(texts.len(), 1, "{}", case.path.display());
+        assert_eq!(texts[0]["args"]["text"], open);
+        cut += 1;
+    }
+    assert!(cut > 5, "only {cut}");
+}
+
+/// Goal: where an agent uses an id twice, each result belongs to one call.
+#[test]
+fn ids_of_a_step_differ() {
+    let half = |subtype: &str, id: &str, path: &str| {
+        let tool = json!({"readToolCall": {"args": {"path": path},
+            "result": {"success": {"content": path}}}});
+        let event = json!({"type": "tool_call", "subtype": subtype, "call_id": id,
+            "tool_call": tool, "session_id": "s"});
+        format!("{event}\n")
+    };
+    let both = |path: &str| half("started", "twice", path) + &half("completed", "twice", path);
+    let inner = both("a") + &both("b");
+    let stream = half("started", "around", "c") + &inner + &half("completed", "around", "c");
+    let trajectory = converted(stream.as_bytes(), &mut checker(["--profile", "cursor"]), To::Atif);
+    let trajectory = values(&trajectory).remove(0);
+    check_atif(&trajectory, 3);
+    let step = &trajectory["steps"][0];
+    let ids = |list: &Value, id: &str| -> Vec<String> {
+        array(list).iter().map(|it| string(&it[id]).to_owned()).collect()
+    };
+    let expected = ["around", "twice", "twice#3"];
+    assert_eq!(ids(&step["tool_calls"], "tool_call_id"), expected);
+    assert_eq!(ids(&step["observation"]["results"], "source_call_id"), expected);
 }
 
 /// Goal: the bytes are the same however the input is cut, and in every run.
@@ -260,4 +317,34 @@ fn times_are_those_of_the_stream_or_its_order() {
     let untimed = trace("gemini/failed-tools.ndjson", "gemini");
     assert!(string(&untimed["otherData"]["clock"]).starts_with("the order of the events: "));
     assert!(start(&untimed) < 1_000_000);
+}
+
+/// Goal: a call that is one event begins when the agent says.
+#[test]
+fn a_call_of_one_event_has_its_duration() {
+    let path = "lab/recordings/opencode-1.18.33/parallel.ndjson";
+    let stream = fs::read(root().join(path)).unwrap();
+    let mut opencode = Checker::builder().profile("opencode").stats(true).build().unwrap();
+    let stats = opencode.check("-", &*stream, &mut ()).unwrap().stats.unwrap();
+    let durations: Vec<u64> = stats.slowest_calls.iter().map(|call| call.duration_ms).collect();
+    assert_eq!(durations, [2_161, 1_211]);
+    assert_eq!((stats.calls_ms, stats.elapsed_ms), (Some(1_115), Some(1_424)));
+    let trace = values(&converted(&stream, &mut opencode, To::ChromeTrace)).remove(0);
+    let mut starts = BTreeMap::new();
+    let mut found = Vec::new();
+    for event in array(&trace["traceEvents"]) {
+        let (id, at) = (event["id"].as_u64(), event["ts"].as_u64().unwrap_or_default());
+        match string(&event["ph"]) {
+            "b" => drop(starts.insert(id, at)),
+            "e" => found.push((at - starts[&id]) / 1_000),
+            _ => {}
+        }
+    }
+    // No call begins before the first event, which this agent writes late.
+    assert_eq!(found, [226, 1_115]);
+    let events = converted(&stream, &mut opencode, To::Events);
+    let again = Checker::builder().profile("events").stats(true).build().unwrap();
+    let again = again.clone().check("-", events.as_bytes(), &mut ()).unwrap().stats.unwrap();
+    let again: Vec<u64> = again.slowest_calls.iter().map(|call| call.duration_ms).collect();
+    assert_eq!(again, durations);
 }

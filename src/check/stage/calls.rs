@@ -120,7 +120,7 @@ impl<'p> CallTable<'p> {
     {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
         let rules = self.rules;
-        let update = |(change, number), call| CallUpdate::new(change, number, call, &rules.results);
+        let update = |(change, number), call| CallUpdate::new(change, number, call, rules);
         self.corrected.clear();
         for call in facts.started() {
             let key = self.hash(&call.id);

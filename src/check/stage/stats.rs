@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::check::stats::{RunStats, Silence, SlowCall, ToolStats};
-use crate::check::{CallChange, CallUpdate, TextUpdate};
-use crate::facts::Facts;
+use crate::check::{CallChange, CallUpdate, CheckedEvent, TextUpdate};
+use crate::facts::{DetailReader, Facts, ThinkingUpdate};
 use crate::limits::{ACTION_DETAIL_CHARS_MAX, DURATIONS_MAX, LONGEST_MAX, NAMES_MAX};
-use crate::profile::CallOutcome;
+use crate::profile::{CallOutcome, Profile};
 
 use super::calls::CorrectedCall;
 
@@ -29,6 +29,9 @@ pub(crate) struct StatsCollector {
     durations: usize,
     /// Bytes of the open text.
     text_bytes: u64,
+    details: DetailReader,
+    /// Bytes of the open block of reasoning.
+    reasoning_bytes: u64,
 }
 
 #[derive(Debug, Default)]
@@ -45,8 +48,8 @@ struct OpenTime {
     time: Option<f64>,
 }
 
-impl Default for StatsCollector {
-    fn default() -> Self {
+impl StatsCollector {
+    pub(crate) fn new(profile: &Arc<Profile>) -> Self {
         Self {
             stats: RunStats::default(),
             tools: BTreeMap::new(),
@@ -57,26 +60,26 @@ impl Default for StatsCollector {
             shows_open_calls: true,
             durations: 0,
             text_bytes: 0,
+            details: DetailReader::new(profile),
+            reasoning_bytes: 0,
         }
     }
-}
 
-impl StatsCollector {
     /// Observes an event of the run.
-    pub(crate) fn observe(
-        &mut self,
-        facts: &Facts<'_>,
-        (calls, text): (&[CallUpdate<'_>], &[TextUpdate<'_>]),
-        corrected: &[CorrectedCall],
-    ) {
-        for update in text {
+    pub(crate) fn observe(&mut self, event: &CheckedEvent<'_>, corrected: &[CorrectedCall]) {
+        let details = event.details(&mut self.details);
+        for update in &details.thinking {
+            self.reasoning(update);
+        }
+        for update in event.text {
             self.text(update);
         }
-        if let Some(time) = facts.time {
-            self.time(facts.line, time);
+        if let Some(time) = event.facts.time {
+            let durations = event.calls.iter().filter_map(CallUpdate::duration_ms);
+            self.time(event.facts.line, time, durations.fold(0.0, f64::max));
         }
-        for update in calls {
-            self.call(facts, update);
+        for update in event.calls {
+            self.call(event.facts, update);
         }
         for call in corrected {
             self.correct(call);
@@ -88,12 +91,15 @@ impl StatsCollector {
     pub(crate) fn new_turn(&mut self) {
         self.latest = None;
         self.end_text();
+        self.end_reasoning();
         for open in std::mem::take(&mut self.open).into_values() {
             self.tool(&open.tool).counts.unfinished += 1;
         }
     }
 
-    fn time(&mut self, line: u64, time: f64) {
+    /// A time of the stream. A call that is open nowhere else ended then, after `in_call`
+    /// milliseconds.
+    fn time(&mut self, line: u64, time: f64, in_call: f64) {
         self.stats.timed_events += 1;
         let Some((after_line, before)) = self.latest else {
             self.latest = Some((line, time));
@@ -101,13 +107,12 @@ impl StatsCollector {
         };
         // A clock that was set back shows nothing until it is where it was.
         self.latest = Some(if time < before { (line, before) } else { (line, time) });
-        let Some(duration_ms) = duration(before, time) else { return };
-        if !self.open.is_empty() {
-            self.calls_ms += time - before;
-            return;
-        }
-        self.other_ms += time - before;
-        if duration_ms > 0 {
+        let Some(passed) = duration(time - before) else { return };
+        let in_call = if self.open.is_empty() { in_call.min(passed) } else { passed };
+        self.calls_ms += in_call;
+        self.other_ms += passed - in_call;
+        let duration_ms = whole(passed - in_call);
+        if self.open.is_empty() && duration_ms > 0 {
             let silence = Silence { duration_ms, after_line, before_line: line };
             keep_longest(&mut self.stats.silences, silence, |it| it.duration_ms);
         }
@@ -127,6 +132,21 @@ impl StatsCollector {
         let bytes = std::mem::take(&mut self.text_bytes);
         self.stats.texts += u64::from(bytes > 0);
         self.stats.longest_text_bytes = self.stats.longest_text_bytes.max(bytes);
+    }
+
+    fn reasoning(&mut self, update: &ThinkingUpdate) {
+        match update {
+            ThinkingUpdate::Chunk(text) => self.reasoning_bytes += text.len() as u64,
+            ThinkingUpdate::BlockEnd => self.end_reasoning(),
+        }
+    }
+
+    fn end_reasoning(&mut self) {
+        let bytes = std::mem::take(&mut self.reasoning_bytes);
+        let stats = &mut self.stats;
+        stats.reasoning_blocks += u64::from(bytes > 0);
+        stats.reasoning_bytes += bytes;
+        stats.longest_reasoning_bytes = stats.longest_reasoning_bytes.max(bytes);
     }
 
     fn call(&mut self, facts: &Facts<'_>, update: &CallUpdate<'_>) {
@@ -152,14 +172,15 @@ impl StatsCollector {
         let named = open.as_ref().map(|open| &open.tool).filter(|tool| !tool.is_empty());
         let tool = Arc::clone(named.unwrap_or(&update.action.tool));
         *self.tool(&tool).counts.count(outcome) += 1;
-        // Halves in one event have one time: the call took some, which nothing shows.
-        let open = open.filter(|open| open.line != facts.line);
-        let start = open.and_then(|open| Some((open.line, open.time?)));
-        let Some(((started_line, before), time)) = start.zip(facts.time) else {
+        let started_line = open.as_ref().map_or(facts.line, |open| open.line);
+        // Halves in one event have one time: the call took some, which only the agent can say.
+        let start = open.filter(|open| open.line != facts.line).and_then(|open| open.time);
+        let between = || Some(facts.time? - start?);
+        let Some(took) = update.duration_ms().or_else(between) else {
             self.shows_open_calls = false;
             return;
         };
-        let Some(duration_ms) = duration(before, time) else { return };
+        let Some(duration_ms) = duration(took).map(whole) else { return };
         let has_room = self.durations < DURATIONS_MAX;
         self.durations += usize::from(has_room);
         let ToolFigures { counts, durations } = self.tool(&tool);
@@ -247,10 +268,9 @@ fn keep_longest<T>(longest: &mut Vec<T>, new: T, duration: impl Fn(&T) -> u64) {
     }
 }
 
-/// The milliseconds between two times, unless the second one is earlier.
-fn duration(before: f64, time: f64) -> Option<u64> {
-    let duration = time - before;
-    (duration >= 0.0 && duration.is_finite()).then(|| whole(duration))
+/// What passed between two times, unless the second one is earlier.
+fn duration(ms: f64) -> Option<f64> {
+    Some(ms).filter(|ms| *ms >= 0.0 && ms.is_finite())
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "too large saturates")]

@@ -51,7 +51,9 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
             .filter(|tip| tip.starts_with("a similar") || tip.starts_with("some similar"))
     });
     let is_unknown = error.kind() == ErrorKind::UnknownArgument;
-    let tip = tip.or(is_unknown.then_some("a command to run comes after `--`"));
+    // A subcommand has another usage.
+    let may_be_command = is_unknown && text.contains(USAGE.trim());
+    let tip = tip.or(may_be_command.then_some("a command to run comes after `--`"));
     let tip = tip.map_or(String::new(), |tip| format!("; {tip}"));
     let words: Vec<&str> = message.split_whitespace().collect();
     format!("{}{tip} (see --help)", words.join(" "))

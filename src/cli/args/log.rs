@@ -6,7 +6,8 @@ use clap::Args;
 pub(crate) struct LogArgs {
     /// With `--to text` or `transcript`: N lines of each call's result
     #[arg(long, value_name = "N", requires = "to", help_heading = "Convert")]
-    pub(crate) results: Option<usize>,
+    #[arg(value_parser = clap::value_parser!(u32))]
+    pub(crate) results: Option<u32>,
 
     /// The same for reasoning, retries, compaction and questions
     #[arg(long, requires = "to", help_heading = "Convert")]

@@ -97,6 +97,10 @@ pub(crate) struct DriftArgs {
     #[arg(long, value_name = "FILE", action = ArgAction::Append)]
     pub(crate) known: Vec<PathBuf>,
 
+    /// How to write it
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
+    pub(crate) report: CompareFormat,
+
     /// Agent profile: built-in name, profile file, or `auto` to detect it
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) profile: Option<String>,
@@ -117,7 +121,7 @@ pub(crate) struct DiffArgs {
 
     /// How to write it
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
-    pub(crate) report: DiffFormat,
+    pub(crate) report: CompareFormat,
 
     /// Agent profile: built-in name, profile file, or `auto` to detect it
     #[arg(long, value_name = "NAME|FILE")]
@@ -125,7 +129,7 @@ pub(crate) struct DiffArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DiffFormat {
+pub(crate) enum CompareFormat {
     Human,
     Json,
     Markdown,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{Changes, ComparedFigure, RunComparison};
 use crate::check::{ToolStats, counted};
 use crate::limits::COMPARED_ROWS_MAX;
-use crate::output::report::{Change, ChangedItem, TextTable, duration, grouped};
+use crate::output::report::{Change, ChangedItem, TextTable, duration, fenced, grouped};
 use crate::rules::escape::{clipped, visible};
 
 /// Longest line of a list of changes, in bytes.
@@ -44,11 +44,8 @@ impl RunComparison<'_> {
 
     /// The text as a block of code, which no text of a stream can end.
     pub(crate) fn markdown(&self) -> String {
-        let text = self.text();
-        let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or_default();
-        let fence = "`".repeat(longest.max(2) + 1);
         let differs = if self.differs() { "the runs differ" } else { "the runs did the same" };
-        format!("## ndjson-check: {differs}\n\n{fence}diff\n{text}{fence}\n")
+        format!("## ndjson-check: {differs}\n\n{}", fenced("diff", &self.text()))
     }
 
     fn same(&self) -> Vec<String> {

@@ -130,7 +130,7 @@ impl NormalTarget for AgUiEvents {
                 self.close(writer);
                 Self::call(call, writer);
             }
-            NormalEvent::CallCompleted { call, outcome, result } => {
+            NormalEvent::CallCompleted { call, outcome, result, .. } => {
                 self.close(writer);
                 let message_id = format!("result-{}", call.call);
                 writer.write(

@@ -3,6 +3,7 @@
 //! A step is what the agent says, and the calls that follow: those that overlap share a step, as a
 //! result belongs to the step of its call. A step is written when its calls have ended.
 
+use std::collections::HashSet;
 use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
@@ -52,7 +53,7 @@ struct EndedStepCall {
 
 #[derive(Serialize)]
 struct StepCall<'a> {
-    tool_call_id: String,
+    tool_call_id: &'a str,
     function_name: &'a str,
     arguments: Box<RawValue>,
     #[serde(skip_serializing_if = "Map::is_empty")]
@@ -115,7 +116,7 @@ impl AtifTrajectory {
         (outcome, result): (&'static str, Option<&str>),
         out: &mut String,
     ) {
-        let call = self.calls.end(call);
+        let call = self.calls.end(call, ClockTime::default(), None);
         let result_bytes = result.map_or(0, str::len);
         let result = result.map(|text| clipped(text, STEP_RESULT_BYTES_MAX).into_owned());
         self.step.call_bytes += call.arguments.as_ref().map_or(0, String::len);
@@ -134,13 +135,16 @@ impl AtifTrajectory {
             return;
         }
         ended.sort_by_key(|ended| ended.call.number);
-        let results: Vec<Value> = ended.iter().map(EndedStepCall::observed).collect();
+        let ids = step_ids(&ended);
+        let results = ended.iter().zip(&ids).map(|(ended, id)| ended.observed(id));
+        let results: Vec<Value> = results.collect();
+        let calls = ended.iter().zip(&ids).map(|(ended, id)| StepCall::new(&ended.call, id));
         let step = WrittenStep {
             timestamp: time_ms.and_then(timestamp),
             source: "agent",
             message: &message,
             reasoning_content: reasoning.trim_end(),
-            tool_calls: ended.iter().map(|ended| StepCall::new(&ended.call)).collect(),
+            tool_calls: calls.collect(),
             observation: (!results.is_empty()).then(|| json!({ "results": results })),
             ..WrittenStep::default()
         };
@@ -167,6 +171,9 @@ impl AtifTrajectory {
     }
 
     fn end(&mut self, result: &RunResult<'_>, at: EventTime, out: &mut String) {
+        if let Some(text) = result.cut_text {
+            self.say(text, at, out);
+        }
         self.flush(out);
         if !result.has_succeeded {
             self.note(&result.failure(), at, out);
@@ -209,7 +216,7 @@ impl NormalTarget for AtifTrajectory {
             NormalEvent::Text { start, .. } => self.say(start, at, out),
             NormalEvent::CallStarted(call) => self.start(call, at, out),
             NormalEvent::CallUpdated(call) => self.calls.start(call, ClockTime::default()),
-            NormalEvent::CallCompleted { call, outcome, result } => {
+            NormalEvent::CallCompleted { call, outcome, result, .. } => {
                 self.complete(call, (outcome, *result), out);
             }
             NormalEvent::CallUnfinished(call) => self.complete(call, ("unfinished", None), out),
@@ -235,24 +242,23 @@ impl NormalTarget for AtifTrajectory {
 }
 
 impl EndedStepCall {
-    fn observed(&self) -> Value {
+    fn observed(&self, id: &str) -> Value {
         let mut extra = json!({"outcome": self.outcome});
         if self.result.as_ref().is_some_and(|result| result.len() < self.result_bytes) {
             extra["result_bytes"] = self.result_bytes.into();
         }
-        let id = call_id(&self.call);
         without_nulls(json!({"source_call_id": id, "content": self.result, "extra": extra}))
     }
 }
 
 impl<'a> StepCall<'a> {
-    fn new(call: &'a KeptCall) -> Self {
+    fn new(call: &'a KeptCall, id: &'a str) -> Self {
         let mut extra = Map::new();
         extra.extend(call.kind.map(|kind| ("kind".to_owned(), kind.into())));
         let detail = call.detail.clone();
         extra.extend(detail.map(|detail| ("detail".to_owned(), detail.into())));
         Self {
-            tool_call_id: call_id(call),
+            tool_call_id: id,
             function_name: call.tool_name(),
             arguments: arguments(call.arguments.as_deref()),
             extra,
@@ -270,9 +276,15 @@ fn arguments(json: Option<&str>) -> Box<RawValue> {
     RawValue::from_string(object).unwrap_or_default()
 }
 
-/// The id of the agent, which it may use again; without one, the number of the call.
-fn call_id(call: &KeptCall) -> String {
-    if call.id.is_empty() { format!("call-{}", call.number) } else { call.id.clone() }
+/// The ids of the agent. A call without one has its number, and so has the second call with the
+/// same id: results are found by them.
+fn step_ids(ended: &[EndedStepCall]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let id = |EndedStepCall { call: KeptCall { id, number, .. }, .. }: &EndedStepCall| {
+        let id = if id.is_empty() { format!("call-{number}") } else { id.clone() };
+        if seen.insert(id.clone()) { id } else { format!("{id}#{number}") }
+    };
+    ended.iter().map(id).collect()
 }
 
 fn without_nulls(value: Value) -> Value {

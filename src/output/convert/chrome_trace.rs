@@ -108,6 +108,11 @@ impl ChromeTrace {
     }
 
     fn end(&mut self, result: &RunResult<'_>, now: ClockTime, out: &mut String) {
+        if let Some(text) = result.cut_text {
+            let start = self.text.take().unwrap_or(now);
+            let args = json!({"text": clipped(text, MESSAGE_BYTES_MAX)});
+            self.span((TEXT, "unfinished text"), (start, now), &args, out);
+        }
         self.close_turn(now, out);
         let args = serde_json::to_value(result).unwrap_or_default();
         self.instant("run", result.outcome, now, &args, out);
@@ -164,12 +169,12 @@ impl NormalTarget for ChromeTrace {
             NormalEvent::CallStarted(call) | NormalEvent::CallUpdated(call) => {
                 self.calls.start(call, now);
             }
-            NormalEvent::CallCompleted { call, outcome, result } => {
-                let call = self.calls.end(call);
+            NormalEvent::CallCompleted { call, outcome, result, duration_ms } => {
+                let call = self.calls.end(call, now, *duration_ms);
                 self.call(&call, (outcome, *result), now, out);
             }
             NormalEvent::CallUnfinished(call) => {
-                let call = self.calls.end(call);
+                let call = self.calls.end(call, now, None);
                 self.call(&call, ("unfinished", None), now, out);
             }
             NormalEvent::Error { severity, message } => {

@@ -19,6 +19,13 @@ pub(super) struct ClockTime {
     time_ms: Option<u64>,
 }
 
+impl ClockTime {
+    /// An earlier time, if there are times.
+    pub(super) fn before(self, duration_ms: u64) -> Self {
+        Self { time_ms: self.time_ms.map(|time_ms| time_ms.saturating_sub(duration_ms)), ..self }
+    }
+}
+
 impl TraceClock {
     /// The time of what happens now. An event without a time has that of the one before.
     pub(super) fn now(&mut self, at: EventTime) -> ClockTime {
@@ -33,7 +40,10 @@ impl TraceClock {
 
     /// In milliseconds.
     pub(super) fn milliseconds(&mut self, time: ClockTime) -> u64 {
-        if self.has_times() { time.time_ms.unwrap_or(self.first_ms) } else { time.line }
+        if !self.has_times() {
+            return time.line;
+        }
+        time.time_ms.unwrap_or_default().max(self.first_ms)
     }
 
     /// What the times are.

@@ -63,6 +63,9 @@ pub(super) enum NormalEvent<'a> {
         /// The text of its result.
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<&'a str>,
+        /// How long it took, if only the agent says it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        duration_ms: Option<u64>,
     },
     /// The turn or the run is over, and the call has not completed.
     CallUnfinished(NormalCall<'a>),
@@ -199,10 +202,13 @@ pub(super) struct RunResult<'a> {
     warnings: u64,
     #[serde(skip)]
     pub(super) has_succeeded: bool,
+    /// The start of a text that was cut. Deltas have given it.
+    #[serde(skip)]
+    pub(super) cut_text: Option<&'a str>,
 }
 
 impl<'a> RunResult<'a> {
-    pub(super) fn new(summary: &'a StreamSummary) -> Self {
+    pub(super) fn new(summary: &'a StreamSummary, cut_text: Option<&'a str>) -> Self {
         let facts = &summary.facts;
         Self {
             outcome: summary.outcome.name(),
@@ -216,6 +222,7 @@ impl<'a> RunResult<'a> {
             errors: summary.errors,
             warnings: summary.warnings,
             has_succeeded: summary.outcome == Outcome::Succeeded,
+            cut_text,
         }
     }
 

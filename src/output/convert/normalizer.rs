@@ -298,10 +298,9 @@ impl Normalizer {
                     emitter.emit(&NormalEvent::CallStarted(whole()));
                 }
                 self.open_calls.remove(&update.number);
-                let outcome = outcome.name();
-                let result = update.result();
-                let result = result.as_deref();
-                emitter.emit(&NormalEvent::CallCompleted { call: short, outcome, result });
+                let (call, outcome, result) = (short, outcome.name(), update.result());
+                let (result, duration_ms) = (result.as_deref(), milliseconds(update.duration_ms()));
+                emitter.emit(&NormalEvent::CallCompleted { call, outcome, result, duration_ms });
             }
             CallChange::Started | CallChange::StartedAgain => {
                 emitter.emit(&if is_new {
@@ -342,7 +341,8 @@ impl Normalizer {
             }
         }
         self.unfinished(emitter);
-        let result = RunResult::new(summary);
+        let cut_text = self.open.take().map(|open| open.text);
+        let result = RunResult::new(summary, cut_text.as_deref());
         let end = if is_over { NormalEvent::End } else { NormalEvent::Cut };
         emitter.emit(&end(result));
     }

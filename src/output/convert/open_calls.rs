@@ -48,11 +48,20 @@ impl OpenCalls {
         open.learn(call);
     }
 
-    /// The call ends, or will not end any more.
-    pub(super) fn end(&mut self, call: &NormalCall<'_>) -> KeptCall {
+    /// The call ends, or will not end any more. If the agent says how long it took, it started
+    /// that long ago.
+    pub(super) fn end(
+        &mut self,
+        call: &NormalCall<'_>,
+        now: ClockTime,
+        duration_ms: Option<u64>,
+    ) -> KeptCall {
         let mut ended = self.open.remove(&call.call).unwrap_or_default();
         self.argument_bytes -= ended.arguments.as_ref().map_or(0, String::len);
         ended.learn(call);
+        if let Some(duration_ms) = duration_ms {
+            ended.start = now.before(duration_ms);
+        }
         ended
     }
 

@@ -197,12 +197,12 @@ impl NormalTarget for OtlpSpans {
             NormalEvent::CallStarted(call) | NormalEvent::CallUpdated(call) => {
                 self.calls.start(call, now);
             }
-            NormalEvent::CallCompleted { call, outcome, result } => {
-                let call = self.calls.end(call);
+            NormalEvent::CallCompleted { call, outcome, result, duration_ms } => {
+                let call = self.calls.end(call, now, *duration_ms);
                 self.call(&call, (outcome, *result), now, out);
             }
             NormalEvent::CallUnfinished(call) => {
-                let call = self.calls.end(call);
+                let call = self.calls.end(call, now, None);
                 self.call(&call, ("unfinished", None), now, out);
             }
             NormalEvent::Turn { turn } => {

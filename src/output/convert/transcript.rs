@@ -65,6 +65,19 @@ impl TranscriptFormatter {
         self.breaks = if last == written.len() { self.breaks + last } else { last }.min(2);
     }
 
+    /// Ends the last line of a text.
+    fn end_line(&mut self, out: &mut String) {
+        let start = out.len();
+        self.escaper.end(out);
+        if out.len() > start {
+            self.count_breaks(start, out);
+        }
+        if self.breaks == 0 {
+            out.push('\n');
+            self.breaks = 1;
+        }
+    }
+
     fn action(&mut self, line: &LogLine, out: &mut String) {
         if self.last != LastBlock::Action {
             self.set_apart(out);
@@ -95,11 +108,7 @@ impl Formatter for TranscriptFormatter {
             match update {
                 TextUpdate::Chunk(chunk) => self.text(chunk, &mut text),
                 TextUpdate::SegmentEnd if self.last == LastBlock::OpenText => {
-                    let start = text.len();
-                    self.escaper.end(&mut text);
-                    if text.len() > start {
-                        self.count_breaks(start, &text);
-                    }
+                    self.end_line(&mut text);
                     self.last = LastBlock::Text;
                 }
                 TextUpdate::Abandoned => {

@@ -1,45 +1,162 @@
-//! What profiles do not know of the streams of a new version, as text.
+//! What profiles do not know of the streams of a new version.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::stats::StatsTotals;
+use serde::Serialize;
+
+use super::json::REPORT_VERSION;
+use super::markdown::fenced;
+use super::stats::{Agent, FoundName, StatsTotals, Unknown, UnknownRow};
 use super::stats_text::agent;
 use super::unknown_text;
-use crate::check::{StreamSummary, counted};
+use crate::check::{Limit, Note, StreamSummary, counted};
+use crate::limits::{NAMES_MAX, UNKNOWN_NAMES_MAX};
+use crate::rules::escape::escaped_json;
 
-/// Collects what the profiles do not know of some streams.
+/// What the profiles do not know of some streams.
 #[derive(Debug, Default)]
 pub(crate) struct DriftReport {
     totals: StatsTotals,
+    /// Whether a stream has more names than are counted.
+    has_uncounted: bool,
+}
+
+/// What is new in some streams.
+#[derive(Debug)]
+pub(crate) struct News<'d> {
+    agents: Vec<AgentNews<'d>>,
+    /// Whether there are names that were not counted, in the streams and in the known ones.
+    has_more: bool,
+    has_more_known: bool,
+}
+
+/// What is new in one version of an agent.
+#[derive(Debug)]
+struct AgentNews<'d> {
+    agent: &'d Agent,
+    streams: u64,
+    names: Vec<(&'d Unknown, &'d FoundName)>,
 }
 
 impl DriftReport {
     /// Adds a stream, which was checked with its figures.
     pub(crate) fn add(&mut self, stream: &StreamSummary) {
+        self.has_uncounted |= stream.notes.contains(&Note::LimitReached(Limit::Names));
         self.totals.add(&stream.into());
     }
 
-    /// A part for each version of an agent, without what these known streams have, too; and how
-    /// many names there are.
-    pub(crate) fn text(&self, known: &Self) -> (String, usize) {
+    /// What is new, without what the known streams of the same profile have.
+    pub(crate) fn without<'d>(&'d self, known: &Self) -> News<'d> {
+        let names = known.totals.unknown.named.keys();
+        let names: BTreeSet<_> = names.map(|((profile, _), unknown)| (profile, unknown)).collect();
+        let of_agent = |agent: &'d Agent| -> Vec<_> {
+            let all = self.totals.unknown.named.iter().filter(|((of, _), _)| of == agent);
+            let all = all.map(|((_, unknown), found)| (unknown, found));
+            all.filter(|(unknown, _)| !names.contains(&(&agent.0, *unknown))).collect()
+        };
+        let agents = self.totals.agents.named.iter().map(|(agent, sum)| {
+            let (streams, names) = (sum.streams, of_agent(agent));
+            AgentNews { agent, streams, names }
+        });
+        News {
+            agents: agents.collect(),
+            has_more: self.has_more(),
+            has_more_known: known.has_more(),
+        }
+    }
+
+    fn has_more(&self) -> bool {
+        let StatsTotals { unknown, agents, .. } = &self.totals;
+        self.has_uncounted || unknown.others.is_some() || agents.others.is_some()
+    }
+}
+
+impl News<'_> {
+    /// Whether there is any, as far as it was counted.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count() == 0 && !self.has_more
+    }
+
+    fn count(&self) -> usize {
+        self.agents.iter().map(|agent| agent.names.len()).sum()
+    }
+
+    /// A part for each version of an agent.
+    pub(crate) fn text(&self) -> String {
         let mut text = String::new();
-        let mut count = 0;
-        for (of, names) in self.totals.unknown_without(&known.totals) {
-            let sum = self.totals.agents.named.get(of);
-            let streams = counted(sum.map_or(0, |sum| sum.streams), "stream");
+        for AgentNews { agent: (profile, version), streams, names } in &self.agents {
+            let (agent, streams) =
+                (agent(profile, version.as_deref()), counted(*streams, "stream"));
             let news = match names.len() {
                 0 => "nothing new".to_owned(),
                 count => format!("{count} new"),
             };
-            let _ = writeln!(text, "{}, {streams}: {news}", agent(&of.0, of.1.as_deref()));
-            for (unknown, found) in &names {
+            let _ = writeln!(text, "{agent}, {streams}: {news}");
+            for (unknown, found) in names {
                 let _ = writeln!(text, "  {}", unknown_text::line(unknown, found));
             }
-            count += names.len();
         }
-        if self.totals.unknown.others.is_some() || self.totals.agents.others.is_some() {
-            text += "There is more: check fewer streams.\n";
+        if self.has_more {
+            let _ = writeln!(
+                text,
+                "There is more: at most {NAMES_MAX} names of a kind are counted for a stream, and \
+                 {UNKNOWN_NAMES_MAX} in all."
+            );
         }
-        (text, count)
+        if self.has_more_known && self.count() > 0 {
+            text += "Some of it may be known: not all names of the known recordings are counted.\n";
+        }
+        text
     }
+
+    /// The text as a block of code.
+    pub(crate) fn markdown(&self) -> String {
+        let title = match self.count() {
+            0 => "nothing new".to_owned(),
+            count => format!("{} new", counted(count as u64, "name")),
+        };
+        format!("## ndjson-check drift: {title}\n\n{}", fenced("text", &self.text()))
+    }
+
+    /// One line of JSON.
+    pub(crate) fn json(&self) -> String {
+        let agents = self.agents.iter().map(|of| AgentLine {
+            profile: &of.agent.0,
+            agent_version: of.agent.1.as_deref(),
+            streams: of.streams,
+            new: of.names.len(),
+        });
+        let rows = self.agents.iter().flat_map(|of| {
+            of.names.iter().map(|(unknown, found)| UnknownRow::new(of.agent, unknown, found))
+        });
+        let line = DriftLine {
+            r#type: "drift",
+            report_version: REPORT_VERSION,
+            tool_version: env!("CARGO_PKG_VERSION"),
+            is_complete: !self.has_more && !self.has_more_known,
+            agents: agents.collect(),
+            unknown: rows.collect(),
+        };
+        escaped_json(&serde_json::to_string(&line).unwrap_or_default()) + "\n"
+    }
+}
+
+#[derive(Serialize)]
+struct DriftLine<'a> {
+    r#type: &'a str,
+    report_version: u8,
+    tool_version: &'a str,
+    is_complete: bool,
+    agents: Vec<AgentLine<'a>>,
+    unknown: Vec<UnknownRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct AgentLine<'a> {
+    profile: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_version: Option<&'a str>,
+    streams: u64,
+    new: usize,
 }

@@ -284,6 +284,13 @@ pub(super) fn code(text: &str) -> String {
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
+/// Lines of text as a block of code, which no text in them can end.
+pub(crate) fn fenced(language: &str, text: &str) -> String {
+    let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}\n{text}{fence}\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -55,7 +55,7 @@ pub use json::{Json, SCHEMA};
 #[cfg(feature = "cli")]
 pub(crate) use junit::Junit;
 #[cfg(feature = "cli")]
-pub(crate) use markdown::Markdown;
+pub(crate) use markdown::{Markdown, fenced};
 #[cfg(feature = "cli")]
 pub(crate) use merge::MergedReports;
 #[cfg(feature = "cli")]

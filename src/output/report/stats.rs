@@ -1,8 +1,5 @@
 //! The figures of several streams together. It does not matter in which order they are added.
 
-#[cfg(feature = "cli")]
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::bounded::Bounded;
@@ -137,23 +134,6 @@ impl<T> InStream<T> {
 }
 
 impl StatsTotals {
-    /// The names that profiles do not know, without those that other streams of the same profile
-    /// have.
-    #[cfg(feature = "cli")]
-    pub(super) fn unknown_without(
-        &self,
-        known: &Self,
-    ) -> Vec<(&Agent, Vec<(&Unknown, &FoundName)>)> {
-        let names = known.unknown.named.keys();
-        let known: BTreeSet<_> = names.map(|((profile, _), unknown)| (profile, unknown)).collect();
-        let of_agent = |agent: &Agent| {
-            let all = self.unknown.named.iter().filter(move |((of, _), _)| of == agent);
-            let all = all.map(|((_, unknown), found)| (unknown, found));
-            all.filter(|(unknown, _)| !known.contains(&(&agent.0, *unknown))).collect()
-        };
-        self.agents.named.keys().map(|agent: &Agent| (agent, of_agent(agent))).collect()
-    }
-
     /// Adds a stream, if its figures were collected.
     pub(super) fn add(&mut self, stream: &StreamFigures) {
         let Some(stats) = &stream.stats else { return };
@@ -224,6 +204,14 @@ impl StatsSum {
     }
 
     fn join(&mut self, other: &Self) {
+        // The parts of the time are known if each stream with times shows them.
+        let part = |sum, part| match (self.timed_streams, other.timed_streams) {
+            (0, _) => part,
+            (_, 0) => sum,
+            _ => added(sum, part).filter(|_| sum.is_some() && part.is_some()),
+        };
+        self.calls_ms = part(self.calls_ms, other.calls_ms);
+        self.other_ms = part(self.other_ms, other.other_ms);
         let counts = [
             (&mut self.streams, other.streams),
             (&mut self.conforming, other.conforming),
@@ -247,8 +235,6 @@ impl StatsSum {
         }
         let figures = [
             (&mut self.elapsed_ms, other.elapsed_ms),
-            (&mut self.calls_ms, other.calls_ms),
-            (&mut self.other_ms, other.other_ms),
             (&mut self.tokens_in, other.tokens_in),
             (&mut self.tokens_out, other.tokens_out),
             (&mut self.cost, other.cost),
@@ -333,30 +319,30 @@ fn unknown<S: Serializer>(
     of: &Bounded<(Agent, Unknown), FoundName>,
     to: S,
 ) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct UnknownRow<'a> {
-        profile: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        agent_version: Option<&'a str>,
-        kind: UnknownKind,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        of: Option<&'a str>,
-        name: &'a str,
-        #[serde(flatten)]
-        found: &'a FoundName,
+    let rows = of.named.iter().map(|((agent, it), found)| UnknownRow::new(agent, it, found));
+    to.collect_seq(rows)
+}
+
+/// A name that a profile does not know.
+#[derive(Debug, Serialize)]
+pub(super) struct UnknownRow<'a> {
+    profile: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_version: Option<&'a str>,
+    kind: UnknownKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of: Option<&'a str>,
+    name: &'a str,
+    #[serde(flatten)]
+    found: &'a FoundName,
+}
+
+impl<'a> UnknownRow<'a> {
+    pub(super) fn new(agent: &'a Agent, unknown: &'a Unknown, found: &'a FoundName) -> Self {
+        let ((profile, version), (kind, of, name)) = (agent, unknown);
+        let (agent_version, of) = (version.as_deref(), of.as_deref());
+        Self { profile, agent_version, kind: *kind, of, name, found }
     }
-    let row = |(key, found)| {
-        let ((profile, version), (kind, of, name)): &(Agent, Unknown) = key;
-        UnknownRow {
-            profile,
-            agent_version: version.as_deref(),
-            kind: *kind,
-            of: of.as_deref(),
-            name,
-            found,
-        }
-    };
-    to.collect_seq(of.named.iter().map(row))
 }
 
 impl Bounded<Option<String>, ToolStats> {

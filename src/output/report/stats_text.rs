@@ -41,6 +41,11 @@ pub(super) fn row(summary: &StreamSummary, stats: &RunStats) -> String {
         parts
             .push(format!("longest silence {}, before line {before_line}", duration(*duration_ms)));
     }
+    let of_bytes = |count, what, bytes| {
+        (count > 0).then(|| format!("{}, {} bytes", counted(count, what), grouped(bytes)))
+    };
+    parts.extend(of_bytes(stats.texts, "text", summary.text_bytes));
+    parts.extend(of_bytes(stats.reasoning_blocks, "reasoning block", stats.reasoning_bytes));
     parts.join("; ")
 }
 
