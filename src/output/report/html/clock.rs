@@ -26,6 +26,11 @@ impl Moment {
         self.ms.filter(|_| self.is_own)
     }
 
+    /// So many milliseconds before it, but not before the first time.
+    pub(super) fn earlier(self, ms: f64) -> Self {
+        Self { ms: self.ms.map(|at| (at - ms).max(0.0)), ..self }
+    }
+
     /// Milliseconds between two events that both have a time. What one event starts and ends took
     /// an unknown time.
     pub(super) fn until(&self, later: &Self) -> Option<f64> {

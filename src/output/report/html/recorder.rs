@@ -99,7 +99,8 @@ impl Recorder {
         if begins_turn {
             self.end_turn(self.latest.unwrap_or(moment));
         }
-        self.silence(&moment);
+        let in_call = event.calls().iter().filter_map(CallUpdate::duration_ms).fold(0.0, f64::max);
+        self.silence(&moment, in_call);
         if begins_turn {
             self.turns = self.turns.max(1) + 1;
             let turn = EntryKind::Turn(self.turns);
@@ -136,15 +137,17 @@ impl Recorder {
     }
 
     /// A gap before this event, while the agent waited for nothing that the stream shows.
-    fn silence(&mut self, moment: &Moment) {
+    /// A call that is open nowhere else takes the last part of it.
+    fn silence(&mut self, moment: &Moment, in_call: f64) {
         if moment.ms().is_none() {
             return;
         }
         let Some(last) = self.last.replace(*moment) else { return };
-        let Some(ms) = last.until(moment).filter(|_| self.open.is_empty()) else { return };
-        self.clock.idle(&last, moment);
+        let end = moment.earlier(in_call);
+        let Some(ms) = last.until(&end).filter(|_| self.open.is_empty()) else { return };
+        self.clock.idle(&last, &end);
         if ms >= PAGE_SILENCE_MS_MIN {
-            self.push(*moment, EntryKind::Silence(ms));
+            self.push(end, EntryKind::Silence(ms));
         }
     }
 
@@ -157,7 +160,7 @@ impl Recorder {
     /// The calls that are open will not end any more.
     fn leave_calls_open(&mut self, moment: Moment) {
         for call in std::mem::take(&mut self.open).into_values() {
-            self.end_call(&call, None, moment);
+            self.end_call(&call, None, (moment, None));
         }
     }
 
@@ -253,29 +256,41 @@ impl Recorder {
     }
 
     fn complete(&mut self, update: &CallUpdate<'_>, outcome: CallOutcome, moment: Moment) {
-        let call = if let Some(call) = self.open.remove(&update.number) {
+        let mut call = if let Some(call) = self.open.remove(&update.number) {
             self.describe(&call, update);
             call
         } else {
             self.call(update, moment, Some(outcome))
         };
+        let said = update.duration_ms();
+        let took = said.or_else(|| call.start.until(&moment));
+        if let Some(said) = said.filter(|_| call.start.line == moment.line) {
+            call.start = moment.earlier(said);
+        }
         let result = update.result().filter(|result| !result.trim().is_empty());
         let result = result.map(|result| Excerpt::of(&result, PAGE_VALUE_BYTES_MAX));
         self.entries.change(call.entry, |entry| {
             if let EntryKind::Call(call) = &mut entry.kind {
                 (call.outcome, call.end, call.result) = (Some(outcome), Some(moment), result);
+                call.took_ms = took;
             }
         });
-        self.end_call(&call, Some(outcome), moment);
+        self.end_call(&call, Some(outcome), (moment, took));
     }
 
-    fn end_call(&mut self, call: &RecordedCall, outcome: Option<CallOutcome>, end: Moment) {
+    fn end_call(
+        &mut self,
+        call: &RecordedCall,
+        outcome: Option<CallOutcome>,
+        (end, took_ms): (Moment, Option<f64>),
+    ) {
         self.call_blocks.add(call.start, end, call.entry);
         if !matches!(outcome, Some(CallOutcome::Succeeded | CallOutcome::Unknown)) {
             self.bad_call_blocks.add(call.start, end, call.entry);
         }
         if let Some(bar) = self.bar(call.number) {
-            (bar.outcome, bar.end, bar.is_open) = (outcome, end, outcome.is_none());
+            (bar.start, bar.end, bar.took_ms) = (call.start, end, took_ms);
+            bar.outcome = outcome;
         }
     }
 
@@ -292,29 +307,10 @@ impl Recorder {
         outcome: Option<CallOutcome>,
     ) -> RecordedCall {
         self.calls += 1;
-        let call = PageCall {
-            number: self.calls,
-            id: update.id().to_owned(),
-            tool: String::new(),
-            detail: String::new(),
-            arguments: Vec::new(),
-            result: None,
-            has_start: outcome.is_none(),
-            end: None,
-            outcome,
-        };
+        let call = PageCall::new(self.calls, update.id(), outcome);
         let entry = self.push(moment, EntryKind::Call(Box::new(call)));
         if let Some(bars) = &mut self.bars {
-            bars.push(Bar {
-                number: self.calls,
-                entry,
-                tool: String::new(),
-                detail: String::new(),
-                start: moment,
-                end: moment,
-                is_open: true,
-                outcome,
-            });
+            bars.push(Bar::new(self.calls, entry, moment, outcome));
         }
         if self.calls > PAGE_BARS_MAX {
             self.bars = None;

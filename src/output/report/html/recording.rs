@@ -90,6 +90,8 @@ pub(super) struct PageCall {
     pub(super) result: Option<Excerpt>,
     pub(super) has_start: bool,
     pub(super) end: Option<Moment>,
+    /// How long it took, if the stream shows that.
+    pub(super) took_ms: Option<f64>,
     /// How it ended; none while it is open.
     pub(super) outcome: Option<CallOutcome>,
 }
@@ -110,8 +112,39 @@ pub(super) struct Bar {
     pub(super) detail: String,
     pub(super) start: Moment,
     pub(super) end: Moment,
-    pub(super) is_open: bool,
+    /// How long it took, if the stream shows that.
+    pub(super) took_ms: Option<f64>,
     pub(super) outcome: Option<CallOutcome>,
+}
+
+impl PageCall {
+    /// A call of which this is the first event; with an outcome, if that completes it.
+    pub(super) fn new(number: u64, id: &str, outcome: Option<CallOutcome>) -> Self {
+        Self {
+            number,
+            id: id.to_owned(),
+            tool: String::new(),
+            detail: String::new(),
+            arguments: Vec::new(),
+            result: None,
+            has_start: outcome.is_none(),
+            end: None,
+            took_ms: None,
+            outcome,
+        }
+    }
+}
+
+impl Bar {
+    pub(super) fn new(
+        number: u64,
+        entry: u64,
+        start: Moment,
+        outcome: Option<CallOutcome>,
+    ) -> Self {
+        let (tool, detail, took_ms) = (String::new(), String::new(), None);
+        Self { number, entry, tool, detail, start, end: start, took_ms, outcome }
+    }
 }
 
 impl PageEntry {

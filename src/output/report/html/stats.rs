@@ -21,8 +21,8 @@ pub(super) fn of_run(recording: &Recording) -> Markup {
     let calls: Vec<Markup> = calls.map(|call| slow_call(recording, call)).collect();
     let silences = stats.silences.iter().take(LONGEST_SHOWN_MAX);
     let silences: Vec<Markup> = silences.map(|it| silence(recording, it)).collect();
-    let texts = texts(summary, stats);
-    let is_empty = stats.tools.is_empty() && silences.is_empty() && texts.is_empty();
+    let sizes = sizes(summary, stats);
+    let is_empty = stats.tools.is_empty() && silences.is_empty() && sizes.is_empty();
     html! {
         @if !is_empty {
             details.stats {
@@ -31,7 +31,7 @@ pub(super) fn of_run(recording: &Recording) -> Markup {
                 div.lists {
                     (list("Slowest calls", &calls))
                     (list("Longest silences", &silences))
-                    (list("Text", &texts))
+                    (list("Sizes", &sizes))
                 }
             }
         }
@@ -127,13 +127,21 @@ fn silence(recording: &Recording, silence: &Silence) -> Markup {
     row_of(*duration_ms, &lines)
 }
 
-fn texts(summary: &StreamSummary, stats: &RunStats) -> Vec<Markup> {
-    let longest = stats.longest_text_bytes;
-    let all = html! {
-        (counted(stats.texts, "text")) ", " (size(summary.text_bytes))
-        @if stats.texts > 1 { ", the longest " (size(longest)) }
+/// Sizes of the assistant's text and reasoning.
+fn sizes(summary: &StreamSummary, stats: &RunStats) -> Vec<Markup> {
+    let text = (stats.texts, "text", summary.text_bytes, stats.longest_text_bytes);
+    let (blocks, bytes) = (stats.reasoning_blocks, stats.reasoning_bytes);
+    let reasoning = (blocks, "reasoning block", bytes, stats.longest_reasoning_bytes);
+    let shown = [text, reasoning].into_iter().filter(|(count, ..)| *count > 0);
+    let row = |(count, what, bytes, longest)| {
+        html! {
+            li {
+                (counted(count, what)) ", " (size(bytes))
+                @if count > 1 { ", the longest " (size(longest)) }
+            }
+        }
     };
-    if stats.texts > 0 { vec![html! { li { (all) } }] } else { Vec::new() }
+    shown.map(row).collect()
 }
 
 fn row_of(duration_ms: u64, what: &Markup) -> Markup {

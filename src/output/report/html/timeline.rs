@@ -260,7 +260,7 @@ impl Drawing<'_> {
             Some(_) => format!("#c{}", bar.number),
             None => "#omitted".to_owned(),
         };
-        let took = bar.start.until(&bar.end).filter(|_| !bar.is_open).map(duration);
+        let took = bar.took_ms.map(duration);
         html! {
             a #{ "b" (bar.number) } class=(class(bar.outcome)) href=(link) {
                 title {

@@ -155,8 +155,6 @@ fn notice(kind: NoticeKind, text: &Excerpt, moment: &Moment, number: u64) -> Mar
 
 fn call(call: &PageCall, moment: &Moment, has_bars: bool) -> Markup {
     let tool = if call.tool.is_empty() { "no name" } else { &call.tool };
-    let duration_ms =
-        call.end.as_ref().and_then(|end| moment.until(end)).filter(|_| call.has_start);
     let needs_look = class(call.outcome) != "good";
     html! {
         li.call.(class(call.outcome)) #{ "c" (call.number) } data-kind="call"
@@ -168,7 +166,7 @@ fn call(call: &PageCall, moment: &Moment, has_bars: bool) -> Markup {
                     span.detail { (OneLine(&call.detail)) } " "
                     span.how {
                         @if needs_look { strong { (outcome(call.outcome)) } " " }
-                        @if let Some(ms) = duration_ms { (duration(ms)) }
+                        @if let Some(ms) = call.took_ms { (duration(ms)) }
                     }
                 }
                 dl {
