@@ -1,6 +1,6 @@
 // Opens HTML reports in Chromium and checks what a reader meets: nothing is fetched, no text of a
 // stream executes, filters, links, search and keyboard work, without the script everything is
-// readable, and axe-core finds no violation.
+// readable, nothing is missing on paper, and axe-core finds no violation.
 //
 //   npm install --prefix /tmp/page playwright-core axe-core
 //   NODE_PATH=/tmp/page/node_modules node tests/page/check.mjs REPORT.html...
@@ -21,7 +21,7 @@ const { chromium } = require("playwright-core");
 const axe = require("axe-core").source;
 
 const failures = [];
-const counts = { pages: 0, links: 0, filtered: 0, searched: 0, keys: 0 };
+const counts = { pages: 0, links: 0, filtered: 0, searched: 0, keys: 0, printed: 0 };
 
 function fail(file, what) {
   failures.push(`${file}: ${what}`);
@@ -52,6 +52,11 @@ async function open(context, file, what) {
   });
   await page.goto(url);
   return page;
+}
+
+/// The page as it is when it is opened, without a place in it.
+async function again(page) {
+  await page.goto(page.url().split("#")[0]);
 }
 
 /// Every link leads to something in the page, a page beside it, or the page of a rule.
@@ -122,29 +127,96 @@ async function bothWays(page, file) {
   if (!(await page.url()).endsWith(`#${id.replace("c", "b")}`)) fail(file, "no way back");
 }
 
-/// The keyboard alone reaches the filter and every fold, and opens one.
+/// The keyboard alone skips to the transcript, reaches the filter and every fold, and opens one.
 async function keyboard(page, file) {
-  const fold = page.locator("#log details:not([open]) > summary").first();
-  if ((await fold.count()) === 0) return;
-  await page.evaluate(() => window.getSelection().removeAllRanges());
-  await page.locator("h1").click();
+  const focused = (what) => page.evaluate(`document.activeElement.${what}`);
+  await again(page);
+  await page.keyboard.press("Tab");
+  const box = await page.locator(".skip").boundingBox();
+  await page.keyboard.press("Enter");
+  await page.waitForTimeout(20);
+  if (!(box?.x >= 0) || (await focused("id")) !== "transcript") fail(file, "nothing to skip with");
+  await again(page);
   const seen = new Set();
-  for (let step = 0; step < 60; step += 1) {
+  for (let step = 0; step < 60 && !seen.has("fold"); step += 1) {
     await page.keyboard.press("Tab");
     const at = await page.evaluate(() => {
       const it = document.activeElement;
-      return it.closest("#filter") ? "filter" : it.localName;
+      if (it.matches("#log summary")) return "fold";
+      return it.closest("#filter") ? "filter" : it.closest("svg") ? "bar" : it.localName;
     });
+    if (at === "bar" && seen.has("bar")) fail(file, "more than one stop in the timeline");
     seen.add(at);
-    if (at === "summary") break;
   }
-  const isClosed = "document.activeElement.parentElement.open";
-  const before = await page.evaluate(isClosed);
-  await page.keyboard.press("Enter");
-  if (!seen.has("filter") || (await page.evaluate(isClosed)) === before) {
-    fail(file, `the keyboard reaches ${[...seen]}`);
-  }
+  const hasFolds = (await page.locator("#log summary").count()) > 0;
+  const before = await focused("parentElement.open");
+  if (hasFolds) await page.keyboard.press("Enter");
+  const hasOpened = !hasFolds || (await focused("parentElement.open")) !== before;
+  if (!seen.has("filter") || !hasOpened) fail(file, `the keyboard reaches ${[...seen]}`);
+  await bars(page, file);
   counts.keys += 1;
+}
+
+/// Arrow keys go from bar to bar, in the order of time, and Enter leads to the call.
+async function bars(page, file) {
+  const all = await page.locator("svg a[id]").evaluateAll((bars) => bars.map((it) => it.id));
+  if (all.length === 0) return;
+  await page.locator("svg a[id]").first().focus();
+  const seen = [];
+  for (const key of ["Home", "ArrowRight", "ArrowLeft", "ArrowLeft", "End"]) {
+    await page.keyboard.press(key);
+    seen.push(await page.evaluate(() => document.activeElement.id));
+  }
+  const expected = [all[0], all[1] ?? all[0], all[0], all[0], all.at(-1)];
+  if (seen.join() !== expected.join()) fail(file, `arrow keys lead to ${seen}`);
+  const bar = page.locator(`#${all.at(-1)}`);
+  const isMarked = await bar.locator("rect").evaluate((it) => getComputedStyle(it).strokeWidth);
+  if (isMarked !== "3px") fail(file, "no bar shows that it has the focus");
+  if (!(await page.locator(".keys").isVisible())) fail(file, "nothing names the keys");
+  const target = await bar.getAttribute("href");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction((hash) => location.hash === hash, target);
+  await page.waitForTimeout(20);
+  const isThere = await page.evaluate(
+    (hash) => document.activeElement.closest(hash) !== null || hash === "#omitted", target,
+  );
+  if (!isThere) fail(file, `Enter on a bar does not lead to ${target}`);
+}
+
+/// On paper: no controls, nothing beyond the edge or cut short, colours, and the contents of calls
+/// that did not succeed, even if a reader folded them.
+async function paper(page, file) {
+  await again(page);
+  await page.setViewportSize({ width: 680, height: 960 });
+  await page.emulateMedia({ media: "print" });
+  const bad = await page.evaluate(() => {
+    const bad = [];
+    const all = (selector) => [...document.querySelectorAll(selector)];
+    const isShown = (it) => it.checkVisibility() && it.getBoundingClientRect().height > 0;
+    for (const fold of all("details")) fold.open = false;
+    for (const it of all("#filter, .skip, .back")) {
+      if (isShown(it)) bad.push(`${it.className || it.id} is printed`);
+    }
+    const contents = ":is(.failed, .refused, .open) > details > .about, .stats > :not(summary)";
+    for (const it of all(contents)) {
+      if (!isShown(it)) bad.push(`${it.closest("[id]")?.id} is not printed`);
+    }
+    for (const it of all(".good > details > .about")) {
+      if (it.checkVisibility({ contentVisibilityAuto: true })) bad.push("all calls are printed");
+    }
+    const root = document.documentElement;
+    if (root.scrollWidth > root.clientWidth) bad.push("wider than the paper");
+    for (const it of all(".detail, pre, table, .wide, aside")) {
+      if (it.scrollWidth > it.clientWidth + 1) bad.push(`cut: ${it.textContent.slice(0, 40)}`);
+    }
+    for (const it of all("svg rect, pre").slice(0, 20)) {
+      if (getComputedStyle(it).printColorAdjust !== "exact") bad.push("no colours");
+    }
+    return bad;
+  });
+  for (const what of bad.slice(0, 3)) fail(file, `on paper: ${what}`);
+  await page.emulateMedia({ media: null });
+  counts.printed += 1;
 }
 
 async function check(browser, file) {
@@ -158,6 +230,7 @@ async function check(browser, file) {
     await bothWays(page, file);
     await keyboard(page, file);
   }
+  await paper(page, file);
   await context.close();
   await accessible(browser, file);
   const blocked = await browser.newContext({ ...settings, javaScriptEnabled: false });
@@ -176,7 +249,7 @@ async function accessible(browser, file) {
     const page = await open(context, file, `axe ${colorScheme}`);
     await page.addStyleTag({ content: "#log > li { content-visibility: visible !important }" });
     await page.evaluate(() => {
-      for (const fold of document.querySelectorAll("#log details")) fold.open = true;
+      for (const fold of document.querySelectorAll("details")) fold.open = true;
     });
     await page.evaluate(axe);
     const result = await page.evaluate(() => globalThis.axe.run({ resultTypes: ["violations"] }));
@@ -193,10 +266,15 @@ async function accessible(browser, file) {
 
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-for (const file of pages(process.argv.slice(2))) await check(browser, file);
+const files = pages(process.argv.slice(2));
+const worker = async () => {
+  for (let file = files.shift(); file; file = files.shift()) await check(browser, file);
+};
+await Promise.all([worker(), worker(), worker()]);
 await browser.close();
 console.log(
   `${counts.pages} pages, ${counts.links} links, ${counts.filtered} filters, ` +
-    `${counts.searched} searches, ${counts.keys} by keyboard: ${failures.length} failures`,
+    `${counts.searched} searches, ${counts.keys} by keyboard, ${counts.printed} printed: ` +
+    `${failures.length} failures`,
 );
 process.exitCode = failures.length > 0 || counts.pages === 0 ? 1 : 0;

@@ -174,8 +174,9 @@ fn table(title: &str, table: &TextTable) -> Markup {
                 table {
                     thead {
                         tr {
-                            @for column in &columns {
-                                th.number[*column > 0] scope="col" { (table.head[*column]) }
+                            th scope="col" { (table.head[0]) }
+                            @for column in columns.iter().skip(1) {
+                                th.number scope="col" { (table.head[*column]) }
                             }
                         }
                     }
