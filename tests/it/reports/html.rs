@@ -244,6 +244,100 @@ fn a_report_needs_a_file() {
     }
 }
 
+/// Goal: a page has the figures of `--stats`, and no other report has them without that option.
+#[test]
+fn a_page_shows_the_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("report.json");
+    let to_json = format!("--report=json={}", json.display());
+    let one = "fixtures/agents/gemini/tools.ndjson";
+    for (option, is_in_json) in [("--stats", true), ("--jobs=1", false)] {
+        let (file, _) = report(folder.path(), &[option, &to_json, one]);
+        let page = fs::read_to_string(file).unwrap();
+        for expected in [
+            "18.0 s, 6.00 s of it with a call open, 12.0 s without",
+            "<th scope=\"row\">grep_search</th><td class=\"number\">1</td>",
+            "<a href=\"#c1\"><b class=\"tool\">read_file</b></a>",
+            "<a href=\"#b1\">bar</a>",
+            "Longest silences",
+        ] {
+            assert!(page.contains(expected), "{expected}: {page}");
+        }
+        // A column in which nothing is.
+        assert!(!page.contains(">refused</th>"), "{page}");
+        assert_eq!(fs::read_to_string(&json).unwrap().contains("\"stats\""), is_in_json);
+    }
+    // No times, no calls, no text: nothing to say.
+    let (file, _) = report(folder.path(), &["fixtures/agents/acp/login-required.ndjson"]);
+    let page = fs::read_to_string(file).unwrap();
+    assert!(!page.contains("<details class=\"stats\">"), "{page}");
+    let (index, _) = report(folder.path(), &[one, "fixtures/agents/opencode/cut.ndjson"]);
+    let index = fs::read_to_string(index).unwrap();
+    for expected in [
+        "<th scope=\"row\">gemini (no version)</th>",
+        "<th scope=\"row\">read_file</th>",
+        "<a href=\"report.pages/0001-tools-ndjson.html\">tools.ndjson</a>",
+    ] {
+        assert!(index.contains(expected), "{expected}: {index}");
+    }
+}
+
+/// The events of a run of one call in each of these seconds, which takes 100 ms.
+fn calls_at(seconds: &[u64], result: &str) -> String {
+    let mut stream = String::new();
+    for (number, second) in seconds.iter().enumerate() {
+        let id = format!("c{number}");
+        let call = serde_json::json!({"shellToolCall": {"args": {"command": "ls"}}});
+        let done = serde_json::json!({"shellToolCall": {"args": {"command": "ls"},
+            "result": {"success": {"exitCode": 0, "interleavedOutput": result}}}});
+        for (subtype, call, ms) in [("started", call, 0), ("completed", done, 100)] {
+            let event = serde_json::json!({"type": "tool_call", "subtype": subtype, "call_id": id,
+                "session_id": "s", "timestamp_ms": second * 1_000 + ms, "tool_call": call});
+            stream += &event.to_string();
+            stream.push('\n');
+        }
+    }
+    stream
+}
+
+/// Goal: a long time without an event leaves room for what happened.
+#[test]
+fn a_long_gap_is_drawn_short() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("gap.ndjson");
+    let stream = calls_at(&[1, 2, 1_802, 1_803], "")
+        + r#"{"type":"result","subtype":"success","session_id":"s","duration_ms":5000}"#;
+    fs::write(&file, stream + "\n").unwrap();
+    let (page, _) = report(folder.path(), &["--profile=cursor", file.to_str().unwrap()]);
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains("class=\"gap\"") && page.contains(">30 m</text>"), "{page}");
+    assert!(page.contains("A gap with a label is drawn short."), "{page}");
+    // Bars of 100 ms in a drawing of half an hour.
+    let bars = tags(&page).into_iter().filter(|it| it.0 == "rect");
+    let widths = bars.filter_map(|(_, attributes)| {
+        let width = attributes.into_iter().find(|it| it.0 == "width")?.1;
+        width.strip_suffix('%')?.parse::<f64>().ok()
+    });
+    let wide = widths.filter(|width| (4.0..5.0).contains(width)).count();
+    assert_eq!(wide, 4, "{page}");
+    // Its own duration is not the time that the events show.
+    assert!(page.contains("agent's duration") && page.contains("first to last event"), "{page}");
+}
+
+/// Goal: a bar leads to its call, or to the place where it is left out.
+#[test]
+fn bars_of_calls_that_are_left_out_lead_somewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("large.ndjson");
+    let seconds: Vec<u64> = (0..1_000).collect();
+    fs::write(&file, calls_at(&seconds, &"<&".repeat(2_000))).unwrap();
+    let (page, _) = report(folder.path(), &["--profile=cursor", file.to_str().unwrap()]);
+    is_sound(&page);
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.contains("id=\"b500\" class=\"good\" href=\"#omitted\""));
+    assert!(page.contains("id=\"b1000\" class=\"good\" href=\"#c1000\""));
+}
+
 /// Goal: a page is bounded, whatever the stream is, and says what it leaves out.
 /// Method: many calls and texts of the characters that take most room, and many findings.
 #[test]

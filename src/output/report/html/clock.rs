@@ -185,3 +185,42 @@ impl Axis {
 fn count(number: u64) -> f64 {
     number as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(times: &[f64]) -> Axis {
+        let mut clock = Clock::default();
+        let moments: Vec<Moment> =
+            times.iter().zip(1..).map(|(time, line)| clock.tick(line, Some(*time))).collect();
+        for pair in moments.windows(2) {
+            clock.idle(&pair[0], &pair[1]);
+        }
+        clock.axis()
+    }
+
+    /// Goal: gaps are drawn short only where they would leave no room, and never out of order.
+    #[test]
+    fn long_gaps_are_short() {
+        let minute = 60_000.0;
+        let busy = axis(&[0.0, 50_000.0, 100_000.0, 161_000.0]);
+        assert!(busy.gaps.is_empty(), "{busy:?}");
+        let times = [0.0, minute / 2.0, 31.0 * minute, 31.5 * minute, 91.5 * minute];
+        let axis = axis(&times);
+        let lengths: Vec<f64> = axis.gaps.iter().map(|gap| gap.length() / minute).collect();
+        assert_eq!(lengths, [30.5, 60.0]);
+        let places: Vec<f64> = times.iter().map(|time| axis.percent(*time).round()).collect();
+        assert_eq!(places, [0.0, 43.0, 50.0, 93.0, 100.0]);
+        assert!(axis.percent(10.0 * minute) < axis.percent(20.0 * minute));
+        assert_eq!(axis.parts().len(), 3);
+    }
+
+    /// Goal: two events with nothing between them have a whole axis.
+    #[test]
+    fn a_gap_alone_has_the_whole_axis() {
+        let axis = axis(&[5.0, 3_600_000.0]);
+        assert!(axis.gaps.is_empty());
+        assert_eq!(axis.percent(axis.length).round(), 100.0);
+    }
+}
