@@ -12,7 +12,10 @@ use crate::rules::Severity;
 
 /// The timeline for those who do not see it.
 pub(super) fn in_words(recording: &Recording, axis: &Axis) -> String {
-    let calls = counted(recording.calls.count(), "tool call");
+    let calls = match recording.calls.count() {
+        0 => return "No tool calls".to_owned(),
+        count => counted(count, "tool call"),
+    };
     if axis.by_time {
         format!("{calls} in {}, in the order of their starts", duration(axis.length))
     } else {

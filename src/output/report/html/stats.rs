@@ -28,11 +28,9 @@ pub(super) fn of_run(recording: &Recording) -> Markup {
             details.stats {
                 (title(times.as_deref()))
                 (table("tools", &stats_text::tools(&stats.tools, true)))
-                div.lists {
-                    (list("Slowest calls", &calls))
-                    (list("Longest silences", &silences))
-                    (list("Sizes", &sizes))
-                }
+                (lists(&[
+                    ("Slowest calls", calls), ("Longest silences", silences), ("Sizes", sizes)
+                ]))
             }
         }
     }
@@ -60,10 +58,7 @@ pub(super) fn of_all<'p>(totals: &StatsTotals, page: impl Fn(&str) -> Option<&'p
             (title(None))
             (table("agents", &stats_text::agents(&totals.agents)))
             (table("tools", &stats_text::tools(&totals.tools.rows(), false)))
-            div.lists {
-                (list("Slowest calls", &calls))
-                (list("Longest silences", &silences))
-            }
+            (lists(&[("Slowest calls", calls), ("Longest silences", silences)]))
         }
     }
 }
@@ -152,10 +147,16 @@ fn tool(name: Option<&str>) -> String {
     name.map_or_else(|| "no name".to_owned(), short)
 }
 
-fn list(title: &str, items: &[Markup]) -> Markup {
+/// Lists next to each other, without those that are empty.
+fn lists(lists: &[(&str, Vec<Markup>)]) -> Markup {
+    let shown = || lists.iter().filter(|(_, items)| !items.is_empty());
     html! {
-        @if !items.is_empty() {
-            div { h3 { (title) } ul { @for item in items { (item) } } }
+        @if shown().next().is_some() {
+            div.lists {
+                @for (title, items) in shown() {
+                    div { h3 { (title) } ul { @for item in items { (item) } } }
+                }
+            }
         }
     }
 }
