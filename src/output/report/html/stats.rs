@@ -65,9 +65,9 @@ pub(super) fn of_all<'p>(totals: &StatsTotals, page: impl Fn(&str) -> Option<&'p
 
 /// The sums of several runs, to read at a glance: name, value, and what it is of.
 pub(super) fn sums(sum: &StatsSum) -> [(&'static str, Option<String>, String); 5] {
-    let some = |count: u64| match count == sum.streams {
-        true => String::new(),
-        false => format!("of {}", counted(count, "stream")),
+    let some = |count: u64| {
+        let is_all = count == sum.streams;
+        if is_all { String::new() } else { format!("of {}", counted(count, "stream")) }
     };
     [
         ("tool calls", (sum.calls.total > 0).then(|| grouped(sum.calls.total)), String::new()),

@@ -155,14 +155,16 @@ impl Drawing<'_> {
         for (start, end) in self.axis.parts() {
             let last =
                 self.axis.percent(end) - if end < self.axis.length { TICK_ROOM } else { 0.0 };
-            let mut at = start;
+            places.push(start);
+            let mut free = self.axis.percent(start) + TICK_ROOM;
+            let mut at = ((start / step).floor() + 1.0) * step;
             while at <= end && places.len() < 50 {
                 let x = self.axis.percent(at);
-                let free = places.last().map_or(0.0, |it| self.axis.percent(*it) + TICK_ROOM);
-                if at == start || (x >= free && x <= last) {
+                if x >= free && x <= last {
                     places.push(at);
+                    free = x + TICK_ROOM;
                 }
-                at = ((at / step).floor() + 1.0) * step;
+                at += step;
             }
         }
         places
