@@ -287,8 +287,10 @@ mod program {
     /// Shortest time without an event that an HTML page shows, in milliseconds.
     pub(crate) const PAGE_SILENCE_MS_MIN: f64 = 5_000.0;
 
-    /// Shortest time without an event that a timeline may draw short, in milliseconds, and how many.
+    /// Shortest time without an event that a timeline may draw short, in milliseconds.
     pub(crate) const PAGE_GAP_MS_MIN: f64 = 60_000.0;
+
+    /// Times without an event that a timeline may draw short.
     pub(crate) const PAGE_GAPS_MAX: usize = 12;
 
     /// Streams in the index of an HTML report, and so pages. The others are counted.
