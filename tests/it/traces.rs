@@ -330,13 +330,13 @@ fn a_call_of_one_event_has_its_duration() {
     assert_eq!(durations, [2_161, 1_211]);
     assert_eq!((stats.calls_ms, stats.elapsed_ms), (Some(1_115), Some(1_424)));
     let trace = values(&converted(&stream, &mut opencode, To::ChromeTrace)).remove(0);
-    let mut starts = BTreeMap::new();
+    let mut begins = BTreeMap::new();
     let mut found = Vec::new();
     for event in array(&trace["traceEvents"]) {
         let (id, at) = (event["id"].as_u64(), event["ts"].as_u64().unwrap_or_default());
         match string(&event["ph"]) {
-            "b" => drop(starts.insert(id, at)),
-            "e" => found.push((at - starts[&id]) / 1_000),
+            "b" => drop(begins.insert(id, at)),
+            "e" => found.push((at - begins[&id]) / 1_000),
             _ => {}
         }
     }

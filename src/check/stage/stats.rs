@@ -176,11 +176,11 @@ impl StatsCollector {
         // Halves in one event have one time: the call took some, which only the agent can say.
         let start = open.filter(|open| open.line != facts.line).and_then(|open| open.time);
         let between = || Some(facts.time? - start?);
-        let Some(took) = update.duration_ms().or_else(between) else {
+        let Some(passed) = update.duration_ms().or_else(between) else {
             self.shows_open_calls = false;
             return;
         };
-        let Some(duration_ms) = duration(took).map(whole) else { return };
+        let Some(duration_ms) = duration(passed).map(whole) else { return };
         let has_room = self.durations < DURATIONS_MAX;
         self.durations += usize::from(has_room);
         let ToolFigures { counts, durations } = self.tool(&tool);
