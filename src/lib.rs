@@ -51,9 +51,9 @@ pub mod cli;
 
 pub use check::{
     CallChange, CallCounts, CallRow, CallUpdate, CheckedEvent, Checker, CheckerBuilder,
-    Expectation, ExpectedCalls, Format, Limit, Limits, Note, Observer, Outcome, ProducerExit,
-    RunStats, Silence, SlowCall, StopReason, Stream, StreamStart, StreamSummary, TextUpdate,
-    ToolStats, UnknownKind, UnknownName, Verdict,
+    Expectation, ExpectedCalls, FailureSign, Format, Limit, Limits, Note, Observer, Outcome,
+    ProducerExit, RunStats, Silence, SlowCall, StopReason, Stream, StreamStart, StreamSummary,
+    TextUpdate, ToolStats, UnknownKind, UnknownName, Verdict,
 };
 pub use error::Error;
 pub use facts::{CommandCounts, RunFacts, Usage};

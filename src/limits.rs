@@ -90,6 +90,13 @@ pub(crate) const NAMES_MAX: usize = 200;
 /// in the sum, and may be the longest.
 pub(crate) const DURATIONS_MAX: usize = 20_000;
 
+/// Times without an open call that may turn out to be part of a call, as only its end says when it
+/// started.
+pub(crate) const IDLE_TIMES_MAX: usize = 100;
+
+/// Longest duration that an agent can say, in milliseconds: every reader of JSON reads it exactly.
+pub(crate) const DURATION_MS_MAX: f64 = 9_007_199_254_740_991.0;
+
 /// Slowest calls, and longest silences, that a report lists.
 pub(crate) const LONGEST_MAX: usize = 10;
 

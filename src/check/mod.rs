@@ -47,7 +47,7 @@ pub(crate) use stage::repeats::REPEATED_CALLS;
 pub(crate) use stage::schema::validate;
 pub use stats::{RunStats, Silence, SlowCall, ToolStats};
 pub(crate) use summary::counted;
-pub use summary::{Format, Limit, Note, Outcome, StreamSummary, Verdict};
+pub use summary::{FailureSign, Format, Limit, Note, Outcome, StreamSummary, Verdict};
 pub use unknown::{UnknownKind, UnknownName};
 
 /// Bytes of one read during detection: in most streams the first line shows the agent.

@@ -11,6 +11,7 @@ use super::stage::terminal::Place;
 use crate::error::Error;
 use crate::facts::{Call, DetailReader, EventDetails, Facts, RunFacts, time_ms};
 use crate::json::JsonRef;
+use crate::limits::DURATION_MS_MAX;
 use crate::profile::detect::ProfileSource;
 use crate::profile::path::Path;
 use crate::profile::{ActionKind, CallDuration, CallOutcome, CallRules, Profile};
@@ -236,8 +237,7 @@ impl<'a> CallUpdate<'a> {
         rules.results.iter().find_map(|rule| rule.text(self.call.scope))
     }
 
-    /// How long the call took in milliseconds, if this event says it and no earlier event starts
-    /// the call.
+    /// How long the call took in milliseconds, if this event says it.
     pub fn duration_ms(&self) -> Option<f64> {
         let rules = self.completion_rules()?;
         let value = |path: &Path| path.find(self.call.scope);
@@ -246,7 +246,7 @@ impl<'a> CallUpdate<'a> {
             CallDuration::Between { start, end } => Some(time(end)? - time(start)?),
             CallDuration::Milliseconds { ms } => value(ms)?.as_f64(),
         });
-        durations.find(|duration| *duration >= 0.0 && duration.is_finite())
+        durations.find(|duration| (0.0..=DURATION_MS_MAX).contains(duration))
     }
 
     fn completion_rules(&self) -> Option<&'a CallRules> {

@@ -322,8 +322,8 @@ impl<'c> Run<'c> {
                 notes.extend(stop.map(|stop| Note::TimedOut(self.timeout(stop))));
             }
             Outcome::Failed => {
-                if let Some((line, is_error)) = self.terminal.failure() {
-                    notes.push(Note::FailureReported { line, is_error });
+                if let Some((line, sign)) = self.terminal.failure() {
+                    notes.push(Note::FailureReported { line, sign });
                 } else if end.stream.is_cut() && self.events > 0 {
                     let no_terminal_event = self.contract.needs_terminal();
                     let open_calls = self.calls.open_summary();

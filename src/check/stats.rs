@@ -24,6 +24,8 @@ pub struct RunStats {
     pub other_ms: Option<u64>,
     /// Texts of the assistant: segments that are not empty.
     pub texts: u64,
+    /// The size of all of them in bytes.
+    pub text_bytes: u64,
     /// The size of the longest of them in bytes.
     pub longest_text_bytes: u64,
     /// Blocks of the agent's reasoning: those that the stream shows.
@@ -65,7 +67,8 @@ pub struct ToolStats {
     pub unknown: u64,
     /// Calls that never completed.
     pub unfinished: u64,
-    /// Calls of which both halves have a time. The durations are theirs.
+    /// Calls of which both halves have a time, or of which the agent says how long they took. The
+    /// durations are theirs.
     pub timed: u64,
     /// The sum of the durations.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,7 +85,7 @@ pub struct ToolStats {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SlowCall {
-    /// From its start to its completion.
+    /// From its start to its completion, or as the agent says.
     pub duration_ms: u64,
     /// Its id.
     pub id: String,

@@ -183,8 +183,8 @@ pub enum Note {
     FailureReported {
         /// The line.
         line: u64,
-        /// Whether an error event reports it, and not the terminal event.
-        is_error: bool,
+        /// What the line is.
+        sign: FailureSign,
     },
     /// The stream ended before the run did; what is missing.
     CutShort {
@@ -209,6 +209,18 @@ pub enum Note {
     },
     /// A timeout fired.
     TimedOut(String),
+}
+
+/// What says that a run failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FailureSign {
+    /// An error event, or a line of text.
+    Error,
+    /// The terminal event.
+    TerminalEvent,
+    /// The last event, with which no good run of this agent ends.
+    LastEvent,
 }
 
 /// A limit of the checker; see `limits.rs` for the reasons.
@@ -281,11 +293,14 @@ impl fmt::Display for Note {
                 "line {line} is not a usable event; problems that it could explain are not reported"
             ),
             Self::LimitReached(limit) => limit.fmt(out),
-            Self::FailureReported { line, is_error: true } => {
+            Self::FailureReported { line, sign: FailureSign::Error } => {
                 write!(out, "an error in line {line} says that the run failed")
             }
-            Self::FailureReported { line, is_error: false } => {
+            Self::FailureReported { line, sign: FailureSign::TerminalEvent } => {
                 write!(out, "the terminal event in line {line} says that the run failed")
+            }
+            Self::FailureReported { line, sign: FailureSign::LastEvent } => {
+                write!(out, "the last event is line {line}: a run that ends with it has failed")
             }
             Self::CutShort { no_terminal_event, open_calls } => {
                 let missing = no_terminal_event.then_some("there is no terminal event");

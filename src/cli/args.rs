@@ -47,10 +47,12 @@ impl Invocation {
     pub(crate) fn parse(arguments: &[OsString]) -> Result<Self, clap::Error> {
         let short_help = arguments.iter().any(|argument| argument == "-h");
         // A negative number is a wrong value of an option, and not an unknown option.
-        let command = CommandLine::command().mut_args(|arg| {
+        let negative = |arg: clap::Arg| {
             let takes_value = arg.get_long().is_some() && arg.get_action().takes_values();
             arg.allow_negative_numbers(takes_value)
-        });
+        };
+        let command = CommandLine::command().mut_args(negative);
+        let command = command.mut_subcommands(|subcommand| subcommand.mut_args(negative));
         let mut command = if short_help { short(command) } else { long(command) };
         let matches = command.try_get_matches_from_mut(arguments)?;
         let CommandLine { subcommand, check } = CommandLine::from_arg_matches(&matches)?;

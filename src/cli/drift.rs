@@ -15,15 +15,15 @@ use crate::profile::detect::AUTO;
 /// Prints what is new; returns the exit code.
 pub(super) fn run(arguments: &DriftArgs) -> Result<u8, CliError> {
     let mut checker = checker(arguments.profile.as_deref())?;
-    let (known, are_known_read) = collected(&arguments.known, &mut checker);
-    let (new, are_read) = collected(&arguments.files, &mut checker);
+    let known = collected(&arguments.known, &mut checker);
+    let new = collected(&arguments.files, &mut checker);
     let news = new.without(&known);
     print(&match arguments.report {
         CompareFormat::Human => news.text(),
         CompareFormat::Json => news.json(),
         CompareFormat::Markdown => news.markdown(),
     })?;
-    Ok(if !are_known_read || !are_read {
+    Ok(if !(known.has_all() && new.has_all()) {
         exit::NOT_CHECKED
     } else if !news.is_empty() {
         exit::DIFFERS
@@ -46,24 +46,22 @@ pub(super) fn read(
     checker.check(&input.name(), Decompressed::new(input.open()?), out)
 }
 
-/// What the profiles do not know of these recordings, and whether all could be read. What cannot
-/// be read is reported.
-fn collected(files: &[PathBuf], checker: &mut Checker) -> (DriftReport, bool) {
+/// What the profiles do not know of these recordings. What cannot be read is reported.
+fn collected(files: &[PathBuf], checker: &mut Checker) -> DriftReport {
     let mut report = DriftReport::default();
-    let mut are_read = true;
     let streams = if files.is_empty() { Vec::new() } else { inputs(files.to_vec()) };
     for input in streams {
         match input.and_then(|input| read(&input, checker, &mut ())) {
             Ok(summary) if summary.events == 0 => {
                 print_stderr(&format!("ndjson-check: {}: it has no event", summary.name));
-                are_read = false;
+                report.miss();
             }
             Ok(summary) => report.add(&summary),
             Err(error) => {
                 print_stderr(&format!("ndjson-check: {}", CliError::from(error)));
-                are_read = false;
+                report.miss();
             }
         }
     }
-    (report, are_read)
+    report
 }

@@ -240,6 +240,22 @@ fn reasoning_is_what_a_naive_reading_finds() {
     }
 }
 
+/// The sizes of the texts in the normal form: whole ones, and open ones by their deltas.
+fn segments(events: &[Value]) -> Vec<u64> {
+    let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
+    for event in events {
+        let Some(segment) = event["segment"].as_u64() else { continue };
+        let size = sizes.entry(segment).or_default();
+        match event["type"].as_str().unwrap() {
+            "text_delta" => *size += event["text"].as_str().unwrap().len() as u64,
+            "text" => *size = event["bytes"].as_u64().unwrap(),
+            "text_abandoned" => *size = 0,
+            other => panic!("{other}"),
+        }
+    }
+    sizes.into_values().filter(|size| *size > 0).collect()
+}
+
 /// Goal: the sizes of text and reasoning are those of the normal form.
 #[test]
 fn text_and_reasoning_are_measured() {
@@ -254,8 +270,14 @@ fn text_and_reasoning_are_measured() {
         let stats = summary.stats.unwrap();
         let shown = converted(&case.bytes(), &mut checker, To::Events);
         let shown = shown.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let shown: Vec<Value> = shown.collect();
+        let texts = segments(&shown);
+        let found = (stats.texts, stats.text_bytes, stats.longest_text_bytes);
+        let longest = texts.iter().max().copied().unwrap_or_default();
+        let expected = (texts.len() as u64, texts.iter().sum(), longest);
+        assert_eq!(found, expected, "{}", case.path.display());
         let mut blocks: BTreeMap<u64, u64> = BTreeMap::new();
-        for event in shown.filter(|it| it["type"] == "thinking_delta") {
+        for event in shown.iter().filter(|it| it["type"] == "thinking_delta") {
             let bytes = event["text"].as_str().unwrap().len() as u64;
             *blocks.entry(event["block"].as_u64().unwrap()).or_default() += bytes;
         }

@@ -121,7 +121,7 @@ fn it_says_what_is_not_counted() {
     fs::write(&files[1], written(&events)).unwrap();
     for file in files {
         let file = file.to_str().unwrap();
-        let more = "There is more: at most 200 names of a kind are counted for a stream, and ";
+        let more = "There is more: at most 200 names of a kind are counted for a stream, 5 000 ";
         let (printed, _, code) = drift(&[file]);
         assert!(printed.lines().last().unwrap().starts_with(more), "{printed}");
         assert_eq!(code, Some(1));
@@ -211,7 +211,11 @@ fn what_cannot_be_read_is_trouble() {
         let (printed, errors, code) = drift(arguments);
         assert!(printed.contains("claude") && errors.contains("no-such-file"), "{printed}{errors}");
         assert_eq!(code, Some(2));
+        let (json, _, _) = drift(&[&["--report", "json"], arguments].concat());
+        assert!(json.contains("\"is_complete\":false"), "{json}");
     }
+    let (markdown, _, _) = drift(&["--report", "markdown", "no-such-file"]);
+    assert!(markdown.starts_with("## ndjson-check drift: not everything was compared\n"));
     assert_eq!(drift(&[]).2, Some(2));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("empty.ndjson");

@@ -19,6 +19,7 @@ mod diff;
 #[path = "../differential/mod.rs"]
 mod differential;
 mod drift;
+mod durations;
 mod engines;
 mod events;
 mod extends;

@@ -318,33 +318,3 @@ fn times_are_those_of_the_stream_or_its_order() {
     assert!(string(&untimed["otherData"]["clock"]).starts_with("the order of the events: "));
     assert!(start(&untimed) < 1_000_000);
 }
-
-/// Goal: a call that is one event begins when the agent says.
-#[test]
-fn a_call_of_one_event_has_its_duration() {
-    let path = "lab/recordings/opencode-1.18.33/parallel.ndjson";
-    let stream = fs::read(root().join(path)).unwrap();
-    let mut opencode = Checker::builder().profile("opencode").stats(true).build().unwrap();
-    let stats = opencode.check("-", &*stream, &mut ()).unwrap().stats.unwrap();
-    let durations: Vec<u64> = stats.slowest_calls.iter().map(|call| call.duration_ms).collect();
-    assert_eq!(durations, [2_161, 1_211]);
-    assert_eq!((stats.calls_ms, stats.elapsed_ms), (Some(1_115), Some(1_424)));
-    let trace = values(&converted(&stream, &mut opencode, To::ChromeTrace)).remove(0);
-    let mut begins = BTreeMap::new();
-    let mut found = Vec::new();
-    for event in array(&trace["traceEvents"]) {
-        let (id, at) = (event["id"].as_u64(), event["ts"].as_u64().unwrap_or_default());
-        match string(&event["ph"]) {
-            "b" => drop(begins.insert(id, at)),
-            "e" => found.push((at - begins[&id]) / 1_000),
-            _ => {}
-        }
-    }
-    // No call begins before the first event, which this agent writes late.
-    assert_eq!(found, [226, 1_115]);
-    let events = converted(&stream, &mut opencode, To::Events);
-    let again = Checker::builder().profile("events").stats(true).build().unwrap();
-    let again = again.clone().check("-", events.as_bytes(), &mut ()).unwrap().stats.unwrap();
-    let again: Vec<u64> = again.slowest_calls.iter().map(|call| call.duration_ms).collect();
-    assert_eq!(again, durations);
-}

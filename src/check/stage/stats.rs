@@ -1,12 +1,14 @@
 //! Stage: figures of the run, if they are wanted. See [`RunStats`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::check::stats::{RunStats, Silence, SlowCall, ToolStats};
 use crate::check::{CallChange, CallUpdate, CheckedEvent, TextUpdate};
 use crate::facts::{DetailReader, Facts, ThinkingUpdate};
-use crate::limits::{ACTION_DETAIL_CHARS_MAX, DURATIONS_MAX, LONGEST_MAX, NAMES_MAX};
+use crate::limits::{
+    ACTION_DETAIL_CHARS_MAX, DURATIONS_MAX, IDLE_TIMES_MAX, LONGEST_MAX, NAMES_MAX,
+};
 use crate::profile::{CallOutcome, Profile};
 
 use super::calls::CorrectedCall;
@@ -20,9 +22,13 @@ pub(crate) struct StatsCollector {
     open: BTreeMap<u64, OpenTime>,
     /// Line and milliseconds of the latest time in this turn.
     latest: Option<(u64, f64)>,
+    /// The first time in this turn, in milliseconds.
+    first: Option<f64>,
     /// Milliseconds with an open call, and without one.
     calls_ms: f64,
     other_ms: f64,
+    /// The latest times without an open call. An agent may say later that a call was open.
+    idle: VecDeque<Idle>,
     /// Whether no call was completed of which the stream shows no duration.
     shows_open_calls: bool,
     /// Durations that were kept, of all tools.
@@ -40,6 +46,15 @@ struct ToolFigures {
     durations: Vec<u64>,
 }
 
+/// A time without an event and without an open call, in milliseconds.
+#[derive(Debug)]
+struct Idle {
+    start: f64,
+    end: f64,
+    after_line: u64,
+    before_line: u64,
+}
+
 /// When a call started.
 #[derive(Debug)]
 struct OpenTime {
@@ -55,8 +70,10 @@ impl StatsCollector {
             tools: BTreeMap::new(),
             open: BTreeMap::new(),
             latest: None,
+            first: None,
             calls_ms: 0.0,
             other_ms: 0.0,
+            idle: VecDeque::new(),
             shows_open_calls: true,
             durations: 0,
             text_bytes: 0,
@@ -75,8 +92,7 @@ impl StatsCollector {
             self.text(update);
         }
         if let Some(time) = event.facts.time {
-            let durations = event.calls.iter().filter_map(CallUpdate::duration_ms);
-            self.time(event.facts.line, time, durations.fold(0.0, f64::max));
+            self.time(event.facts.line, time);
         }
         for update in event.calls {
             self.call(event.facts, update);
@@ -89,7 +105,8 @@ impl StatsCollector {
     /// A new turn begins: calls that are open will not end any more, and the time until now was
     /// not the agent's.
     pub(crate) fn new_turn(&mut self) {
-        self.latest = None;
+        (self.latest, self.first) = (None, None);
+        while self.settle() {}
         self.end_text();
         self.end_reasoning();
         for open in std::mem::take(&mut self.open).into_values() {
@@ -97,25 +114,52 @@ impl StatsCollector {
         }
     }
 
-    /// A time of the stream. A call that is open nowhere else ended then, after `in_call`
-    /// milliseconds.
-    fn time(&mut self, line: u64, time: f64, in_call: f64) {
+    fn time(&mut self, line: u64, time: f64) {
         self.stats.timed_events += 1;
-        let Some((after_line, before)) = self.latest else {
+        self.first = self.first.or(Some(time));
+        let Some((after_line, start)) = self.latest else {
             self.latest = Some((line, time));
             return;
         };
         // A clock that was set back shows nothing until it is where it was.
-        self.latest = Some(if time < before { (line, before) } else { (line, time) });
-        let Some(passed) = duration(time - before) else { return };
-        let in_call = if self.open.is_empty() { in_call.min(passed) } else { passed };
-        self.calls_ms += in_call;
-        self.other_ms += passed - in_call;
-        let duration_ms = whole(passed - in_call);
-        if self.open.is_empty() && duration_ms > 0 {
-            let silence = Silence { duration_ms, after_line, before_line: line };
+        self.latest = Some(if time < start { (line, start) } else { (line, time) });
+        let Some(passed) = not_negative(time - start) else { return };
+        if !self.open.is_empty() {
+            self.calls_ms += passed;
+            return;
+        }
+        self.idle.push_back(Idle { start, end: time, after_line, before_line: line });
+        if self.idle.len() > IDLE_TIMES_MAX {
+            self.settle();
+        }
+    }
+
+    /// The agent says that a call was open in the last `duration` milliseconds before `end`.
+    fn was_open(&mut self, duration: f64, end: f64) {
+        let start = end - duration;
+        for idle in self.idle.iter_mut().rev().take_while(|idle| idle.end > start) {
+            let idle_end = start.max(idle.start);
+            self.calls_ms += idle.end - idle_end;
+            idle.end = idle_end;
+        }
+        if let Some(first) = self.first.filter(|first| start < *first) {
+            self.calls_ms += first - start;
+            self.first = Some(start);
+        }
+    }
+
+    /// Counts the earliest time without an open call, if there is one.
+    fn settle(&mut self) -> bool {
+        let Some(Idle { start, end, after_line, before_line }) = self.idle.pop_front() else {
+            return false;
+        };
+        self.other_ms += end - start;
+        let duration_ms = whole(end - start);
+        if duration_ms > 0 {
+            let silence = Silence { duration_ms, after_line, before_line };
             keep_longest(&mut self.stats.silences, silence, |it| it.duration_ms);
         }
+        true
     }
 
     fn text(&mut self, update: &TextUpdate<'_>) {
@@ -130,8 +174,10 @@ impl StatsCollector {
 
     fn end_text(&mut self) {
         let bytes = std::mem::take(&mut self.text_bytes);
-        self.stats.texts += u64::from(bytes > 0);
-        self.stats.longest_text_bytes = self.stats.longest_text_bytes.max(bytes);
+        let stats = &mut self.stats;
+        stats.texts += u64::from(bytes > 0);
+        stats.text_bytes += bytes;
+        stats.longest_text_bytes = stats.longest_text_bytes.max(bytes);
     }
 
     fn reasoning(&mut self, update: &ThinkingUpdate) {
@@ -175,12 +221,17 @@ impl StatsCollector {
         let started_line = open.as_ref().map_or(facts.line, |open| open.line);
         // Halves in one event have one time: the call took some, which only the agent can say.
         let start = open.filter(|open| open.line != facts.line).and_then(|open| open.time);
+        let is_unknown = start.is_none() || start == facts.time;
+        let said = update.duration_ms().filter(|_| is_unknown);
+        if let Some((duration, end)) = said.zip(facts.time) {
+            self.was_open(duration, end);
+        }
         let between = || Some(facts.time? - start?);
-        let Some(passed) = update.duration_ms().or_else(between) else {
+        let Some(took) = said.or_else(between) else {
             self.shows_open_calls = false;
             return;
         };
-        let Some(duration_ms) = duration(passed).map(whole) else { return };
+        let Some(duration_ms) = not_negative(took).map(whole) else { return };
         let has_room = self.durations < DURATIONS_MAX;
         self.durations += usize::from(has_room);
         let ToolFigures { counts, durations } = self.tool(&tool);
@@ -268,8 +319,8 @@ fn keep_longest<T>(longest: &mut Vec<T>, new: T, duration: impl Fn(&T) -> u64) {
     }
 }
 
-/// What passed between two times, unless the second one is earlier.
-fn duration(ms: f64) -> Option<f64> {
+/// What passed between two times, unless the clock was set back.
+fn not_negative(ms: f64) -> Option<f64> {
     Some(ms).filter(|ms| *ms >= 0.0 && ms.is_finite())
 }
 

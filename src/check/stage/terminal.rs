@@ -1,5 +1,6 @@
 //! Stage: the terminal event, nothing after it, and what it says about the run.
 
+use crate::check::FailureSign;
 use crate::check::end_of_run::TerminalState;
 use crate::facts::{Facts, RunEnd};
 use crate::profile::{ErrorSeverity, RunOutcome};
@@ -34,6 +35,8 @@ struct TerminalEvent {
     line: u64,
     offset: u64,
     outcome: RunOutcome,
+    /// Whether it only is the end because nothing followed.
+    is_provisional: bool,
 }
 
 /// Where in the run an event comes.
@@ -137,7 +140,7 @@ impl TerminalCheck {
         let diagnostic = Diagnostic::new(Rule::RunFailed, message).related(end.line);
         let Facts { line, offset, .. } = *facts;
         found.push(diagnostic.at(line, offset));
-        *end = TerminalEvent { line, offset, outcome: RunOutcome::Failure };
+        *end = TerminalEvent { line, offset, outcome: RunOutcome::Failure, ..*end };
     }
 
     fn course(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
@@ -160,8 +163,9 @@ impl TerminalCheck {
         }
         let outcome = self.outcome(end, facts);
         let Facts { line, offset, .. } = *facts;
-        let event = TerminalEvent { line, offset, outcome };
-        if end.is_provisional {
+        let is_provisional = end.is_provisional;
+        let event = TerminalEvent { line, offset, outcome, is_provisional };
+        if is_provisional {
             self.provisional = Some(event);
         } else {
             self.close(event, found);
@@ -173,7 +177,11 @@ impl TerminalCheck {
         self.turns += 1;
         let diagnostic = match end.outcome {
             RunOutcome::Failure => {
-                let message = "the terminal event says that the run failed";
+                let message = if end.is_provisional {
+                    "a run that ends with this event has failed"
+                } else {
+                    "the terminal event says that the run failed"
+                };
                 Some(Diagnostic::new(Rule::RunFailed, message))
             }
             RunOutcome::Success => self.success_after_fatal_error(),
@@ -241,10 +249,14 @@ impl TerminalCheck {
         self.terminal.map(|end| end.line)
     }
 
-    /// The line that says that the run failed, and whether it is an error event.
-    pub(crate) fn failure(&self) -> Option<(u64, bool)> {
+    /// The line that says that the run failed, and what it is.
+    pub(crate) fn failure(&self) -> Option<(u64, FailureSign)> {
         let end = self.terminal.filter(|end| end.outcome == RunOutcome::Failure);
-        self.fatal_error.map(|line| (line, true)).or(end.map(|end| (end.line, false)))
+        let of_end = |end: TerminalEvent| match end.is_provisional {
+            true => (end.line, FailureSign::LastEvent),
+            false => (end.line, FailureSign::TerminalEvent),
+        };
+        self.fatal_error.map(|line| (line, FailureSign::Error)).or(end.map(of_end))
     }
 
     /// Line and offset of the latest event before the end.

@@ -149,6 +149,7 @@ fn figures(summary: &StreamSummary) -> Vec<(&'static str, String)> {
         ("tokens in", known(facts.usage.tokens_in().map(grouped))),
         ("tokens out", known(facts.usage.output_tokens.map(grouped))),
         ("cost", known(facts.cost_usd.map(dollars))),
+        ("error", known(facts.error_text.clone())),
         ("bytes of text", grouped(summary.text_bytes)),
     ]
 }

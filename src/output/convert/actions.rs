@@ -69,8 +69,11 @@ impl Actions {
             (CallOutcome::Succeeded | CallOutcome::Unknown, _) => {
                 format!("{done}{detail}{suffix}")
             }
-            (CallOutcome::Failed, Some(failed)) => format!("{failed}{detail}{suffix}"),
-            (CallOutcome::Failed, None) => format!("Failed: {attempt}{detail}{suffix}"),
+            // The suffix shows that it failed.
+            (CallOutcome::Failed, Some(failed)) if !suffix.is_empty() => {
+                format!("{failed}{detail}{suffix}")
+            }
+            (CallOutcome::Failed, _) => format!("Failed: {attempt}{detail}{suffix}"),
             (CallOutcome::Rejected, _) => format!("Rejected: {attempt}{detail}"),
             (CallOutcome::Denied, _) => format!("Denied: {attempt}{detail}"),
         }

@@ -29,6 +29,8 @@ pub(super) struct AtifTrajectory {
     steps: u64,
     step: Step,
     calls: OpenCalls,
+    /// When the open text began.
+    text_time_ms: Option<u64>,
 }
 
 /// The step that is not written yet.
@@ -171,7 +173,8 @@ impl AtifTrajectory {
     }
 
     fn end(&mut self, result: &RunResult<'_>, at: EventTime, out: &mut String) {
-        if let Some(text) = result.cut_text {
+        if let Some((text, _)) = result.cut_text {
+            let at = EventTime { time_ms: self.text_time_ms, ..at };
             self.say(text, at, out);
         }
         self.flush(out);
@@ -213,7 +216,14 @@ impl NormalTarget for AtifTrajectory {
             NormalEvent::SessionChanged(session) => {
                 self.session_id = session.session_id.map(str::to_owned);
             }
-            NormalEvent::Text { start, .. } => self.say(start, at, out),
+            NormalEvent::TextDelta { .. } => {
+                self.text_time_ms = self.text_time_ms.or(at.time_ms);
+            }
+            NormalEvent::Text { start, .. } => {
+                self.text_time_ms = None;
+                self.say(start, at, out);
+            }
+            NormalEvent::TextAbandoned { .. } => self.text_time_ms = None,
             NormalEvent::CallStarted(call) => self.start(call, at, out),
             NormalEvent::CallUpdated(call) => self.calls.start(call, ClockTime::default()),
             NormalEvent::CallCompleted { call, outcome, result, .. } => {
@@ -231,8 +241,6 @@ impl NormalTarget for AtifTrajectory {
             }
             NormalEvent::End(result) | NormalEvent::Cut(result) => self.end(result, at, out),
             NormalEvent::Turn { .. }
-            | NormalEvent::TextDelta { .. }
-            | NormalEvent::TextAbandoned { .. }
             | NormalEvent::Answer { .. }
             | NormalEvent::Usage(_)
             | NormalEvent::Notice { .. }
@@ -281,8 +289,11 @@ fn arguments(json: Option<&str>) -> Box<RawValue> {
 fn step_ids(ended: &[EndedStepCall]) -> Vec<String> {
     let mut seen = HashSet::new();
     let id = |EndedStepCall { call: KeptCall { id, number, .. }, .. }: &EndedStepCall| {
-        let id = if id.is_empty() { format!("call-{number}") } else { id.clone() };
-        if seen.insert(id.clone()) { id } else { format!("{id}#{number}") }
+        let mut unique = if id.is_empty() { format!("call-{number}") } else { id.clone() };
+        while !seen.insert(unique.clone()) {
+            unique = format!("{unique}#{number}");
+        }
+        unique
     };
     ended.iter().map(id).collect()
 }

@@ -108,9 +108,9 @@ impl ChromeTrace {
     }
 
     fn end(&mut self, result: &RunResult<'_>, now: ClockTime, out: &mut String) {
-        if let Some(text) = result.cut_text {
+        if let Some((text, bytes)) = result.cut_text {
             let start = self.text.take().unwrap_or(now);
-            let args = json!({"text": clipped(text, MESSAGE_BYTES_MAX)});
+            let args = json!({"text": clipped(text, MESSAGE_BYTES_MAX), "bytes": bytes});
             self.span((TEXT, "unfinished text"), (start, now), &args, out);
         }
         self.close_turn(now, out);
@@ -171,6 +171,7 @@ impl NormalTarget for ChromeTrace {
             }
             NormalEvent::CallCompleted { call, outcome, result, duration_ms } => {
                 let call = self.calls.end(call, now, *duration_ms);
+                self.turn.1 = self.turn.1.min(call.start);
                 self.call(&call, (outcome, *result), now, out);
             }
             NormalEvent::CallUnfinished(call) => {

@@ -20,6 +20,15 @@ pub(super) struct ClockTime {
 }
 
 impl ClockTime {
+    pub(super) fn is_same_time(self, other: Self) -> bool {
+        self.time_ms == other.time_ms
+    }
+
+    /// The earlier of two times.
+    pub(super) fn min(self, other: Self) -> Self {
+        if other.time_ms.is_some() && other.time_ms < self.time_ms { other } else { self }
+    }
+
     /// An earlier time, if there are times.
     pub(super) fn before(self, duration_ms: u64) -> Self {
         Self { time_ms: self.time_ms.map(|time_ms| time_ms.saturating_sub(duration_ms)), ..self }
@@ -43,7 +52,7 @@ impl TraceClock {
         if !self.has_times() {
             return time.line;
         }
-        time.time_ms.unwrap_or_default().max(self.first_ms)
+        time.time_ms.unwrap_or(self.first_ms)
     }
 
     /// What the times are.

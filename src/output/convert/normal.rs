@@ -202,13 +202,13 @@ pub(super) struct RunResult<'a> {
     warnings: u64,
     #[serde(skip)]
     pub(super) has_succeeded: bool,
-    /// The start of a text that was cut. Deltas have given it.
+    /// The start of a text that was cut, and its size in bytes. Deltas have given it.
     #[serde(skip)]
-    pub(super) cut_text: Option<&'a str>,
+    pub(super) cut_text: Option<(&'a str, u64)>,
 }
 
 impl<'a> RunResult<'a> {
-    pub(super) fn new(summary: &'a StreamSummary, cut_text: Option<&'a str>) -> Self {
+    pub(super) fn new(summary: &'a StreamSummary, cut_text: Option<(&'a str, u64)>) -> Self {
         let facts = &summary.facts;
         Self {
             outcome: summary.outcome.name(),

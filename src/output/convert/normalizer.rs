@@ -341,8 +341,9 @@ impl Normalizer {
             }
         }
         self.unfinished(emitter);
-        let cut_text = self.open.take().map(|open| open.text);
-        let result = RunResult::new(summary, cut_text.as_deref());
+        let open = self.open.take();
+        let cut_text = open.as_ref().map(|open| (open.text.as_str(), open.bytes));
+        let result = RunResult::new(summary, cut_text);
         let end = if is_over { NormalEvent::End } else { NormalEvent::Cut };
         emitter.emit(&end(result));
     }

@@ -48,8 +48,8 @@ impl OpenCalls {
         open.learn(call);
     }
 
-    /// The call ends, or will not end any more. If the agent says how long it took, it started
-    /// that long ago.
+    /// The call ends, or will not end any more. If its start has the same time, it started as long
+    /// ago as the agent says.
     pub(super) fn end(
         &mut self,
         call: &NormalCall<'_>,
@@ -59,7 +59,7 @@ impl OpenCalls {
         let mut ended = self.open.remove(&call.call).unwrap_or_default();
         self.argument_bytes -= ended.arguments.as_ref().map_or(0, String::len);
         ended.learn(call);
-        if let Some(duration_ms) = duration_ms {
+        if let Some(duration_ms) = duration_ms.filter(|_| ended.start.is_same_time(now)) {
             ended.start = now.before(duration_ms);
         }
         ended

@@ -199,6 +199,7 @@ impl NormalTarget for OtlpSpans {
             }
             NormalEvent::CallCompleted { call, outcome, result, duration_ms } => {
                 let call = self.calls.end(call, now, *duration_ms);
+                self.start = self.start.min(call.start);
                 self.call(&call, (outcome, *result), now, out);
             }
             NormalEvent::CallUnfinished(call) => {

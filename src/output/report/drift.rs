@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::figures::grouped;
 use super::json::REPORT_VERSION;
 use super::markdown::fenced;
 use super::stats::{Agent, FoundName, StatsTotals, Unknown, UnknownRow};
@@ -20,15 +21,19 @@ pub(crate) struct DriftReport {
     totals: StatsTotals,
     /// Whether a stream has more names than are counted.
     has_uncounted: bool,
+    /// Whether a stream could not be read.
+    has_unread: bool,
 }
 
 /// What is new in some streams.
 #[derive(Debug)]
 pub(crate) struct News<'d> {
     agents: Vec<AgentNews<'d>>,
-    /// Whether there are names that were not counted, in the streams and in the known ones.
+    /// Whether names were not counted, and streams were not read.
     has_more: bool,
-    has_more_known: bool,
+    has_unread: bool,
+    /// The same of the known streams.
+    lacks_known: bool,
 }
 
 /// What is new in one version of an agent.
@@ -44,6 +49,16 @@ impl DriftReport {
     pub(crate) fn add(&mut self, stream: &StreamSummary) {
         self.has_uncounted |= stream.notes.contains(&Note::LimitReached(Limit::Names));
         self.totals.add(&stream.into());
+    }
+
+    /// A stream could not be read.
+    pub(crate) fn miss(&mut self) {
+        self.has_unread = true;
+    }
+
+    /// Whether all streams could be read.
+    pub(crate) fn has_all(&self) -> bool {
+        !self.has_unread
     }
 
     /// What is new, without what the known streams of the same profile have.
@@ -62,7 +77,8 @@ impl DriftReport {
         News {
             agents: agents.collect(),
             has_more: self.has_more(),
-            has_more_known: known.has_more(),
+            has_unread: self.has_unread,
+            lacks_known: known.has_more() || known.has_unread,
         }
     }
 
@@ -100,12 +116,16 @@ impl News<'_> {
         if self.has_more {
             let _ = writeln!(
                 text,
-                "There is more: at most {NAMES_MAX} names of a kind are counted for a stream, and \
-                 {UNKNOWN_NAMES_MAX} in all."
+                "There is more: at most {NAMES_MAX} names of a kind are counted for a stream, {} \
+                 in all, and the names of {NAMES_MAX} versions.",
+                grouped(UNKNOWN_NAMES_MAX as u64)
             );
         }
-        if self.has_more_known && self.count() > 0 {
-            text += "Some of it may be known: not all names of the known recordings are counted.\n";
+        if self.has_unread {
+            text += "Not all recordings could be read.\n";
+        }
+        if self.lacks_known && self.count() > 0 {
+            text += "Some of it may be known: not all names of the known recordings were read.\n";
         }
         text
     }
@@ -113,6 +133,7 @@ impl News<'_> {
     /// The text as a block of code.
     pub(crate) fn markdown(&self) -> String {
         let title = match self.count() {
+            0 if self.has_more || self.has_unread => "not everything was compared".to_owned(),
             0 => "nothing new".to_owned(),
             count => format!("{} new", counted(count as u64, "name")),
         };
@@ -134,7 +155,7 @@ impl News<'_> {
             r#type: "drift",
             report_version: REPORT_VERSION,
             tool_version: env!("CARGO_PKG_VERSION"),
-            is_complete: !self.has_more && !self.has_more_known,
+            is_complete: !(self.has_more || self.has_unread || self.lacks_known),
             agents: agents.collect(),
             unknown: rows.collect(),
         };

@@ -32,7 +32,11 @@ pub(in crate::output) struct TextTable {
 pub(super) fn row(summary: &StreamSummary, stats: &RunStats) -> String {
     let calls = summary.call_counts.total;
     let mut parts = vec![counted(calls, "call")];
-    parts.push(times(summary, stats).unwrap_or_else(|| "the stream has no times".to_owned()));
+    let without = match stats.timed_events {
+        0 => "the stream has no times",
+        _ => "only one event has a time",
+    };
+    parts.push(times(summary, stats).unwrap_or_else(|| without.to_owned()));
     if let Some(call) = stats.slowest_calls.first() {
         parts.push(format!("slowest call {}, line {}", slow(call), call.started_line));
     }
@@ -44,7 +48,7 @@ pub(super) fn row(summary: &StreamSummary, stats: &RunStats) -> String {
     let of_bytes = |count, what, bytes| {
         (count > 0).then(|| format!("{}, {} bytes", counted(count, what), grouped(bytes)))
     };
-    parts.extend(of_bytes(stats.texts, "text", summary.text_bytes));
+    parts.extend(of_bytes(stats.texts, "text", stats.text_bytes));
     parts.extend(of_bytes(stats.reasoning_blocks, "reasoning block", stats.reasoning_bytes));
     parts.join("; ")
 }
@@ -178,11 +182,12 @@ pub(super) fn slowest(
         let says_more = |detail: &&str| Some(*detail) != call.it.tool.as_deref();
         let detail =
             call.it.detail.as_deref().filter(says_more).map(|it| format!(": {}", brief(it)));
-        format!(
-            "{}{outcome}, {place}lines {started_line} to {completed_line}{}",
-            slow(&call.it),
-            detail.unwrap_or_default()
-        )
+        let lines = if started_line == completed_line {
+            format!("line {started_line}")
+        } else {
+            format!("lines {started_line} to {completed_line}")
+        };
+        format!("{}{outcome}, {place}{lines}{}", slow(&call.it), detail.unwrap_or_default())
     };
     calls.iter().take(LONGEST_SHOWN_MAX).map(line).collect()
 }

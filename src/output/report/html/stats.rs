@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::recording::{EntryKind, Recording};
 use super::timeline::class;
 use super::words::{OneLine, size};
-use crate::check::{RunStats, Silence, SlowCall, StreamSummary, counted};
+use crate::check::{RunStats, Silence, SlowCall, counted};
 use crate::output::report::figures::{dollars, grouped};
 use crate::output::report::stats::{StatsSum, StatsTotals, in_dollars};
 use crate::output::report::stats_text::{
@@ -21,7 +21,7 @@ pub(super) fn of_run(recording: &Recording) -> Markup {
     let calls: Vec<Markup> = calls.map(|call| slow_call(recording, call)).collect();
     let silences = stats.silences.iter().take(LONGEST_SHOWN_MAX);
     let silences: Vec<Markup> = silences.map(|it| silence(recording, it)).collect();
-    let sizes = sizes(summary, stats);
+    let sizes = sizes(stats);
     let is_empty = stats.tools.is_empty() && silences.is_empty() && sizes.is_empty();
     html! {
         @if !is_empty {
@@ -123,8 +123,8 @@ fn silence(recording: &Recording, silence: &Silence) -> Markup {
 }
 
 /// Sizes of the assistant's text and reasoning.
-fn sizes(summary: &StreamSummary, stats: &RunStats) -> Vec<Markup> {
-    let text = (stats.texts, "text", summary.text_bytes, stats.longest_text_bytes);
+fn sizes(stats: &RunStats) -> Vec<Markup> {
+    let text = (stats.texts, "text", stats.text_bytes, stats.longest_text_bytes);
     let (blocks, bytes) = (stats.reasoning_blocks, stats.reasoning_bytes);
     let reasoning = (blocks, "reasoning block", bytes, stats.longest_reasoning_bytes);
     let shown = [text, reasoning].into_iter().filter(|(count, ..)| *count > 0);
