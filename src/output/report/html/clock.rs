@@ -26,9 +26,14 @@ impl Moment {
         self.ms.filter(|_| self.is_own)
     }
 
-    /// So many milliseconds before it, but not before the first time.
+    /// So many milliseconds before it; negative before the first time.
     pub(super) fn earlier(self, ms: f64) -> Self {
-        Self { ms: self.ms.map(|at| (at - ms).max(0.0)), ..self }
+        Self { ms: self.ms.map(|at| at - ms), ..self }
+    }
+
+    /// Whether nothing shows that time passed from one to the other.
+    pub(super) fn is_same_time(&self, other: &Self) -> bool {
+        self.line == other.line || self.ms().is_some() && self.ms() == other.ms()
     }
 
     /// Milliseconds between two events that both have a time. What one event starts and ends took
@@ -49,6 +54,10 @@ pub(super) struct Clock {
     line: u64,
     /// The longest times without an event.
     gaps: Vec<Gap>,
+    /// All times without an event that are long, in milliseconds.
+    idle_ms: f64,
+    /// How long before the first time a call started, in milliseconds.
+    early_ms: f64,
 }
 
 /// A time in which nothing happened, in milliseconds since the first time.
@@ -97,26 +106,47 @@ impl Clock {
     pub(super) fn idle(&mut self, start: &Moment, end: &Moment) {
         let (Some(start), Some(end)) = (start.ms, end.ms) else { return };
         let gap = Gap { start, end };
+        if gap.length() < PAGE_GAP_MS_MIN {
+            return;
+        }
+        self.idle_ms += gap.length();
         let place = self.gaps.partition_point(|it| it.length() >= gap.length());
-        if gap.length() >= PAGE_GAP_MS_MIN && place < PAGE_GAPS_MAX {
+        if place < PAGE_GAPS_MAX {
             self.gaps.truncate(PAGE_GAPS_MAX - 1);
             self.gaps.insert(place, gap);
         }
     }
 
+    /// A call started at this moment, which may be before the first event.
+    pub(super) fn started(&mut self, moment: &Moment) {
+        self.early_ms = self.early_ms.max(-moment.ms.unwrap_or_default());
+    }
+
+    /// The first time, in milliseconds since 1970 if the agent counts from then.
+    pub(super) fn first(&self) -> Option<f64> {
+        self.first
+    }
+
     pub(super) fn axis(&self) -> Axis {
         let length = self.last.filter(|last| *last > 0.0 && self.timed > 1);
         let untimed = self.events - self.timed;
-        match length {
-            Some(length) => Axis::of_times(length, untimed, &self.gaps),
-            None => Axis {
-                by_time: false,
-                length: count(self.events.max(1)),
-                untimed,
-                gaps: Vec::new(),
-                gap_width: 0.0,
-            },
-        }
+        let (by_time, early) = (length.is_some(), self.early_ms);
+        let length = length.map_or_else(|| count(self.events.max(1)), |length| length + early);
+        let gaps = if by_time { self.short_gaps(length) } else { Vec::new() };
+        let gap_width = GAP_WIDTH.min(GAPS_WIDTH_MAX / count(gaps.len().max(1) as u64));
+        Axis { by_time, length, early, untimed, gaps, gap_width }
+    }
+
+    /// A gap is drawn short if it is longer than all that is not a gap: what happened would have
+    /// no room.
+    fn short_gaps(&self, length: f64) -> Vec<Gap> {
+        let busy = length - self.idle_ms;
+        let short = self.gaps.iter().filter(|gap| busy > 0.0 && gap.length() > busy);
+        let short =
+            short.map(|gap| Gap { start: gap.start + self.early_ms, end: gap.end + self.early_ms });
+        let mut short: Vec<Gap> = short.collect();
+        short.sort_by(|a, b| a.start.total_cmp(&b.start));
+        short
     }
 }
 
@@ -126,6 +156,8 @@ pub(super) struct Axis {
     pub(super) by_time: bool,
     /// In milliseconds, or in events.
     pub(super) length: f64,
+    /// The part of it before the first event.
+    pub(super) early: f64,
     /// Events without a time.
     pub(super) untimed: u64,
     /// Times that are drawn short, in their order. Each has the same width.
@@ -134,18 +166,6 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Draws a gap short if it is longer than all that is not a gap: what happened would have no
-    /// room.
-    fn of_times(length: f64, untimed: u64, gaps: &[Gap]) -> Self {
-        let busy = length - gaps.iter().map(Gap::length).sum::<f64>();
-        let mut gaps: Vec<Gap> =
-            gaps.iter().filter(|gap| busy > 0.0 && gap.length() > busy).copied().collect();
-        gaps.sort_by(|a, b| a.start.total_cmp(&b.start));
-        let gap_count = count(gaps.len() as u64);
-        let gap_width = GAP_WIDTH.min(GAPS_WIDTH_MAX / gap_count.max(1.0));
-        Self { by_time: true, length, untimed, gaps, gap_width }
-    }
-
     /// The length that is drawn in proportion.
     pub(super) fn drawn(&self) -> f64 {
         (self.length - self.gaps.iter().map(Gap::length).sum::<f64>()).max(1.0)
@@ -159,13 +179,16 @@ impl Axis {
 
     /// The place on the axis, from 0 to 100; an event is an interval on an axis of events.
     pub(super) fn start(&self, moment: &Moment) -> f64 {
-        let at = if self.by_time { moment.ms.unwrap_or(0.0) } else { count(moment.event - 1) };
-        self.percent(at)
+        self.percent(if self.by_time { self.at(moment) } else { count(moment.event - 1) })
     }
 
     pub(super) fn end(&self, moment: &Moment) -> f64 {
-        let at = if self.by_time { moment.ms.unwrap_or(0.0) } else { count(moment.event) };
-        self.percent(at)
+        self.percent(if self.by_time { self.at(moment) } else { count(moment.event) })
+    }
+
+    /// Milliseconds since the beginning of the axis.
+    pub(super) fn at(&self, moment: &Moment) -> f64 {
+        moment.ms.unwrap_or(0.0) + self.early
     }
 
     pub(super) fn percent(&self, at: f64) -> f64 {

@@ -57,6 +57,7 @@ impl Index {
         let found = summary.rule_counts.keys().map(|rule| rule.name().to_owned());
         let reasons = figures::reasons(summary).into_iter().take(1);
         let reason = reasons.chain(found).collect::<Vec<_>>().join("; ");
+        let elapsed = summary.stats.as_ref().and_then(|stats| stats.elapsed_ms);
         self.rows.push(IndexRow {
             stream: clipped(&summary.name, STREAM_BYTES_MAX).into_owned(),
             page: page.to_owned(),
@@ -67,7 +68,7 @@ impl Index {
             outcome: figures::outcome(summary),
             reason: clipped(&reason, 300).into_owned(),
             calls: summary.call_counts.total,
-            duration: facts.duration_ms,
+            duration: facts.duration_ms.or(elapsed),
             tokens: usage.tokens_in().zip(usage.output_tokens).map(|(a, b)| a.saturating_add(b)),
             cost: facts.cost_usd,
         });

@@ -17,9 +17,9 @@ pub(super) fn in_words(recording: &Recording, axis: &Axis) -> String {
         count => counted(count, "tool call"),
     };
     if axis.by_time {
-        format!("{calls} in {}, in the order of their starts", duration(axis.length))
+        format!("{calls} in {}, in the order of their first events", duration(axis.length))
     } else {
-        format!("{calls}, in the order of their starts")
+        format!("{calls}, in the order of their first events")
     }
 }
 

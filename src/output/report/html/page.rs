@@ -1,6 +1,9 @@
 //! The page of one stream.
 
+use std::cmp::Reverse;
 use std::fmt::Write as _;
+use std::ops::Range;
+use std::time::{Duration, SystemTime};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -11,9 +14,17 @@ use super::words::OneLine;
 use super::{policy, stats, words};
 use crate::check::{Limit, Note, Outcome, StreamSummary, Verdict, counted};
 use crate::output::report::figures::{self, dollars, grouped};
+use crate::rules::Severity;
+use crate::rules::diagnostic::Diagnostic;
+
+/// The years 2000 to 2999, in milliseconds since 1970.
+const DATES: Range<f64> = 946_684_800_000.0..32_503_680_000_000.0;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
+
+/// Rules whose findings are below the verdict.
+const WORST_MAX: usize = 3;
 
 /// Changed files that a page names; the others are counted.
 const FILES_NAMED_MAX: usize = 10;
@@ -52,6 +63,7 @@ pub(super) fn page(recording: &Recording, index: Option<&str>) -> String {
             @if let Some(index) = index { p.back { a href=(index) { "All streams" } } }
             h1 { (name(&summary.name)) }
             (verdict(summary))
+            (worst_findings(recording))
             (facts(recording))
             (notes(summary))
         }
@@ -111,6 +123,35 @@ fn verdict(summary: &StreamSummary) -> Markup {
     }
 }
 
+/// The first finding of each rule: errors first, and what the end of the stream shows first.
+fn worst_findings(recording: &Recording) -> Markup {
+    let mut groups: Vec<(usize, u64)> = Vec::new();
+    let found = |at: usize| &recording.findings[at].diagnostic;
+    for at in 0..recording.findings.len() {
+        match groups.iter_mut().find(|group| found(group.0).rule == found(at).rule) {
+            Some((_, more)) => *more += 1,
+            None => groups.push((at, 0)),
+        }
+    }
+    groups.sort_by_key(|(at, _)| (found(*at).severity != Severity::Error, Reverse(*at)));
+    html! {
+        @if !groups.is_empty() {
+            ul.worst {
+                @for (at, more) in groups.iter().take(WORST_MAX) {
+                    @let Diagnostic { rule, severity, message, .. } = found(*at);
+                    li.(severity.name()) {
+                        a href={ "#f" (at + 1) } { strong { (rule.name()) } } ": " (OneLine(message))
+                        @if *more > 0 { " (and " (more) " more)" }
+                    }
+                }
+                @if groups.len() > WORST_MAX {
+                    li { a href="#findings" { "and others" } }
+                }
+            }
+        }
+    }
+}
+
 /// What is known about the run: the figures, then what explains them.
 fn facts(recording: &Recording) -> Markup {
     let summary = &recording.summary;
@@ -122,6 +163,7 @@ fn facts(recording: &Recording) -> Markup {
     ];
     let bad = bad.iter().filter(|(count, _)| *count > 0);
     let bad: Vec<String> = bad.map(|(count, what)| format!("{count} {what}")).collect();
+    let turn_noun = if facts.turns == Some(1) { "turn" } else { "turns" };
     let call_noun = if calls.total == 1 { "tool call" } else { "tool calls" };
     let call_count = (calls.total > 0).then(|| grouped(calls.total));
     let usage = &facts.usage;
@@ -139,7 +181,7 @@ fn facts(recording: &Recording) -> Markup {
         (if is_alone { "duration" } else { "agent's duration" }, duration, String::new()),
         ("first to last event", seen, String::new()),
         ("cost", facts.cost_usd.map(dollars), String::new()),
-        ("turns", facts.turns.map(grouped), String::new()),
+        (turn_noun, facts.turns.map(grouped), String::new()),
         (call_noun, call_count, bad.join(", ")),
         ("tokens in", usage.tokens_in().map(grouped), cached),
         ("tokens out", usage.output_tokens.map(grouped), String::new()),
@@ -150,8 +192,9 @@ fn facts(recording: &Recording) -> Markup {
     let size = format!("{count} {events}, {bytes}");
     let details = [
         ("agent", Some(format!("{} {version}", summary.profile))),
+        ("began", recording.clock.first().and_then(date)),
         ("model", facts.model.clone()),
-        ("exit status", summary.exit_status.map(figures::exit_status)),
+        ("command", summary.exit_status.map(figures::exit_status)),
         ("stream", Some(size)),
         ("session", summary.session_id.clone()),
         ("changed files", files(summary)),
@@ -182,6 +225,15 @@ pub(super) fn in_short(figures: &[(&str, Option<String>, String)]) -> Markup {
             }
         }
     }
+}
+
+/// A time since 1970 in milliseconds, as a person reads it.
+fn date(ms: f64) -> Option<String> {
+    // Some agents count from the start of the computer.
+    let seconds = DATES.contains(&ms).then(|| words::whole(ms) / 1_000)?;
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+    let date = humantime::format_rfc3339_seconds(time).to_string();
+    Some(date.replace('T', " ").replace('Z', " UTC"))
 }
 
 /// Whether two durations are not the same but for what surrounds a run.

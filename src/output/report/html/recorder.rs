@@ -262,10 +262,11 @@ impl Recorder {
         } else {
             self.call(update, moment, Some(outcome))
         };
-        let said = update.duration_ms();
+        let said = update.duration_ms().filter(|_| call.start.is_same_time(&moment));
         let took = said.or_else(|| call.start.until(&moment));
-        if let Some(said) = said.filter(|_| call.start.line == moment.line) {
+        if let Some(said) = said {
             call.start = moment.earlier(said);
+            self.clock.started(&call.start);
         }
         let result = update.result().filter(|result| !result.trim().is_empty());
         let result = result.map(|result| Excerpt::of(&result, PAGE_VALUE_BYTES_MAX));

@@ -42,8 +42,10 @@ pub(super) fn of_all<'p>(totals: &StatsTotals, page: impl Fn(&str) -> Option<&'p
         return html! {};
     }
     let stream = |path: &str| {
-        let name = OneLine(path.rsplit(['/', '\\']).next().unwrap_or(path));
-        html! { a href=[page(path)] { (name) } }
+        // Many recordings have the same name, in folders of their agents.
+        let folder = path.rmatch_indices(['/', '\\']).nth(1);
+        let name = folder.map_or(path, |(at, _)| &path[at + 1..]);
+        html! { a href=[page(path)] { (OneLine(name)) } }
     };
     let calls = totals.slowest_calls.iter().take(LONGEST_SHOWN_MAX);
     let calls = calls.map(|call| {

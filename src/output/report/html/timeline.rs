@@ -33,6 +33,9 @@ const TICKS_MAX: f64 = 6.0;
 /// The room for such a label, in percent.
 const TICK_ROOM: f64 = 9.0;
 
+/// The place from which on a label is to the left of its line, in percent.
+const LABEL_END: f64 = 97.0;
+
 /// Where everything is. Horizontal places are percent of the width.
 struct Drawing<'r> {
     axis: Axis,
@@ -134,14 +137,15 @@ impl Drawing<'_> {
         let step = step(&self.axis);
         let places = self.tick_places(step);
         let label = |at: f64| {
-            if self.axis.by_time { offset(at, step < 1_000.0) } else { grouped(whole(at)) }
+            let early = self.axis.early;
+            if self.axis.by_time { offset(at - early, step < 1_000.0) } else { grouped(whole(at)) }
         };
         let (bottom, last) = (self.rows.bottom, self.rows.bottom + 15);
         html! {
             g.ticks {
                 @for at in places {
                     @let x = percent(self.axis.percent(at));
-                    @let anchor = if self.axis.percent(at) > 97.0 { "end" } else { "start" };
+                    @let anchor = if self.axis.percent(at) > LABEL_END { "end" } else { "start" };
                     line x1=(x) x2=(x) y1="0" y2=(bottom + 5) {}
                     text x=(x) y=(last) text-anchor=(anchor) { (label(at)) }
                 }
@@ -152,17 +156,25 @@ impl Drawing<'_> {
     /// The lines of the axis: where something begins again, and each step from there.
     fn tick_places(&self, step: f64) -> Vec<f64> {
         let mut places: Vec<f64> = Vec::new();
+        let mut free = 0.0;
         for (start, end) in self.axis.parts() {
             let last =
                 self.axis.percent(end) - if end < self.axis.length { TICK_ROOM } else { 0.0 };
-            places.push(start);
-            let mut free = self.axis.percent(start) + TICK_ROOM;
+            if self.axis.percent(start) >= free {
+                places.push(start);
+                free = self.axis.percent(start) + TICK_ROOM;
+            }
             let mut at = ((start / step).floor() + 1.0) * step;
             while at <= end && places.len() < 50 {
                 let x = self.axis.percent(at);
-                if x >= free && x <= last {
+                // The label of the last one is to the left of its line.
+                let room = if x > LABEL_END { TICK_ROOM } else { 0.0 };
+                if x >= free + room && x <= last {
                     places.push(at);
                     free = x + TICK_ROOM;
+                }
+                if at + step <= at {
+                    break; // So far from zero a step is nothing.
                 }
                 at += step;
             }
@@ -173,7 +185,10 @@ impl Drawing<'_> {
     fn silences(&self) -> Markup {
         let gaps = &self.axis.gaps;
         let silences = self.recording.entries.all().filter_map(|entry| match entry.kind {
-            EntryKind::Silence(ms) => entry.at.ms().map(|end| Gap { start: end - ms, end }),
+            EntryKind::Silence(ms) => {
+                let end = self.axis.at(&entry.at);
+                entry.at.ms().map(|_| Gap { start: end - ms, end })
+            }
             _ => None,
         });
         // Those that are drawn short are there, also if their entries are left out.

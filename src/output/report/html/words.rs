@@ -57,14 +57,17 @@ pub(super) fn about(ms: f64) -> String {
     let minutes = whole(ms / 60_000.0);
     match minutes {
         0..10 => duration(ms),
-        10..100 => format!("{minutes} m"),
-        100..2_880 => format!("{} h", minutes / 60),
-        _ => format!("{} days", minutes / 1_440),
+        10..180 => format!("{minutes} m"),
+        180..2_880 => format!("{} h", (minutes + 30) / 60),
+        _ => format!("{} days", (minutes + 720) / 1_440),
     }
 }
 
 /// The time since the first event, as a clock shows it. Without tenths, unless they are asked for.
 pub(super) fn offset(ms: f64, has_tenths: bool) -> String {
+    if ms < 0.0 {
+        return format!("−{}", offset(-ms, has_tenths));
+    }
     let ms = whole(ms);
     let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60);
     let tenths = if has_tenths { format!(".{}", ms % 1_000 / 100) } else { String::new() };
@@ -86,6 +89,10 @@ mod tests {
     #[test]
     fn times_are_short() {
         assert_eq!(duration(61_400.0), "1 m 01 s");
+        let minutes = [9.0, 119.0, 200.0, 230.0, 2_900.0, 4_260.0];
+        let about = minutes.map(|it| about(it * 60_000.0));
+        assert_eq!(about, ["9 m 00 s", "119 m", "3 h", "4 h", "2 days", "3 days"]);
+        assert_eq!(offset(-1_500.0, true), "−0:01.5");
         assert_eq!(offset(61_450.0, true), "1:01.4");
         assert_eq!(offset(3_661_000.0, false), "1:01:01");
     }
