@@ -172,6 +172,10 @@ impl ActionRule {
         of.objects(call.object).filter_map(path).map(Cow::into_owned).collect()
     }
 
+    pub(crate) fn may_have_suffix(&self) -> bool {
+        !self.suffix.is_empty()
+    }
+
     /// From the result, shown after the detail.
     pub(crate) fn suffixes(&self, call: Scope<'_>) -> Vec<String> {
         self.suffix.iter().filter_map(|suffix| suffix.filled(call)).collect()

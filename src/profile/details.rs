@@ -46,6 +46,8 @@ pub(crate) struct NoticeRule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NoticeKind {
+    /// What the user asks for.
+    Prompt,
     /// The agent tries a request again.
     Retry,
     /// It shortens its context.

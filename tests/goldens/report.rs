@@ -96,7 +96,7 @@ fn chosen_json_reports_show_every_member() {
         }
     }
     // These take flags, and have tests in `tests/it`.
-    let others = ["stream/stats", "summary/stats", "diff/"];
+    let others = ["stream/stats", "summary/stats", "diff/", "drift/"];
     possible.retain(|path| !others.iter().any(|other| path.starts_with(other)));
     let missing: Vec<&String> = possible.difference(&shown).collect();
     assert_eq!(missing, NOT_SHOWN);

@@ -34,7 +34,7 @@ impl Actions {
         for update in event.calls() {
             match update.change {
                 CallChange::Started | CallChange::StartedAgain => {
-                    let ActionText { attempt, detail, .. } = self.texts(&update.action);
+                    let ActionText { attempt, detail, .. } = self.texts(&update.action, false);
                     self.open.insert(update.number, format!("Unfinished: {attempt}{detail}"));
                 }
                 CallChange::Completed(outcome) => {
@@ -64,23 +64,21 @@ impl Actions {
 
     fn completed(&self, update: &CallUpdate<'_>, outcome: CallOutcome) -> String {
         let suffix = self.suffix(update);
-        let ActionText { done, failed, attempt, detail } = self.texts(&update.action);
+        let ActionText { done, failed, attempt, detail } =
+            self.texts(&update.action, !suffix.is_empty());
         match (outcome, failed) {
             (CallOutcome::Succeeded | CallOutcome::Unknown, _) => {
                 format!("{done}{detail}{suffix}")
             }
-            // The suffix shows that it failed.
-            (CallOutcome::Failed, Some(failed)) if !suffix.is_empty() => {
-                format!("{failed}{detail}{suffix}")
-            }
-            (CallOutcome::Failed, _) => format!("Failed: {attempt}{detail}{suffix}"),
+            (CallOutcome::Failed, Some(failed)) => format!("{failed}{detail}{suffix}"),
+            (CallOutcome::Failed, None) => format!("Failed: {attempt}{detail}{suffix}"),
             (CallOutcome::Rejected, _) => format!("Rejected: {attempt}{detail}"),
             (CallOutcome::Denied, _) => format!("Denied: {attempt}{detail}"),
         }
     }
 
     /// The profile's texts for a call; for a tool it does not know, the name.
-    fn texts(&self, action: &Action) -> ActionText {
+    fn texts(&self, action: &Action, has_suffix: bool) -> ActionText {
         let tool = &action.tool;
         let Some(rule) = action.rule else {
             let name = if tool.is_empty() { "without a name" } else { tool };
@@ -91,12 +89,14 @@ impl Actions {
                 detail: format!(" {}", self.short(name)),
             };
         };
-        let ActionRule { done, failed, attempt, .. } = self.profile.calls.actions.rule(rule);
+        let rule = self.profile.calls.actions.rule(rule);
+        let ActionRule { done, failed, attempt, .. } = rule;
         let attempt = attempt.clone().unwrap_or_else(|| format!("call tool {}", self.line(tool)));
         let detail = &action.detail;
         ActionText {
             done: done.clone().unwrap_or_else(|| attempt.clone()),
-            failed: failed.clone(),
+            // A number in brackets shows what became of it; without one, the text must.
+            failed: failed.clone().filter(|_| has_suffix || !rule.may_have_suffix()),
             attempt,
             detail: if detail.is_empty() {
                 String::new()

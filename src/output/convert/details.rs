@@ -70,6 +70,7 @@ impl DetailLines {
 
     fn notice(&self, notice: &Notice) -> LogLine {
         let (name, style) = match notice.kind {
+            NoticeKind::Prompt => ("Prompt", LineStyle::Quiet),
             NoticeKind::Retry => ("Retry", LineStyle::Quiet),
             NoticeKind::Compaction => ("Compaction", LineStyle::Quiet),
             NoticeKind::Question => ("Question", LineStyle::Quiet),

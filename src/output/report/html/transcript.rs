@@ -139,6 +139,7 @@ fn first_line(text: &str) -> &str {
 
 fn notice(kind: NoticeKind, text: &Excerpt, moment: &Moment, number: u64) -> Markup {
     let name = match kind {
+        NoticeKind::Prompt => "Prompt",
         NoticeKind::Retry => "Retry",
         NoticeKind::Compaction => "Compaction",
         NoticeKind::Question => "Question",
