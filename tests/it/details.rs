@@ -34,14 +34,12 @@ const NO_THINKING: [&str; 19] = [
     "qwen",
     "vibe-old",
 ];
-const NO_NOTICES: [&str; 11] = [
+const NO_NOTICES: [&str; 9] = [
     "amp",
     "antigravity",
     "claude-session",
     "codebuddy",
     "codex-rollout",
-    "gptme",
-    "grok-cli",
     "grok-messages",
     "jsonl",
     "kimi",
@@ -82,7 +80,8 @@ fn the_profiles_know_results_reasoning_and_notices() {
 
 /// The lines of a log that are not actions.
 fn details(log: &str) -> Vec<&str> {
-    let names = ["Thinking: ", "Retry", "Compaction", "Question", "Error", "Note", "    "];
+    let names =
+        ["Thinking: ", "Prompt", "Retry", "Compaction", "Question", "Error", "Note", "    "];
     log.lines().filter(|line| names.iter().any(|name| line.starts_with(name))).collect()
 }
 

@@ -186,7 +186,7 @@ fn crates_stay_in_their_rooms() {
         ("clap", &["cli/args"]),
         ("clap_complete", &["cli/args"]),
         ("clap_mangen", &["cli/args"]),
-        ("humantime", &["cli/args", "output/convert/atif"]),
+        ("humantime", &["cli/args", "output/convert/atif", "output/report/html"]),
         ("tempfile", &["cli/report_target"]),
         ("walkdir", &["cli/inputs"]),
         ("rustix", &["cli/stdio", "cli/producer"]),

@@ -163,7 +163,8 @@ fn check_atif(trajectory: &Value, calls: usize) {
         assert_eq!(step["step_id"], number);
         assert!(step["message"].is_string(), "{step}");
         let calls = step["tool_calls"].as_array().cloned().unwrap_or_default();
-        assert!(step["source"] == "agent" || step["source"] == "system" && calls.is_empty());
+        assert!(step["source"] == "agent" || calls.is_empty());
+        assert!(["agent", "system", "user"].contains(&string(&step["source"])), "{step}");
         let ids: BTreeSet<&str> = calls.iter().map(|it| string(&it["tool_call_id"])).collect();
         assert_eq!(ids.len(), calls.len(), "{step}");
         assert!(calls.iter().all(|it| it["arguments"].is_object()), "{step}");

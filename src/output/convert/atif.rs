@@ -17,6 +17,7 @@ use super::open_calls::{KeptCall, OpenCalls};
 use crate::limits::{
     KEPT_ARGUMENTS_BYTES_MAX, STEP_CALLS_MAX, STEP_RESULT_BYTES_MAX, TEXT_BYTES_MAX,
 };
+use crate::profile::NoticeKind;
 use crate::rules::escape::clipped;
 
 /// The first version with all that is written here.
@@ -165,11 +166,12 @@ impl AtifTrajectory {
 
     /// What is not said by the agent.
     fn note(&mut self, message: &str, at: EventTime, out: &mut String) {
+        self.said_by("system", message, at, out);
+    }
+
+    fn said_by(&mut self, source: &'static str, message: &str, at: EventTime, out: &mut String) {
         let timestamp = at.time_ms.and_then(timestamp);
-        self.write(
-            WrittenStep { timestamp, source: "system", message, ..WrittenStep::default() },
-            out,
-        );
+        self.write(WrittenStep { timestamp, source, message, ..WrittenStep::default() }, out);
     }
 
     fn end(&mut self, result: &RunResult<'_>, at: EventTime, out: &mut String) {
@@ -233,6 +235,12 @@ impl NormalTarget for AtifTrajectory {
             NormalEvent::ThinkingDelta { text, .. } => self.think(text, at, out),
             NormalEvent::ThinkingEnd { .. } if self.step.reasoning.is_empty() => {}
             NormalEvent::ThinkingEnd { .. } => self.step.reasoning.push('\n'),
+            NormalEvent::Notice { kind: NoticeKind::Prompt, detail: Some(text) } => {
+                if self.calls.is_empty() {
+                    self.flush(out);
+                }
+                self.said_by("user", text, at, out);
+            }
             NormalEvent::Error { message, .. } => {
                 if self.calls.is_empty() {
                     self.flush(out);

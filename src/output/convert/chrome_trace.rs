@@ -11,6 +11,7 @@ use super::normal::{NormalEvent, RunResult};
 use super::normal_target::{EventTime, NormalTarget};
 use super::open_calls::{KeptCall, OpenCalls};
 use crate::limits::MESSAGE_BYTES_MAX;
+use crate::profile::NoticeKind;
 use crate::rules::escape::clipped;
 
 /// The threads of the trace.
@@ -24,6 +25,8 @@ pub(super) struct ChromeTrace {
     has_events: bool,
     profile: String,
     session_id: Option<String>,
+    /// What the user asked for first.
+    prompt: Option<String>,
     turn: (u64, ClockTime),
     /// When the open text began.
     text: Option<ClockTime>,
@@ -117,7 +120,8 @@ impl ChromeTrace {
         let args = serde_json::to_value(result).unwrap_or_default();
         self.instant("run", result.outcome, now, &args, out);
         let clock = self.clock.meaning();
-        let data = json!({"profile": self.profile, "session_id": self.session_id, "clock": clock});
+        let data = json!({"profile": self.profile, "session_id": self.session_id,
+            "prompt": self.prompt, "clock": clock});
         out.push_str("],\"otherData\":");
         out.push_str(&data.to_string());
         out.push_str("}\n");
@@ -157,6 +161,11 @@ impl NormalTarget for ChromeTrace {
             NormalEvent::ThinkingEnd { .. } => {
                 let (start, bytes) = self.thinking.take().unwrap_or((now, 0));
                 self.span((TEXT, "thinking"), (start, now), &json!({"bytes": bytes}), out);
+            }
+            // It often comes before the first event with a time.
+            NormalEvent::Notice { kind: NoticeKind::Prompt, detail } => {
+                let prompt = detail.map(|text| clipped(text, MESSAGE_BYTES_MAX).into_owned());
+                self.prompt = self.prompt.take().or(prompt);
             }
             NormalEvent::Notice { kind, detail } => {
                 let args = json!({"kind": kind, "detail": detail});

@@ -222,7 +222,7 @@ fn a_page_shows_the_figures() {
     for expected in [
         "<th scope=\"row\">gemini (no version)</th>",
         "<th scope=\"row\">read_file</th>",
-        "<a href=\"report.pages/0001-tools-ndjson.html\">tools.ndjson</a>",
+        "<a href=\"report.pages/0001-tools-ndjson.html\">gemini/tools.ndjson</a>",
     ] {
         assert!(index.contains(expected), "{expected}: {index}");
     }

@@ -140,7 +140,8 @@ fn worst_findings(recording: &Recording) -> Markup {
                 @for (at, more) in groups.iter().take(WORST_MAX) {
                     @let Diagnostic { rule, severity, message, .. } = found(*at);
                     li.(severity.name()) {
-                        a href={ "#f" (at + 1) } { strong { (rule.name()) } } ": " (OneLine(message))
+                        a href={ "#f" (at + 1) } { strong { (rule.name()) } } ": "
+                        (OneLine(message))
                         @if *more > 0 { " (and " (more) " more)" }
                     }
                 }
