@@ -126,6 +126,7 @@ class Model:
     def __init__(self, script):
         self.script = script
         self.log = []
+        self.asked = None  # when the first request came
         self.missing = None
         self.stalled = threading.Event()
         self.lock = threading.Lock()
@@ -146,6 +147,7 @@ class Model:
     def answer(self, path, body):
         """The reply to a request, written into the log."""
         with self.lock:
+            self.asked = self.asked or time.monotonic()
             # Requests without tools ask for titles and summaries.
             main = bool(wire.tools(body))
             self.count += main
