@@ -113,6 +113,7 @@ const ENDS: [(&str, u8, &str, &str); 5] = [
 fn ends_that_the_lab_found_are_judged_right() {
     for (profile, status, judged, stream) in ENDS {
         let status = format!("--exit-status={status}");
+        let stream = format!("{stream}\n");
         let report = text(&run_on(&["--profile", profile, &status], stream.as_bytes()).stdout);
         assert!(report.contains(&format!("-: {judged}")), "{profile}: {report}");
     }
