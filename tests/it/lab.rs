@@ -50,7 +50,7 @@ fn recordings_of_the_lab_are_judged_by_their_truth() {
 }
 
 /// The end of runs of today's versions, shortened: the profile, the exit status, how it is judged.
-const ENDS: [(&str, u8, &str, &str); 5] = [
+const ENDS: [(&str, u8, &str, &str); 6] = [
     // Kilo 7.7.7 writes an error that is a text, when the model gives no output.
     (
         "opencode",
@@ -96,6 +96,24 @@ const ENDS: [(&str, u8, &str, &str); 5] = [
             r#"{"sessionUpdate":"session_info_update","#,
             r#""_meta":{"codex":{"threadStatus":{"type":"systemError"}}}}}}
 {"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#
+        ),
+    ),
+    // CodeBuddy 0.3.201 gives up a half text, and writes a whole one of another message.
+    (
+        "codebuddy",
+        0,
+        "conforming, failed: profile codebuddy",
+        concat!(
+            r#"{"type":"system","subtype":"init","session_id":"s","cwd":"/w","tools":[],"#,
+            r#""mcp_servers":[],"model":"m","permissionMode":"default","apiKeySource":"codebuddy"}
+{"type":"stream_event","session_id":"s","event":{"type":"message_start","message":{"id":"a"}}}
+{"type":"stream_event","session_id":"s","event":{"type":"content_block_start","index":0}}
+{"type":"stream_event","session_id":"s","event":{"type":"content_block_delta","index":0,"#,
+            r#""delta":{"type":"text_delta","text":"Hel"}}}
+{"type":"assistant","session_id":"s","message":{"id":"b","role":"assistant","content":["#,
+            r#"{"type":"text","text":"aborted"}]}}
+{"type":"result","subtype":"error_during_execution","is_error":true,"session_id":"s","#,
+            r#""duration_ms":1,"errors":["aborted"]}"#
         ),
     ),
     // Cline 3.0.65 exits with 0 when it was ended.
