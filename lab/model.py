@@ -51,6 +51,7 @@ class Turn:
         self.tools = wire.tools(body)
         self.results = wire.results(body)
         self.user = wire.said_by_user(body)
+        self.body = body
 
     def shell(self, command, **more):
         """A call of the agent's shell."""
@@ -59,6 +60,13 @@ class Turn:
         if name is None:
             raise Missing("no shell")
         return Call(name, fill(self.tools[name], command, more))
+
+    def kind(self, name, kinds):
+        """The first of these kinds that the agent names with a tool, or anywhere."""
+        tools = [json.dumps(tool) for tool in self.body.get("tools") or []]
+        own = " ".join(text for text in tools if f'"{name.split("/")[-1]}"' in text)
+        named = [kind for text in (own, json.dumps(self.body)) for kind in kinds if re.search(rf"\b{kind}\b", text)]
+        return named[0] if named else kinds[0]
 
     def tool(self, pattern, command="", **more):
         """A call of the first tool whose name fits."""
@@ -118,6 +126,7 @@ class Model:
     def __init__(self, script):
         self.script = script
         self.log = []
+        self.asked = None  # when the first request came
         self.missing = None
         self.stalled = threading.Event()
         self.lock = threading.Lock()
@@ -138,6 +147,7 @@ class Model:
     def answer(self, path, body):
         """The reply to a request, written into the log."""
         with self.lock:
+            self.asked = self.asked or time.monotonic()
             # Requests without tools ask for titles and summaries.
             main = bool(wire.tools(body))
             self.count += main

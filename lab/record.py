@@ -21,7 +21,7 @@ import truth
 from model import Model
 from scenarios import ALL, PROMPT, Scenario
 
-LIMIT = 60
+LIMIT = 60  # seconds from the first request, and for the start
 SETTLE = 2  # seconds between the stall and the signal
 DRAIN = 5  # seconds for the last lines after the agent's exit
 ROOT = "/tmp/lab"
@@ -113,10 +113,13 @@ def record(plan):
             if again:
                 execute(Plan(plan.package, plan.scenario), Run(plan, model.url, top), model, top / "first")
                 model.log.clear()
+                model.asked = None
                 model.count = 0
             happened = execute(plan, Run(plan, model.url, top, again), model, top / "out")
             happened["survivors"] = kill_survivors(top)
-            save(plan, model, top, happened)
+            happened["asked"] = bool(model.log)
+            if model.log or not (happened["killed"] or happened["timed_out"]):
+                save(plan, model, top, happened)
             return happened
     finally:
         kill_survivors(top)
@@ -141,17 +144,14 @@ def execute(plan, run, model, out):
         )
 
     begin = time.monotonic()
-    end = begin + LIMIT
     with open(out / "stderr.txt", "wb") as stderr:
         agent, reader = start(plan, launch.args, run.work, env, stderr, out)
         killed = timed_out = False
         if plan.signal:
-            killed = wait_for_stall(plan, model, run, agent, end)
+            killed = wait_for_stall(plan, model, run, agent, begin)
             if killed:
                 kill(plan, agent)
-        try:
-            agent.wait(max(1, end - time.monotonic()))
-        except subprocess.TimeoutExpired:
+        if not ends(agent, model, begin):
             timed_out = True
             stop(agent)
         reader.join(DRAIN)
@@ -209,10 +209,10 @@ def start(plan, args, work, env, stderr, out):
     stream = out / "stream.ndjson"
     report = ["--report", f"json={out / 'live.json'}", "--quiet", "--tee", stream]
     if plan.mode == "run":
-        args = [checker(), "--no-stdin", "--timeout", f"{LIMIT}s", *report, "--", *args]
+        args = [checker(), "--no-stdin", "--timeout", f"{2 * LIMIT}s", *report, "--", *args]
     if plan.mode == "pipe":
         # The alarm comes early from us: see `kill`.
-        args = ["timeout", "-s", plan.signal or "TERM", "-k", "12", str(LIMIT), *args]
+        args = ["timeout", "-s", plan.signal or "TERM", "-k", "12", str(2 * LIMIT), *args]
     agent = subprocess.Popen(
         args,
         cwd=work,
@@ -232,9 +232,23 @@ def start(plan, args, work, env, stderr, out):
     return agent, Reader(agent.stdout, target, check)
 
 
-def wait_for_stall(plan, model, run, agent, end):
+def deadline(model, begin):
+    """When the run must have ended. On a busy machine the start takes long."""
+    return (model.asked or begin + LIMIT) + LIMIT
+
+
+def ends(agent, model, begin):
+    """Waits until the agent ends. False if it does not."""
+    while agent.poll() is None:
+        if time.monotonic() > deadline(model, begin):
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def wait_for_stall(plan, model, run, agent, begin):
     """Waits until the scenario stands still. False if the agent ended before."""
-    while time.monotonic() < end - 10 and agent.poll() is None:
+    while time.monotonic() < deadline(model, begin) - 10 and agent.poll() is None:
         if model.stalled.is_set() or (run.work / "started").exists():
             time.sleep(SETTLE)
             return agent.poll() is None

@@ -228,16 +228,15 @@ def subagent_tool(turn):
     return end() if turn.results else Reply(calls=[delegate(turn)])
 
 
+KINDS = ("general-purpose", "general", "coder", "worker", "explore")
+
+
 def delegate(turn):
     names = ("task", "agent", "spawn_agent", "subagent")
     name = next((name for name in turn.tools if name.split("/")[-1].lower() in names), None)
     if name is None:
         raise Missing("no tool that starts a sub-agent")
-    kinds = str(turn.tools[name])
-    kind = next(
-        (kind for kind in ("general-purpose", "general", "coder", "worker") if kind in kinds),
-        "general-purpose",
-    )
+    kind = turn.kind(name, KINDS)
     tool = f"^{name}$"
     return turn.tool(
         tool,

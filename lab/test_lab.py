@@ -6,6 +6,7 @@ import unittest
 import urllib.error
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 sys.dont_write_bytecode = True
 
@@ -15,7 +16,7 @@ import judge
 import record
 import truth
 import wire
-from model import Call, Missing, Model, Reply, fill
+from model import Call, Missing, Model, Reply, Turn, fill
 from scenarios import ALL, Scenario
 
 RAN = {"timed_out": False, "killed": False}
@@ -204,6 +205,21 @@ class Server(unittest.TestCase):
         kinds = {"command": {"type": "array"}, "why": {"type": "string"}, "ms": {"type": "integer"}}
         found = fill({"properties": kinds, "required": ["command", "why"]}, "ls", {})
         self.assertEqual(found, {"command": ["bash", "-c", "ls"], "why": "say hi"})
+
+
+    def test_the_kind_of_a_sub_agent_is_one_that_the_agent_names(self):
+        def kind(description, system=""):
+            tool = {"type": "function", "function": {"name": "task", "description": description}}
+            message = {"role": "system", "content": system}
+            return Turn({"tools": [tool], "messages": [message]}, 1).kind("task", ("general", "worker"))
+
+        self.assertEqual(kind("Generally: worker, explorer"), "worker")
+        self.assertEqual(kind("One of the catalog", system="- worker: works"), "worker")
+        self.assertEqual(kind("none"), "general")
+
+    def test_a_slow_start_does_not_end_a_run(self):
+        self.assertEqual(record.deadline(SimpleNamespace(asked=None), 10), 130)
+        self.assertEqual(record.deadline(SimpleNamespace(asked=40), 10), 100)
 
 
 class Plans(unittest.TestCase):

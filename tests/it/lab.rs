@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::streams::{files, program, root, text};
+use crate::streams::{files, program, root, run_on, text};
 
 /// The exit code and what is printed.
 fn run(flags: &[String], file: &Path) -> (Option<i32>, String) {
@@ -47,6 +47,94 @@ fn recordings_of_the_lab_are_judged_by_their_truth() {
         assert_eq!(files(&folder, "ndjson").len(), truths.as_object().unwrap().len());
     }
     assert!(judged >= 80, "only {judged} recordings");
+}
+
+/// The end of runs of today's versions, shortened: the profile, the exit status, how it is judged.
+const ENDS: [(&str, u8, &str, &str); 6] = [
+    // Kilo 7.7.7 writes an error that is a text, when the model gives no output.
+    (
+        "opencode",
+        1,
+        "conforming, failed: profile opencode",
+        r#"{"type":"error","timestamp":2,"sessionID":"s","error":"run ended without a message"}"#,
+    ),
+    // opencode 1.18.33 writes a call that was cut with its connection as one that failed.
+    (
+        "opencode",
+        0,
+        "conforming, succeeded: profile opencode, 3 events, 1 turn, exit status 0",
+        concat!(
+            r#"{"type":"tool_use","timestamp":1,"sessionID":"s","part":{"id":"p","messageID":"m","#,
+            r#""type":"tool","callID":"c","tool":"bash","state":{"status":"error","input":{},"#,
+            r#""error":"Tool execution aborted","metadata":{"interrupted":true}}}}
+{"type":"text","timestamp":3,"sessionID":"s","part":{"id":"q","messageID":"n","type":"text","#,
+            r#""text":"Hi"}}
+{"type":"step_finish","timestamp":4,"sessionID":"s","part":{"id":"r","messageID":"n","#,
+            r#""type":"step-finish","reason":"stop"}}"#
+        ),
+    ),
+    // omp 18.2.3 gives up after empty answers, and exits with 0.
+    (
+        "pi",
+        0,
+        "conforming, failed: profile pi",
+        r#"{"type":"session","version":3,"id":"s","timestamp":"2026-11-22T16:11:36.378Z","cwd":"/w"}
+{"type":"agent_start"}
+{"type":"message_end","message":{"role":"assistant","content":[],"stopReason":"stop"}}
+{"type":"auto_retry_end","success":false,"attempt":3,"finalError":"an empty stop"}
+{"type":"agent_end","messages":[],"isTerminal":true}"#,
+    ),
+    // codex-acp 2.6.0 says `end_turn` when the connection was lost, or the output limit reached.
+    (
+        "acp",
+        0,
+        "conforming, failed: profile acp",
+        concat!(
+            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}
+{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}
+{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":"#,
+            r#"{"sessionUpdate":"session_info_update","#,
+            r#""_meta":{"codex":{"threadStatus":{"type":"systemError"}}}}}}
+{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#
+        ),
+    ),
+    // CodeBuddy 0.3.201 gives up a half text, and writes a whole one of another message.
+    (
+        "codebuddy",
+        0,
+        "conforming, failed: profile codebuddy",
+        concat!(
+            r#"{"type":"system","subtype":"init","session_id":"s","cwd":"/w","tools":[],"#,
+            r#""mcp_servers":[],"model":"m","permissionMode":"default","apiKeySource":"codebuddy"}
+{"type":"stream_event","session_id":"s","event":{"type":"message_start","message":{"id":"a"}}}
+{"type":"stream_event","session_id":"s","event":{"type":"content_block_start","index":0}}
+{"type":"stream_event","session_id":"s","event":{"type":"content_block_delta","index":0,"#,
+            r#""delta":{"type":"text_delta","text":"Hel"}}}
+{"type":"assistant","session_id":"s","message":{"id":"b","role":"assistant","content":["#,
+            r#"{"type":"text","text":"aborted"}]}}
+{"type":"result","subtype":"error_during_execution","is_error":true,"session_id":"s","#,
+            r#""duration_ms":1,"errors":["aborted"]}"#
+        ),
+    ),
+    // Cline 3.0.65 exits with 0 when it was ended.
+    (
+        "cline",
+        0,
+        "conforming, failed (interrupted): profile cline",
+        r#"{"ts":"2026-11-22T16:19:55Z","type":"run_result","finishReason":"completed","text":""}
+{"ts":"2026-11-22T16:19:56Z","type":"run_aborted","reason":"local_abort"}"#,
+    ),
+];
+
+/// Goal: what the lab found in today's versions stays known. Method: the verdict of each stream.
+#[test]
+fn ends_that_the_lab_found_are_judged_right() {
+    for (profile, status, judged, stream) in ENDS {
+        let status = format!("--exit-status={status}");
+        let stream = format!("{stream}\n");
+        let report = text(&run_on(&["--profile", profile, &status], stream.as_bytes()).stdout);
+        assert!(report.contains(&format!("-: {judged}")), "{profile}: {report}");
+    }
 }
 
 /// Goal: the lab's truth, comparisons and wire formats are right. Method: its own tests.
