@@ -227,11 +227,11 @@ impl StatsCollector {
             self.was_open(duration, end);
         }
         let between = || Some(facts.time? - start?);
-        let Some(took) = said.or_else(between) else {
+        let Some(duration) = said.or_else(between) else {
             self.shows_open_calls = false;
             return;
         };
-        let Some(duration_ms) = not_negative(took).map(whole) else { return };
+        let Some(duration_ms) = not_negative(duration).map(whole) else { return };
         let has_room = self.durations < DURATIONS_MAX;
         self.durations += usize::from(has_room);
         let ToolFigures { counts, durations } = self.tool(&tool);

@@ -252,9 +252,9 @@ impl TerminalCheck {
     /// The line that says that the run failed, and what it is.
     pub(crate) fn failure(&self) -> Option<(u64, FailureSign)> {
         let end = self.terminal.filter(|end| end.outcome == RunOutcome::Failure);
-        let of_end = |end: TerminalEvent| match end.is_provisional {
-            true => (end.line, FailureSign::LastEvent),
-            false => (end.line, FailureSign::TerminalEvent),
+        let of_end = |end: TerminalEvent| {
+            let is_last = end.is_provisional;
+            (end.line, if is_last { FailureSign::LastEvent } else { FailureSign::TerminalEvent })
         };
         self.fatal_error.map(|line| (line, FailureSign::Error)).or(end.map(of_end))
     }

@@ -177,10 +177,12 @@ fn facts(recording: &Recording) -> Markup {
     let seen = axis.by_time.then_some(axis.length);
     let seen = seen.filter(|seen| duration.is_none_or(|duration| differ(*seen, duration)));
     let is_alone = seen.is_none();
+    let seen_noun =
+        if axis.early > 0.0 { "first call to last event" } else { "first to last event" };
     let (duration, seen) = (duration.map(words::duration), seen.map(words::duration));
     let figures = [
         (if is_alone { "duration" } else { "agent's duration" }, duration, String::new()),
-        ("first to last event", seen, String::new()),
+        (seen_noun, seen, String::new()),
         ("cost", facts.cost_usd.map(dollars), String::new()),
         (turn_noun, facts.turns.map(grouped), String::new()),
         (call_noun, call_count, bad.join(", ")),

@@ -164,7 +164,8 @@ impl Drawing<'_> {
                 places.push(start);
                 free = self.axis.percent(start) + TICK_ROOM;
             }
-            let mut at = ((start / step).floor() + 1.0) * step;
+            let early = self.axis.early;
+            let mut at = (((start - early) / step).floor() + 1.0) * step + early;
             while at <= end && places.len() < 50 {
                 let x = self.axis.percent(at);
                 // The label of the last one is to the left of its line.

@@ -65,7 +65,7 @@ pub(super) fn about(ms: f64) -> String {
 
 /// The time since the first event, as a clock shows it. Without tenths, unless they are asked for.
 pub(super) fn offset(ms: f64, has_tenths: bool) -> String {
-    if ms < 0.0 {
+    if ms <= -1.0 {
         return format!("−{}", offset(-ms, has_tenths));
     }
     let ms = whole(ms);
