@@ -300,7 +300,7 @@ impl fmt::Display for Note {
                 write!(out, "the terminal event in line {line} says that the run failed")
             }
             Self::FailureReported { line, sign: FailureSign::LastEvent } => {
-                write!(out, "the last event is line {line}: a run that ends with it has failed")
+                write!(out, "the stream ends with line {line}, which means that the run failed")
             }
             Self::CutShort { no_terminal_event, open_calls } => {
                 let missing = no_terminal_event.then_some("there is no terminal event");

@@ -178,7 +178,7 @@ impl TerminalCheck {
         let diagnostic = match end.outcome {
             RunOutcome::Failure => {
                 let message = if end.is_provisional {
-                    "a run that ends with this event has failed"
+                    "the stream ends with this event, which means that the run failed"
                 } else {
                     "the terminal event says that the run failed"
                 };
