@@ -6,7 +6,7 @@ use std::fs;
 use ndjson_check::{Checker, RunStats, To};
 use serde_json::{Value, json};
 
-use crate::streams::{converted, root};
+use crate::streams::{converted, root, run_on, text};
 
 const PARALLEL: &str = "lab/recordings/opencode-1.18.33/parallel.ndjson";
 
@@ -94,4 +94,20 @@ fn each_output_has_the_duration() {
     let run = spans.pop().unwrap();
     assert_eq!(spans, [1_211, 2_161]);
     assert!(run >= 2_161, "{run}");
+}
+
+/// Goal: a page is written, whatever times a stream has.
+#[test]
+fn no_time_is_too_large_for_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    for first in [1e15 as u64, 1e17 as u64, 2e17 as u64, 1e18 as u64, u64::MAX - 5_000] {
+        let stream = stream(0, &[[100, 50, 100], [first, first - 50, first]], first + 2_000);
+        let target = format!("html={}", page.display());
+        let output =
+            run_on(&["--quiet", "--profile", "opencode", "--report", &target], stream.as_bytes());
+        assert_eq!(text(&output.stderr), "", "{first}");
+        let written = fs::read_to_string(&page).unwrap();
+        assert!(written.contains("</html>") && written.len() < 100_000, "{first}");
+    }
 }

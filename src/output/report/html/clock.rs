@@ -239,6 +239,28 @@ mod tests {
         assert_eq!(axis.parts().len(), 3);
     }
 
+    /// Goal: of many equal gaps those that fit are drawn short.
+    #[test]
+    fn many_gaps_are_short() {
+        let bursts =
+            (0..15_u32).flat_map(|hour| [0.0, 1_000.0].map(|ms| f64::from(hour) * 3.6e6 + ms));
+        let axis = axis(&bursts.collect::<Vec<_>>());
+        assert_eq!(axis.gaps.len(), PAGE_GAPS_MAX);
+    }
+
+    /// Goal: a call that began before the first event is on the axis, and so is all after it.
+    #[test]
+    fn an_axis_begins_with_the_first_call() {
+        let mut clock = Clock::default();
+        let first = clock.tick(1, Some(5_000.0));
+        let second = clock.tick(2, Some(6_000.0));
+        let start = second.earlier(4_000.0);
+        clock.started(&start);
+        let axis = clock.axis();
+        let places = [&start, &first, &second].map(|moment| axis.start(moment));
+        assert_eq!((axis.length, axis.early, places), (4_000.0, 3_000.0, [0.0, 75.0, 100.0]));
+    }
+
     /// Goal: two events with nothing between them have a whole axis.
     #[test]
     fn a_gap_alone_has_the_whole_axis() {
