@@ -34,6 +34,7 @@ FAIR = {
     "run-failed",
     "stderr-in-stream",
     "silent-failure",
+    "success-after-fatal-error",
     "pipe-held-open",
 }
 

@@ -50,7 +50,7 @@ fn recordings_of_the_lab_are_judged_by_their_truth() {
 }
 
 /// The end of runs of today's versions, shortened: the profile, the exit status, how it is judged.
-const ENDS: [(&str, u8, &str, &str); 6] = [
+const ENDS: [(&str, u8, &str, &str); 8] = [
     // Kilo 7.7.7 writes an error that is a text, when the model gives no output.
     (
         "opencode",
@@ -98,6 +98,29 @@ const ENDS: [(&str, u8, &str, &str); 6] = [
 {"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#
         ),
     ),
+    // Copilot 1.0.102 says in its answer that it had none.
+    (
+        "acp",
+        0,
+        "conforming, failed: profile acp",
+        concat!(
+            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}
+{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":"#,
+            r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"#,
+            r#""Error: Failed to get response from the AI model; retried 5 times"}}}}
+{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#
+        ),
+    ),
+    // Qwen Code 0.24.4 has a method that ACP does not have.
+    (
+        "acp",
+        0,
+        "conforming, succeeded: profile acp, 1 warning, 4 events, exit status 0",
+        r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}
+{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}
+{"jsonrpc":"2.0","id":1,"method":"craft/drainMidTurnQueue","params":{"sessionId":"s"}}
+{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#,
+    ),
     // CodeBuddy 0.3.201 gives up a half text, and writes a whole one of another message.
     (
         "codebuddy",
@@ -134,6 +157,63 @@ fn ends_that_the_lab_found_are_judged_right() {
         let stream = format!("{stream}\n");
         let report = text(&run_on(&["--profile", profile, &status], stream.as_bytes()).stdout);
         assert!(report.contains(&format!("-: {judged}")), "{profile}: {report}");
+    }
+}
+
+/// Goal: Copilot's commands that fail are counted. Method: 1.0.83 has the exit code elsewhere.
+#[test]
+fn both_places_of_an_exit_code_are_known() {
+    let file = root().join("fixtures/agents/copilot/failed-command.ndjson");
+    let new = fs::read_to_string(file).unwrap();
+    let place = r#""shellExecution":{"exitCode":3}"#;
+    assert!(new.contains(place));
+    let old = new.replace(place, r#""toolTelemetry":{"metrics":{"exit_code":3}}"#);
+    for stream in [new, old] {
+        let report = text(&run_on(&[], stream.as_bytes()).stdout);
+        assert!(report.contains("(1 failed)"), "{report}");
+    }
+}
+
+/// The begin of a notification in ACP, before what it says.
+const SAYS: &str =
+    r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":"#;
+
+/// How agents say in ACP that a call was refused.
+const REFUSALS: [&str; 4] = [
+    // Vibe 3.0.3.
+    r#""sessionUpdate":"tool_call_update","toolCallId":"c","status":"failed","rawOutput":
+{"error":{"code":"tool_denied"},"_meta":{"approval":{"approvalSource":"user"}}}"#,
+    // opencode 1.18.33.
+    r#""sessionUpdate":"tool_call_update","toolCallId":"c","status":"failed","rawOutput":
+{"error":"The user rejected permission to use this specific tool call."}"#,
+    // Qwen Code 0.24.4.
+    r#""sessionUpdate":"tool_call_update","toolCallId":"c","status":"failed","content":[{"type":
+"content","content":{"type":"text","text":"Tool \"Shell\" was canceled by the user."}}]"#,
+    // CodeBuddy 0.3.201, which leaves the call open.
+    r#""sessionUpdate":"session_info_update","_meta":
+{"codebuddy.ai/decision":"deny","codebuddy.ai/toolCallId":"c"}"#,
+];
+
+/// Goal: a refused call is no failed one, whatever the agent. Method: one call, refused.
+#[test]
+fn refusals_in_acp_are_known() {
+    let update = |members: &str| {
+        let members = members.replace('\n', "");
+        format!(r#"{SAYS}{{{members}}}}}}}"#)
+    };
+    let call =
+        update(r#""sessionUpdate":"tool_call","toolCallId":"c","status":"pending","title":"t""#);
+    for refusal in REFUSALS {
+        let stream = [
+            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{}}}"#,
+            &call,
+            &update(refusal),
+            r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#,
+            "",
+        ];
+        let report = run_on(&["--profile", "acp"], stream.join("\n").as_bytes()).stdout;
+        let report = text(&report);
+        assert!(report.contains("4 events, 1 tool call (1 rejected)"), "{refusal}: {report}");
     }
 }
 
