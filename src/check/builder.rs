@@ -100,11 +100,12 @@ impl CheckerBuilder {
         self
     }
 
-    /// Whether the summary has [`RunStats`](super::RunStats), whatever else it has.
+    /// Whether the members of events are compared with their schemas. Comes after
+    /// [`CheckerBuilder::stats`], which turns this on and off, too.
     #[cfg(feature = "cli")]
     #[must_use]
-    pub(crate) fn figures(mut self, are_wanted: bool) -> Self {
-        self.options.collects_stats |= are_wanted;
+    pub(crate) fn members(mut self, are_compared: bool) -> Self {
+        self.options.compares_members = are_compared;
         self
     }
 

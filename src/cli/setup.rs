@@ -21,8 +21,8 @@ pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
         .max_line_bytes(cli.max_line_bytes.0)
         .many_sessions(cli.sessions == SessionCount::Many)
         .sha256(cli.report.iter().any(|report| report.format == ReportFormat::Json))
-        .stats(cli.stats)
-        .figures(writes_pages(cli))
+        .stats(cli.stats || writes_pages(cli))
+        .members(cli.stats)
         .times(shows_times(cli))
         .plain(cli.engine == EngineName::Reference);
     for (rule, severity) in config.severities() {

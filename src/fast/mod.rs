@@ -17,8 +17,8 @@
 //! condition of a profile) reads it, and what was read is literal. So this holds for any schema
 //! and any profile. One that reads everything leaves no slot, and nothing is learned.
 //!
-//! Only events inside the run are learned, and a stream's first event is never recalled: it may be
-//! validated against another schema. Slots for numbers take digits only, at most fifteen, so that
+//! Only valid events are learned. A stream's first event is never recalled: it may be validated
+//! against another schema. Slots for numbers take digits only, at most fifteen, so that
 //! every question about the *kind* of a number (integer or not) has the same answer. Shapes belong
 //! to one contract. A line without terminator is not recalled: its end is not known.
 

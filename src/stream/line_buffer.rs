@@ -1,4 +1,4 @@
-//! Bytes → lines. The only place that cuts the stream, and it cuts at `\n` only.
+//! Bytes → blocks of whole lines. Only `\n` ends a line.
 
 use std::collections::VecDeque;
 
@@ -239,7 +239,8 @@ impl LineBuffer {
 pub(crate) mod tests {
     use super::*;
 
-    type Row = (u64, u64, u64, Vec<u8>, Ending);
+    /// Number, offset, length, bytes and ending of a line.
+    type LineParts = (u64, u64, u64, Vec<u8>, Ending);
 
     /// Feeds a stream in chunks of at most `chunk` bytes.
     pub(crate) fn each_block(
@@ -270,7 +271,7 @@ pub(crate) mod tests {
         }
     }
 
-    fn rows(stream: &[u8], chunk: usize, max: u64) -> Vec<Row> {
+    fn rows(stream: &[u8], chunk: usize, max: u64) -> Vec<LineParts> {
         let mut rows = Vec::new();
         each_block(stream, chunk, max, |block| {
             rows.extend(block.map(|line| {

@@ -101,7 +101,9 @@ fn each_output_has_the_duration() {
 fn no_time_is_too_large_for_a_page() {
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("page.html");
-    for first in [1e15 as u64, 1e17 as u64, 2e17 as u64, 1e18 as u64, u64::MAX - 5_000] {
+    for first in
+        [10_u64.pow(15), 10_u64.pow(17), 2 * 10_u64.pow(17), 10_u64.pow(18), u64::MAX - 5_000]
+    {
         let stream = stream(0, &[[100, 50, 100], [first, first - 50, first]], first + 2_000);
         let target = format!("html={}", page.display());
         let output =

@@ -199,7 +199,7 @@ const REFUSALS: [&str; 4] = [
 fn refusals_in_acp_are_known() {
     let update = |members: &str| {
         let members = members.replace('\n', "");
-        format!(r#"{SAYS}{{{members}}}}}}}"#)
+        format!("{SAYS}{{{members}}}}}}}")
     };
     let call =
         update(r#""sessionUpdate":"tool_call","toolCallId":"c","status":"pending","title":"t""#);

@@ -22,12 +22,21 @@ fn sources() -> Vec<(String, String)> {
         .into_iter()
         .map(|path| {
             let text = fs::read_to_string(&path).unwrap();
-            let code = text.split("#[cfg(test)]").next().unwrap().to_owned();
+            let code = text[..start_of_tests(&text)].to_owned();
             (path.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned(), code)
         })
         .collect();
     assert!(sources.len() > 25);
     sources
+}
+
+fn start_of_tests(text: &str) -> usize {
+    let starts_tests = |at: &usize| {
+        let item = text[*at..].lines().skip(2).find(|line| !line.starts_with("#["));
+        item.is_some_and(|line| line.ends_with("mod tests {"))
+    };
+    let tests = text.match_indices("\n#[cfg(test)]\n").map(|(at, _)| at);
+    tests.into_iter().find(starts_tests).unwrap_or(text.len())
 }
 
 fn module(path: &str) -> &str {

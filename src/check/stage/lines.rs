@@ -193,7 +193,7 @@ impl<'c> LineCheck<'c> {
         }
     }
 
-    /// The end of the stream decides what is in doubt, and shows what is wrong with an array.
+    /// The stream is over: now it is clear whether it is NDJSON, and what is wrong with an array.
     pub(crate) fn finish(&mut self, array_defect: Option<Diagnostic>, findings: &mut Findings<'_>) {
         self.framing = self.framing.finish();
         match array_defect {

@@ -59,7 +59,7 @@ impl Place {
 }
 
 impl TerminalCheck {
-    /// Where an event comes that comes now.
+    /// The place of the next event.
     #[inline]
     pub(crate) fn place(&self, facts: &Facts<'_>) -> Place {
         if self.terminal.is_none() && self.provisional.is_none() {
