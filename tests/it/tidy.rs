@@ -18,25 +18,22 @@ const FLOORS: [&str; 11] = [
 /// Path relative to `src`, and text without the unit tests at its end.
 fn sources() -> Vec<(String, String)> {
     let folder = root().join("src");
-    let sources: Vec<_> = files(&folder, "rs")
-        .into_iter()
-        .map(|path| {
-            let text = fs::read_to_string(&path).unwrap();
-            let code = text[..start_of_tests(&text)].to_owned();
-            (path.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned(), code)
-        })
-        .collect();
+    let paths = files(&folder, "rs").into_iter();
+    let sources = paths.map(|path| {
+        let text = fs::read_to_string(&path).unwrap();
+        let code = &text[..start_of_tests(&text)];
+        (path.strip_prefix(&folder).unwrap().to_str().unwrap().into(), code.into())
+    });
+    let sources: Vec<_> = sources.collect();
     assert!(sources.len() > 25);
     sources
 }
 
+/// Where the unit tests begin.
 fn start_of_tests(text: &str) -> usize {
-    let starts_tests = |at: &usize| {
-        let item = text[*at..].lines().skip(2).find(|line| !line.starts_with("#["));
-        item.is_some_and(|line| line.ends_with("mod tests {"))
-    };
-    let tests = text.match_indices("\n#[cfg(test)]\n").map(|(at, _)| at);
-    tests.into_iter().find(starts_tests).unwrap_or(text.len())
+    let mut tests = text.match_indices("\n#[cfg(test)]\n").map(|(at, _)| at);
+    let is_module = |at: &usize| text[*at..].lines().take(4).any(|it| it.ends_with("mod tests {"));
+    tests.find(is_module).unwrap_or(text.len())
 }
 
 fn module(path: &str) -> &str {
