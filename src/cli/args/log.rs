@@ -9,7 +9,7 @@ pub(crate) struct LogArgs {
     #[arg(value_parser = clap::value_parser!(u32))]
     pub(crate) results: Option<u32>,
 
-    /// The same for reasoning, retries, compaction and questions
+    /// The same for the prompt, reasoning, retries and questions
     #[arg(long, requires = "to", help_heading = "Convert")]
     pub(crate) thinking: bool,
 }

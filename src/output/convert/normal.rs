@@ -63,7 +63,7 @@ pub(super) enum NormalEvent<'a> {
         /// The text of its result.
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<&'a str>,
-        /// How long it took, if only the agent says it.
+        /// How long it took, as the agent says.
         #[serde(skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
     },

@@ -33,7 +33,7 @@ const TICKS_MAX: f64 = 6.0;
 /// The room for such a label, in percent.
 const TICK_ROOM: f64 = 9.0;
 
-/// The place from which on a label is to the left of its line, in percent.
+/// From this place on, a label goes left of its line, in percent.
 const LABEL_END: f64 = 97.0;
 
 /// Where everything is. Horizontal places are percent of the width.
@@ -168,7 +168,7 @@ impl Drawing<'_> {
             let mut at = (((start - early) / step).floor() + 1.0) * step + early;
             while at <= end && places.len() < 50 {
                 let x = self.axis.percent(at);
-                // The label of the last one is to the left of its line.
+                // The label of the last line goes left of it.
                 let room = if x > LABEL_END { TICK_ROOM } else { 0.0 };
                 if x >= free + room && x <= last {
                     places.push(at);
