@@ -77,8 +77,8 @@ pub(crate) struct Contract {
     schema: Option<Schema>,
     /// Its words, once something asks for them.
     vocabulary: OnceLock<Arc<Vocabulary>>,
-    /// The definitions that decide for the events of one tag.
-    by_tag: HashMap<String, Schema>,
+    /// The definitions that decide for the events of one tag. Tags may share one.
+    by_tag: HashMap<String, Arc<Schema>>,
     /// The schema of the single object, if the agent has such a format.
     single: Option<Schema>,
 }
@@ -99,10 +99,13 @@ impl Contract {
             Some(single) => part("/single_object/schema", &single.schema)?,
             None => None,
         };
-        let mut by_tag = HashMap::new();
+        let (mut by_tag, mut parts) = (HashMap::new(), HashMap::new());
         for (tag, reference) in &profile.tags.schemas {
-            let schema = part("/tags/schemas", reference)?;
-            by_tag.extend(schema.map(|schema| (tag.clone(), schema)));
+            if !parts.contains_key(reference) {
+                let schema = part("/tags/schemas", reference)?;
+                parts.extend(schema.map(|schema| (reference, Arc::new(schema))));
+            }
+            by_tag.extend(parts.get(reference).map(|schema| (tag.clone(), Arc::clone(schema))));
         }
         let shared = Arc::clone(shared);
         let (profile, vocabulary) = (Arc::new(profile), OnceLock::new());
@@ -131,7 +134,7 @@ impl Contract {
 
     /// The profile's schema of the events of a tag.
     pub(crate) fn own_schema(&self, tag: &str) -> Option<&Schema> {
-        self.by_tag.get(tag).or(self.schema.as_ref())
+        self.by_tag.get(tag).map(Arc::as_ref).or(self.schema.as_ref())
     }
 
     /// What the profile and the schemas compare texts with.

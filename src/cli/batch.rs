@@ -37,14 +37,14 @@ pub(super) fn check_inputs(
     outputs: &mut Outputs,
 ) -> u8 {
     // What is converted or copied is written as it arrives.
-    let jobs = if outputs.are_live() {
+    let jobs = if outputs.are_live() || inputs.len() < 2 {
         1
     } else {
         let jobs = jobs.or_else(|| thread::available_parallelism().ok());
         jobs.map_or(1, NonZeroUsize::get).min(inputs.len())
     };
     let unchecked = match jobs {
-        0 | 1 => inputs,
+        1 => inputs,
         _ => in_parallel(inputs, checker, jobs, outputs),
     };
     for input in unchecked {

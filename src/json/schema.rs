@@ -21,8 +21,9 @@ use crate::rules::escape::{clipped, shown, visible};
 pub(crate) use members::DescribedMembers;
 use on_tape::TapeJson;
 
-/// The URI of a document in its registry. It is never fetched: there is no retriever.
-const DOCUMENT: &str = "urn:ndjson-check:schema";
+/// The URI of a document in its registry. It is never fetched: there is no retriever. With this
+/// scheme, which means "no URI", the validator does not compute a URI for each keyword.
+const DOCUMENT: &str = "json-schema:///document";
 
 /// A schema, or a definition in one. It cannot refer to anything outside its document: no file, no
 /// network. A validator is compiled when it is first needed.
@@ -35,20 +36,35 @@ pub(crate) struct Schema {
     tape: OnceLock<Option<Validator<TapeJson>>>,
 }
 
-enum Document {
-    Given(Value),
-    /// The text, and the document once it is needed.
-    BuiltIn(&'static str, OnceLock<Value>),
+struct Document {
+    /// Of a built-in schema, which a test parses and compiles.
+    text: Option<&'static str>,
+    json: OnceLock<Arc<Value>>,
+    registry: OnceLock<Registry<'static>>,
 }
 
 impl Document {
-    fn json(&self) -> &Value {
-        match self {
-            Self::Given(document) => document,
-            Self::BuiltIn(text, document) => document.get_or_init(|| {
-                serde_json::from_str(text).expect("a test parses every built-in schema")
-            }),
+    fn given(json: Value) -> Self {
+        Self { text: None, json: OnceLock::from(Arc::new(json)), registry: OnceLock::new() }
+    }
+
+    fn built_in(text: &'static str) -> Self {
+        Self { text: Some(text), json: OnceLock::new(), registry: OnceLock::new() }
+    }
+
+    fn json(&self) -> &Arc<Value> {
+        self.json.get_or_init(|| {
+            let json = serde_json::from_str(self.text.unwrap_or_default());
+            Arc::new(json.expect("a test parses every built-in schema"))
+        })
+    }
+
+    fn registry(&self) -> Result<&Registry<'static>, ValidationError<'static>> {
+        if let Some(registry) = self.registry.get() {
+            return Ok(registry);
         }
+        let registry = Registry::new().add(DOCUMENT, Arc::clone(self.json()))?.prepare()?;
+        Ok(self.registry.get_or_init(|| registry))
     }
 }
 
@@ -74,12 +90,12 @@ impl Violation {
 impl Schema {
     /// Compiles a user's schema; `origin` names it in messages.
     pub(crate) fn compile(origin: &str, schema: &Value) -> Result<Self, Error> {
-        Self::new(origin, Arc::new(Document::Given(schema.clone())), None).compiled()
+        Self::new(origin, Arc::new(Document::given(schema.clone())), None).compiled()
     }
 
     /// A test compiles each built-in schema, so nothing is compiled yet.
     pub(crate) fn built_in(origin: &str, text: &'static str) -> Self {
-        Self::new(origin, Arc::new(Document::BuiltIn(text, OnceLock::new())), None)
+        Self::new(origin, Arc::new(Document::built_in(text)), None)
     }
 
     /// The definition that `reference` names, such as `#/$defs/result`.
@@ -100,7 +116,7 @@ impl Schema {
     }
 
     fn is_built_in(&self) -> bool {
-        matches!(*self.document, Document::BuiltIn(..))
+        self.document.text.is_some()
     }
 
     /// The profile's name, or the file.
@@ -115,18 +131,16 @@ impl Schema {
     /// Checks a user's schema against its meta-schema first, but not a built-in one: that alone
     /// takes longer than checking a short stream, and a test does it.
     fn build<F: Representation>(&self) -> Result<Validator<F>, ValidationError<'static>> {
-        let document = self.document.json();
         if self.part.is_none() && !self.is_built_in() {
-            return options::<F>().build(document);
+            return options::<F>().build(self.document());
         }
         let part = self.part.as_deref().unwrap_or("#");
-        let registry = Registry::new().add(DOCUMENT, document)?.prepare()?;
         // In draft 4, whose meta-schema is small; the document keeps its own draft.
         let wrapper = json!({
             "$schema": "http://json-schema.org/draft-04/schema#",
             "$ref": format!("{DOCUMENT}{part}"),
         });
-        options::<F>().with_registry(&registry).build(&wrapper)
+        options::<F>().with_registry(self.document.registry()?).build(&wrapper)
     }
 
     fn for_trees(&self) -> &Validator {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::path::{Finder, Path, Scope};
@@ -93,7 +94,7 @@ pub(crate) enum KnownValue {
 
 /// A condition on one value.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
+#[serde(try_from = "Value")]
 enum Test {
     /// `["a", "b"]`: equal to one of them.
     In(Vec<Value>),
@@ -101,6 +102,18 @@ enum Test {
     All(Box<ValueTest>),
     /// `"a"`: equal to it.
     Equals(Value),
+}
+
+impl TryFrom<Value> for Test {
+    type Error = serde_json::Error;
+
+    fn try_from(written: Value) -> Result<Self, Self::Error> {
+        Ok(match written {
+            Value::Array(values) => Self::In(values),
+            Value::Object(_) => Self::All(serde_json::from_value(written)?),
+            value => Self::Equals(value),
+        })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -118,10 +131,21 @@ struct ValueTest {
 
 /// A value without brackets, or an array.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
+#[serde(try_from = "Value", bound = "T: DeserializeOwned")]
 enum OneOrMany<T> {
     Many(Vec<T>),
     One(T),
+}
+
+impl<T: DeserializeOwned> TryFrom<Value> for OneOrMany<T> {
+    type Error = serde_json::Error;
+
+    fn try_from(written: Value) -> Result<Self, Self::Error> {
+        Ok(match written {
+            Value::Array(_) => Self::Many(serde_json::from_value(written)?),
+            value => Self::One(serde_json::from_value(value)?),
+        })
+    }
 }
 
 impl<T> From<OneOrMany<T>> for Vec<T> {
