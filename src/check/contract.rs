@@ -86,8 +86,9 @@ pub(crate) struct Contract {
 impl Contract {
     /// # Errors
     ///
-    /// When the profile names a definition that its schema lacks.
-    fn new(profile: Profile, schema: Option<Schema>, shared: &Arc<Shared>) -> Result<Self, Error> {
+    /// When the profile or its schema cannot be used.
+    fn load(profile: &str, shared: &Arc<Shared>) -> Result<Self, Error> {
+        let (profile, schema) = Profile::load(profile)?;
         let part = |pointer: &str, reference: &str| match &schema {
             Some(schema) => schema.part(reference).map(Some).map_err(|error| Error::Profile {
                 origin: profile.name.clone(),
@@ -161,10 +162,8 @@ struct Shared {
 #[derive(Debug)]
 pub(crate) struct Contracts {
     shared: Arc<Shared>,
-    is_named: bool,
-    /// The contract of the profile that was named, or of the one used where a stream shows none.
-    first: Contract,
-    others: BTreeMap<&'static str, OnceLock<Contract>>,
+    named: Option<Contract>,
+    built_in: BTreeMap<&'static str, OnceLock<Contract>>,
 }
 
 impl Contracts {
@@ -180,11 +179,9 @@ impl Contracts {
     ) -> Result<Self, Error> {
         let compiled = user_schema.map(|(origin, schema)| Schema::compile(origin, schema));
         let shared = Arc::new(Shared { options, user_schema: compiled.transpose()? });
-        let (first, schema) = Profile::load(profile.unwrap_or(DEFAULT))?;
-        let first = Contract::new(first, schema, &shared)?;
-        let others = Profile::names().filter(|name| *name != DEFAULT);
-        let others = others.map(|name| (name, OnceLock::new())).collect();
-        Ok(Self { shared, is_named: profile.is_some(), first, others })
+        let named = profile.map(|name| Contract::load(name, &shared)).transpose()?;
+        let built_in = Profile::names().map(|name| (name, OnceLock::new())).collect();
+        Ok(Self { shared, named, built_in })
     }
 
     pub(crate) fn options(&self) -> &Options {
@@ -193,7 +190,7 @@ impl Contracts {
 
     /// The contract of the profile that was named.
     pub(crate) fn named(&self) -> Option<&Contract> {
-        self.is_named.then_some(&self.first)
+        self.named.as_ref()
     }
 
     /// The contract of a stream that begins with these bytes.
@@ -209,10 +206,10 @@ impl Contracts {
     ) -> Result<(&Contract, ProfileSource), Error> {
         match detection {
             Detection::None => {
-                let (profile, mut facts) = (&self.first.profile, FactReader::default());
-                let is_known = |event: &Event<'_>| facts.plan(profile, event).is_known();
+                let (fallback, mut facts) = (self.of_profile(DEFAULT)?, FactReader::default());
+                let is_known = |event: &Event<'_>| facts.plan(&fallback.profile, event).is_known();
                 if detect::may_be_of(bytes, is_known) {
-                    Ok((&self.first, ProfileSource::Fallback))
+                    Ok((fallback, ProfileSource::Fallback))
                 } else {
                     Err(Error::UnknownAgent { stream: stream.to_owned() })
                 }
@@ -225,14 +222,13 @@ impl Contracts {
         }
     }
 
-    /// The contract of this profile.
+    /// The contract of a built-in profile.
     pub(crate) fn of_profile(&self, name: &str) -> Result<&Contract, Error> {
-        let Some(cell) = self.others.get(name) else { return Ok(&self.first) };
+        let cell = self.built_in.get(name).expect("only a built-in profile is detected");
         if let Some(contract) = cell.get() {
             return Ok(contract);
         }
-        let (profile, schema) = Profile::load(name)?;
-        let contract = Contract::new(profile, schema, &self.shared)?;
+        let contract = Contract::load(name, &self.shared)?;
         Ok(cell.get_or_init(|| contract))
     }
 }

@@ -115,7 +115,9 @@ impl ContentStream {
         }
         let contracts = Arc::clone(&self.contracts);
         let contract = match &self.state {
-            StreamProfile::Known(name, _) => contracts.named().or(contracts.of_profile(name).ok()),
+            StreamProfile::Known(name, _) => {
+                contracts.named().or_else(|| contracts.of_profile(name).ok())
+            }
             StreamProfile::Detecting(_) | StreamProfile::Unknown => None,
         };
         while self.lines.is_ready() {
