@@ -153,7 +153,7 @@ impl Outputs {
             conversion.summary(&plain);
         }
         for report in &mut self.reports {
-            let shown = if report.shows_figures() { summary } else { &plain };
+            let shown = if report.shows_stats() { summary } else { &plain };
             report.observer().summary(shown);
         }
     }

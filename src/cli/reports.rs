@@ -43,8 +43,8 @@ impl OpenReport {
         self.report.shows_events()
     }
 
-    pub(super) fn shows_figures(&self) -> bool {
-        self.report.shows_figures()
+    pub(super) fn shows_stats(&self) -> bool {
+        self.report.shows_stats()
     }
 
     pub(super) fn error(&mut self, message: &str) {

@@ -27,7 +27,7 @@ pub(super) struct RunState {
     /// When the latest whole event came, or the latest call ended.
     pub(super) last_event: Instant,
     /// When the terminal event came.
-    pub(super) terminal: Option<Instant>,
+    pub(super) terminal_event: Option<Instant>,
     pub(super) stream_end: Option<Instant>,
     /// Whether the run has exceeded a limit.
     pub(super) exceeds_limit: bool,
@@ -67,7 +67,7 @@ impl RunState {
     pub(super) fn shift(&mut self, pause: Duration) {
         self.started += pause;
         self.last_event += pause;
-        let times = [&mut self.terminal, &mut self.stream_end, &mut self.writing];
+        let times = [&mut self.terminal_event, &mut self.stream_end, &mut self.writing];
         for time in times.into_iter().flatten() {
             *time += pause;
         }
@@ -85,7 +85,7 @@ impl Watch {
         let state = RunState {
             started: now,
             last_event: now,
-            terminal: None,
+            terminal_event: None,
             stream_end: None,
             exceeds_limit: false,
             waiting: false,
@@ -138,7 +138,7 @@ impl Watch {
         let mut state = self.state();
         state.last_event = now;
         let mut wakes = false;
-        if event.is_in_run() && state.terminal.take().is_some() {
+        if event.is_in_run() && state.terminal_event.take().is_some() {
             // A new turn.
             state.open.clear();
         }
@@ -156,8 +156,8 @@ impl Watch {
             }
         }
         if event.facts.terminal().is_some_and(|end| !end.is_provisional) {
-            wakes |= state.terminal.is_none();
-            state.terminal.get_or_insert(now);
+            wakes |= state.terminal_event.is_none();
+            state.terminal_event.get_or_insert(now);
         }
         wakes |= event.exceeds_limit && !state.exceeds_limit;
         state.exceeds_limit |= event.exceeds_limit;

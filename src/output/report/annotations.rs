@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use super::{FileOf, Report, Sink, Totals, figures};
+use super::{FileOf, Report, Sink, Totals, summary_text};
 use crate::check::{Observer, Outcome, StreamStart, StreamSummary, Verdict};
 use crate::error::Error;
 use crate::limits::{ANNOTATION_BYTES_MAX, ANNOTATION_REASON_BYTES_MAX, ANNOTATIONS_MAX};
@@ -131,7 +131,7 @@ impl<W: Write> Observer for Annotations<W> {
             Outcome::Truncated => "the run was cut short",
             Outcome::TimedOut => "the run timed out",
         };
-        let reasons: Vec<String> = figures::reasons(summary)
+        let reasons: Vec<String> = summary_text::reasons(summary)
             .iter()
             .map(|reason| clipped(&visible(reason), ANNOTATION_REASON_BYTES_MAX).into_owned())
             .collect();
@@ -139,7 +139,7 @@ impl<W: Write> Observer for Annotations<W> {
         if summary.verdict == Verdict::Conforming || !reasons.is_empty() {
             let colon = if reasons.is_empty() { "" } else { ": " };
             let message = format!("{what}{colon}{}", reasons.join("; "));
-            self.errors.add(self.place(None), &figures::outcome(summary), &message);
+            self.errors.add(self.place(None), &summary_text::outcome(summary), &message);
         }
     }
 }

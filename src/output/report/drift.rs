@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::figures::grouped;
 use super::json::REPORT_VERSION;
 use super::markdown::fenced;
 use super::stats::{Agent, FoundName, StatsTotals, Unknown, UnknownRow};
 use super::stats_text::agent;
+use super::summary_text::grouped;
 use super::unknown_text;
 use crate::check::{Limit, Note, StreamSummary, counted};
 use crate::limits::{NAMES_MAX, UNKNOWN_NAMES_MAX};

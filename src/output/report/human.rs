@@ -6,7 +6,7 @@ use std::io::{self, Write};
 #[cfg(feature = "cli")]
 use super::Report;
 use super::stats::StatsTotals;
-use super::{Sink, Totals, figures, stats_text};
+use super::{Sink, Totals, stats_text, summary_text};
 use crate::check::{Observer, Outcome, RunStats, StreamStart, StreamSummary, Verdict};
 use crate::error::Error;
 use crate::rules::Severity;
@@ -70,7 +70,7 @@ impl<W: Write> Human<W> {
         if totals.streams + totals.not_checked < 2 {
             return;
         }
-        self.sink.write(&format!("{}\n", figures::sum(totals)));
+        self.sink.write(&format!("{}\n", summary_text::sum(totals)));
     }
 
     /// The first failure to write.
@@ -157,8 +157,9 @@ impl<W: Write> Observer for Human<W> {
             Outcome::Succeeded => Style::Good,
             Outcome::Failed | Outcome::Truncated | Outcome::TimedOut => Style::Bad,
         };
-        let outcome = self.paint(style, &figures::outcome(summary));
-        let (profile, figures) = (visible(&summary.profile), figures::figures(summary).join(", "));
+        let outcome = self.paint(style, &summary_text::outcome(summary));
+        let (profile, figures) =
+            (visible(&summary.profile), summary_text::numbers(summary).join(", "));
         let _ = writeln!(text, "{name} {verdict}, {outcome}: profile {profile}, {figures}");
         if let Some(stats) = &summary.stats {
             let _ = writeln!(text, "{name} stats: {}", stats_text::row(summary, stats));

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
 
-use super::{Report, Sink, Totals, figures};
+use super::{Report, Sink, Totals, summary_text};
 use crate::check::{CallRow, Observer, Outcome, StreamStart, StreamSummary, Verdict};
 use crate::error::Error;
 use crate::limits::MESSAGE_BYTES_MAX;
@@ -133,8 +133,8 @@ impl<W: Write> Observer for Junit<W> {
 
 /// The verdict and the outcome. It fails for the outcome: a rule that fails is a case already.
 fn of_stream(summary: &StreamSummary, rules: &[TestCase]) -> TestCase {
-    let outcome = figures::outcome(summary);
-    let figures = figures::figures(summary).join(", ");
+    let outcome = summary_text::outcome(summary);
+    let figures = summary_text::numbers(summary).join(", ");
     let message =
         format!("{}, {outcome}: profile {}, {figures}", summary.verdict.name(), summary.profile);
     let mut errors = rules.iter().filter_map(|case| match &case.result {
@@ -151,7 +151,7 @@ fn of_stream(summary: &StreamSummary, rules: &[TestCase]) -> TestCase {
             Outcome::Succeeded => summary.verdict.name(),
             outcome => outcome.name(),
         };
-        let reasons = figures::reasons(summary).into_iter().chain(first);
+        let reasons = summary_text::reasons(summary).into_iter().chain(first);
         let text: Vec<String> = reasons.map(|reason| valid(&reason)).collect();
         TestResult::Failed(kind, valid(&message), text.join("\n"))
     };

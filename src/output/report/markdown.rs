@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use super::stats::StatsTotals;
-use super::{Report, Sink, Totals, figures, markdown_stats, page_url};
+use super::{Report, Sink, Totals, markdown_stats, page_url, summary_text};
 use crate::check::{
     CallRow, Note, Observer, Outcome, StreamStart, StreamSummary, Verdict, counted,
 };
@@ -118,7 +118,7 @@ impl<W: Write> Report<W> for Markdown<W> {
 
     fn end(&mut self, totals: &Totals, exit_code: u8) {
         let is_single = totals.streams == 1 && totals.not_checked == 0;
-        let heading = if is_single { self.last.clone() } else { figures::sum(totals) };
+        let heading = if is_single { self.last.clone() } else { summary_text::sum(totals) };
         let mut text = format!("{}## ndjson-check: {heading}\n\n", self.marker);
         text += &std::mem::take(&mut self.errors).list();
         text += &markdown_stats::of_all(&self.stats);
@@ -170,10 +170,10 @@ impl<W: Write> Observer for Markdown<W> {
     }
 
     fn summary(&mut self, summary: &StreamSummary) {
-        let (verdict, outcome) = (summary.verdict, figures::outcome(summary));
+        let (verdict, outcome) = (summary.verdict, summary_text::outcome(summary));
         self.last = format!("{}, {outcome}", verdict.name());
         // A cost begins with a sign that could begin a formula.
-        let figures = unbroken(&figures::figures(summary).join(", ")).replace('$', "\\$");
+        let figures = unbroken(&summary_text::numbers(summary).join(", ")).replace('$', "\\$");
         let mut section = format!("### {}\n\n", code(&summary.name));
         let _ = writeln!(
             section,

@@ -7,7 +7,6 @@ mod baseline_writer;
 mod bounded;
 #[cfg(feature = "cli")]
 mod drift;
-mod figures;
 #[cfg(feature = "cli")]
 mod html;
 mod human;
@@ -26,6 +25,7 @@ mod stats;
 mod stats_text;
 #[cfg(feature = "cli")]
 mod step_outputs;
+mod summary_text;
 mod unknown_text;
 
 use std::ops::AddAssign;
@@ -45,8 +45,6 @@ pub(crate) use baseline_writer::BaselineWriter;
 #[cfg(feature = "cli")]
 pub(crate) use drift::DriftReport;
 #[cfg(feature = "cli")]
-pub(super) use figures::{dollars, grouped, outcome};
-#[cfg(feature = "cli")]
 pub(crate) use html::{Html, PageFolder};
 pub use human::Human;
 #[cfg(feature = "cli")]
@@ -64,6 +62,8 @@ pub(crate) use sarif::Sarif;
 pub(super) use stats_text::{TextTable, duration};
 #[cfg(feature = "cli")]
 pub(crate) use step_outputs::StepOutputs;
+#[cfg(feature = "cli")]
+pub(super) use summary_text::{dollars, grouped, outcome};
 #[cfg(feature = "cli")]
 pub(super) use unknown_text::name as unknown_name;
 
@@ -88,8 +88,8 @@ pub(crate) trait Report<W>: Observer {
         false
     }
 
-    /// Whether the report shows the figures of each run, also without `--stats`.
-    fn shows_figures(&self) -> bool {
+    /// Whether the report shows the stats of each run, also without `--stats`.
+    fn shows_stats(&self) -> bool {
         false
     }
 

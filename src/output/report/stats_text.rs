@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::bounded::Bounded;
-use super::figures::{dollars, grouped};
 use super::stats::{Agent, InStream, StatsSum, StatsTotals, in_dollars};
+use super::summary_text::{dollars, grouped};
 use super::unknown_text;
 use crate::check::{RunStats, Silence, SlowCall, StreamSummary, ToolStats, counted};
 use crate::limits::STATS_ROWS_MAX;

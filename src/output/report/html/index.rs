@@ -8,8 +8,8 @@ use super::words::{OneLine, duration};
 use crate::check::{Outcome, StreamSummary, Verdict, counted};
 use crate::limits::PAGES_MAX;
 use crate::output::report::Totals;
-use crate::output::report::figures::{self, dollars, grouped};
 use crate::output::report::stats::StatsTotals;
+use crate::output::report::summary_text::{self, dollars, grouped};
 use crate::rules::Rule;
 use crate::rules::escape::clipped;
 
@@ -55,7 +55,7 @@ impl Index {
         self.stats.add(&summary.into());
         let (facts, usage) = (&summary.facts, &summary.facts.usage);
         let found = summary.rule_counts.keys().map(|rule| rule.name().to_owned());
-        let reasons = figures::reasons(summary).into_iter().take(1);
+        let reasons = summary_text::reasons(summary).into_iter().take(1);
         let reason = reasons.chain(found).collect::<Vec<_>>().join("; ");
         let elapsed = summary.stats.as_ref().and_then(|stats| stats.elapsed_ms);
         self.rows.push(IndexRow {
@@ -65,7 +65,7 @@ impl Index {
             conforms: summary.verdict == Verdict::Conforming,
             is_doubtful: summary.rule_counts.contains_key(&Rule::AllCallsRefused),
             profile: summary.profile.clone(),
-            outcome: figures::outcome(summary),
+            outcome: summary_text::outcome(summary),
             reason: clipped(&reason, 300).into_owned(),
             calls: summary.call_counts.total,
             duration: facts.duration_ms.or(elapsed),
@@ -105,7 +105,7 @@ impl Index {
                     @else if bad_count == all { "All streams need a look" }
                     @else { (bad_count) " of " (counted(all, "stream")) " need a look" }
                 }
-                p { (figures::sum(totals)) }
+                p { (summary_text::sum(totals)) }
                 (in_short(&sums))
             }
             main.index {

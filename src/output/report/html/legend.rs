@@ -7,7 +7,7 @@ use super::recording::{Bar, EntryKind, Recording};
 use super::timeline::{SILENCE_MIN, class};
 use super::words::duration;
 use crate::check::counted;
-use crate::output::report::figures::grouped;
+use crate::output::report::summary_text::grouped;
 use crate::rules::Severity;
 
 /// The timeline for those who do not see it.

@@ -107,7 +107,7 @@ impl<W: Write> Report<W> for Html<W> {
         true
     }
 
-    fn shows_figures(&self) -> bool {
+    fn shows_stats(&self) -> bool {
         true
     }
 

@@ -13,7 +13,7 @@ use super::transcript::{filter, transcript};
 use super::words::OneLine;
 use super::{policy, stats, words};
 use crate::check::{Limit, Note, Outcome, StreamSummary, Verdict, counted};
-use crate::output::report::figures::{self, dollars, grouped};
+use crate::output::report::summary_text::{self, dollars, grouped};
 use crate::rules::Severity;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -56,7 +56,7 @@ pub(super) fn document(title: &str, body: &Markup) -> String {
 /// The page of a stream; `index` is the link to the page of all streams.
 pub(super) fn page(recording: &Recording, index: Option<&str>) -> String {
     let summary = &recording.summary;
-    let title = format!("{}: {}", file_name(&summary.name), figures::outcome(summary));
+    let title = format!("{}: {}", file_name(&summary.name), summary_text::outcome(summary));
     let body = html! {
         a.skip href="#transcript" { "Skip to the transcript" }
         header {
@@ -113,11 +113,11 @@ fn verdict(summary: &StreamSummary) -> Markup {
     let conforms = summary.verdict == Verdict::Conforming;
     html! {
         p.verdict {
-            span.(if is_good { "good" } else { "bad" }) { (figures::outcome(summary)) } ", "
+            span.(if is_good { "good" } else { "bad" }) { (summary_text::outcome(summary)) } ", "
             span.(if conforms { "good" } else { "bad" }) { (summary.verdict.name()) }
             @if !found.is_empty() { span.found { ": " (found.join(", ")) } }
         }
-        @for reason in figures::reasons(summary) {
+        @for reason in summary_text::reasons(summary) {
             p.reason { (OneLine(&reason)) }
         }
     }
@@ -197,7 +197,7 @@ fn facts(recording: &Recording) -> Markup {
         ("agent", Some(format!("{} {version}", summary.profile))),
         ("began", recording.clock.first().and_then(date)),
         ("model", facts.model.clone()),
-        ("command", summary.exit_status.map(figures::exit_status)),
+        ("command", summary.exit_status.map(summary_text::exit_status)),
         ("stream", Some(size)),
         ("session", summary.session_id.clone()),
         ("changed files", files(summary)),
@@ -256,7 +256,7 @@ fn files(summary: &StreamSummary) -> Option<String> {
 
 /// What a reader should know besides, if the reasons do not say it.
 fn notes(summary: &StreamSummary) -> Markup {
-    let reasons = figures::reasons(summary);
+    let reasons = summary_text::reasons(summary);
     // The page has other bounds for its list of calls.
     let notes = summary.notes.iter().filter(|note| **note != Note::LimitReached(Limit::CallRows));
     let notes = notes.map(Note::to_string);

@@ -6,11 +6,11 @@ use super::recording::{EntryKind, Recording};
 use super::timeline::class;
 use super::words::{OneLine, size};
 use crate::check::{RunStats, Silence, SlowCall, counted};
-use crate::output::report::figures::{dollars, grouped};
 use crate::output::report::stats::{StatsSum, StatsTotals, in_dollars};
 use crate::output::report::stats_text::{
     self, LONGEST_SHOWN_MAX, TextTable, brief, duration, short,
 };
+use crate::output::report::summary_text::{dollars, grouped};
 
 /// The figures of one run, folded.
 pub(super) fn of_run(recording: &Recording) -> Markup {

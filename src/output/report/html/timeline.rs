@@ -8,7 +8,7 @@ use super::legend::{in_words, legend};
 use super::recording::{Bar, EntryKind, PageEntry, PageFinding, Recording};
 use super::words::{OneLine, about, duration, offset, whole};
 use crate::limits::PAGE_LANES_MAX;
-use crate::output::report::figures::grouped;
+use crate::output::report::summary_text::grouped;
 use crate::profile::CallOutcome;
 use crate::rules::Severity;
 use crate::rules::escape::clipped;

@@ -10,8 +10,8 @@ use super::excerpt::Excerpt;
 use super::recording::{EntryKind, Omitted, PageCall, PageEntry, PageFinding, PageText, Recording};
 use super::timeline::{class, outcome};
 use super::words::{Lines, OneLine, duration, offset};
-use crate::output::report::figures::grouped;
 use crate::output::report::page_url;
+use crate::output::report::summary_text::grouped;
 use crate::profile::NoticeKind;
 
 /// The findings that have no place yet, with their numbers.

@@ -58,19 +58,19 @@ pub(super) fn sum(totals: &Totals) -> String {
 }
 
 /// The most useful numbers of one stream, in the same order for every agent.
-pub(super) fn figures(summary: &StreamSummary) -> Vec<String> {
-    let mut figures = Vec::new();
+pub(super) fn numbers(summary: &StreamSummary) -> Vec<String> {
+    let mut numbers = Vec::new();
     for (count, what) in [(summary.errors, "error"), (summary.warnings, "warning")] {
         if count > 0 {
-            figures.push(counted(count, what));
+            numbers.push(counted(count, what));
         }
     }
     if summary.known > 0 {
-        figures.push(format!("{} known", summary.known));
+        numbers.push(format!("{} known", summary.known));
     }
-    figures.push(counted(summary.events, "event"));
+    numbers.push(counted(summary.events, "event"));
     let facts = &summary.facts;
-    figures.extend(facts.turns.map(|turns| counted(turns, "turn")));
+    numbers.extend(facts.turns.map(|turns| counted(turns, "turn")));
     let calls = summary.call_counts;
     if calls.total > 0 {
         let others = [
@@ -79,21 +79,21 @@ pub(super) fn figures(summary: &StreamSummary) -> Vec<String> {
             (calls.denied, "denied"),
             (calls.unfinished, "unfinished"),
         ];
-        figures.push(format!("{}{}", counted(calls.total, "tool call"), aside(listed(&others))));
+        numbers.push(format!("{}{}", counted(calls.total, "tool call"), aside(listed(&others))));
     }
-    figures.extend(summary.exit_status.map(exit_status));
-    figures.extend(facts.cost_usd.map(dollars));
+    numbers.extend(summary.exit_status.map(exit_status));
+    numbers.extend(facts.cost_usd.map(dollars));
     if let Some(tokens) = facts.usage.tokens_in() {
         let cached = facts.usage.cache_read_tokens.filter(|cached| *cached > 0);
         let cached = cached.map(|cached| format!("{} cached", grouped(cached)));
-        figures.push(format!("{} tokens in{}", grouped(tokens), aside(cached.unwrap_or_default())));
+        numbers.push(format!("{} tokens in{}", grouped(tokens), aside(cached.unwrap_or_default())));
     }
     if let Some(tokens) = facts.usage.output_tokens {
         let unit = if facts.usage.tokens_in().is_some() { "out" } else { "tokens out" };
-        figures.push(format!("{} {unit}", grouped(tokens)));
+        numbers.push(format!("{} {unit}", grouped(tokens)));
     }
-    figures.extend(facts.duration_ms.map(|ms| format!("{}.{} s", ms / 1_000, ms % 1_000 / 100)));
-    figures
+    numbers.extend(facts.duration_ms.map(|ms| format!("{}.{} s", ms / 1_000, ms % 1_000 / 100)));
+    numbers
 }
 
 pub(super) fn exit_status(status: ExitStatus) -> String {
