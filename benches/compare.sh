@@ -54,7 +54,7 @@ else
 fi
 echo "writing the corpora to $folder ..." >&2
 "$built/examples/corpus" "$folder" "$mib"
-"$built/examples/corpus" "$folder/piece" "$small" deltas tools
+"$built/examples/corpus" "$folder/small" "$small" deltas tools
 cp benches/texts.schema.json benches/demands.toml "$folder"
 fixtures=$PWD/fixtures/agents
 ln -s "$binary" "$folder/check"
@@ -168,7 +168,8 @@ start_to_end() {
   in_turn 10 20 "$one tiny.ndjson" "jq . tiny.ndjson"
   at_most "3 KB from start to end: time against jq ." 0.5 "${medians[@]}"
   for agent in "$fixtures"/*/; do
-    file=$(short_stream "$agent") || { echo "no short stream in $agent" >&2 && exit 1; }
+    # The streams of `jsonl` need options.
+    file=$(short_stream "$agent") || continue
     in_turn 5 10 "$one $file"
     if awk -v a="${medians[0]}" -v b="$slowest" 'BEGIN { exit !(a > b) }'; then
       slowest=${medians[0]} name=$(basename "$agent")
