@@ -77,6 +77,8 @@ def checker():
     found = found or next((str(path) for path in built if path.exists()), None)
     if not found:
         raise SystemExit("lab: no ndjson-check; set NDJSON_CHECK to its path")
+    if not shutil.which(found):
+        raise SystemExit(f"lab: {found} is no program; NDJSON_CHECK names it")
     return found
 
 
@@ -360,6 +362,12 @@ def write_json(path, value):
 
 def plans(packages, names=(), variant="", mode="", sign=""):
     """The runs of these packages: the named scenarios, or all that fit."""
+    unknown = [name for name in names if name not in ALL]
+    if unknown:
+        raise SystemExit(f"lab: no scenario {', '.join(unknown)}; there are {', '.join(ALL)}")
+    unknown = [one for one in sign.split(",") if one and not hasattr(signal, f"SIG{one}")]
+    if unknown:
+        raise SystemExit(f"lab: no signal {', '.join(unknown)}")
     for package in packages:
         entry = agents.ALL[package.agent]
         can = entry.can
@@ -371,7 +379,7 @@ def plans(packages, names=(), variant="", mode="", sign=""):
                 continue
             if scenario.needs and scenario.needs not in can:
                 continue
-            if sign and not scenario.stalls and not names:
+            if sign and not scenario.stalls:
                 continue
             signals = (sign or "TERM") if scenario.stalls else ""
             for one in signals.split(","):

@@ -232,6 +232,10 @@ class Plans(unittest.TestCase):
         killed = [plan.name for plan in record.plans([package], mode="pipe", sign="TERM,KILL")]
         self.assertEqual(len(killed), 2 * sum(one.stalls for one in ALL.values()))
         self.assertIn("hang.pipe.kill-KILL", killed)
+        self.assertEqual(list(record.plans([package], ["text"], sign="TERM")), [])
+        for wrong in ({"names": ["nosuch"]}, {"sign": "NOSUCH"}):
+            with self.assertRaises(SystemExit):
+                list(record.plans([package], **wrong))
 
     def test_a_recording_names_no_path_of_this_machine(self):
         content = b'{"cwd":"/tmp/lab/run-ab12/work","url":"http://127.0.0.1:4711"}'

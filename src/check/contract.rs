@@ -158,11 +158,13 @@ struct Shared {
     user_schema: Option<Schema>,
 }
 
-/// The contracts of all agents whose streams may come. Each is made when it is first needed.
+/// The contracts of all agents whose streams may come.
 #[derive(Debug)]
 pub(crate) struct Contracts {
     shared: Arc<Shared>,
+    /// The contract of the profile that the caller named.
     named: Option<Contract>,
+    /// Each is made when a stream first needs it.
     built_in: BTreeMap<&'static str, OnceLock<Contract>>,
 }
 

@@ -22,7 +22,8 @@ pub(crate) use members::DescribedMembers;
 use on_tape::TapeJson;
 
 /// The URI of a document in its registry. It is never fetched: there is no retriever. With this
-/// scheme, which means "no URI", the validator does not compute a URI for each keyword.
+/// scheme, which means "no URI", the validator does not compute a URI for each keyword, and a
+/// relative `$id` resolves.
 const DOCUMENT: &str = "json-schema:///document";
 
 /// A schema, or a definition in one. It cannot refer to anything outside its document: no file, no
@@ -54,8 +55,8 @@ impl Document {
 
     fn json(&self) -> &Arc<Value> {
         self.json.get_or_init(|| {
-            let json = serde_json::from_str(self.text.unwrap_or_default());
-            Arc::new(json.expect("a test parses every built-in schema"))
+            let text = self.text.expect("a given document has its JSON");
+            Arc::new(serde_json::from_str(text).expect("a test parses every built-in schema"))
         })
     }
 

@@ -15,8 +15,6 @@ pub(crate) enum Framing {
     Unseen,
     /// The same; the user says that the stream is one array, and it does not begin as one.
     ArrayWanted,
-    /// Only text, such as a banner: JSON over several lines may follow.
-    Text,
     /// It looks like something else; `lines` that are no events have been seen.
     Suspect {
         other: Foreign,
@@ -59,21 +57,13 @@ impl Framing {
         let blank = line.is_blank();
         match self {
             Self::NotNdjson(_) | Self::Ndjson => self,
-            Self::Unseen | Self::ArrayWanted | Self::Text if blank => self,
+            Self::Unseen | Self::ArrayWanted if blank => self,
             Self::ArrayWanted => Self::NotNdjson(Foreign::NoArray),
-            Self::Unseen | Self::Text | Self::Suspect { .. } if is_event => Self::Ndjson,
+            Self::Unseen | Self::Suspect { .. } if is_event => Self::Ndjson,
             Self::Unseen => match Foreign::begun_by(line) {
                 Some(other) if other.is_certain() => Self::NotNdjson(other),
                 Some(other) => Self::Suspect { other, lines: 1, blanks: 0 },
-                None if is_text(line) => Self::Text,
                 None => Self::Ndjson,
-            },
-            Self::Text if is_text(line) => self,
-            Self::Text => match Foreign::begun_by(line) {
-                Some(other @ Foreign::PrettyPrinted) => {
-                    Self::Suspect { other, lines: 1, blanks: 0 }
-                }
-                _ => Self::Ndjson,
             },
             Self::Suspect { blanks, .. } if blank && blanks >= FRAMING_BLANKS_MAX => Self::Ndjson,
             Self::Suspect { other, lines, blanks } if blank => {
@@ -97,16 +87,9 @@ impl Framing {
     pub(crate) fn finish(self) -> Self {
         match self {
             Self::Suspect { other, .. } => Self::NotNdjson(other),
-            Self::Unseen | Self::ArrayWanted | Self::Text | Self::NotNdjson(_) | Self::Ndjson => {
-                self
-            }
+            Self::Unseen | Self::ArrayWanted | Self::NotNdjson(_) | Self::Ndjson => self,
         }
     }
-}
-
-/// Whether the line does not begin as JSON does.
-fn is_text(line: &Line<'_>) -> bool {
-    !matches!(line.bytes.trim_ascii().first(), Some(b'{' | b'['))
 }
 
 impl Foreign {
@@ -160,7 +143,7 @@ impl Foreign {
         }
     }
 
-    /// The diagnosis of the whole stream. The caller adds where it begins.
+    /// The diagnosis of the whole stream.
     pub(crate) fn diagnostic(self) -> Diagnostic {
         let (what, how) = match self {
             Self::Gzip => ("gzip-compressed", "decompress it: `zcat FILE | ndjson-check`"),
@@ -192,7 +175,7 @@ impl Foreign {
             Self::NoArray => format!("the input is not {what}; nothing else was checked"),
             _ => format!("the input is {what}, not NDJSON; nothing else was checked"),
         };
-        Diagnostic::new(Rule::NotNdjson, message).note(how)
+        Diagnostic::new(Rule::NotNdjson, message).at(1, 0).note(how)
     }
 }
 
@@ -230,7 +213,6 @@ mod tests {
             (b"\n{\n \"a\": 1\n}\n", Framing::NotNdjson(Foreign::PrettyPrinted)),
             (b"{\"a\": 1,\n \"b\": 2}\n", Framing::NotNdjson(Foreign::PrettyPrinted)),
             (b": ping\n\ndata: {}\n", Framing::NotNdjson(Foreign::ServerSentEvents)),
-            (b"Ready\n--Event--\n{\n \"a\": 1\n}\n", Framing::NotNdjson(Foreign::PrettyPrinted)),
         ];
         for (stream, expected) in cases {
             assert_eq!(framing(stream), *expected, "{}", String::from_utf8_lossy(stream));
@@ -239,12 +221,10 @@ mod tests {
 
     #[test]
     fn noise_before_a_stream_is_not_another_framing() {
-        let streams: [&[u8]; 8] = [
+        let streams: [&[u8]; 6] = [
             b"{\"a\":1}\n{\n\"b\": 1\n}\n",
             b"{\n debug: true\n}\n{\"a\":1}\n",
             b"loading: 5\n{\"a\":1}\n",
-            b"Ready\n{\n \"a\": 1\n}\nStart\n{\"a\":1}\n",
-            b"Ready\n[\n1,\n2,\n3,\n4\n]\n",
             b"[1,2]\n{\"a\":1}\n",
             b"{\"a\":\"cut\nError: x\n",
             b"retry: 1\nnpm warn a\nnpm warn b\nnpm warn c\nnpm warn d\n{\"a\":1}\n",

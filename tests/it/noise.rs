@@ -105,18 +105,3 @@ fn both_engines_know_the_same_lines() {
         [false, true].map(|is_plain| json_report(stream.as_bytes(), &mut knowing(is_plain)));
     assert_eq!(fast, plain);
 }
-
-/// Goal: an agent that prints each event over several lines after a banner gets one diagnosis, and
-/// not one for each line. An object between other text does not hide the stream behind it.
-#[test]
-fn json_over_several_lines_behind_a_banner_is_reported_once() {
-    let mut checker = knowing(false);
-    let event = "--JSON Event--\n{\n  \"t\": \"a\",\n  \"list\": [\n    1\n  ]\n}\n";
-    let stream = format!("Agent 1.14\n{}", event.repeat(9));
-    let (summary, raised) = judge(stream.as_bytes(), &mut checker);
-    assert_eq!(raised, [Rule::NotNdjson, Rule::InvalidJson]);
-    assert_eq!((summary.events, summary.lines), (0, 64));
-    let settings = format!("Agent 1.14\n{{\n  \"debug\": 1\n}}\n{EVENT}\n");
-    let (summary, raised) = judge(settings.as_bytes(), &mut checker);
-    assert_eq!((summary.events, raised.contains(&Rule::NotNdjson)), (1, false));
-}

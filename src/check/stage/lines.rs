@@ -15,8 +15,6 @@ use crate::stream::{
 pub(crate) struct LineCheck<'c> {
     profile: &'c Profile,
     framing: Framing,
-    /// The number and the offset of the line that first looked like something else than NDJSON.
-    framing_place: (u64, u64),
     /// Whether the stream has been reported as something else than NDJSON.
     is_reported: bool,
     /// Lines so far, including blank ones.
@@ -42,7 +40,6 @@ impl<'c> LineCheck<'c> {
         Self {
             profile,
             framing: if wants_array { Framing::ArrayWanted } else { Framing::Unseen },
-            framing_place: (1, 0),
             is_reported: false,
             lines: 0,
             cut_line: None,
@@ -81,7 +78,7 @@ impl<'c> LineCheck<'c> {
     ) -> Option<(Line<'a>, Event<'a>)> {
         self.lines += 1;
         if self.framing == Framing::ArrayWanted {
-            self.observe_framing(&line, parsed.is_ok());
+            self.framing = self.framing.observe(&line, parsed.is_ok());
         }
         if !self.is_ndjson() {
             return None;
@@ -95,7 +92,7 @@ impl<'c> LineCheck<'c> {
         };
         match self.noise(&line, &defect, facts) {
             LineNoise::NotNoise => {
-                self.observe_framing(&line, false);
+                self.framing = self.framing.observe(&line, false);
                 self.not_an_event(&line, &defect, findings);
                 None
             }
@@ -129,7 +126,7 @@ impl<'c> LineCheck<'c> {
         findings: &mut Findings<'_>,
     ) -> (Line<'a>, Event<'a>) {
         findings.pending.extend(event.defects(&line));
-        self.observe_framing(&line, true);
+        self.framing = self.framing.observe(&line, true);
         findings.is_last_line_lost = false;
         (line, event)
     }
@@ -168,20 +165,12 @@ impl<'c> LineCheck<'c> {
             }
             let kind = rule.map(|rule| rule.is);
             // The text may show that the stream is not NDJSON at all.
-            let framing = || self.framing.observe(line, false);
-            let is_ndjson = kind.is_some() || matches!(framing(), Framing::Text | Framing::Ndjson);
+            let is_ndjson = kind.is_some() || self.framing.observe(line, false) == Framing::Ndjson;
             let found = LineNoise::EventBehindText(glued, kind);
             return if is_ndjson { found } else { LineNoise::NotNoise };
         }
         let is_noise = |rule: &&Noise| rule.place == NoisePlace::Line && rule.matches.is_in(text);
         rules.iter().find(is_noise).map_or(LineNoise::NotNoise, |rule| LineNoise::Line(rule.is))
-    }
-
-    fn observe_framing(&mut self, line: &Line<'_>, is_event: bool) {
-        if !matches!(self.framing, Framing::Suspect { .. } | Framing::NotNdjson(_)) {
-            self.framing_place = (line.number, line.offset);
-        }
-        self.framing = self.framing.observe(line, is_event);
     }
 
     /// Whether lines are read: not if the stream is something else than NDJSON.
@@ -196,12 +185,11 @@ impl<'c> LineCheck<'c> {
         match self.framing {
             Framing::NotNdjson(framing) if !self.is_reported => {
                 self.is_reported = true;
-                let (number, offset) = self.framing_place;
-                findings.pending = vec![framing.diagnostic().at(number, offset)];
+                findings.pending = vec![framing.diagnostic()];
                 true
             }
             Framing::Suspect { .. } | Framing::NotNdjson(_) => false,
-            Framing::Unseen | Framing::ArrayWanted | Framing::Text | Framing::Ndjson => true,
+            Framing::Unseen | Framing::ArrayWanted | Framing::Ndjson => true,
         }
     }
 

@@ -217,7 +217,7 @@ impl Supervisor {
         let drain = drain.map(|at| at.max(now + DRAIN_TICK));
         let next = match state.terminal_event {
             _ if self.ended.is_some() || self.end.stop.is_some() => None,
-            Some(event) => self.group.as_ref().and_then(|_| after(event, self.timers.grace)),
+            Some(since) => self.group.as_ref().and_then(|_| after(since, self.timers.grace)),
             None if state.has_open_calls() => None,
             None => self.timers.idle.and_then(|limit| after(state.last_event, limit)),
         };
@@ -342,9 +342,9 @@ impl Supervisor {
         let due = |since: Instant, limit: Duration| after(since, limit).is_some_and(|at| now >= at);
         let mut state = self.watch.state();
         let total = self.timers.timeout.filter(|_| self.timed_out);
-        if let Some(event) = state.terminal_event {
+        if let Some(since) = state.terminal_event {
             // The run is complete: a command that still runs is ended.
-            let lingers = self.group.is_some() && due(event, self.timers.grace);
+            let lingers = self.group.is_some() && due(since, self.timers.grace);
             return (lingers || total.is_some()).then_some(StopReason::Lingered);
         }
         if let Some(limit) = total {

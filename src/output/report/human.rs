@@ -158,9 +158,9 @@ impl<W: Write> Observer for Human<W> {
             Outcome::Failed | Outcome::Truncated | Outcome::TimedOut => Style::Bad,
         };
         let outcome = self.paint(style, &summary_text::outcome(summary));
-        let (profile, figures) =
+        let (profile, numbers) =
             (visible(&summary.profile), summary_text::numbers(summary).join(", "));
-        let _ = writeln!(text, "{name} {verdict}, {outcome}: profile {profile}, {figures}");
+        let _ = writeln!(text, "{name} {verdict}, {outcome}: profile {profile}, {numbers}");
         if let Some(stats) = &summary.stats {
             let _ = writeln!(text, "{name} stats: {}", stats_text::row(summary, stats));
             self.stats.add(&summary.into());

@@ -134,9 +134,9 @@ impl<W: Write> Observer for Junit<W> {
 /// The verdict and the outcome. It fails for the outcome: a rule that fails is a case already.
 fn of_stream(summary: &StreamSummary, rules: &[TestCase]) -> TestCase {
     let outcome = summary_text::outcome(summary);
-    let figures = summary_text::numbers(summary).join(", ");
+    let numbers = summary_text::numbers(summary).join(", ");
     let message =
-        format!("{}, {outcome}: profile {}, {figures}", summary.verdict.name(), summary.profile);
+        format!("{}, {outcome}: profile {}, {numbers}", summary.verdict.name(), summary.profile);
     let mut errors = rules.iter().filter_map(|case| match &case.result {
         TestResult::Failed(_, first, _) => Some(format!("{}: {first}", case.name)),
         _ => None,

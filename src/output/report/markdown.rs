@@ -173,11 +173,11 @@ impl<W: Write> Observer for Markdown<W> {
         let (verdict, outcome) = (summary.verdict, summary_text::outcome(summary));
         self.last = format!("{}, {outcome}", verdict.name());
         // A cost begins with a sign that could begin a formula.
-        let figures = unbroken(&summary_text::numbers(summary).join(", ")).replace('$', "\\$");
+        let numbers = unbroken(&summary_text::numbers(summary).join(", ")).replace('$', "\\$");
         let mut section = format!("### {}\n\n", code(&summary.name));
         let _ = writeln!(
             section,
-            "**{}, {outcome}**: profile {}, {figures}\n",
+            "**{}, {outcome}**: profile {}, {numbers}\n",
             verdict.name(),
             code(&summary.profile)
         );
@@ -207,9 +207,9 @@ impl<W: Write> Observer for Markdown<W> {
 }
 
 /// With groups of digits that stay on one line.
-fn unbroken(figures: &str) -> String {
-    let mut text = String::with_capacity(figures.len());
-    let mut characters = figures.chars().peekable();
+fn unbroken(numbers: &str) -> String {
+    let mut text = String::with_capacity(numbers.len());
+    let mut characters = numbers.chars().peekable();
     while let Some(character) = characters.next() {
         let is_group = character == ' '
             && text.ends_with(|it: char| it.is_ascii_digit())
