@@ -95,7 +95,11 @@ impl fmt::Display for Error {
                 write!(out, "failed to use the report {origin}: {message}")
             }
             Self::UnknownAgent { stream } => {
-                write!(out, "{stream}: no known agent writes these events: choose with --profile")
+                write!(
+                    out,
+                    "{stream}: no known agent writes these events: choose with --profile; \
+                     `ndjson-check profiles` lists the agents, and `jsonl` fits any JSON Lines"
+                )
             }
             Self::AmbiguousStream { stream, profiles } => {
                 let profiles = profiles.join(" and ");

@@ -190,8 +190,9 @@ fn a_stream_of_an_unknown_agent_is_not_guessed() {
     for stream in [&last_gemini[..], &many, b"Hello\n{\"jsonrpc\":\"2.0\"}\n"] {
         let output = run_on(&[], stream);
         assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
-        let expected =
-            "ndjson-check: -: no known agent writes these events: choose with --profile\n";
+        let expected = "ndjson-check: -: no known agent writes these events: choose with \
+                        --profile; `ndjson-check profiles` lists the agents, and `jsonl` fits \
+                        any JSON Lines\n";
         assert_eq!(text(&output.stderr), expected);
         assert_ne!(run_on(&["--profile", "cursor"], stream).status.code(), Some(2));
     }
