@@ -168,7 +168,7 @@ start_to_end() {
   in_turn 10 20 "$one tiny.ndjson" "jq . tiny.ndjson"
   at_most "3 KB from start to end: time against jq ." 0.5 "${medians[@]}"
   for agent in "$fixtures"/*/; do
-    # Without options it is never detected.
+    # Streams of `jsonl` are checked only with `--profile jsonl`.
     [[ $agent != */jsonl/ ]] || continue
     file=$(short_stream "$agent") || { echo "no short stream in $agent" >&2 && exit 1; }
     in_turn 5 10 "$one $file"
