@@ -253,11 +253,16 @@ impl<'a> CallUpdate<'a> {
         matches!(self.change, CallChange::Completed(_)).then_some(self.rules)
     }
 
+    /// What the tool was asked to do, as the event has it.
+    pub(crate) fn arguments_ref(&self) -> Option<JsonRef<'a>> {
+        self.rules.arguments(self.call.scope)
+    }
+
     /// What the tool was asked to do, if the profile knows where that is. The members of objects
     /// are in the order of their names, whichever parser read the event. Some agents write them as
     /// JSON in a string.
     pub(crate) fn arguments(&self) -> Option<Value> {
-        let arguments = self.call.arguments.map(JsonRef::to_value)?;
+        let arguments = self.arguments_ref().map(JsonRef::to_value)?;
         let parsed = arguments.as_str().and_then(|text| serde_json::from_str(text).ok());
         Some(parsed.filter(Value::is_object).unwrap_or(arguments))
     }

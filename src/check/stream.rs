@@ -113,9 +113,9 @@ impl<'c> StreamCheck<'c> {
                 && self.first_events.are_over()
                 && let Some((line, recalled)) = self.memory.shapes.recall(&mut block)
             {
+                let is_valid = self.run.applies_schemas(recalled.marks());
                 let facts = recalled.facts(&line);
                 self.lines.recalled(&mut self.findings);
-                let is_valid = self.run.applies_schemas(facts.marks);
                 if let Some(members) = &mut self.members {
                     members.recalled(&facts, line.bytes);
                 }

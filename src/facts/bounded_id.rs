@@ -35,6 +35,7 @@ impl BoundedId {
     }
 
     /// Whether it is the id with this one part.
+    #[inline]
     pub(crate) fn is(&self, id: &str) -> bool {
         if id.len() <= CALL_ID_BYTES_MAX {
             self.rest == 0 && *self.text == *id

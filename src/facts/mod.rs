@@ -43,7 +43,7 @@ pub(crate) struct Facts<'e> {
     pub(crate) tag: &'e str,
     pub(crate) tag_status: TagStatus,
     pub(crate) marks: Marks,
-    pub(crate) session: Option<Cow<'e, str>>,
+    pub(crate) session: Option<&'e str>,
     /// Milliseconds. Only a time that never goes back, unless all times are wanted.
     pub(crate) time: Option<f64>,
     pub(crate) text: Option<TextFact<'e>>,
@@ -182,14 +182,12 @@ pub(crate) struct Call<'e> {
     pub(crate) is_contradictory: bool,
     /// The half itself: the event, or an element of an array in it.
     pub(crate) scope: Scope<'e>,
-    /// What the tool was asked to do, if the profile knows where that is.
-    pub(crate) arguments: Option<JsonRef<'e>>,
     /// What both halves must have in common, in the order of the profile's list.
     pub(crate) must_match: Vec<Option<JsonRef<'e>>>,
 }
 
 /// Whether a key names the tool of a half of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ToolKey {
     /// It has no object in which a key could.
     NoPlace,

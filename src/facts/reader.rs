@@ -109,7 +109,7 @@ fn calls<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut 
     for open in rules.call_start.iter().filter(|open| open.when.hold(root)) {
         let rule = &profile.calls.start[open.rule];
         for scope in rule.of.objects(root) {
-            match call(profile, scope, rule) {
+            match call(profile, &mut Finder::new(scope), rule) {
                 Some(call) => rare.get_or_insert_default().started.push(call),
                 None => is_complete = false,
             }
@@ -118,7 +118,7 @@ fn calls<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut 
     for open in rules.completion.iter().filter(|open| open.when.hold(root)) {
         let rule = &profile.calls.completion[open.rule];
         for scope in rule.of.objects(root) {
-            match completed(profile, scope, rule) {
+            match completed(profile, &mut Finder::new(scope), rule) {
                 Some(completed) => rare.get_or_insert_default().completed.push(completed),
                 None => is_complete = false,
             }
@@ -183,62 +183,71 @@ fn defects(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Ra
     }
 }
 
-fn completed<'e>(
-    profile: &Profile,
-    scope: Scope<'e>,
-    rule: &CallRule,
+fn completed<'p, 'e>(
+    profile: &'p Profile,
+    finder: &mut Finder<'p, 'e>,
+    rule: &'p CallRule,
 ) -> Option<(Call<'e>, CallOutcome)> {
-    let mut finder = Finder::new(scope);
-    let outcome = rule.outcomes.iter().find(|rule| rule.when.hold_by(&mut finder));
+    let call = call(profile, finder, rule)?;
+    let outcome = rule.outcomes.iter().find(|rule| rule.when.hold_by(finder));
     let call = Call {
         is_result_known: outcome.is_some(),
         is_contradictory: outcome.is_some_and(|rule| rule.is_contradictory),
-        ..call(profile, scope, rule)?
+        ..call
     };
     Some((call, outcome.map_or(CallOutcome::Unknown, |rule| rule.outcome)))
 }
 
-fn call<'e>(profile: &Profile, scope: Scope<'e>, rule: &CallRule) -> Option<Call<'e>> {
+fn call<'p, 'e>(
+    profile: &'p Profile,
+    finder: &mut Finder<'p, 'e>,
+    rule: &'p CallRule,
+) -> Option<Call<'e>> {
+    let scope = finder.scope();
+    let id = call_id(scope, &rule.id)?;
     let names = rule.tool.as_ref().unwrap_or(&profile.calls.tool);
-    let (tool, is_known) = tool(names, scope).unzip();
-    let mut finder = Finder::new(scope);
+    let (tool, tool_key) = tool(names, finder);
+    let (tool, is_known) = tool.unzip();
     Some(Call {
-        id: call_id(scope, &rule.id)?,
+        id,
         tool,
-        tool_key: tool_key(names, scope),
+        tool_key,
         is_tool_known: is_known.unwrap_or(names.is_empty()),
         is_result_known: true,
         may_repeat: rule.may_repeat,
         without_start: rule.without_start,
         is_contradictory: false,
         scope,
-        arguments: profile.calls.arguments.iter().find_map(|path| finder.find(path)),
         must_match: profile.calls.must_match.iter().map(|path| finder.find(path)).collect(),
     })
 }
 
 /// The tool's name, and whether the profile knows it.
-fn tool<'e>(names: &[ToolName], scope: Scope<'e>) -> Option<(Cow<'e, str>, bool)> {
-    names.iter().find_map(|rule| {
-        let key = rule.key.as_ref().and_then(|path| path.find_key(scope));
-        let value = || rule.value.as_ref()?.find(scope)?.as_str();
-        let fixed = || rule.name.clone().map(Cow::Owned);
-        let name = key.or_else(value).or_else(fixed).filter(|name| !name.is_empty())?;
-        let known = rule.known.as_ref();
-        let is_known = known.is_none_or(|known| known.iter().any(|known| *known == name));
-        Some((name, is_known))
-    })
-}
+type KnownTool<'e> = Option<(Cow<'e, str>, bool)>;
 
-fn tool_key(names: &[ToolName], scope: Scope<'_>) -> ToolKey {
-    let mut places = names.iter().filter_map(|rule| rule.key.as_ref());
-    if places.clone().any(|path| path.find_key(scope).is_some()) {
-        ToolKey::Found
-    } else if places.any(|path| path.has_parent(scope)) {
-        ToolKey::Missing
-    } else {
-        ToolKey::NoPlace
+/// The tool, and whether a key names it.
+fn tool<'p, 'e>(names: &'p [ToolName], finder: &mut Finder<'p, 'e>) -> (KnownTool<'e>, ToolKey) {
+    let (mut tool, mut tool_key) = (None, ToolKey::NoPlace);
+    for rule in names {
+        let key = rule.key.as_ref().and_then(|path| finder.find_key(path));
+        tool_key = tool_key.max(match &rule.key {
+            Some(_) if key.is_some() => ToolKey::Found,
+            Some(path) if path.has_parent(finder.scope()) => ToolKey::Missing,
+            Some(_) | None => ToolKey::NoPlace,
+        });
+        if tool.is_some() {
+            continue;
+        }
+        let value = || rule.value.as_ref()?.find(finder.scope())?.as_str();
+        let fixed = || rule.name.clone().map(Cow::Owned);
+        let name = key.or_else(value).or_else(fixed).filter(|name| !name.is_empty());
+        tool = name.map(|name| {
+            let known = rule.known.as_ref();
+            let is_known = known.is_none_or(|known| known.iter().any(|known| *known == name));
+            (name, is_known)
+        });
     }
+    (tool, tool_key)
 }
 
 /// The id of a call: its parts, which all must be there.

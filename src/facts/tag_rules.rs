@@ -131,7 +131,8 @@ impl TagRules {
     }
 
     fn are_for(&self, parts: &Parts<'_>) -> bool {
-        parts.iter().zip(&self.parts).all(|(part, known)| match (part, known) {
+        // The last part mostly tells two tags apart.
+        parts.iter().zip(&self.parts).rev().all(|(part, known)| match (part, known) {
             (None, KnownValue::Absent) => true,
             (Some(node), KnownValue::Text(text)) => node.is(text),
             (Some(node), KnownValue::Unknown) => !node.is_string(),

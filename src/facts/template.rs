@@ -47,24 +47,28 @@ impl<V> FactTemplate<'_, V> {
         offset: u64,
         values: &impl Values<'f, V>,
     ) -> Facts<'f> {
-        let mut texts = self.texts.iter().map(|text| TextFact {
+        let text = |text: &'f TextTemplate<V>| TextFact {
             kind: text.kind,
             group: text.group.as_ref().map(|parts| group_key(parts, |part| values.text(part))),
             text: match &text.chunks[..] {
                 [chunk] => values.text(chunk),
                 chunks => concatenated(chunks.iter().map(|chunk| values.text(chunk))),
             },
-        });
+        };
+        let (first, more) = match &self.texts[..] {
+            [] => (None, &[][..]),
+            [first, more @ ..] => (Some(first), more),
+        };
         Facts {
             line,
             offset,
             tag: &self.tag,
             tag_status: self.tag_status,
             marks: self.marks,
-            session: self.session.as_deref().map(Cow::Borrowed),
+            session: self.session.as_deref(),
             time: self.time.as_ref().and_then(|time| values.time(time)),
-            text: texts.next(),
-            more_texts: texts.collect(),
+            text: first.map(text),
+            more_texts: more.iter().map(text).collect(),
             rare: None,
         }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::facts::{FactTemplate, Facts, Plan, TextTemplate, Values, milliseconds};
+use crate::facts::{FactTemplate, Facts, Marks, Plan, TextTemplate, Values, milliseconds};
 use crate::json::{
     Cursor, DIGITS_MAX, Doc, ENTRIES_NOTED, JsonRef, Kind, decimal, digits, string_end, unescaped,
 };
@@ -112,6 +112,11 @@ pub(crate) struct Recalled<'s> {
 }
 
 impl<'s> Recalled<'s> {
+    #[inline]
+    pub(crate) fn marks(&self) -> Marks {
+        self.template.marks
+    }
+
     #[inline]
     pub(crate) fn facts(&self, line: &Line<'_>) -> Facts<'s> {
         self.template.facts(line.number, line.offset, &self.values)

@@ -161,8 +161,8 @@ impl ActionRule {
     }
 
     /// What the call is about.
-    pub(crate) fn detail(&self, call: Scope<'_>) -> Option<String> {
-        self.detail.iter().find_map(|detail| detail.filled(call))
+    pub(crate) fn detail<'e>(&self, call: Scope<'e>) -> Option<Cow<'e, str>> {
+        self.detail.iter().find_map(|detail| detail.text(call))
     }
 
     /// The files that the call writes or deletes, if it may be several.

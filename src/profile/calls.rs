@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{ActionRules, CallDuration, Objects, ResultRule};
-use crate::profile::path::{Conditions, Path};
+use crate::json::JsonRef;
+use crate::profile::path::{Conditions, Finder, Path, Scope};
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -19,7 +20,7 @@ pub(crate) struct CallRules {
     /// Values that must be equal in both halves of a call, if both have them.
     pub must_match: Vec<Path>,
     /// Where the arguments of a call are; the first that is present.
-    pub arguments: Vec<Path>,
+    arguments: Vec<Path>,
     /// Where the text of a result is; the first that is present.
     pub results: Vec<ResultRule>,
     /// How long a call took, in its completion; the first that is present.
@@ -33,6 +34,12 @@ impl CallRules {
     /// Whether the streams show tool calls at all.
     pub(crate) fn are_shown(&self) -> bool {
         !(self.start.is_empty() && self.completion.is_empty())
+    }
+
+    /// What the tool was asked to do, if this half of the call shows it.
+    pub(crate) fn arguments<'e>(&self, half: Scope<'e>) -> Option<JsonRef<'e>> {
+        let mut finder = Finder::new(half);
+        self.arguments.iter().find_map(|path| finder.find(path))
     }
 }
 

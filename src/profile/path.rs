@@ -82,18 +82,6 @@ impl Path {
         walk(&self.tokens, self.start(scope.into())).filter(|node| !node.is_null())
     }
 
-    /// What the `*` of the last token matches: the key of the member without the suffix.
-    pub(crate) fn find_key<'e>(&self, scope: impl Into<Scope<'e>>) -> Option<Cow<'e, str>> {
-        let (last, parents) = self.tokens.split_last()?;
-        let Token::Suffix(suffix) = last else { return None };
-        let parent = walk(parents, self.start(scope.into()))?;
-        let (key, _) = parent.member_ending_in(suffix)?;
-        Some(match key {
-            Cow::Borrowed(key) => Cow::Borrowed(key.strip_suffix(suffix.as_str())?),
-            Cow::Owned(key) => Cow::Owned(key.strip_suffix(suffix.as_str())?.to_owned()),
-        })
-    }
-
     /// Whether the object is there that may have the member of the last token.
     pub(crate) fn has_parent<'e>(&self, scope: impl Into<Scope<'e>>) -> bool {
         let parents = self.tokens.split_last().map_or(&[][..], |(_, parents)| parents);
@@ -118,20 +106,51 @@ impl<'p, 'e> Finder<'p, 'e> {
         Self { scope: scope.into(), way: SmallVec::new() }
     }
 
+    /// Where the paths start.
+    pub(crate) fn scope(&self) -> Scope<'e> {
+        self.scope
+    }
+
     /// As [`Path::find`].
     pub(crate) fn find(&mut self, path: &'p Path) -> Option<JsonRef<'e>> {
         if path.from_event {
             return path.find(self.scope);
         }
-        let pairs = self.way.iter().zip(&path.tokens);
+        self.walk(&path.tokens).filter(|node| !node.is_null())
+    }
+
+    /// What the `*` of the last token matches: the key of the member without the suffix.
+    pub(crate) fn find_key(&mut self, path: &'p Path) -> Option<Cow<'e, str>> {
+        let (last, parents) = path.tokens.split_last()?;
+        let Token::Suffix(suffix) = last else { return None };
+        let is_of_event = path.from_event;
+        let parent =
+            if is_of_event { walk(parents, self.scope.event) } else { self.walk(parents) }?;
+        let (key, value) = parent.member_ending_in(suffix)?;
+        if !is_of_event {
+            self.way.push((last, Some(value)));
+        }
+        Some(match key {
+            Cow::Borrowed(key) => Cow::Borrowed(key.strip_suffix(suffix.as_str())?),
+            Cow::Owned(key) => Cow::Owned(key.strip_suffix(suffix.as_str())?.to_owned()),
+        })
+    }
+
+    /// Goes from where the latest way parts from this one.
+    fn walk(&mut self, tokens: &'p [Token]) -> Option<JsonRef<'e>> {
+        let pairs = self.way.iter().zip(tokens);
         let alike = pairs.take_while(|((known, _), token)| known == token).count();
         self.way.truncate(alike);
-        let mut node = self.way.last().map_or(Some(self.scope.object), |(_, node)| *node);
-        for token in &path.tokens[alike..] {
-            node = node.and_then(|node| token.of(node));
-            self.way.push((token, node));
+        let mut node = match self.way.last() {
+            Some((_, node)) => (*node)?,
+            None => self.scope.object,
+        };
+        for token in &tokens[alike..] {
+            let found = token.of(node);
+            self.way.push((token, found));
+            node = found?;
         }
-        node.filter(|node| !node.is_null())
+        Some(node)
     }
 }
 

@@ -89,6 +89,7 @@ pub(super) struct Position {
 
 impl Position {
     /// The line that begins here and ends `total` bytes later, terminator included.
+    #[inline]
     pub(super) fn line<'a>(
         &mut self,
         bytes: &'a [u8],
@@ -144,7 +145,8 @@ impl<'a> Block<'a> {
 
     /// Takes the next line, whose length and ending are known; `None` if it is longer than the
     /// limit, or not known to be text.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call for each line costs 3 % of the check")]
+    #[inline(always)]
     pub(crate) fn take(&mut self, length: usize, ending: Ending) -> Option<Line<'a>> {
         let text = self.text?;
         if length as u64 > self.line_bytes_max {

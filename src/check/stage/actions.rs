@@ -1,6 +1,6 @@
 //! Stage: what tool calls do, by the profile's actions.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use crate::check::{CallChange, CallUpdate, Limit, Note};
@@ -35,7 +35,7 @@ pub(crate) struct ActionTable<'p> {
     /// Paths below it are shown relative to it.
     directory: Option<String>,
     /// By the number of the call.
-    open: HashMap<u64, OpenAction>,
+    open: BTreeMap<u64, OpenAction>,
     files: Vec<String>,
     known_files: HashSet<String>,
     commands: CommandCounts,
@@ -57,7 +57,7 @@ impl<'p> ActionTable<'p> {
         Self {
             rules,
             directory: None,
-            open: HashMap::new(),
+            open: BTreeMap::new(),
             files: Vec::new(),
             known_files: HashSet::new(),
             commands: CommandCounts::default(),
@@ -111,7 +111,7 @@ impl<'p> ActionTable<'p> {
         let rule = self.rules.rule(number);
         let detail = object.and_then(|object| rule.detail(object));
         let detail: Option<Arc<str>> =
-            detail.map(|detail| if rule.path { self.relative(&detail) } else { &*detail }.into());
+            detail.map(|detail| if rule.path { self.relative(&detail) } else { &detail }.into());
         if let Some(detail) = &detail {
             open.detail = if detail.len() <= ACTION_DETAIL_BYTES_MAX {
                 Arc::clone(detail)

@@ -45,9 +45,8 @@ impl RepeatCheck {
         found: &mut Vec<Diagnostic>,
     ) {
         for update in updates.iter().filter(|update| is_new(update)) {
-            let call = update.call;
             let (Some(arguments), Some(tool), false) =
-                (call.arguments, &call.tool, update.action.polls)
+                (update.arguments_ref(), update.tool(), update.action.polls)
             else {
                 found.extend(self.finish());
                 continue;

@@ -45,7 +45,7 @@ impl<'p> SessionCheck<'p> {
         if facts.rare.as_ref().is_some_and(|rare| rare.may_restart_session) {
             self.in_turn = false;
         }
-        if let Some(id) = &facts.session {
+        if let Some(id) = facts.session {
             self.session(id, facts, found);
         }
         if let Some(ms) = facts.time.filter(|_| self.rules.time.is_some()) {

@@ -182,16 +182,14 @@ impl<'a> Cursor<'a> {
         if self.kind() != Kind::Object {
             return None;
         }
-        let end = self.entry().end as usize - 1;
+        let entries = &self.doc.entries[..self.entry().end as usize - 1];
         let trace = trace(key.as_bytes());
         let mut at = self.at + 1;
-        while at < end {
-            let name = self.to(at);
-            let Entry { plain, trace: own, .. } = name.entry();
-            if (own == trace || !plain) && name.is(key) {
+        while let Some(name) = entries.get(at) {
+            if (name.trace == trace || !name.plain) && self.to(at).is(key) {
                 return Some(self.to(at + 1));
             }
-            at = behind(self.doc.entries, at + 1);
+            at = behind(entries, at + 1);
         }
         None
     }

@@ -138,7 +138,7 @@ impl Normalizer {
         }
         let rare = event.facts.rare.as_deref();
         let directory = rare.and_then(|rare| rare.directory.as_deref());
-        self.session(event.facts.session.as_deref(), directory, emitter);
+        self.session(event.facts.session, directory, emitter);
         self.thinking(&details.thinking, emitter);
         for Notice { kind, detail } in &details.notices {
             emitter.emit(&NormalEvent::Notice { kind: *kind, detail: detail.as_deref() });

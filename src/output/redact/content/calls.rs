@@ -7,6 +7,7 @@ use super::fill::Filler;
 use crate::facts::{BoundedId, Call};
 use crate::json::JsonRef;
 use crate::limits::CALLS_OPEN_MAX;
+use crate::profile::CallRules;
 
 /// Remembers the arguments of calls by hash, so that equal ones get equal filler, and different
 /// ones of equal length in a row do not.
@@ -34,9 +35,14 @@ impl CallFillers {
     }
 
     /// The values of the start of a call, with their filler.
-    pub(super) fn started<'e>(&mut self, call: &Call<'e>) -> Vec<(JsonRef<'e>, Filler)> {
-        let arguments = call.arguments.map_or(0, |it| it.value_hash(&self.state));
-        let length = call.arguments.map_or(0, written_length);
+    pub(super) fn started<'e>(
+        &mut self,
+        rules: &CallRules,
+        call: &Call<'e>,
+    ) -> Vec<(JsonRef<'e>, Filler)> {
+        let asked = rules.arguments(call.scope);
+        let arguments = asked.map_or(0, |it| it.value_hash(&self.state));
+        let length = asked.map_or(0, written_length);
         let key = self.key(&call.id);
         let other = |known: &KnownCall| {
             let is_alike = known.length == length && known.arguments != arguments;
@@ -57,19 +63,25 @@ impl CallFillers {
             self.known.clear();
         }
         self.known.insert(key, known);
-        values(call).map(|value| (value, filler)).collect()
+        values(rules, call).map(|value| (value, filler)).collect()
     }
 
     /// The same for a completion.
-    pub(super) fn completed<'e>(&mut self, call: &Call<'e>) -> Vec<(JsonRef<'e>, Filler)> {
-        let Some(known) = self.known.get(&self.key(&call.id)) else { return self.started(call) };
+    pub(super) fn completed<'e>(
+        &mut self,
+        rules: &CallRules,
+        call: &Call<'e>,
+    ) -> Vec<(JsonRef<'e>, Filler)> {
+        let Some(known) = self.known.get(&self.key(&call.id)) else {
+            return self.started(rules, call);
+        };
         let halves = known.must_match.iter().zip(self.must_match(call));
         let differs = |(a, b): (&Option<u64>, Option<u64>)| a.is_some() && b.is_some() && *a != b;
         let differing: Vec<bool> = halves.map(differs).collect();
         let filler = known.filler;
         let unequal = call.must_match.iter().zip(differing).filter(|(_, differs)| *differs);
         let unequal = unequal.filter_map(|(value, _)| value.map(|value| (value, Filler::Z)));
-        values(call).map(|value| (value, filler)).chain(unequal).collect()
+        values(rules, call).map(|value| (value, filler)).chain(unequal).collect()
     }
 
     fn key(&self, id: &BoundedId) -> u64 {
@@ -90,8 +102,11 @@ impl Filler {
 }
 
 /// The arguments, and what both halves must have in common.
-fn values<'c, 'e>(call: &'c Call<'e>) -> impl Iterator<Item = JsonRef<'e>> + use<'c, 'e> {
-    call.must_match.iter().copied().flatten().chain(call.arguments)
+fn values<'c, 'e>(
+    rules: &CallRules,
+    call: &'c Call<'e>,
+) -> impl Iterator<Item = JsonRef<'e>> + use<'c, 'e> {
+    call.must_match.iter().copied().flatten().chain(rules.arguments(call.scope))
 }
 
 fn written_length(value: JsonRef<'_>) -> usize {

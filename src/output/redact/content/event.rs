@@ -11,6 +11,7 @@ use crate::facts::{Call, FactReader, Plan};
 use crate::json::{Doc, JsonRef, Kind};
 use crate::limits::DETECTION_EVENTS_MAX;
 use crate::output::redact::written::{WrittenString, decoded, strings};
+use crate::profile::CallRules;
 use crate::profile::detect::DetectRules;
 use crate::profile::vocabulary::Vocabulary;
 use crate::rules::diagnostic::Diagnostic;
@@ -102,7 +103,7 @@ impl EventRedactor {
         if !judged.violations.is_empty() {
             self.known_texts(doc, &mut treatments);
         }
-        let values = self.call_values(&judged.plan);
+        let values = self.call_values(&contract.profile().calls, &judged.plan);
         for (value, filler) in values {
             arguments(value, filler, &mut treatments);
         }
@@ -183,11 +184,15 @@ impl EventRedactor {
     }
 
     /// The arguments of the calls of an event, and what both halves of a call have in common.
-    fn call_values<'e>(&mut self, plan: &Plan<'e>) -> Vec<(JsonRef<'e>, Filler)> {
+    fn call_values<'e>(
+        &mut self,
+        rules: &CallRules,
+        plan: &Plan<'e>,
+    ) -> Vec<(JsonRef<'e>, Filler)> {
         let (started, completed) = plan.calls();
-        let started = started.iter().flat_map(|call| self.calls.started(call));
+        let started = started.iter().flat_map(|call| self.calls.started(rules, call));
         let mut values: Vec<_> = started.collect();
-        values.extend(completed.iter().flat_map(|(call, _)| self.calls.completed(call)));
+        values.extend(completed.iter().flat_map(|(call, _)| self.calls.completed(rules, call)));
         if plan.ends_run() {
             self.calls.new_turn();
         }

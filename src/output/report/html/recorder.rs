@@ -325,7 +325,7 @@ impl Recorder {
     fn describe(&mut self, call: &RecordedCall, update: &CallUpdate<'_>) {
         let tool = clipped(&update.action.tool, CALL_ID_BYTES_MAX);
         let detail = clipped(update.detail().unwrap_or_default(), PAGE_DETAIL_BYTES_MAX);
-        let named = update.call.arguments.map(arguments::named).unwrap_or_default();
+        let named = update.arguments_ref().map(arguments::named).unwrap_or_default();
         if let Some(bar) = self.bar(call.number) {
             (bar.tool, bar.detail) = (tool.to_string(), detail.to_string());
         }
