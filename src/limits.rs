@@ -1,7 +1,7 @@
 //! The bounds on untrusted input and on what is kept of it, each with its reason.
 //!
-//! A stream is untrusted and may be endless: everything that is kept from one line to the next has
-//! a bound here. Where a result would be less exact, a note of the stream says so.
+//! A stream is untrusted and may be endless: what is kept from one line to the next has a bound,
+//! most of them here. Where a result would be less exact, a note of the stream says so.
 
 #[cfg(feature = "cli")]
 pub(crate) use program::*;

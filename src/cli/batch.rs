@@ -9,6 +9,7 @@ use std::thread;
 
 use super::archive::Decompressed;
 use super::conclude;
+use super::error::CliError;
 use super::inputs::Input;
 use super::outputs::Outputs;
 use super::progress::Progress;
@@ -80,7 +81,7 @@ fn check_input(
 }
 
 /// Reports why a stream could not be checked to its end, if so.
-pub(super) fn conclude_stream(result: Result<(), Error>, outputs: &mut Outputs) {
+pub(super) fn conclude_stream(result: Result<(), impl Into<CliError>>, outputs: &mut Outputs) {
     if let Err(error) = result {
         outputs.not_checked(&error.into());
     }

@@ -1,5 +1,5 @@
-//! The subcommands, which check nothing: `rules`, `profiles`, `schema`, `merge`, `diff`, `drift`,
-//! `completions` and `man`.
+//! The subcommands, which give no verdict on a run: `rules`, `profiles`, `schema`, `merge`, `diff`,
+//! `drift`, `completions` and `man`.
 
 use std::io::{BufReader, BufWriter};
 use std::path::PathBuf;

@@ -5,12 +5,16 @@ use std::io;
 
 use super::exit;
 use crate::error::Error;
+use crate::profile::ExitStatus;
 
 /// A failure that ends the program or the check of one stream; its text is one line.
 #[derive(Debug)]
 pub(crate) enum CliError {
     Usage(String),
     Check(Error),
+    /// The stream of a command could not be checked, and the command failed.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
+    CheckOfFailed(Error, ExitStatus),
     /// An output could not be opened or written. `name` is a path, or `standard output`.
     Output {
         name: String,
@@ -33,9 +37,11 @@ impl CliError {
                 exit::NOT_FOUND
             }
             Self::Start { .. } => exit::CANNOT_EXECUTE,
-            Self::Usage(_) | Self::Check(_) | Self::Output { .. } | Self::ReaderClosed => {
-                exit::NOT_CHECKED
-            }
+            Self::Usage(_)
+            | Self::Check(_)
+            | Self::CheckOfFailed(..)
+            | Self::Output { .. }
+            | Self::ReaderClosed => exit::NOT_CHECKED,
         }
     }
 
@@ -67,6 +73,9 @@ impl fmt::Display for CliError {
         match self {
             Self::Usage(message) => out.write_str(message),
             Self::Check(error) => error.fmt(out),
+            Self::CheckOfFailed(error, status) => {
+                write!(out, "{error}; the command ended with {status}")
+            }
             Self::Output { name, source } => write!(out, "failed to write to {name}: {source}"),
             Self::ReaderClosed => out.write_str("the reader closed the output"),
             Self::Start { program, source } => write!(out, "failed to start {program}: {source}"),
@@ -77,7 +86,7 @@ impl fmt::Display for CliError {
 impl std::error::Error for CliError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Check(error) => Some(error),
+            Self::Check(error) | Self::CheckOfFailed(error, _) => Some(error),
             Self::Output { source, .. } | Self::Start { source, .. } => Some(source),
             Self::Usage(_) | Self::ReaderClosed => None,
         }

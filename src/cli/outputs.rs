@@ -93,6 +93,7 @@ impl Outputs {
     }
 
     /// The sum of the streams so far.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
     pub(super) fn totals(&self) -> &Totals {
         &self.totals
     }

@@ -66,16 +66,21 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
         (read.and_then(|()| stream.finish(&exit, outputs)), exit, interrupt)
     };
     outputs.copies = copies;
-    batch::conclude_stream(result.map(drop), outputs);
+    let failed = failed_status(&exit);
+    let result = result.map(drop).map_err(|error| match failed {
+        Some(status) => CliError::CheckOfFailed(error, status),
+        None => error.into(),
+    });
+    batch::conclude_stream(result, outputs);
     let own_code = exit::code(outputs.totals(), false);
     let propagated =
         cli.propagate_exit_code && [exit::SUCCEEDED, exit::RUN_FAILED].contains(&own_code);
-    let code = if propagated { failed_code(&exit) } else { None };
+    let code = failed.filter(|_| propagated).map(ExitStatus::shell_code);
     Exit { code: conclude(code, outputs), interrupt }
 }
 
-/// The command's own code, if it failed by itself.
-fn failed_code(exit: &ProducerExit) -> Option<u8> {
+/// The status of a command that failed by itself.
+fn failed_status(exit: &ProducerExit) -> Option<ExitStatus> {
     let status = exit.status.filter(|_| exit.stop.is_none());
-    status.filter(|status| !status.is_success()).map(ExitStatus::shell_code)
+    status.filter(|status| !status.is_success())
 }

@@ -131,7 +131,7 @@ impl TagRules {
     }
 
     fn are_for(&self, parts: &Parts<'_>) -> bool {
-        // The last part mostly tells two tags apart.
+        // Two tags mostly differ in their last part.
         parts.iter().zip(&self.parts).rev().all(|(part, known)| match (part, known) {
             (None, KnownValue::Absent) => true,
             (Some(node), KnownValue::Text(text)) => node.is(text),

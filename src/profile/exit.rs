@@ -1,6 +1,7 @@
 //! How a producer reports its own failures: error events and exit codes.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Deserialize;
 
@@ -28,6 +29,15 @@ impl ExitStatus {
         match self {
             Self::Code(code) => code,
             Self::Signal(signal) => signal.saturating_add(128),
+        }
+    }
+}
+
+impl fmt::Display for ExitStatus {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(out, "exit status {code}"),
+            Self::Signal(signal) => write!(out, "signal {signal}"),
         }
     }
 }

@@ -37,7 +37,7 @@ macro_rules! rules {
         }
 
         impl Rule {
-            /// Every rule, in the order in which the stages apply them.
+            /// Every rule; those of one stage are next to each other.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// The name that reports, flags and pages use.

@@ -178,56 +178,71 @@ fn truncated(line: &Line<'_>) -> Diagnostic {
 /// Distinguishes noise from a broken text: the parser's message does not help with a line of prose.
 fn syntax(bytes: &[u8], at: usize, what: &str, noun: &str) -> (Diagnostic, usize) {
     let start = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
-    let object = memchr::memmem::find(bytes, b"{\"");
-    let (message, note) = match object {
-        _ if bytes[start] == b'{' && what == "trailing characters" && bytes[at] == b'{' => (
-            format!("a second object follows, from byte {at} of the {noun}"),
-            Some(match noun {
-                "element" => "a comma is missing between two events",
-                _ => "a newline is missing between two events",
-            }),
-        ),
-        _ if bytes[start] == b'{'
-            && what == "trailing characters"
-            && let Some(space) = foreign_space(&bytes[at..]) =>
-        {
-            (
-                format!("{space} follows the JSON text, from byte {at} of the {noun}"),
-                Some(JSON_SPACE),
-            )
-        }
-        _ if bytes[start] == b'{' && what == "trailing characters" => (
-            format!("something follows the JSON text, from byte {at} of the {noun}"),
-            Some("two writers on one line: is stderr merged into stdout (2>&1)?"),
-        ),
-        _ if bytes[start] == b'{' => (format!("{}, at byte {at} of the {noun}", plain(what)), None),
-        _ if bytes.starts_with(BYTE_ORDER_MARK) => (
-            "the line begins with a byte order mark".to_owned(),
-            Some(
-                "it belongs at the start of a stream, if anywhere; were two streams concatenated?",
-            ),
-        ),
-        Some(object) if let Some(space) = foreign_space(&bytes[..object]) => (
-            format!("{space} comes before the object that begins at byte {object} of the {noun}"),
-            Some(JSON_SPACE),
-        ),
-        None if let Some(space) = foreign_space(bytes) => {
-            (format!("the {noun} contains only white space, with {space}"), Some(JSON_SPACE))
-        }
-        Some(object) if object > start => (
-            format!("there is text before the object that begins at byte {object} of the {noun}"),
-            Some("two writers on one line: is stderr merged into stdout (2>&1)?"),
-        ),
-        Some(_) | None => (
-            format!("the {noun} is not JSON"),
-            Some("output of something else: is stderr merged into stdout (2>&1)?"),
-        ),
+    let (message, note) = if bytes[start] != b'{' {
+        other_text(bytes, start, noun)
+    } else if what == "trailing characters" {
+        behind_object(bytes, at, noun)
+    } else {
+        (format!("{}, at byte {at} of the {noun}", plain(what)), None)
     };
     let diagnostic = Diagnostic::new(Rule::InvalidJson, message);
     (note.into_iter().fold(diagnostic, Diagnostic::note), at)
 }
 
+/// A message, and a note about the cause.
+type Explanation = (String, Option<&'static str>);
+
 const JSON_SPACE: &str = "in JSON only a space, a tab and a line end are white space";
+const TWO_WRITERS: &str = "two writers on one line: is stderr merged into stdout (2>&1)?";
+
+/// A whole object, and more from byte `at` on.
+fn behind_object(bytes: &[u8], at: usize, noun: &str) -> Explanation {
+    if bytes[at] == b'{' {
+        let note = match noun {
+            "element" => "a comma is missing between two events",
+            _ => "a newline is missing between two events",
+        };
+        return (format!("a second object follows, from byte {at} of the {noun}"), Some(note));
+    }
+    match foreign_space(&bytes[at..]) {
+        Some(space) => (
+            format!("{space} follows the JSON text, from byte {at} of the {noun}"),
+            Some(JSON_SPACE),
+        ),
+        None => {
+            let message = format!("something follows the JSON text, from byte {at} of the {noun}");
+            (message, Some(TWO_WRITERS))
+        }
+    }
+}
+
+/// The first byte that is not white space, at `start`, does not begin an object.
+fn other_text(bytes: &[u8], start: usize, noun: &str) -> Explanation {
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        let note =
+            "it belongs at the start of a stream, if anywhere; were two streams concatenated?";
+        return ("the line begins with a byte order mark".to_owned(), Some(note));
+    }
+    let object = memchr::memmem::find(bytes, b"{\"");
+    let space = foreign_space(&bytes[..object.unwrap_or(bytes.len())]);
+    match (object, space) {
+        (Some(object), Some(space)) => {
+            let place = format!("the object that begins at byte {object} of the {noun}");
+            (format!("{space} comes before {place}"), Some(JSON_SPACE))
+        }
+        (None, Some(space)) => {
+            (format!("the {noun} contains only white space, with {space}"), Some(JSON_SPACE))
+        }
+        (Some(object), None) if object > start => {
+            let place = format!("the object that begins at byte {object} of the {noun}");
+            (format!("there is text before {place}"), Some(TWO_WRITERS))
+        }
+        (Some(_) | None, None) => {
+            let note = "output of something else: is stderr merged into stdout (2>&1)?";
+            (format!("the {noun} is not JSON"), Some(note))
+        }
+    }
+}
 
 /// The first character that is white space elsewhere and not in JSON, if `bytes` are nothing but
 /// white space.

@@ -198,6 +198,21 @@ fn a_stream_of_an_unknown_agent_is_not_guessed() {
     }
 }
 
+/// Goal: a command whose stream cannot be checked does not hide that it failed.
+#[cfg(unix)]
+#[test]
+fn the_status_of_a_command_of_an_unknown_agent_is_shown() {
+    let stream = "fixtures/agents/jsonl/any.ndjson";
+    for (status, shown) in [("0", ""), ("41", "; the command ended with exit status 41")] {
+        let agent = ["tests/fake-agent", "emit", stream, "exit", status];
+        let output = program().arg("--").args(agent).current_dir(root()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let error = text(&output.stderr);
+        let expected = format!("fits any JSON Lines{shown}\n");
+        assert!(error.ends_with(&expected) && error.lines().count() == 1, "{error}");
+    }
+}
+
 /// Goal: nothing of a stream is kept back longer than it takes to know whose it is.
 /// Method: its first event alone, with the pipe left open, is converted at once.
 #[cfg(unix)]

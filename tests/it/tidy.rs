@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::streams::{files, root};
 
-/// The rooms, from the ground up: each may use those below it. What lies at the top of `src` is
-/// either below all rooms or above them.
+/// The rooms in the order of the table in docs/architecture.md: each may use those before it. The
+/// files at the top of `src` come before all rooms, or after them.
 const FLOORS: [&str; 11] = [
     "limits", "error", "rules", "json", "stream", "profile", "facts", "fast", "check", "output",
     "cli",
@@ -91,7 +91,7 @@ fn modules_use_only_what_is_below_them() {
         for used in modules_used(&code).into_iter().filter(|used| *used != own) {
             let used_floor = floor(used).unwrap_or_else(|| panic!("{path} uses {used}, unknown"));
             if used_floor >= own_floor {
-                wrong.push(format!("{path} uses {used}, which is not below it"));
+                wrong.push(format!("{path} uses {used}, which does not come before it"));
             }
         }
     }

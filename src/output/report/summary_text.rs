@@ -4,7 +4,7 @@ use super::Totals;
 #[cfg(feature = "cli")]
 use crate::check::Note;
 use crate::check::{Outcome, StreamSummary, counted};
-use crate::profile::{ExitStatus, Reason};
+use crate::profile::Reason;
 
 /// The outcome of a stream, with the reason for one that is not a success.
 pub(in crate::output) fn outcome(summary: &StreamSummary) -> String {
@@ -24,7 +24,7 @@ pub(super) fn reasons(summary: &StreamSummary) -> Vec<String> {
     let mut reasons: Vec<String> = summary.facts.error_text.iter().cloned().collect();
     // After a timeout we ended it.
     let status = summary.exit_status.filter(|_| summary.outcome != Outcome::TimedOut);
-    reasons.extend(status.filter(|status| !status.is_success()).map(exit_status));
+    reasons.extend(status.filter(|status| !status.is_success()).map(|it| it.to_string()));
     let explains = |note: &&Note| match note {
         Note::TimedOut(_) | Note::CutShort { .. } | Note::ExitStatusMeaning(_) => true,
         Note::FailureReported { .. } => summary.facts.error_text.is_none(),
@@ -81,7 +81,7 @@ pub(super) fn numbers(summary: &StreamSummary) -> Vec<String> {
         ];
         numbers.push(format!("{}{}", counted(calls.total, "tool call"), aside(listed(&others))));
     }
-    numbers.extend(summary.exit_status.map(exit_status));
+    numbers.extend(summary.exit_status.map(|status| status.to_string()));
     numbers.extend(facts.cost_usd.map(dollars));
     if let Some(tokens) = facts.usage.tokens_in() {
         let cached = facts.usage.cache_read_tokens.filter(|cached| *cached > 0);
@@ -94,13 +94,6 @@ pub(super) fn numbers(summary: &StreamSummary) -> Vec<String> {
     }
     numbers.extend(facts.duration_ms.map(|ms| format!("{}.{} s", ms / 1_000, ms % 1_000 / 100)));
     numbers
-}
-
-pub(super) fn exit_status(status: ExitStatus) -> String {
-    match status {
-        ExitStatus::Code(code) => format!("exit status {code}"),
-        ExitStatus::Signal(signal) => format!("signal {signal}"),
-    }
 }
 
 /// In parentheses, with a space before them; nothing for nothing.

@@ -197,7 +197,7 @@ fn facts(recording: &Recording) -> Markup {
         ("agent", Some(format!("{} {version}", summary.profile))),
         ("began", recording.clock.first().and_then(date)),
         ("model", facts.model.clone()),
-        ("command", summary.exit_status.map(summary_text::exit_status)),
+        ("command", summary.exit_status.map(|status| status.to_string())),
         ("stream", Some(size)),
         ("session", summary.session_id.clone()),
         ("changed files", files(summary)),
