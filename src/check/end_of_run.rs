@@ -139,7 +139,7 @@ impl<'p> EndOfRun<'p> {
             (_, _, _, true, true) => Cause::Ended,
         };
 
-        let outcome = match (cause, stream.says, stream.is_cut(), stream.has_fatal_error) {
+        let outcome = match (cause, stream.says, stream.ended_early(), stream.has_fatal_error) {
             (Cause::TimedOut, ..) => Outcome::TimedOut,
             (Cause::ExitStatus, ..) | (_, Some(RunOutcome::Failure), ..) => Outcome::Failed,
             (_, _, true, _) => Outcome::Truncated,
@@ -215,7 +215,7 @@ impl<'p> EndOfRun<'p> {
     }
 
     /// Whether a cut last line is the producer's defect.
-    pub(super) fn lost_its_last_line(&self) -> bool {
+    pub(super) fn reports_cut_line(&self) -> bool {
         let is_cut = matches!(self.stream.last_line, LastLine::Cut | LastLine::CutAllowed);
         is_cut && !self.was_stopped
     }
@@ -223,7 +223,7 @@ impl<'p> EndOfRun<'p> {
 
 impl StreamEnd {
     /// Whether the stream ended before the run did.
-    pub(super) fn is_cut(self) -> bool {
+    pub(super) fn ended_early(self) -> bool {
         let Self { has_events, needs_terminal, has_open_calls, last_line, .. } = self;
         let is_open = self.terminal == TerminalState::Missing;
         let has_loose_end = needs_terminal || has_open_calls || last_line != LastLine::Whole;

@@ -100,7 +100,7 @@ impl Checker {
         let name = name.to_owned();
         let hashes_bytes = options.hashes_bytes && !options.splits_sessions;
         let hasher = hashes_bytes.then(Sha256::new);
-        Stream { name, contracts, memories, parser, memory: buffer, lines, hasher, state }
+        Stream { name, contracts, memories, parser, buffer, lines, hasher, state }
     }
 
     /// Checks a stream to its end. Nothing is known about its producer; see [`Stream::finish`].
@@ -130,7 +130,7 @@ pub struct Stream<'c> {
     memories: &'c mut HashMap<String, Memory>,
     parser: &'c mut LineParser,
     /// Where the buffer's memory goes back to.
-    memory: &'c mut Vec<u8>,
+    buffer: &'c mut Vec<u8>,
     lines: LineBuffer,
     /// Of the bytes, if their hash is wanted.
     hasher: Option<Sha256>,
@@ -237,14 +237,14 @@ impl Stream<'_> {
         self.lines.end();
         self.settle(out)?;
         self.advance(out)?;
-        let Self { name: _, memories, memory, lines, hasher, state, .. } = self;
+        let Self { name: _, memories, buffer, lines, hasher, state, .. } = self;
         let State::Checking(mut check) = state else { unreachable!("settled above") };
         let defect = lines.array().and_then(ArraySplitter::defect);
         let bytes = StreamBytes { end: lines.bytes_taken(), sha256: hasher.map(hexadecimal) };
         let summary = check.finish(bytes, defect, exit, out);
         let (profile, learned) = check.into_memory();
         memories.insert(profile.to_owned(), learned);
-        *memory = lines.into_memory();
+        *buffer = lines.into_memory();
         Ok(summary)
     }
 

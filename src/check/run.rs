@@ -102,7 +102,7 @@ impl<'c> Run<'c> {
                 }
             }
             Place::Epilogue => {
-                self.notice(facts, is_valid, &mut findings.pending);
+                self.in_run_or_after(facts, is_valid, &mut findings.pending);
                 self.terminal.observe_epilogue(facts, &mut findings.pending);
             }
             Place::NewTurn => {
@@ -143,7 +143,7 @@ impl<'c> Run<'c> {
 
     /// What may also come after the end of the run.
     #[inline]
-    fn notice(&mut self, facts: &Facts<'_>, is_valid: bool, found: &mut Vec<Diagnostic>) {
+    fn in_run_or_after(&mut self, facts: &Facts<'_>, is_valid: bool, found: &mut Vec<Diagnostic>) {
         self.drift.event(facts, is_valid, found);
         if let Some(rare) = &facts.rare {
             self.facts.observe(rare);
@@ -169,7 +169,7 @@ impl<'c> Run<'c> {
         'c: 'f,
     {
         let found = &mut findings.pending;
-        self.notice(facts, is_valid, found);
+        self.in_run_or_after(facts, is_valid, found);
         let is_success = self.terminal.is_success(facts);
         let format = self.settle_format(facts);
         if facts.rare.is_some() {
@@ -218,8 +218,9 @@ impl<'c> Run<'c> {
         let needs_terminal = self.contract.needs_terminal();
         self.terminal.fail(lines.failure_line);
         let last_line = lines.last_line(findings);
-        let is_cut = matches!(last_line, LastLine::Cut | LastLine::Unparsed);
-        let terminal = self.terminal.finish(needs_terminal, is_cut, &mut findings.pending);
+        let is_last_line_broken = matches!(last_line, LastLine::Cut | LastLine::Unparsed);
+        let terminal =
+            self.terminal.finish(needs_terminal, is_last_line_broken, &mut findings.pending);
         let stream = StreamEnd {
             has_events: self.events > 0,
             needs_terminal,
@@ -233,7 +234,7 @@ impl<'c> Run<'c> {
         let end = EndOfRun::decide(stream, exit, status);
         let found = &mut findings.pending;
 
-        if let Some(cut) = lines.cut_line.take().filter(|_| end.lost_its_last_line()) {
+        if let Some(cut) = lines.cut_line.take().filter(|_| end.reports_cut_line()) {
             let is_missing = needs_terminal && self.terminal.terminal_line().is_none();
             let note = is_missing.then(|| self.missing("there is no terminal event"));
             found.push(Diagnostic { note, ..cut });
@@ -324,7 +325,7 @@ impl<'c> Run<'c> {
             Outcome::Failed => {
                 if let Some((line, sign)) = self.terminal.failure() {
                     notes.push(Note::FailureReported { line, sign });
-                } else if end.stream.is_cut() && self.events > 0 {
+                } else if end.stream.ended_early() && self.events > 0 {
                     let no_terminal_event = self.contract.needs_terminal();
                     let open_calls = self.calls.open_summary();
                     if no_terminal_event || open_calls.is_some() {

@@ -193,7 +193,16 @@ fn each_planted(
 #[test]
 fn nothing_planted_in_a_string_is_left() {
     let (mut left, mut gone) = (BTreeMap::<String, BTreeSet<String>>::new(), 0);
-    for case in cases().iter().filter(|it| it.path.starts_with("fixtures/agents")).step_by(9) {
+    let cases = cases();
+    // The largest of each agent: a new fixture does not change which one another agent has.
+    let mut largest = BTreeMap::new();
+    for case in cases.iter().filter(|it| it.path.starts_with("fixtures/agents")) {
+        let kept = largest.entry(case.folder()).or_insert(case);
+        if case.bytes().len() > kept.bytes().len() {
+            *kept = case;
+        }
+    }
+    for case in largest.into_values() {
         let (stream, mut checker) = (case.bytes(), case.checker());
         let lines: Vec<&[u8]> = stream.split(|byte| *byte == b'\n').collect();
         for (at, line) in lines.iter().enumerate().take(40) {
@@ -215,7 +224,7 @@ fn nothing_planted_in_a_string_is_left() {
     // Names: ids, tags, tools, models, versions, times, and values that documentation lists.
     let names = "__timestamp apiKeySource callID call_id claude_code_version cli_version \
         contentType conversation_id currentValue event finishReason id jsonrpc kind \
-        messageId message_type method model model_id name payload_type permissionMode \
+        messageId message_type method model modelId model_id name payload_type permissionMode \
         permission_mode protocolVersion qwen_code_version role sessionID sessionId \
         sessionUpdate session_id status stopReason subtype taskId task_id thread_id tool \
         tool_id toolCallId toolId toolName timestamp tool_call_id tool_name tool_use_id \

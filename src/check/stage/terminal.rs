@@ -196,19 +196,19 @@ impl TerminalCheck {
     }
 
     /// The stream has ended, and a provisional end was the end. `needs_terminal` says that nothing
-    /// is known about a run without terminal event, `is_cut` that
-    /// the last line is a broken event.
+    /// is known about a run without terminal event, `is_last_line_broken` that the last line is cut
+    /// or looks like an event that cannot be read.
     pub(crate) fn finish(
         &mut self,
         needs_terminal: bool,
-        is_cut: bool,
+        is_last_line_broken: bool,
         found: &mut Vec<Diagnostic>,
     ) -> TerminalState {
         if self.terminal.is_some() {
             return TerminalState::Came;
         }
         // A broken line is something that follows.
-        if let Some(end) = self.provisional.take().filter(|_| !is_cut) {
+        if let Some(end) = self.provisional.take().filter(|_| !is_last_line_broken) {
             self.close(end, found);
             return TerminalState::Provisional;
         }

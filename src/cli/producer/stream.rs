@@ -35,7 +35,7 @@ impl ProducerStream {
         // A pipe that can be read may be at its end.
         let open = !ready || self.pipe.read(&mut [0])? > 0;
         if let Some(watch) = self.watch.as_ref().filter(|_| open) {
-            watch.state().cut = true;
+            watch.state().stopped_reading = true;
         }
         Ok(0)
     }

@@ -170,7 +170,7 @@ impl Supervisor {
             self.reap();
             self.expire(Instant::now());
         }
-        self.end.stdout_held_open = self.group.is_some() && self.watch.state().cut;
+        self.end.stdout_held_open = self.group.is_some() && self.watch.state().stopped_reading;
         // Kills what is left of the group.
         drop(self.group.take());
         drop(self.stop.take());

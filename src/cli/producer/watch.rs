@@ -34,7 +34,7 @@ pub(super) struct RunState {
     /// Whether the check waits for input; otherwise the check, or our reader, takes the time.
     pub(super) waiting: bool,
     /// Whether we stopped reading the stream before its end.
-    pub(super) cut: bool,
+    pub(super) stopped_reading: bool,
     /// When the current write of our own output began.
     writing: Option<Instant>,
     /// How long earlier writes blocked.
@@ -89,7 +89,7 @@ impl Watch {
             stream_end: None,
             exceeds_limit: false,
             waiting: false,
-            cut: false,
+            stopped_reading: false,
             writing: None,
             blocked: Duration::ZERO,
             open: HashMap::new(),
