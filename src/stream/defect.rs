@@ -204,16 +204,11 @@ fn behind_object(bytes: &[u8], at: usize, noun: &str) -> Explanation {
         };
         return (format!("a second object follows, from byte {at} of the {noun}"), Some(note));
     }
-    match foreign_space(&bytes[at..]) {
-        Some(space) => (
-            format!("{space} follows the JSON text, from byte {at} of the {noun}"),
-            Some(JSON_SPACE),
-        ),
-        None => {
-            let message = format!("something follows the JSON text, from byte {at} of the {noun}");
-            (message, Some(TWO_WRITERS))
-        }
-    }
+    let Some(space) = foreign_space(&bytes[at..]) else {
+        let message = format!("something follows the JSON text, from byte {at} of the {noun}");
+        return (message, Some(TWO_WRITERS));
+    };
+    (format!("{space} follows the JSON text, from byte {at} of the {noun}"), Some(JSON_SPACE))
 }
 
 /// The first byte that is not white space, at `start`, does not begin an object.
