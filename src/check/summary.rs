@@ -37,11 +37,11 @@ impl Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The stream is whole, and neither it nor the exit status says that the run failed.
+    /// The stream says so, or it did not end too early and nothing says that the run failed.
     Succeeded,
     /// The stream or the exit status says so.
     Failed,
-    /// The stream ended before the run did, and nothing says that the run failed.
+    /// The stream ended before the run did.
     Truncated,
     /// A timeout fired before the run was over.
     TimedOut,

@@ -103,10 +103,12 @@ mod tests {
             program: "agent".to_owned(),
             source: kind.into(),
         };
-        let nothing = Error::NothingToCheck { origin: "-".to_owned(), message: "it is".to_owned() };
+        let nothing =
+            || Error::NothingToCheck { origin: "-".to_owned(), message: "it is".to_owned() };
         let rows = [
             (CliError::usage("wrong"), 2),
-            (CliError::from(nothing), 2),
+            (CliError::from(nothing()), 2),
+            (CliError::CheckOfFailed(nothing(), ExitStatus::Signal(9)), 2),
             (CliError::output("report.json", io::ErrorKind::StorageFull.into()), 2),
             (CliError::ReaderClosed, 2),
             (start(io::ErrorKind::NotFound), 127),

@@ -67,7 +67,8 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
     };
     outputs.copies = copies;
     let failed = failed_status(&exit);
-    let result = result.map(drop).map_err(|error| match failed {
+    let of_command = failed.filter(|_| !cli.command.is_empty() && !exit.was_interrupted);
+    let result = result.map(drop).map_err(|error| match of_command {
         Some(status) => CliError::CheckOfFailed(error, status),
         None => error.into(),
     });
@@ -79,7 +80,7 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
     Exit { code: conclude(code, outputs), interrupt }
 }
 
-/// The status of a command that failed by itself.
+/// The status that says that the producer failed, unless we ended it.
 fn failed_status(exit: &ProducerExit) -> Option<ExitStatus> {
     let status = exit.status.filter(|_| exit.stop.is_none());
     status.filter(|status| !status.is_success())

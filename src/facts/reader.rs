@@ -188,12 +188,13 @@ fn completed<'p, 'e>(
     finder: &mut Finder<'p, 'e>,
     rule: &'p CallRule,
 ) -> Option<(Call<'e>, CallOutcome)> {
-    let call = call(profile, finder, rule)?;
+    let call = call(profile, finder, rule);
+    // Read also without an id: what rules read, redaction keeps.
     let outcome = rule.outcomes.iter().find(|rule| rule.when.hold_by(finder));
     let call = Call {
         is_result_known: outcome.is_some(),
         is_contradictory: outcome.is_some_and(|rule| rule.is_contradictory),
-        ..call
+        ..call?
     };
     Some((call, outcome.map_or(CallOutcome::Unknown, |rule| rule.outcome)))
 }
@@ -204,12 +205,11 @@ fn call<'p, 'e>(
     rule: &'p CallRule,
 ) -> Option<Call<'e>> {
     let scope = finder.scope();
-    let id = call_id(scope, &rule.id)?;
     let names = rule.tool.as_ref().unwrap_or(&profile.calls.tool);
     let (tool, tool_key) = tool(names, finder);
     let (tool, is_known) = tool.unzip();
     Some(Call {
-        id,
+        id: call_id(scope, &rule.id)?,
         tool,
         tool_key,
         is_tool_known: is_known.unwrap_or(names.is_empty()),

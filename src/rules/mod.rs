@@ -37,7 +37,7 @@ macro_rules! rules {
         }
 
         impl Rule {
-            /// Every rule; those of one stage are next to each other.
+            /// Every rule, grouped by what it is about.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// The name that reports, flags and pages use.

@@ -211,6 +211,10 @@ fn the_status_of_a_command_of_an_unknown_agent_is_shown() {
         let expected = format!("fits any JSON Lines{shown}\n");
         assert!(error.ends_with(&expected) && error.lines().count() == 1, "{error}");
     }
+    // The status of a recorded stream is not that of a command.
+    let flags = ["--exit-status", "41", "--timeout", "60s"];
+    let output = run_on(&flags, &fs::read(root().join(stream)).unwrap());
+    assert!(text(&output.stderr).ends_with("fits any JSON Lines\n"));
 }
 
 /// Goal: nothing of a stream is kept back longer than it takes to know whose it is.
