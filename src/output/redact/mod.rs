@@ -1,7 +1,8 @@
 //! Redaction: replaces secrets in a stream before it is written.
 //!
 //! It works on lines, and every output of a redacted stream is made from the redacted lines: what
-//! is not in them cannot be in a copy, a conversion, or a message of a report.
+//! is not in them cannot be in a copy, a conversion, or a message of a report. The one exception
+//! is the message of an expectation, which can name keys of the answer.
 
 mod content;
 mod finder;
