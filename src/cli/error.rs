@@ -14,7 +14,7 @@ pub(crate) enum CliError {
     Check(Error),
     /// The stream of a command could not be checked, and the command failed.
     #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
-    CheckOfFailed(Error, ExitStatus),
+    CommandFailed(Error, ExitStatus),
     /// An output could not be opened or written. `name` is a path, or `standard output`.
     Output {
         name: String,
@@ -39,7 +39,7 @@ impl CliError {
             Self::Start { .. } => exit::CANNOT_EXECUTE,
             Self::Usage(_)
             | Self::Check(_)
-            | Self::CheckOfFailed(..)
+            | Self::CommandFailed(..)
             | Self::Output { .. }
             | Self::ReaderClosed => exit::NOT_CHECKED,
         }
@@ -73,7 +73,7 @@ impl fmt::Display for CliError {
         match self {
             Self::Usage(message) => out.write_str(message),
             Self::Check(error) => error.fmt(out),
-            Self::CheckOfFailed(error, status) => {
+            Self::CommandFailed(error, status) => {
                 write!(out, "{error}; the command ended with {status}")
             }
             Self::Output { name, source } => write!(out, "failed to write to {name}: {source}"),
@@ -86,7 +86,7 @@ impl fmt::Display for CliError {
 impl std::error::Error for CliError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Check(error) | Self::CheckOfFailed(error, _) => Some(error),
+            Self::Check(error) | Self::CommandFailed(error, _) => Some(error),
             Self::Output { source, .. } | Self::Start { source, .. } => Some(source),
             Self::Usage(_) | Self::ReaderClosed => None,
         }
@@ -108,7 +108,7 @@ mod tests {
         let rows = [
             (CliError::usage("wrong"), 2),
             (CliError::from(nothing()), 2),
-            (CliError::CheckOfFailed(nothing(), ExitStatus::Signal(9)), 2),
+            (CliError::CommandFailed(nothing(), ExitStatus::Signal(9)), 2),
             (CliError::output("report.json", io::ErrorKind::StorageFull.into()), 2),
             (CliError::ReaderClosed, 2),
             (start(io::ErrorKind::NotFound), 127),

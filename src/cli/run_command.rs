@@ -69,7 +69,7 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
     let failed = failed_status(&exit);
     let of_command = failed.filter(|_| !cli.command.is_empty() && !exit.was_interrupted);
     let result = result.map(drop).map_err(|error| match of_command {
-        Some(status) => CliError::CheckOfFailed(error, status),
+        Some(status) => CliError::CommandFailed(error, status),
         None => error.into(),
     });
     batch::conclude_stream(result, outputs);
