@@ -1,6 +1,6 @@
 """A small ACP client that looks like an agent: it starts one, gives it a prompt, and copies its lines.
 
-    acp.py [--deny] [--auth METHOD] [--mcp SERVER] PROMPT -- COMMAND…
+    acp.py [--deny] [--auth METHOD] [--mcp SERVER] [--second PROMPT] [--cancel-at FILE] PROMPT -- COMMAND…
 
 SIGTERM and SIGINT become `session/cancel`. The exit status is that of the agent,
 or 0 if it had to be stopped.
@@ -83,6 +83,13 @@ class Client:
             message = {"method": "session/cancel", "params": {"sessionId": self.session}}
             threading.Thread(target=self.send, kwargs=message).start()
 
+    def cancel_at(self, file):
+        """Cancels the turn once this file is there."""
+        while not os.path.exists(file):
+            time.sleep(0.1)
+        time.sleep(2)
+        self.cancel()
+
     def end(self):
         """Closes the agent's input. Returns its exit status."""
         try:
@@ -119,8 +126,12 @@ def converse(client, options):
     if not started or "result" not in started:
         return
     client.session = started["result"]["sessionId"]
-    prompt = [{"type": "text", "text": options.prompt}]
-    client.call(3, "session/prompt", {"sessionId": client.session, "prompt": prompt}, TURN)
+    if options.cancel_at:
+        threading.Thread(target=client.cancel_at, args=(options.cancel_at,), daemon=True).start()
+    for number, text in enumerate([options.prompt, options.second], 3):
+        if text:
+            prompt = [{"type": "text", "text": text}]
+            client.call(number, "session/prompt", {"sessionId": client.session, "prompt": prompt}, TURN)
 
 
 def main():
@@ -128,6 +139,8 @@ def main():
     parser.add_argument("--deny", action="store_true")
     parser.add_argument("--auth")
     parser.add_argument("--mcp", type=json.loads)
+    parser.add_argument("--second")
+    parser.add_argument("--cancel-at")
     parser.add_argument("prompt")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()

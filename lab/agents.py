@@ -1,6 +1,7 @@
 """How each agent is called, pointed at the scripted model, and told what a scenario needs.
 
-An entry gets a `Run` and returns a `Launch`. Keys are made up. Telemetry and updates are off.
+An entry gets a `Run` and returns a `Launch`. Keys are made up; one that is empty is not set.
+Telemetry and updates are off.
 """
 
 import json
@@ -8,9 +9,7 @@ import shlex
 from dataclasses import dataclass, field
 
 from model import NAME
-from scenarios import PROMPT
-
-KEY = "test-key"
+from scenarios import FALLBACK, PROMPT, SCHEMA, SECOND
 
 
 @dataclass
@@ -20,6 +19,7 @@ class Launch:
     files: dict = field(default_factory=dict)  # below HOME
     before: list = field(default_factory=list)  # a command that runs first, such as a login
     sessions: str = ""  # where it saves its sessions, below HOME
+    input: list = field(default_factory=list)  # messages by standard input: when, and what
 
 
 ALL = {}
@@ -83,7 +83,43 @@ def mcp_toml(run):
     )
 
 
-@agent("claude", can="deny mcp resume partial", jq=RESULT)
+def hooks(run, *events):
+    """Hooks in the form that Claude's relatives share. `block` blocks what comes before a tool."""
+    if not run.needs("hooks"):
+        return {}
+    seen = {"type": "command", "command": f"cat > /dev/null; echo seen | tee {run.home}/hooked"}
+    block = {**seen, "command": f"{seen['command']}; echo not allowed >&2; exit 2"}
+    first = block if run.needs("block") else seen
+    return {
+        event: [{"matcher": "*", "hooks": [seen if number else first]}] for number, event in enumerate(events)
+    }
+
+
+CLAUDE_HOOKS = ("PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "Stop")
+
+
+def messages(run):
+    """The messages that a run gets by standard input, in Claude's form."""
+
+    def say(text):
+        content = [{"type": "text", "text": text}]
+        return json.dumps({"type": "user", "message": {"role": "user", "content": content}})
+
+    def ask(what):
+        return json.dumps({"type": "control_request", "request_id": what, "request": {"subtype": what}})
+
+    if run.plan.scenario.calls == "interrupted":
+        steps = [("", ask("initialize")), ("", say(PROMPT))]
+        return [*steps, ("started", ask("interrupt")), ("started", say(SECOND))]
+    return [("", say(PROMPT)), ("started" if run.needs("steer") else "answer", say(SECOND))]
+
+
+def by_input(args):
+    """The same command, with its messages by standard input."""
+    return [*without(args, PROMPT), "--input-format", "stream-json"]
+
+
+@agent("claude", can="deny mcp resume partial hooks block input steer schema fallback", jq=RESULT)
 def claude(run):
     args = [
         npm_bin(run, "claude"),
@@ -103,20 +139,34 @@ def claude(run):
         args += ["--include-partial-messages"]
     if run.needs("resume"):
         args += ["--continue"]
+    if run.needs("schema"):
+        args += ["--json-schema", json.dumps(SCHEMA)]
+    if run.needs("fallback"):
+        args += ["--fallback-model", FALLBACK]
+    if run.needs("hooks"):
+        args += ["--include-hook-events"]
     env = {
         "ANTHROPIC_BASE_URL": run.url,
-        "ANTHROPIC_API_KEY": KEY,
+        "ANTHROPIC_API_KEY": run.key,
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "CLAUDE_CODE_MAX_RETRIES": "2",
+        # Without it the tools of MCP servers are behind a search, and no request offers them.
+        "ENABLE_TOOL_SEARCH": "false",
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_TELEMETRY": "1",
         "DISABLE_ERROR_REPORTING": "1",
     }
-    files = {".claude.json": json.dumps({"hasCompletedOnboarding": True, "autoUpdates": False})}
-    return Launch(args, env, files, sessions=".claude/projects/**/*.jsonl")
+    files = {
+        ".claude.json": json.dumps({"hasCompletedOnboarding": True, "autoUpdates": False}),
+        ".claude/settings.json": json.dumps({"hooks": hooks(run, *CLAUDE_HOOKS)}),
+    }
+    launch = Launch(args, env, files, sessions=".claude/projects/**/*.jsonl")
+    if run.needs("input"):
+        launch.args, launch.input = by_input(args), messages(run)
+    return launch
 
 
-@agent("codex", can="mcp resume", jq='select(.type == "turn.completed")')
+@agent("codex", can="mcp resume schema patch hooks block", jq='select(.type == "turn.completed")')
 def codex(run):
     config = f"""
 model = "{NAME}"
@@ -139,9 +189,14 @@ exporter = "none"
 {mcp_toml(run)}"""
     verb = ["exec", "resume", "--last"] if run.needs("resume") else ["exec"]
     args = [npm_bin(run, "codex"), *verb, "--json", "--skip-git-repo-check", PROMPT]
-    return Launch(
-        args, {"LAB_KEY": KEY}, {".codex/config.toml": config}, sessions=".codex/sessions/**/*.jsonl"
-    )
+    files = {".codex/config.toml": config}
+    if run.needs("schema"):
+        args[-1:-1] = ["--output-schema", f"{run.home}/schema.json"]
+        files["schema.json"] = json.dumps(SCHEMA)
+    if run.needs("hooks"):
+        args[-1:-1] = ["--dangerously-bypass-hook-trust"]
+        files[".codex/hooks.json"] = json.dumps({"hooks": hooks(run, *CLAUDE_HOOKS)})
+    return Launch(args, {"LAB_KEY": run.key}, files, sessions=".codex/sessions/**/*.jsonl")
 
 
 @agent("copilot", can="deny mcp resume whole acp", jq='select(.type == "result") | .exitCode == 0')
@@ -162,7 +217,7 @@ def copilot(run):
     env = {
         "COPILOT_OFFLINE": "true",
         "COPILOT_PROVIDER_BASE_URL": run.url + "/v1",
-        "COPILOT_PROVIDER_API_KEY": KEY,
+        "COPILOT_PROVIDER_API_KEY": run.key,
         "COPILOT_MODEL": NAME,
         "COPILOT_AUTO_UPDATE": "false",
         "COPILOT_PROVIDER_MAX_PROMPT_TOKENS": "100000",
@@ -205,7 +260,7 @@ output_price = 0.0
         args += ["--continue"]
     if run.needs("acp"):
         args = [venv_bin(run, "vibe-acp")]
-    env = {"LAB_KEY": KEY, "MISTRAL_API_KEY": KEY, "VIBE_HOME": f"{run.home}/.vibe"}
+    env = {"LAB_KEY": run.key, "MISTRAL_API_KEY": run.key, "VIBE_HOME": f"{run.home}/.vibe"}
     return Launch(args, env, {".vibe/config.toml": config})
 
 
@@ -215,7 +270,7 @@ def openhands(run):
     if run.needs("resume"):
         args += ["--resume", "--last"]
     env = {
-        "LLM_API_KEY": KEY,
+        "LLM_API_KEY": run.key,
         "LLM_BASE_URL": run.url + "/v1",
         "LLM_MODEL": f"openai/{NAME}",
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -234,7 +289,7 @@ telemetry = false
 [providers.lab]
 type = "openai_legacy"
 base_url = "{run.url}/v1"
-api_key = "{KEY}"
+api_key = "{run.key}"
 [models.scripted]
 provider = "lab"
 model = "{NAME}"
@@ -261,7 +316,7 @@ default_model = "scripted"
 [providers.lab]
 type = "openai"
 base_url = "{run.url}/v1"
-api_key = "{KEY}"
+api_key = "{run.key}"
 [models.scripted]
 provider = "lab"
 model = "{NAME}"
@@ -294,7 +349,7 @@ def pi(run):
         "contextWindow": 100000,
         "maxTokens": 4096,
     }
-    provider = {"baseUrl": run.url + "/v1", "api": "openai-completions", "apiKey": KEY, "models": [model]}
+    provider = {"baseUrl": run.url + "/v1", "api": "openai-completions", "apiKey": run.key, "models": [model]}
     args = [npm_bin(run, "pi"), "--print", "--mode", "json", "--provider", "lab", "--model", NAME, PROMPT]
     if run.needs("resume"):
         args.insert(1, "--continue")
@@ -305,7 +360,7 @@ def pi(run):
     return Launch(args, {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "PI_SKIP_VERSION_CHECK": "1"}, files)
 
 
-@agent("qwen", can="deny mcp resume partial acp", jq=RESULT)
+@agent("qwen", can="deny mcp resume partial acp hooks block input steer schema", jq=RESULT)
 def qwen(run):
     args = [npm_bin(run, "qwen"), "-p", PROMPT, "--output-format", "stream-json"]
     if not run.needs("deny"):
@@ -314,26 +369,34 @@ def qwen(run):
         args += ["--include-partial-messages"]
     if run.needs("resume"):
         args += ["--continue"]
+    if run.needs("schema"):
+        args += ["--json-schema", json.dumps(SCHEMA)]
     if run.needs("acp"):
         args = [args[0], "--acp"]
     settings = {
+        "hooks": hooks(run, *CLAUDE_HOOKS),
         "security": {"auth": {"selectedType": "openai"}},
         "privacy": {"usageStatisticsEnabled": False},
         "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
         "telemetry": {"enabled": False},
+        # Otherwise the tools of MCP servers are behind a search, and no request offers them.
+        "tools": {"toolSearch": {"enabled": False}},
         "mcpServers": mcp_servers(run),
     }
     env = {
-        "OPENAI_API_KEY": KEY,
+        "OPENAI_API_KEY": run.key,
         "OPENAI_BASE_URL": run.url + "/v1",
         "OPENAI_MODEL": NAME,
         "QWEN_TELEMETRY_ENABLED": "false",
         "NO_BROWSER": "1",
     }
-    return Launch(args, env, {".qwen/settings.json": json.dumps(settings)})
+    launch = Launch(args, env, {".qwen/settings.json": json.dumps(settings)})
+    if run.needs("input") and not run.needs("acp"):
+        launch.args, launch.input = without(by_input(args), "-p"), messages(run)
+    return launch
 
 
-@agent("gemini", can="deny mcp resume acp", jq='select(.type == "result") | .status == "success"')
+@agent("gemini", can="deny mcp resume acp hooks block", jq='select(.type == "result") | .status == "success"')
 def gemini(run):
     args = [npm_bin(run, "gemini"), "-p", PROMPT, "--output-format", "stream-json", "-m", "gemini-2.5-flash"]
     if not run.needs("deny"):
@@ -343,6 +406,7 @@ def gemini(run):
     if run.needs("acp"):
         args = [args[0], "--acp", "-m", "gemini-2.5-flash"]
     settings = {
+        "hooks": hooks(run, "BeforeTool", "AfterTool", "BeforeAgent", "SessionStart", "AfterAgent"),
         "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
         "privacy": {"usageStatisticsEnabled": False},
         "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
@@ -351,7 +415,7 @@ def gemini(run):
         "mcpServers": mcp_servers(run),
     }
     env = {
-        "GEMINI_API_KEY": KEY,
+        "GEMINI_API_KEY": run.key,
         "GOOGLE_GEMINI_BASE_URL": run.url,
         "GEMINI_TELEMETRY_ENABLED": "false",
         "GEMINI_CLI_TRUST_WORKSPACE": "true",
@@ -368,7 +432,7 @@ def opencode_config(run, schema):
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": "lab",
-        "options": {"baseURL": run.url + "/v1", "apiKey": KEY},
+        "options": {"baseURL": run.url + "/v1", "apiKey": run.key},
         "models": {NAME: model},
     }
     config = {
@@ -435,7 +499,7 @@ def kilo(run):
 
 @agent("cline", can="deny acp", jq='select(.type == "run_result") | .finishReason == "completed"')
 def cline(run):
-    settings = {"provider": "openai-compatible", "apiKey": KEY, "model": NAME, "baseUrl": run.url + "/v1"}
+    settings = {"provider": "openai-compatible", "apiKey": run.key, "model": NAME, "baseUrl": run.url + "/v1"}
     provider = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
     config = {
         "version": 1,
@@ -464,7 +528,7 @@ def letta(run):
         "--base-url",
         run.url + "/v1",
         "--api-key",
-        KEY,
+        run.key,
     ]
     args = [
         binary,
@@ -490,13 +554,13 @@ def letta(run):
     return Launch(args, env, {".letta/settings.json": "{}"}, before=login)
 
 
-@agent("codebuddy", can="deny mcp resume partial acp", jq=RESULT)
+@agent("codebuddy", can="deny mcp resume partial acp hooks block input steer", jq=RESULT)
 def codebuddy(run):
     model = {
         "id": NAME,
         "name": "Scripted",
         "vendor": "lab",
-        "apiKey": KEY,
+        "apiKey": run.key,
         "url": run.url + "/v1/chat/completions",
         "maxInputTokens": 100000,
         "maxOutputTokens": 4096,
@@ -523,15 +587,20 @@ def codebuddy(run):
     if run.needs("acp"):
         args = [args[0], "--acp", "--model", NAME]
     env = {
-        "CODEBUDDY_API_KEY": KEY,
+        "CODEBUDDY_API_KEY": run.key,
         "CODEBUDDY_BASE_URL": run.url + "/v1",
         "CODEBUDDY_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_TELEMETRY": "1",
     }
-    return Launch(
-        args, env, {".codebuddy/models.json": json.dumps({"models": [model], "availableModels": [NAME]})}
-    )
+    files = {
+        ".codebuddy/models.json": json.dumps({"models": [model], "availableModels": [NAME]}),
+        ".codebuddy/settings.json": json.dumps({"hooks": hooks(run, *CLAUDE_HOOKS)}),
+    }
+    launch = Launch(args, env, files)
+    if run.needs("input") and not run.needs("acp"):
+        launch.args, launch.input = by_input(args), messages(run)
+    return launch
 
 
 @agent("gptme", can="markdown", jq='select(.role == "assistant") | .content | length > 0')
@@ -547,12 +616,13 @@ def gptme(run):
         *form,
         PROMPT,
     ]
-    return Launch(args, {"OPENAI_BASE_URL": run.url + "/v1", "OPENAI_API_KEY": KEY, "GPTME_CHECK": "false"})
+    env = {"OPENAI_BASE_URL": run.url + "/v1", "OPENAI_API_KEY": run.key, "GPTME_CHECK": "false"}
+    return Launch(args, env)
 
 
 @agent("grok-cli", jq='select(.role == "assistant") | .content | length > 0')
 def grok_cli(run):
-    args = [npm_bin(run, "grok"), "-p", PROMPT, "-u", run.url + "/v1", "-k", KEY, "-m", NAME]
+    args = [npm_bin(run, "grok"), "-p", PROMPT, "-u", run.url + "/v1", "-k", run.key, "-m", NAME]
     return Launch(args)
 
 
@@ -563,7 +633,7 @@ providers:
   lab:
     baseUrl: {run.url}/v1
     api: openai-completions
-    apiKey: {KEY}
+    apiKey: {run.key}
     models:
       - id: {NAME}
         name: Scripted
@@ -618,18 +688,23 @@ auto_update = false
         args += ["--include-partial-messages"]
     if run.needs("acp"):
         args = [args[0], "agent", "stdio"]
-    env = {"LAB_KEY": KEY, "XAI_API_KEY": KEY, "GROK_DISABLE_AUTOUPDATER": "1", "GROK_DISABLE_TELEMETRY": "1"}
+    env = {
+        "LAB_KEY": run.key,
+        "XAI_API_KEY": run.key,
+        "GROK_DISABLE_AUTOUPDATER": "1",
+        "GROK_DISABLE_TELEMETRY": "1",
+    }
     return Launch(args, env, {".grok/config.toml": config})
 
 
-@agent("droid", can="acp", jq='select(.type == "completion")')
+@agent("droid", can="acp hooks block", jq='select(.type == "completion")')
 def droid(run):
     model = {
         "model": NAME,
         "id": f"custom:{NAME}",
         "displayName": "Scripted",
         "baseUrl": run.url + "/v1",
-        "apiKey": KEY,
+        "apiKey": run.key,
         "provider": "generic-chat-completion-api",
         "maxOutputTokens": 4096,
     }
@@ -642,12 +717,17 @@ def droid(run):
     args += ["--skip-permissions-unsafe", "-m", f"custom:{NAME}", PROMPT]
     if run.needs("acp"):
         args = [args[0], "exec", "--output-format", "acp", "-m", f"custom:{NAME}"]
-    env = {"FACTORY_API_KEY": "fk-" + KEY, "FACTORY_TELEMETRY": "0", "DROID_DISABLE_AUTO_UPDATE": "1"}
-    return Launch(args, env, {".factory/settings.json": json.dumps({"customModels": [model]})})
+    settings = {"customModels": [model], "hooks": hooks(run, *CLAUDE_HOOKS)}
+    env = {
+        "FACTORY_API_KEY": run.key and "fk-" + run.key,
+        "FACTORY_TELEMETRY": "0",
+        "DROID_DISABLE_AUTO_UPDATE": "1",
+    }
+    return Launch(args, env, {".factory/settings.json": json.dumps(settings)})
 
 
 def nanocoder_files(run):
-    provider = {"name": "lab", "baseUrl": run.url + "/v1", "apiKey": KEY, "models": [NAME]}
+    provider = {"name": "lab", "baseUrl": run.url + "/v1", "apiKey": run.key, "models": [NAME]}
     return {".config/nanocoder/agents.config.json": json.dumps({"nanocoder": {"providers": [provider]}})}
 
 
@@ -682,5 +762,5 @@ def claude_acp(run):
 def codex_acp(run):
     launch = codex(run)
     launch.args = [npm_bin(run, "codex-acp")]
-    launch.env |= {"OPENAI_API_KEY": KEY, "CODEX_API_KEY": KEY}
+    launch.env |= {"OPENAI_API_KEY": run.key, "CODEX_API_KEY": run.key}
     return launch

@@ -11,6 +11,11 @@ NAMED = re.compile(r"[0-9a-f]{8}|\d{3}|[/ .]|^(toolu|call|msg)_")
 def compare(old, new):
     """Prints the difference between two lists of judgements."""
     before, after = shapes(old), shapes(new)
+    names = {one.recording.name for one in new}
+    both = sorted(one.recording.name for one in old if one.recording.name in names)
+    print(f"looked at: {len(both)} runs that both have: {', '.join(both)}")
+    for side, found in (("old", before), ("new", after)):
+        print(f"  {side}: {len(found)} kinds of events, {sum(map(len, found.values()))} keys")
     print_new("event kinds", sorted(after.keys() - before.keys()))
     print_new("event kinds that are gone", sorted(before.keys() - after.keys()))
     keys = [

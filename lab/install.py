@@ -3,6 +3,7 @@
 import csv
 import glob
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -98,7 +99,7 @@ def install_one(package):
             else:
                 pip(package, target, log)
         except (subprocess.SubprocessError, OSError, LookupError) as error:
-            return str(error) or type(error).__name__
+            return f"{error or type(error).__name__}; see {target / 'install.log'}"
     (target / "installed").write_text(f"{size(target)}\n")
     return None
 
@@ -131,8 +132,49 @@ def npm(package, target, log):
 def pip(package, target, log):
     python = find_python(package.runtime.split()[0])
     subprocess.run([python, "-m", "venv", target / "venv"], stdout=log, stderr=log, check=True, timeout=LIMIT)
-    command = [target / "venv/bin/pip", "install", "--no-cache-dir", f"{package.package}=={package.version}"]
-    subprocess.run(command, stdout=log, stderr=log, check=True, timeout=LIMIT)
+    command = [target / "venv/bin/pip", "install", "--no-cache-dir"]
+    name = f"{package.package}=={package.version}"
+
+    def run(*what):
+        subprocess.run([*command, *what], stdout=log, stderr=log, check=True, timeout=LIMIT)
+
+    absent = set()
+    while True:
+        try:
+            if not absent:
+                return run(name)
+            run("--no-deps", name)
+            return run(*unpinned(requirements(target, package), absent))
+        except subprocess.CalledProcessError:
+            # Some agents pin a version of a library that an index may lack, such as the newest `certifi`.
+            lacks = set(LACKS.findall((target / "install.log").read_text(errors="replace")))
+            if not lacks - absent or package.package in lacks:
+                raise
+            absent |= lacks
+            print(f"  not in the index, so another version: {', '.join(sorted(lacks))}", file=sys.stderr)
+
+
+LACKS = re.compile(r"No matching distribution found for ([\w.-]+)==")
+
+
+def requirements(target, package):
+    """What the installed package says that it needs."""
+    script = "import importlib.metadata as m, sys; print('\\n'.join(m.requires(sys.argv[1]) or ()))"
+    python = target / "venv/bin/python"
+    done = subprocess.run([python, "-c", script, package.package], capture_output=True, check=True, text=True)
+    return [line for line in done.stdout.splitlines() if "extra ==" not in line]
+
+
+def unpinned(wanted, absent):
+    """The same requirements, with any version of those that the index lacks."""
+    names = {name.lower().replace("_", "-") for name in absent}
+    found = []
+    for one in wanted:
+        name = re.match(r"[\w.-]+", one)[0]
+        marker = one.partition(";")[1:]
+        loose = name.lower().replace("_", "-") in names
+        found.append(f"{name} {''.join(marker)}".strip() if loose else one)
+    return found
 
 
 def find_python(name):

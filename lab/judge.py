@@ -82,14 +82,47 @@ class Judgement:
         return "invisible" if self.faults else "right"
 
 
-def recordings(packages):
-    """The recordings of these packages, without the scenarios that an agent cannot run."""
+def runs(packages):
+    """The folder of each run of these packages, and what is written of it."""
     for package in packages:
         for file in sorted((install.folder() / "rec" / package.name).glob("*/run.json")):
             run = json.loads(file.read_text())
-            log = json.loads((file.parent / "requests.json").read_text())
-            if not run["missing"] and run["scenario"] in ALL and (file.parent / "stream.ndjson").exists():
-                yield Recording(file.parent, run, truth.of(ALL[run["scenario"]], log, run))
+            yield file.parent, run, lacks(file.parent, run)
+
+
+def lacks(folder, run):
+    """Why the run says nothing of its scenario. None if it does."""
+    if run["scenario"] not in ALL:
+        return "the lab has no such scenario any more"
+    return run["missing"] or (None if (folder / "stream.ndjson").exists() else "it has no stream")
+
+
+def recordings(packages):
+    """The recordings that can be judged."""
+    for folder, run, lack in runs(packages):
+        if not lack:
+            log = json.loads((folder / "requests.json").read_text())
+            yield Recording(folder, run, truth.of(ALL[run["scenario"]], log, run))
+
+
+@dataclass
+class Dropped:
+    """A run that says nothing of its scenario, and why."""
+
+    agent: str
+    name: str
+    why: str
+
+    def __str__(self):
+        return f"{self.agent} {self.name}: {self.why}"
+
+
+def dropped(packages):
+    return [
+        Dropped(f"{run['agent']}-{run['version']}", folder.name, lack)
+        for folder, run, lack in runs(packages)
+        if lack
+    ]
 
 
 def judge(recording):
@@ -110,6 +143,8 @@ def judge(recording):
         names = ", ".join(sorted(set(recording.run["survivors"])))
         if recording.run["mode"] == "run":
             result.faults.append(Fault("survivors", names, "no process is left"))
+    if recording.run.get("stopped"):
+        result.faults.append(Fault("stopped", "timed out", "it was at work"))
     for fault in result.faults:
         fault.why = reason(recording, fault)
     return result
@@ -186,13 +221,23 @@ def compare_success(said, truth):
     if said.code != 0:
         return []  # each error is a separate fault
     faults = []
-    if said.answer.rstrip("\n") != truth["answer"].rstrip("\n"):
+    if not same_text(said.answer, truth["answer"]):
         faults.append(Fault("answer", repr(said.answer[:60]), repr(truth["answer"][:60])))
-    times = said.transcript.count(truth["answer"])
+    times = said.transcript.count(truth["answer"].rstrip())
     least, most = truth["times"]
     if not least <= times <= most:
         faults.append(Fault("transcript", f"the answer {times} times", f"{least} to {most} times"))
     return faults
+
+
+def same_text(one, other):
+    """Whether two answers are the same, but for white space at the end, or within JSON."""
+    if one.rstrip() == other.rstrip():
+        return True
+    try:
+        return json.loads(one) == json.loads(other)
+    except ValueError:
+        return False
 
 
 def compare_calls(said, truth):
@@ -214,6 +259,7 @@ def compare_calls(said, truth):
         "failed": counts["failed"] + refused == want,
         "refused": refused == want,
         "unfinished": counts["succeeded"] == 0,
+        "interrupted": counts["succeeded"] + refused == 0,
     }
     return [] if right[became] else [fault]
 
@@ -279,18 +325,22 @@ def judge_all(packages):
     return [judge(recording) for recording in recordings(packages)]
 
 
-def report(judgements, everything=False):
-    """The table, then each fault."""
+def report(judgements, dropped, everything=False):
+    """The table, then the runs that were dropped, then each fault."""
     width = max((len(one.recording.agent) for one in judgements), default=0)
+    lost = Counter(one.agent for one in dropped)
+    lost["all"] = len(dropped)
     print(
-        f"{'':{width}}  runs  right  wrong  invisible | false success: status  jq  pipe  ours | false alarm: status  jq  pipe  ours"
+        f"{'':{width}}  runs  right  wrong  invisible  dropped | false success: status  jq  pipe  ours | false alarm: status  jq  pipe  ours"
     )
     for agent, some in [*groups(judgements).items(), ("all", judgements)]:
         kinds = Counter(one.kind for one in some)
         good, bad = alarms(some)
-        numbers = f"{len(some):4}  {kinds['right']:5}  {kinds['wrong']:5}  {kinds['invisible']:9}"
+        numbers = f"{len(some):4}  {kinds['right']:5}  {kinds['wrong']:5}  {kinds['invisible']:9}  {lost[agent]:7}"
         columns = [" ".join(f"{side[who]:5}" for who in WHO) for side in (bad, good)]
         print(f"{agent:{width}}  {numbers} | {columns[0]:>35} | {columns[1]:>33}")
+    for one in dropped:
+        print(f"dropped: {one}")
     for (agent, what, why, _), found in alike(judgements).items():
         if why and not everything:
             continue
@@ -341,26 +391,48 @@ def alarms(judgements):
     return good, bad
 
 
-def markdown(judgements):
-    """The table of docs/agents.md."""
-    print(
-        "| agent | version | date | runs | right | wrong | invisible | passed as success: status | jq | pipe | run mode |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
-    for some in groups(judgements).values():
+def markdown(judgements, dropped):
+    """The tables of docs/agents.md: by agent, and by the form of the runs."""
+    lost = Counter(one.agent for one in dropped)
+    lost["all"] = len(dropped)
+    head = "runs | right | wrong | invisible | dropped | passed as success: status | jq | pipe | run mode"
+    print(f"| agent | version | date | {head} |\n|{'---|' * 12}")
+    for agent, some in [*groups(judgements).items(), ("all", judgements)]:
         run = some[0].recording.run
-        kinds = Counter(one.kind for one in some)
-        failed = sum(one.recording.truth["outcome"] == "failed" for one in some)
-        _, bad = alarms(some)
         date = max(one.recording.run["date"] for one in some)
-        cells = [
-            run["agent"],
-            run["version"],
-            date,
-            len(some),
-            kinds["right"],
-            kinds["wrong"],
-            kinds["invisible"],
-        ]
-        cells += [f"{bad[who]} of {failed}" if who == "status" else bad[who] for who in WHO]
-        print("| " + " | ".join(str(cell) for cell in cells) + " |")
+        who = ["all", "", ""] if agent == "all" else [run["agent"], run["version"], date]
+        print(row([*who, *figures(some, lost[agent])]))
+    print(f"\n| form | made by | {head.replace(' dropped |', '')} |\n|{'---|' * 10}")
+    for (form, command), some in forms(judgements).items():
+        cells = figures(some, 0)
+        print(row([form, f"`{command}`", *cells[:4], *cells[5:]]))
+
+
+def row(cells):
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def figures(some, lost):
+    """The columns of the table: how many are right and so on, and what passed as success."""
+    kinds = Counter(one.kind for one in some)
+    failed = sum(one.recording.truth["outcome"] == "failed" for one in some)
+    _, bad = alarms(some)
+    passed = [f"{bad[who]} of {failed}" if who == "status" else bad[who] for who in WHO]
+    return [len(some), kinds["right"], kinds["wrong"], kinds["invisible"], lost, *passed]
+
+
+def forms(judgements):
+    """The judgements by how the runs were made, each with the command that makes such runs."""
+    found = {}
+    for one in judgements:
+        run = one.recording.run
+        flags = []
+        if run["variant"] and agents.ALL[run["agent"]].profile != run["variant"]:
+            flags.append(f"--variant {run['variant']}")
+        if run["mode"]:
+            flags.append("--pipe" if run["mode"] == "pipe" else "--run-mode")
+        if run["signal"] not in ("", "TERM"):
+            flags.append(f"--kill {run['signal']}")
+        form = " ".join(flag.removeprefix("--").removeprefix("variant ") for flag in flags) or "direct"
+        found.setdefault((form, " ".join(["lab run", *flags])), []).append(one)
+    return dict(sorted(found.items()))

@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import socket
+import struct
 import sys
 import threading
 import time
@@ -14,20 +15,24 @@ import wire
 
 NAME = "scripted-model"
 HANG = 600
+LOSSES = {"cut": "cut", "cut-late": "cut", "cut-call": "cut", "reset": "reset"}
 
 
 @dataclass
 class Call:
     name: str
     arguments: dict | str
+    id: str = ""  # one that the model chooses; otherwise each call has another
 
 
 @dataclass
 class Reply:
     """What the model answers. `fault` says what goes wrong on the way:
 
-    hang-start, no answer; hang, an answer that stops in the middle; cut, a connection lost in the
-    middle; cut-late, lost after the text; cut-call, lost within a call's arguments.
+    hang-start, no answer; hang, an answer that stops in the middle; hang-late, after the text;
+    hang-call, within a call's arguments; cut, a connection closed in the middle; cut-late, after the
+    text; cut-call, within a call's arguments; reset, a connection reset in the middle; error, an error
+    that the stream reports in the middle.
     """
 
     text: list = field(default_factory=list)
@@ -37,6 +42,7 @@ class Reply:
     fault: str = ""
     status: int = 200
     aside: bool = False  # not for the main conversation
+    answers: bool = False  # the arguments of its call are the answer
 
 
 class Missing(Exception):
@@ -51,6 +57,7 @@ class Turn:
         self.tools = wire.tools(body)
         self.results = wire.results(body)
         self.user = wire.said_by_user(body)
+        self.model = str(body.get("model") or "")
         self.body = body
 
     def shell(self, command, **more):
@@ -131,6 +138,7 @@ class Model:
         self.stalled = threading.Event()
         self.lock = threading.Lock()
         self.count = 0
+        self.ended = 0  # answers without a call that were given to the end
         self.server = Server(("127.0.0.1", 0), Handler)
         self.server.model = self
         self.port = self.server.server_address[1]
@@ -235,33 +243,39 @@ class Handler(BaseHTTPRequestHandler):
             return self.send_json(reply.status, wire.error(protocol, reply.status), headers)
         name = body.get("model") or NAME
         streamed = body.get("stream") or path.endswith(":streamGenerateContent")
-        if reply.fault == "hang-start" or (reply.fault == "hang" and not streamed):
+        if reply.fault == "hang-start" or (reply.fault.startswith("hang") and not streamed):
             return self.hang()
+        if reply.fault == "error" and not streamed:
+            return self.send_json(500, wire.error(protocol, 500))
         if streamed:
-            return self.send_stream(wire.STREAM[protocol](reply, number, name))
-        whole = wire.WHOLE[protocol](reply, number, name)
-        self.send_json(200, whole, cut=reply.fault.startswith("cut"))
+            self.send_stream(wire.STREAM[protocol](reply, number, name), wire.stream_error(protocol))
+        else:
+            whole = wire.WHOLE[protocol](reply, number, name)
+            self.send_json(200, whole, lost=LOSSES.get(reply.fault))
+        model.ended += bool(wire.tools(body)) and not reply.fault and not reply.calls
 
-    def send_stream(self, events):
+    def send_stream(self, events, error):
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("cache-control", "no-cache")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
         for event in events:
-            if event == "cut":
-                return self.cut()
+            if event in ("cut", "reset"):
+                return self.lose(event)
             if event == "hang":
                 return self.hang()
-            name, data = event
+            name, data = error if event == "error" else event
             data = data if isinstance(data, str) else json.dumps(data)
             text = (f"event: {name}\n" if name else "") + f"data: {data}\n\n"
             self.wfile.write(b"%x\r\n%s\r\n" % (len(text.encode()), text.encode()))
             self.wfile.flush()
+            if event == "error":
+                break
             time.sleep(0.02)
         self.wfile.write(b"0\r\n\r\n")
 
-    def send_json(self, status, value, headers=(), cut=False):
+    def send_json(self, status, value, headers=(), lost=None):
         content = json.dumps(value).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
@@ -269,16 +283,22 @@ class Handler(BaseHTTPRequestHandler):
         for name, text in headers:
             self.send_header(name, text)
         self.end_headers()
-        self.wfile.write(content[: len(content) // 2] if cut else content)
-        if cut:
-            self.cut()
+        self.wfile.write(content[: len(content) // 2] if lost else content)
+        if lost:
+            self.lose(lost)
 
-    def cut(self):
-        """Ends the connection before the answer is complete."""
+    def lose(self, how):
+        """Ends the connection before the answer is complete: closes it, or resets it."""
         self.wfile.flush()
         time.sleep(0.2)
-        self.connection.shutdown(socket.SHUT_RDWR)
         self.close_connection = True
+        if how == "reset":
+            # A linger time of 0 sends RST, as soon as nobody else holds the connection.
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.rfile.close()
+            self.connection.close()
+        else:
+            self.connection.shutdown(socket.SHUT_RDWR)
 
     def hang(self):
         self.wfile.flush()

@@ -19,12 +19,16 @@ import agents
 import install
 import truth
 from model import Model
-from scenarios import ALL, PROMPT, Scenario
+from scenarios import ALL, PROMPT, SECOND, Scenario
 
 LIMIT = 60  # seconds from the first request, and for the start
 SETTLE = 2  # seconds between the stall and the signal
 DRAIN = 5  # seconds for the last lines after the agent's exit
 ROOT = "/tmp/lab"
+# What the lab does to any agent, whatever the agent can.
+ANY = {"no-key", "no-server", "full-disk"}
+DISK = "256m"
+ALONE = "NDJSON_CHECK_LAB_ALONE"  # set where only this program and its children are
 
 
 @dataclass
@@ -52,14 +56,15 @@ class Run:
 
     def __init__(self, plan, url, top, again=False):
         self.plan = plan
-        self.url = url
+        self.url = "http://127.0.0.1:9" if plan.scenario.needs == "no-server" else url
         self.place = install.place(plan.package)
         self.home = top / "home"
         self.work = top / "work"
         self.mcp = [sys.executable, str(Path(__file__).with_name("mcp_server.py"))]
-        self.wanted = {plan.scenario.needs, plan.variant} - {""}
+        self.wanted = {*plan.scenario.needs.split(), plan.variant} - {""}
         if not again:
             self.wanted -= {"resume"}
+        self.key = "" if self.needs("no-key") else "test-key"
 
     def needs(self, what):
         return what in self.wanted
@@ -84,17 +89,15 @@ def checker():
 
 def isolate():
     """Starts this program again in a separate network, where only 127.0.0.1 exists."""
-    if os.environ.get("NDJSON_CHECK_LAB_ALONE"):
+    if os.environ.get(ALONE):
         lo_up()
         return
-    unshare = (
-        ["unshare", "--net"]
-        if os.geteuid() == 0
-        else ["unshare", "--net", "--map-current-user", "--keep-caps"]
-    )
+    unshare = ["unshare", "--net", "--mount"]
+    if os.geteuid() != 0:
+        unshare += ["--map-current-user", "--keep-caps"]
     if subprocess.run([*unshare, "true"], capture_output=True).returncode == 0:
         os.execvpe(
-            "unshare", [*unshare, sys.executable, *sys.argv], {**os.environ, "NDJSON_CHECK_LAB_ALONE": "1"}
+            "unshare", [*unshare, sys.executable, *sys.argv], {**os.environ, ALONE: "1"}
         )
     print("lab: no private network here; the agents could reach the internet", file=sys.stderr)
 
@@ -109,8 +112,15 @@ def record(plan):
     """Runs the plan and saves the stream with its truth. Returns what happened."""
     os.makedirs(ROOT, exist_ok=True)
     top = Path(tempfile.mkdtemp(prefix="run-", dir=ROOT))
+    small = False
     try:
         with Model(plan.scenario.script) as model:
+            if plan.scenario.needs == "full-disk":
+                small = small_disk(top / "home")
+                if not small:
+                    model.missing = "no disk of our own, which can be full"
+            if plan.scenario.needs == "no-server":
+                model.asked = time.monotonic()
             again = plan.scenario.needs == "resume"
             if again:
                 execute(Plan(plan.package, plan.scenario), Run(plan, model.url, top), model, top / "first")
@@ -120,12 +130,28 @@ def record(plan):
             happened = execute(plan, Run(plan, model.url, top, again), model, top / "out")
             happened["survivors"] = kill_survivors(top)
             happened["asked"] = bool(model.log)
-            if model.log or not (happened["killed"] or happened["timed_out"]):
-                save(plan, model, top, happened)
+            ended = happened["killed"] or happened["timed_out"]
+            if ended and not model.log and plan.scenario.needs != "no-server":
+                model.missing = "it asked the model nothing before it was ended"
+            if "hooks" in plan.scenario.needs.split() and not (top / "home/hooked").exists():
+                model.missing = model.missing or "no hook ran"
+            happened["missing"] = model.missing
+            save(plan, model, top, happened)
             return happened
     finally:
         kill_survivors(top)
+        if small:
+            subprocess.run(["umount", "--lazy", top / "home"])
         shutil.rmtree(top, ignore_errors=True)
+
+
+def small_disk(folder):
+    """Mounts a small disk, which only this program and its children see. False if that fails."""
+    folder.mkdir()
+    if not os.environ.get(ALONE):
+        return False
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "lab", folder]
+    return subprocess.run(mount, capture_output=True).returncode == 0
 
 
 def execute(plan, run, model, out):
@@ -139,7 +165,8 @@ def execute(plan, run, model, out):
         path = run.home / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
-    env = {**environment(run), **launch.env}
+    # An empty key is no key.
+    env = {name: value for name, value in {**environment(run), **launch.env}.items() if value}
     if launch.before:
         subprocess.run(
             launch.before, cwd=run.work, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT
@@ -147,7 +174,9 @@ def execute(plan, run, model, out):
 
     begin = time.monotonic()
     with open(out / "stderr.txt", "wb") as stderr:
-        agent, reader = start(plan, launch.args, run.work, env, stderr, out)
+        agent, reader = start(plan, launch, run.work, env, stderr, out)
+        if launch.input:
+            threading.Thread(target=feed, args=(agent, launch.input, model, run), daemon=True).start()
         killed = timed_out = False
         if plan.signal:
             killed = wait_for_stall(plan, model, run, agent, begin)
@@ -170,15 +199,40 @@ def execute(plan, run, model, out):
         "timed_out": timed_out,
     }
     if plan.mode == "run":
-        happened["exit_status"] = status_in(out / "live.json")
+        live = live_report(out / "live.json")
+        # The agent's own.
+        happened["exit_status"] = 128 + live["signal"] if "signal" in live else live.get("exit_status")
+        happened["stopped"] = live.get("outcome") == "timed_out"
     return happened
 
 
-def status_in(report):
-    """The agent's own exit status, from the report of run mode."""
+def live_report(report):
+    """What run mode said of the stream."""
     lines = [json.loads(line) for line in report.read_text().splitlines()] if report.exists() else []
-    found = next((line for line in lines if line["type"] == "stream"), {})
-    return 128 + found["signal"] if "signal" in found else found.get("exit_status")
+    return next((line for line in lines if line["type"] == "stream"), {})
+
+
+def feed(agent, steps, model, run):
+    """Gives the agent its messages by standard input, each when its time has come."""
+    try:
+        for when, line in steps:
+            wait_for(when, agent, model, run)
+            agent.stdin.write(line.encode() + b"\n")
+            agent.stdin.flush()
+        wait_for("answer", agent, model, run)
+        agent.stdin.close()
+    except OSError:
+        pass  # it ended
+
+
+def wait_for(when, agent, model, run):
+    """`answer`: one more answer of the model is given; `started`: a command runs."""
+    before = model.ended
+    while when and agent.poll() is None:
+        if model.ended > before if when == "answer" else (run.work / "started").exists():
+            time.sleep(SETTLE)
+            return
+        time.sleep(0.1)
 
 
 def through_acp(run, args):
@@ -187,6 +241,10 @@ def through_acp(run, args):
         client += ["--deny"]
     if run.needs("mcp"):
         client += ["--mcp", json.dumps(run.mcp)]
+    if run.needs("input"):
+        client += ["--second", SECOND]
+    if run.plan.scenario.calls == "interrupted":
+        client += ["--cancel-at", "started"]
     return [*client, PROMPT, "--", *args]
 
 
@@ -207,11 +265,14 @@ class Reader(threading.Thread):
                 target.write(content)
 
 
-def start(plan, args, work, env, stderr, out):
+def start(plan, launch, work, env, stderr, out):
+    args = launch.args
     stream = out / "stream.ndjson"
     report = ["--report", f"json={out / 'live.json'}", "--quiet", "--tee", stream]
     if plan.mode == "run":
-        args = [checker(), "--no-stdin", "--timeout", f"{2 * LIMIT}s", *report, "--", *args]
+        no_input = [] if launch.input else ["--no-stdin"]
+        flags = [*no_input, *plan.scenario.flags.split(), "--timeout", f"{2 * LIMIT}s"]
+        args = [checker(), *flags, *report, "--", *args]
     if plan.mode == "pipe":
         # The alarm comes early from us: see `kill`.
         args = ["timeout", "-s", plan.signal or "TERM", "-k", "12", str(2 * LIMIT), *args]
@@ -219,7 +280,7 @@ def start(plan, args, work, env, stderr, out):
         args,
         cwd=work,
         env=env,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE if launch.input else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=stderr,
         start_new_session=True,
@@ -337,7 +398,7 @@ def save(plan, model, top, happened):
     }
     write_json(
         folder / "run.json",
-        {**about, **happened, "missing": model.missing, "date": time.strftime("%Y-%m-%d")},
+        {**about, **happened, "date": time.strftime("%Y-%m-%d")},
     )
 
 
@@ -356,8 +417,17 @@ def neutral(content, top, port):
     return content
 
 
+def is_recorded(plan):
+    """Whether there is a recording; a run that was dropped may be tried again."""
+    file = plan.folder / "run.json"
+    return file.exists() and not json.loads(file.read_text())["missing"]
+
+
 def write_json(path, value):
-    path.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+    text = json.dumps(value, indent=1, ensure_ascii=False)
+    if any("\ud800" <= one <= "\udfff" for one in text):
+        text = json.dumps(value, indent=1)
+    path.write_text(text + "\n")
 
 
 def plans(packages, names=(), variant="", mode="", sign=""):
@@ -377,10 +447,21 @@ def plans(packages, names=(), variant="", mode="", sign=""):
                 continue
             if names and scenario.name not in names:
                 continue
-            if scenario.needs and scenario.needs not in can:
+            if not fits(scenario, entry, form, mode):
                 continue
             if sign and not scenario.stalls:
                 continue
             signals = (sign or "TERM") if scenario.stalls else ""
             for one in signals.split(","):
                 yield Plan(package, scenario, form, mode, one)
+
+
+def fits(scenario, entry, form, mode):
+    """Whether this agent can run the scenario in this form of its stream."""
+    can = entry.can | ANY
+    if form == "acp":
+        # What the client does; flags of the command line are not there.
+        can = (can | {"input"}) - {"schema", "fallback", "steer"}
+    if scenario.flags and mode != "run":
+        return False
+    return set(scenario.needs.split()) <= can

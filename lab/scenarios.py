@@ -4,6 +4,8 @@ A script gets one `Turn` and returns one `Reply`. The truth of a run is what the
 delivered, so a scenario adds only what the replies do not show.
 """
 
+import json
+import re
 from dataclasses import dataclass
 from typing import Callable
 
@@ -20,6 +22,7 @@ TEXT = [
 ]
 AFTER = ["The command", " printed", " hi.", " All done."]
 PROMPT = "Say hello, please"
+SECOND = "Now the second message"
 NESTED = "[nested] Say hi"
 
 
@@ -30,7 +33,8 @@ class Scenario:
     about: str
     stalls: bool = False  # the run ends only when somebody ends it
     calls: str = "succeeded"  # what becomes of the calls; `started` if they may still run
-    needs: str = ""  # what the agent must be told: deny, mcp, resume, partial
+    needs: str = ""  # what the agent must be told, or be able to do: words such as deny, mcp, resume
+    flags: str = ""  # of `ndjson-check` in run mode; without them the scenario makes no sense
 
 
 ALL = {}
@@ -115,6 +119,77 @@ def filter_(turn):
     return Reply(text=TEXT[:2], stop="filter")
 
 
+@scenario("a content filter lets nothing through")
+def filter_empty(turn):
+    return Reply(stop="filter")
+
+
+@scenario("an answer of white space")
+def blank(turn):
+    return Reply(text=["  ", "\n"])
+
+
+@scenario("an answer that ends with empty lines")
+def trailing(turn):
+    return Reply(text=["Hello.", "\n\n"])
+
+
+@scenario("emoji whose halves come in neighbouring pieces")
+def split_pair(turn):
+    return Reply(text=["Hello \ud83d", "\ude00 and \ud83d", "\ude80 done."])
+
+
+@scenario("half of an emoji, without the other half")
+def half_pair(turn):
+    return Reply(text=["Hello \ud83d", " done."])
+
+
+WANTED = {"greeting": "hi"}
+SCHEMA = {
+    "type": "object",
+    "properties": {"greeting": {"type": "string"}},
+    "required": ["greeting"],
+    "additionalProperties": False,
+}
+
+
+@scenario("an answer that satisfies a schema", needs="schema", calls="any")
+def schema(turn):
+    name = next((name for name in turn.tools if re.search("(?i)^structured_?output$", name)), None)
+    if name and not turn.results:
+        return Reply(calls=[Call(name, WANTED)], answers=True)
+    return Reply(text=[json.dumps(WANTED)])
+
+
+@scenario("a model that is overloaded, and another one that answers", needs="fallback")
+def fallback(turn):
+    return Reply(text=TEXT) if turn.model == FALLBACK else Reply(status=529)
+
+
+FALLBACK = "claude-haiku-4-5"
+
+
+# Messages by standard input, or further prompts in ACP
+
+
+@scenario("a second message after the first answer", needs="input")
+def second(turn):
+    return Reply(text=AFTER if SECOND in turn.user else TEXT)
+
+
+@scenario("a second message while a command runs", needs="input steer", calls="started")
+def steer(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("touch started; sleep 4; echo hi")])
+
+
+@scenario("a command is interrupted, and a second message answered", needs="input", calls="interrupted")
+def interrupt(turn):
+    return end() if SECOND in turn.user else Reply(calls=[turn.shell(ENDLESS, timeout=600000)])
+
+
+ENDLESS = "touch started; tail -f /dev/null"
+
+
 # Calls
 
 
@@ -133,6 +208,11 @@ def tool_fails(turn):
     return end() if turn.results else Reply(calls=[turn.shell("sh -c 'echo bad >&2; exit 3'")])
 
 
+@scenario("a command that fails without a word", calls="failed")
+def tool_silent(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("exit 2")])
+
+
 @scenario("a command with much output")
 def tool_big(turn):
     return end() if turn.results else Reply(calls=[turn.shell("seq 1 20000")])
@@ -147,6 +227,13 @@ def tool_bytes(turn):
     )
 
 
+@scenario("two commands that print 300,000 emoji, at even and at odd places")
+def emoji(turn):
+    # An agent that cuts a string at a fixed length cuts one of the two within an emoji.
+    command = "yes \U0001f600 | head -n 300000 | tr -d '\\n'"
+    return end() if turn.results >= 2 else Reply(calls=[turn.shell("printf x; " * turn.results + command)])
+
+
 @scenario("two commands at once")
 def parallel(turn):
     return end() if turn.results else Reply(calls=[turn.shell("sleep 1; echo one"), turn.shell("echo two")])
@@ -159,6 +246,51 @@ def five(turn):
         if turn.results >= 5
         else Reply(text=[f"Step {turn.results + 1}."], calls=[turn.shell(f"echo {turn.results + 1}")])
     )
+
+
+@scenario("two hundred commands at once")
+def calls_200(turn):
+    return end() if turn.results else Reply(calls=[turn.shell(f"echo {number}") for number in range(200)])
+
+
+@scenario("three commands, one after the other, with the same id")
+def reused_ids(turn):
+    # Who takes them for one call has one result.
+    if turn.results >= 3 or turn.number > 3:
+        return end()
+    call = turn.shell(f"echo {turn.number}")
+    return Reply(calls=[Call(call.name, call.arguments, "call_0")])
+
+
+@scenario("a tool without a name", calls="failed")
+def no_name(turn):
+    return end() if turn.results or turn.number > 1 else Reply(calls=[Call("", {"foo": "bar"})])
+
+
+@scenario("a patch that does not fit", needs="patch", calls="failed")
+def bad_patch(turn):
+    patch = "*** Begin Patch\n*** Update File: none.txt\n@@\n-old\n+new\n*** End Patch"
+    return end() if turn.results else Reply(calls=[turn.shell(f"apply_patch <<'EOF'\n{patch}\nEOF")])
+
+
+@scenario("one command, with hooks that let it pass", needs="hooks")
+def hook(turn):
+    return end_with(end(), turn)
+
+
+@scenario("one command, which a hook blocks", needs="hooks block", calls="failed")
+def hook_blocks(turn):
+    return end_with(end(), turn)
+
+
+@scenario("the disk is full after a command", needs="full-disk")
+def full_disk(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("cat /dev/zero > ~/full; echo full")])
+
+
+@scenario("a command of twelve seconds, with an idle timeout of six", flags="--idle-timeout 6s")
+def quiet_tool(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("sleep 6; sleep 6; echo hi")])
 
 
 @scenario("a tool that does not exist", calls="failed")
@@ -268,6 +400,26 @@ def http_401_after(turn):
     return end_with(Reply(status=401), turn)
 
 
+@scenario("HTTP 402")
+def http_402(turn):
+    return Reply(status=402)
+
+
+@scenario("HTTP 404")
+def http_404(turn):
+    return Reply(status=404)
+
+
+@scenario("no key", needs="no-key")
+def no_key(turn):
+    return Reply(status=401)
+
+
+@scenario("no server", needs="no-server")
+def no_server(turn):
+    return Reply(status=500)
+
+
 @scenario("HTTP 429, once")
 def http_429_once(turn):
     return Reply(status=429) if first(turn) else Reply(text=TEXT)
@@ -296,6 +448,36 @@ def http_500_after(turn):
 @scenario("the connection is lost in the middle of the answer, always")
 def cut(turn):
     return Reply(text=TEXT, fault="cut")
+
+
+@scenario("the connection is reset in the middle of the answer, always")
+def reset(turn):
+    return Reply(text=TEXT, fault="reset")
+
+
+@scenario("the connection is reset in the middle of the answer, once")
+def reset_once(turn):
+    return Reply(text=TEXT, fault="reset" if first(turn) else "")
+
+
+@scenario("the connection is reset after a call, always")
+def reset_after(turn):
+    return end_with(Reply(text=AFTER, fault="reset"), turn)
+
+
+@scenario("the stream of the answer reports an error, always")
+def error(turn):
+    return Reply(text=TEXT, fault="error")
+
+
+@scenario("the stream of the answer reports an error, once")
+def error_once(turn):
+    return Reply(text=TEXT, fault="error" if first(turn) else "")
+
+
+@scenario("the stream reports an error after a call, always")
+def error_after(turn):
+    return end_with(Reply(text=AFTER, fault="error"), turn)
 
 
 @scenario("the connection is lost in the middle of the answer, once")
@@ -348,6 +530,17 @@ def hang(turn):
     return Reply(text=TEXT, fault="hang")
 
 
+@scenario("the model hangs after its text", stalls=True)
+def hang_late(turn):
+    return Reply(text=TEXT, fault="hang-late")
+
+
+@scenario("the model hangs within a call", stalls=True)
+def hang_call(turn):
+    call = turn.shell("echo hi; echo more")
+    return Reply(text=["I will run it."], calls=[call], fault="hang-call")
+
+
 @scenario("the model hangs after a call", stalls=True)
 def hang_after(turn):
     return end_with(Reply(text=AFTER, fault="hang"), turn)
@@ -358,5 +551,5 @@ def stuck_tool(turn):
     return (
         end()
         if turn.results
-        else Reply(calls=[turn.shell("touch started; tail -f /dev/null", timeout=600000)])
+        else Reply(calls=[turn.shell(ENDLESS, timeout=600000)])
     )

@@ -1,8 +1,13 @@
 """Tests of the lab itself: `python3 lab/test_lab.py`. No agent and no ndjson-check is needed."""
 
+import contextlib
+import io
 import json
+import socket
 import sys
+import tempfile
 import unittest
+import unittest.mock
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -48,6 +53,22 @@ class Truth(unittest.TestCase):
         self.assertEqual(truth_of(Reply(status=429), timed_out=True)["outcome"], "failed")
         self.assertEqual(truth_of(Reply(text=["a"]), timed_out=True)["outcome"], "either")
         self.assertEqual(truth_of()["outcome"], "failed")
+
+    def test_an_answer_without_an_end_is_none(self):
+        for fault in ("reset", "error", "hang-call"):
+            self.assertEqual(truth_of(Reply(text=["a"], fault=fault))["outcome"], "failed", fault)
+        self.assertEqual(truth_of(Reply(text=["a"], fault="hang-late"))["outcome"], "either")
+        self.assertEqual(truth_of(Reply(text=["a"], fault="hang-late"), killed=True)["outcome"], "failed")
+        self.assertEqual(truth_of(Reply(text=[" ", "\n"]))["outcome"], "either")
+
+    def test_halves_of_an_emoji_are_joined(self):
+        self.assertEqual(truth_of(Reply(text=["a\ud83d", "\ude00"]))["answer"], "a😀")
+        self.assertEqual(truth_of(Reply(text=["a\ud83d", "b"]))["answer"], "a\ufffdb")
+
+    def test_the_arguments_of_a_call_can_be_the_answer(self):
+        call = Call("StructuredOutput", {"greeting": "hi"})
+        found = truth_of(Reply(calls=[call], answers=True))
+        self.assertEqual((found["outcome"], found["answer"]), ("succeeded", '{"greeting": "hi"}'))
 
     def test_calls_that_were_not_delivered_are_not_counted(self):
         call = Reply(calls=[Call("shell", {})])
@@ -105,7 +126,53 @@ class Judge(unittest.TestCase):
         self.assertEqual(faults(said(tool_call_counts=two), calls=2, became="succeeded"), ["calls"])
         self.assertEqual(faults(said(tool_call_counts=two), calls=1, became="failed"), ["calls"])
         one = {"total": 1, "denied": 1}
+        self.assertEqual(faults(said(tool_call_counts=one), calls=1, became="interrupted"), ["calls"])
+        unfinished = {"total": 1, "unfinished": 1}
+        self.assertEqual(faults(said(tool_call_counts=unfinished), calls=1, became="interrupted"), [])
         self.assertEqual(faults(said(tool_call_counts=one), calls=1, became="refused"), [])
+
+    def test_an_answer_in_json_may_have_other_white_space(self):
+        self.assertEqual(faults(said(answer='{"a":1}', transcript="Hi"), answer='{"a": 1}', times=[0, 1]), [])
+        self.assertEqual(faults(said(answer='{"a":2}'), answer='{"a": 1}', times=[0, 1]), ["answer"])
+        self.assertEqual(faults(said(answer="Hi\n\n")), [])
+
+    def test_a_dropped_run_is_shown(self):
+        about = {"agent": "codex", "version": "0.169.0", "variant": "", "mode": "", "signal": ""}
+        ran = {**RAN, "exit_status": 0, "survivors": [], "date": "2026-11-23"}
+        with tempfile.TemporaryDirectory() as folder:
+            for name, missing in (("tool", None), ("mcp", "no tool like echo"), ("gone", None)):
+                place = Path(folder) / "rec/codex-0.169.0" / name
+                place.mkdir(parents=True)
+                run = {**about, **ran, "scenario": name, "missing": missing}
+                record.write_json(place / "run.json", run)
+                record.write_json(place / "requests.json", [])
+                (place / "stream.ndjson").touch()
+            with unittest.mock.patch.dict("os.environ", {"NDJSON_CHECK_LAB": folder}):
+                codex = install.choose(["codex"])
+                self.assertEqual([one.name for one in judge.recordings(codex)], ["tool"])
+                self.assertEqual([one.name for one in judge.dropped(codex)], ["gone", "mcp"])
+                self.assertIn("no tool like echo", str(judge.dropped(codex)[1]))
+                recorded = [
+                    plan.name
+                    for plan in record.plans(codex, ["tool", "mcp", "text"])
+                    if record.is_recorded(plan)
+                ]
+                self.assertEqual(recorded, ["tool"])
+                found = [judge.Judgement(one) for one in judge.recordings(codex)]
+                printed = io.StringIO()
+                with contextlib.redirect_stdout(printed):
+                    judge.markdown(found, judge.dropped(codex))
+                self.assertIn("| codex | 0.169.0 | 2026-11-23 | 1 | 1 | 0 | 0 | 2 | 0 of 1 |", printed.getvalue())
+                self.assertIn("| direct | `lab run` | 1 |", printed.getvalue())
+
+    def test_the_table_says_which_command_made_the_runs(self):
+        def one(agent, variant, mode, signal):
+            run = {"agent": agent, "variant": variant, "mode": mode, "signal": signal}
+            return judge.Judgement(judge.Recording(Path("x"), run, {}))
+
+        runs = [("qwen", "acp", "", ""), ("nanocoder", "acp", "", "TERM"), ("claude", "", "pipe", "KILL")]
+        found = [command for _, command in judge.forms([one(*run) for run in runs])]
+        self.assertEqual(found, ["lab run --variant acp", "lab run", "lab run --pipe --kill KILL"])
 
     def test_every_listed_fault_names_an_agent_and_has_a_reason(self):
         names = [package.name for package in install.choose(versions="all")]
@@ -144,13 +211,20 @@ class Wire(unittest.TestCase):
             self.assertTrue(whole or all(piece in found for piece in arguments), name)
 
     def test_a_fault_comes_where_it_belongs(self):
+        faults = (("cut", 2), ("hang", 2), ("reset", 2), ("error", 2), ("cut-late", 3), ("hang-late", 3))
         for name, stream in wire.STREAM.items():
-            for fault, text_before in (("cut", 2), ("hang", 2), ("cut-late", 3)):
+            for fault, text_before in faults:
                 events = list(stream(Reply(text=REPLY.text, fault=fault), 1, "m"))
-                at = events.index("hang" if fault == "hang" else "cut")
+                at = events.index(fault.removesuffix("-late"))
                 before = [text for _, data in events[:at] for text in texts(data)]
                 seen = sum(piece in before for piece in REPLY.text)
                 self.assertEqual(seen, text_before, (name, fault))
+
+    def test_a_call_may_bring_its_own_id(self):
+        reply = Reply(calls=[Call("shell", {}, "mine")])
+        for name, stream in wire.STREAM.items():
+            self.assertIn("mine", [text for _, data in stream(reply, 7, "m") for text in texts(data)], name)
+            self.assertIn("mine", list(texts(wire.WHOLE[name](reply, 7, "m"))), name)
 
     def test_the_whole_reply_says_the_same(self):
         for name, whole in wire.WHOLE.items():
@@ -201,6 +275,32 @@ class Server(unittest.TestCase):
             ask(model.url + "/v1/chat/completions", {"tools": [{"name": "other"}], "messages": []})
             self.assertEqual(model.missing, "no shell")
 
+    def ask_for_a_stream(self, fault):
+        """What comes of a streamed answer with this fault, and how it ends."""
+        with Model(lambda turn: Reply(text=["Hel", "lo"], fault=fault)) as model:
+            body = {"stream": True, "tools": [{"name": "other"}], "messages": []}
+            content = json.dumps(body).encode()
+            request = f"POST /v1/chat/completions HTTP/1.1\r\nhost: lab\r\ncontent-length: {len(content)}\r\n\r\n"
+            with socket.create_connection(("127.0.0.1", model.port), 10) as client:
+                client.sendall(request.encode() + content)
+                got = b""
+                try:
+                    while piece := client.recv(4096):
+                        got += piece
+                        if got.endswith(b"\r\n0\r\n\r\n"):
+                            return got, "end"
+                except ConnectionResetError:
+                    return got, "reset"
+            return got, "closed"
+
+    def test_connections_are_closed_reset_or_report_an_error(self):
+        for fault, end in (("", "end"), ("cut", "closed"), ("reset", "reset"), ("error", "end")):
+            got, ended = self.ask_for_a_stream(fault)
+            self.assertIn(b"Hel", got, fault)
+            self.assertEqual(b'"lo"' in got, fault == "", fault)
+            self.assertEqual(b"scripted: api error" in got, fault == "error", fault)
+            self.assertEqual(ended, end, fault)
+
     def test_arguments_satisfy_the_schema_of_the_tool(self):
         kinds = {"command": {"type": "array"}, "why": {"type": "string"}, "ms": {"type": "integer"}}
         found = fill({"properties": kinds, "required": ["command", "why"]}, "ls", {})
@@ -237,6 +337,48 @@ class Plans(unittest.TestCase):
             with self.assertRaises(SystemExit):
                 list(record.plans([package], **wrong))
 
+    def test_a_scenario_needs_what_the_agent_can(self):
+        def names(agent, **more):
+            return {plan.scenario.name for plan in record.plans(install.choose([agent]), **more)}
+
+        self.assertLessEqual({"second", "interrupt", "schema", "hook-blocks", "no-key"}, names("claude"))
+        self.assertFalse({"second", "schema", "hook"} & names("opencode"))
+        # The ACP client can send a second prompt, but there is no flag for a schema.
+        acp = names("qwen", variant="acp")
+        self.assertTrue({"second", "interrupt"} <= acp and "schema" not in acp)
+        self.assertNotIn("quiet-tool", names("claude"))
+        self.assertIn("quiet-tool", names("claude", mode="run"))
+
+    def test_messages_by_standard_input_come_in_their_order(self):
+        def steps(name):
+            plan = SimpleNamespace(scenario=ALL[name])
+            run = SimpleNamespace(plan=plan, needs=lambda what: what in ALL[name].needs.split())
+            return [(when, json.loads(line)["type"]) for when, line in agents.messages(run)]
+
+        self.assertEqual(steps("second"), [("", "user"), ("answer", "user")])
+        self.assertEqual(steps("steer"), [("", "user"), ("started", "user")])
+        asked = [("", "control_request"), ("", "user"), ("started", "control_request"), ("started", "user")]
+        self.assertEqual(steps("interrupt"), asked)
+
+    def test_halves_of_an_emoji_can_be_written_and_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "requests.json"
+            record.write_json(file, {"text": ["\ud83d", "\ude00"]})
+            self.assertEqual(json.loads(file.read_text()), {"text": ["\ud83d", "\ude00"]})
+
+    def test_a_failed_installation_names_its_log(self):
+        package = install.Package("x", "pip", "x", "1", "python0.0", "MIT", "1")
+        with tempfile.TemporaryDirectory() as folder:
+            with unittest.mock.patch.dict("os.environ", {"NDJSON_CHECK_LAB": folder}):
+                self.assertIn("install.log", install.install_one(package))
+
+    def test_a_library_that_the_index_lacks_loses_its_pin(self):
+        log = "ERROR: No matching distribution found for certifi==2026.10.19\n"
+        self.assertEqual(install.LACKS.findall(log), ["certifi"])
+        wanted = ["certifi==2026.10.19 ; python_version < '4'", "rich==1.0", "Certifi"]
+        found = install.unpinned(wanted, {"certifi"})
+        self.assertEqual(found, ["certifi ; python_version < '4'", "rich==1.0", "Certifi"])
+
     def test_a_recording_names_no_path_of_this_machine(self):
         content = b'{"cwd":"/tmp/lab/run-ab12/work","url":"http://127.0.0.1:4711"}'
         found = record.neutral(content, Path("/tmp/lab/run-ab12"), 4711)
@@ -250,7 +392,7 @@ class Plans(unittest.TestCase):
 
     def test_scenarios_raise_missing_or_reply(self):
         class Turn:
-            number, results, user, tools = 1, 0, "", {}
+            number, results, user, model, tools = 1, 0, "", "", {}
 
             def shell(self, command, **more):
                 return Call("shell", {"command": command})

@@ -1,5 +1,7 @@
 """The truth of a run: what the model delivered, and what was done to the agent."""
 
+import json
+
 from model import Reply
 
 
@@ -20,10 +22,10 @@ def of(scenario, log, happened):
         entry["reply"] for entry in main if not entry["reply"]["fault"] and entry["reply"]["status"] == 200
     ]
     calls = sum(len(reply["calls"]) for reply in delivered)
-    answer = "".join(last.text) if last and outcome == "succeeded" else None
-    same = [entry["reply"]["fault"] for entry in main if "".join(entry["reply"]["text"]) == answer]
+    answer = answer_of(last) if last and outcome == "succeeded" else None
+    same = [entry["reply"]["fault"] for entry in main if whole(entry["reply"]["text"]) == answer]
     # Some ask again in the background, and do not show it.
-    times = [1, same.count("") + same.count("cut-late")]
+    times = [0 if last and last.answers else 1, same.count("") + same.count("cut-late")]
     return {
         "outcome": outcome,
         "answer": answer,
@@ -32,6 +34,16 @@ def of(scenario, log, happened):
         "became": scenario.calls,
         "requests": len(main),
     }
+
+
+def answer_of(reply):
+    return json.dumps(reply.calls[0]["arguments"]) if reply.answers else whole(reply.text)
+
+
+def whole(pieces):
+    """The text of these pieces. Halves of a surrogate pair are joined; one alone is U+FFFD."""
+    units = "".join(pieces).encode("utf-16-le", "surrogatepass")
+    return units.decode("utf-16-le", "replace")
 
 
 def conversation(log):
@@ -48,10 +60,12 @@ def outcome_of(last, happened):
     if happened["killed"] or happened["timed_out"]:
         # Some agents give the signal to their tool, and go on; some had just finished.
         return "either" if not last.fault and last.text and not last.calls else "failed"
-    if last.status != 200 or last.fault in ("cut", "cut-call", "hang", "hang-start"):
+    if last.status != 200 or last.stop != "end":
         return "failed"
-    if last.stop != "end":
+    if last.fault and not last.fault.endswith("-late"):
         return "failed"
-    if last.fault == "cut-late" or not "".join(last.text):
+    if last.answers:
+        return "succeeded"
+    if last.fault or not whole(last.text).strip():
         return "either"
     return "either" if last.calls else "succeeded"

@@ -87,7 +87,7 @@ def pieces(reply, event):
     """The reply's text, one event for each piece, with the fault in the middle."""
     middle = (len(reply.text) + 1) // 2
     for index, piece in enumerate(reply.text):
-        if index == middle and reply.fault in ("cut", "hang"):
+        if index == middle and reply.fault in ("cut", "reset", "hang", "error"):
             yield reply.fault
         yield event(piece)
 
@@ -119,14 +119,14 @@ def chat(reply, number, model):
         yield chunk({"reasoning_content": thought})
     yield from pieces(reply, lambda piece: chunk({"content": piece}))
     for index, call in enumerate(reply.calls):
-        start = {"index": index, "id": f"call_{number}_{index}", "type": "function"}
+        start = {"index": index, "id": call.id or f"call_{number}_{index}", "type": "function"}
         yield chunk({"tool_calls": [{**start, "function": {"name": call.name, "arguments": ""}}]})
         for count, piece in enumerate(chunks(arguments(call))):
-            if count and reply.fault == "cut-call":
-                yield "cut"
+            if count and reply.fault.endswith("-call"):
+                yield reply.fault.removesuffix("-call")
             yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
-    if reply.fault == "cut-late":
-        yield "cut"
+    if reply.fault.endswith("-late"):
+        yield reply.fault.removesuffix("-late")
     yield chunk({}, CHAT_STOP.get(reply.stop) or ("tool_calls" if reply.calls else "stop"))
     yield chunk({}, usage=CHAT_USAGE)
     yield None, "[DONE]"
@@ -139,7 +139,7 @@ def chat_whole(reply, number, model):
     if reply.calls:
         message["tool_calls"] = [
             {
-                "id": f"call_{number}_{index}",
+                "id": call.id or f"call_{number}_{index}",
                 "type": "function",
                 "function": {"name": call.name, "arguments": arguments(call)},
             }
@@ -214,7 +214,7 @@ def responses(reply, number, model):
         item = {
             "type": "function_call",
             "id": f"fc_{number}_{index}",
-            "call_id": f"call_{number}_{index}",
+            "call_id": call.id or f"call_{number}_{index}",
             **responses_name(call),
         }
         where = {"item_id": item["id"], "output_index": len(output)}
@@ -225,13 +225,13 @@ def responses(reply, number, model):
             item={**item, "arguments": "", "status": "in_progress"},
         )
         for count, piece in enumerate(chunks(text)):
-            if count and reply.fault == "cut-call":
-                yield "cut"
+            if count and reply.fault.endswith("-call"):
+                yield reply.fault.removesuffix("-call")
             yield event("response.function_call_arguments.delta", **where, delta=piece)
         yield event("response.function_call_arguments.done", **where, arguments=text)
         yield done({**item, "arguments": text, "status": "completed"})
-    if reply.fault == "cut-late":
-        yield "cut"
+    if reply.fault.endswith("-late"):
+        yield reply.fault.removesuffix("-late")
     end = {**base, "output": output, "usage": RESPONSES_USAGE}
     if reply.stop in RESPONSES_STOP:
         why = {"reason": RESPONSES_STOP[reply.stop]}
@@ -299,16 +299,16 @@ def anthropic(reply, number, model):
         yield event("content_block_stop", index=blocks)
         blocks += 1
     for index, call in enumerate(reply.calls):
-        block = {"type": "tool_use", "id": f"toolu_{number}_{index}", "name": call.name, "input": {}}
+        block = {"type": "tool_use", "id": call.id or f"toolu_{number}_{index}", "name": call.name, "input": {}}
         yield event("content_block_start", index=blocks, content_block=block)
         for count, piece in enumerate(chunks(arguments(call))):
-            if count and reply.fault == "cut-call":
-                yield "cut"
+            if count and reply.fault.endswith("-call"):
+                yield reply.fault.removesuffix("-call")
             yield delta("input_json_delta", partial_json=piece)
         yield event("content_block_stop", index=blocks)
         blocks += 1
-    if reply.fault == "cut-late":
-        yield "cut"
+    if reply.fault.endswith("-late"):
+        yield reply.fault.removesuffix("-late")
     stop = {"stop_reason": anthropic_stop(reply), "stop_sequence": None}
     yield event("message_delta", delta=stop, usage={"output_tokens": 9})
     yield event("message_stop")
@@ -319,7 +319,7 @@ def anthropic_whole(reply, number, model):
     for index, call in enumerate(reply.calls):
         given = call.arguments if isinstance(call.arguments, dict) else {}
         content.append(
-            {"type": "tool_use", "id": f"toolu_{number}_{index}", "name": call.name, "input": given}
+            {"type": "tool_use", "id": call.id or f"toolu_{number}_{index}", "name": call.name, "input": given}
         )
     return {
         **anthropic_head(number, model),
@@ -364,12 +364,12 @@ def gemini(reply, number, model):
     for thought in reply.thoughts:
         yield chunk([{"text": thought, "thought": True}])
     yield from pieces(reply, lambda piece: chunk([{"text": piece}]))
-    if reply.fault == "cut-call":
-        yield "cut"
+    if reply.fault.endswith("-call"):
+        yield reply.fault.removesuffix("-call")
     if reply.calls:
         yield chunk(gemini_calls(reply))
-    if reply.fault == "cut-late":
-        yield "cut"
+    if reply.fault.endswith("-late"):
+        yield reply.fault.removesuffix("-late")
     yield chunk([{"text": ""}], GEMINI_STOP.get(reply.stop, "STOP"))
 
 
@@ -392,6 +392,7 @@ def gemini_calls(reply):
     return [
         {
             "functionCall": {
+                **({"id": call.id} if call.id else {}),
                 "name": call.name,
                 "args": call.arguments if isinstance(call.arguments, dict) else {},
             }
@@ -414,8 +415,11 @@ WHOLE = {
 KINDS = {
     400: ("invalid_request_error", "INVALID_ARGUMENT"),
     401: ("authentication_error", "UNAUTHENTICATED"),
+    402: ("billing_error", "FAILED_PRECONDITION"),
+    404: ("not_found_error", "NOT_FOUND"),
     429: ("rate_limit_error", "RESOURCE_EXHAUSTED"),
     500: ("api_error", "INTERNAL"),
+    529: ("overloaded_error", "UNAVAILABLE"),
 }
 
 
@@ -426,5 +430,25 @@ def error(protocol, status):
         return {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_1"}
     if protocol == "gemini":
         return {"error": {"code": status, "message": message, "status": upper}}
-    code = {401: "invalid_api_key", 429: "rate_limit_exceeded"}.get(status)
+    code = CODES.get(status)
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+
+
+CODES = {
+    401: "invalid_api_key",
+    402: "insufficient_quota",
+    404: "model_not_found",
+    429: "rate_limit_exceeded",
+}
+
+
+def stream_error(protocol):
+    """An error as the stream of an answer reports it, after it began well."""
+    value = error(protocol, 500)
+    if protocol == "anthropic":
+        return "error", value
+    if protocol == "responses":
+        told = {"code": "server_error", "message": value["error"]["message"]}
+        response = {"id": "resp_0", "object": "response", "status": "failed", "error": told}
+        return "response.failed", {"type": "response.failed", "response": response}
+    return None, value
