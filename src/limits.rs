@@ -112,6 +112,9 @@ pub(crate) const CALLS_NAMED_MAX: usize = 5;
 /// Converted output that is collected while more input is already there, in bytes.
 pub(crate) const CONVERTED_BYTES_MAX: usize = 64 * 1024;
 
+/// Longest answer that is kept as a value, in bytes of JSON; a longer one is not kept.
+pub(crate) const STRUCTURED_BYTES_MAX: usize = 64 * 1024;
+
 /// Longest answer that is kept until the end of the run, in bytes.
 pub(crate) const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 

@@ -62,8 +62,12 @@ pub(super) struct StreamEnd {
     pub(super) terminal: TerminalState,
     /// What the stream says about the run.
     pub(super) says: Option<RunOutcome>,
+    /// Whether plain text says that the run failed, and no terminal event says how it ended.
+    pub(super) text_says_failed: bool,
     /// Whether an error came with which the run cannot have succeeded.
     pub(super) has_fatal_error: bool,
+    /// Whether more had to follow the last event.
+    pub(super) is_unfinished: bool,
     /// Whether calls are open that must not be.
     pub(super) has_open_calls: bool,
     pub(super) last_line: LastLine,
@@ -94,8 +98,8 @@ pub(super) enum Cause {
     TimedOut,
     /// We ended it because it exceeded a limit.
     LimitExceeded,
-    /// The exit status says that the run failed.
-    ExitStatus,
+    /// The exit status says that the run failed, or a last line of plain text does.
+    Failed,
     CutLine,
     NoEvents,
     NoTerminalEvent,
@@ -125,14 +129,14 @@ impl<'p> EndOfRun<'p> {
         let was_stopped = exit.stop.is_some();
         // A status is the producer's own unless we stopped it, or a signal did when it was done.
         let status = status.filter(|_| !(was_stopped || exit.was_interrupted && is_closed));
-        let failed = status.is_some_and(|status| !status.is_success());
+        let failed = status.is_some_and(|status| !status.is_success()) || stream.text_says_failed;
         let is_complete = is_closed || !stream.needs_terminal;
 
         let cause = match (timed_out, failed, stream.last_line, stream.has_events, is_complete) {
             (true, ..) => Cause::TimedOut,
             _ if exit.stop == Some(StopReason::LimitExceeded) => Cause::LimitExceeded,
             // Whatever is missing is missing because the run failed.
-            (_, true, ..) => Cause::ExitStatus,
+            (_, true, ..) => Cause::Failed,
             (_, _, LastLine::Cut, ..) if !was_stopped => Cause::CutLine,
             (_, _, _, false, _) => Cause::NoEvents,
             (_, _, _, _, false) => Cause::NoTerminalEvent,
@@ -141,7 +145,7 @@ impl<'p> EndOfRun<'p> {
 
         let outcome = match (cause, stream.says, stream.ended_early(), stream.has_fatal_error) {
             (Cause::TimedOut, ..) => Outcome::TimedOut,
-            (Cause::ExitStatus, ..) | (_, Some(RunOutcome::Failure), ..) => Outcome::Failed,
+            (Cause::Failed, ..) | (_, Some(RunOutcome::Failure), ..) => Outcome::Failed,
             (_, _, true, _) => Outcome::Truncated,
             (_, _, _, true) => Outcome::Failed,
             (_, _, false, false) => Outcome::Succeeded,
@@ -152,16 +156,16 @@ impl<'p> EndOfRun<'p> {
     /// Why the run ended; `reported` is what the stream says.
     pub(super) fn reason(&self, reported: Option<Reason>, exit: &ProducerExit) -> Reason {
         let status = self.status;
-        // A shell reports SIGINT as 130 and SIGTERM as 143.
-        let is_signal = exit.was_interrupted
-            || matches!(exit.status, Some(ExitStatus::Signal(_) | ExitStatus::Code(130 | 143)));
         match self.outcome {
             Outcome::Succeeded => Reason::Completed,
-            Outcome::TimedOut => Reason::TimedOut,
-            Outcome::Failed | Outcome::Truncated if is_signal => Reason::Interrupted,
+            Outcome::TimedOut => Reason::Timeout,
+            Outcome::Failed | Outcome::Truncated if exit.was_interrupted => Reason::Interrupted,
             Outcome::Failed | Outcome::Truncated => {
-                let of_status = status.and_then(|status| status.reason);
-                reported.or(of_status).unwrap_or(Reason::Unknown)
+                let of_profile = status.and_then(|status| status.reason);
+                let of_signal = exit.status.and_then(Reason::of_signal);
+                // Some agents exit with a code above 128 that means something else.
+                let of_signal = of_signal.filter(|it| of_profile.is_none_or(|known| known == *it));
+                of_signal.or(reported).or(of_profile).unwrap_or(Reason::Unknown)
             }
         }
     }
@@ -181,9 +185,8 @@ impl<'p> EndOfRun<'p> {
     pub(super) fn reports_open_calls(&self) -> bool {
         let StreamEnd { needs_terminal, terminal, .. } = self.stream;
         // With a failed status the run was cut, and its calls with it.
-        let ended_silently = !needs_terminal
-            && terminal == TerminalState::Missing
-            && self.cause != Cause::ExitStatus;
+        let ended_silently =
+            !needs_terminal && terminal == TerminalState::Missing && self.cause != Cause::Failed;
         self.nothing_followed() && (self.succeeded() || ended_silently)
     }
 
@@ -226,7 +229,8 @@ impl StreamEnd {
     pub(super) fn ended_early(self) -> bool {
         let Self { has_events, needs_terminal, has_open_calls, last_line, .. } = self;
         let is_open = self.terminal == TerminalState::Missing;
-        let has_loose_end = needs_terminal || has_open_calls || last_line != LastLine::Whole;
+        let is_midway = self.is_unfinished || has_open_calls || last_line != LastLine::Whole;
+        let has_loose_end = needs_terminal || is_midway;
         !has_events || is_open && has_loose_end
     }
 }

@@ -216,7 +216,7 @@ impl<'c> Run<'c> {
     ) -> EndOfRun<'c> {
         self.text.finish();
         let needs_terminal = self.contract.needs_terminal();
-        self.terminal.fail(lines.failure_line);
+        let text_says_failed = self.terminal.fail(lines.failure.take(), &mut self.facts);
         let last_line = lines.last_line(findings);
         let is_last_line_broken = matches!(last_line, LastLine::Cut | LastLine::Unparsed);
         let terminal =
@@ -226,7 +226,9 @@ impl<'c> Run<'c> {
             needs_terminal,
             terminal,
             says: self.terminal.says(),
+            text_says_failed,
             has_fatal_error: self.terminal.has_fatal_error(),
+            is_unfinished: self.terminal.is_unfinished(),
             has_open_calls: self.calls.is_unfinished(),
             last_line,
         };
@@ -252,7 +254,7 @@ impl<'c> Run<'c> {
             }
             Cause::TimedOut
             | Cause::LimitExceeded
-            | Cause::ExitStatus
+            | Cause::Failed
             | Cause::CutLine
             | Cause::Ended => {}
         }

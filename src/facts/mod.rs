@@ -18,7 +18,7 @@ use std::borrow::Cow;
 
 use crate::json::JsonRef;
 use crate::profile::path::Scope;
-use crate::profile::{CallOutcome, ErrorSeverity, RunOutcome, WithoutStart};
+use crate::profile::{CallOutcome, ErrorSeverity, FinalText, Progress, RunOutcome, WithoutStart};
 use crate::rules::Rule;
 use crate::rules::escape::shown;
 
@@ -71,9 +71,11 @@ pub(crate) struct RareFacts<'e> {
     /// The final text may be only what follows.
     pub(crate) may_begin_final_text: bool,
     pub(crate) final_text: Option<AnswerText<'e>>,
+    /// What the final text repeats, if it is not what final texts of this agent repeat.
+    pub(crate) final_is: Option<FinalText>,
     pub(crate) error: Option<ErrorSeverity>,
     /// How the run goes, so far.
-    pub(crate) progress: Option<RunOutcome>,
+    pub(crate) progress: Option<Progress>,
     pub(crate) end: Option<RunEnd<'e>>,
     pub(crate) run_facts: Vec<FactUpdate>,
     /// Work in the background that starts, or has ended.
@@ -104,11 +106,12 @@ impl RareFacts<'_> {
         let completed: Vec<_> = self.completed.iter().map(|(it, end)| (call(it), end)).collect();
         let facts = self.run_facts.iter().map(|update| match update {
             FactUpdate::Text(fact, _) => format!("{fact:?}"),
+            FactUpdate::Structured(_) => "structured".to_owned(),
             update => format!("{update:?}"),
         });
         let facts: Vec<_> = facts.collect();
         let end = self.end.map(|end| (end.is_terminal, end.is_provisional, end.outcome));
-        let Self { refused, next_group, error, progress, unknown_values, .. } = self;
+        let Self { refused, next_group, error, progress, unknown_values, final_is, .. } = self;
         let marks = [
             self.may_restart_session,
             self.abandons_text,
@@ -119,7 +122,7 @@ impl RareFacts<'_> {
         let defects: Vec<_> = self.defects.iter().map(|defect| defect.rule).collect();
         format!(
             "{started:?} {completed:?} {facts:?} {end:?} {refused:?} {next_group:?} {error:?} \
-             {progress:?} {unknown_values:?} {marks:?} {background:?} {defects:?}"
+             {progress:?} {unknown_values:?} {marks:?} {background:?} {defects:?} {final_is:?}"
         )
     }
 }
@@ -131,6 +134,8 @@ pub(crate) enum TagStatus {
     Documented,
     /// It is known from real streams only.
     Observed,
+    /// It is not known, but only informs.
+    Notice,
     Unknown,
 }
 

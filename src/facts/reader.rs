@@ -64,7 +64,7 @@ impl FactReader {
         background(profile, rules, root, &mut rare);
         values(profile, rules, root, &mut rare);
         defects(profile, rules, root, &mut rare);
-        let (texts, final_text, has_text) = texts(profile, rules, root);
+        let (texts, final_text, has_text) = texts(profile, rules, root, &mut rare);
         let ends_segment = boundary(profile, rules, root, &mut rare);
         if applies(&rules.abandoned_text) {
             rare.get_or_insert_default().abandons_text = true;
@@ -290,12 +290,16 @@ fn texts<'e>(
     profile: &Profile,
     rules: &TagRules,
     root: JsonRef<'e>,
+    rare: &mut Rare<'e>,
 ) -> (Texts<'e>, Option<Chunks<'e>>, bool) {
     let mut texts = Texts::new();
     let Some(open) = rules.text.iter().find(|open| open.when.hold(root)) else {
         return (texts, None, true);
     };
     let rule = &profile.text.rules[open.rule];
+    if rule.final_text.is_some() {
+        rare.get_or_insert_default().final_is = rule.final_text;
+    }
     let kind = match rule.mode {
         TextMode::Delta => Some(TextKind::Delta),
         TextMode::Whole => Some(TextKind::Whole),

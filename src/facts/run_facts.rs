@@ -1,12 +1,14 @@
 //! What is known about the run as a whole.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::RareFacts;
 use super::tag_rules::TagRules;
 use crate::json::JsonRef;
-use crate::limits::{ERROR_TEXT_BYTES_MAX, MESSAGE_BYTES_MAX};
-use crate::profile::{Profile, Reason, RunFact};
+use crate::limits::{ERROR_TEXT_BYTES_MAX, MESSAGE_BYTES_MAX, STRUCTURED_BYTES_MAX};
+use crate::profile::path::Scope;
+use crate::profile::{FactValue, Profile, Reason, RunFact};
 use crate::rules::escape::clipped;
 
 /// What an event reports about the run.
@@ -17,6 +19,7 @@ pub(crate) enum FactUpdate {
     /// Adds to a number.
     Add(RunFact, f64),
     Text(RunFact, String),
+    Structured(Value),
     Reason(Reason),
 }
 
@@ -48,6 +51,9 @@ pub struct RunFacts {
     /// What the agent says about its failure; its start, if it is long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_text: Option<String>,
+    /// The answer as a value, where the agent was asked for one that fits a schema.
+    #[serde(skip)]
+    pub structured: Option<Value>,
     /// The files that successful tool calls wrote or deleted; a limited number. Commands may have
     /// changed others.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,7 +115,9 @@ pub(super) fn read(profile: &Profile, rules: &TagRules, root: JsonRef<'_>) -> Ve
         let rule = &profile.facts[open.rule];
         for scope in rule.of.objects(root) {
             for (fact, value) in &rule.set {
-                updates.extend(if fact.is_text() {
+                updates.extend(if *fact == RunFact::Structured {
+                    structured(value, scope)
+                } else if fact.is_text() {
                     value.text(scope).map(|text| FactUpdate::Text(*fact, text))
                 } else {
                     value.number(scope).map(|number| FactUpdate::Set(*fact, number))
@@ -119,10 +127,18 @@ pub(super) fn read(profile: &Profile, rules: &TagRules, root: JsonRef<'_>) -> Ve
                 let number = value.number(scope);
                 updates.extend(number.map(|number| FactUpdate::Add(*fact, number)));
             }
-            updates.extend(rule.reason.map(FactUpdate::Reason));
+            let reason = rule.reason.as_ref().and_then(|source| source.reason(scope));
+            updates.extend(reason.map(FactUpdate::Reason));
         }
     }
     updates
+}
+
+/// The first of the values that is there, unless it is very long.
+fn structured(value: &FactValue, scope: Scope<'_>) -> Option<FactUpdate> {
+    let value = value.values(scope).next()?.to_value();
+    let is_short = value.to_string().len() <= STRUCTURED_BYTES_MAX;
+    is_short.then_some(FactUpdate::Structured(value))
 }
 
 impl RunFacts {
@@ -137,6 +153,7 @@ impl RunFacts {
                 FactUpdate::Text(_, text) => {
                     self.error_text = Some(clipped(text, ERROR_TEXT_BYTES_MAX).into_owned());
                 }
+                FactUpdate::Structured(value) => self.structured = Some(value.clone()),
                 FactUpdate::Reason(reason) => self.reason = Some(*reason),
             }
         }
@@ -144,7 +161,7 @@ impl RunFacts {
 
     /// A new turn begins: the last one has not failed for good.
     pub(crate) fn new_turn(&mut self) {
-        (self.reason, self.error_text) = (None, None);
+        (self.reason, self.error_text, self.structured) = (None, None, None);
     }
 
     fn number(&mut self, fact: RunFact, number: f64, is_added: bool) {
@@ -152,7 +169,7 @@ impl RunFacts {
             return;
         }
         let count = match fact {
-            RunFact::Model | RunFact::ErrorText => return,
+            RunFact::Model | RunFact::ErrorText | RunFact::Structured => return,
             RunFact::CostUsd => {
                 let known = self.cost_usd.filter(|_| is_added).unwrap_or_default();
                 self.cost_usd = Some(known + number);

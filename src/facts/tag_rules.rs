@@ -163,11 +163,10 @@ fn status(tags: &Tags, tag: &str) -> TagStatus {
         None => known == tag,
     };
     let known = |tags: &[String]| tags.iter().any(is_in);
-    if known(&tags.documented) {
-        TagStatus::Documented
-    } else if known(&tags.observed) {
-        TagStatus::Observed
-    } else {
-        TagStatus::Unknown
+    match (known(&tags.documented), known(&tags.observed), known(&tags.notices)) {
+        (true, ..) | (_, true, true) => TagStatus::Documented,
+        (_, true, false) => TagStatus::Observed,
+        (_, false, true) => TagStatus::Notice,
+        (_, false, false) => TagStatus::Unknown,
     }
 }

@@ -112,6 +112,8 @@ pub(crate) struct CallRefusal {
 pub(crate) enum WithoutStart {
     #[default]
     Error,
+    /// A call that was stopped before it began: a warning.
+    Warning,
     Call,
     /// No call at all.
     Ignore,

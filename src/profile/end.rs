@@ -58,8 +58,29 @@ pub(crate) enum TerminalOutcome {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProgressRule {
-    pub outcome: RunOutcome,
+    pub outcome: Progress,
     pub when: Conditions,
+}
+
+/// How the run goes, so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Progress {
+    Success,
+    Failure,
+    /// More must follow: a stream that ends here is truncated.
+    Unfinished,
+}
+
+impl Progress {
+    /// What it says about the run, if it says how it ended.
+    pub(crate) fn outcome(self) -> Option<RunOutcome> {
+        match self {
+            Self::Success => Some(RunOutcome::Success),
+            Self::Failure => Some(RunOutcome::Failure),
+            Self::Unfinished => None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

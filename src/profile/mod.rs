@@ -41,11 +41,11 @@ pub(crate) use defects::DefectRule;
 pub(crate) use details::{
     CallDuration, NoticeKind, NoticeRule, ResultRule, ThinkingMode, ThinkingRule,
 };
-pub(crate) use end::{EndRules, RunOutcome, TerminalOutcome, TerminalPolicy};
+pub(crate) use end::{EndRules, Progress, RunOutcome, TerminalOutcome, TerminalPolicy};
 pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
 pub(crate) use load::read_json;
 pub(crate) use noise::{Noise, NoiseKind, NoisePlace};
-pub(crate) use run_facts::{RunFact, RunFactRule};
+pub(crate) use run_facts::{FactValue, RunFact, RunFactRule};
 pub(crate) use session::{Repeats, SessionRules};
 pub(crate) use tags::{EventRule, Objects, SingleObjectRules, Tags};
 pub(crate) use template::Template;

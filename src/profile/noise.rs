@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::Reason;
 use crate::profile::pattern::LazyRegex;
 
 /// A known line, or start of a line, that is not a JSON object.
@@ -10,6 +11,11 @@ use crate::profile::pattern::LazyRegex;
 pub(crate) struct Noise {
     pub matches: LazyRegex,
     pub is: NoiseKind,
+    /// The run has failed, unless a terminal event follows; the line says why.
+    #[serde(default)]
+    pub failed: bool,
+    /// Why it failed, in one word.
+    pub reason: Option<Reason>,
     #[serde(rename = "where", default)]
     pub place: NoisePlace,
 }
@@ -21,8 +27,6 @@ pub(crate) enum NoiseKind {
     Banner,
     /// Written to standard error, which was merged into the stream.
     Stderr,
-    /// The producer writes it to its stream, and the run has failed.
-    Failure,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]

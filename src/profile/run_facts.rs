@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use serde::de::{IntoDeserializer, value};
 use serde::{Deserialize, Serialize};
 
-use super::Objects;
+use super::{ExitStatus, Objects};
 use crate::json::JsonRef;
 use crate::profile::path::{Conditions, Path, Scope};
 
@@ -23,7 +24,7 @@ pub(crate) struct RunFactRule {
     #[serde(default)]
     pub add: BTreeMap<RunFact, FactValue>,
     /// Why the run ended.
-    pub reason: Option<Reason>,
+    pub reason: Option<ReasonSource>,
 }
 
 /// The facts that a rule can name.
@@ -32,6 +33,7 @@ pub(crate) struct RunFactRule {
 pub(crate) enum RunFact {
     Model,
     ErrorText,
+    Structured,
     CostUsd,
     Turns,
     DurationMs,
@@ -116,6 +118,36 @@ impl Term {
     }
 }
 
+/// Where the reason of a rule comes from.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) enum ReasonSource {
+    /// The event means this one.
+    This(Reason),
+    /// The event names it there.
+    At(Path),
+}
+
+impl TryFrom<String> for ReasonSource {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if text.starts_with('/') {
+            return Ok(Self::At(Path::try_from(text)?));
+        }
+        Reason::named(&text).map(Self::This).map_err(|error| error.to_string())
+    }
+}
+
+impl ReasonSource {
+    pub(crate) fn reason(&self, scope: Scope<'_>) -> Option<Reason> {
+        match self {
+            Self::This(reason) => Some(*reason),
+            Self::At(path) => Reason::named(&path.find(scope)?.as_str()?).ok(),
+        }
+    }
+}
+
 /// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -123,25 +155,45 @@ impl Term {
 pub enum Reason {
     /// The agent finished.
     Completed,
+    /// It is not signed in, or not allowed to use the model.
+    Auth,
+    /// The account has no money, or no quota that comes back by itself.
+    Billing,
+    /// The provider allows no more requests for now.
+    RateLimit,
+    /// The provider failed, or has too much to do.
+    Overloaded,
+    /// The provider could not be reached, or the connection was lost.
+    Network,
+    /// The conversation no longer fits the model.
+    ContextOverflow,
+    /// The answer reached the limit of the model's output.
+    OutputLimit,
+    /// The model refused to answer.
+    Refusal,
+    /// A filter of the provider held the answer back.
+    ContentFilter,
     /// It reached its limit of turns.
     MaxTurns,
     /// It reached its limit of cost or tokens.
-    MaxBudget,
-    /// The conversation no longer fits the model.
-    ContextExhausted,
-    /// The model, or a filter, refused to answer.
-    Refused,
-    /// It is not signed in, or not allowed to use the model.
-    Auth,
-    /// The provider allows no more requests for now.
-    RateLimit,
-    /// The provider failed.
-    ProviderError,
-    /// A user or a signal ended it.
+    Budget,
+    /// It was not allowed to do what it needed to.
+    Permission,
+    /// A tool failed, and the agent gave up.
+    Tool,
+    /// A user ended it, or a signal that asks for an end.
     Interrupted,
-    /// A timeout ended it.
-    TimedOut,
-    /// The stream does not say.
+    /// A signal killed it that leaves no time to end, such as that of a system without memory.
+    Killed,
+    /// A time limit ended it.
+    Timeout,
+    /// The agent itself broke.
+    Crash,
+    /// Its configuration, or what it was called with, is wrong.
+    Config,
+    /// The provider does not have the model.
+    ModelNotFound,
+    /// Nothing says why.
     Unknown,
 }
 
@@ -150,16 +202,48 @@ impl Reason {
     pub fn name(self) -> &'static str {
         match self {
             Self::Completed => "completed",
-            Self::MaxTurns => "max-turns",
-            Self::MaxBudget => "max-budget",
-            Self::ContextExhausted => "context-exhausted",
-            Self::Refused => "refused",
             Self::Auth => "auth",
+            Self::Billing => "billing",
             Self::RateLimit => "rate-limit",
-            Self::ProviderError => "provider-error",
+            Self::Overloaded => "overloaded",
+            Self::Network => "network",
+            Self::ContextOverflow => "context-overflow",
+            Self::OutputLimit => "output-limit",
+            Self::Refusal => "refusal",
+            Self::ContentFilter => "content-filter",
+            Self::MaxTurns => "max-turns",
+            Self::Budget => "budget",
+            Self::Permission => "permission",
+            Self::Tool => "tool",
             Self::Interrupted => "interrupted",
-            Self::TimedOut => "timed-out",
+            Self::Killed => "killed",
+            Self::Timeout => "timeout",
+            Self::Crash => "crash",
+            Self::Config => "config",
+            Self::ModelNotFound => "model-not-found",
             Self::Unknown => "unknown",
+        }
+    }
+
+    fn named(name: &str) -> Result<Self, value::Error> {
+        Self::deserialize(name.into_deserializer())
+    }
+
+    /// Why a run ended whose process a signal ended, from the status that a shell reports. Other
+    /// statuses say nothing.
+    pub(crate) fn of_signal(status: ExitStatus) -> Option<Self> {
+        const HANGUP: u8 = 1;
+        const INTERRUPT: u8 = 2;
+        const QUIT: u8 = 3;
+        const KILL: u8 = 9;
+        const TERMINATE: u8 = 15;
+        // Illegal instruction, trap, abort, bus error, arithmetic, segmentation fault.
+        const CRASHES: [u8; 6] = [4, 5, 6, 7, 8, 11];
+        match status.shell_code().checked_sub(128)? {
+            HANGUP | INTERRUPT | QUIT | TERMINATE => Some(Self::Interrupted),
+            KILL => Some(Self::Killed),
+            signal if CRASHES.contains(&signal) => Some(Self::Crash),
+            _ => matches!(status, ExitStatus::Signal(_)).then_some(Self::Killed),
         }
     }
 }

@@ -18,6 +18,9 @@ pub(crate) struct Tags {
     /// Only in real streams.
     #[serde(default)]
     pub observed: Vec<String>,
+    /// Of events that only inform, known or not.
+    #[serde(default)]
+    pub notices: Vec<String>,
     /// By tag, the definition in the event schema that its events must satisfy.
     #[serde(default)]
     pub schemas: BTreeMap<String, String>,

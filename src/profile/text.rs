@@ -69,6 +69,9 @@ pub(crate) struct TextRule {
     /// the open segment.
     #[serde(default)]
     pub group: Vec<Path>,
+    /// With the mode `final`: replaces that of the profile.
+    #[serde(rename = "final")]
+    pub final_text: Option<FinalText>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -140,6 +140,33 @@ fn no_profile_accepts_the_streams_of_another() {
     assert!(unchecked.is_empty(), "no good fixture of {unchecked:?}");
 }
 
+/// Goal: `empty-answer` and `--to answer` say the same.
+/// Method: every fixture of a run of an agent that succeeded. An answer as a value needs no text.
+#[test]
+fn an_answer_is_called_empty_where_none_is_printed() {
+    let (mut empty, mut given) = (0, 0);
+    for case in cases().into_iter().filter(|case| !case.path.starts_with("fixtures/profiles")) {
+        let mut checker = case.checker();
+        let bytes = case.bytes();
+        let (summary, rules) = judge(&bytes[..], &mut checker);
+        let shows_text = inherited(&summary.profile, "text")["rules"].is_array();
+        let is_value = summary.facts.structured.is_some();
+        if summary.outcome != Outcome::Succeeded || !shows_text || is_value {
+            continue;
+        }
+        let answer = converted(&bytes, &mut checker, To::Answer);
+        let is_called_empty = rules.contains(&Rule::EmptyAnswer);
+        assert_eq!(
+            answer.trim().is_empty(),
+            is_called_empty,
+            "{}: {answer:?}",
+            case.path.display()
+        );
+        *(if is_called_empty { &mut empty } else { &mut given }) += 1;
+    }
+    assert!(empty > 5 && given > 200, "{empty} empty, {given} given");
+}
+
 /// As short as a text may be for its repetition to be no chance.
 const TEXT_BYTES: usize = 20;
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use ndjson_check::{Checker, Outcome, Rule};
+use ndjson_check::{Checker, Outcome, Reason, Rule};
 use serde_json::json;
 
 use crate::streams::{json_report, judge};
@@ -16,13 +16,13 @@ fn knowing(is_plain: bool) -> Checker {
     let profile = json!({
         "name": "noisy", "title": "x",
         "tags": {"at": ["/t"], "documented": ["a"]},
-        "end": {"policy": "none"},
+        "end": {"policy": "optional", "rules": [{"outcome": "success", "when": {"/t": "z"}}]},
         "noise": [
             {"matches": "^Loading", "is": "banner"},
             {"matches": "^\\s*$", "is": "banner"},
             {"matches": "^Hint: $", "is": "banner", "where": "before"},
             {"matches": "^warn: ", "is": "stderr"},
-            {"matches": "^FATAL", "is": "failure"},
+            {"matches": "^FATAL", "is": "banner", "failed": true, "reason": "billing"},
             {"matches": "^!", "is": "stderr", "where": "before"},
         ],
     });
@@ -69,6 +69,12 @@ fn a_failure_in_plain_text_is_a_failed_run() {
         assert_eq!((summary.outcome, raised), (Outcome::Failed, vec![]));
         let notes: Vec<String> = summary.notes.iter().map(ToString::to_string).collect();
         assert_eq!(notes, ["an error in line 2 says that the run failed"]);
+        let facts = summary.facts;
+        assert_eq!(facts.error_text.as_deref(), Some("FATAL: no more credit"));
+        assert_eq!(facts.reason, Some(Reason::Billing));
+        let recovered = format!("{stream}{{\"t\":\"z\"}}\n");
+        let (summary, raised) = judge(recovered.as_bytes(), &mut checker);
+        assert_eq!((summary.outcome, raised), (Outcome::Succeeded, vec![]));
     }
 }
 

@@ -80,6 +80,36 @@ fn a_failed_run_has_its_reason_and_error() {
     assert_eq!(judged(&profile, &silent).0.facts.reason, Some(Reason::Unknown));
 }
 
+#[test]
+fn the_name_of_a_reason_may_be_in_the_event() {
+    let profile = json!({
+        "end": {"rules": [{"outcome": "failure", "when": {"/t": "z"}}]},
+        "facts": [{"when": {"/t": "z"}, "reason": "/why"}]});
+    for (why, reason) in [
+        ("billing", Reason::Billing),
+        ("model-not-found", Reason::ModelNotFound),
+        ("no such reason", Reason::Unknown),
+    ] {
+        let facts = judged(&profile, &json!([{"t": "z", "why": why}])).0.facts;
+        assert_eq!(facts.reason, Some(reason), "{why}");
+    }
+}
+
+#[test]
+fn a_value_is_an_answer_of_the_last_turn() {
+    let profile = json!({
+        "end": {"rules": [{"outcome": "success", "when": {"/t": "z"}}],
+            "reopen": [{"when": {"/t": "a"}}]},
+        "facts": [{"when": {"/t": "z"}, "set": {"structured": ["/none", "/value"]}}]});
+    let value = json!({"b": [1, {"c": null}], "a": "x"});
+    let facts = judged(&profile, &json!([{"t": "z", "value": value}])).0.facts;
+    assert_eq!(facts.structured, Some(value.clone()));
+    let next = json!([{"t": "z", "value": value}, {"t": "a"}, {"t": "z"}]);
+    assert_eq!(judged(&profile, &next).0.facts.structured, None);
+    let long = json!([{"t": "z", "value": "x".repeat(70_000)}]);
+    assert_eq!(judged(&profile, &long).0.facts.structured, None);
+}
+
 /// A profile of calls: `do` starts them, `did` completes them.
 fn calls() -> Value {
     json!({

@@ -295,12 +295,11 @@ impl<'p> CallTable<'p> {
             let denied = || denied(&name(call, None), outcome, None);
             return (completed, outcome.is_refusal().then(denied));
         }
-        let rule = match outcome {
-            CallOutcome::Rejected => Rule::RejectedWithoutStart,
-            CallOutcome::Succeeded
-            | CallOutcome::Failed
-            | CallOutcome::Denied
-            | CallOutcome::Unknown => Rule::CompletionWithoutStart,
+        let is_stopped = call.without_start == WithoutStart::Warning;
+        let rule = if is_stopped || outcome == CallOutcome::Rejected {
+            Rule::RejectedWithoutStart
+        } else {
+            Rule::CompletionWithoutStart
         };
         let message = match (name(call, None), self.has_forgotten) {
             (name, false) => format!("{name} is completed but was not started before"),

@@ -13,6 +13,7 @@ pub(crate) struct Drift {
     events: UnknownNames,
     /// Of events that fail the schema, which is reported already.
     invalid_events: UnknownNames,
+    notices: UnknownNames,
     undocumented: UnknownNames,
     tools: UnknownNames,
     results: UnknownNames,
@@ -26,6 +27,7 @@ impl Default for Drift {
         Self {
             events: UnknownNames::new(UnknownKind::Event),
             invalid_events: UnknownNames::new(UnknownKind::Event),
+            notices: UnknownNames::new(UnknownKind::Event),
             undocumented: UnknownNames::new(UnknownKind::Event),
             tools: UnknownNames::new(UnknownKind::Tool),
             results: UnknownNames::new(UnknownKind::Result),
@@ -41,8 +43,11 @@ impl Drift {
     pub(crate) fn event(&mut self, facts: &Facts<'_>, is_valid: bool, found: &mut Vec<Diagnostic>) {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
         match facts.tag_status {
-            TagStatus::Unknown if !is_valid => {
+            TagStatus::Unknown | TagStatus::Notice if !is_valid => {
                 self.invalid_events.count("", facts.tag, facts.line);
+            }
+            TagStatus::Notice => {
+                self.notices.count("", facts.tag, facts.line);
             }
             TagStatus::Unknown => {
                 if self.events.count("", facts.tag, facts.line) {
@@ -115,16 +120,18 @@ impl Drift {
         let mut notes: Vec<Note> = repeated
             .map(|event| Note::UnknownEventRepeated { tag: event.name, count: event.count })
             .collect();
-        let lists = [&self.events, &self.undocumented, &self.tools, &self.results, &self.values];
-        let has_overflowed = lists.iter().any(|names| names.has_overflowed());
+        let events = [&self.events, &self.notices, &self.undocumented];
+        let mut lists = events.into_iter().chain([&self.tools, &self.results, &self.values]);
+        let has_overflowed = lists.any(UnknownNames::has_overflowed);
         notes.extend(has_overflowed.then_some(Note::LimitReached(Limit::Names)));
         notes
     }
 
     /// All unknown names, by their kinds.
     pub(crate) fn list(&self) -> Vec<UnknownName> {
-        let lists = [&self.events, &self.invalid_events, &self.tools, &self.results, &self.values];
-        lists.into_iter().flat_map(UnknownNames::list).collect()
+        let events = [&self.events, &self.invalid_events, &self.notices];
+        let lists = events.into_iter().chain([&self.tools, &self.results, &self.values]);
+        lists.flat_map(UnknownNames::list).collect()
     }
 }
 

@@ -3,9 +3,11 @@
 use crate::check::end_of_run::LastLine;
 use crate::check::findings::Findings;
 use crate::facts::FactReader;
-use crate::profile::{Noise, NoiseKind, NoisePlace, Profile};
+use crate::limits::ERROR_TEXT_BYTES_MAX;
+use crate::profile::{Noise, NoiseKind, NoisePlace, Profile, Reason};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
+use crate::rules::escape::clipped;
 use crate::stream::{
     ArraySplitter, BYTE_ORDER_MARK, Event, Framing, GluedEvent, Line, LineDefect, glued_events,
 };
@@ -22,17 +24,25 @@ pub(crate) struct LineCheck<'c> {
     /// A cut last line, kept until the end shows what else is missing.
     pub(crate) cut_line: Option<Diagnostic>,
     /// The first line of plain text that says that the run failed.
-    pub(crate) failure_line: Option<u64>,
+    pub(crate) failure: Option<FailureLine>,
+}
+
+/// A line of plain text that says that the run failed.
+#[derive(Debug)]
+pub(crate) struct FailureLine {
+    pub(crate) number: u64,
+    pub(crate) text: String,
+    pub(crate) reason: Option<Reason>,
 }
 
 /// A line that is not an event, once the profile has been asked.
 #[expect(clippy::large_enum_variant, reason = "one at a time")]
-enum LineNoise<'a> {
+enum LineNoise<'a, 'c> {
     /// The profile does not know it.
     NotNoise,
     /// There is an event behind other text.
     EventBehindText(GluedEvent<'a>, Option<NoiseKind>),
-    Line(NoiseKind),
+    Line(&'c Noise),
 }
 
 impl<'c> LineCheck<'c> {
@@ -43,7 +53,7 @@ impl<'c> LineCheck<'c> {
             is_reported: false,
             lines: 0,
             cut_line: None,
-            failure_line: None,
+            failure: None,
         }
     }
 
@@ -58,7 +68,7 @@ impl<'c> LineCheck<'c> {
     /// A session begins with the line that was accepted last.
     pub(crate) fn next_session(&mut self) {
         self.lines = 1;
-        (self.cut_line, self.failure_line) = (None, None);
+        (self.cut_line, self.failure) = (None, None);
     }
 
     /// A line that the shape cache knows is an event.
@@ -106,13 +116,16 @@ impl<'c> LineCheck<'c> {
                 }
                 Some(self.event(rest, event, findings))
             }
-            LineNoise::Line(kind) => {
-                if kind == NoiseKind::Stderr {
+            LineNoise::Line(noise) => {
+                if noise.is == NoiseKind::Stderr {
                     let message = "the line was written to standard error";
                     findings.pending.push(stderr_in_stream(message, &line));
                 }
-                if kind == NoiseKind::Failure {
-                    self.failure_line.get_or_insert(line.number);
+                if noise.failed && self.failure.is_none() {
+                    let text =
+                        clipped(line.text().unwrap_or_default().trim(), ERROR_TEXT_BYTES_MAX);
+                    let (number, text) = (line.number, text.into_owned());
+                    self.failure = Some(FailureLine { number, text, reason: noise.reason });
                 }
                 None
             }
@@ -150,13 +163,13 @@ impl<'c> LineCheck<'c> {
         line: &Line<'a>,
         defect: &LineDefect,
         facts: &mut FactReader,
-    ) -> LineNoise<'a> {
+    ) -> LineNoise<'a, 'c> {
         // A broken event is never noise, whatever is in it.
         if !defect.may_be_noise() || looks_like_event(line) {
             return LineNoise::NotNoise;
         }
         let Some(text) = line.text() else { return LineNoise::NotNoise };
-        let rules = &self.profile.noise;
+        let rules: &'c [Noise] = &self.profile.noise;
         for glued in glued_events(line) {
             let rule = rules.iter().find(|rule| rule.matches.is_in(glued.before));
             let is_announced = rule.is_some_and(|rule| rule.place == NoisePlace::Before);
@@ -170,7 +183,7 @@ impl<'c> LineCheck<'c> {
             return if is_ndjson { found } else { LineNoise::NotNoise };
         }
         let is_noise = |rule: &&Noise| rule.place == NoisePlace::Line && rule.matches.is_in(text);
-        rules.iter().find(is_noise).map_or(LineNoise::NotNoise, |rule| LineNoise::Line(rule.is))
+        rules.iter().find(is_noise).map_or(LineNoise::NotNoise, LineNoise::Line)
     }
 
     /// Whether lines are read: not if the stream is something else than NDJSON.

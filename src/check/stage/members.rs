@@ -33,7 +33,7 @@ impl<'c> MemberCheck<'c> {
     }
 
     pub(crate) fn observe(&mut self, facts: &Facts<'_>, event: JsonRef<'_>) {
-        if facts.tag_status == TagStatus::Unknown {
+        if matches!(facts.tag_status, TagStatus::Unknown | TagStatus::Notice) {
             return;
         }
         let tag = facts.tag;

@@ -2,8 +2,9 @@
 
 use crate::check::FailureSign;
 use crate::check::end_of_run::TerminalState;
-use crate::facts::{Facts, RunEnd};
-use crate::profile::{ErrorSeverity, RunOutcome};
+use crate::check::stage::lines::FailureLine;
+use crate::facts::{Facts, RunEnd, RunFacts};
+use crate::profile::{ErrorSeverity, Progress, RunOutcome};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -17,7 +18,7 @@ pub(crate) struct TerminalCheck {
     /// The result of an agent without terminal events: failed if it was ever reported.
     running: Option<RunOutcome>,
     /// How the run goes, by the latest event that says so.
-    progress: Option<RunOutcome>,
+    progress: Option<Progress>,
     /// Line of the first error with which the run cannot have succeeded.
     fatal_error: Option<u64>,
     /// Whether an event said that the run failed, whatever the terminal event says.
@@ -102,6 +103,8 @@ impl TerminalCheck {
         let is_fatal = self.fatal_error.is_some() || error == Some(ErrorSeverity::Fatal);
         let by_errors = if is_fatal { RunOutcome::Failure } else { RunOutcome::Success };
         let progress = rare.and_then(|rare| rare.progress).or(self.progress);
+        // An end in the middle of something is none that anybody wants.
+        let progress = progress.map(|it| it.outcome().unwrap_or(RunOutcome::Failure));
         end.outcome.or(progress).unwrap_or(by_errors)
     }
 
@@ -189,10 +192,16 @@ impl TerminalCheck {
         found.extend(diagnostic.map(|diagnostic| diagnostic.at(end.line, end.offset)));
     }
 
-    /// A line of plain text says that the run failed.
-    pub(crate) fn fail(&mut self, line: Option<u64>) {
-        self.fatal_error = self.fatal_error.or(line);
-        self.has_failed |= line.is_some();
+    /// A line of plain text may say that the run failed, and why. It counts if no terminal event
+    /// says how the run ended.
+    pub(crate) fn fail(&mut self, failure: Option<FailureLine>, facts: &mut RunFacts) -> bool {
+        let failure = failure.filter(|_| self.terminal.is_none());
+        let Some(FailureLine { number, text, reason }) = failure else { return false };
+        self.fatal_error.get_or_insert(number);
+        self.has_failed = true;
+        facts.reason = facts.reason.or(reason);
+        facts.error_text.get_or_insert(text);
+        true
     }
 
     /// The stream has ended, and a provisional end was the end. `needs_terminal` says that nothing
@@ -219,7 +228,8 @@ impl TerminalCheck {
         if self.has_failed {
             self.running = Some(RunOutcome::Failure);
         } else {
-            self.running = self.running.or(self.progress).or(by_errors);
+            let progress = self.progress.and_then(Progress::outcome);
+            self.running = self.running.or(progress).or(by_errors);
         }
         if self.says() == Some(RunOutcome::Success) {
             let (line, offset) = self.last_event();
@@ -238,6 +248,11 @@ impl TerminalCheck {
         let line = self.fatal_error?;
         let message = "the stream reports success although a fatal error came before";
         Some(Diagnostic::new(Rule::SuccessAfterFatalError, message).related(line))
+    }
+
+    /// Whether more had to follow what came last.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.terminal.is_none() && self.progress == Some(Progress::Unfinished)
     }
 
     /// What the stream says about the run.

@@ -25,6 +25,7 @@ pub(crate) type TextUpdates<'f> = SmallVec<[TextUpdate<'f>; 2]>;
 /// and what else the profile names close it, too. A chunk is never dropped because it equals an
 /// earlier one.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(crate) struct TextCheck<'p> {
     profile: &'p Profile,
     /// Whether the last segment is needed.
@@ -50,6 +51,10 @@ pub(crate) struct TextCheck<'p> {
     final_start: Option<Mark>,
     /// Whether the final text came, and whether it is empty.
     is_final_text_empty: Option<bool>,
+    /// Whether a call has ended since the last text, so that this text is not the answer to it.
+    has_call_ended: bool,
+    /// What it repeats, if not what the profile says of all final texts.
+    final_is: Option<FinalText>,
     /// The size of the text of earlier turns, and whether it was too long to keep.
     earlier: (u64, bool),
 }
@@ -83,6 +88,8 @@ impl<'p> TextCheck<'p> {
             may_repeat: false,
             final_start: None,
             is_final_text_empty: None,
+            has_call_ended: false,
+            final_is: None,
             earlier: (0, false),
         }
     }
@@ -117,7 +124,9 @@ impl<'p> TextCheck<'p> {
             self.close(updates);
             self.final_start = Some(self.answer.mark());
         }
+        self.has_call_ended |= !facts.completed().is_empty();
         for TextFact { kind, group, text } in facts.texts() {
+            self.has_call_ended &= text.is_empty();
             if let Some(group) = group {
                 self.enter(group, *kind == TextKind::Whole && !text.is_empty(), updates);
             }
@@ -127,6 +136,7 @@ impl<'p> TextCheck<'p> {
             }
         }
         if let Some(text) = rare.and_then(|rare| rare.final_text.as_ref()) {
+            self.final_is = rare.and_then(|rare| rare.final_is);
             found.extend(self.final_text(text, is_single, updates).map(at));
         }
         // If something follows, a provisional end was none.
@@ -267,6 +277,7 @@ impl<'p> TextCheck<'p> {
         let is_new = self.answer.length() == 0;
         let mismatch = self.compare(text);
         if text.is_empty() {
+            updates.extend(self.has_call_ended.then_some(TextUpdate::Answer("".into())));
             return mismatch;
         }
         if self.final_is() == FinalText::All {
@@ -293,7 +304,8 @@ impl<'p> TextCheck<'p> {
     /// What the final text is, if there is something to compare it with.
     fn final_is(&self) -> FinalText {
         let is_repeated = self.has(TextMode::Delta) || self.has(TextMode::Whole);
-        if is_repeated { self.profile.text.final_text } else { FinalText::Free }
+        let final_is = self.final_is.unwrap_or(self.profile.text.final_text);
+        if is_repeated { final_is } else { FinalText::Free }
     }
 
     fn has(&self, mode: TextMode) -> bool {
@@ -338,7 +350,7 @@ impl<'p> TextCheck<'p> {
         });
         let is_nothing = self.answer.length() == 0;
         let is_empty = match self.is_final_text_empty {
-            Some(true) => is_nothing || self.final_is() != FinalText::All,
+            Some(true) => is_nothing || self.has_call_ended,
             Some(false) => false,
             // An answer may be something else than text, where text has a final text.
             None if self.has(TextMode::Final) => is_nothing && is_incomplete,

@@ -190,6 +190,9 @@ pub(super) struct RunResult<'a> {
     pub(super) reason: Option<Reason>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error_text: Option<&'a str>,
+    /// The answer as a value, where the agent was asked for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) agent_version: Option<&'a str>,
     #[serde(flatten)]
@@ -215,6 +218,7 @@ impl<'a> RunResult<'a> {
             verdict: summary.verdict.name(),
             reason: facts.reason,
             error_text: facts.error_text.as_deref(),
+            structured: facts.structured.as_ref(),
             agent_version: facts.agent_version.as_deref(),
             figures: NormalFigures::new(facts),
             files: facts.files.as_deref(),
