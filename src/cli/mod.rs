@@ -53,8 +53,17 @@ use workflow_commands::escape_commands;
 
 /// The program.
 pub fn main() -> ExitCode {
+    let arguments: Vec<OsString> = env::args_os().collect();
+    #[cfg(unix)]
+    {
+        if let Some(group) = producer::guarded_group(&arguments) {
+            group.guard();
+            return ExitCode::SUCCESS;
+        }
+        producer::survive_file_limit();
+    }
     // A panic would end with 101, which means nothing to the caller.
-    let exit = panic::catch_unwind(|| run(&env::args_os().collect::<Vec<_>>()));
+    let exit = panic::catch_unwind(|| run(&arguments));
     exit.unwrap_or(Exit::from(exit::NOT_CHECKED)).end()
 }
 

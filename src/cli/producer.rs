@@ -3,8 +3,11 @@
 //! There are two threads besides the check: one passes standard error on; the supervisor waits for
 //! the command, the timers and the signals, and ends the command's process group where it must. The
 //! check reads a [`ProducerStream`] and reports its progress to the supervisor through [`Watched`].
+//! A small process of our own guards the group, in case that we are killed.
 
 mod group;
+mod guard;
+mod signals;
 mod stderr;
 mod stream;
 mod supervisor;
@@ -15,7 +18,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
+use std::process::{self, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -24,9 +27,12 @@ use crate::cli::progress::Progress;
 use crate::cli::stdio::BlockingFile;
 use crate::output::redact::Redactor;
 use group::Group;
-use supervisor::{Signals, Supervisor};
+use signals::Signals;
+use supervisor::Supervisor;
 use watch::Watch;
 
+pub(crate) use guard::guarded_group;
+pub(crate) use signals::survive_file_limit;
 pub(crate) use stream::ProducerStream;
 pub(crate) use watch::Watched;
 
@@ -73,6 +79,10 @@ impl Interrupt {
         {
             // A script that started us must stop, too.
             let _ = nix::sys::signal::killpg(nix::unistd::getpgrp(), signal);
+        }
+        if process::id() == 1 {
+            // The first process of a container cannot die of a signal.
+            process::exit(128 + self.signal);
         }
         let _ = signal_hook::low_level::emulate_default_handler(self.signal);
     }

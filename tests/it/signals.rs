@@ -3,17 +3,51 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use signal_hook::flag;
 
 use crate::producer::{AGENT, GOOD, is_alive, is_gone, pid_in};
 use crate::streams::{PROGRAM, checker, judge, program, root, text};
+
+/// Makes that the programs started from here on do not ignore these signals. Where our parent does
+/// (`nohup`, a job in the background of a script), they would too, and wait for ever. A program
+/// starts with the default effect of a signal that its parent handles.
+fn heed(signals: &[Signal]) {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
+    let mask = u64::from_str_radix(mask, 16).unwrap();
+    for &signal in signals {
+        if mask >> (signal as i32 - 1) & 1 == 1 {
+            flag::register(signal as i32, Arc::default()).unwrap();
+        }
+    }
+}
+
+/// How a run ends; one that hangs is killed.
+fn ended(child: &mut Child) -> ExitStatus {
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        if begun.elapsed() > Duration::from_secs(30) {
+            child.kill().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn send(child: &Child, signal: Signal) {
+    kill(Pid::from_raw(child.id().cast_signed()), signal).unwrap();
+}
 
 /// Starts a run, and waits until its agent, which tells its id in `pid`, has become a sleep.
 fn started(
@@ -37,28 +71,119 @@ fn started(
     (child, stdout)
 }
 
-/// Goal: a signal is passed on once; the report is complete; we die of the same signal.
+/// Goal: every signal that ends a program, and leaves it time, ends the group; the report is
+/// complete; we die of the same signal.
 #[test]
-fn signals_are_passed_on_and_kill_us_after_the_report() {
+fn signals_end_the_group_and_kill_us_after_the_report() {
+    use Signal::{
+        SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM,
+        SIGXCPU,
+    };
+    let signals = [
+        SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF,
+        SIGABRT,
+    ];
+    heed(&signals);
     let folder = tempfile::tempdir().unwrap();
-    let (pid, report) = (folder.path().join("pid"), folder.path().join("report"));
-    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT] {
-        let agent = ["pid", pid.to_str().unwrap(), "head", "2", GOOD, "become-sleep", "60"];
+    let path = |name: &str| folder.path().join(name);
+    let (pid, other, report) = (path("pid"), path("other"), path("report"));
+    for signal in signals {
+        let grandchild = ["grandchild", "60", other.to_str().unwrap()];
+        let agent = ["head", "2", GOOD, "become-sleep", "60"];
+        let agent = [&["pid", pid.to_str().unwrap()], &grandchild[..], &agent].concat();
         let (mut child, stdout) = started(&agent, &report, &pid);
-        kill(Pid::from_raw(child.id().cast_signed()), signal).unwrap();
-        let status = child.wait().unwrap();
-        assert_eq!(status.signal(), Some(signal as i32));
+        send(&child, signal);
+        assert_eq!(ended(&mut child).signal(), Some(signal as i32));
         drop(stdout);
-        let report = fs::read_to_string(&report).unwrap();
-        assert!(
-            report
-                .contains("fake-agent: conforming, failed (interrupted): profile cursor, 2 events"),
-            "{report}"
-        );
-        assert!(!is_alive(pid_in(&pid)));
+        let text = fs::read_to_string(&report).unwrap();
+        // A job in the background of a shell ignores SIGINT, and holds the stream open.
+        let verdict = "fake-agent: conforming, failed (interrupted): profile cursor, ";
+        assert!(text.contains(verdict) && text.contains("2 events, signal"), "{signal}: {text}");
+        assert!(!is_alive(pid_in(&pid)) && is_gone(pid_in(&other)), "{signal}");
+        fs::remove_file(&report).unwrap();
     }
     let left = fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(left, 2, "no temporary file is left");
+}
+
+/// Goal: no process of the command is left, also when we get no time to end it.
+#[test]
+fn a_death_without_a_report_leaves_no_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (pid, other, report) = (path("pid"), path("other"), path("report"));
+    let grandchild = ["grandchild", "60", other.to_str().unwrap()];
+    let agent = ["ignore", "TERM", "head", "2", GOOD, "become-sleep", "60"];
+    let agent = [&["pid", pid.to_str().unwrap()], &grandchild[..], &agent].concat();
+    for signal in [Signal::SIGKILL, Signal::SIGSYS, Signal::SIGTRAP] {
+        let (mut child, _stdout) = started(&agent, &report, &pid);
+        // The guard of the group is a process, too, and starts in its own time.
+        std::thread::sleep(Duration::from_millis(200));
+        send(&child, signal);
+        assert_eq!(ended(&mut child).signal(), Some(signal as i32));
+        assert!(is_gone(pid_in(&pid)) && is_gone(pid_in(&other)), "{signal}");
+    }
+}
+
+/// Goal: the limits of a shell leave no process of the command behind; a file that may not grow is
+/// like a full disk.
+#[test]
+fn limits_of_the_shell_leave_no_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (pid, large) = (path("pid"), path("large"));
+    // Many small values take twenty times the memory of their text.
+    let values = "[1,2],".repeat(8_000_000);
+    fs::write(&large, format!("{{\"type\":\"user\",\"a\":[{values}1]}}\n")).unwrap();
+    let run = |limit: &str, flags: &str, script: &str| {
+        let script = format!("{limit}; exec {PROGRAM} --no-config {flags} -- sh -c '{script}'");
+        let mut shell = Command::new("bash");
+        shell.args(["-c", &script]).current_dir(root()).stdin(Stdio::null());
+        shell.stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = shell.spawn().unwrap();
+        let status = ended(&mut child);
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(is_gone(pid_in(Path::new(&pid))), "{limit}: {said}");
+        (status, said)
+    };
+    let lingers = format!("sleep 60 >/dev/null 2>&1 & echo $! >{pid}; ");
+    let (status, said) = run(
+        "ulimit -f 4",
+        &format!("-q --tee {}", path("copy")),
+        &format!("{lingers}cat {GOOD} {GOOD} {GOOD}"),
+    );
+    assert_eq!(status.code(), Some(2), "{said}");
+    assert!(said.contains("copy: File too large"), "{said}");
+    let (status, said) = run("ulimit -v 400000", "-q", &format!("{lingers}cat {large}; sleep 60"));
+    assert_eq!(status.signal(), Some(Signal::SIGABRT as i32), "{said}");
+    let flood = "while :; do echo \"{}\"; done";
+    let (status, said) = run("ulimit -t 1", "-q", &format!("{lingers}ulimit -t 2>&-; {flood}"));
+    assert_ne!(status.code(), Some(0), "{said}");
+}
+
+/// Goal: Ctrl-Z where no shell can resume us stops nothing, and Ctrl-C ends the run. Method: the
+/// first process of a session with a terminal, as in a container.
+#[test]
+fn without_job_control_the_terminal_cannot_stop_a_run() {
+    heed(&[Signal::SIGINT]);
+    let folder = tempfile::tempdir().unwrap();
+    let pid = folder.path().join("pid");
+    for flags in ["", "--no-stdin"] {
+        let agent = format!("pid {} head 2 {GOOD} become-sleep 60", pid.display());
+        let run = format!("exec {PROGRAM} --no-config {flags} -- {AGENT} {agent}");
+        let mut script = Command::new("script");
+        script.args(["-qec", &run, "/dev/null"]).env("SHELL", "/bin/sh").current_dir(root());
+        let child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let Ok(mut child) = child else { return crate::streams::is_absent("script") };
+        let mut keys = child.stdin.take().unwrap();
+        for key in [b"\x1a", b"\x03"] {
+            std::thread::sleep(Duration::from_millis(700));
+            keys.write_all(key).unwrap();
+        }
+        assert_eq!(ended(&mut child).code(), Some(130), "{flags}");
+        assert!(is_gone(pid_in(&pid)));
+    }
 }
 
 /// Goal: also in a pipe a signal leaves a whole report behind, and nothing else.
@@ -71,12 +196,12 @@ fn a_signal_in_a_pipe_finishes_the_report() {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
-    std::io::Write::write_all(&mut pipe, b"{\"type\":\"user\"}\n").unwrap();
+    pipe.write_all(b"{\"type\":\"user\"}\n").unwrap();
     let mut passed = String::new();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     stdout.read_line(&mut passed).unwrap();
-    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).unwrap();
-    assert_eq!(child.wait().unwrap().signal(), Some(15));
+    send(&child, Signal::SIGTERM);
+    assert_eq!(ended(&mut child).signal(), Some(15));
     let mut ours = checker(["--profile", "fixtures/profiles/report/profile.json"]);
     assert_eq!(judge(&fs::read(&report).unwrap()[..], &mut ours).1, []);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -91,7 +216,7 @@ fn an_ignored_signal_is_not_passed_on() {
     shell.args(["-c", &script]).current_dir(root()).stdin(Stdio::null()).stdout(Stdio::piped());
     let child = shell.spawn().unwrap();
     std::thread::sleep(Duration::from_millis(300));
-    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGHUP).unwrap();
+    send(&child, Signal::SIGHUP);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
     assert!(text(&output.stdout).contains("exit status 0"));
@@ -104,11 +229,10 @@ fn a_second_signal_ends_everything_at_once() {
     let agent =
         ["pid", pid.to_str().unwrap(), "ignore", "TERM", "head", "2", GOOD, "become-sleep", "60"];
     let (mut child, _stdout) = started(&agent, &report, &pid);
-    let ours = Pid::from_raw(child.id().cast_signed());
     let begun = Instant::now();
     while child.try_wait().unwrap().is_none() {
         // The first is passed on and ignored there; the second is for us.
-        kill(ours, Signal::SIGTERM).unwrap();
+        send(&child, Signal::SIGTERM);
         std::thread::sleep(Duration::from_millis(100));
         assert!(begun.elapsed() < Duration::from_secs(20));
     }
@@ -147,18 +271,8 @@ fn a_reader_that_does_not_read_holds_up_neither_timer_nor_signal() {
     let mut signalled = [run("60s", "", &to, ""), run("60s", writes, &to, &pids[2])];
     std::thread::sleep(Duration::from_millis(600));
     for child in &signalled {
-        kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).unwrap();
+        send(child, Signal::SIGTERM);
     }
-    let begun = Instant::now();
-    let ended = |child: &mut Child| loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status;
-        }
-        if begun.elapsed() > Duration::from_secs(20) {
-            child.kill().unwrap();
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    };
     let codes = timed.each_mut().map(|child| ended(child).code());
     assert_eq!(codes, [Some(2); 3]);
     let signals = signalled.each_mut().map(|child| ended(child).signal());
@@ -176,13 +290,15 @@ fn a_signal_while_files_are_checked_leaves_no_temporary_file() {
     let folder = tempfile::tempdir().unwrap();
     let (input, report) = (folder.path().join("input"), folder.path().join("report.json"));
     assert!(Command::new("mkfifo").arg(&input).status().unwrap().success());
-    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+    let signals = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
+    heed(&signals);
+    for signal in signals {
         let flag = format!("--report=json={}", report.display());
         let mut child = program().arg(&flag).arg(&input).spawn().unwrap();
         // Opened when the other end is: the check has begun.
         let pipe = fs::File::options().write(true).open(&input).unwrap();
-        kill(Pid::from_raw(child.id().cast_signed()), signal).unwrap();
-        assert_eq!(child.wait().unwrap().signal(), Some(signal as i32));
+        send(&child, signal);
+        assert_eq!(ended(&mut child).signal(), Some(signal as i32));
         drop(pipe);
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);

@@ -9,12 +9,15 @@ use nix::sys::wait::waitpid;
 use nix::unistd::{Pid, getpgrp, getsid, tcgetpgrp, tcsetpgrp};
 use rustix::process::{Pid as RawPid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
+use super::guard::Guard;
 use crate::profile::ExitStatus;
 
-/// A process group and its leader, the command. Dropping it kills what is left of it.
+/// A process group and its leader, the command. Dropping it kills what is left of it; if we end
+/// before that, its guard does.
 #[derive(Debug)]
 pub(super) struct Group {
     leader: Pid,
+    guard: Option<Guard>,
     /// Our controlling terminal.
     terminal: Option<File>,
     /// Whether the command has our standard input, and that is a terminal.
@@ -25,6 +28,7 @@ impl Drop for Group {
     fn drop(&mut self) {
         // The leader is reaped last: until then the system does not reuse the group's number.
         self.signal(Signal::SIGKILL);
+        self.guard = None;
         self.take_terminal();
         let _ = waitpid(self.leader, None);
     }
@@ -33,18 +37,18 @@ impl Drop for Group {
 /// What happened to the leader.
 pub(super) enum LeaderChange {
     Ended(ExitStatus),
-    /// `wants_terminal`: the terminal stopped it, because it read or wrote there in the background.
-    Stopped {
-        wants_terminal: bool,
-    },
+    /// By this signal.
+    Stopped(Signal),
     Nothing,
 }
 
 impl Group {
     pub(super) fn of(child: &Child, no_stdin: bool) -> Self {
+        // Process ids fit: the system's own type is signed.
+        let leader = Pid::from_raw(child.id().cast_signed());
         Self {
-            // Process ids fit: the system's own type is signed.
-            leader: Pid::from_raw(child.id().cast_signed()),
+            leader,
+            guard: Guard::of(leader).ok(),
             terminal: File::options().read(true).write(true).open("/dev/tty").ok(),
             reads_terminal: !no_stdin && io::stdin().is_terminal(),
         }
@@ -67,13 +71,9 @@ impl Group {
             let signal = ended.terminating_signal().map(|signal| ExitStatus::Signal(byte(signal)));
             return code.or(signal).map_or(LeaderChange::Nothing, LeaderChange::Ended);
         }
-        match query(WaitIdOptions::STOPPED).and_then(|status| status.stopping_signal()) {
-            Some(signal) => {
-                let background = [Signal::SIGTTIN as i32, Signal::SIGTTOU as i32];
-                LeaderChange::Stopped { wants_terminal: background.contains(&signal) }
-            }
-            None => LeaderChange::Nothing,
-        }
+        let signal = query(WaitIdOptions::STOPPED).and_then(|status| status.stopping_signal());
+        let signal = signal.and_then(|signal| Signal::try_from(signal).ok());
+        signal.map_or(LeaderChange::Nothing, LeaderChange::Stopped)
     }
 
     /// Makes the group the terminal's foreground from the start, if the command reads there.

@@ -4,18 +4,14 @@ use std::io::{self, PipeWriter, Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::process;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
-use signal_hook::SigId;
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
-use signal_hook::flag::register_conditional_default;
-use signal_hook::low_level::{pipe, unregister};
+use signal_hook::consts::{SIGCHLD, SIGINT, SIGTSTP, SIGXCPU};
 
 use super::group::{Group, LeaderChange};
+use super::signals::{Signals, to_command};
 use super::watch::{RunState, Watch};
 use super::{Interrupt, Supervised, Timers};
 use crate::check::{ProducerExit, StopReason};
@@ -45,63 +41,6 @@ const LAST_MESSAGE_WAIT: Duration = Duration::from_millis(100);
 
 /// How long a command may take to end after SIGTERM before it is killed.
 const KILL_WAIT: Duration = Duration::from_secs(5);
-
-/// The signals that we wait for, each with a socket that becomes readable when it comes.
-pub(super) struct Signals {
-    waited: Vec<(i32, SigId, UnixStream)>,
-    /// Set when we no longer wait: each signal then has its default effect.
-    done: Arc<AtomicBool>,
-}
-
-impl Drop for Signals {
-    fn drop(&mut self) {
-        self.done.store(true, Ordering::SeqCst);
-        for (_, id, _) in &self.waited {
-            unregister(*id);
-        }
-    }
-}
-
-impl Signals {
-    /// The signals that are passed on to a command, and the one about a child.
-    pub(super) fn for_command() -> io::Result<Self> {
-        Self::register(&[SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCHLD])
-    }
-
-    /// The signals that end a program that reads a stream.
-    pub(super) fn for_reader() -> io::Result<Self> {
-        Self::register(&[SIGINT, SIGTERM, SIGHUP])
-    }
-
-    fn register(signals: &[i32]) -> io::Result<Self> {
-        let mut registered = Self { waited: Vec::new(), done: Arc::default() };
-        // A signal that our parent ignores (`nohup`) stays ignored, for the command too.
-        for &signal in signals.iter().filter(|signal| !is_ignored(**signal)) {
-            let (reader, writer) = UnixStream::pair()?;
-            reader.set_nonblocking(true)?;
-            if signal != SIGCHLD {
-                register_conditional_default(signal, Arc::clone(&registered.done))?;
-            }
-            registered.waited.push((signal, pipe::register(signal, writer)?, reader));
-        }
-        Ok(registered)
-    }
-
-    /// The signals that came since the last call.
-    fn take(&self) -> Vec<i32> {
-        let came = |mut reader: &UnixStream| reader.read(&mut [0; 64]).is_ok_and(|count| count > 0);
-        let signals = self.waited.iter().filter(|(.., reader)| came(reader));
-        signals.map(|(signal, ..)| *signal).collect()
-    }
-}
-
-/// Whether a signal is ignored; false where the system has no `/proc`.
-fn is_ignored(signal: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    signal != SIGCHLD && mask >> (signal - 1) & 1 == 1
-}
 
 pub(super) struct Supervisor {
     group: Option<Group>,
@@ -203,8 +142,8 @@ impl Supervisor {
     fn wait(&mut self) {
         let now = Instant::now();
         let timeout = self.next_deadline(now).map(|at| at.saturating_duration_since(now));
-        let signals = self.signals.waited.iter().map(|(.., reader)| reader.as_fd());
-        let waited: Vec<BorrowedFd<'_>> = signals.chain([self.wake.as_fd()]).collect();
+        let waited: Vec<BorrowedFd<'_>> =
+            self.signals.sockets().chain([self.wake.as_fd()]).collect();
         wait_for_any(&waited, timeout);
         let _ = self.wake.read(&mut [0; 64]);
     }
@@ -243,7 +182,9 @@ impl Supervisor {
             return;
         };
         match (signal, self.interrupted) {
-            (SIGCHLD, _) => {}
+            (SIGCHLD, _) | (SIGXCPU, Some(_)) => {}
+            // The kernel does not stop a group that no shell can resume, and neither do we.
+            (SIGTSTP, _) if !group.may_pause() => {}
             (SIGTSTP, _) => {
                 group.signal(Signal::SIGTSTP);
                 self.pause();
@@ -254,9 +195,7 @@ impl Supervisor {
                     // Job control signals once; a user at a terminal can press Ctrl-C again.
                     self.kill = after(now, KILL_WAIT);
                 }
-                if let Ok(signal) = Signal::try_from(signal) {
-                    group.signal(signal);
-                }
+                group.signal(to_command(signal));
                 // A stopped process must continue to receive it.
                 group.signal(Signal::SIGCONT);
             }
@@ -271,8 +210,12 @@ impl Supervisor {
     }
 
     /// Stops us as the terminal stopped the command, if a shell can resume us; returns then.
+    /// Without such a shell the command goes on.
     fn pause(&mut self) {
-        let Some(group) = self.group.as_ref().filter(|group| group.may_pause()) else { return };
+        let Some(group) = &self.group else { return };
+        if !group.may_pause() {
+            return group.signal(Signal::SIGCONT);
+        }
         let begun = Instant::now();
         group.stop_ourselves();
         let pause = begun.elapsed();
@@ -298,10 +241,12 @@ impl Supervisor {
                     self.from_terminal = true;
                 }
             }
-            LeaderChange::Stopped { wants_terminal: true } if group.give_terminal() => {
+            LeaderChange::Stopped(Signal::SIGTTIN | Signal::SIGTTOU) if group.give_terminal() => {
                 self.terminal_given = true;
             }
-            LeaderChange::Stopped { .. } => self.pause(),
+            // Somebody else stopped the command, and will resume it.
+            LeaderChange::Stopped(signal) if signal != Signal::SIGTSTP && !group.may_pause() => {}
+            LeaderChange::Stopped(_) => self.pause(),
             LeaderChange::Nothing => {}
         }
     }

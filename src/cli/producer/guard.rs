@@ -1,0 +1,67 @@
+//! A process of our own that kills the command's group if we end without doing so: by SIGKILL, by
+//! a fault, or because memory is over.
+//!
+//! The guard reads a pipe whose other end only we have. Its end is our end, whatever the reason.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+use super::signals::outlive_all;
+
+/// The first argument of a guard; the second is the number of the group.
+const GUARD: &str = "--guard-process-group";
+
+/// Our program, even if its file was replaced since.
+const OURSELVES: &str = "/proc/self/exe";
+
+/// The guard of a group. Dropping it ends the guard, and not the group.
+#[derive(Debug)]
+pub(super) struct Guard(Child);
+
+impl Guard {
+    pub(super) fn of(group: Pid) -> io::Result<Self> {
+        let ours = Path::new(OURSELVES);
+        let ours = if ours.exists() { ours.to_owned() } else { std::env::current_exe()? };
+        let mut guard = Command::new(ours);
+        guard.arg0(env!("CARGO_PKG_NAME")).arg(GUARD).arg(group.to_string());
+        guard.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        // What the terminal or a script sends to our group is not meant for the guard.
+        guard.process_group(0).spawn().map(Self)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The group that this process guards.
+pub(crate) struct GuardedGroup(Pid);
+
+/// The group to guard, if these are the arguments of a guard.
+pub(crate) fn guarded_group(arguments: &[OsString]) -> Option<GuardedGroup> {
+    let [_, flag, group] = arguments else { return None };
+    let group: i32 = group.to_str().filter(|_| flag == GUARD)?.parse().ok()?;
+    // The numbers below mean our own group, and all processes.
+    (group > 1).then(|| GuardedGroup(Pid::from_raw(group)))
+}
+
+impl GuardedGroup {
+    /// Waits until our parent has ended, and kills the group.
+    pub(crate) fn guard(self) {
+        outlive_all();
+        // So that `killall -KILL ndjson-check` does not end the guard, too.
+        let _ = fs::write("/proc/self/comm", "run-guard");
+        let _ = io::stdin().read_to_end(&mut Vec::new());
+        let _ = killpg(self.0, Signal::SIGKILL);
+    }
+}

@@ -1,0 +1,111 @@
+//! The signals that end us, or that say what a child did.
+
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use nix::sys::signal::Signal;
+use signal_hook::SigId;
+use signal_hook::consts::{
+    SIGABRT, SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1,
+    SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
+};
+use signal_hook::flag::{register, register_conditional_default};
+use signal_hook::low_level::{pipe, unregister};
+
+/// The signals after which we write the report before we end. Those of a fault (SIGSEGV, SIGBUS)
+/// leave no time for that, and of the others (SIGPWR, SIGIO) we could not die afterwards.
+const ENDING: [i32; 11] = [
+    SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGVTALRM, SIGPROF,
+    SIGABRT,
+];
+
+/// The signals that we wait for, each with a socket that becomes readable when it comes.
+pub(super) struct Signals {
+    waited: Vec<(i32, SigId, UnixStream)>,
+    /// Set when we no longer wait: each signal then has its default effect.
+    done: Arc<AtomicBool>,
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::SeqCst);
+        for (_, id, _) in &self.waited {
+            unregister(*id);
+        }
+    }
+}
+
+impl Signals {
+    /// The signals that end us and the command, or stop both, and the one about a child.
+    pub(super) fn for_command() -> io::Result<Self> {
+        Self::register(&[&ENDING[..], &[SIGTSTP, SIGCHLD]].concat())
+    }
+
+    /// The signals that end a program that reads a stream.
+    pub(super) fn for_reader() -> io::Result<Self> {
+        Self::register(&ENDING)
+    }
+
+    fn register(signals: &[i32]) -> io::Result<Self> {
+        let mut registered = Self { waited: Vec::new(), done: Arc::default() };
+        // A signal that our parent ignores (`nohup`) stays ignored, for the command too.
+        for &signal in signals.iter().filter(|signal| !is_ignored(**signal)) {
+            let (reader, writer) = UnixStream::pair()?;
+            reader.set_nonblocking(true)?;
+            // The system repeats SIGXCPU for each second of a processor, until it kills us.
+            if ![SIGCHLD, SIGXCPU].contains(&signal) {
+                register_conditional_default(signal, Arc::clone(&registered.done))?;
+            }
+            registered.waited.push((signal, pipe::register(signal, writer)?, reader));
+        }
+        Ok(registered)
+    }
+
+    pub(super) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.waited.iter().map(|(.., reader)| reader.as_fd())
+    }
+
+    /// The signals that came since the last call.
+    pub(super) fn take(&self) -> Vec<i32> {
+        let came = |mut reader: &UnixStream| reader.read(&mut [0; 64]).is_ok_and(|count| count > 0);
+        let signals = self.waited.iter().filter(|(.., reader)| came(reader));
+        signals.map(|(signal, ..)| *signal).collect()
+    }
+}
+
+/// What a command gets when this signal ends us: the same, if it asks a program to end. An agent
+/// may take another one for something else; Node starts its debugger at SIGUSR1.
+pub(super) fn to_command(signal: i32) -> Signal {
+    match signal {
+        SIGINT => Signal::SIGINT,
+        SIGHUP => Signal::SIGHUP,
+        SIGQUIT => Signal::SIGQUIT,
+        _ => Signal::SIGTERM,
+    }
+}
+
+/// A file that becomes larger than `ulimit -f` allows is an error like a full disk. A handler does
+/// this, as the command would inherit that we ignore the signal.
+pub(crate) fn survive_file_limit() {
+    if !is_ignored(SIGXFSZ) {
+        let _ = register(SIGXFSZ, Arc::default());
+    }
+}
+
+/// Lets the signals that end others not end this process.
+pub(super) fn outlive_all() {
+    for signal in ENDING {
+        let _ = register(signal, Arc::default());
+    }
+}
+
+/// Whether a signal is ignored; false where the system has no `/proc`.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    signal != SIGCHLD && mask >> (signal - 1) & 1 == 1
+}
