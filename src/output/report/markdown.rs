@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write;
 
+use super::markdown_sections::{Class, Sections, ShortStream};
 use super::stats::StatsTotals;
 use super::{Report, Sink, Totals, markdown_stats, page_url, summary_text};
-use crate::check::{
-    CallRow, Note, Observer, Outcome, StreamStart, StreamSummary, Verdict, counted,
-};
+use crate::check::{CallRow, Note, Observer, Outcome, StreamStart, StreamSummary, Verdict};
 use crate::error::Error;
 use crate::limits::{
     MARKDOWN_BYTES_MAX, MARKDOWN_LIST_BYTES_MAX, MARKDOWN_NAME_BYTES_MAX, MARKDOWN_ROWS_MAX,
@@ -23,17 +22,16 @@ use crate::rules::escape::{clipped, visible};
 /// The first line of a comment, by which a script finds it again.
 const MARKER: &str = "<!-- ndjson-check -->\n";
 
-/// Room for what is not about one stream.
-const HEAD_BYTES_MAX: usize = 16_000;
+/// Rules that the line of a stream names.
+const LINE_RULES_MAX: usize = 3;
 
 /// Writes the Markdown report.
 pub(crate) struct Markdown<W> {
     marker: &'static str,
     /// The diagnostics of the open stream.
     rows: Rows,
-    /// Streams that need a look, and the others.
-    bad: Sections,
-    good: Sections,
+    /// Of the streams.
+    sections: Sections,
     /// The verdict and outcome of the last stream.
     last: String,
     stats: StatsTotals,
@@ -49,14 +47,6 @@ struct Rows {
     omitted: u64,
 }
 
-/// A part for each stream, as many as there is room for.
-#[derive(Default)]
-struct Sections {
-    shown: Vec<String>,
-    bytes: usize,
-    omitted: u64,
-}
-
 impl<W: Write> Markdown<W> {
     /// A comment, which begins with a marker.
     pub(crate) fn comment(writer: W) -> Self {
@@ -68,8 +58,7 @@ impl<W: Write> Markdown<W> {
         Self {
             marker: "",
             rows: Rows::default(),
-            bad: Sections::default(),
-            good: Sections::default(),
+            sections: Sections::default(),
             last: String::new(),
             stats: StatsTotals::default(),
             errors: Rows::default(),
@@ -100,17 +89,6 @@ impl Rows {
     }
 }
 
-impl Sections {
-    fn add(&mut self, section: String) {
-        if self.omitted > 0 || self.bytes + section.len() > MARKDOWN_BYTES_MAX - HEAD_BYTES_MAX {
-            self.omitted += 1;
-            return;
-        }
-        self.bytes += section.len();
-        self.shown.push(section);
-    }
-}
-
 impl<W: Write> Report<W> for Markdown<W> {
     fn error(&mut self, message: &str) {
         self.errors.add(&format!("error: {}", code(message)));
@@ -122,17 +100,8 @@ impl<W: Write> Report<W> for Markdown<W> {
         let mut text = format!("{}## ndjson-check: {heading}\n\n", self.marker);
         text += &std::mem::take(&mut self.errors).list();
         text += &markdown_stats::of_all(&self.stats);
-        let mut omitted = self.bad.omitted + self.good.omitted;
-        for section in self.bad.shown.iter().chain(&self.good.shown) {
-            if text.len() + section.len() > MARKDOWN_BYTES_MAX - 100 {
-                omitted += 1;
-            } else {
-                text += section;
-            }
-        }
-        if omitted > 0 {
-            let _ = writeln!(text, "{} not shown.\n", counted(omitted, "stream"));
-        }
+        let room = (MARKDOWN_BYTES_MAX - 100).saturating_sub(text.len());
+        text += &std::mem::take(&mut self.sections).text(room);
         let _ = writeln!(text, "Exit code {exit_code}.");
         self.sink.write(&text);
     }
@@ -198,12 +167,28 @@ impl<W: Write> Observer for Markdown<W> {
         let mut rows = std::mem::take(&mut self.rows);
         // Those of a rule that has too many are counted, and not observed.
         rows.omitted = (summary.errors + summary.warnings).saturating_sub(rows.shown);
-        let needs_look = summary.outcome != Outcome::Succeeded
-            || summary.verdict != Verdict::Conforming
-            || rows.shown > 0;
+        let class =
+            if summary.outcome != Outcome::Succeeded || summary.verdict != Verdict::Conforming {
+                Class::Bad
+            } else if rows.shown > 0 {
+                Class::Warned
+            } else {
+                Class::Good
+            };
         section += &rows.list();
-        if needs_look { &mut self.bad } else { &mut self.good }.add(section);
+        let kind = format!("{}, {}", verdict.name(), summary.outcome.name());
+        self.sections.add(class, section, ShortStream { text: line(summary), kind });
     }
+}
+
+/// A stream on one line, where there is no room for its section.
+fn line(summary: &StreamSummary) -> String {
+    let rules: Vec<&str> = summary.rule_counts.keys().map(|rule| rule.name()).collect();
+    let rules = rules[..LINE_RULES_MAX.min(rules.len())].join(", ");
+    let colon = if rules.is_empty() { "" } else { ": " };
+    let verdict = summary.verdict.name();
+    let outcome = summary_text::outcome(summary);
+    format!("- {}: {verdict}, {outcome}{colon}{rules}\n", code(&summary.name))
 }
 
 /// With groups of digits that stay on one line.

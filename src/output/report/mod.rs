@@ -16,6 +16,8 @@ mod junit;
 #[cfg(feature = "cli")]
 mod markdown;
 #[cfg(feature = "cli")]
+mod markdown_sections;
+#[cfg(feature = "cli")]
 mod markdown_stats;
 #[cfg(feature = "cli")]
 mod merge;

@@ -6,7 +6,7 @@ use ndjson_check::internals::misleads;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use super::{NASTY, in_workflow, nasty_folder, nasty_stream, stdout};
-use crate::streams::{program, run_on};
+use crate::streams::{program, root, run_on};
 
 const PAGES: &str = "https://github.com/ndjson-check/ndjson-check/blob/HEAD/src/rules/";
 
@@ -69,9 +69,44 @@ fn a_comment_is_limited() {
     assert!(report.len() > 30_000, "{}", report.len());
     has_only_our_markup(&report);
     let shown = report.matches("\n### ").count();
-    assert!(report.contains(&format!("\n{} streams not shown.\n", 41 - shown)), "{shown}");
+    let lines = report.lines().filter(|line| line.contains(".ndjson`: non-conforming, ")).count();
+    assert_eq!(shown + lines, 40 + usize::from(report.contains("plain.ndjson`\n")), "{report}");
     assert!(report.contains("\n- and ") && report.contains(" more\n"), "{report}");
-    assert!(report.rsplit("\n### ").next().unwrap().contains("plain.ndjson"), "it is good");
+}
+
+/// Goal: no bad stream is hidden behind a good one, and what cannot be shown is counted.
+#[test]
+fn bad_streams_are_shown_before_good_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = fs::read(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();
+    let cut = fs::read(root().join("fixtures/rules/missing-terminal-event/open-calls.ndjson"));
+    let cut = cut.unwrap();
+    let report = |bad: usize| {
+        let case = folder.path().join(bad.to_string());
+        fs::create_dir(&case).unwrap();
+        for number in 0..600 {
+            fs::write(case.join(format!("a-good-{number}.ndjson")), &good).unwrap();
+        }
+        for number in 0..bad {
+            fs::write(case.join(format!("bad-{number}.ndjson")), &cut).unwrap();
+        }
+        let mut command = program();
+        command.args(["--no-config", "--report=markdown", "."]).current_dir(&case);
+        let report = stdout(&command.output().unwrap());
+        assert!(report.len() <= 60_000, "{}", report.len());
+        report
+    };
+    let few = report(600);
+    for number in 0..600 {
+        assert!(few.contains(&format!("bad-{number}.ndjson`")), "{number}: {few}");
+    }
+    let many = report(1_500);
+    let shown = many.matches("bad-").count();
+    assert!(shown > 500, "{shown}");
+    assert!(!many.contains("a-good-"), "{many}");
+    let left = format!("\n{0} streams not shown: {0} non-conforming, truncated.\n", 1_500 - shown);
+    assert!(many.contains(&left), "{left}: {many}");
+    assert!(many.contains("\n600 streams not shown: 600 conforming, succeeded.\n"), "{many}");
 }
 
 /// Goal: a change of the report is seen.
