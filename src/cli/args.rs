@@ -3,6 +3,7 @@
 mod generated;
 mod help;
 mod log;
+mod redact;
 mod subcommand;
 mod values;
 
@@ -11,7 +12,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser};
 
 use crate::check::REPEATED_CALLS;
 use crate::cli::config::{Cost, Count};
@@ -24,6 +25,7 @@ use values::{duration, duration_or_none, jobs};
 
 pub(crate) use generated::{completions, manual_page, names_subcommand};
 pub(crate) use help::{one_line, usage};
+pub(crate) use redact::{RedactArgs, RedactMode};
 pub(crate) use subcommand::{
     CompareFormat, DiffArgs, DriftArgs, ProfileDraft, SchemaOf, Subcommand,
 };
@@ -203,13 +205,8 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "FILE", help_heading = "Convert")]
     pub(crate) tee: Option<PathBuf>,
 
-    /// Replace secrets, or all content, in everything that is written
-    #[arg(long, value_enum, value_name = "MODE", value_delimiter = ',', help_heading = "Convert")]
-    pub(crate) redact: Vec<RedactMode>,
-
-    /// Also replace the value of this environment variable; implies --redact secrets
-    #[arg(long, value_name = "NAME", action = ArgAction::Append, help_heading = "Convert")]
-    pub(crate) redact_env: Vec<String>,
+    #[command(flatten)]
+    pub(crate) redact: RedactArgs,
 
     /// Longest run, such as 10m or 1h30m; also for stdin
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Run")]
@@ -268,13 +265,6 @@ impl Cli {
     pub(crate) fn is_timed(&self) -> bool {
         self.timeout.is_some() || self.idle_timeout.is_some()
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RedactMode {
-    // Not documented for the parser: a text for one value makes the whole help long.
-    Secrets,
-    Content,
 }
 
 #[cfg(test)]

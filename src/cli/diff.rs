@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use super::args::{CompareFormat, DiffArgs};
-use super::drift::{checker, read};
+use super::drift::StreamReader;
 use super::error::CliError;
 use super::inputs::inputs;
 use super::{exit, print};
-use crate::check::Checker;
 use crate::error::Error;
 use crate::output::compare::{Outline, RunComparison};
 
@@ -16,9 +15,9 @@ pub(super) fn run(arguments: &DiffArgs) -> Result<u8, CliError> {
     if arguments.a == arguments.b && arguments.a == Path::new("-") {
         return Err(CliError::usage("only one of the recordings can be standard input"));
     }
-    let mut checker = checker(arguments.profile.as_deref())?;
-    let a = outline(&arguments.a, &mut checker)?;
-    let b = outline(&arguments.b, &mut checker)?;
+    let mut source = StreamReader::new(arguments.profile.as_deref(), &arguments.redact)?;
+    let a = outline(&arguments.a, &mut source).map_err(|error| source.told(error))?;
+    let b = outline(&arguments.b, &mut source).map_err(|error| source.told(error))?;
     let Some(comparison) = RunComparison::new(&a, &b) else { return Ok(exit::NOT_CHECKED) };
     print(&match arguments.report {
         CompareFormat::Human => comparison.text(),
@@ -28,7 +27,7 @@ pub(super) fn run(arguments: &DiffArgs) -> Result<u8, CliError> {
     Ok(if comparison.differs() { exit::DIFFERS } else { exit::SUCCEEDED })
 }
 
-fn outline(file: &Path, checker: &mut Checker) -> Result<Outline, CliError> {
+fn outline(file: &Path, source: &mut StreamReader) -> Result<Outline, CliError> {
     let mut outline = Outline::default();
     let mut streams = inputs(vec![file.to_owned()]);
     let stream = streams.pop().filter(|_| streams.is_empty());
@@ -37,6 +36,6 @@ fn outline(file: &Path, checker: &mut Checker) -> Result<Outline, CliError> {
         message: "name one recording, not a directory of several".to_owned(),
     };
     let input = stream.ok_or_else(one)??;
-    read(&input, checker, &mut outline)?;
+    source.read(&input, &mut outline)?;
     Ok(outline)
 }

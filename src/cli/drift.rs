@@ -3,20 +3,21 @@
 use std::path::PathBuf;
 
 use super::archive::Decompressed;
-use super::args::{CompareFormat, DriftArgs};
+use super::args::{CompareFormat, DriftArgs, RedactArgs};
 use super::error::CliError;
 use super::inputs::{Input, inputs};
+use super::redaction::{self, Redaction};
 use super::{exit, print, print_stderr};
-use crate::check::{Checker, Observer, StreamSummary};
+use crate::check::{Checker, Observer, ProducerExit, StreamSummary};
 use crate::error::Error;
 use crate::output::report::DriftReport;
 use crate::profile::detect::AUTO;
 
 /// Prints what is new; returns the exit code.
 pub(super) fn run(arguments: &DriftArgs) -> Result<u8, CliError> {
-    let mut checker = checker(arguments.profile.as_deref())?;
-    let known = collected(&arguments.known, &mut checker);
-    let new = collected(&arguments.files, &mut checker);
+    let mut source = StreamReader::new(arguments.profile.as_deref(), &arguments.redact)?;
+    let known = collected(&arguments.known, &mut source);
+    let new = collected(&arguments.files, &mut source);
     let news = new.without(&known);
     print(&match arguments.report {
         CompareFormat::Human => news.text(),
@@ -32,36 +33,76 @@ pub(super) fn run(arguments: &DriftArgs) -> Result<u8, CliError> {
     })
 }
 
-/// A checker that collects the figures of streams. It judges nothing.
-pub(super) fn checker(profile: Option<&str>) -> Result<Checker, Error> {
-    Checker::builder().profile(profile.unwrap_or(AUTO)).stats(true).build()
+/// Reads the figures of recordings, redacted if they must be. It judges nothing.
+pub(super) struct StreamReader {
+    checker: Checker,
+    redaction: Option<Redaction>,
 }
 
-/// Reads the figures of one recording.
-pub(super) fn read(
-    input: &Input,
-    checker: &mut Checker,
-    out: &mut dyn Observer,
-) -> Result<StreamSummary, Error> {
-    checker.check(&input.name(), Decompressed::new(input.open()?), out)
+impl StreamReader {
+    pub(super) fn new(profile: Option<&str>, redact: &RedactArgs) -> Result<Self, CliError> {
+        let redaction = Redaction::of(redact)?;
+        let checker = Checker::builder().profile(profile.unwrap_or(AUTO)).stats(true).build()?;
+        Ok(Self { checker, redaction })
+    }
+
+    /// Reads one recording.
+    pub(super) fn read(&mut self, input: &Input, out: &mut dyn Observer) -> Result<(), Error> {
+        let (name, source) = (input.name(), Decompressed::new(input.open()?));
+        let read = match &self.redaction {
+            None => self.checker.check(&name, source, out),
+            Some(redaction) => {
+                let exit = ProducerExit::default();
+                redaction::check(redaction, &mut self.checker, &name, source, &exit, &mut [], out)
+            }
+        };
+        read.map(drop)
+    }
+
+    /// An error as it may be shown.
+    pub(super) fn told(&self, error: CliError) -> CliError {
+        match self.redaction {
+            None => error,
+            Some(_) => CliError::Usage(self.shown(&error.to_string())),
+        }
+    }
+
+    /// A message as it may be shown.
+    fn shown(&self, message: &str) -> String {
+        self.redaction.as_ref().map_or(message.to_owned(), |it| it.of_name(message))
+    }
+}
+
+/// Keeps the summary that is observed: the redacted one.
+#[derive(Default)]
+struct Summary(Option<StreamSummary>);
+
+impl Observer for Summary {
+    fn summary(&mut self, summary: &StreamSummary) {
+        self.0 = Some(summary.clone());
+    }
 }
 
 /// What the profiles do not know of these recordings. What cannot be read is reported.
-fn collected(files: &[PathBuf], checker: &mut Checker) -> DriftReport {
+fn collected(files: &[PathBuf], source: &mut StreamReader) -> DriftReport {
     let mut report = DriftReport::default();
     let streams = if files.is_empty() { Vec::new() } else { inputs(files.to_vec()) };
     for input in streams {
-        match input.and_then(|input| read(&input, checker, &mut ())) {
-            Ok(summary) if summary.events == 0 => {
-                print_stderr(&format!("ndjson-check: {}: it has no event", summary.name));
-                report.miss();
+        let mut summary = Summary::default();
+        let read = input.and_then(|input| {
+            source.read(&input, &mut summary)?;
+            Ok(input.name())
+        });
+        let problem = match (read, summary.0) {
+            (Ok(_), Some(summary)) if summary.events > 0 => {
+                report.add(&summary);
+                continue;
             }
-            Ok(summary) => report.add(&summary),
-            Err(error) => {
-                print_stderr(&format!("ndjson-check: {}", CliError::from(error)));
-                report.miss();
-            }
-        }
+            (Ok(name), _) => format!("{name}: it has no event"),
+            (Err(error), _) => CliError::from(error).to_string(),
+        };
+        print_stderr(&format!("ndjson-check: {}", source.shown(&problem)));
+        report.miss();
     }
     report
 }

@@ -111,7 +111,7 @@ fn check(cli: &Cli) -> Result<Exit, CliError> {
     let mut checker = ManuallyDrop::new(setup::checker(cli, &config)?);
     same_file::refuse(cli, config.file(), &inputs)?;
     // Before the outputs: they empty files.
-    let redaction = Redaction::of(cli)?;
+    let redaction = Redaction::of(&cli.redact)?;
     let baseline = baseline::of(cli)?;
     let mut outputs = Outputs::open(cli, Progress::of(cli, &inputs), redaction, baseline)?;
     // So that a report file is completed in spite of a signal.

@@ -105,6 +105,8 @@ impl Outputs {
     }
 
     fn report_error(&mut self, message: &str) {
+        let redacted = self.redaction.as_ref().map(|redaction| redaction.of_name(message));
+        let message = redacted.as_deref().unwrap_or(message);
         self.flush();
         self.reports.iter_mut().for_each(|report| report.error(message));
         self.progress.hide_during(|| print_stderr(&format!("ndjson-check: {message}")));

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::env;
 use std::io::{self, Read};
 
-use super::args::{Cli, RedactMode};
+use super::args::{RedactArgs, RedactMode};
 use super::error::CliError;
 use super::tee::TeeTarget;
 use crate::check::{
@@ -26,12 +26,17 @@ pub(super) struct Redaction {
 
 impl Redaction {
     /// What the command line asks for.
-    pub(super) fn of(cli: &Cli) -> Result<Option<Self>, CliError> {
-        let values = cli.redact_env.iter().map(|name| value(name));
+    pub(super) fn of(arguments: &RedactArgs) -> Result<Option<Self>, CliError> {
+        let values = arguments.env.iter().map(|name| value(name));
         let values = values.collect::<Result<Vec<_>, _>>()?;
-        let is_of_content = cli.redact.contains(&RedactMode::Content);
-        let is_wanted = !cli.redact.is_empty() || !values.is_empty();
+        let is_of_content = arguments.modes.contains(&RedactMode::Content);
+        let is_wanted = arguments.are_given();
         Ok(is_wanted.then_some(Self { values, is_of_content }))
+    }
+
+    /// A name or a message of ours, which may quote a secret and is no content.
+    pub(super) fn of_name(&self, name: &str) -> String {
+        Redactor::secrets(&self.values).text(name)
     }
 
     /// For a stream that this checker checks.
@@ -88,7 +93,7 @@ impl<'c, 'o> RedactedCopy<'c, 'o> {
         out: &'o mut dyn Observer,
     ) -> RefCell<Self> {
         let (redactor, pending) = (redaction.of_stream(checker), Vec::new());
-        let (stream, failure) = (checker.stream(name), None);
+        let (stream, failure) = (checker.stream(&redaction.of_name(name)), None);
         let expectations = redaction.is_of_content.then(Vec::new);
         RefCell::new(Self { redactor, stream, copies, out, pending, failure, expectations })
     }
@@ -122,14 +127,11 @@ impl<'c, 'o> RedactedCopy<'c, 'o> {
         copy.redactor.finish(&mut rest);
         copy.write(&rest);
         copy.copies.iter_mut().for_each(|copy| copy.write(&[], true));
-        let Self { redactor, stream, out, failure, expectations, .. } = copy;
-        let (summary, mut exit) = result?;
+        let Self { stream, out, failure, expectations, .. } = copy;
+        let (summary, exit) = result?;
         if let Some(error) = failure {
             return Err(error);
         }
-        exit.stderr = exit
-            .stderr
-            .map(|lines| redactor.text(&lines.join("\n")).lines().map(str::to_owned).collect());
         stream.finish(&exit, &mut Judged { out, original: &summary, expectations })?;
         Ok(summary)
     }
@@ -187,7 +189,7 @@ pub(super) fn check(
 ) -> Result<StreamSummary, Error> {
     let mut second = checker.clone();
     let copy = RedactedCopy::new(redaction, name, &mut second, copies, out);
-    let mut stream = checker.stream(name);
+    let mut stream = checker.stream(&redaction.of_name(name));
     let read = stream.read(Redacting::new(source, &copy), &mut Original(&copy));
     let result = read.and_then(|()| stream.finish(exit, &mut Original(&copy)));
     RedactedCopy::finish(copy, result.map(|summary| (summary, exit.clone())))

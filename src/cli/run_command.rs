@@ -34,6 +34,7 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
         });
         (start, Input::Stdin.name())
     };
+    let name = outputs.redaction.as_ref().map_or(name.clone(), |it| it.of_name(&name));
     let (producer, source) = match start {
         Ok(started) => started,
         Err(error) => {

@@ -109,7 +109,7 @@ pub(super) fn consistent(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(
 
 /// Whether an option is about the only run of the stream, or about all of its bytes.
 fn tells_of_one_run(cli: &Cli) -> bool {
-    let is_redacted = !cli.redact.is_empty() || !cli.redact_env.is_empty();
+    let is_redacted = cli.redact.are_given();
     !cli.command.is_empty() || cli.is_timed() || cli.exit_status.is_some() || is_redacted
 }
 

@@ -71,6 +71,59 @@ fn no_output_has_a_secret() {
     assert_eq!(rules(&again.stdout), rules(&first.stdout));
 }
 
+/// Goal: the name of a stream's file is redacted wherever it is written, also in comparisons.
+#[test]
+fn no_output_has_a_secret_in_the_name_of_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (secret, place) = (secret(), folder.path());
+    let stream = fs::read(root().join("fixtures/rules/missing-terminal-event/open-calls.ndjson"));
+    let stream = stream.unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = program();
+        let output = command.current_dir(place).args(arguments).output().unwrap();
+        format!("{}{}", text(&output.stdout), text(&output.stderr))
+    };
+    let (bad, other) = (format!("{secret}.ndjson"), format!("x-{secret}.ndjson"));
+    fs::write(place.join(&bad), &stream).unwrap();
+    fs::write(place.join(&other), &stream[..stream.len() / 2]).unwrap();
+    let redact = ["--redact", "secrets"];
+    for format in ["human", "json", "markdown", "junit", "sarif", "github", "html"] {
+        let flag = format!("--report={format}=report-{format}");
+        let said = run(&[&redact[..], &["--no-config", &flag, &bad, "no-such-file"]].concat());
+        let report = fs::read_to_string(place.join(format!("report-{format}"))).unwrap();
+        assert!(!(report.contains(&secret) || said.contains(&secret)), "{format}: {said}{report}");
+        assert!(report.contains("REDACTED"), "{format}: {report}");
+    }
+    let absent = format!("absent-{secret}");
+    for arguments in [&["diff", &bad, &other][..], &["diff", &bad, &absent], &["drift", &absent]] {
+        assert!(run(arguments).contains(&secret), "{arguments:?}: the test shows nothing");
+        let said = run(&[arguments, &redact[..]].concat());
+        assert!(said.contains("[REDACTED:github-token]") && !said.contains(&secret), "{said}");
+    }
+}
+
+/// Goal: the end of standard error in a report is cut from the redacted text. Method: a private
+/// key that is longer than the tail, and a token on the border of what is kept.
+#[cfg(unix)]
+#[test]
+fn the_tail_of_standard_error_has_no_part_of_a_secret() {
+    let key = |word: &str| format!("-----{word} RSA PRIVATE KEY-----");
+    let body = "Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4\n".repeat(25);
+    let pem = format!("{}\n{body}{}\n", key("BEGIN"), key("END"));
+    let cut = format!("{}\n{}\n", secret(), "y".repeat(64 * 1024 - 26));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("stderr");
+    for (said, part) in [(pem, "Zm9vYmFyYmF6"), (cut, "B3dEaB3dE")] {
+        fs::write(&file, said).unwrap();
+        let mut command = program();
+        command.args(["--no-config", "--redact=secrets", "--report=json", "--", "sh", "-c"]);
+        let output = command.args(["cat $0 >&2; exit 1"]).arg(&file).output().unwrap();
+        assert!(!text(&output.stdout).contains(part), "{}", text(&output.stdout));
+        assert!(!text(&output.stderr).contains(part), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("stderr_tail"), "{}", text(&output.stdout));
+    }
+}
+
 /// Goal: what has no secret is not changed, to the byte.
 #[test]
 fn streams_without_secrets_pass_unchanged() {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, ValueEnum};
 
 use super::generated::Shell;
-use super::rule;
+use super::{RedactArgs, rule};
 use crate::profile::DEFAULT;
 use crate::rules::Rule;
 
@@ -104,6 +104,9 @@ pub(crate) struct DriftArgs {
     /// Agent profile: built-in name, profile file, or `auto` to detect it
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) profile: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) redact: RedactArgs,
 }
 
 #[derive(Debug, Args)]
@@ -126,6 +129,9 @@ pub(crate) struct DiffArgs {
     /// Agent profile: built-in name, profile file, or `auto` to detect it
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) profile: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) redact: RedactArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

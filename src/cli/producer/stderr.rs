@@ -1,4 +1,5 @@
-//! The command's standard error: passed on as it comes; its end is kept for the report.
+//! The command's standard error: passed on as it comes; its end, redacted if it must be, is
+//! kept for the report.
 
 use std::collections::VecDeque;
 use std::io::{self, Read as _, Write as _};
@@ -22,26 +23,29 @@ pub(super) fn pass_on(
         let mut tail = VecDeque::new();
         let mut buffer = vec![0; 16 * 1024];
         let mut ours = stdio::stderr().ok().map(|stderr| progress.hidden_by(stderr));
-        while let Ok(count @ 1..) = pipe.read(&mut buffer) {
-            let bytes = &buffer[..count];
+        // The tail is cut from what is written: half a secret would not be found in it.
+        let mut write = |bytes: &[u8]| {
             tail.extend(bytes);
             let over = tail.len().saturating_sub(STDERR_BYTES_MAX);
             tail.drain(..over);
+            // Without a reader of ours, the pipe is still read.
+            if ours.as_mut().is_some_and(|ours| ours.write_all(bytes).is_err()) {
+                ours = None;
+            }
+        };
+        while let Ok(count @ 1..) = pipe.read(&mut buffer) {
+            let bytes = &buffer[..count];
             let redacted = redactor.as_mut().map(|redactor| {
                 let mut ready = Vec::new();
                 redactor.feed(bytes, &mut ready);
                 ready
             });
-            let bytes = redacted.as_deref().unwrap_or(bytes);
-            // Without a reader of ours, the pipe is still read.
-            if ours.as_mut().is_some_and(|ours| ours.write_all(bytes).is_err()) {
-                ours = None;
-            }
+            write(redacted.as_deref().unwrap_or(bytes));
         }
-        if let (Some(mut redactor), Some(ours)) = (redactor, &mut ours) {
+        if let Some(mut redactor) = redactor {
             let mut rest = Vec::new();
             redactor.finish(&mut rest);
-            let _ = ours.write_all(&rest);
+            write(&rest);
         }
         last_lines(tail.make_contiguous())
     })
