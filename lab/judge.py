@@ -5,10 +5,12 @@ Each recording is judged twice: with its exit status, as in run mode, and withou
 
 import csv
 import json
+import os
 import re
 import subprocess
 import tempfile
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -74,6 +76,7 @@ class Judgement:
     recording: Recording
     faults: list = field(default_factory=list)
     outcomes: dict = field(default_factory=dict)  # who says what: True is success
+    reason: str = ""  # why the run failed, as far as we say
 
     @property
     def kind(self):
@@ -133,8 +136,9 @@ def judge(recording):
         said = check(recording.stream, recording.run["exit_status"])
         result.faults += compare(said, recording, entry)
         result.outcomes["with status"] = said.code == 0
+        result.reason = said.stream.get("reason") or "none"
         result.outcomes["status"] = recording.run["exit_status"] == 0
-    said = check(recording.stream)
+    said = check(recording.stream, texts=not known)
     result.outcomes["stream"] = said.code == 0
     result.faults += compare_pipe(said, recording) if known else compare(said, recording, entry)
     if entry.jq:
@@ -170,12 +174,12 @@ class Said:
         return next((one.get("line") for one in self.diagnostics if one["severity"] == "error"), None)
 
 
-def check(stream, status=None):
+def check(stream, status=None, texts=True):
     known = [] if status is None else ["--exit-status", str(status)]
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         code, answer = convert("answer", ["--report", f"json={report}", *known, stream])
-        _, transcript = convert("transcript", [*known, stream])
+        transcript = convert("transcript", [*known, stream])[1] if texts else ""
         lines = [json.loads(line) for line in report.read_text().splitlines()] if report.exists() else []
     diagnostics = [line for line in lines if line["type"] == "diagnostic"]
     found = next((line for line in lines if line["type"] == "stream"), {})
@@ -322,7 +326,8 @@ LIST = listed()
 
 
 def judge_all(packages):
-    return [judge(recording) for recording in recordings(packages)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(judge, recordings(packages)))
 
 
 def report(judgements, dropped, everything=False):
@@ -351,6 +356,17 @@ def report(judgements, dropped, everything=False):
             print("  and " + ", ".join(other.recording.name for other, _ in found[1:]))
         if why:
             print(f"  listed: {why}")
+
+
+def reasons(judgements):
+    """For each scenario that failed: the reasons that we give, with the agents."""
+    found = {}
+    for one in judgements:
+        if one.recording.truth["outcome"] == "failed" and one.reason:
+            said = found.setdefault(one.recording.run["scenario"], {})
+            said.setdefault(one.reason, set()).add(one.recording.run["agent"])
+    for scenario, said in sorted(found.items()):
+        print(f"{scenario}: " + "; ".join(f"{why}: {', '.join(sorted(who))}" for why, who in sorted(said.items())))
 
 
 def alike(judgements):

@@ -202,7 +202,7 @@ def execute(plan, run, model, out):
         live = live_report(out / "live.json")
         # The agent's own.
         happened["exit_status"] = 128 + live["signal"] if "signal" in live else live.get("exit_status")
-        happened["stopped"] = live.get("outcome") == "timed_out"
+        happened["stopped"] = live.get("outcome") == "timed-out"
     return happened
 
 

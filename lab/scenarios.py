@@ -283,7 +283,7 @@ def hook_blocks(turn):
     return end_with(end(), turn)
 
 
-@scenario("the disk is full after a command", needs="full-disk")
+@scenario("the disk is full after a command", needs="full-disk", calls="any")
 def full_disk(turn):
     return end() if turn.results else Reply(calls=[turn.shell("cat /dev/zero > ~/full; echo full")])
 

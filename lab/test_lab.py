@@ -16,6 +16,7 @@ from types import SimpleNamespace
 sys.dont_write_bytecode = True
 
 import agents
+import drift
 import install
 import judge
 import record
@@ -61,6 +62,11 @@ class Truth(unittest.TestCase):
         self.assertEqual(truth_of(Reply(text=["a"], fault="hang-late"), killed=True)["outcome"], "failed")
         self.assertEqual(truth_of(Reply(text=[" ", "\n"]))["outcome"], "either")
 
+    def test_a_full_disk_may_end_a_run(self):
+        call = Reply(calls=[Call("shell", {})])
+        found = truth_of(call, Reply(text=["a"]), scenario=ALL["full-disk"])
+        self.assertEqual(found["outcome"], "either")
+
     def test_halves_of_an_emoji_are_joined(self):
         self.assertEqual(truth_of(Reply(text=["a\ud83d", "\ude00"]))["answer"], "a😀")
         self.assertEqual(truth_of(Reply(text=["a\ud83d", "b"]))["answer"], "a\ufffdb")
@@ -68,7 +74,7 @@ class Truth(unittest.TestCase):
     def test_the_arguments_of_a_call_can_be_the_answer(self):
         call = Call("StructuredOutput", {"greeting": "hi"})
         found = truth_of(Reply(calls=[call], answers=True))
-        self.assertEqual((found["outcome"], found["answer"]), ("succeeded", '{"greeting": "hi"}'))
+        self.assertEqual((found["outcome"], found["answer"]), ("succeeded", '{"greeting":"hi"}'))
 
     def test_calls_that_were_not_delivered_are_not_counted(self):
         call = Reply(calls=[Call("shell", {})])
@@ -164,6 +170,26 @@ class Judge(unittest.TestCase):
                     judge.markdown(found, judge.dropped(codex))
                 self.assertIn("| codex | 0.169.0 | 2026-11-23 | 1 | 1 | 0 | 0 | 2 | 0 of 1 |", printed.getvalue())
                 self.assertIn("| direct | `lab run` | 1 |", printed.getvalue())
+
+    def test_drift_says_what_it_looked_at(self):
+        with tempfile.TemporaryDirectory() as folder:
+
+            def one(name, event):
+                place = Path(folder) / name
+                place.mkdir(parents=True)
+                (place / "stream.ndjson").write_text(json.dumps(event))
+                run = {"agent": "codex", "exit_status": 0}
+                found = judge.Judgement(judge.Recording(place, run, {"outcome": "succeeded"}))
+                found.outcomes = {"stream": True}
+                return found
+
+            old = [one("old/tool", {"type": "a"}), one("old/text", {"type": "b"})]
+            new = [one("new/tool", {"type": "a", "more": 1})]
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                drift.compare(old, new)
+        self.assertIn("looked at: 1 runs that both have: tool\n", printed.getvalue())
+        self.assertIn("new: 1 kinds of events, 2 keys\n", printed.getvalue())
 
     def test_the_table_says_which_command_made_the_runs(self):
         def one(agent, variant, mode, signal):

@@ -18,6 +18,8 @@ def of(scenario, log, happened):
         (Reply(**entry["reply"]) for entry in reversed(main) if not entry["reply"].get("aside")), None
     )
     outcome = outcome_of(last, happened)
+    if outcome == "succeeded" and scenario.needs == "full-disk":
+        outcome = "either"  # some agents cannot go on
     delivered = [
         entry["reply"] for entry in main if not entry["reply"]["fault"] and entry["reply"]["status"] == 200
     ]
@@ -37,7 +39,9 @@ def of(scenario, log, happened):
 
 
 def answer_of(reply):
-    return json.dumps(reply.calls[0]["arguments"]) if reply.answers else whole(reply.text)
+    if reply.answers:
+        return json.dumps(reply.calls[0]["arguments"], separators=(",", ":"))
+    return whole(reply.text)
 
 
 def whole(pieces):
