@@ -66,10 +66,8 @@ pub(super) struct StreamEnd {
     pub(super) text_says_failed: bool,
     /// Whether an error came with which the run cannot have succeeded.
     pub(super) has_fatal_error: bool,
-    /// Whether more had to follow the last event.
-    pub(super) is_unfinished: bool,
-    /// Whether calls are open that must not be.
-    pub(super) has_open_calls: bool,
+    /// Whether more had to follow the last event, or calls are open that must not be.
+    pub(super) is_midway: bool,
     pub(super) last_line: LastLine,
 }
 
@@ -227,10 +225,9 @@ impl<'p> EndOfRun<'p> {
 impl StreamEnd {
     /// Whether the stream ended before the run did.
     pub(super) fn ended_early(self) -> bool {
-        let Self { has_events, needs_terminal, has_open_calls, last_line, .. } = self;
+        let Self { has_events, needs_terminal, is_midway, last_line, .. } = self;
         let is_open = self.terminal == TerminalState::Missing;
-        let is_midway = self.is_unfinished || has_open_calls || last_line != LastLine::Whole;
-        let has_loose_end = needs_terminal || is_midway;
+        let has_loose_end = needs_terminal || is_midway || last_line != LastLine::Whole;
         !has_events || is_open && has_loose_end
     }
 }

@@ -215,8 +215,8 @@ impl<'c> Run<'c> {
         findings: &mut Findings<'_>,
     ) -> EndOfRun<'c> {
         self.text.finish();
-        let needs_terminal = self.contract.needs_terminal();
         let text_says_failed = self.terminal.fail(lines.failure.take(), &mut self.facts);
+        let needs_terminal = self.contract.needs_terminal();
         let last_line = lines.last_line(findings);
         let is_last_line_broken = matches!(last_line, LastLine::Cut | LastLine::Unparsed);
         let terminal =
@@ -228,8 +228,7 @@ impl<'c> Run<'c> {
             says: self.terminal.says(),
             text_says_failed,
             has_fatal_error: self.terminal.has_fatal_error(),
-            is_unfinished: self.terminal.is_unfinished(),
-            has_open_calls: self.calls.is_unfinished(),
+            is_midway: self.terminal.is_unfinished() || self.calls.is_unfinished(),
             last_line,
         };
         let status = exit.status.map(|status| self.contract.profile().end.exit.interpret(status));

@@ -18,7 +18,9 @@ use std::borrow::Cow;
 
 use crate::json::JsonRef;
 use crate::profile::path::Scope;
-use crate::profile::{CallOutcome, ErrorSeverity, FinalText, Progress, RunOutcome, WithoutStart};
+use crate::profile::{
+    CallOutcome, ErrorSeverity, FinalText, RunOutcome, RunProgress, WithoutStart,
+};
 use crate::rules::Rule;
 use crate::rules::escape::shown;
 
@@ -75,7 +77,7 @@ pub(crate) struct RareFacts<'e> {
     pub(crate) final_is: Option<FinalText>,
     pub(crate) error: Option<ErrorSeverity>,
     /// How the run goes, so far.
-    pub(crate) progress: Option<Progress>,
+    pub(crate) progress: Option<RunProgress>,
     pub(crate) end: Option<RunEnd<'e>>,
     pub(crate) run_facts: Vec<FactUpdate>,
     /// Work in the background that starts, or has ended.

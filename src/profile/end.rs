@@ -58,21 +58,21 @@ pub(crate) enum TerminalOutcome {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProgressRule {
-    pub outcome: Progress,
+    pub outcome: RunProgress,
     pub when: Conditions,
 }
 
 /// How the run goes, so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Progress {
+pub(crate) enum RunProgress {
     Success,
     Failure,
     /// More must follow: a stream that ends here is truncated.
     Unfinished,
 }
 
-impl Progress {
+impl RunProgress {
     /// What it says about the run, if it says how it ended.
     pub(crate) fn outcome(self) -> Option<RunOutcome> {
         match self {

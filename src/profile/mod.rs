@@ -41,7 +41,7 @@ pub(crate) use defects::DefectRule;
 pub(crate) use details::{
     CallDuration, NoticeKind, NoticeRule, ResultRule, ThinkingMode, ThinkingRule,
 };
-pub(crate) use end::{EndRules, Progress, RunOutcome, TerminalOutcome, TerminalPolicy};
+pub(crate) use end::{EndRules, RunOutcome, RunProgress, TerminalOutcome, TerminalPolicy};
 pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
 pub(crate) use load::read_json;
 pub(crate) use noise::{Noise, NoiseKind, NoisePlace};

@@ -4,7 +4,7 @@ use crate::check::FailureSign;
 use crate::check::end_of_run::TerminalState;
 use crate::check::stage::lines::FailureLine;
 use crate::facts::{Facts, RunEnd, RunFacts};
-use crate::profile::{ErrorSeverity, Progress, RunOutcome};
+use crate::profile::{ErrorSeverity, RunOutcome, RunProgress};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -18,7 +18,7 @@ pub(crate) struct TerminalCheck {
     /// The result of an agent without terminal events: failed if it was ever reported.
     running: Option<RunOutcome>,
     /// How the run goes, by the latest event that says so.
-    progress: Option<Progress>,
+    progress: Option<RunProgress>,
     /// Line of the first error with which the run cannot have succeeded.
     fatal_error: Option<u64>,
     /// Whether an event said that the run failed, whatever the terminal event says.
@@ -228,7 +228,7 @@ impl TerminalCheck {
         if self.has_failed {
             self.running = Some(RunOutcome::Failure);
         } else {
-            let progress = self.progress.and_then(Progress::outcome);
+            let progress = self.progress.and_then(RunProgress::outcome);
             self.running = self.running.or(progress).or(by_errors);
         }
         if self.says() == Some(RunOutcome::Success) {
@@ -252,7 +252,7 @@ impl TerminalCheck {
 
     /// Whether more had to follow what came last.
     pub(crate) fn is_unfinished(&self) -> bool {
-        self.terminal.is_none() && self.progress == Some(Progress::Unfinished)
+        self.terminal.is_none() && self.progress == Some(RunProgress::Unfinished)
     }
 
     /// What the stream says about the run.
