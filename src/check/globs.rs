@@ -15,13 +15,24 @@ impl Globs {
     ///
     /// What is wrong with the first glob that does not compile, or cannot match.
     pub(crate) fn new(globs: &[String]) -> Result<Self, String> {
+        Self::compiled(globs, false)
+    }
+
+    /// The case of letters does not count.
+    pub(crate) fn in_any_case(globs: &[String]) -> Result<Self, String> {
+        Self::compiled(globs, true)
+    }
+
+    fn compiled(globs: &[String], in_any_case: bool) -> Result<Self, String> {
         let mut set = GlobSetBuilder::new();
         for glob in globs {
             if matches_nothing(glob) {
                 let glob = shown(glob);
                 return Err(format!("{glob} matches no path: write it as `src/**` or `**/*.lock`"));
             }
-            let parsed = GlobBuilder::new(glob).literal_separator(true).build();
+            let mut glob_builder = GlobBuilder::new(glob);
+            glob_builder.literal_separator(true).case_insensitive(in_any_case);
+            let parsed = glob_builder.build();
             let wrong =
                 |error: globset::Error| format!("{} is not a glob: {}", shown(glob), error.kind());
             set.add(parsed.map_err(wrong)?);

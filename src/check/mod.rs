@@ -11,6 +11,7 @@ mod expectation;
 mod findings;
 mod globs;
 mod observer;
+mod paths;
 mod run;
 mod stage;
 mod stats;

@@ -21,6 +21,7 @@ mod differential;
 mod drift;
 mod durations;
 mod engines;
+mod evasion;
 mod events;
 mod extends;
 mod facts;

@@ -1,8 +1,10 @@
 //! Stage: what tool calls do, by the profile's actions.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use crate::check::paths::{below, is_relative};
 use crate::check::{CallChange, CallUpdate, Limit, Note};
 use crate::facts::{CommandCounts, Facts};
 use crate::limits::{ACTION_DETAIL_BYTES_MAX, CALL_ID_BYTES_MAX, FILES_MAX};
@@ -22,8 +24,12 @@ pub(crate) struct Action {
     pub(crate) tool: Arc<str>,
     /// What it is about, such as a path or a command; empty if nothing shows it.
     pub(crate) detail: Arc<str>,
+    /// Whether this event has the detail, and so the whole of it.
+    pub(crate) shows_detail: bool,
     /// The files that it writes or deletes.
     pub(crate) files: Vec<String>,
+    /// Whether this event names the files, and so all of them.
+    pub(crate) shows_files: bool,
     /// Whether agents repeat it to wait for something.
     pub(crate) polls: bool,
 }
@@ -74,7 +80,7 @@ impl<'p> ActionTable<'p> {
     pub(crate) fn observe(&mut self, facts: &Facts<'_>, updates: &mut [CallUpdate<'_>]) {
         let directory = facts.rare.as_ref().and_then(|rare| rare.directory.as_ref());
         if let Some(directory) = directory {
-            self.directory = Some(directory.trim_end_matches(['/', '\\']).to_owned());
+            self.directory = Some(directory.clone().into_owned());
         }
         for update in updates {
             let mut open = self.open.remove(&update.number).unwrap_or_default();
@@ -111,7 +117,8 @@ impl<'p> ActionTable<'p> {
         let rule = self.rules.rule(number);
         let detail = object.and_then(|object| rule.detail(object));
         let detail: Option<Arc<str>> =
-            detail.map(|detail| if rule.path { self.relative(&detail) } else { &detail }.into());
+            detail.map(|it| if rule.path { self.relative(&it).into() } else { it.into() });
+        let shows_detail = detail.is_some();
         if let Some(detail) = &detail {
             open.detail = if detail.len() <= ACTION_DETAIL_BYTES_MAX {
                 Arc::clone(detail)
@@ -121,12 +128,15 @@ impl<'p> ActionTable<'p> {
         }
         let detail = detail.unwrap_or_else(|| Arc::clone(&open.detail));
         let mut files = std::mem::take(&mut open.files);
+        let mut shows_files = false;
         if rule.kind.changes_files() {
             let named = object.map(|object| rule.files(object)).unwrap_or_default();
             if !named.is_empty() {
-                files = named.iter().map(|file| self.relative(file).to_owned()).collect();
+                files = named.iter().map(|file| self.relative(file).into_owned()).collect();
+                shows_files = true;
             } else if rule.path && !detail.is_empty() {
                 files = vec![detail.to_string()];
+                shows_files = shows_detail;
             }
         }
         open.files = self.kept(&files);
@@ -136,7 +146,9 @@ impl<'p> ActionTable<'p> {
             rule: Some(number),
             tool,
             detail,
+            shows_detail,
             files,
+            shows_files,
             polls: rule.polls,
         }
     }
@@ -155,12 +167,18 @@ impl<'p> ActionTable<'p> {
     }
 
     /// A path below the agent's directory, relative to it.
-    fn relative<'t>(&self, path: &'t str) -> &'t str {
-        let directory = self.directory.as_deref().filter(|directory| !directory.is_empty());
-        let below = directory.and_then(|directory| {
-            path.strip_prefix(directory)?.strip_prefix(['/', '\\']).filter(|rest| !rest.is_empty())
-        });
-        below.unwrap_or(path)
+    fn relative<'t>(&self, path: &'t str) -> Cow<'t, str> {
+        let is_plain = is_relative(path) && !path.split(['/', '\\']).any(|part| part == "..");
+        let directory = self.directory.as_deref().filter(|_| !is_plain);
+        let Some(below) = directory.and_then(|directory| below(path, directory)) else {
+            return Cow::Borrowed(path);
+        };
+        // The end of the path as the agent wrote it, unless the spelling there is an odd one.
+        let end = path.len().checked_sub(below.len()).and_then(|at| path.get(at..));
+        match end.filter(|end| end.replace('\\', "/") == below) {
+            Some(end) => Cow::Borrowed(end),
+            None => Cow::Owned(below),
+        }
     }
 
     fn count(&mut self, action: &Action, outcome: CallOutcome) {

@@ -7,21 +7,21 @@ mod truth;
 mod verdict;
 mod writes;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::actions::Action;
 use crate::check::answer::Answer;
 use crate::check::{CallChange, CallUpdate, Expectation, TextUpdate};
 use crate::error::Error;
 use crate::facts::Facts;
-use crate::profile::CallOutcome;
+use crate::limits::CALL_ROWS_MAX;
 use crate::profile::pattern::LazyRegex;
 use crate::rules::diagnostic::Diagnostic;
 
 use answer::AnswerPattern;
 use calls::{CallPattern, CallTally};
 use seen_call::SeenCall;
-use truth::Tally;
+use truth::{Tally, Truth};
 use verdict::diagnostic;
 use writes::WritePattern;
 
@@ -68,6 +68,15 @@ impl Expected {
             Err(message) => Err(Error::Expectation { place, message }),
         }
     }
+
+    /// What a half of a call answers to the question about its text, if it shows any.
+    fn judge(&self, action: &Action, directory: Option<&str>) -> Option<Truth> {
+        match &self.pattern {
+            Question::Answer(_) => None,
+            Question::Calls(pattern) => pattern.judge(action),
+            Question::Writes(pattern) => pattern.judge(action, directory),
+        }
+    }
 }
 
 /// A regular expression that compiles.
@@ -78,18 +87,20 @@ fn compiled(pattern: &str) -> Result<LazyRegex, String> {
     }
 }
 
-/// Follows the calls and the answer. It counts, and keeps no list of calls that have ended.
+/// Follows the calls and the answer. Of a call it keeps answers, and no text.
 #[derive(Debug)]
 pub(crate) struct ExpectCheck<'c> {
     expected: Vec<(&'c Expected, Tallied)>,
     /// The answer so far, if something is expected of it.
     answer: Option<Answer>,
-    /// The open calls with the lines of their starts, by their numbers.
-    open: BTreeMap<u64, (u64, Action)>,
+    /// The open calls, by their numbers.
+    open: BTreeMap<u64, SeenCall>,
+    /// The latest calls that have ended. They are counted when the agent will say no more of them.
+    ended: VecDeque<SeenCall>,
     /// Calls that were seen.
     seen: u64,
-    /// Whether the stream says in which directory the agent works.
-    knows_directory: bool,
+    /// The directory in which the agent works, if the stream says it.
+    directory: Option<String>,
 }
 
 /// What was counted for an expectation.
@@ -112,15 +123,16 @@ impl<'c> ExpectCheck<'c> {
             expected: with_counts.collect(),
             answer: needs_answer.then(Answer::default),
             open: BTreeMap::new(),
+            ended: VecDeque::new(),
             seen: 0,
-            knows_directory: false,
+            directory: None,
         }
     }
 
     /// A new turn begins: calls that are open will not end any more.
     pub(crate) fn new_turn(&mut self) {
-        for (_, (line, action)) in std::mem::take(&mut self.open) {
-            self.call(&action, line, None);
+        for call in std::mem::take(&mut self.open).into_values() {
+            self.end(call);
         }
     }
 
@@ -135,39 +147,54 @@ impl<'c> ExpectCheck<'c> {
         if self.expected.is_empty() {
             return;
         }
-        self.knows_directory |= facts.rare.as_ref().is_some_and(|rare| rare.directory.is_some());
+        let directory = facts.rare.as_ref().and_then(|rare| rare.directory.as_deref());
+        if let Some(directory) = directory {
+            self.directory = Some(directory.to_owned());
+        }
         if let Some(answer) = &mut self.answer {
             answer.observe(text);
         }
         for update in calls {
-            let action = &update.action;
-            match update.change {
-                CallChange::Started => {
-                    self.seen += 1;
-                    self.open.insert(update.number, (facts.line, action.clone()));
-                }
-                CallChange::StartedAgain => {
-                    if let Some((_, known)) = self.open.get_mut(&update.number) {
-                        *known = action.clone();
-                    }
-                }
-                CallChange::Completed(outcome) => {
-                    let started = self.open.remove(&update.number);
-                    self.seen += u64::from(started.is_none());
-                    let line = started.map_or(facts.line, |(line, _)| line);
-                    self.call(action, line, Some(outcome));
-                }
+            self.call(facts.line, update);
+        }
+    }
+
+    fn call(&mut self, line: u64, update: &CallUpdate<'_>) {
+        let mut call = self.open.remove(&update.number).unwrap_or_else(|| {
+            self.seen += 1;
+            SeenCall::new(update.number, line)
+        });
+        let expected = self.expected.iter().map(|(expected, _)| *expected);
+        call.observe(&update.action, self.directory.as_deref(), expected);
+        match update.change {
+            CallChange::Started | CallChange::StartedAgain => {
+                self.open.insert(update.number, call);
+            }
+            CallChange::Completed(outcome) => {
+                call.outcome = Some(outcome);
+                self.end(call);
             }
         }
     }
 
-    fn call(&mut self, action: &Action, line: u64, outcome: Option<CallOutcome>) {
-        let call = SeenCall { action, line, outcome, knows_directory: self.knows_directory };
-        for (expected, counted) in &mut self.expected {
+    fn end(&mut self, call: SeenCall) {
+        self.ended.push_back(call);
+        if self.ended.len() > CALL_ROWS_MAX
+            && let Some(call) = self.ended.pop_front()
+        {
+            self.count(&call);
+        }
+    }
+
+    fn count(&mut self, call: &SeenCall) {
+        for (number, (expected, counted)) in self.expected.iter_mut().enumerate() {
+            let shown = call.shown(number);
             match (&expected.pattern, counted) {
-                (Question::Calls(pattern), Tallied::Calls(tally)) => pattern.observe(&call, tally),
+                (Question::Calls(pattern), Tallied::Calls(tally)) => {
+                    pattern.count(call, shown, tally);
+                }
                 (Question::Writes(pattern), Tallied::Writes(tally)) => {
-                    pattern.observe(&call, tally);
+                    pattern.count(call, shown, tally);
                 }
                 _ => {}
             }
@@ -177,6 +204,9 @@ impl<'c> ExpectCheck<'c> {
     /// The end of the stream, in which there were `total` calls.
     pub(crate) fn finish(&mut self, total: u64, context: Context, found: &mut Vec<Diagnostic>) {
         self.new_turn();
+        for call in std::mem::take(&mut self.ended) {
+            self.count(&call);
+        }
         let context = Context { untracked_calls: total.saturating_sub(self.seen), ..context };
         for (expected, counted) in &self.expected {
             let answers = match (&expected.pattern, counted, &self.answer) {

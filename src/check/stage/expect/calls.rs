@@ -5,6 +5,7 @@ use super::seen_call::SeenCall;
 use super::truth::{Tally, Truth};
 use super::verdict::{Answered, Context};
 use crate::check::ExpectedCalls;
+use crate::check::stage::actions::Action;
 use crate::profile::pattern::LazyRegex;
 use crate::rules::escape::shown;
 
@@ -40,18 +41,23 @@ impl CallPattern {
         Ok(Self { calls, matches })
     }
 
-    /// Whether this call is expected.
-    fn fits(&self, call: &SeenCall<'_>) -> Truth {
+    /// Whether the detail matches, if this half of a call has one and a pattern is set.
+    pub(super) fn judge(&self, action: &Action) -> Option<Truth> {
+        let pattern = self.matches.as_ref().filter(|_| action.shows_detail)?;
+        Some(pattern.is_in(&action.detail).into())
+    }
+
+    /// Whether this call is expected; `shown` says whether its detail matches.
+    fn fits(&self, call: &SeenCall, shown: Truth) -> Truth {
         let ExpectedCalls { kind, tool, .. } = &self.calls;
         let kind = kind.map_or(Truth::Yes, |kind| call.is_of(kind));
         let tool = tool.as_ref().map_or(Truth::Yes, |tool| call.is_of_tool(tool));
-        let detail =
-            self.matches.as_ref().map_or(Truth::Yes, |pattern| call.detail_matches(pattern));
+        let detail = self.matches.as_ref().map_or(Truth::Yes, |_| shown);
         kind.min(tool).min(detail)
     }
 
-    pub(super) fn observe(&self, call: &SeenCall<'_>, tally: &mut CallTally) {
-        let (fits, succeeded) = (self.fits(call), call.succeeded());
+    pub(super) fn count(&self, call: &SeenCall, shown: Truth, tally: &mut CallTally) {
+        let (fits, succeeded) = (self.fits(call, shown), call.succeeded());
         if !call.was_refused() {
             tally.tried.add(fits, call.line);
         }

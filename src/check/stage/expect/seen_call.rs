@@ -1,50 +1,64 @@
 //! A call, and what the stream shows of it.
 
+use std::sync::Arc;
+
+use super::Expected;
 use super::truth::Truth;
 use crate::check::stage::actions::Action;
-use crate::limits::{ACTION_DETAIL_BYTES_MAX, FILES_MAX};
-use crate::profile::pattern::LazyRegex;
 use crate::profile::{ActionKind, CallOutcome};
 
-/// A call that ended, or never did.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SeenCall<'a> {
-    pub(super) action: &'a Action,
+/// A call that is open, or has ended.
+#[derive(Debug)]
+pub(super) struct SeenCall {
+    /// Its number in the check; 0 without a start.
+    pub(super) number: u64,
     /// The line of its start; without a start, of its completion.
     pub(super) line: u64,
+    /// None while it is open, or if it never ended.
     pub(super) outcome: Option<CallOutcome>,
-    /// Whether the stream says in which directory the agent works.
-    pub(super) knows_directory: bool,
+    /// None if the profile does not know it.
+    kind: Option<ActionKind>,
+    tool: Arc<str>,
+    /// For each expectation, the answer to its question about text: one event that shows it is
+    /// enough. The text itself may be long, and is not kept.
+    shown: Vec<Option<Truth>>,
 }
 
-impl SeenCall<'_> {
+impl SeenCall {
+    pub(super) fn new(number: u64, line: u64) -> Self {
+        let (outcome, kind, tool) = (None, None, Arc::default());
+        Self { number, line, outcome, kind, tool, shown: Vec::new() }
+    }
+
+    /// Observes what a half of it shows, in an agent's directory.
+    pub(super) fn observe<'e>(
+        &mut self,
+        action: &Action,
+        directory: Option<&str>,
+        expected: impl Iterator<Item = &'e Expected>,
+    ) {
+        self.kind = action.is_kind_known.then_some(action.kind);
+        self.tool = Arc::clone(&action.tool);
+        let shown = expected.map(|expected| expected.judge(action, directory));
+        let known = std::mem::take(&mut self.shown).into_iter().chain(std::iter::repeat(None));
+        self.shown = shown.zip(known).map(|(now, known)| now.max(known)).collect();
+    }
+
+    /// Whether its text is as this expectation asks, by the number of the expectation.
+    pub(super) fn shown(&self, expectation: usize) -> Truth {
+        self.shown.get(expectation).copied().flatten().unwrap_or(Truth::Unknown)
+    }
+
     /// Whether it is of this kind.
     pub(super) fn is_of(&self, kind: ActionKind) -> Truth {
-        if self.action.is_kind_known { (self.action.kind == kind).into() } else { Truth::Unknown }
+        self.kind.map_or(Truth::Unknown, |known| (known == kind).into())
     }
 
     pub(super) fn is_of_tool(&self, tool: &str) -> Truth {
-        match &*self.action.tool {
+        match &*self.tool {
             "" => Truth::Unknown,
             name => (name == tool).into(),
         }
-    }
-
-    pub(super) fn detail_matches(&self, pattern: &LazyRegex) -> Truth {
-        let detail = &*self.action.detail;
-        // Of a long detail only the start may be kept.
-        let is_whole = !detail.is_empty() && detail.len() + 4 < ACTION_DETAIL_BYTES_MAX;
-        match () {
-            () if pattern.is_in(detail) => Truth::Yes,
-            () if is_whole => Truth::No,
-            () => Truth::Unknown,
-        }
-    }
-
-    /// The files that it writes or deletes; none if the stream does not show them all.
-    pub(super) fn files(&self) -> Option<&[String]> {
-        let files = &self.action.files[..];
-        (1..FILES_MAX).contains(&files.len()).then_some(files)
     }
 
     /// Whether it was not carried out at all.

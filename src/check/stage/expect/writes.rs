@@ -5,9 +5,12 @@ use super::truth::{Tally, Truth};
 use super::verdict::{Answered, Context};
 use crate::check::counted;
 use crate::check::globs::Globs;
+use crate::check::paths::{ResolvedPath, folded, resolved};
+use crate::check::stage::actions::Action;
 use crate::profile::ActionKind;
 
-/// Where calls may write, or may not.
+/// Where calls may write, or may not. The case of letters counts for what is allowed only: on some
+/// systems a file that is forbidden can be written by another spelling.
 #[derive(Debug)]
 pub(super) struct WritePattern {
     globs: Globs,
@@ -17,34 +20,41 @@ pub(super) struct WritePattern {
 
 impl WritePattern {
     pub(super) fn new(globs: &[String], is_within: bool) -> Result<Self, String> {
-        Ok(Self { globs: Globs::new(globs)?, is_within })
+        let globs = if is_within { Globs::new(globs) } else { Globs::in_any_case(globs) }?;
+        Ok(Self { globs, is_within })
     }
 
-    /// Counts a call that writes where it may not.
-    pub(super) fn observe(&self, call: &SeenCall<'_>, broken: &mut Tally) {
+    /// Whether a half of a call names a file that it may not write, if it names any.
+    pub(super) fn judge(&self, action: &Action, directory: Option<&str>) -> Option<Truth> {
+        let files = action.files.iter().filter(|_| action.shows_files);
+        files.map(|file| self.forbids(file, directory)).max()
+    }
+
+    /// Counts a call that writes where it may not; `shown` says whether it does, if it writes.
+    pub(super) fn count(&self, call: &SeenCall, shown: Truth, broken: &mut Tally) {
         let writes = call.is_of(ActionKind::Write).max(call.is_of(ActionKind::Delete));
-        if call.was_refused() || writes == Truth::No {
-            return;
+        if !call.was_refused() {
+            broken.add(writes.min(shown), call.line);
         }
-        let breaks = match call.files() {
-            Some(files) => files.iter().map(|file| self.forbids(file, call.knows_directory)).max(),
-            None => Some(Truth::Unknown),
-        };
-        broken.add(writes.min(breaks.unwrap_or(Truth::Unknown)), call.line);
     }
 
-    fn forbids(&self, file: &str, knows_directory: bool) -> Truth {
-        let file = normal(file);
-        if self.globs.match_path(&file) {
-            return (!self.is_within).into();
+    fn forbids(&self, file: &str, directory: Option<&str>) -> Truth {
+        let resolved = if self.is_within {
+            resolved(file, directory)
+        } else {
+            resolved(&folded(file), directory.map(folded).as_deref())
+        };
+        match resolved {
+            ResolvedPath::Known(file) => (self.globs.match_path(&file) != self.is_within).into(),
+            ResolvedPath::Unclear(file) => {
+                let mut tails = file.match_indices('/').map(|(at, _)| &file[at + 1..]);
+                match () {
+                    () if self.globs.match_path(&file) => (!self.is_within).into(),
+                    () if tails.any(|tail| self.globs.match_path(tail)) => Truth::Unknown,
+                    () => self.is_within.into(),
+                }
+            }
         }
-        // A way back into a directory whose name is not known, or an absolute path in it.
-        let is_elsewhere = file.starts_with("..") || is_absolute(&file) && !knows_directory;
-        let mut tails = file.match_indices('/').map(|(at, _)| &file[at + 1..]);
-        if is_elsewhere && tails.any(|tail| self.globs.match_path(tail)) {
-            return Truth::Unknown;
-        }
-        self.is_within.into()
     }
 
     pub(super) fn answer(&self, broken: &Tally, context: Context) -> Answered {
@@ -60,25 +70,4 @@ impl WritePattern {
             tally: broken.clone(),
         }
     }
-}
-
-fn is_absolute(file: &str) -> bool {
-    file.starts_with('/') || file.as_bytes().get(1) == Some(&b':')
-}
-
-/// The path without `.` and `..` inside it, with `/` between its parts.
-fn normal(file: &str) -> String {
-    let file = file.replace('\\', "/");
-    let mut parts: Vec<&str> = Vec::new();
-    for part in file.split('/').filter(|part| !["", "."].contains(part)) {
-        match part {
-            ".." => match parts.last() {
-                Some(&"..") | None => parts.push(".."),
-                Some(_) => drop(parts.pop()),
-            },
-            part => parts.push(part),
-        }
-    }
-    let root = if file.starts_with('/') { "/" } else { "" };
-    format!("{root}{}", parts.join("/"))
 }

@@ -1,0 +1,144 @@
+//! Paths of files, however they are spelled. A path is only text here: no file is looked up.
+
+/// A path in its normal form.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum ResolvedPath {
+    /// Relative to the agent's directory if it is below it.
+    Known(String),
+    /// What it is relative to is not known. It may be in the agent's directory.
+    Unclear(String),
+}
+
+/// The normal form of a path, for an agent that works in this directory.
+pub(crate) fn resolved(path: &str, directory: Option<&str>) -> ResolvedPath {
+    if let Some(below) = directory.and_then(|directory| below(path, directory)) {
+        return ResolvedPath::Known(below);
+    }
+    let normal = match directory {
+        Some(directory) if is_relative(path) => normal(&format!("{directory}/{path}")),
+        _ => normal(path),
+    };
+    let is_known = match directory {
+        Some(directory) => is_absolute(&normal) && has_drive(&normal) == has_drive(directory),
+        None => is_relative(&normal) && !normal.starts_with(".."),
+    };
+    if is_known { ResolvedPath::Known(normal) } else { ResolvedPath::Unclear(normal) }
+}
+
+/// A path that is below this directory, in its normal form and relative to it.
+pub(crate) fn below(path: &str, directory: &str) -> Option<String> {
+    let directory = normal(directory);
+    let path =
+        if is_relative(path) { normal(&format!("{directory}/{path}")) } else { normal(path) };
+    let below = path.strip_prefix(directory.trim_end_matches('/'))?.strip_prefix('/')?;
+    (!directory.is_empty() && !below.is_empty()).then(|| below.to_owned())
+}
+
+/// A path as file systems compare it that ignore the case of letters, and a dot or a space at the
+/// end of a name.
+pub(crate) fn folded(path: &str) -> String {
+    let path = normal(path).to_lowercase();
+    let parts = path.split('/').map(|part| match part.trim_end_matches(['.', ' ']) {
+        "" => part,
+        trimmed => trimmed,
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// Whether it is relative to the directory in which the agent works.
+pub(crate) fn is_relative(path: &str) -> bool {
+    // A drive, or the scheme of an address, ends with a colon.
+    let (first, _) = path.split_once(['/', '\\']).unwrap_or((path, ""));
+    !(path.starts_with(['/', '\\', '~']) || first.ends_with(':') || has_drive(path))
+}
+
+fn is_absolute(path: &str) -> bool {
+    path.starts_with('/') || has_drive(path)
+}
+
+fn has_drive(path: &str) -> bool {
+    path.as_bytes().get(1) == Some(&b':')
+}
+
+/// The path without `.` and `..` inside it, with one `/` between its parts.
+fn normal(path: &str) -> String {
+    let path = path.replace('\\', "/");
+    let root = if path.starts_with('/') { "/" } else { "" };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').filter(|part| !["", "."].contains(part)) {
+        match part {
+            ".." => match parts.last() {
+                // Nothing is above the root.
+                None if root == "/" => {}
+                Some(&"..") | None => parts.push(".."),
+                Some(_) => drop(parts.pop()),
+            },
+            part => parts.push(part),
+        }
+    }
+    format!("{root}{}", parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ResolvedPath, below, folded, resolved};
+
+    #[test]
+    fn a_path_below_the_directory_is_found_in_every_spelling() {
+        let spellings = [
+            "/home/dev/app/.github/x",
+            "//home/dev/app/.github/x",
+            "/home//dev/app/.github//x",
+            "/home/dev/./app/.github/x",
+            "/home/dev/../dev/app/.github/x",
+            "/home/dev/app/../app/.github/x",
+            "/../home/dev/app/.github/x",
+            "../app/.github/x",
+            "./.github/./x",
+            "src/../.github/x",
+            ".github\\x",
+        ];
+        for path in spellings {
+            for directory in ["/home/dev/app", "/home/dev/app/", "/home//dev/./app"] {
+                assert_eq!(below(path, directory).as_deref(), Some(".github/x"), "{path}");
+            }
+        }
+        let windows = ["C:\\dev\\app\\.github\\x", "C:/dev/app/.github/x", "..\\app\\.github\\x"];
+        for path in windows {
+            assert_eq!(below(path, "C:\\dev\\app").as_deref(), Some(".github/x"), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_path_elsewhere_is_not_below() {
+        let elsewhere = ["/home/dev/app", ".", "..", "../apps/x", "/home/dev/apps/x", "~/app/x"];
+        for path in elsewhere {
+            assert_eq!(below(path, "/home/dev/app"), None, "{path}");
+        }
+        assert_eq!(below("/x", ""), None);
+        assert_eq!(below("/x", "/").as_deref(), Some("x"));
+    }
+
+    #[test]
+    fn what_a_path_is_relative_to_may_be_unclear() {
+        let known = |path: &str| ResolvedPath::Known(path.to_owned());
+        let unclear = |path: &str| ResolvedPath::Unclear(path.to_owned());
+        let directory = Some("/home/dev/app");
+        assert_eq!(resolved("../app/x", directory), known("x"));
+        assert_eq!(resolved("../x", directory), known("/home/dev/x"));
+        assert_eq!(resolved("/etc//x", directory), known("/etc/x"));
+        assert_eq!(resolved("~/app/x", directory), unclear("~/app/x"));
+        assert_eq!(resolved("file:///home/dev/app/x", directory), unclear("file:/home/dev/app/x"));
+        assert_eq!(resolved("C:\\app\\x", directory), unclear("C:/app/x"));
+        assert_eq!(resolved("/c/app/x", Some("C:\\app")), unclear("/c/app/x"));
+        assert_eq!(resolved("a/../x", None), known("x"));
+        assert_eq!(resolved("../x", None), unclear("../x"));
+        assert_eq!(resolved("/app/x", None), unclear("/app/x"));
+    }
+
+    #[test]
+    fn letter_case_and_a_last_dot_are_folded() {
+        assert_eq!(folded("A/.GitHub./X .yml"), "a/.github/x .yml");
+        assert_eq!(folded("..\\X. "), "../x");
+    }
+}

@@ -1,0 +1,201 @@
+//! A model chooses how it spells a command or a path: no spelling evades an expectation.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use ndjson_check::{
+    ActionKind, CheckedEvent, Checker, Diagnostic, Expectation, Observer, ProducerExit, Rule,
+    StreamSummary,
+};
+use serde_json::{Value, json};
+
+use crate::demands::{PLACE, of_kind};
+use crate::support::{builder, cases, check, root};
+
+/// The agents whose streams show commands.
+fn agents_with_commands() -> BTreeSet<String> {
+    let folders = std::fs::read_dir(root().join("src/profile/builtin")).unwrap();
+    let folders = folders.map(|it| it.unwrap().path()).filter(|it| it.is_dir());
+    let has_commands = |folder: &Path| {
+        let profile = std::fs::read_to_string(folder.join("profile.json")).unwrap();
+        let profile: Value = serde_json::from_str(&profile).unwrap();
+        let rules = profile.pointer("/calls/actions/rules").and_then(Value::as_array);
+        rules.into_iter().flatten().any(|rule| rule["kind"] == "command")
+    };
+    let name = |folder: &Path| folder.file_name().unwrap().to_str().unwrap().to_owned();
+    folders.filter(|it| has_commands(it)).map(|it| name(&it)).collect()
+}
+
+/// The details of the calls of a kind.
+struct Details(ActionKind, BTreeSet<String>);
+
+impl Observer for Details {
+    fn event(&mut self, event: &CheckedEvent<'_>) {
+        let calls = event.calls().iter().filter(|call| call.kind() == self.0);
+        self.1.extend(calls.filter_map(|call| call.detail()).map(str::to_owned));
+    }
+}
+
+fn commands(checker: &mut Checker, bytes: &[u8]) -> BTreeSet<String> {
+    let mut details = Details(ActionKind::Command, BTreeSet::new());
+    let mut stream = checker.stream("a");
+    stream.feed(bytes, &mut details).unwrap();
+    stream.finish(&ProducerExit::default(), &mut details).unwrap();
+    details.1
+}
+
+fn checked(flags: &[&str], expectation: &Expectation, bytes: &[u8]) -> (StreamSummary, Vec<Rule>) {
+    let checker = builder(flags.iter().copied()).expect(PLACE, expectation.clone());
+    let (summary, found) = check(&mut checker.build().unwrap(), bytes);
+    let of_expectation = |it: &&Diagnostic| it.rule.name().starts_with("expectation-");
+    (summary, found.iter().filter(of_expectation).map(|it| it.rule).collect())
+}
+
+/// Goal: a command is judged as a whole, however long it is and whichever half of a call shows it.
+/// Method: in the fixtures of each agent, commands become very long, with one of them forbidden at
+/// their end.
+#[test]
+fn a_long_command_is_judged_as_a_whole() {
+    let forbidden = |pattern: &str| {
+        of_kind("command", |it| (it.matches, it.at_most) = (Some(pattern.to_owned()), Some(0)))
+    };
+    let mut tried = BTreeSet::new();
+    for case in cases() {
+        let agent = case.path.iter().nth(2).unwrap().to_str().unwrap().to_owned();
+        if !case.path.starts_with("fixtures/agents") {
+            continue;
+        }
+        let flags: Vec<&str> = case.flags.iter().map(String::as_str).collect();
+        let Ok(stream) = String::from_utf8(case.bytes()) else { continue };
+        let found =
+            commands(&mut crate::support::checker(flags.iter().copied()), stream.as_bytes());
+        // Its words are nowhere else in the stream, so that only commands are changed.
+        let written = |text: &str| json!(text).to_string().trim_matches('"').to_owned();
+        let whole = |text: &&String| stream.contains(&format!("\"{}\"", written(text)));
+        let Some(command) = found.iter().filter(|it| it.len() > 1).find(whole) else { continue };
+        let long = format!("{command}; echo {}; git push origin", "x".repeat(70_000));
+        let (from, to) = (format!("\"{}\"", written(command)), format!("\"{}\"", written(&long)));
+        let stream = stream.replace(&from, &to);
+        let (summary, rules) = checked(&flags, &forbidden("git push"), stream.as_bytes());
+        let calls = summary.call_counts;
+        if calls.rejected + calls.denied > 0 {
+            continue;
+        }
+        assert_eq!(rules, [Rule::ExpectationFailed], "{}", case.path.display());
+        // A long command raises no doubt that a short one does not raise.
+        let harmless = forbidden("rm -rf|svn");
+        let (_, doubts) = checked(&flags, &harmless, &case.bytes());
+        let (_, rules) = checked(&flags, &harmless, stream.as_bytes());
+        assert_eq!(rules, doubts, "{}: a harmless command", case.path.display());
+        if doubts.is_empty() {
+            tried.insert(agent);
+        }
+    }
+    assert_eq!(tried, agents_with_commands());
+}
+
+/// A successful run of Claude that makes these calls, each a tool and its input.
+fn claude(directory: &str, calls: &[(&str, Value)]) -> String {
+    let line = |event: Value| format!("{event}\n");
+    let mut stream = line(json!({"type": "system", "subtype": "init", "cwd": directory,
+        "session_id": "s", "model": "m", "tools": [], "permissionMode": "default"}));
+    for (number, (tool, input)) in calls.iter().enumerate() {
+        let id = format!("c{number}");
+        let made = json!({"type": "tool_use", "id": id, "name": tool, "input": input});
+        let result = json!({"type": "tool_result", "tool_use_id": id, "content": "ok"});
+        let half = |kind: &str, block: Value| {
+            line(json!({"type": kind, "session_id": "s", "message": {"role": kind,
+                "content": [block]}}))
+        };
+        stream += &(half("assistant", made) + &half("user", result));
+    }
+    stream
+        + &line(
+            json!({"type": "result", "subtype": "success", "is_error": false, "session_id": "s",
+            "result": "DONE"}),
+        )
+}
+
+fn rules(expectation: &Expectation, stream: &str) -> Vec<Rule> {
+    checked(&["--profile", "claude"], expectation, stream.as_bytes()).1
+}
+
+fn write_of(directory: &str, path: &str) -> String {
+    claude(directory, &[("Write", json!({"file_path": path, "content": "x"}))])
+}
+
+#[test]
+fn a_forbidden_file_is_forbidden_in_every_spelling() {
+    let never = Expectation::WritesNever(vec![".github/**".to_owned()]);
+    let unix = "/home/dev/app";
+    let forbidden = [
+        (unix, "/home/dev/app/.github/ci.yml"),
+        (unix, "//home/dev/app/.github/ci.yml"),
+        (unix, "/home//dev/app/.github/ci.yml"),
+        (unix, "/home/dev/./app/.github/ci.yml"),
+        (unix, "/home/dev/../dev/app/.github/ci.yml"),
+        (unix, "/home/dev/app/../app/.github/ci.yml"),
+        (unix, "../app/.github/x"),
+        (unix, ".GITHUB/x"),
+        (unix, "/home/dev/App/.GitHub/x"),
+        (unix, ".github./x"),
+        (unix, ".github\\x"),
+        ("/home//dev/app/", "/home/dev/app/.github/x"),
+        ("C:\\dev\\app", "C:\\dev\\app\\.github\\x"),
+        ("C:\\dev\\app", "c:/Dev/app/.github/x"),
+        ("C:\\dev\\app", "..\\app\\.github\\x"),
+    ];
+    for (directory, path) in forbidden {
+        let found = rules(&never, &write_of(directory, path));
+        assert_eq!(found, [Rule::ExpectationFailed], "{path}");
+    }
+    let unclear = [
+        (unix, "~/app/.github/x"),
+        (unix, "file:///home/dev/app/.github/x"),
+        ("C:\\dev\\app", "/c/dev/app/.github/x"),
+        ("C:\\dev\\app", "\\\\?\\C:\\dev\\app\\.github\\x"),
+    ];
+    for (directory, path) in unclear {
+        let found = rules(&never, &write_of(directory, path));
+        assert_eq!(found, [Rule::ExpectationUnobservable], "{path}");
+    }
+    for path in ["../x/.github/x", "/etc/.github/x", "github/x", "a/.github/x"] {
+        assert_eq!(rules(&never, &write_of(unix, path)), [], "{path}");
+    }
+    // What is allowed is allowed as it is written only.
+    let within = Expectation::WritesWithin(vec!["src/**".to_owned()]);
+    for (path, expected) in [
+        ("/home/dev//app/src/x", &[][..]),
+        ("../app/src/x", &[]),
+        ("SRC/x", &[Rule::ExpectationFailed]),
+        ("/home/dev/APP/src/x", &[Rule::ExpectationFailed]),
+    ] {
+        assert_eq!(rules(&within, &write_of(unix, path)), expected, "{path}");
+    }
+}
+
+/// Goal: of very many files, none hides another.
+#[test]
+fn a_call_that_changes_very_many_files_is_judged() {
+    let paths = |forbidden: Option<usize>| -> String {
+        let path = |at| if forbidden == Some(at) { ".github/x".into() } else { format!("f{at}") };
+        let changes: Vec<Value> =
+            (0..3_000).map(|at| json!({"path": path(at), "kind": "add"})).collect();
+        let item = json!({"id": "i", "type": "file_change", "changes": changes,
+            "status": "completed"});
+        let events = [
+            json!({"type": "thread.started", "thread_id": "t"}),
+            json!({"type": "turn.started"}),
+            json!({"type": "item.completed", "item": item}),
+            json!({"type": "turn.completed", "usage": {"input_tokens": 1,
+                "cached_input_tokens": 0, "output_tokens": 1}}),
+        ];
+        events.iter().map(|event| format!("{event}\n")).collect()
+    };
+    let never = Expectation::WritesNever(vec![".github/**".to_owned()]);
+    let found = |forbidden| checked(&["--profile", "codex"], &never, paths(forbidden).as_bytes()).1;
+    for at in [0, 999, 2_999] {
+        assert_eq!(found(Some(at)), [Rule::ExpectationFailed], "{at}");
+    }
+    assert_eq!(found(None), []);
+}
