@@ -193,7 +193,7 @@ pub enum TextUpdate<'a> {
 #[derive(Debug, Clone)]
 pub struct CallUpdate<'a> {
     pub(crate) change: CallChange,
-    /// The number of the call in the stream, from 1; 0 if it was not started, or is not followed.
+    /// The number of the call in the stream, from 1; 0 if it is not open.
     pub(crate) number: u64,
     pub(crate) call: &'a Call<'a>,
     pub(crate) action: Action,
@@ -249,6 +249,11 @@ impl<'a> CallUpdate<'a> {
         durations.find(|duration| (0.0..=DURATION_MS_MAX).contains(duration))
     }
 
+    /// Whether an event of this agent may say that a call was refused.
+    pub(crate) fn has_refusals(&self) -> bool {
+        !self.rules.refusals.is_empty()
+    }
+
     fn completion_rules(&self) -> Option<&'a CallRules> {
         matches!(self.change, CallChange::Completed(_)).then_some(self.rules)
     }
@@ -283,4 +288,11 @@ pub enum CallChange {
     StartedAgain,
     /// It completed.
     Completed(CallOutcome),
+    /// It has completed before, and now the agent says that it was refused.
+    Refused {
+        /// What its completion said.
+        instead_of: CallOutcome,
+        /// How it was refused.
+        outcome: CallOutcome,
+    },
 }

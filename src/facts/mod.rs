@@ -64,7 +64,7 @@ pub(crate) struct RareFacts<'e> {
     pub(crate) started: Vec<Call<'e>>,
     pub(crate) completed: Vec<(Call<'e>, CallOutcome)>,
     /// Calls that were refused, whatever their completions say.
-    pub(crate) refused: Vec<(BoundedId, CallOutcome)>,
+    pub(crate) refused: Vec<(Call<'e>, CallOutcome)>,
     /// The group of the texts that follow.
     pub(crate) next_group: Option<String>,
     pub(crate) abandons_text: bool,
@@ -105,7 +105,9 @@ impl RareFacts<'_> {
             format!("{id:?} {tool:?} {tool_key:?} {may_repeat} {without_start:?} {known:?}")
         };
         let started: Vec<_> = self.started.iter().map(call).collect();
-        let completed: Vec<_> = self.completed.iter().map(|(it, end)| (call(it), end)).collect();
+        let ended = |(it, end): &(Call<'_>, CallOutcome)| (call(it), *end);
+        let completed: Vec<_> = self.completed.iter().map(ended).collect();
+        let refused: Vec<_> = self.refused.iter().map(ended).collect();
         let facts = self.run_facts.iter().map(|update| match update {
             FactUpdate::Text(fact, _) => format!("{fact:?}"),
             FactUpdate::Structured(_) => "structured".to_owned(),
@@ -113,7 +115,7 @@ impl RareFacts<'_> {
         });
         let facts: Vec<_> = facts.collect();
         let end = self.end.map(|end| (end.is_terminal, end.is_provisional, end.outcome));
-        let Self { refused, next_group, error, progress, unknown_values, final_is, .. } = self;
+        let Self { next_group, error, progress, unknown_values, final_is, .. } = self;
         let marks = [
             self.may_restart_session,
             self.abandons_text,
@@ -235,7 +237,7 @@ impl<'e> Facts<'e> {
         self.rare.as_ref().map_or(&[], |rare| &rare.completed)
     }
 
-    pub(crate) fn refused(&self) -> &[(BoundedId, CallOutcome)] {
+    pub(crate) fn refused(&self) -> &[(Call<'_>, CallOutcome)] {
         self.rare.as_ref().map_or(&[], |rare| &rare.refused)
     }
 

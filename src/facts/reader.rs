@@ -14,7 +14,7 @@ use crate::json::JsonRef;
 use crate::profile::path::{Finder, Path, Scope};
 use crate::profile::{
     BackgroundRule, CallOutcome, CallRule, Profile, RunOutcome, TerminalOutcome, TerminalPolicy,
-    TextMode, ToolName,
+    TextMode, ToolName, WithoutStart,
 };
 use crate::rules::Rule;
 use crate::stream::Event;
@@ -127,11 +127,11 @@ fn calls<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut 
     is_complete
 }
 
-fn refusals(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) {
+fn refusals<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut Rare<'e>) {
     for open in rules.refusals.iter().filter(|open| open.when.hold(root)) {
         let rule = &profile.calls.refusals[open.rule];
-        let ids = rule.of.objects(root).filter_map(|scope| call_id(scope, &rule.id));
-        let refused: Vec<_> = ids.map(|id| (id, rule.outcome)).collect();
+        let calls = rule.of.objects(root).filter_map(|scope| refused(scope, &rule.id));
+        let refused: Vec<_> = calls.map(|call| (call, rule.outcome)).collect();
         if !refused.is_empty() {
             rare.get_or_insert_default().refused.extend(refused);
         }
@@ -219,6 +219,22 @@ fn call<'p, 'e>(
         is_contradictory: false,
         scope,
         must_match: profile.calls.must_match.iter().map(|path| finder.find(path)).collect(),
+    })
+}
+
+/// A call that an event names by its id only.
+fn refused<'e>(scope: Scope<'e>, id: &[Path]) -> Option<Call<'e>> {
+    Some(Call {
+        id: call_id(scope, id)?,
+        tool: None,
+        tool_key: ToolKey::NoPlace,
+        is_tool_known: true,
+        is_result_known: true,
+        may_repeat: false,
+        without_start: WithoutStart::Ignore,
+        is_contradictory: false,
+        scope,
+        must_match: Vec::new(),
     })
 }
 

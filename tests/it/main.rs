@@ -51,6 +51,7 @@ mod readers;
 mod readme;
 mod recordings;
 mod redact;
+mod refusals;
 mod reports;
 mod run_facts;
 mod schemas;

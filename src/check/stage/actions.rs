@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use crate::check::paths::{below, is_relative};
-use crate::check::{CallChange, CallUpdate, Limit, Note};
+use crate::check::{CallChange, CallUpdate, EndedCalls, Limit, Note};
 use crate::facts::{CommandCounts, Facts};
 use crate::limits::{ACTION_DETAIL_BYTES_MAX, CALL_ID_BYTES_MAX, FILES_MAX};
 use crate::profile::path::Scope;
@@ -42,6 +42,7 @@ pub(crate) struct ActionTable<'p> {
     directory: Option<String>,
     /// By the number of the call.
     open: BTreeMap<u64, OpenAction>,
+    ended: EndedCalls<OpenAction>,
     files: Vec<String>,
     known_files: HashSet<String>,
     commands: CommandCounts,
@@ -64,6 +65,7 @@ impl<'p> ActionTable<'p> {
             rules,
             directory: None,
             open: BTreeMap::new(),
+            ended: EndedCalls::default(),
             files: Vec::new(),
             known_files: HashSet::new(),
             commands: CommandCounts::default(),
@@ -83,14 +85,31 @@ impl<'p> ActionTable<'p> {
             self.directory = Some(directory.clone().into_owned());
         }
         for update in updates {
+            if let CallChange::Refused { instead_of, .. } = update.change {
+                self.refused(update, instead_of);
+                continue;
+            }
             let mut open = self.open.remove(&update.number).unwrap_or_default();
             update.action = self.action(&mut open, update);
-            match update.change {
-                CallChange::Started | CallChange::StartedAgain => {
-                    self.open.insert(update.number, open);
-                }
-                CallChange::Completed(outcome) => self.count(&update.action, outcome),
+            if let CallChange::Completed(outcome) = update.change {
+                self.count(&update.action, outcome);
+                self.ended.add(update, open);
+            } else {
+                self.open.insert(update.number, open);
             }
+        }
+    }
+
+    /// A call that has been counted was refused.
+    fn refused(&mut self, update: &mut CallUpdate<'_>, instead_of: CallOutcome) {
+        let Some(mut known) = self.ended.get(update).map(std::mem::take) else { return };
+        update.action = self.named(&mut known, None);
+        let has_failed = instead_of == CallOutcome::Failed;
+        if has_failed && update.action.kind == ActionKind::Command {
+            self.commands.failed -= 1;
+        }
+        if let Some(call) = self.ended.get(update) {
+            *call = known;
         }
     }
 

@@ -21,7 +21,6 @@ use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::{clipped, shown};
 
 pub(super) use call_arguments::{CallArguments, KeptValue};
-pub(crate) use call_counts::CorrectedCall;
 pub use call_counts::{CallCounts, CallRow};
 use call_name::{name, named, tool};
 use untracked::UntrackedCalls;
@@ -39,8 +38,6 @@ pub(crate) struct CallTable<'p> {
     arguments: CallArguments,
     rows: Vec<CallRow>,
     counts: CallCounts,
-    /// Calls whose outcome the latest event changed after their completion.
-    corrected: Vec<CorrectedCall>,
     /// The number of the latest call.
     latest: u64,
     /// Calls of earlier turns that never ended.
@@ -89,7 +86,6 @@ impl<'p> CallTable<'p> {
             arguments: CallArguments::default(),
             rows: Vec::new(),
             counts: CallCounts::default(),
-            corrected: Vec::new(),
             latest: 0,
             open_in_earlier_turns: 0,
             untracked_calls: UntrackedCalls::default(),
@@ -121,15 +117,16 @@ impl<'p> CallTable<'p> {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
         let rules = self.rules;
         let update = |(change, number), call| CallUpdate::new(change, number, call, rules);
-        self.corrected.clear();
         for call in facts.started() {
             let key = self.hash(&call.id);
             let (change, diagnostic) = self.start(key, call, facts.line);
             updates.extend(change.map(|change| update(change, call)));
             found.extend(diagnostic.map(at));
         }
-        for (id, outcome) in facts.refused() {
-            found.extend(self.refuse(id, *outcome).map(at));
+        for (call, outcome) in facts.refused() {
+            let (change, diagnostic) = self.refuse(&call.id, *outcome);
+            updates.extend(change.map(|change| update(change, call)));
+            found.extend(diagnostic.map(at));
         }
         for (call, outcome) in facts.completed() {
             let key = self.hash(&call.id);
@@ -203,18 +200,22 @@ impl<'p> CallTable<'p> {
     }
 
     /// Another event than the completion says that a call was refused.
-    fn refuse(&mut self, id: &BoundedId, outcome: CallOutcome) -> Option<Diagnostic> {
+    fn refuse(&mut self, id: &BoundedId, outcome: CallOutcome) -> Effect {
         if let Some(open) = self.open.get_mut(&self.state.hash_one(id)) {
             open.refusal = Some(outcome);
-            return None;
+            return (None, None);
         }
-        let row = self.rows.iter_mut().rev().find(|row| row.id == id.as_str())?;
-        let reported = std::mem::replace(row.outcome.as_mut()?, outcome);
-        self.counts.replace(reported, outcome);
-        let (call, tool) = (row.id.clone(), row.tool.clone());
-        self.corrected.push(CorrectedCall { id: call, tool, counted: reported, outcome });
+        let mut rows = self.rows.iter_mut().rev();
+        let Some(row) = rows.find(|row| row.id == id.as_str()) else { return (None, None) };
+        let Some(known) = row.outcome.as_mut().filter(|known| **known != outcome) else {
+            return (None, None);
+        };
+        let instead_of = std::mem::replace(known, outcome);
+        self.counts.replace(instead_of, outcome);
         let name = named(row.tool.as_deref(), id);
-        (!reported.is_refusal()).then(|| denied(&name, outcome, row.started_line))
+        let diagnostic = || denied(&name, outcome, row.started_line);
+        let change = CallChange::Refused { instead_of, outcome };
+        (Some((change, 0)), (!instead_of.is_refusal()).then(diagnostic))
     }
 
     /// Whether a completion says two things at once.
@@ -368,11 +369,6 @@ impl<'p> CallTable<'p> {
             None => Start::Unknown,
             Some(open) => open.tool.as_deref().map_or(Start::Unnamed, Start::Named),
         }
-    }
-
-    /// Calls that did not end as their completion said, by the latest event.
-    pub(crate) fn take_corrected(&mut self) -> Vec<CorrectedCall> {
-        std::mem::take(&mut self.corrected)
     }
 
     pub(crate) fn counts(&self) -> CallCounts {

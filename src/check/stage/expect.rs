@@ -160,20 +160,24 @@ impl<'c> ExpectCheck<'c> {
     }
 
     fn call(&mut self, line: u64, update: &CallUpdate<'_>) {
+        if let CallChange::Refused { outcome, .. } = update.change {
+            let mut ended = self.ended.iter_mut().rev();
+            if let Some(call) = ended.find(|call| call.has_id(update.id())) {
+                call.outcome = Some(outcome);
+            }
+            return;
+        }
         let mut call = self.open.remove(&update.number).unwrap_or_else(|| {
             self.seen += 1;
-            SeenCall::new(update.number, line)
+            SeenCall::new(update.id(), line)
         });
         let expected = self.expected.iter().map(|(expected, _)| *expected);
         call.observe(&update.action, self.directory.as_deref(), expected);
-        match update.change {
-            CallChange::Started | CallChange::StartedAgain => {
-                self.open.insert(update.number, call);
-            }
-            CallChange::Completed(outcome) => {
-                call.outcome = Some(outcome);
-                self.end(call);
-            }
+        if let CallChange::Completed(outcome) = update.change {
+            call.outcome = Some(outcome);
+            self.end(call);
+        } else {
+            self.open.insert(update.number, call);
         }
     }
 

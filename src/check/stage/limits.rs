@@ -92,11 +92,17 @@ impl LimitCheck {
     ) {
         for Limited { of, limit, exceeded } in &self.limited {
             let reading = of.read(facts, calls);
-            if let Some(((line, offset), figure)) = exceeded {
-                let message = format!("the run {}; the limit is {limit}", of.reached(*figure));
+            // A call that failed may turn out to have been refused; that an ended run had to end
+            // stays.
+            let reached = exceeded.map(|(place, figure)| match reading.known {
+                Some(known) if !was_stopped && of.may_shrink() => (place, known),
+                _ => (place, figure),
+            });
+            if let Some(((line, offset), figure)) = reached.filter(|(_, it)| it > limit) {
+                let message = format!("the run {}; the limit is {limit}", of.reached(figure));
                 let mut diagnostic = Diagnostic::new(Rule::LimitExceeded, message);
                 diagnostic.note = was_stopped.then(|| "the run was ended".to_owned());
-                found.push(diagnostic.at(*line, *offset));
+                found.push(diagnostic.at(line, offset));
             } else if !reading.is_whole || of.is_of_calls() && !shows_calls {
                 let what = of.name();
                 let message =
@@ -127,6 +133,11 @@ impl Figure {
                 }
             }
         }
+    }
+
+    /// Whether an event can make the figure smaller.
+    fn may_shrink(self) -> bool {
+        matches!(self, Self::FailedCalls)
     }
 
     fn is_of_calls(self) -> bool {

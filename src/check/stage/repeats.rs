@@ -93,6 +93,6 @@ fn is_new(update: &CallUpdate<'_>) -> bool {
     match update.change {
         CallChange::Started => true,
         CallChange::Completed(_) => update.number == 0,
-        CallChange::StartedAgain => false,
+        CallChange::StartedAgain | CallChange::Refused { .. } => false,
     }
 }

@@ -11,8 +11,6 @@ use crate::limits::{
 };
 use crate::profile::{CallOutcome, Profile};
 
-use super::calls::CorrectedCall;
-
 /// Collects the figures of one run.
 #[derive(Debug)]
 pub(crate) struct StatsCollector {
@@ -83,7 +81,7 @@ impl StatsCollector {
     }
 
     /// Observes an event of the run.
-    pub(crate) fn observe(&mut self, event: &CheckedEvent<'_>, corrected: &[CorrectedCall]) {
+    pub(crate) fn observe(&mut self, event: &CheckedEvent<'_>) {
         let details = event.details(&mut self.details);
         for update in &details.thinking {
             self.reasoning(update);
@@ -96,9 +94,6 @@ impl StatsCollector {
         }
         for update in event.calls {
             self.call(event.facts, update);
-        }
-        for call in corrected {
-            self.correct(call);
         }
     }
 
@@ -210,6 +205,9 @@ impl StatsCollector {
                 }
             }
             CallChange::Completed(outcome) => self.completed(facts, update, outcome),
+            CallChange::Refused { instead_of, outcome } => {
+                self.refused(update, instead_of, outcome);
+            }
         }
     }
 
@@ -252,18 +250,17 @@ impl StatsCollector {
         keep_longest(&mut self.stats.slowest_calls, call, |it| it.duration_ms);
     }
 
-    /// A call that was counted ended in another way.
-    fn correct(&mut self, call: &CorrectedCall) {
-        let tool = call.tool.as_deref().unwrap_or_default();
-        let Some(figures) = self.tools.get_mut(tool) else { return };
-        let counted = figures.counts.count(call.counted);
+    /// A call that was counted was refused.
+    fn refused(&mut self, update: &CallUpdate<'_>, counted: CallOutcome, outcome: CallOutcome) {
+        let Some(figures) = self.tools.get_mut(&update.action.tool) else { return };
+        let counted = figures.counts.count(counted);
         if let Some(left) = counted.checked_sub(1) {
             *counted = left;
-            *figures.counts.count(call.outcome) += 1;
+            *figures.counts.count(outcome) += 1;
         }
-        let slow = self.stats.slowest_calls.iter_mut().find(|slow| slow.id == call.id);
+        let slow = self.stats.slowest_calls.iter_mut().find(|slow| slow.id == update.id());
         if let Some(slow) = slow {
-            slow.outcome = call.outcome;
+            slow.outcome = outcome;
         }
     }
 

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::check::{CallChange, CallUpdate, CheckedEvent, Observer, StreamSummary, TextUpdate};
+use crate::check::{
+    CallChange, CallUpdate, CheckedEvent, EndedCalls, Observer, StreamSummary, TextUpdate,
+};
 use crate::limits::{CALL_ROWS_MAX, COMPARED_LINES_MAX, TEXT_BYTES_MAX};
 use crate::profile::CallOutcome;
 use crate::rules::escape::{split_before, visible};
@@ -13,6 +15,8 @@ pub(crate) struct Outline {
     calls: Vec<OutlinedCall>,
     /// Where open calls are in the list, by their numbers.
     open: HashMap<u64, usize>,
+    /// Where the latest calls that ended are in the list.
+    ended: EndedCalls<usize>,
     /// The texts of the assistant, one after the other, each with a line feed behind it.
     text: String,
     /// Where the open text begins.
@@ -47,6 +51,12 @@ impl Outline {
     }
 
     fn call(&mut self, update: &CallUpdate<'_>) {
+        if let CallChange::Refused { outcome, .. } = update.change {
+            if let Some(index) = self.ended.get(update) {
+                self.calls[*index].outcome = Some(outcome);
+            }
+            return;
+        }
         let known = self.open.get(&update.number).copied();
         let index = known.unwrap_or(self.calls.len());
         if index == CALL_ROWS_MAX {
@@ -65,10 +75,11 @@ impl Outline {
         }
         match update.change {
             CallChange::Started => drop(self.open.insert(update.number, index)),
-            CallChange::StartedAgain => {}
+            CallChange::StartedAgain | CallChange::Refused { .. } => {}
             CallChange::Completed(outcome) => {
                 call.outcome = Some(outcome);
                 self.open.remove(&update.number);
+                self.ended.add(update, index);
             }
         }
     }

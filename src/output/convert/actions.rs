@@ -41,6 +41,11 @@ impl Actions {
                     self.open.remove(&update.number);
                     lines.push(self.line_of(update, outcome));
                 }
+                CallChange::Refused { instead_of, outcome } => {
+                    let call = self.completed(update, outcome);
+                    let text = format!("{call} (reported as {} before)", instead_of.name());
+                    lines.push(LogLine::new(text, LineStyle::Bad));
+                }
             }
         }
         lines

@@ -249,6 +249,7 @@ impl NormalTarget for AtifTrajectory {
             }
             NormalEvent::End(result) | NormalEvent::Cut(result) => self.end(result, at, out),
             NormalEvent::Turn { .. }
+            | NormalEvent::CallRefused { .. }
             | NormalEvent::Answer { .. }
             | NormalEvent::Usage(_)
             | NormalEvent::Notice { .. }

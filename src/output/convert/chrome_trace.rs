@@ -196,7 +196,9 @@ impl NormalTarget for ChromeTrace {
                 self.instant("defect", rule, now, &args, out);
             }
             NormalEvent::End(result) | NormalEvent::Cut(result) => self.end(result, now, out),
-            NormalEvent::Answer { .. } | NormalEvent::Usage(_) => {}
+            NormalEvent::CallRefused { .. }
+            | NormalEvent::Answer { .. }
+            | NormalEvent::Usage(_) => {}
         }
     }
 }

@@ -3,9 +3,10 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::check::{Outcome, StreamSummary};
+use crate::check::{CallUpdate, Outcome, StreamSummary};
 use crate::facts::{CommandCounts, RunFacts};
 use crate::profile::{ActionKind, NoticeKind, Reason};
+use crate::rules::diagnostic::Diagnostic;
 
 /// The value of `format` in the first event.
 pub(super) const FORMAT: &str = "ndjson-check/1";
@@ -66,6 +67,12 @@ pub(super) enum NormalEvent<'a> {
         /// How long it took, as the agent says.
         #[serde(skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
+    },
+    /// The call has completed, and now the agent says that it was refused.
+    CallRefused {
+        #[serde(flatten)]
+        call: NormalCall<'a>,
+        outcome: &'static str,
     },
     /// The turn or the run is over, and the call has not completed.
     CallUnfinished(NormalCall<'a>),
@@ -132,6 +139,33 @@ pub(super) struct NormalCall<'a> {
     pub(super) files: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) arguments: Option<Value>,
+}
+
+impl<'a> NormalCall<'a> {
+    /// Without its arguments.
+    pub(super) fn new(call: u64, update: &'a CallUpdate<'_>) -> Self {
+        Self {
+            call,
+            id: update.id(),
+            tool: Some(&*update.action.tool).filter(|tool| !tool.is_empty()),
+            kind: update.action.is_kind_known.then_some(update.action.kind),
+            detail: update.detail(),
+            files: &update.action.files,
+            arguments: None,
+        }
+    }
+}
+
+impl<'a> NormalEvent<'a> {
+    pub(super) fn defect(diagnostic: &'a Diagnostic) -> Self {
+        Self::Defect {
+            rule: diagnostic.rule.name(),
+            severity: diagnostic.severity.name(),
+            message: &diagnostic.message,
+            note: diagnostic.note.as_deref(),
+            related_line: diagnostic.related_line,
+        }
+    }
 }
 
 /// What an agent reports in numbers, and its model. What it does not report is absent.

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use super::Formatter;
 use super::normal::{FORMAT, NormalCall, NormalEvent, NormalFigures, RunResult, SessionFacts};
 use super::normal_target::{Emitter, EventTime, NormalTarget};
-use crate::check::TextUpdate;
-use crate::check::{CallChange, CallUpdate, CheckedEvent, Outcome, StreamStart, StreamSummary};
+use crate::check::{
+    CallChange, CallUpdate, CheckedEvent, EndedCalls, Outcome, StreamStart, StreamSummary,
+    TextUpdate,
+};
 use crate::facts::{DetailReader, FactUpdate, Notice, RareFacts, ThinkingUpdate};
 use crate::limits::TEXT_BYTES_MAX;
 use crate::profile::{ErrorSeverity, Profile, RunFact};
@@ -36,6 +38,8 @@ struct Normalizer {
     calls: u64,
     /// Open calls, by their number in the check.
     open_calls: BTreeMap<u64, OpenNormalCall>,
+    /// The numbers of calls that have ended.
+    ended_calls: EndedCalls<u64>,
     /// Is said by the last event, if the stream was cut.
     missing_end: Option<Diagnostic>,
     details: DetailReader,
@@ -102,7 +106,7 @@ impl<T: NormalTarget> Formatter for NormalFormatter<T> {
             if diagnostic.rule == Rule::MissingTerminalEvent {
                 state.missing_end = Some(diagnostic.clone());
             } else {
-                emitter.emit(&defect(diagnostic));
+                emitter.emit(&NormalEvent::defect(diagnostic));
             }
         });
     }
@@ -124,6 +128,7 @@ impl Normalizer {
             open: None,
             calls: 0,
             open_calls: BTreeMap::new(),
+            ended_calls: EndedCalls::default(),
             missing_end: None,
             details: DetailReader::new(profile),
             block: 1,
@@ -285,12 +290,19 @@ impl Normalizer {
     }
 
     fn call(&mut self, update: &CallUpdate<'_>, emitter: &mut Emitter<'_>) {
+        if let CallChange::Refused { outcome, .. } = update.change {
+            if let Some(call) = self.ended_calls.get(update) {
+                let (call, outcome) = (NormalCall::new(*call, update), outcome.name());
+                emitter.emit(&NormalEvent::CallRefused { call, outcome });
+            }
+            return;
+        }
         let known = self.open_calls.get(&update.number).filter(|_| update.number > 0);
         let call = known.map_or(self.calls + 1, |known| known.call);
         let is_new = known.is_none();
         self.calls = self.calls.max(call);
         let id = update.id();
-        let short = normal_call(call, id, update);
+        let short = NormalCall::new(call, update);
         let whole = || NormalCall { arguments: update.arguments(), ..short.clone() };
         match update.change {
             CallChange::Completed(outcome) => {
@@ -298,11 +310,12 @@ impl Normalizer {
                     emitter.emit(&NormalEvent::CallStarted(whole()));
                 }
                 self.open_calls.remove(&update.number);
+                self.ended_calls.add(update, call);
                 let (call, outcome, result) = (short, outcome.name(), update.result());
                 let (result, duration_ms) = (result.as_deref(), milliseconds(update.duration_ms()));
                 emitter.emit(&NormalEvent::CallCompleted { call, outcome, result, duration_ms });
             }
-            CallChange::Started | CallChange::StartedAgain => {
+            CallChange::Started | CallChange::StartedAgain | CallChange::Refused { .. } => {
                 emitter.emit(&if is_new {
                     NormalEvent::CallStarted(whole())
                 } else {
@@ -337,7 +350,7 @@ impl Normalizer {
         if is_over {
             self.close_text(emitter);
             if let Some(diagnostic) = self.missing_end.take() {
-                emitter.emit(&defect(&diagnostic));
+                emitter.emit(&NormalEvent::defect(&diagnostic));
             }
         }
         self.unfinished(emitter);
@@ -346,28 +359,6 @@ impl Normalizer {
         let result = RunResult::new(summary, cut_text);
         let end = if is_over { NormalEvent::End } else { NormalEvent::Cut };
         emitter.emit(&end(result));
-    }
-}
-
-fn normal_call<'a>(call: u64, id: &'a str, update: &'a CallUpdate<'_>) -> NormalCall<'a> {
-    NormalCall {
-        call,
-        id,
-        tool: Some(&*update.action.tool).filter(|tool| !tool.is_empty()),
-        kind: update.action.is_kind_known.then_some(update.action.kind),
-        detail: update.detail(),
-        files: &update.action.files,
-        arguments: None,
-    }
-}
-
-fn defect(diagnostic: &Diagnostic) -> NormalEvent<'_> {
-    NormalEvent::Defect {
-        rule: diagnostic.rule.name(),
-        severity: diagnostic.severity.name(),
-        message: &diagnostic.message,
-        note: diagnostic.note.as_deref(),
-        related_line: diagnostic.related_line,
     }
 }
 

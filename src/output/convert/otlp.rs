@@ -231,7 +231,8 @@ impl NormalTarget for OtlpSpans {
                 self.note(now, "defect", &attributes);
             }
             NormalEvent::End(result) | NormalEvent::Cut(result) => self.end(result, now, out),
-            NormalEvent::TextDelta { .. }
+            NormalEvent::CallRefused { .. }
+            | NormalEvent::TextDelta { .. }
             | NormalEvent::Text { .. }
             | NormalEvent::TextAbandoned { .. }
             | NormalEvent::Answer { .. }

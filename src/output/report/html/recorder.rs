@@ -119,6 +119,8 @@ impl Recorder {
             match update.change {
                 CallChange::Started | CallChange::StartedAgain => self.start(update, moment),
                 CallChange::Completed(outcome) => self.complete(update, outcome, moment),
+                // The summary has the outcomes of all calls.
+                CallChange::Refused { .. } => {}
             }
         }
         for update in event.text() {

@@ -1,0 +1,107 @@
+//! A call that failed, and of which the agent says later that it was refused.
+
+use ndjson_check::{CallChange, CallCounts, CallOutcome, CheckedEvent, Observer, ProducerExit};
+
+use crate::streams::{cases, root, run_on, text};
+use crate::support::checker;
+
+/// Claude's `result` says that a write was denied, after a completion that only failed.
+fn refused_at_the_end() -> Vec<u8> {
+    std::fs::read(root().join("fixtures/agents/claude/denials-in-the-result.ndjson")).unwrap()
+}
+
+fn printed(flags: &[&str], stream: &[u8]) -> (i32, String) {
+    let output = run_on(flags, stream);
+    (output.status.code().unwrap(), text(&output.stdout))
+}
+
+#[test]
+fn every_output_says_that_it_was_refused() {
+    let stream = refused_at_the_end();
+    let (code, report) = printed(&[], &stream);
+    assert!(code == 0 && report.contains("1 tool call (1 denied)"), "{report}");
+    for form in ["text", "transcript"] {
+        let (_, log) = printed(&["--quiet", "--to", form], &stream);
+        assert!(log.contains("Denied: write file a.md (reported as failed before)"), "{log}");
+    }
+    let (_, events) = printed(&["--quiet", "--to", "events"], &stream);
+    let refused = r#"{"type":"call_refused","call":1,"id":"toolu_01","tool":"Write","kind":"write","detail":"a.md","files":["a.md"],"outcome":"denied","line":5}"#;
+    assert!(events.lines().any(|line| line == refused), "{events}");
+    let (code, report) = printed(&["--max-failed-calls", "0"], events.as_bytes());
+    assert!(code == 0 && report.contains("1 tool call (1 denied)"), "{report}");
+    let (_, stats) = printed(&["--stats"], &stream);
+    assert!(stats.contains("  Write      1       0        1     0 "), "{stats}");
+}
+
+#[test]
+fn it_counts_for_no_demand() {
+    let stream = refused_at_the_end();
+    let demands = [
+        "limits.failed-calls = 0",
+        "expect.calls = [{ kind = \"write\", at-most = 0 }]",
+        "expect.writes.never = [\"**\"]",
+    ];
+    let file = tempfile::NamedTempFile::new().unwrap();
+    for demand in demands {
+        std::fs::write(file.path(), demand).unwrap();
+        let flags = ["--strict", "--allow", "denied-call", "--allow", "all-calls-refused"];
+        let config = ["--config", file.path().to_str().unwrap()];
+        let flags: Vec<&str> = flags.into_iter().chain(config).collect();
+        let (code, report) = printed(&flags, &stream);
+        assert_eq!(code, 0, "{demand}: {report}");
+        // Without the refusal, it counts.
+        let failed =
+            text(&stream).replace("\"tool_use_id\":\"toolu_01\",\"tool_input\"", "\"tool_input\"");
+        let (code, report) = printed(&flags, failed.as_bytes());
+        assert_eq!(code, 1, "{demand}: {report}");
+    }
+}
+
+/// Counts the outcomes that an observer is told.
+#[derive(Default)]
+struct Told(CallCounts);
+
+impl Told {
+    fn count(&mut self, outcome: CallOutcome) -> &mut u64 {
+        match outcome {
+            CallOutcome::Succeeded => &mut self.0.succeeded,
+            CallOutcome::Failed => &mut self.0.failed,
+            CallOutcome::Rejected => &mut self.0.rejected,
+            CallOutcome::Denied => &mut self.0.denied,
+            _ => &mut self.0.unknown,
+        }
+    }
+}
+
+impl Observer for Told {
+    fn event(&mut self, event: &CheckedEvent<'_>) {
+        for call in event.calls() {
+            match call.change() {
+                CallChange::Completed(outcome) => *self.count(outcome) += 1,
+                CallChange::Refused { instead_of, outcome } => {
+                    *self.count(instead_of) -= 1;
+                    *self.count(outcome) += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Goal: whoever follows the calls knows in the end what the report says.
+#[test]
+fn an_observer_is_told_of_every_outcome() {
+    for case in cases() {
+        let mut told = Told::default();
+        let mut checker = checker(case.flags.iter().map(String::as_str));
+        let mut stream = checker.stream("a");
+        let fed = stream.feed(&case.bytes(), &mut told);
+        let Ok(summary) = fed.and_then(|()| stream.finish(&ProducerExit::default(), &mut told))
+        else {
+            continue;
+        };
+        let CallCounts { total, unfinished, .. } = summary.call_counts;
+        (told.0.total, told.0.unfinished) = (total, unfinished);
+        assert_eq!(told.0, summary.call_counts, "{}", case.path.display());
+    }
+}
