@@ -59,6 +59,13 @@ impl CheckerBuilder {
         self
     }
 
+    /// The configuration file from which the options are, for a note in the summary.
+    #[cfg(feature = "cli")]
+    pub(crate) fn config_file(mut self, file: Option<String>) -> Self {
+        self.options.config_file = file;
+        self
+    }
+
     /// The format that the agent was asked for. Without it, the first event shows it.
     #[must_use]
     pub fn format(mut self, format: Format) -> Self {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::stage::expect::Expected;
 use super::stage::repeats::REPEATED_CALLS;
-use super::{Format, Limits};
+use super::{Format, Limits, Note};
 use crate::error::Error;
 use crate::facts::FactReader;
 use crate::json::Schema;
@@ -23,6 +23,8 @@ use crate::stream::Event;
 #[expect(clippy::struct_excessive_bools, reason = "each is an option")]
 pub(crate) struct Options {
     pub(crate) severities: Severities,
+    /// The configuration file that set these options, if one did.
+    pub(crate) config_file: Option<String>,
     /// The format that the agent was asked for; without one the first event shows it.
     pub(crate) format: Option<Format>,
     /// Whether the stream is one array; without it the first bytes show it.
@@ -53,6 +55,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             severities: Severities::default(),
+            config_file: None,
             format: None,
             is_array: None,
             repeated_calls: REPEATED_CALLS,
@@ -66,6 +69,16 @@ impl Default for Options {
             expected: Arc::default(),
             is_plain: false,
         }
+    }
+}
+
+impl Options {
+    /// What a reader should know of the options: what the check was told not to look for.
+    pub(super) fn notes(&self) -> Vec<Note> {
+        let file = self.config_file.clone().map(|file| Note::Configured { file });
+        let rules = self.severities.turned_off();
+        let off = (!rules.is_empty()).then_some(Note::RulesOff { rules });
+        file.into_iter().chain(off).collect()
     }
 }
 

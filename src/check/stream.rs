@@ -272,7 +272,7 @@ impl<'c> StreamCheck<'c> {
 
     fn notes(&self, end: &EndOfRun<'_>, exit: &ProducerExit) -> Vec<Note> {
         let is_ndjson = self.lines.is_ndjson();
-        let mut notes = Vec::new();
+        let mut notes = self.contract.options().notes();
         if self.source == ProfileSource::Fallback && is_ndjson {
             let profile = self.contract.profile().name.clone();
             notes.push(Note::ProfileFallback { profile, has_events: self.run.events > 0 });

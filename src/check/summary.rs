@@ -137,6 +137,16 @@ pub struct StreamSummary {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
+    /// A configuration file was read.
+    Configured {
+        /// Its name.
+        file: String,
+    },
+    /// Rules were turned off, by the configuration file or by an option.
+    RulesOff {
+        /// Which ones.
+        rules: Vec<Rule>,
+    },
     /// No profile was named, and no event shows which agent wrote the stream.
     ProfileFallback {
         /// The profile that was used.
@@ -240,9 +250,16 @@ pub enum Limit {
 }
 
 impl Note {
+    /// Whether it is about the check, and so the same for every stream.
+    pub(crate) fn is_of_check(&self) -> bool {
+        matches!(self, Self::Configured { .. } | Self::RulesOff { .. })
+    }
+
     /// The name in reports.
     pub fn name(&self) -> &'static str {
         match self {
+            Self::Configured { .. } => "configured",
+            Self::RulesOff { .. } => "rules-off",
             Self::ProfileFallback { .. } => "profile-fallback",
             Self::VersionOutOfRange { .. } => "version-out-of-range",
             Self::DiagnosticsOmitted { .. } => "diagnostics-omitted",
@@ -264,6 +281,13 @@ impl Note {
 impl fmt::Display for Note {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Configured { file } => write!(out, "configured by {}", shown(file)),
+            Self::RulesOff { rules } => {
+                let names: Vec<&str> = rules.iter().map(|rule| rule.name()).collect();
+                let verb = if rules.len() == 1 { "is" } else { "are" };
+                write!(out, "{} {verb} off: ", counted(rules.len() as u64, "rule"))?;
+                out.write_str(&names.join(", "))
+            }
             Self::ProfileFallback { profile, has_events: true } => {
                 write!(out, "using profile {profile}: no event identifies the agent")
             }

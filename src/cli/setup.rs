@@ -16,6 +16,7 @@ pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
     let mut builder = Checker::builder()
         .profile(config.profile().unwrap_or(AUTO))
         .strict(config.is_strict())
+        .config_file(config.file().map(|file| file.display().to_string()))
         .limits(config.limits())
         .repeated_calls(cli.repeated_calls)
         .max_line_bytes(cli.max_line_bytes.0)

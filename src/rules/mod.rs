@@ -160,12 +160,13 @@ impl fmt::Display for Rule {
 #[derive(Debug, Clone)]
 pub(crate) struct Severities {
     of: Vec<Option<Severity>>,
+    is_strict: bool,
 }
 
 impl Severities {
     pub(crate) fn new(strict: bool) -> Self {
         let severity = if strict { Rule::strict_severity } else { Rule::severity };
-        Self { of: Rule::ALL.iter().map(|&rule| severity(rule)).collect() }
+        Self { of: Rule::ALL.iter().map(|&rule| severity(rule)).collect(), is_strict: strict }
     }
 
     pub(crate) fn set(&mut self, rule: Rule, severity: Option<Severity>) {
@@ -174,6 +175,13 @@ impl Severities {
 
     pub(crate) fn of(&self, rule: Rule) -> Option<Severity> {
         self.of[rule as usize]
+    }
+
+    /// The rules that were turned off, and would not be off by themselves.
+    pub(crate) fn turned_off(&self) -> Vec<Rule> {
+        let own = Self::new(self.is_strict);
+        let is_turned_off = |rule: &&Rule| self.of(**rule).is_none() && own.of(**rule).is_some();
+        Rule::ALL.iter().filter(is_turned_off).copied().collect()
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
-use ndjson_check::internals::satisfies;
+use ndjson_check::internals::{REPORT_SCHEMA, satisfies};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -279,4 +279,50 @@ fn the_schema_and_the_examples_agree_with_the_program() {
     ] {
         assert!(!is_valid(wrong), "{wrong}");
     }
+}
+
+/// Goal: a reader of any report sees what the check was told not to look for.
+#[test]
+fn reports_say_what_was_turned_off() {
+    let stream = fs::read_to_string(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();
+    let config = "[rules]\nunfinished-call = \"off\"\nrun-failed = \"off\"\n";
+    let files = [(NAME, config), ("a.ndjson", &stream), ("b.ndjson", &stream)];
+    let folder = folder(&files);
+    let report = |arguments: &[&str]| {
+        let arguments = [arguments, &["--allow", "empty-answer", "a.ndjson", "b.ndjson"]].concat();
+        text(&run_in(folder.path(), &arguments).stdout)
+    };
+    // A rule that is off by itself was not turned off.
+    let off = "2 rules are off: unfinished-call, empty-answer";
+    let human = report(&[]);
+    assert_eq!(human.matches(off).count(), 1, "{human}");
+    assert_eq!(human.matches("a.ndjson: note: configured by `").count(), 1, "{human}");
+    assert!(human.contains(NAME), "{human}");
+    let strict = report(&["--strict"]);
+    let off_in_strict = "3 rules are off: unfinished-call, empty-answer, run-failed";
+    assert_eq!(strict.matches(off_in_strict).count(), 1, "{strict}");
+    for format in ["markdown", "junit"] {
+        let report = report(&["--report", format]);
+        assert!(report.contains(off) && report.contains("configured by"), "{format}: {report}");
+    }
+    let page = folder.path().join("page.html");
+    report(&["--report", &format!("html={}", page.display())]);
+    let pages = folder.path().join("page.pages");
+    let pages: Vec<_> = fs::read_dir(pages).unwrap().map(|it| it.unwrap().path()).collect();
+    let pages: Vec<String> = pages.iter().map(|it| fs::read_to_string(it).unwrap()).collect();
+    assert!(pages.len() == 2 && pages.iter().all(|page| page.contains(off)));
+    let json = report(&["--report", "json"]);
+    for line in json.lines() {
+        assert!(satisfies(REPORT_SCHEMA, line).unwrap(), "{line}");
+        let line: Value = serde_json::from_str(line).unwrap();
+        if line["type"] == "stream" {
+            let notes = &line["notes"];
+            assert_eq!(notes[0]["note"], "configured");
+            assert!(notes[0]["file"].as_str().unwrap().ends_with(NAME));
+            let rules = serde_json::json!(["unfinished-call", "empty-answer"]);
+            assert_eq!((&notes[1]["note"], &notes[1]["rules"]), (&"rules-off".into(), &rules));
+        }
+    }
+    let none = text(&run_in(folder.path(), &["--no-config", "a.ndjson"]).stdout);
+    assert!(!none.contains("note:"), "{none}");
 }

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use super::Report;
 use super::stats::StatsTotals;
 use super::{Sink, Totals, stats_text, summary_text};
-use crate::check::{Observer, Outcome, RunStats, StreamStart, StreamSummary, Verdict};
+use crate::check::{Note, Observer, Outcome, RunStats, StreamStart, StreamSummary, Verdict};
 use crate::error::Error;
 use crate::rules::Severity;
 use crate::rules::diagnostic::{Diagnostic, SchemaLocation};
@@ -19,6 +19,8 @@ pub struct Human<W> {
     stats: StatsTotals,
     /// The figures of the last stream.
     last_stats: Option<Box<RunStats>>,
+    /// What has been said about the check, and is not repeated for each stream.
+    said: Vec<Note>,
     sink: Sink<W>,
     has_color: bool,
 }
@@ -37,7 +39,8 @@ impl<W: Write> Human<W> {
     /// Writes without colour.
     pub fn new(writer: W) -> Self {
         let (name, stats, last_stats) = (String::new(), StatsTotals::default(), None);
-        Self { name, stats, last_stats, sink: Sink::new(writer), has_color: false }
+        let said = Vec::new();
+        Self { name, stats, last_stats, said, sink: Sink::new(writer), has_color: false }
     }
 
     /// Writes with colour, or without.
@@ -145,9 +148,10 @@ impl<W: Write> Observer for Human<W> {
             let error = self.paint(Style::Quiet, &format!("agent: {}", visible(error)));
             let _ = writeln!(text, "{name} {error}");
         }
-        for note in &summary.notes {
+        for note in summary.notes.iter().filter(|note| !self.said.contains(note)) {
             let _ = writeln!(text, "{name} note: {note}");
         }
+        self.said = summary.notes.iter().filter(|note| note.is_of_check()).cloned().collect();
         let style = match summary.verdict {
             Verdict::Conforming => Style::Good,
             Verdict::NonConforming => Style::Bad,

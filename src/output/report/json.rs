@@ -223,11 +223,15 @@ impl<'a> From<&'a StreamSummary> for StreamLine<'a> {
 
 impl From<&Note> for NoteObject {
     fn from(note: &Note) -> Self {
-        let limit = match note {
-            Note::LimitReached(limit) => Some(limit.name()),
-            _ => None,
-        };
-        Self { note: note.name(), limit, message: note.to_string() }
+        let plain = Self { note: note.name(), message: note.to_string(), ..Self::default() };
+        match note {
+            Note::LimitReached(limit) => Self { limit: Some(limit.name()), ..plain },
+            Note::Configured { file } => Self { file: Some(file.clone()), ..plain },
+            Note::RulesOff { rules } => {
+                Self { rules: rules.iter().map(|rule| rule.name()).collect(), ..plain }
+            }
+            _ => plain,
+        }
     }
 }
 
@@ -311,11 +315,15 @@ struct DiffLine<'a> {
     b: StreamLine<'a>,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct NoteObject {
     note: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rules: Vec<&'static str>,
     message: String,
 }
 
