@@ -12,6 +12,7 @@ use super::stage::demands::DemandCheck;
 use super::stage::drift::Drift;
 use super::stage::expect::Context;
 use super::stage::lines::LineCheck;
+use super::stage::order::OrderCheck;
 use super::stage::repeats::RepeatCheck;
 use super::stage::reported::reported;
 use super::stage::session::SessionCheck;
@@ -35,6 +36,7 @@ pub(super) struct Run<'c> {
     incomplete_events: u64,
     pub(super) drift: Drift,
     pub(super) session: SessionCheck<'c>,
+    order: OrderCheck<'c>,
     pub(super) calls: CallTable<'c>,
     pub(super) actions: ActionTable<'c>,
     repeats: RepeatCheck,
@@ -56,6 +58,7 @@ impl<'c> Run<'c> {
             incomplete_events: 0,
             drift: Drift::default(),
             session: SessionCheck::new(&profile.session),
+            order: OrderCheck::new(profile.session.order.as_ref()),
             calls: CallTable::new(&profile.calls),
             actions: ActionTable::new(&profile.calls.actions),
             repeats: RepeatCheck::new(contract.options().repeated_calls),
@@ -92,6 +95,7 @@ impl<'c> Run<'c> {
     ) {
         self.events += 1;
         let place = self.terminal.place(facts);
+        self.order.observe(facts, &mut findings.pending);
         let mut text = TextUpdates::new();
         let mut calls = Vec::new();
         match place {

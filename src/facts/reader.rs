@@ -13,8 +13,8 @@ use super::{
 use crate::json::JsonRef;
 use crate::profile::path::{Finder, Path, Scope};
 use crate::profile::{
-    BackgroundRule, CallOutcome, CallRule, Profile, RunOutcome, TerminalOutcome, TerminalPolicy,
-    TextMode, ToolName, WithoutStart,
+    BackgroundRule, CallOutcome, CallRule, EventOrder, Profile, RunOutcome, TerminalOutcome,
+    TerminalPolicy, TextMode, ToolName, WithoutStart,
 };
 use crate::rules::Rule;
 use crate::stream::Event;
@@ -59,6 +59,7 @@ impl FactReader {
             let mut times = profile.session.times.iter().filter(|_| reads_all_times);
             times.find_map(|path| path.find(root)).filter(|it| it.is_number() || it.is_string())
         });
+        let order = order(profile, root);
         let has_ids = calls(profile, rules, root, &mut rare);
         refusals(profile, rules, root, &mut rare);
         background(profile, rules, root, &mut rare);
@@ -91,8 +92,20 @@ impl FactReader {
         let marks =
             Marks { is_incomplete, starts_session, ends_segment, starts_turn, may_follow_end };
         let tag = rules.tag.clone();
-        let template = FactTemplate { tag, tag_status, marks, session, time, texts };
+        let template = FactTemplate { tag, tag_status, marks, session, time, order, texts };
         Plan { template, rare, final_text }
+    }
+}
+
+/// What the event says of its place: a number, or strings.
+fn order<'e>(profile: &Profile, root: JsonRef<'e>) -> [Option<JsonRef<'e>>; 2] {
+    let text = |path: &Path| path.find(root).filter(|it| it.is_string());
+    match &profile.session.order {
+        None => [None, None],
+        Some(EventOrder::Number { number }) => {
+            [number.find(root).filter(|it| it.is_number()), None]
+        }
+        Some(EventOrder::Link { id, after }) => [text(id), text(after)],
     }
 }
 

@@ -258,14 +258,13 @@ fn template(plan: &Plan<'_>, slots: &[Cursor<'_>]) -> Option<FactTemplate<'stati
         (Source::Literal(_), Some(text)) => Some(Source::Literal(text.into_owned())),
         (source, _) => Some(source),
     };
+    let optional = |node: &Option<JsonRef<'_>>| match node {
+        Some(node) => part(node).map(Some),
+        None => Some(None),
+    };
     let text = |text: &TextTemplate<JsonRef<'_>>| {
-        let parts = text.group.as_ref().map(|parts| {
-            let parts = parts.iter().map(|node| match node {
-                Some(node) => part(node).map(Some),
-                None => Some(None),
-            });
-            parts.collect::<Option<_>>()
-        });
+        let parts = text.group.as_ref();
+        let parts = parts.map(|parts| parts.iter().map(optional).collect::<Option<_>>());
         let group = match parts {
             Some(parts) => Some(parts?),
             None => None,
@@ -279,6 +278,7 @@ fn template(plan: &Plan<'_>, slots: &[Cursor<'_>]) -> Option<FactTemplate<'stati
         marks: plan.marks,
         session: plan.session.as_deref().map(|session| Cow::Owned(session.to_owned())),
         time: plan.time.as_ref().and_then(source),
+        order: [optional(&plan.order[0])?, optional(&plan.order[1])?],
         texts: plan.texts.iter().map(text).collect::<Option<_>>()?,
     })
 }

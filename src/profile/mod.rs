@@ -46,7 +46,7 @@ pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
 pub(crate) use load::read_json;
 pub(crate) use noise::{Noise, NoiseKind, NoisePlace};
 pub(crate) use run_facts::{FactValue, RunFact, RunFactRule};
-pub(crate) use session::{Repeats, SessionRules};
+pub(crate) use session::{EventOrder, Repeats, SessionRules};
 pub(crate) use tags::{EventRule, Objects, SingleObjectRules, Tags};
 pub(crate) use template::Template;
 pub(crate) use text::{FinalText, TextDeltas, TextMode, TextRules};

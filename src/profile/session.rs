@@ -26,6 +26,18 @@ pub(crate) struct SessionRules {
     /// Where else an event says when it happened, in milliseconds or as RFC 3339; the first that is
     /// present. Durations come from it, and it may go back.
     pub times: Vec<Path>,
+    /// How events say where they stand among the others.
+    pub order: Option<EventOrder>,
+}
+
+/// How an event says where it stands. An event without these members says nothing.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum EventOrder {
+    /// By its number, which is one more than that of the event before it.
+    Number { number: Path },
+    /// By its id, and that of an event before it.
+    Link { id: Path, after: Path },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -75,6 +87,7 @@ impl Default for SessionRules {
             id_is_constant: true,
             time: None,
             times: Vec::new(),
+            order: None,
         }
     }
 }

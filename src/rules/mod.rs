@@ -91,6 +91,7 @@ rules! {
     DuplicateSessionStart "duplicate-session-start" ERROR, ERROR;
     SessionIdChanged "session-id-changed" ERROR, ERROR;
     TimestampWentBackwards "timestamp-went-backwards" WARNING, ERROR;
+    BrokenSequence "broken-sequence" WARNING, ERROR;
     DuplicateCallStart "duplicate-call-start" ERROR, ERROR;
     CompletionWithoutStart "completion-without-start" ERROR, ERROR;
     RejectedWithoutStart "rejected-without-start" WARNING, ERROR;
@@ -132,6 +133,7 @@ impl Rule {
         matches!(
             self,
             Self::MissingSessionStart
+                | Self::BrokenSequence
                 | Self::CompletionWithoutStart
                 | Self::RejectedWithoutStart
                 | Self::UnfinishedCall

@@ -42,6 +42,7 @@ mod merge;
 #[path = "../mutation/mod.rs"]
 mod mutation;
 mod noise;
+mod order;
 mod outputs;
 mod packages;
 mod pairs;

@@ -10,6 +10,7 @@ pub(super) mod first_events;
 pub(super) mod limits;
 pub(super) mod lines;
 pub(super) mod members;
+pub(super) mod order;
 pub(crate) mod repeats;
 pub(crate) mod reported;
 pub(crate) mod schema;
