@@ -10,6 +10,7 @@ mod details;
 mod names;
 mod reader;
 mod run_facts;
+mod session;
 mod tag_rules;
 mod template;
 mod time;

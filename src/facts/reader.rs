@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
+use super::session::{directory, order};
 use super::tag_rules::{OpenRule, TagCache, TagRules};
 use super::template::{FactTemplate, Plan, TextTemplate, group_key};
 use super::{
@@ -13,8 +14,8 @@ use super::{
 use crate::json::JsonRef;
 use crate::profile::path::{Finder, Path, Scope};
 use crate::profile::{
-    BackgroundRule, CallOutcome, CallRule, EventOrder, Profile, RunOutcome, TerminalOutcome,
-    TerminalPolicy, TextMode, ToolName, WithoutStart,
+    BackgroundRule, CallOutcome, CallRule, Profile, RunOutcome, TerminalOutcome, TerminalPolicy,
+    TextMode, ToolName, WithoutStart,
 };
 use crate::rules::Rule;
 use crate::stream::Event;
@@ -94,25 +95,6 @@ impl FactReader {
         let tag = rules.tag.clone();
         let template = FactTemplate { tag, tag_status, marks, session, time, order, texts };
         Plan { template, rare, final_text }
-    }
-}
-
-/// What the event says of its place: a number, or strings.
-fn order<'e>(profile: &Profile, root: JsonRef<'e>) -> [Option<JsonRef<'e>>; 2] {
-    let text = |path: &Path| path.find(root).filter(|it| it.is_string());
-    match &profile.session.order {
-        None => [None, None],
-        Some(EventOrder::Number { number }) => {
-            [number.find(root).filter(|it| it.is_number()), None]
-        }
-        Some(EventOrder::Link { id, after }) => [text(id), text(after)],
-    }
-}
-
-fn directory<'e>(profile: &Profile, root: JsonRef<'e>, rare: &mut Rare<'e>) {
-    let directory = profile.session.directory.as_ref().and_then(|path| path.find(root)?.as_str());
-    if directory.is_some() {
-        rare.get_or_insert_default().directory = directory;
     }
 }
 

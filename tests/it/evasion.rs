@@ -1,7 +1,6 @@
 //! A model chooses how it spells a command or a path: no spelling evades an expectation.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use ndjson_check::{
     ActionKind, CheckedEvent, Checker, Diagnostic, Expectation, Observer, ProducerExit, Rule,
@@ -10,21 +9,7 @@ use ndjson_check::{
 use serde_json::{Value, json};
 
 use crate::demands::{PLACE, of_kind};
-use crate::support::{builder, cases, check, root};
-
-/// The agents whose streams show commands.
-fn agents_with_commands() -> BTreeSet<String> {
-    let folders = std::fs::read_dir(root().join("src/profile/builtin")).unwrap();
-    let folders = folders.map(|it| it.unwrap().path()).filter(|it| it.is_dir());
-    let has_commands = |folder: &Path| {
-        let profile = std::fs::read_to_string(folder.join("profile.json")).unwrap();
-        let profile: Value = serde_json::from_str(&profile).unwrap();
-        let rules = profile.pointer("/calls/actions/rules").and_then(Value::as_array);
-        rules.into_iter().flatten().any(|rule| rule["kind"] == "command")
-    };
-    let name = |folder: &Path| folder.file_name().unwrap().to_str().unwrap().to_owned();
-    folders.filter(|it| has_commands(it)).map(|it| name(&it)).collect()
-}
+use crate::support::{builder, cases, check, checker};
 
 /// The details of the calls of a kind.
 struct Details(ActionKind, BTreeSet<String>);
@@ -45,10 +30,22 @@ fn commands(checker: &mut Checker, bytes: &[u8]) -> BTreeSet<String> {
 }
 
 fn checked(flags: &[&str], expectation: &Expectation, bytes: &[u8]) -> (StreamSummary, Vec<Rule>) {
-    let checker = builder(flags.iter().copied()).expect(PLACE, expectation.clone());
-    let (summary, found) = check(&mut checker.build().unwrap(), bytes);
+    let built = builder(flags.iter().copied()).expect(PLACE, expectation.clone()).build();
+    let (summary, found) = check(&mut built.unwrap(), bytes);
     let of_expectation = |it: &&Diagnostic| it.rule.name().starts_with("expectation-");
     (summary, found.iter().filter(of_expectation).map(|it| it.rule).collect())
+}
+
+/// The stream with another command, if it has this one as a string, in JSON or in JSON in a string.
+fn with_another_command(stream: &str, command: &str, other: &str) -> Option<String> {
+    let written = |text: &str| json!(text).to_string();
+    let nested = |text: &str| {
+        let written = written(&written(text));
+        written[1..written.len() - 1].to_owned()
+    };
+    let changed = stream.replace(&nested(command), &nested(other));
+    let changed = changed.replace(&written(command), &written(other));
+    (command.len() > 1 && changed != stream).then_some(changed)
 }
 
 /// Goal: a command is judged as a whole, however long it is and whichever half of a call shows it.
@@ -59,7 +56,7 @@ fn a_long_command_is_judged_as_a_whole() {
     let forbidden = |pattern: &str| {
         of_kind("command", |it| (it.matches, it.at_most) = (Some(pattern.to_owned()), Some(0)))
     };
-    let mut tried = BTreeSet::new();
+    let (mut shown, mut tried) = (BTreeSet::new(), BTreeSet::new());
     for case in cases() {
         let agent = case.path.iter().nth(2).unwrap().to_str().unwrap().to_owned();
         if !case.path.starts_with("fixtures/agents") {
@@ -67,15 +64,14 @@ fn a_long_command_is_judged_as_a_whole() {
         }
         let flags: Vec<&str> = case.flags.iter().map(String::as_str).collect();
         let Ok(stream) = String::from_utf8(case.bytes()) else { continue };
-        let found =
-            commands(&mut crate::support::checker(flags.iter().copied()), stream.as_bytes());
-        // Its words are nowhere else in the stream, so that only commands are changed.
-        let written = |text: &str| json!(text).to_string().trim_matches('"').to_owned();
-        let whole = |text: &&String| stream.contains(&format!("\"{}\"", written(text)));
-        let Some(command) = found.iter().filter(|it| it.len() > 1).find(whole) else { continue };
-        let long = format!("{command}; echo {}; git push origin", "x".repeat(70_000));
-        let (from, to) = (format!("\"{}\"", written(command)), format!("\"{}\"", written(&long)));
-        let stream = stream.replace(&from, &to);
+        let found = commands(&mut checker(flags.iter().copied()), stream.as_bytes());
+        shown.extend((!found.is_empty()).then(|| agent.clone()));
+        let Some(stream) = found.iter().find_map(|command| {
+            let long = format!("{command}; echo {}; git push origin", "x".repeat(70_000));
+            with_another_command(&stream, command, &long)
+        }) else {
+            continue;
+        };
         let (summary, rules) = checked(&flags, &forbidden("git push"), stream.as_bytes());
         let calls = summary.call_counts;
         if calls.rejected + calls.denied > 0 {
@@ -91,7 +87,8 @@ fn a_long_command_is_judged_as_a_whole() {
             tried.insert(agent);
         }
     }
-    assert_eq!(tried, agents_with_commands());
+    assert_eq!(tried, shown);
+    assert!(tried.len() >= 29, "{tried:?}");
 }
 
 /// A successful run of Claude that makes these calls, each a tool and its input.
