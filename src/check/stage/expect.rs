@@ -197,8 +197,8 @@ impl<'c> ExpectCheck<'c> {
                 (Question::Calls(pattern), Tallied::Calls(tally)) => {
                     pattern.count(call, shown, tally);
                 }
-                (Question::Writes(pattern), Tallied::Writes(tally)) => {
-                    pattern.count(call, shown, tally);
+                (Question::Writes(_), Tallied::Writes(tally)) => {
+                    WritePattern::count(call, shown, tally);
                 }
                 _ => {}
             }

@@ -31,7 +31,7 @@ impl WritePattern {
     }
 
     /// Counts a call that writes where it may not; `shown` says whether it does, if it writes.
-    pub(super) fn count(&self, call: &SeenCall, shown: Truth, broken: &mut Tally) {
+    pub(super) fn count(call: &SeenCall, shown: Truth, broken: &mut Tally) {
         let writes = call.is_of(ActionKind::Write).max(call.is_of(ActionKind::Delete));
         if !call.was_refused() {
             broken.add(writes.min(shown), call.line);
