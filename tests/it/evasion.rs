@@ -187,7 +187,7 @@ fn a_call_that_changes_very_many_files_is_judged() {
             json!({"type": "turn.completed", "usage": {"input_tokens": 1,
                 "cached_input_tokens": 0, "output_tokens": 1}}),
         ];
-        events.iter().map(|event| format!("{event}\n")).collect()
+        events.map(|event| event.to_string() + "\n").concat()
     };
     let never = Expectation::WritesNever(vec![".github/**".to_owned()]);
     let found = |forbidden| checked(&["--profile", "codex"], &never, paths(forbidden).as_bytes()).1;

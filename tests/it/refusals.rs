@@ -25,7 +25,10 @@ fn every_output_says_that_it_was_refused() {
         assert!(log.contains("Denied: write file a.md (reported as failed before)"), "{log}");
     }
     let (_, events) = printed(&["--quiet", "--to", "events"], &stream);
-    let refused = r#"{"type":"call_refused","call":1,"id":"toolu_01","tool":"Write","kind":"write","detail":"a.md","files":["a.md"],"outcome":"denied","line":5}"#;
+    let refused = concat!(
+        r#"{"type":"call_refused","call":1,"id":"toolu_01","tool":"Write","kind":"write","#,
+        r#""detail":"a.md","files":["a.md"],"outcome":"denied","line":5}"#,
+    );
     assert!(events.lines().any(|line| line == refused), "{events}");
     let (code, report) = printed(&["--max-failed-calls", "0"], events.as_bytes());
     assert!(code == 0 && report.contains("1 tool call (1 denied)"), "{report}");
@@ -68,7 +71,7 @@ impl Told {
             CallOutcome::Failed => &mut self.0.failed,
             CallOutcome::Rejected => &mut self.0.rejected,
             CallOutcome::Denied => &mut self.0.denied,
-            _ => &mut self.0.unknown,
+            CallOutcome::Unknown => &mut self.0.unknown,
         }
     }
 }
