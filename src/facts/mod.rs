@@ -9,6 +9,7 @@ mod bounded_id;
 mod details;
 mod names;
 mod reader;
+mod refusals;
 mod run_facts;
 mod session;
 mod tag_rules;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
+use super::refusals::refusals;
 use super::session::{directory, order};
 use super::tag_rules::{OpenRule, TagCache, TagRules};
 use super::template::{FactTemplate, Plan, TextTemplate, group_key};
@@ -15,7 +16,7 @@ use crate::json::JsonRef;
 use crate::profile::path::{Finder, Path, Scope};
 use crate::profile::{
     BackgroundRule, CallOutcome, CallRule, Profile, RunOutcome, TerminalOutcome, TerminalPolicy,
-    TextMode, ToolName, WithoutStart,
+    TextMode, ToolName,
 };
 use crate::rules::Rule;
 use crate::stream::Event;
@@ -30,7 +31,7 @@ pub(crate) struct FactReader {
 
 type Texts<'e> = SmallVec<[TextTemplate<JsonRef<'e>>; 1]>;
 type Chunks<'e> = SmallVec<[JsonRef<'e>; 1]>;
-type Rare<'e> = Option<Box<RareFacts<'e>>>;
+pub(super) type Rare<'e> = Option<Box<RareFacts<'e>>>;
 
 impl FactReader {
     /// From now on every time of an event is read.
@@ -122,17 +123,6 @@ fn calls<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut 
     is_complete
 }
 
-fn refusals<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut Rare<'e>) {
-    for open in rules.refusals.iter().filter(|open| open.when.hold(root)) {
-        let rule = &profile.calls.refusals[open.rule];
-        let calls = rule.of.objects(root).filter_map(|scope| refused(scope, &rule.id));
-        let refused: Vec<_> = calls.map(|call| (call, rule.outcome)).collect();
-        if !refused.is_empty() {
-            rare.get_or_insert_default().refused.extend(refused);
-        }
-    }
-}
-
 fn background(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) {
     let ids = |open: &[OpenRule], all: &[BackgroundRule]| -> Vec<BoundedId> {
         let rules = open.iter().filter(|open| open.when.hold(root)).map(|open| &all[open.rule]);
@@ -217,22 +207,6 @@ fn call<'p, 'e>(
     })
 }
 
-/// A call that an event names by its id only.
-fn refused<'e>(scope: Scope<'e>, id: &[Path]) -> Option<Call<'e>> {
-    Some(Call {
-        id: call_id(scope, id)?,
-        tool: None,
-        tool_key: ToolKey::NoPlace,
-        is_tool_known: true,
-        is_result_known: true,
-        may_repeat: false,
-        without_start: WithoutStart::Ignore,
-        is_contradictory: false,
-        scope,
-        must_match: Vec::new(),
-    })
-}
-
 /// The tool's name, and whether the profile knows it.
 type KnownTool<'e> = Option<(Cow<'e, str>, bool)>;
 
@@ -262,7 +236,7 @@ fn tool<'p, 'e>(names: &'p [ToolName], finder: &mut Finder<'p, 'e>) -> (KnownToo
 }
 
 /// The id of a call: its parts, which all must be there.
-fn call_id(scope: Scope<'_>, paths: &[Path]) -> Option<BoundedId> {
+pub(super) fn call_id(scope: Scope<'_>, paths: &[Path]) -> Option<BoundedId> {
     let parts = paths.iter().map(|path| path.find(scope)?.scalar_text());
     parts.collect::<Option<SmallVec<[_; 2]>>>().map(|parts| BoundedId::new(&parts))
 }

@@ -1,6 +1,6 @@
 //! What an event says of its session, and of its place in it.
 
-use super::RareFacts;
+use super::reader::Rare;
 use crate::json::JsonRef;
 use crate::profile::path::Path;
 use crate::profile::{EventOrder, Profile};
@@ -18,11 +18,7 @@ pub(super) fn order<'e>(profile: &Profile, root: JsonRef<'e>) -> [Option<JsonRef
 }
 
 /// The directory in which the agent works, in an event that starts a session.
-pub(super) fn directory<'e>(
-    profile: &Profile,
-    root: JsonRef<'e>,
-    rare: &mut Option<Box<RareFacts<'e>>>,
-) {
+pub(super) fn directory<'e>(profile: &Profile, root: JsonRef<'e>, rare: &mut Rare<'e>) {
     let directory = profile.session.directory.as_ref().and_then(|path| path.find(root)?.as_str());
     if directory.is_some() {
         rare.get_or_insert_default().directory = directory;

@@ -1,0 +1,41 @@
+//! Calls that an event says were refused.
+
+use super::reader::{Rare, call_id};
+use super::tag_rules::TagRules;
+use super::{Call, ToolKey};
+use crate::json::JsonRef;
+use crate::profile::path::{Path, Scope};
+use crate::profile::{Profile, WithoutStart};
+
+/// The calls that this event refuses, whatever their completions say.
+pub(super) fn refusals<'e>(
+    profile: &Profile,
+    rules: &TagRules,
+    root: JsonRef<'e>,
+    rare: &mut Rare<'e>,
+) {
+    for open in rules.refusals.iter().filter(|open| open.when.hold(root)) {
+        let rule = &profile.calls.refusals[open.rule];
+        let calls = rule.of.objects(root).filter_map(|scope| refused(scope, &rule.id));
+        let refused: Vec<_> = calls.map(|call| (call, rule.outcome)).collect();
+        if !refused.is_empty() {
+            rare.get_or_insert_default().refused.extend(refused);
+        }
+    }
+}
+
+/// A call that an event names by its id only.
+fn refused<'e>(scope: Scope<'e>, id: &[Path]) -> Option<Call<'e>> {
+    Some(Call {
+        id: call_id(scope, id)?,
+        tool: None,
+        tool_key: ToolKey::NoPlace,
+        is_tool_known: true,
+        is_result_known: true,
+        may_repeat: false,
+        without_start: WithoutStart::Ignore,
+        is_contradictory: false,
+        scope,
+        must_match: Vec::new(),
+    })
+}
