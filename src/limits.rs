@@ -189,9 +189,9 @@ pub(crate) const DUPLICATES_PER_LINE_MAX: usize = 10;
 /// the event into each of its errors, some hundred times in all.
 pub(crate) const VIOLATION_DETAIL_BYTES_MAX: usize = 128 * 1024;
 
-/// Lines that a line waits for while redaction cannot know whether it ends with the start of a
+/// Events that a line waits for while redaction cannot know whether it ends with the start of a
 /// secret.
-pub(crate) const HELD_LINES_MAX: u64 = 4;
+pub(crate) const HELD_EVENTS_MAX: u64 = 4;
 
 /// Lines that wait for redaction, in bytes: a private key may come in hundreds of events.
 pub(crate) const HELD_BYTES_MAX: usize = 1024 * 1024;

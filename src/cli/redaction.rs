@@ -141,6 +141,10 @@ impl<'c, 'o> RedactedCopy<'c, 'o> {
 pub(super) struct Original<'r, 'c, 'o>(pub(super) &'r RefCell<RedactedCopy<'c, 'o>>);
 
 impl Observer for Original<'_, '_, '_> {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        self.0.borrow_mut().redactor.begin(start)
+    }
+
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
         let mut copy = self.0.borrow_mut();
         copy.redactor.diagnostic(diagnostic);

@@ -46,6 +46,7 @@ mod order;
 mod outputs;
 mod packages;
 mod pairs;
+mod planted;
 mod producer;
 mod profiles;
 mod readers;

@@ -254,6 +254,7 @@ fn no_producer_is_known_outside_its_profile() {
         "result",
         "user",
         "delta",
+        "request",
         "error",
         "response",
         "retry",

@@ -2,18 +2,19 @@
 
 use std::ops::Range;
 
-use memchr::memmem;
+use super::borders::{Border, border};
+use super::classes::Runs;
+use super::commands;
+use super::formats::{Body, FORMATS};
+use super::named::{Named, NamedKind, SEPARATORS, behind_separator, cut_name, is_cut_value};
+use super::rows::{LONG, Match, Row};
+use super::values::is_secret_value;
 
-use super::formats::{Body, FORMATS, PEM_BYTES_MAX, URL_PART_BYTES_MAX};
+/// How much of the text before a place shows whether a secret begins there, in bytes.
+pub(super) const CONTEXT_BYTES: usize = 64;
 
-/// How much of the text before a place shows whether a word begins there, in bytes.
-pub(super) const CONTEXT_BYTES: usize = 16;
-
-/// The shortest run behind a prefix that is replaced where the text was cut.
-const CUT_BYTES_MIN: usize = 4;
-
-/// Longest label of a PEM block, in bytes.
-const LABEL_BYTES_MAX: usize = 40;
+/// The shortest start of the value of a variable that is replaced where the text was cut.
+const CUT_VALUE_BYTES_MIN: usize = 6;
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,53 +22,45 @@ pub(super) struct Found {
     pub(super) range: Range<usize>,
     /// The index of its replacement.
     pub(super) format: usize,
-}
-
-/// How much of the text is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TextEnd {
-    /// More may follow.
-    Open,
-    Final,
-    /// The text was cut: the start of a secret is one, too.
-    Cut,
+    /// Whether it reaches the end of the text, and more of it could follow.
+    pub(super) may_go_on: bool,
 }
 
 /// What a search found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Search {
+    /// The secrets in their order.
     pub(super) found: Vec<Found>,
-    /// From here on the text may be the start of a secret, and was not searched.
-    pub(super) open: Option<usize>,
+    pub(super) tail: Option<Tail>,
+}
+
+/// The end of a text that may be the start of a secret.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Tail {
+    pub(super) start: usize,
+    /// What to replace if nothing follows because the text was cut.
+    pub(super) cut: Option<Found>,
 }
 
 /// The formats and the values to look for.
 #[derive(Debug)]
 pub(super) struct SecretFinder {
     rows: Vec<Row>,
-    /// The rows by their first byte, the longest prefix first.
-    by_first: Vec<Vec<usize>>,
-    /// A bit for each pair of bytes that a prefix begins with.
+    /// The rows by their first byte, in the order of the second one, the longest prefix first.
+    by_first: Vec<Vec<(Option<u8>, u16)>>,
+    /// A bit for each pair of bytes that something begins with.
     pairs: Vec<u64>,
     prefix_bytes_max: usize,
     replacements: Vec<String>,
 }
 
-#[derive(Debug)]
-struct Row {
-    prefix: Vec<u8>,
-    body: Body,
-    keeps_prefix: bool,
-    format: usize,
-}
+/// The names of the replacements behind those of the formats.
+const NAMED: usize = FORMATS.len();
+const COOKIE: usize = NAMED + 1;
 
-/// Whether a secret begins at a place.
-enum Match {
-    No,
-    /// It may, if the text goes on.
-    Open,
-    Yes(Found),
-}
+/// What begins an option of a command, and an entry of a `.netrc`.
+const OPTIONS: &[&[u8]] = &[b"--", b"-u", b"-p", b"-a", b"-w"];
+const NETRC: &[u8] = b"password ";
 
 impl SecretFinder {
     /// `values` are further secrets, by the name that the replacement shows.
@@ -76,30 +69,38 @@ impl SecretFinder {
         let mut replacements = Vec::new();
         for format in FORMATS {
             for prefix in format.prefixes {
-                rows.push(Row {
-                    prefix: prefix.as_bytes().to_vec(),
-                    body: format.body,
-                    keeps_prefix: format.keeps_prefix,
-                    format: replacements.len(),
-                });
+                let (prefix, format_index) = (prefix.as_bytes().to_vec(), replacements.len());
+                rows.push(Row { prefix, body: format.body, format: format_index });
             }
             replacements.push(format!("[REDACTED:{}]", format.name));
         }
+        replacements.push("[REDACTED:named-secret]".to_owned());
+        replacements.push("[REDACTED:cookie]".to_owned());
         for (name, forms) in values {
-            rows.extend(forms.iter().map(|form| Row {
-                prefix: form.clone(),
-                body: Body::Nothing,
-                keeps_prefix: false,
-                format: replacements.len(),
-            }));
+            let format = replacements.len();
+            let row = |form: &Vec<u8>| Row { prefix: form.clone(), body: Body::Nothing, format };
+            rows.extend(forms.iter().map(row));
             replacements.push(format!("[REDACTED:{name}]"));
         }
         rows.sort_by_key(|row| std::cmp::Reverse(row.prefix.len()));
-        let (mut by_first, mut pairs) = (vec![Vec::new(); 256], vec![0; 1024]);
+        let mut by_first = vec![Vec::new(); 256];
+        let mut pairs = vec![0; 1024];
         for (index, row) in rows.iter().enumerate() {
-            by_first[usize::from(row.prefix[0])].push(index);
-            let pair = pair(row.prefix[0], row.prefix[1]);
-            pairs[pair / 64] |= 1_u64 << (pair % 64);
+            let (first, second) = (row.prefix[0], row.prefix.get(1).copied());
+            by_first[usize::from(first)].push((second, u16::try_from(index).unwrap_or(u16::MAX)));
+            add_pairs(&mut pairs, first, second);
+        }
+        for rows in &mut by_first {
+            rows.sort_by_key(|(second, _)| *second);
+        }
+        for separator in b"=:>," {
+            // Of several separators the last one counts.
+            for second in (0..=255).filter(|it| !b"=:>{[(<$*%".contains(it)) {
+                add_pairs(&mut pairs, *separator, Some(second));
+            }
+        }
+        for start in OPTIONS.iter().chain(&[&b"||"[..], NETRC]) {
+            add_pairs(&mut pairs, start[0], Some(start[1]));
         }
         let prefix_bytes_max = rows.iter().map(|row| row.prefix.len()).max().unwrap_or_default();
         Self { rows, by_first, pairs, prefix_bytes_max, replacements }
@@ -109,222 +110,237 @@ impl SecretFinder {
         &self.replacements[found.format]
     }
 
-    /// A text with its secrets replaced.
-    pub(super) fn redacted(&self, text: &[u8], end: TextEnd) -> Vec<u8> {
-        let mut out = Vec::with_capacity(text.len());
-        let mut from = 0;
-        for found in self.search(text, 0, end).found {
-            out.extend_from_slice(&text[from..found.range.start]);
-            out.extend_from_slice(self.replacement(&found).as_bytes());
-            from = found.range.end;
-        }
-        out.extend_from_slice(&text[from..]);
-        out
+    /// The secret in a text that the name of a secret belongs to, such as a member of an object.
+    pub(super) fn member_value(&self, value: &[u8]) -> Option<Found> {
+        let format = self.search(value, 0).found.into_iter().next();
+        let is_secret = format.is_none() && is_secret_value(value, true);
+        format.or_else(|| {
+            is_secret.then_some(Found { range: 0..value.len(), format: NAMED, may_go_on: false })
+        })
     }
 
-    /// Searches `text` from `from`; what is before it shows where words begin.
-    pub(super) fn search(&self, text: &[u8], from: usize, end: TextEnd) -> Search {
+    /// Searches `text` from `from`; what is before it shows where words begin, and may be the name or
+    /// the prefix that a secret keeps.
+    pub(super) fn search(&self, text: &[u8], from: usize) -> Search {
         let mut search = Search::default();
-        let mut at = from;
+        let mut runs = Runs::new(text);
+        let (mut at, mut floor) = (from.saturating_sub(CONTEXT_BYTES), from);
         while let Some(candidate) = self.candidate(text, at) {
             at = candidate;
-            match self.match_at(text, at, end) {
+            match self.match_at(&mut runs, at, floor) {
                 Match::No => at += 1,
-                Match::Open => {
-                    search.open = Some(at);
-                    return search;
+                Match::Open(tail) if tail.start < floor => at += 1,
+                Match::Yes(found) if found.range.start < floor => at += 1,
+                Match::Open(tail) => {
+                    at += 1;
+                    search.add_tail(tail);
                 }
+                // The length is right only because the text ends here.
+                Match::Yes(found) if search.tail.is_some() && is_exact_by_end(&found) => at += 1,
                 Match::Yes(found) => {
-                    at = found.range.end;
-                    search.found.push(found);
+                    floor = self.add_found(&mut runs, at, floor, found, &mut search);
+                    at = floor.max(at + 1);
                 }
             }
         }
-        if end == TextEnd::Open {
-            let behind = search.found.last().map_or(from, |found| found.range.end);
-            search.open = self.cut_prefix(text, behind);
+        let may_go_on = search.found.last().is_some_and(|it| it.may_go_on);
+        if !may_go_on && let Some(tail) = self.cut_prefix(text, floor) {
+            search.add_tail(tail);
         }
         search
     }
 
-    /// The next place where a prefix may begin.
+    /// Adds a secret, and those between the name or prefix that shows it and itself. Returns where
+    /// it ends.
+    fn add_found(
+        &self,
+        runs: &mut Runs,
+        at: usize,
+        mut floor: usize,
+        mut found: Found,
+        search: &mut Search,
+    ) -> usize {
+        let mut from = floor.max(at + 1);
+        while from < found.range.start
+            && let Some(place) = self.candidate(&runs.text[..found.range.start], from)
+        {
+            from = place + 1;
+            let Match::Yes(inner) = self.match_rows(runs, place, floor) else { continue };
+            if inner.range.end > found.range.start {
+                found.range.start = inner.range.start.min(found.range.start);
+                found.range.end = inner.range.end.max(found.range.end);
+            } else {
+                from = inner.range.end;
+                floor = inner.range.end;
+                search.found.push(inner);
+            }
+        }
+        let end = found.range.end;
+        search.found.push(found);
+        end
+    }
+
+    /// The next place where something may begin.
     #[inline]
     fn candidate(&self, text: &[u8], from: usize) -> Option<usize> {
         let rest = text.get(from..)?;
         rest.windows(2).position(|two| self.is_pair(two[0], two[1])).map(|at| from + at)
     }
 
-    /// Whether a prefix begins with these bytes.
     #[inline]
     fn is_pair(&self, first: u8, second: u8) -> bool {
         let pair = pair(first, second);
         self.pairs[pair / 64] >> (pair % 64) & 1 != 0
     }
 
-    fn match_at(&self, text: &[u8], at: usize, end: TextEnd) -> Match {
-        for index in &self.by_first[usize::from(text[at])] {
-            let row = &self.rows[*index];
-            if !text[at..].starts_with(&row.prefix) || !row.may_begin(text, at) {
+    /// What begins here. A secret may also reach back from here, to `floor` at most.
+    fn match_at(&self, runs: &mut Runs, at: usize, floor: usize) -> Match {
+        let formats = self.match_rows(runs, at, floor);
+        let named = match runs.text[at] {
+            _ if matches!(formats, Match::Yes(_)) => Named::No,
+            byte if SEPARATORS.contains(&byte) => behind_separator(runs, at),
+            b'-' => commands::option(runs, at),
+            b'p' if runs.text[at..].starts_with(NETRC) => {
+                commands::netrc(runs, at, at + NETRC.len())
+            }
+            _ => Named::No,
+        };
+        match named {
+            Named::Open(start, value) if matches!(formats, Match::No) => {
+                let is_cut = is_cut_value(&runs.text[value.clone()]) && value.start >= floor;
+                let cut = is_cut.then_some(Found { range: value, format: NAMED, may_go_on: true });
+                Match::Open(Tail { start: start.max(floor), cut })
+            }
+            Named::No | Named::Open(..) => formats,
+            Named::Secret(start, range, kind) => self.of_named(runs, start, range, kind, floor),
+        }
+    }
+
+    /// A secret by its name, called by its format if it has one.
+    fn of_named(
+        &self,
+        runs: &mut Runs,
+        start: usize,
+        range: Range<usize>,
+        kind: NamedKind,
+        floor: usize,
+    ) -> Match {
+        // What was replaced before is no value.
+        let value = &runs.text[start.min(range.start)..range.end];
+        if range.start < floor || memchr::memmem::find(value, b"[REDACTED:").is_some() {
+            return Match::No;
+        }
+        for place in [start, range.start] {
+            match self.match_rows(runs, place, floor) {
+                Match::Yes(found) if found.range.end >= range.end => return Match::Yes(found),
+                _ => {}
+            }
+        }
+        let may_go_on = range.end == runs.text.len() && range.len() < LONG;
+        let format = if kind == NamedKind::Cookie { COOKIE } else { NAMED };
+        Match::Yes(Found { range, format, may_go_on })
+    }
+
+    fn match_rows(&self, runs: &mut Runs, at: usize, floor: usize) -> Match {
+        let text = runs.text;
+        let mut open = Match::No;
+        let next = text.get(at + 1).copied();
+        let rows = &self.by_first[usize::from(text[at])];
+        let of_one_byte = rows.iter().take_while(|(second, _)| second.is_none());
+        for (_, index) in of_one_byte.chain(of_pair(rows, next)) {
+            let row = &self.rows[usize::from(*index)];
+            if !text[at..].starts_with(&row.prefix) {
                 continue;
             }
-            match row.match_body(text, at, end) {
-                Match::No => {}
-                found => return found,
+            match row.match_body(runs, at, floor) {
+                Match::Yes(found) => return Match::Yes(found),
+                Match::Open(tail) if matches!(open, Match::No) => open = Match::Open(tail),
+                Match::Open(_) | Match::No => {}
             }
         }
-        Match::No
+        open
     }
 
-    /// Where a prefix begins that the end of the text cuts.
-    fn cut_prefix(&self, text: &[u8], from: usize) -> Option<usize> {
+    /// The start of a prefix, a value or a name that the end of the text cuts.
+    fn cut_prefix(&self, text: &[u8], from: usize) -> Option<Tail> {
         let first = from.max((text.len() + 1).saturating_sub(self.prefix_bytes_max));
-        (first..text.len()).find(|&at| {
-            let may_be = text.get(at + 1).is_none_or(|second| self.is_pair(text[at], *second));
-            may_be
-                && self.by_first[usize::from(text[at])].iter().any(|index| {
-                    let row = &self.rows[*index];
-                    row.prefix.len() > text.len() - at
-                        && row.prefix.starts_with(&text[at..])
-                        && row.may_begin(text, at)
-                })
-        })
-    }
-}
-
-impl Row {
-    /// Whether what is before the prefix allows it.
-    fn may_begin(&self, text: &[u8], at: usize) -> bool {
-        match self.body {
-            Body::Run(..) => begins_word(text, at),
-            // The scheme may be in the text before.
-            Body::Url => at == 0 || text[at - 1].is_ascii_alphanumeric(),
-            Body::Pem | Body::Nothing => true,
+        let prefix = (first..text.len()).find_map(|at| self.cut_row(text, at, from));
+        let name = cut_name(text, from);
+        match (prefix, name) {
+            (Some(tail), Some(name)) => Some(Tail { start: tail.start.min(name), cut: tail.cut }),
+            (Some(tail), None) => Some(tail),
+            (None, name) => name.map(|start| Tail { start, cut: None }),
         }
     }
 
-    fn match_body(&self, text: &[u8], at: usize, end: TextEnd) -> Match {
-        let start = at + self.prefix.len();
-        let body = &text[start..];
-        let matched = match self.body {
-            Body::Nothing => Part::Yes(0..0),
-            Body::Run(charset, least, most, proof) => {
-                let length = body.iter().take(most).take_while(|it| charset.has(**it)).count();
-                let is_at_end = length == body.len() && length < most;
-                if is_at_end && end == TextEnd::Open {
-                    Part::Open
-                } else if (length >= least && proof.holds(&body[..length]))
-                    || (is_at_end && end == TextEnd::Cut && length >= CUT_BYTES_MIN)
-                {
-                    Part::Yes(0..length)
-                } else {
-                    Part::No
-                }
-            }
-            Body::Pem => pem(body),
-            Body::Url => password(body),
+    /// A row whose prefix begins at a place, and goes on behind the end of the text.
+    fn cut_row(&self, text: &[u8], at: usize, floor: usize) -> Option<Tail> {
+        if !text.get(at + 1).is_none_or(|second| self.is_pair(text[at], *second)) {
+            return None;
+        }
+        let rest = &text[at..];
+        let is_word = border(text, at) == Border::Word;
+        let next = rest.get(1).copied();
+        let rows = &self.by_first[usize::from(rest[0])];
+        // The search looks at pairs, so it did not look at the last byte.
+        let rows = if next.is_none() { &rows[..] } else { of_pair(rows, next) };
+        let rows = rows.iter().map(|(_, index)| &self.rows[usize::from(*index)]);
+        let is_cut = |row: &&Row| {
+            next.is_none() || (row.prefix.len() > rest.len() && row.prefix.starts_with(rest))
         };
-        match matched {
-            Part::Yes(part) => {
-                let first = if self.keeps_prefix { start + part.start } else { at };
-                Match::Yes(Found { range: first..start + part.end, format: self.format })
+        let rows = rows.filter(is_cut);
+        let mut tail: Option<Tail> = None;
+        for row in rows {
+            let Some(start) = row.cut_start(text, at, floor, is_word) else { continue };
+            let is_long = rest.len() >= CUT_VALUE_BYTES_MIN;
+            let is_value = is_long && matches!(row.body, Body::Nothing);
+            let range = at..text.len();
+            let cut = is_value.then_some(Found { range, format: row.format, may_go_on: true });
+            let known = tail.get_or_insert(Tail { start, cut: None });
+            known.start = known.start.min(start);
+            known.cut = known.cut.take().or(cut);
+        }
+        tail
+    }
+}
+
+impl Search {
+    /// The earliest start, and the first that can be replaced.
+    fn add_tail(&mut self, tail: Tail) {
+        match &mut self.tail {
+            None => self.tail = Some(tail),
+            Some(known) => {
+                known.start = known.start.min(tail.start);
+                known.cut = known.cut.take().or(tail.cut);
             }
-            Part::Open if end == TextEnd::Open => Match::Open,
-            Part::Open => match (self.body, end) {
-                // A key without its end is a key, too.
-                (Body::Pem, _) => {
-                    let length = body.iter().take(PEM_BYTES_MAX);
-                    let length = length.take_while(|it| is_of_pem(**it)).count();
-                    Match::Yes(Found { range: at..start + length, format: self.format })
-                }
-                _ => Match::No,
-            },
-            Part::No => Match::No,
         }
     }
 }
 
-/// Whether a body is there, and which part of it is secret.
-enum Part {
-    No,
-    Open,
-    Yes(Range<usize>),
+fn is_exact_by_end(found: &Found) -> bool {
+    let body = FORMATS.get(found.format).map(|format| format.body);
+    found.may_go_on && matches!(body, Some(Body::Run(run)) if run.is_exact)
 }
 
-/// The rest of a private key, behind `-----BEGIN `.
-fn pem(body: &[u8]) -> Part {
-    let label = body.iter().take(LABEL_BYTES_MAX).take_while(|it| is_of_label(**it)).count();
-    if !contains(&body[..label], b"PRIVATE KEY") {
-        return if label == body.len() { Part::Open } else { Part::No };
+/// The rows with this second byte.
+fn of_pair(rows: &[(Option<u8>, u16)], next: Option<u8>) -> &[(Option<u8>, u16)] {
+    let Some(next) = next else { return &[] };
+    let first = rows.partition_point(|(second, _)| *second < Some(next));
+    let rows = &rows[first..];
+    &rows[..rows.partition_point(|(second, _)| *second == Some(next))]
+}
+
+fn add_pairs(pairs: &mut [u64], first: u8, second: Option<u8>) {
+    for second in second.map_or(0..=255, |it| it..=it) {
+        let pair = pair(first, second);
+        pairs[pair / 64] |= 1_u64 << (pair % 64);
     }
-    let body = &body[..body.len().min(PEM_BYTES_MAX)];
-    let Some(at) = memmem::find(body, b"-----END ") else { return Part::Open };
-    let label = at + "-----END ".len();
-    let behind = label + body[label..].iter().take_while(|it| is_of_label(**it)).count();
-    let dashes = body[behind..].iter().take(5).take_while(|it| **it == b'-').count();
-    if dashes < 5 && behind + dashes == body.len() && body.len() < PEM_BYTES_MAX {
-        return Part::Open;
-    }
-    Part::Yes(0..behind + dashes)
-}
-
-/// The password in `user:password@`, behind `://`.
-fn password(body: &[u8]) -> Part {
-    let is_of_user = |it: &&u8| it.is_ascii_alphanumeric() || b"._%+~!*-".contains(it);
-    let user = body.iter().take(URL_PART_BYTES_MAX).take_while(is_of_user).count();
-    match body.get(user) {
-        None => return Part::Open,
-        Some(b':') => {}
-        Some(_) => return Part::No,
-    }
-    let start = user + 1;
-    // A variable or a placeholder is no password, and a replacement is none, either.
-    if body.get(start).is_some_and(|it| b"$[{<*".contains(it)) {
-        return Part::No;
-    }
-    let is_inside = |it: &&u8| it.is_ascii_graphic() && !b"\"'`<>@/\\".contains(it);
-    let length = body[start..].iter().take(URL_PART_BYTES_MAX).take_while(is_inside).count();
-    match body.get(start + length) {
-        None => Part::Open,
-        Some(b'@') if length >= 3 => Part::Yes(start..start + length),
-        Some(_) => Part::No,
-    }
-}
-
-fn is_of_label(byte: u8) -> bool {
-    byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' '
-}
-
-fn is_of_pem(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"+/=:,\\-".contains(&byte)
-}
-
-fn contains(text: &[u8], part: &[u8]) -> bool {
-    memmem::find(text, part).is_some()
-}
-
-/// Whether a word may begin at this place. What is escaped once more inside the text (`\n`,
-/// `\u0022`, `%20`) and a colour of a terminal end with a letter, and a word may follow.
-fn begins_word(text: &[u8], at: usize) -> bool {
-    let before = &text[at.saturating_sub(CONTEXT_BYTES)..at];
-    let Some((last, rest)) = before.split_last() else { return true };
-    if !(last.is_ascii_alphanumeric() || *last == b'_') {
-        return true;
-    }
-    let is_hex = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_hexdigit);
-    let digits = |count: usize| before.len().checked_sub(count).map(|it| before.split_at(it));
-    (b"nrtbf".contains(last) && rest.ends_with(b"\\"))
-        || digits(2).is_some_and(|(rest, it)| rest.ends_with(b"%") && is_hex(it))
-        || digits(4).is_some_and(|(rest, it)| rest.ends_with(b"\\u") && is_hex(it))
-        || (*last == b'm' && is_colour(rest))
-}
-
-/// Whether the text ends with `[`, digits and semicolons.
-fn is_colour(text: &[u8]) -> bool {
-    let rest = text.iter().rev().find(|it| !it.is_ascii_digit() && **it != b';');
-    rest == Some(&b'[')
 }
 
 #[inline]
 fn pair(first: u8, second: u8) -> usize {
     usize::from(first) << 8 | usize::from(second)
 }
+
+#[cfg(test)]
+mod tests;

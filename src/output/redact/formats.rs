@@ -1,5 +1,8 @@
 //! The known formats of secrets. `docs/redaction.md` shows the same table with the sources.
 
+use super::classes::Class;
+use super::randomness::{looks_like_name, looks_random};
+
 /// A format: what a secret begins with, and what follows.
 #[derive(Debug)]
 pub(super) struct SecretFormat {
@@ -7,16 +10,13 @@ pub(super) struct SecretFormat {
     pub(super) name: &'static str,
     /// What it begins with: one of these.
     pub(super) prefixes: &'static [&'static str],
-    /// Whether the prefix is no part of the secret, and stays.
-    pub(super) keeps_prefix: bool,
     pub(super) body: Body,
 }
 
 /// What follows the prefix.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Body {
-    /// A run of characters: the shortest and the longest.
-    Run(Charset, usize, usize, Proof),
+    Run(FormatRun),
     /// The rest of a private key in PEM.
     Pem,
     /// `user:password@` in a URL; only the password is a secret.
@@ -25,169 +25,307 @@ pub(super) enum Body {
     Nothing,
 }
 
-/// Which bytes a run consists of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Charset {
-    Hex,
-    Upper,
-    Alnum,
-    /// Letters, digits, `_` and `-`.
-    Url,
-    /// The above, `.` and `=`.
-    Dotted,
-    /// What a token in an HTTP header may have: also `+`, `/` and `~`.
-    Token,
+/// A run of characters behind a prefix.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FormatRun {
+    pub(super) class: Class,
+    pub(super) least: usize,
+    /// Whether a longer run is something else.
+    pub(super) is_exact: bool,
+    pub(super) proof: Proof,
+    /// Whether the prefix is no part of the secret, and stays.
+    pub(super) keeps_prefix: bool,
+    /// What the secret has before the prefix: the fewest and the most characters.
+    pub(super) before: Option<(Class, usize, usize)>,
 }
 
 /// What else a run must show, so that a word of a text is not taken for a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Proof {
     None,
-    /// A digit, an equals sign, or a capital letter behind the first character and a small one.
+    /// A digit, an equals sign, or a capital letter behind the first character and a small one; and
+    /// it is no name.
     Mixed,
+    Random,
     /// Two dots: three parts.
     Dots,
+    /// The base64 of `user:password`.
+    Pair,
 }
-
-/// Longest private key in PEM that is found, in bytes.
-pub(super) const PEM_BYTES_MAX: usize = 16 * 1024;
-
-/// Longest user and password in a URL, in bytes.
-pub(super) const URL_PART_BYTES_MAX: usize = 256;
-
-/// Longest run of most formats.
-const LONG: usize = 512;
-
-/// Longest JSON Web Token, header value and the like that is found, in bytes.
-const VERY_LONG: usize = 8 * 1024;
 
 const fn run(
     name: &'static str,
     prefixes: &'static [&'static str],
-    charset: Charset,
+    class: Class,
     least: usize,
 ) -> SecretFormat {
-    let body = Body::Run(charset, least, LONG, Proof::None);
-    SecretFormat { name, prefixes, keeps_prefix: false, body }
+    proven(name, prefixes, class, least, Proof::None)
 }
 
-const fn mixed(
+const fn proven(
     name: &'static str,
     prefixes: &'static [&'static str],
-    charset: Charset,
+    class: Class,
+    least: usize,
+    proof: Proof,
+) -> SecretFormat {
+    let run = FormatRun { class, least, is_exact: false, proof, keeps_prefix: false, before: None };
+    SecretFormat { name, prefixes, body: Body::Run(run) }
+}
+
+/// The prefix may begin other things, too: the length must be right.
+const fn exact(
+    name: &'static str,
+    prefixes: &'static [&'static str],
+    class: Class,
+    length: usize,
+) -> SecretFormat {
+    let (proof, keeps_prefix) = (Proof::Random, false);
+    let run = FormatRun { class, least: length, is_exact: true, proof, keeps_prefix, before: None };
+    SecretFormat { name, prefixes, body: Body::Run(run) }
+}
+
+/// The fixed part is in the middle.
+const fn middle(
+    name: &'static str,
+    before: (Class, usize, usize),
+    prefixes: &'static [&'static str],
+    class: Class,
     least: usize,
 ) -> SecretFormat {
-    let body = Body::Run(charset, least, LONG, Proof::Mixed);
-    SecretFormat { name, prefixes, keeps_prefix: false, body }
+    let (is_exact, keeps_prefix) = (false, false);
+    let before = Some(before);
+    let run = FormatRun { class, least, is_exact, proof: Proof::None, keeps_prefix, before };
+    SecretFormat { name, prefixes, body: Body::Run(run) }
 }
 
 const fn header(
     name: &'static str,
     prefixes: &'static [&'static str],
     least: usize,
+    proof: Proof,
 ) -> SecretFormat {
-    let body = Body::Run(Charset::Token, least, VERY_LONG, Proof::Mixed);
-    SecretFormat { name, prefixes, keeps_prefix: true, body }
+    let (class, is_exact, keeps_prefix) = (Class::Token, false, true);
+    let run = FormatRun { class, least, is_exact, proof, keeps_prefix, before: None };
+    SecretFormat { name, prefixes, body: Body::Run(run) }
 }
 
 const AWS: &[&str] = &["AKIA", "ASIA", "ABIA", "ACCA"];
+const DOPPLER: &[&str] = &["dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."];
+const FLUTTERWAVE: &[&str] = &["FLWSECK_TEST-", "FLWPUBK_TEST-", "FLWSECK-"];
+const FLY: &[&str] = &["fo1_", "fm1a_", "fm1r_", "fm2_"];
 const GITHUB: &[&str] = &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"];
-const GITLAB: &[&str] =
-    &["glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glagent-", "glsoat-", "gloas-"];
-const SLACK: &[&str] = &["xoxb-", "xoxp-", "xoxa-", "xoxo-", "xoxr-", "xoxs-", "xoxe-", "xapp-"];
+const GITLAB: &[&str] = &[
+    "glpat-",
+    "gldt-",
+    "glrt-",
+    "glcbt-",
+    "glptt-",
+    "glft-",
+    "glagent-",
+    "glsoat-",
+    "gloas-",
+    "glffct-",
+    "glimt-",
+    "GR1348941",
+];
+const OPENAI: &[&str] = &["sk-proj-", "sk-svcacct-", "sk-admin-", "sk-or-v1-", "sk-"];
+const PLAID: &[&str] = &["access-sandbox-", "access-development-", "access-production-"];
+const PLANETSCALE: &[&str] = &["pscale_tkn_", "pscale_oauth_", "pscale_pw_"];
+const PRIVATE: &[&str] = &[
+    "-----BEGIN ",
+    "-----begin ",
+    "---- BEGIN SSH2 ",
+    "PuTTY-User-Key-File-2: ",
+    "PuTTY-User-Key-File-3: ",
+];
+/// The base64 of `-----BEGIN PRIVATE`, and of RSA, EC, DSA, OPENSSH, ENCRYPTED and PGP keys.
+const PRIVATE_BASE64: &[&str] = &[
+    "LS0tLS1CRUdJTiBQUklWQVRF",
+    "LS0tLS1CRUdJTiBSU0EgUFJJVkFU",
+    "LS0tLS1CRUdJTiBFQyBQUklW",
+    "LS0tLS1CRUdJTiBEU0EgUFJJ",
+    "LS0tLS1CRUdJTiBPUEVOU1NI",
+    "LS0tLS1CRUdJTiBFTkNSWVBU",
+    "LS0tLS1CRUdJTiBQR1AgUFJJ",
+];
+const SENTRY: &[&str] = &["sntrys_", "sntryu_"];
+const SHIPPO: &[&str] = &["shippo_live_", "shippo_test_"];
+const SHOPIFY: &[&str] = &["shpat_", "shpca_", "shppa_", "shpss_"];
+const SLACK: &[&str] =
+    &["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxe-", "xapp-", "xoxe.xoxb-", "xoxe.xoxp-"];
+const SLACK_HOOKS: &[&str] =
+    &["hooks.slack.com/services/", "hooks.slack.com/workflows/", "hooks.slack.com/triggers/"];
+const DISCORD_HOOKS: &[&str] = &["discord.com/api/webhooks/", "discordapp.com/api/webhooks/"];
 const STRIPE: &[&str] =
     &["sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_", "whsec_"];
-const SHOPIFY: &[&str] = &["shpat_", "shpca_", "shppa_", "shpss_"];
-const SENTRY: &[&str] = &["sntrys_", "sntryu_"];
-const PLANETSCALE: &[&str] = &["pscale_tkn_", "pscale_oauth_", "pscale_pw_"];
 
 /// The table. Where two formats begin alike, the longer prefix decides.
 pub(super) const FORMATS: &[SecretFormat] = &[
-    run("age-key", &["AGE-SECRET-KEY-1"], Charset::Upper, 58),
-    run("anthropic-key", &["sk-ant-"], Charset::Url, 16),
-    run("atlassian-token", &["ATATT3", "ATCTT3"], Charset::Dotted, 40),
-    run("aws-access-key-id", AWS, Charset::Upper, 16),
-    run("cursor-key", &["crsr_"], Charset::Url, 32),
-    run("cursor-key", &["key_"], Charset::Hex, 64),
-    run("databricks-token", &["dapi"], Charset::Hex, 32),
-    run("digitalocean-token", &["dop_v1_", "doo_v1_", "dor_v1_"], Charset::Hex, 64),
-    run("docker-token", &["dckr_pat_", "dckr_oat_"], Charset::Url, 20),
-    run("doppler-token", &["dp.pt.", "dp.st.", "dp.ct.", "dp.sa."], Charset::Dotted, 40),
-    run("figma-token", &["figd_", "figo_"], Charset::Url, 40),
-    run("fly-token", &["fo1_", "fm1a_", "fm1r_", "fm2_"], Charset::Token, 40),
-    run("github-token", GITHUB, Charset::Alnum, 36),
-    run("github-token", &["github_pat_"], Charset::Url, 22),
-    run("gitlab-token", GITLAB, Charset::Dotted, 20),
-    run("google-api-key", &["AIza"], Charset::Url, 35),
-    run("google-oauth-token", &["ya29."], Charset::Dotted, 20),
-    run("google-client-secret", &["GOCSPX-"], Charset::Url, 28),
-    run("grafana-token", &["glsa_", "glc_"], Charset::Dotted, 32),
-    run("groq-key", &["gsk_"], Charset::Alnum, 40),
-    run("huggingface-token", &["hf_", "api_org_"], Charset::Alnum, 34),
-    run("linear-key", &["lin_api_", "lin_oauth_"], Charset::Alnum, 40),
-    run("newrelic-key", &["NRAK-"], Charset::Alnum, 27),
-    run("notion-token", &["ntn_", "secret_"], Charset::Alnum, 43),
-    run("npm-token", &["npm_"], Charset::Alnum, 36),
-    run("nvidia-key", &["nvapi-"], Charset::Url, 60),
-    mixed("openai-key", &["sk-"], Charset::Url, 20),
-    run("perplexity-key", &["pplx-"], Charset::Alnum, 40),
-    run("planetscale-token", PLANETSCALE, Charset::Dotted, 32),
-    run("postman-key", &["PMAK-"], Charset::Url, 59),
-    run("pulumi-token", &["pul-"], Charset::Hex, 40),
-    run("pypi-token", &["pypi-AgE"], Charset::Url, 50),
-    run("replicate-token", &["r8_"], Charset::Alnum, 37),
-    run("rubygems-key", &["rubygems_"], Charset::Hex, 48),
-    run("sendgrid-key", &["SG."], Charset::Dotted, 66),
-    run("sentry-token", SENTRY, Charset::Token, 40),
-    run("shopify-token", SHOPIFY, Charset::Hex, 32),
-    run("slack-token", SLACK, Charset::Url, 24),
-    run("square-token", &["sq0atp-", "sq0csp-"], Charset::Url, 22),
-    run("stripe-key", STRIPE, Charset::Alnum, 10),
-    run("supabase-token", &["sbp_"], Charset::Hex, 40),
-    run("twilio-key", &["SK"], Charset::Hex, 32),
-    run("vault-token", &["hvs.", "hvb.", "hvr."], Charset::Url, 24),
-    run("xai-key", &["xai-"], Charset::Alnum, 60),
-    SecretFormat {
-        name: "json-web-token",
-        prefixes: &["eyJ"],
-        keeps_prefix: false,
-        body: Body::Run(Charset::Dotted, 30, VERY_LONG, Proof::Dots),
-    },
-    SecretFormat {
-        name: "private-key",
-        prefixes: &["-----BEGIN "],
-        keeps_prefix: false,
-        body: Body::Pem,
-    },
-    header("basic-credentials", &["Basic ", "basic "], 12),
-    header("bearer-token", &["Bearer ", "bearer "], 16),
-    SecretFormat { name: "url-password", prefixes: &["://"], keeps_prefix: true, body: Body::Url },
+    proven("1password-token", &["A3-"], Class::Url, 36, Proof::Random),
+    run("1password-token", &["ops_eyJ"], Class::Token, 100),
+    run("adobe-secret", &["p8e-"], Class::Alnum, 32),
+    run("age-key", &["AGE-SECRET-KEY-1"], Class::Upper, 58),
+    exact("airtable-token", &["pat"], Class::Dotted, 79),
+    exact("alibaba-key", &["LTAI"], Class::Alnum, 20),
+    run("anthropic-key", &["sk-ant-"], Class::Url, 16),
+    exact("artifactory-key", &["AKCp"], Class::Alnum, 69),
+    exact("artifactory-key", &["cmVmd"], Class::Alnum, 59),
+    run("atlassian-token", &["ATATT3", "ATCTT3"], Class::Dotted, 40),
+    middle("authress-key", (Class::Dotted, 12, 50), &[".acc_", ".acc-"], Class::Token, 41),
+    run("aws-access-key-id", AWS, Class::Upper, 16),
+    exact("aws-access-key-id", &["A3T"], Class::Upper, 17),
+    run("aws-bedrock-key", &["ABSK"], Class::Token, 109),
+    run("aws-bedrock-key", &["bedrock-api-key-"], Class::Token, 28),
+    middle("azure-secret", (Class::Token, 4, 4), &["Q~"], Class::Token, 31),
+    exact("clickhouse-key", &["4b1d"], Class::Alnum, 38),
+    run("clojars-token", &["CLOJARS_"], Class::Alnum, 60),
+    proven("cloudflare-key", &["v1.0-"], Class::Url, 100, Proof::Random),
+    run("cursor-key", &["crsr_"], Class::Url, 32),
+    run("cursor-key", &["key_"], Class::Hex, 64),
+    run("databricks-token", &["dapi"], Class::Hex, 32),
+    run("defined-networking-token", &["dnkey-"], Class::Dotted, 60),
+    run("digitalocean-token", &["dop_v1_", "doo_v1_", "dor_v1_"], Class::Hex, 64),
+    run("discord-webhook", DISCORD_HOOKS, Class::Token, 60),
+    run("docker-token", &["dckr_pat_", "dckr_oat_"], Class::Url, 20),
+    run("doppler-token", DOPPLER, Class::Dotted, 40),
+    proven("dropbox-token", &["sl."], Class::Dotted, 100, Proof::Random),
+    run("duffel-token", &["duffel_test_", "duffel_live_"], Class::Dotted, 40),
+    run("dynatrace-token", &["dt0c01."], Class::Dotted, 80),
+    exact("easypost-key", &["EZAK", "EZTK"], Class::Alnum, 54),
+    run("facebook-token", &["EAAM", "EAAC"], Class::Alnum, 100),
+    middle("facebook-token", (Class::Digits, 15, 16), &["|", "%"], Class::Url, 27),
+    run("figma-token", &["figd_", "figo_"], Class::Url, 40),
+    run("flutterwave-key", FLUTTERWAVE, Class::Url, 12),
+    run("fly-token", FLY, Class::Token, 40),
+    run("frameio-token", &["fio-u-"], Class::Dotted, 60),
+    run("github-token", GITHUB, Class::Alnum, 36),
+    run("github-token", &["github_pat_"], Class::Url, 22),
+    run("gitlab-token", GITLAB, Class::Dotted, 20),
+    run("gitlab-token", &["_gitlab_session="], Class::Alnum, 32),
+    run("google-api-key", &["AIza"], Class::Url, 35),
+    run("google-oauth-token", &["ya29."], Class::Dotted, 20),
+    run("google-client-secret", &["GOCSPX-"], Class::Url, 28),
+    run("grafana-token", &["glsa_", "glc_"], Class::Token, 32),
+    run("grafana-token", &["eyJrIjoi"], Class::Token, 70),
+    run("groq-key", &["gsk_"], Class::Alnum, 40),
+    proven("harness-key", &["pat.", "sat."], Class::Dotted, 68, Proof::Random),
+    run("heroku-key", &["HRKU-AA"], Class::Url, 50),
+    run("huggingface-token", &["hf_", "api_org_"], Class::Alnum, 34),
+    run("infracost-token", &["ico-"], Class::Alnum, 32),
+    run("intra42-secret", &["s-s4t2ud-", "s-s4t2af-"], Class::Hex, 64),
+    run("langsmith-key", &["lsv2_pt_", "lsv2_sk_"], Class::Url, 32),
+    run("linear-key", &["lin_api_", "lin_oauth_"], Class::Alnum, 40),
+    run("lob-key", &["live_pub_", "test_pub_"], Class::Hex, 31),
+    exact("lob-key", &["live_", "test_"], Class::Hex, 35),
+    proven("mapbox-token", &["pk.eyJ", "sk.eyJ", "tk.eyJ"], Class::Dotted, 50, Proof::Random),
+    middle("maxmind-key", (Class::Url, 36, 36), &["_mmk"], Class::Url, 0),
+    run("netlify-token", &["nfp_"], Class::Alnum, 36),
+    run("newrelic-key", &["NRAK-"], Class::Alnum, 27),
+    run("newrelic-key", &["NRJS-"], Class::Hex, 19),
+    run("newrelic-key", &["NRII-"], Class::Url, 32),
+    run("notion-token", &["ntn_", "secret_"], Class::Alnum, 43),
+    run("npm-token", &["npm_"], Class::Alnum, 36),
+    run("nvidia-key", &["nvapi-"], Class::Url, 60),
+    exact("octopus-key", &["API-"], Class::Upper, 26),
+    proven("openai-key", OPENAI, Class::Url, 20, Proof::Mixed),
+    run("openshift-token", &["sha256~"], Class::Url, 43),
+    run("perplexity-key", &["pplx-"], Class::Alnum, 40),
+    run("plaid-token", PLAID, Class::Url, 36),
+    run("planetscale-token", PLANETSCALE, Class::Dotted, 32),
+    run("postman-key", &["PMAK-"], Class::Url, 59),
+    run("prefect-token", &["pnu_"], Class::Alnum, 36),
+    run("pulumi-token", &["pul-"], Class::Hex, 40),
+    run("pypi-token", &["pypi-AgE"], Class::Url, 50),
+    run("readme-token", &["rdme_"], Class::Alnum, 60),
+    run("replicate-token", &["r8_"], Class::Alnum, 37),
+    run("rubygems-key", &["rubygems_"], Class::Hex, 48),
+    run("scalingo-token", &["tk-us-"], Class::Url, 48),
+    run("sendgrid-key", &["SG."], Class::Dotted, 66),
+    run("sendinblue-key", &["xkeysib-"], Class::Url, 64),
+    run("sentry-token", SENTRY, Class::Token, 40),
+    run("settlemint-token", &["sm_aat_", "sm_pat_", "sm_sat_"], Class::Alnum, 16),
+    run("shippo-token", SHIPPO, Class::Hex, 40),
+    run("shopify-token", SHOPIFY, Class::Hex, 32),
+    run("slack-token", SLACK, Class::Url, 8),
+    run("slack-token", &["xoxo-"], Class::Url, 12),
+    run("slack-webhook", SLACK_HOOKS, Class::Token, 40),
+    run("sonar-token", &["squ_", "sqp_", "sqa_"], Class::Dotted, 40),
+    run("sourcegraph-token", &["sgp_"], Class::Url, 40),
+    run("square-token", &["sq0atp-", "sq0csp-"], Class::Url, 22),
+    proven("square-token", &["EAAA"], Class::Url, 22, Proof::Random),
+    run("stripe-key", STRIPE, Class::Alnum, 10),
+    run("supabase-token", &["sbp_"], Class::Hex, 40),
+    run("supabase-token", &["sb_secret_"], Class::Url, 22),
+    run("tailscale-key", &["tskey-"], Class::Url, 20),
+    run("tavily-key", &["tvly-"], Class::Url, 28),
+    run("teams-webhook", &["webhook.office.com/webhookb2/"], Class::Password, 36),
+    middle("telegram-token", (Class::Digits, 5, 16), &[":A"], Class::Url, 34),
+    middle("terraform-token", (Class::Alnum, 14, 14), &[".atlasv1."], Class::Dotted, 60),
+    run("twilio-key", &["SK"], Class::Hex, 32),
+    run("typeform-token", &["tfp_"], Class::Dotted, 40),
+    run("vault-token", &["hvs.", "hvb.", "hvr."], Class::Url, 24),
+    exact("vault-token", &["s."], Class::Alnum, 24),
+    run("xai-key", &["xai-"], Class::Alnum, 60),
+    proven("yandex-key", &["t1."], Class::Dotted, 86, Proof::Random),
+    run("yandex-key", &["AQVN"], Class::Url, 35),
+    exact("yandex-key", &["YC"], Class::Url, 38),
+    proven("json-web-token", &["eyJ"], Class::Dotted, 30, Proof::Dots),
+    run("json-web-token", &["ZXlK"], Class::Token, 60),
+    SecretFormat { name: "private-key", prefixes: PRIVATE, body: Body::Pem },
+    run("private-key", PRIVATE_BASE64, Class::Token, 40),
+    header("basic-credentials", &["Basic ", "basic "], 8, Proof::Pair),
+    header("bearer-token", &["Bearer ", "bearer "], 16, Proof::Mixed),
+    SecretFormat { name: "url-password", prefixes: &["://", ":\\"], body: Body::Url },
 ];
 
-impl Charset {
-    pub(super) fn has(self, byte: u8) -> bool {
+impl Proof {
+    pub(super) fn holds(self, run: &[u8]) -> bool {
         match self {
-            Self::Hex => byte.is_ascii_hexdigit(),
-            Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
-            Self::Alnum => byte.is_ascii_alphanumeric(),
-            Self::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
-            Self::Dotted => Self::Url.has(byte) || matches!(byte, b'.' | b'='),
-            Self::Token => Self::Dotted.has(byte) || matches!(byte, b'+' | b'/' | b'~'),
+            Self::None => true,
+            Self::Mixed => is_mixed(run) && !looks_like_name(run),
+            Self::Random => looks_random(run),
+            Self::Dots => memchr::memchr_iter(b'.', run).nth(1).is_some(),
+            Self::Pair => is_encoded_pair(run),
         }
     }
 }
 
-impl Proof {
-    pub(super) fn holds(self, run: &[u8]) -> bool {
-        let behind = run.get(1..).unwrap_or_default();
-        match self {
-            Self::None => true,
-            Self::Mixed => {
-                run.iter().any(|it| it.is_ascii_digit() || *it == b'=')
-                    || (run.iter().any(u8::is_ascii_lowercase)
-                        && behind.iter().any(u8::is_ascii_uppercase))
+/// How much of a run shows whether it is mixed, in bytes.
+const SAMPLE_BYTES: usize = 128;
+
+fn is_mixed(run: &[u8]) -> bool {
+    let run = &run[..run.len().min(SAMPLE_BYTES)];
+    let behind = run.get(1..).unwrap_or_default();
+    run.iter().any(|it| it.is_ascii_digit() || *it == b'=')
+        || (run.iter().any(u8::is_ascii_lowercase) && behind.iter().any(u8::is_ascii_uppercase))
+}
+
+/// Whether a run is the base64 of a text with a colon.
+pub(super) fn is_encoded_pair(run: &[u8]) -> bool {
+    let run = &run[..run.len().min(SAMPLE_BYTES)];
+    let digits = &run[..memchr::memchr(b'=', run).unwrap_or(run.len())];
+    let mut bits = (0_u32, 0_u32);
+    let mut has_colon = false;
+    for digit in digits {
+        let value = match digit {
+            b'A'..=b'Z' => digit - b'A',
+            b'a'..=b'z' => digit - b'a' + 26,
+            b'0'..=b'9' => digit - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return false,
+        };
+        bits = (bits.0 << 6 | u32::from(value), bits.1 + 6);
+        if bits.1 >= 8 {
+            bits.1 -= 8;
+            let byte = bits.0 >> bits.1 & 0xff;
+            bits.0 &= (1 << bits.1) - 1;
+            has_colon |= byte == u32::from(b':');
+            if byte < 0x20 || byte == 0x7f {
+                return false;
             }
-            Self::Dots => memchr::memchr_iter(b'.', run).count() >= 2,
         }
     }
+    has_colon
 }

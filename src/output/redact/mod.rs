@@ -4,17 +4,41 @@
 //! is not in them cannot be in a copy, a conversion, or a message of a report. The one exception
 //! is the message of an expectation, which can name keys of the answer.
 
+mod borders;
+mod classes;
+mod commands;
 mod content;
 mod finder;
 mod formats;
+mod forms;
+mod held;
+mod named;
+mod names;
+mod open_text;
+mod open_texts;
+mod pem;
+mod randomness;
+mod rows;
+#[cfg(test)]
+mod samples;
 mod secrets;
+mod texts;
+mod url;
+mod values;
+mod vendors;
 mod written;
 
-use content::ContentStream;
-use finder::{SecretFinder, TextEnd};
-use secrets::SecretLines;
+use std::sync::Arc;
 
-use crate::check::{Checker, Observer};
+use content::ContentStream;
+use finder::SecretFinder;
+use forms::forms;
+use held::{HeldLines, Piece};
+use secrets::SecretLines;
+use written::{decoded, located};
+
+use crate::check::{Checker, Observer, StreamStart};
+use crate::error::Error;
 use crate::limits::LINE_BYTES_MAX;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -23,7 +47,7 @@ use crate::rules::diagnostic::Diagnostic;
 pub struct Redactor {
     content: Option<Content>,
     lines: SecretLines,
-    texts: SecretFinder,
+    finder: Arc<SecretFinder>,
     /// The start of a line.
     partial: Vec<u8>,
     /// Whether the start of the line was too long to wait for its end.
@@ -55,50 +79,17 @@ impl SecretValue {
         let is_long = value.len() >= SECRET_BYTES_MIN;
         is_long.then(|| Self { name: name.to_owned(), value: value.to_owned() })
     }
-
-    /// The value as it is, as JSON writes it once more, and in base64.
-    fn forms(&self) -> Vec<Vec<u8>> {
-        let json = serde_json::to_string(&self.value).unwrap_or_default();
-        let json = json.get(1..json.len().saturating_sub(1)).unwrap_or_default();
-        let mut forms = vec![self.value.as_bytes().to_vec(), json.as_bytes().to_vec()];
-        for offset in 0..3 {
-            forms.extend(ALPHABETS.map(|alphabet| base64(self.value.as_bytes(), offset, alphabet)));
-        }
-        forms.sort();
-        forms.dedup();
-        forms.retain(|form| form.len() >= SECRET_BYTES_MIN);
-        forms
-    }
-}
-
-const ALPHABETS: [&[u8; 64]; 2] = [
-    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
-    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
-];
-
-/// The characters that a value makes in base64, whatever is around it, where it begins at this
-/// offset of a group of three bytes.
-fn base64(value: &[u8], offset: usize, alphabet: &[u8; 64]) -> Vec<u8> {
-    let bits = |at: usize| -> Option<u8> {
-        let byte = (at / 8).checked_sub(offset).and_then(|it| value.get(it))?;
-        Some(byte >> (7 - at % 8) & 1)
-    };
-    let characters = (0..(value.len() + offset) * 8 / 6).filter_map(|character| {
-        let index = (character * 6..character * 6 + 6)
-            .try_fold(0, |index, at| bits(at).map(|bit| index << 1 | usize::from(bit)))?;
-        Some(alphabet[index])
-    });
-    characters.collect()
 }
 
 impl Redactor {
     /// Replaces the known formats of secrets, and these values.
     pub fn secrets(values: &[SecretValue]) -> Self {
-        let values: Vec<_> = values.iter().map(|it| (it.name.clone(), it.forms())).collect();
+        let values: Vec<_> = values.iter().map(|it| (it.name.clone(), forms(&it.value))).collect();
+        let finder = Arc::new(SecretFinder::new(&values));
         Self {
             content: None,
-            lines: SecretLines::new(SecretFinder::new(&values)),
-            texts: SecretFinder::new(&values),
+            lines: SecretLines::new(Arc::clone(&finder)),
+            finder,
             partial: Vec::new(),
             is_in_long_line: false,
         }
@@ -166,44 +157,73 @@ impl Redactor {
         self.lines.finish(out);
     }
 
-    /// A text outside the stream, such as standard error.
+    /// A text outside the stream, such as a message.
     pub fn text(&self, text: &str) -> String {
-        let filled = self.content.is_some().then(|| content::filled_text(text.as_bytes()));
-        let text = filled.as_deref().unwrap_or(text.as_bytes());
-        let redacted = self.texts.redacted(text, TextEnd::Final);
-        String::from_utf8_lossy(&redacted).into_owned()
+        let mut filled = text.as_bytes().to_vec();
+        if self.content.is_some() {
+            filled = content::filled_text(&filled);
+        }
+        let mut out = Vec::new();
+        self.plain(&filled, &mut out);
+        String::from_utf8_lossy(&out).into_owned()
     }
 
     fn end_line(&mut self, out: &mut Vec<u8>) {
-        let line = std::mem::take(&mut self.partial);
-        if std::mem::take(&mut self.is_in_long_line) {
-            let line = match self.content {
-                Some(Content::OfText) => content::filled_text(&line),
-                Some(Content::OfStream(_)) | None => line,
-            };
-            out.extend(self.texts.redacted(&line, TextEnd::Final));
-        } else {
-            self.line(&line, out);
+        if !self.is_in_long_line {
+            let line = std::mem::take(&mut self.partial);
+            return self.line(&line, out);
         }
+        self.is_in_long_line = false;
+        let whole = self.partial.len();
+        self.long_line_part(whole, out);
     }
 
-    /// A line without end is searched as plain text, so that it need not be kept.
+    /// A line without end is searched as one string, so that it need not be kept.
     fn long_line(&mut self, out: &mut Vec<u8>) {
         self.lines.finish(out);
         self.is_in_long_line = true;
-        let open = self.texts.search(&self.partial, 0, TextEnd::Open).open;
-        let rest = self.partial.split_off(open.unwrap_or(self.partial.len()));
+        let text = decoded(&self.partial);
+        let search = self.finder.search(&text, 0);
+        let tail = search.tail.map(|tail| tail.start);
+        let last = search.found.last().filter(|it| it.may_go_on).map(|it| it.range.start);
+        let open = tail.or(last).unwrap_or(text.len());
+        let open = located(&self.partial, std::iter::once(open..open));
+        self.long_line_part(open[0].start, out);
+    }
+
+    fn long_line_part(&mut self, length: usize, out: &mut Vec<u8>) {
+        let rest = self.partial.split_off(length);
         let mut ready = std::mem::replace(&mut self.partial, rest);
         if let Some(Content::OfText) = self.content {
             ready = content::filled_text(&ready);
         }
-        out.extend(self.texts.redacted(&ready, TextEnd::Final));
+        self.plain(&ready, out);
+    }
+
+    /// Appends bytes with their secrets replaced, read as one string.
+    fn plain(&self, bytes: &[u8], out: &mut Vec<u8>) {
+        let text = decoded(bytes);
+        let found = self.finder.search(&text, 0).found;
+        let mut held = HeldLines::default();
+        let line = held.push(bytes);
+        let piece = Piece { line, content: 0..bytes.len(), part: 0..text.len(), is_plain: false };
+        held.replace(
+            &piece,
+            found.iter().map(|it| (it.range.clone(), self.finder.replacement(it))),
+        );
+        held.release(u64::MAX, out);
     }
 }
 
-/// To replace content, a redactor observes the check of the same stream: two texts that differ must
-/// not become equal. What is found in a line is observed before the line is redacted.
+/// A redactor observes the check of the same stream, and what is found in a line before the line is
+/// redacted. The profile says which events make one text, and where content is replaced, two texts
+/// that differ must not become equal.
 impl Observer for Redactor {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        self.lines.use_profile(start.profile);
+        Ok(())
+    }
+
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
         if let Some(Content::OfStream(content)) = &mut self.content {
             content.observe(diagnostic);

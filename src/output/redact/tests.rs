@@ -1,69 +1,10 @@
 //! No planted secret survives, and what is no secret does not change.
 
-use super::formats::{Body, Charset, FORMATS, Proof};
+use super::formats::{Body, FORMATS, FormatRun};
+use super::randomness::looks_random;
+use super::samples::{Dice, secrets};
 use super::*;
-
-/// A generator with a fixed seed.
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        usize::try_from(self.0 >> 33).expect("31 bits fit") % bound
-    }
-
-    fn run(&mut self, charset: Charset, length: usize) -> String {
-        let all: Vec<u8> = (b'!'..=b'~').filter(|it| charset.has(*it)).collect();
-        (0..length).map(|_| char::from(all[self.next(all.len())])).collect()
-    }
-}
-
-/// A secret of each prefix, made from parts: what is before it, and what must not survive.
-fn secret(dice: &mut Dice, format: usize, prefix: usize) -> (String, String) {
-    let format = &FORMATS[format];
-    let prefix = format.prefixes[prefix];
-    match format.body {
-        Body::Run(charset, least, most, proof) => {
-            let body = match proof {
-                Proof::None => {
-                    let more = dice.next((most - least).min(20));
-                    dice.run(charset, least + more)
-                }
-                Proof::Mixed => format!("{}4", dice.run(charset, least)),
-                Proof::Dots => {
-                    let mut part = || dice.run(Charset::Alnum, 12);
-                    format!("{}.{}.{}", part(), part(), part())
-                }
-            };
-            if format.keeps_prefix {
-                (prefix.to_owned(), body)
-            } else {
-                (String::new(), format!("{prefix}{body}"))
-            }
-        }
-        Body::Pem => {
-            let lines: Vec<String> = (0..3).map(|_| dice.run(Charset::Alnum, 24)).collect();
-            let (kind, body) = (["", "RSA "][dice.next(2)], lines.join("\n"));
-            let label = format!("{kind}PRIVATE KEY-----");
-            (String::new(), format!("{prefix}{label}\n{body}\n-----END {label}"))
-        }
-        Body::Url => {
-            (format!("postgres{prefix}user:"), format!("{}@", dice.run(Charset::Alnum, 9)))
-        }
-        Body::Nothing => unreachable!("no format has this"),
-    }
-}
-
-/// Every secret, as often as asked for, with its format.
-fn secrets(count: usize, mut take: impl FnMut(&mut Dice, usize, &str, &str)) {
-    let mut dice = Dice(7);
-    for (index, format) in FORMATS.iter().enumerate() {
-        for round in 0..count {
-            let (before, secret) = secret(&mut dice, index, round % format.prefixes.len());
-            take(&mut dice, index, &before, &secret);
-        }
-    }
-}
+use crate::profile::Profile;
 
 fn redacted(redactor: &mut Redactor, stream: &str) -> String {
     let mut out = Vec::new();
@@ -112,40 +53,197 @@ fn no_secret_of_any_format_survives_whole() {
         let escaped = escaped.concat();
         let out = redacted(&mut redactor, &format!("{{\"text\":\"{escaped}\"}}\n"));
         assert!(texts(&out).contains(&replacement), "{name}: {out}");
-        let out = redacted(&mut redactor, &delta(&json(&text)));
-        assert!(texts(&out).contains(&replacement), "{name}: {out}");
-        assert!(!texts(&out).contains(core(secret)), "{name}: {out}");
+        if !before.contains('\\') {
+            let out = redacted(&mut redactor, &delta(&json(&text)));
+            assert!(texts(&out).contains(&replacement), "{name}: {out}");
+            assert!(!texts(&out).contains(core(secret)), "{name}: {out}");
+        }
     });
+}
+
+/// For streams of an agent that the profile describes.
+fn redactor_of(profile: &str) -> Redactor {
+    let mut redactor = Redactor::secrets(&[]);
+    let profile = Arc::new(Profile::load(profile).expect("it is built in").0);
+    redactor.lines.use_profile(&profile);
+    redactor
+}
+
+/// A delta of Claude's text.
+fn claude_delta(text: &str) -> String {
+    let delta = format!("{{\"type\":\"text_delta\",\"text\":{}}}", json(text));
+    let event = format!("{{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{delta}}}");
+    format!("{{\"type\":\"stream_event\",\"event\":{event}}}\n")
+}
+
+fn claude_texts(stream: &str) -> String {
+    let text = |line: &str| {
+        let event: serde_json::Value = serde_json::from_str(line).expect("it stays JSON");
+        event["event"]["delta"]["text"].as_str().unwrap_or_default().to_owned()
+    };
+    stream.lines().map(text).collect()
+}
+
+/// The secrets that begin with what names them. One that a mark inside it names is not known by its
+/// first piece.
+fn secrets_by_prefix(count: usize, mut take: impl FnMut(&mut Dice, usize, &str, &str)) {
+    secrets(count, |dice, format, before, secret| {
+        if !matches!(FORMATS[format].body, Body::Run(FormatRun { before: Some(_), .. })) {
+            take(dice, format, before, secret);
+        }
+    });
+}
+
+/// Texts in pieces: cut once at each place, in three with an event in between, in characters.
+fn splits(dice: &mut Dice, text: &str, mut check: impl FnMut(&[&str], &str)) {
+    for at in 0..=text.len() {
+        check(&[&text[..at], &text[at..]], "");
+    }
+    let (a, b) = (dice.next(text.len()), dice.next(text.len()));
+    let pieces = [&text[..a.min(b)], &text[a.min(b)..a.max(b)], &text[a.max(b)..]];
+    check(&pieces, "{\"type\":\"ping\"}\n");
+    let characters: Vec<&str> = text.split("").collect();
+    check(&characters, "");
 }
 
 /// Goal: a secret in deltas is found wherever it is split, and the whole text that follows agrees
 /// with the deltas.
 #[test]
 fn no_secret_survives_split_at_any_position() {
-    let mut redactor = Redactor::secrets(&[]);
-    let mut check = |name: &str, pieces: &[&str], between: &str, secret: &str| {
-        let whole = pieces.concat();
-        let deltas: Vec<String> = pieces.iter().map(|piece| delta(piece)).collect();
-        let out = redacted(&mut redactor, &deltas.join(between));
-        let out: Vec<&str> = out.lines().filter(|it| !between.contains(it)).collect();
-        assert_eq!(out.len(), pieces.len(), "{name}");
-        let together = texts(&out.join("\n"));
-        assert!(!together.contains(core(secret)), "{name}: {pieces:?} {together}");
-        let whole = redacted(&mut redactor, &delta(&whole));
-        assert_eq!(together, texts(&whole), "{name}: {pieces:?}");
-        assert!(together.contains(&format!("[REDACTED:{name}]")), "{name}: {together}");
-    };
-    secrets(12, |dice, format, before, secret| {
+    let mut redactor = redactor_of("claude");
+    secrets_by_prefix(12, |dice, format, before, secret| {
         let name = FORMATS[format].name;
-        let text = format!("Use {before}{secret} now.");
-        for at in 0..=text.len() {
-            check(name, &[&text[..at], &text[at..]], "", secret);
+        splits(dice, &format!("Use {before}{secret} now."), |pieces, between| {
+            let deltas: Vec<String> = pieces.iter().map(|piece| claude_delta(piece)).collect();
+            let together = claude_texts(&redacted(&mut redactor, &deltas.join(between)));
+            let whole = redacted(&mut redactor, &delta(&pieces.concat()));
+            assert_eq!(together, texts(&whole), "{name}: {pieces:?}");
+            assert!(together.contains(&format!("[REDACTED:{name}]")), "{name}: {together}");
+        });
+    });
+}
+
+/// The length of what a secret begins with, which is public.
+fn prefix_bytes(secret: &str, format: usize) -> usize {
+    let prefixes = FORMATS[format].prefixes.iter();
+    prefixes.filter(|it| secret.starts_with(**it)).map(|it| it.len()).max().unwrap_or(0)
+}
+
+/// Whether a reader sees more than a few characters of a secret.
+fn shows(out: &str, secret: &str, format: usize) -> bool {
+    let body = &secret.as_bytes()[prefix_bytes(secret, format)..];
+    body.windows(12)
+        .filter(|part| !part.contains(&b' '))
+        .any(|part| memchr::memmem::find(out.as_bytes(), part).is_some())
+}
+
+/// Goal: of texts that no profile knows, at most a few characters of a secret stay, and no string
+/// behind it is emptied.
+#[test]
+fn pieces_that_no_profile_knows_are_joined() {
+    let mut redactor = Redactor::secrets(&[]);
+    secrets_by_prefix(12, |dice, format, before, secret| {
+        let name = FORMATS[format].name;
+        splits(dice, &format!("Use {before}{secret}"), |pieces, between| {
+            let deltas: Vec<String> = pieces.iter().map(|piece| delta(piece)).collect();
+            let stream = [deltas.join(between), delta(" deploy"), delta("--force")].concat();
+            let out = redacted(&mut redactor, &stream);
+            let is_seen = looks_random(pieces.last().unwrap_or(&"").as_bytes());
+            assert!(!is_seen || !shows(&out, secret, format), "{name}: {pieces:?} {out}");
+            assert!(
+                texts(&out.replace("{\"type\":\"ping\"}\n", "")).ends_with(" deploy--force"),
+                "{out}"
+            );
+        });
+    });
+}
+
+/// Goal: where the stream ends inside a secret, what came of it is replaced.
+#[test]
+fn no_start_of_a_secret_survives_the_end() {
+    let mut redactor = redactor_of("claude");
+    secrets_by_prefix(2, |dice, format, before, secret| {
+        let name = FORMATS[format].name;
+        let first = prefix_bytes(secret, format) + 14;
+        for length in first.min(secret.len())..secret.len() {
+            let text = format!("Use {before}{}", &secret[..length]);
+            let at = dice.next(text.len());
+            for stream in [
+                [claude_delta(&text[..at]), claude_delta(&text[at..])].concat(),
+                [delta(&text[..at]), delta(&text[at..])].concat(),
+                format!("{{\"type\":\"x\"}}\nnpm WARN {text}"),
+                format!("{{\"type\":\"x\",{}", json(&text).trim_end_matches('"')),
+                format!("{{\"type\":\"x\",\"text\":{}", json(&text).trim_end_matches('"')),
+            ] {
+                let out = redacted(&mut redactor, &stream);
+                let is_seen = looks_random(&text.as_bytes()[at..]);
+                let is_shown = shows(&out, &secret[..length], format);
+                assert!(!is_seen || !is_shown, "{name}: {stream}\n{out}");
+            }
         }
-        let (a, b) = (dice.next(text.len()), dice.next(text.len()));
-        let pieces = [&text[..a.min(b)], &text[a.min(b)..a.max(b)], &text[a.max(b)..]];
-        check(name, &pieces, "{\"type\":\"ping\"}\n", secret);
-        let characters: Vec<&str> = text.split("").collect();
-        check(name, &characters, "", secret);
+    });
+}
+
+/// Goal: an event that repeats the text so far hides no start of a secret.
+#[test]
+fn growing_copies_of_a_text_are_searched() {
+    let mut redactor = redactor_of("cline");
+    secrets_by_prefix(1, |dice, format, before, secret| {
+        let head = ["", "The token is "][dice.next(2)];
+        let text = format!("{head}{before}{secret} now");
+        for step in [1, 3, 4, 7] {
+            let lengths = (1..text.len()).step_by(step);
+            let stream: String = lengths.map(|length| delta(&text[..length])).collect();
+            let out = redacted(&mut redactor, &stream);
+            assert!(
+                !shows(&out, secret, format),
+                "{}: {step} {secret} {out}",
+                FORMATS[format].name
+            );
+        }
+    });
+}
+
+/// Goal: the texts of sub-agents and of parallel calls do not hide each other.
+#[test]
+fn texts_that_alternate_are_searched_apart() {
+    let mut redactor = Redactor::secrets(&[]);
+    secrets_by_prefix(4, |dice, format, before, secret| {
+        let text = format!("Use {before}{secret}");
+        let at = dice.next(text.len());
+        for (key, values) in [("index", ["0", "1"]), ("task_id", ["\"a\"", "\"b\""])] {
+            let event = |which: usize, text: &str| {
+                format!("{{\"{key}\":{},\"text\":{}}}\n", values[which], json(text))
+            };
+            let stream = [event(0, &text[..at]), event(1, "hello"), event(0, &text[at..])].concat();
+            let out = redacted(&mut redactor, &stream);
+            assert!(
+                !shows(&out, secret, format) && out.contains("hello"),
+                "{} {out}",
+                FORMATS[format].name
+            );
+        }
+    });
+}
+
+/// Goal: items of one array are texts of their own, and what is between two secrets stays.
+#[test]
+fn items_of_an_array_are_not_joined() {
+    let mut redactor = Redactor::secrets(&[]);
+    secrets_by_prefix(2, |_, format, before, secret| {
+        let name = FORMATS[format].name;
+        let items = ["-p", &format!("{before}{secret}"), "deploy", "--force", "s"].map(json);
+        let out = redacted(&mut redactor, &format!("{{\"args\":[{}]}}\n", items.join(",")));
+        assert!(!shows(&out, secret, format), "{name}: {out}");
+        assert!(out.ends_with("\",\"deploy\",\"--force\",\"s\"]}\n"), "{name}: {out}");
+        let text = format!("{before}{secret}");
+        let stream = [delta(&text), "{\"type\":\"y\"}\n".to_owned(), delta(&text)].concat();
+        let out = redacted(&mut redactor, &stream);
+        assert_eq!(out.matches(&format!("[REDACTED:{name}]")).count(), 2, "{out}");
+        assert!(!shows(&out, secret, format), "{name}: {out}");
+        // Printed over several lines, keys and values are of one place.
+        let pretty = format!("{{\n  \"key\": {},\n  \"b s\": {}\n}}\n", json(&text), json(&text));
+        assert!(!shows(&redacted(&mut redactor, &pretty), secret, format), "{name}: {out}");
     });
 }
 
@@ -199,10 +297,10 @@ fn a_line_waits_for_few_others() {
         redactor.feed(b"{\"type\":\"ping\"}\n", &mut out);
     }
     assert_eq!(memchr::memchr_iter(b'\n', &out).count(), 5);
-    let mut redactor = Redactor::secrets(&[]);
+    let mut redactor = redactor_of("claude");
     let (mut out, mut fed) = (Vec::new(), 0);
-    let line = delta("");
-    redactor.feed(delta("g").as_bytes(), &mut out);
+    let line = claude_delta("");
+    redactor.feed(claude_delta("g").as_bytes(), &mut out);
     while out.is_empty() {
         redactor.feed(line.as_bytes(), &mut out);
         fed += line.len();
@@ -239,7 +337,7 @@ fn the_page_has_a_row_for_each_format() {
     for format in FORMATS {
         for prefix in format.prefixes {
             let row = page.lines().filter(|it| it.starts_with(&format!("| `{}` |", format.name)));
-            let shown = format!("`{}`", prefix.trim_end());
+            let shown = format!("`{}`", prefix.trim_end().replace('|', "\\|"));
             assert!(row.clone().any(|it| it.contains(&shown)), "{} {prefix}", format.name);
         }
     }

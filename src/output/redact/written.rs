@@ -11,27 +11,41 @@ const PLACES_DEPTH_MAX: usize = 128;
 pub(super) struct WrittenString {
     /// The bytes between its quotes.
     pub(super) content: Range<usize>,
-    /// The same for strings at the same place: behind the same keys, in any item of an array.
+    /// The same for strings at the same place: behind the same keys, and in the same items of arrays
+    /// but the outermost, whose items are events.
     pub(super) place: u64,
+    /// Which item of the array that the line begins with.
+    pub(super) item: u64,
     pub(super) is_key: bool,
+    /// The key whose value it is, between its quotes.
+    pub(super) key: Option<Range<usize>>,
     /// Whether the line ends inside it.
     pub(super) is_cut: bool,
 }
 
+/// What a line consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LineShape {
+    /// Whether it looks like whole objects or arrays, with nothing else around them.
+    pub(super) is_json: bool,
+    /// The same for lines whose indices and named ids are the same: events of one text agree in them.
+    pub(super) labels: u64,
+}
+
 /// A container around a value.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Around {
     place: u64,
     is_object: bool,
     /// Of the member whose value comes.
     member: u64,
+    key: Option<Range<usize>>,
     expects_key: bool,
 }
 
-/// Takes all strings of a line, which need not be JSON. Returns whether there is anything outside
-/// strings that is not JSON.
-pub(super) fn strings(line: &[u8], mut take: impl FnMut(WrittenString)) -> bool {
-    let mut is_other = false;
+/// Takes all strings of a line, which need not be JSON.
+pub(super) fn strings(line: &[u8], mut take: impl FnMut(WrittenString)) -> LineShape {
+    let (mut is_other, mut labels, mut item) = (false, 0_u64, 0);
     let mut around: Vec<Around> = Vec::new();
     let mut too_deep = 0_usize;
     let mut at = 0;
@@ -42,56 +56,80 @@ pub(super) fn strings(line: &[u8], mut take: impl FnMut(WrittenString)) -> bool 
                 let content = at..string_end(line, at);
                 at = content.end + 1;
                 let is_cut = content.end == line.len();
+                is_other |= around.is_empty();
                 let top = around.last_mut().filter(|_| too_deep == 0);
-                let (place, is_key) = match top {
+                let (place, is_key, key) = match top {
                     Some(top) if top.is_object && top.expects_key => {
                         top.expects_key = false;
                         top.member = mixed(top.place, &line[content.clone()]);
-                        (top.place, true)
+                        top.key = Some(content.clone());
+                        if is_label(&line[content.clone()]) {
+                            let label = mixed(top.member, value_behind(line, at));
+                            labels = labels.wrapping_add(label);
+                        }
+                        (top.place, true, None)
                     }
-                    Some(top) => (top.member, false),
-                    None => (0, false),
+                    Some(top) => (top.member, false, top.key.clone()),
+                    None => (0, false, None),
                 };
-                take(WrittenString { content, place, is_key, is_cut });
+                take(WrittenString { content, place, item, is_key, key, is_cut });
             }
             b'{' | b'[' if around.len() < PLACES_DEPTH_MAX => {
                 let is_object = byte == b'{';
                 let place = around.last().map_or(1, |top| mixed(top.member, &[byte]));
-                around.push(Around { place, is_object, member: place, expects_key: is_object });
+                let expects_key = is_object;
+                around.push(Around { place, is_object, member: place, key: None, expects_key });
             }
             b'{' | b'[' => too_deep += 1,
             b'}' | b']' if too_deep > 0 => too_deep -= 1,
-            b'}' | b']' => drop(around.pop()),
+            b'}' | b']' => is_other |= around.pop().is_none(),
             b',' if too_deep == 0 => {
+                let is_outermost = around.len() == 1;
                 if let Some(top) = around.last_mut() {
                     top.expects_key = top.is_object;
+                    top.key = None;
+                    match (top.is_object, is_outermost) {
+                        (true, _) => {}
+                        (false, true) => item += 1,
+                        (false, false) => top.member = mixed(top.member, b","),
+                    }
                 }
             }
-            // Between values, and in numbers; the letters of `true`, `false` and `null`.
-            b','
-            | b':'
-            | b' '
-            | b'\t'
-            | b'\r'
-            | b'\n'
-            | b'+'
-            | b'-'
-            | b'.'
-            | b'0'..=b'9'
-            | b't'
-            | b'r'
-            | b'u'
-            | b'e'
-            | b'f'
-            | b'a'
-            | b'l'
-            | b's'
-            | b'n'
-            | b'E' => {}
-            _ => is_other = true,
+            _ => is_other |= !is_between_values(byte) || around.is_empty() && !is_space(byte),
         }
     }
-    is_other
+    let is_json = !is_other && around.is_empty() && !line.is_empty();
+    LineShape { is_json, labels }
+}
+
+/// What is between values and in numbers, and the letters of `true`, `false` and `null`.
+fn is_between_values(byte: u8) -> bool {
+    is_space(byte) || b",:+-.0123456789truefalsnE".contains(&byte)
+}
+
+fn is_space(byte: u8) -> bool {
+    b" \t\r\n".contains(&byte)
+}
+
+/// Whether a key tells events of one text from those of another: an index, or an id that says what
+/// it identifies. `id` and `uuid` are often those of the event.
+fn is_label(key: &[u8]) -> bool {
+    let ends: [&[u8]; 5] = [b"_id", b"Id", b"ID", b"_index", b"Index"];
+    key == b"index" || (key.len() > 2 && ends.iter().any(|end| key.ends_with(end)))
+}
+
+/// The string or number behind a key.
+fn value_behind(line: &[u8], at: usize) -> &[u8] {
+    let is_before = |byte: &u8| is_space(*byte) || *byte == b':';
+    let start = at + line[at.min(line.len())..].iter().take_while(|it| is_before(it)).count();
+    let end = match line.get(start) {
+        Some(b'"') => string_end(line, start + 1),
+        _ => line[start.min(line.len())..]
+            .iter()
+            .position(|it| b",}]".contains(it))
+            .map_or(line.len(), |length| start + length),
+    };
+    &line[start.min(line.len())..end]
 }
 
 /// The quote that ends a string, or the end of the line.
@@ -105,6 +143,11 @@ fn string_end(line: &[u8], from: usize) -> usize {
         at += 2;
     }
     line.len()
+}
+
+/// The place of a text that has a name.
+pub(super) fn hashed(name: &str) -> u64 {
+    mixed(0, name.as_bytes())
 }
 
 fn mixed(place: u64, bytes: &[u8]) -> u64 {
@@ -128,19 +171,30 @@ pub(super) fn decoded(written: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(text)
 }
 
-/// Which bytes of a string, given without its quotes, make this part of its text.
-pub(super) fn located(written: &[u8], part: Range<usize>) -> Range<usize> {
-    let (mut at, mut decoded) = (0, 0);
-    let mut start = None;
-    while at < written.len() && decoded < part.end {
-        let (length, bytes) = unit(&written[at..]);
-        if start.is_none() && decoded + bytes.as_bytes().len() > part.start {
-            start = Some(at);
-        }
-        at += length;
-        decoded += bytes.as_bytes().len();
+/// Which bytes of a string, given without its quotes, make these parts of its text, which are in
+/// order.
+pub(super) fn located(
+    written: &[u8],
+    parts: impl IntoIterator<Item = Range<usize>>,
+) -> Vec<Range<usize>> {
+    let parts = parts.into_iter();
+    if memchr::memchr(b'\\', written).is_none() {
+        return parts.collect();
     }
-    start.unwrap_or(at)..at
+    let (mut at, mut decoded) = (0, 0);
+    let mut advance = |to: usize, is_end: bool| {
+        while at < written.len() && decoded < to {
+            let (length, bytes) = unit(&written[at..]);
+            // A part may begin inside what one escape means.
+            if !is_end && decoded + bytes.as_bytes().len() > to {
+                break;
+            }
+            at += length;
+            decoded += bytes.as_bytes().len();
+        }
+        at
+    };
+    parts.map(|part| advance(part.start, false)..advance(part.end, true)).collect()
 }
 
 /// The bytes of one character or byte of a text.
@@ -204,29 +258,44 @@ mod tests {
     fn a_part_of_a_text_is_located_where_it_is_written() {
         let written = br"a\n\u0041\ud83d\ude00\/b";
         assert_eq!(*decoded(written), *"a\nA\u{1f600}/b".as_bytes());
-        assert_eq!(written[located(written, 2..3)], *br"\u0041");
-        assert_eq!(written[located(written, 3..8)], *br"\ud83d\ude00\/");
-        assert_eq!(located(written, 8..9), written.len() - 1..written.len());
+        let parts = located(written, [2..3, 3..8, 8..9]);
+        assert_eq!(written[parts[0].clone()], *br"\u0041");
+        assert_eq!(written[parts[1].clone()], *br"\ud83d\ude00\/");
+        assert_eq!(parts[2], written.len() - 1..written.len());
         assert_eq!(*decoded(br"\ud800x\"), *"\u{fffd}x\\".as_bytes());
+    }
+
+    #[test]
+    fn events_of_one_text_have_the_same_labels() {
+        let labels = |line: &str| strings(line.as_bytes(), |_| ()).labels;
+        let of = |index: u8, text: &str, uuid: u8| {
+            labels(&format!(r#"{{"e":{{"text":"{text}","index": {index}}},"uuid":"{uuid}"}}"#))
+        };
+        assert_eq!(of(1, "a", 1), of(1, "b", 2));
+        assert_ne!(of(1, "a", 1), of(2, "a", 1));
+        assert_ne!(labels(r#"{"toolCallId":"a"}"#), labels(r#"{"toolCallId":"b"}"#));
     }
 
     #[test]
     fn strings_at_the_same_place_are_found() {
         let found = |line: &str| {
             let mut found = Vec::new();
-            let is_other = strings(line.as_bytes(), |it| {
+            let shape = strings(line.as_bytes(), |it| {
                 found.push((line[it.content].to_owned(), it.place, it.is_key, it.is_cut));
             });
-            (found, is_other)
+            (found, shape.is_json)
         };
-        let (strings, is_other) = found(r#"{"a":{"b":["x\"","y",{"b":"z"}]},"c":"w","d":true}"#);
-        assert!(!is_other);
+        let (strings, is_json) = found(r#"{"a":{"b":["x\"","y",{"b":"z"}]},"c":"w","d":true}"#);
+        assert!(is_json);
         let values: Vec<_> = strings.iter().filter(|it| !it.2).collect();
         assert_eq!(values.iter().map(|it| &*it.0).collect::<Vec<_>>(), [r#"x\""#, "y", "z", "w"]);
-        assert!(values[0].1 == values[1].1 && values[1].1 != values[2].1);
+        assert!(values[0].1 != values[1].1 && values[1].1 != values[2].1);
         assert!(values[3].1 != values[0].1 && strings.iter().all(|it| !it.3));
-        let (strings, is_other) = found(r#"npm WARN "a" {"b":"c"#);
-        assert!(is_other && strings[2] == ("c".to_owned(), strings[2].1, false, true));
+        let (items, _) = found(r#"[{"a":"x"},{"a":"y"}]"#);
+        assert_eq!(items[1].1, items[3].1);
+        let (strings, is_json) = found(r#"npm WARN "a" {"b":"c"#);
+        assert!(!is_json && strings[2] == ("c".to_owned(), strings[2].1, false, true));
+        assert!(!found(r#"  "key": "value","#).1 && !found(r#"{"cut":{"a":1}"#).1);
         let deep = format!("{}\"x\"{}", "[".repeat(500), "]".repeat(500));
         assert_eq!(found(&deep).0.len(), 1);
     }

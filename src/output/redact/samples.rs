@@ -1,0 +1,93 @@
+//! Invented secrets of each format.
+
+use super::classes::Class;
+use super::formats::{Body, FORMATS, FormatRun, Proof};
+
+/// A generator with a fixed seed.
+pub(super) struct Dice(u64);
+
+impl Dice {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(super) fn next(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        usize::try_from(self.0 >> 33).expect("31 bits fit") % bound
+    }
+
+    pub(super) fn run(&mut self, class: Class, length: usize) -> String {
+        let all: Vec<u8> = (b'!'..=b'~')
+            .filter(|it| class.has(*it) && (it.is_ascii_alphanumeric() || *it == b'_'))
+            .collect();
+        (0..length).map(|_| char::from(all[self.next(all.len())])).collect()
+    }
+}
+
+/// Every secret, as often as asked for, with its format: what is before it, and what must not
+/// survive.
+pub(super) fn secrets(count: usize, mut take: impl FnMut(&mut Dice, usize, &str, &str)) {
+    let mut dice = Dice::new(7);
+    for (index, format) in FORMATS.iter().enumerate() {
+        for round in 0..count {
+            let prefix = format.prefixes[round % format.prefixes.len()];
+            let (before, secret) = secret(&mut dice, format.body, prefix);
+            take(&mut dice, index, &before, &secret);
+        }
+    }
+}
+
+fn secret(dice: &mut Dice, body: Body, prefix: &str) -> (String, String) {
+    match body {
+        Body::Run(run) => {
+            let body = proven(dice, run);
+            match run.before {
+                _ if run.keeps_prefix => (prefix.to_owned(), body),
+                Some((class, least, _)) => {
+                    (String::new(), format!("{}{prefix}{body}", dice.run(class, least)))
+                }
+                None => (String::new(), format!("{prefix}{body}")),
+            }
+        }
+        Body::Pem if prefix.starts_with("PuTTY") => {
+            let body = dice.run(Class::Alnum, 64);
+            let (head, mac) = ("ssh-rsa\nEncryption: none", dice.run(Class::Hex, 40));
+            let text = format!("{prefix}{head}\nPrivate-Lines: 1\n{body}\nPrivate-MAC: {mac}");
+            (String::new(), text)
+        }
+        Body::Pem => {
+            let lines: Vec<String> = (0..3).map(|_| dice.run(Class::Alnum, 24)).collect();
+            let (kind, body) = (["", "RSA "][dice.next(2)], lines.join("\n"));
+            let end = prefix.replace("BEGIN", "END").replace("begin", "end");
+            let label = if prefix.contains("BEGIN") { "PRIVATE KEY" } else { "private key" };
+            let dashes = if prefix.contains("SSH2") { " ----" } else { "-----" };
+            let label = format!("{kind}{label}{dashes}");
+            (String::new(), format!("{prefix}{label}\n{body}\n{end}{label}"))
+        }
+        Body::Url if prefix.ends_with('\\') => {
+            (r"https:\/\/user:".to_owned(), format!("{}@", dice.run(Class::Alnum, 9)))
+        }
+        Body::Url => (format!("https{prefix}user:"), format!("{}@", dice.run(Class::Alnum, 9))),
+        Body::Nothing => unreachable!("no format has this"),
+    }
+}
+
+/// A run that shows what it must.
+fn proven(dice: &mut Dice, run: FormatRun) -> String {
+    loop {
+        let more = if run.is_exact { 0 } else { dice.next(20) };
+        let body = match run.proof {
+            Proof::Dots => {
+                let mut part = || dice.run(Class::Alnum, 12);
+                format!("{}.{}.{}", part(), part(), part())
+            }
+            Proof::Pair => ["dXNlcjpwYXNzd29yZA==", "Ym9iOnMzY3IzdA", "w7w6w6TDtsO8MTIz"]
+                [dice.next(3)]
+            .to_owned(),
+            Proof::None | Proof::Mixed | Proof::Random => dice.run(run.class, run.least + more),
+        };
+        if run.proof.holds(body.as_bytes()) {
+            return body;
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Values behind the names of secrets: where they are, and whether they look like secrets.
+
+use std::ops::Range;
+
+use super::classes::{Class, Runs};
+use super::formats::is_encoded_pair;
+use super::randomness::{looks_like_name, looks_random};
+
+/// Shortest value that is a secret, in bytes.
+const VALUE_BYTES_MIN: usize = 6;
+
+/// Longest value in quotes.
+const QUOTED_BYTES_MAX: usize = 512;
+
+/// How much of a value is looked at, in bytes.
+const SAMPLE_BYTES: usize = 256;
+
+/// What documents write where a secret goes.
+const PLACEHOLDERS: &[&[u8]] = &[
+    b"your",
+    b"redacted",
+    b"xxxx",
+    b"***",
+    b"...",
+    b"changeme",
+    b"change-me",
+    b"change_me",
+    b"placeholder",
+    b"insert",
+    b"replace",
+    b"dummy",
+    b"secrets.",
+    b"env.",
+    b"\xe2\x80\xa6",
+];
+
+/// Words with a digit that name a method.
+const METHODS: &[&[u8]] = &[
+    b"oauth1",
+    b"oauth2",
+    b"sha224",
+    b"sha256",
+    b"sha384",
+    b"sha512",
+    b"aes128",
+    b"aes256",
+    b"argon2",
+    b"base64",
+    b"ed25519",
+    b"pbkdf2",
+    b"sigv4",
+    b"version1",
+    b"version2",
+];
+
+/// A value as it is written.
+#[derive(Debug)]
+pub(super) struct Value {
+    pub(super) range: Range<usize>,
+    pub(super) is_quoted: bool,
+    /// Whether the text ends before the value does.
+    pub(super) is_open: bool,
+}
+
+/// The value that begins here or behind spaces. `class` is what it consists of without quotes.
+pub(super) fn value(runs: &mut Runs, from: usize, class: Class) -> Value {
+    let text = runs.text;
+    let spaces = text[from..].iter().take(8).take_while(|it| b" \t".contains(it)).count();
+    let start = from + spaces;
+    let slashes = text[start..].iter().take(8).take_while(|it| **it == b'\\').count();
+    let Some(quote) = text.get(start + slashes).filter(|it| b"\"'`".contains(it)) else {
+        let end = runs.end(class, start);
+        let trimmed = text[start..end].iter().rposition(|it| !b",;&|)}.".contains(it));
+        let length = if end == text.len() { end - start } else { trimmed.map_or(0, |it| it + 1) };
+        let is_open = end + usize::from(text[end..] == *b"\\") == text.len();
+        return Value { range: start..start + length, is_quoted: false, is_open };
+    };
+    let start = start + slashes + 1;
+    let body = &text[start..text.len().min(start + QUOTED_BYTES_MAX)];
+    let mut end = memchr::memchr(*quote, body).unwrap_or(body.len());
+    let is_open = start + end == text.len();
+    while !is_open && slashes > 0 && end > 0 && body[end - 1] == b'\\' {
+        end -= 1;
+    }
+    Value { range: start..start + end, is_quoted: true, is_open }
+}
+
+/// Whether a value is one that only hides, names or computes a secret.
+pub(super) fn is_placeholder(value: &[u8]) -> bool {
+    let value = &value[..value.len().min(SAMPLE_BYTES)];
+    let Some(first) = value.first() else { return true };
+    let lower = value.to_ascii_lowercase();
+    b"$<{[*%".contains(first)
+        || value.iter().all(|it| it == first)
+        || PLACEHOLDERS.iter().any(|it| memchr::memmem::find(&lower, it).is_some())
+}
+
+/// Whether a value behind the name of a secret is one. A literal is written in quotes, or in a
+/// setting; anything else may be code.
+pub(super) fn is_secret_value(value: &[u8], is_literal: bool) -> bool {
+    let sample = &value[..value.len().min(SAMPLE_BYTES)];
+    value.len() >= VALUE_BYTES_MIN
+        && !sample.iter().any(u8::is_ascii_whitespace)
+        && if is_literal { is_secret_literal(sample) } else { is_secret_word(sample) }
+        && !is_location(sample)
+        && !is_placeholder(sample)
+}
+
+/// A word that may be code.
+fn is_secret_word(value: &[u8]) -> bool {
+    !value.iter().any(|it| b"([{".contains(it)) && (looks_random(value) || kinds(value) == 4)
+}
+
+fn is_secret_literal(value: &[u8]) -> bool {
+    let is_mixed =
+        value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic);
+    looks_random(value)
+        || ((is_mixed || kinds(value) >= 3) && !looks_like_name(value))
+        || (is_mixed && is_weak_password(value))
+        || (value.len() >= 12 && is_encoded_pair(value))
+}
+
+/// How many of these a value has: small letters, capitals, digits, other characters.
+fn kinds(value: &[u8]) -> usize {
+    let has = |is: fn(&u8) -> bool| usize::from(value.iter().any(is));
+    has(u8::is_ascii_lowercase)
+        + has(u8::is_ascii_uppercase)
+        + has(u8::is_ascii_digit)
+        + has(|it| b"!@#$%^&*+=?~".contains(it))
+}
+
+/// A path or an address without chance in it.
+fn is_location(value: &[u8]) -> bool {
+    let is_path =
+        [&b"/"[..], b"./", b"../", b"~/", b"@", b"arn:"].iter().any(|it| value.starts_with(it));
+    (is_path || memchr::memmem::find(value, b"://").is_some()) && !looks_random(value)
+}
+
+/// A word with digits behind it.
+fn is_weak_password(value: &[u8]) -> bool {
+    let letters = value.iter().take_while(|it| it.is_ascii_alphabetic()).count();
+    letters >= 3
+        && value.len() > VALUE_BYTES_MIN
+        && value[letters..].iter().all(u8::is_ascii_digit)
+        && !METHODS.iter().any(|it| it.eq_ignore_ascii_case(value))
+}

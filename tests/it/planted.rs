@@ -1,0 +1,187 @@
+//! Secrets that are planted into the streams of every agent: in every place, in pieces, cut.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use ndjson_check::{Checker, Observer, ProducerExit, Redactor, StreamStart};
+use serde_json::Value;
+
+use crate::streams::{cases, checker, files, root};
+
+/// Observes for a redactor.
+struct Redacting(Redactor);
+
+impl Observer for Redacting {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), ndjson_check::Error> {
+        self.0.begin(start)
+    }
+}
+
+fn redacted(checker: &mut Checker, events: &[Value]) -> String {
+    let lines: Vec<String> = events.iter().map(|event| format!("{event}\n")).collect();
+    let (mut out, mut redacting) = (Vec::new(), Redacting(Redactor::secrets(&[])));
+    let mut stream = checker.stream("-");
+    for line in &lines {
+        let is_checked = stream.feed(line.as_bytes(), &mut redacting).is_ok();
+        redacting.0.feed(line.as_bytes(), &mut out);
+        if !is_checked {
+            break;
+        }
+    }
+    let _ = stream.finish(&ProducerExit::default(), &mut ());
+    redacting.0.finish(&mut out);
+    String::from_utf8(out).unwrap()
+}
+
+/// Made at run time, so that this file contains no secret.
+fn secrets() -> [String; 3] {
+    let body = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6";
+    let key = format!("MIIEow{body}{body}\n").repeat(6);
+    let label = "RSA PRIVATE KEY-----";
+    [
+        format!("{}{body}", ["gh", "p_"].concat()),
+        format!("{}{body}{body}", ["sk-", "ant-api03-"].concat()),
+        format!("-----BEGIN {label}\n{key}-----END {label}"),
+    ]
+}
+
+/// Whether 12 characters in a row of a secret are there, behind what it begins with.
+fn shows(out: &str, secret: &str) -> bool {
+    let body: Vec<char> = secret.replace('\n', "\\n").chars().skip(32).collect();
+    let body = body.split(|it| "\\ -".contains(*it)).flat_map(|run| run.windows(12));
+    body.map(|part| part.iter().collect::<String>()).any(|part| out.contains(&part))
+}
+
+/// The streams of each agent that say most, and the longest recordings.
+fn streams() -> Vec<(String, Vec<Value>)> {
+    let mut paths: Vec<(String, std::path::PathBuf)> = Vec::new();
+    for case in cases().iter().filter(|case| case.path.starts_with("fixtures/agents")) {
+        paths.push((case.folder().to_owned(), root().join(&case.path)));
+    }
+    for path in files(&root().join("lab/recordings"), "ndjson") {
+        let folder = path.parent().and_then(|it| it.file_name()).unwrap();
+        let name = folder.to_str().unwrap();
+        paths.push((name.rsplit_once('-').unwrap().0.to_owned(), path));
+    }
+    let mut streams: Vec<(String, Vec<Value>)> = Vec::new();
+    for (agent, path) in paths {
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let events: Option<Vec<Value>> =
+            text.lines().map(|line| serde_json::from_str(line).ok()).collect();
+        let Some(events) = events.filter(|events| (3..120).contains(&events.len())) else {
+            continue;
+        };
+        let kinds = |events: &[Value]| events.iter().flat_map(shapes).collect::<BTreeSet<_>>();
+        let seen: BTreeSet<String> =
+            streams.iter().filter(|it| it.0 == agent).flat_map(|it| kinds(&it.1)).collect();
+        let count = streams.iter().filter(|it| it.0 == agent).count();
+        if count < 2 && kinds(&events).difference(&seen).count() > 5 {
+            streams.push((agent, events));
+        }
+    }
+    streams
+}
+
+/// The places of the strings of an event, with what its first members say.
+fn shapes(event: &Value) -> Vec<String> {
+    let tag: Vec<&str> = ["type", "subtype", "method", "role"]
+        .iter()
+        .filter_map(|key| event[*key].as_str())
+        .collect();
+    let mut places = Vec::new();
+    strings(event, String::new(), &mut places);
+    places.into_iter().map(|place| format!("{} {}", tag.join("/"), place)).collect()
+}
+
+/// JSON Pointers of all strings.
+fn strings(value: &Value, place: String, into: &mut Vec<String>) {
+    match value {
+        Value::String(_) => into.push(place),
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate().take(3) {
+                strings(item, format!("{place}/{index}"), into);
+            }
+        }
+        Value::Object(members) => {
+            for (key, item) in members {
+                let key = key.replace('~', "~0").replace('/', "~1");
+                strings(item, format!("{place}/{key}"), into);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The first string of each shape: the number of its event, and its place.
+fn places(events: &[Value]) -> Vec<(usize, String)> {
+    let mut seen = BTreeSet::new();
+    let mut places = Vec::new();
+    for (number, event) in events.iter().enumerate() {
+        for shape in shapes(event) {
+            let place = shape.rsplit_once(' ').unwrap().1.to_owned();
+            if seen.insert(shape) {
+                places.push((number, place));
+            }
+        }
+    }
+    places
+}
+
+fn set(event: &mut Value, place: &str, change: impl FnOnce(&str) -> String) {
+    if let Some(Value::String(text)) = event.pointer_mut(place) {
+        *text = change(text);
+    }
+}
+
+/// Goal: a secret is found in every string of every agent's events.
+#[test]
+fn no_planted_secret_survives_in_any_place() {
+    let mut count = 0;
+    let mut agents = BTreeSet::new();
+    for (agent, events) in streams() {
+        let mut checker = checker(["--profile", &agent]);
+        for (index, (number, place)) in places(&events).into_iter().enumerate() {
+            let secret = &secrets()[index % 3];
+            let mut planted = events.clone();
+            set(&mut planted[number], &place, |text| format!("{text} {secret}"));
+            let out = redacted(&mut checker, &planted);
+            assert!(!shows(&out, secret), "{agent} {number}{place}\n{out}");
+            count += 1;
+        }
+        agents.insert(agent);
+    }
+    assert!(count > 1_000 && agents.len() >= 27, "{count} {agents:?}");
+}
+
+/// Goal: nor in two strings at the same place of neighbouring events, wherever it is cut.
+#[test]
+fn no_planted_secret_survives_in_two_events() {
+    let mut count = 0;
+    for (agent, events) in streams() {
+        let mut checker = checker(["--profile", &agent]);
+        let mut seen = BTreeSet::new();
+        for number in 1..events.len() {
+            let (first, second) = (&events[number - 1], &events[number]);
+            let common = shapes(first).into_iter().filter(|it| shapes(second).contains(it));
+            for shape in common.filter(|shape| seen.insert(shape.clone())).collect::<Vec<_>>() {
+                let place = shape.rsplit_once(' ').unwrap().1;
+                let secret = &secrets()[count % 3];
+                for at in [5, 20, secret.len() - 5] {
+                    let mut planted = events.clone();
+                    set(&mut planted[number - 1], place, |text| {
+                        format!("{text} {}", &secret[..at])
+                    });
+                    set(&mut planted[number], place, |text| format!("{}{text}", &secret[at..]));
+                    let out = redacted(&mut checker, &planted);
+                    assert!(!shows(&out, secret), "{agent} {number} {shape} {at}\n{out}");
+                    // The end of the stream cuts it.
+                    planted.truncate(number);
+                    let out = redacted(&mut checker, &planted);
+                    assert!(!shows(&out, &secret[..at]), "{agent} {number} {shape} {at}\n{out}");
+                    count += 1;
+                }
+            }
+        }
+    }
+    assert!(count > 500, "{count}");
+}
