@@ -20,6 +20,8 @@ pub struct ProducerExit {
     pub was_interrupted: bool,
     /// A descendant of the producer kept its standard output open after the producer's end.
     pub stdout_held_open: bool,
+    /// An idle timeout was asked for and did not apply: the agent does not show calls at work.
+    pub had_no_idle_timeout: bool,
     /// The last lines it wrote to standard error, if standard error was read.
     pub stderr: Option<Vec<String>>,
 }

@@ -12,7 +12,6 @@ use super::stage::demands::DemandCheck;
 use super::stage::drift::Drift;
 use super::stage::expect::Context;
 use super::stage::lines::LineCheck;
-use super::stage::order::OrderCheck;
 use super::stage::repeats::RepeatCheck;
 use super::stage::reported::reported;
 use super::stage::session::SessionCheck;
@@ -36,7 +35,6 @@ pub(super) struct Run<'c> {
     incomplete_events: u64,
     pub(super) drift: Drift,
     pub(super) session: SessionCheck<'c>,
-    order: OrderCheck<'c>,
     pub(super) calls: CallTable<'c>,
     pub(super) actions: ActionTable<'c>,
     repeats: RepeatCheck,
@@ -58,7 +56,6 @@ impl<'c> Run<'c> {
             incomplete_events: 0,
             drift: Drift::default(),
             session: SessionCheck::new(&profile.session),
-            order: OrderCheck::new(profile.session.order.as_ref()),
             calls: CallTable::new(&profile.calls),
             actions: ActionTable::new(&profile.calls.actions),
             repeats: RepeatCheck::new(contract.options().repeated_calls),
@@ -95,7 +92,7 @@ impl<'c> Run<'c> {
     ) {
         self.events += 1;
         let place = self.terminal.place(facts);
-        self.order.observe(facts, &mut findings.pending);
+        self.session.order.observe(facts, &mut findings.pending);
         let mut text = TextUpdates::new();
         let mut calls = Vec::new();
         match place {
@@ -123,7 +120,7 @@ impl<'c> Run<'c> {
         let event =
             CheckedEvent { line, facts, run_facts, text, calls, is_valid, place, exceeds_limit };
         if let Some(stats) = self.stats.as_mut().filter(|_| place.is_in_run()) {
-            stats.observe(&event);
+            stats.observe(&event, &self.calls.take_corrected());
         }
         out.event(&event);
     }
@@ -238,7 +235,6 @@ impl<'c> Run<'c> {
         let status = exit.status.map(|status| self.contract.profile().end.exit.interpret(status));
         let end = EndOfRun::decide(stream, exit, status);
         let found = &mut findings.pending;
-
         if let Some(cut) = lines.cut_line.take().filter(|_| end.reports_cut_line()) {
             let is_missing = needs_terminal && self.terminal.terminal_line().is_none();
             let note = is_missing.then(|| self.missing("there is no terminal event"));
@@ -264,6 +260,7 @@ impl<'c> Run<'c> {
         if self.events > 0 {
             self.session.finish(self.format() == Format::StreamJson, found);
         }
+        self.calls.report_rejected(found);
         found.extend(self.repeats.finish());
         if end.reports_open_calls() {
             self.calls.report_open(line, offset, found);
@@ -355,6 +352,8 @@ impl<'c> Run<'c> {
         if let Some(meaning) = end.status.and_then(|status| status.meaning) {
             notes.push(Note::ExitStatusMeaning(meaning.to_owned()));
         }
+        let profile = || self.contract.profile().name.clone();
+        notes.extend(exit.had_no_idle_timeout.then(|| Note::NoIdleTimeout { profile: profile() }));
         if exit.stop == Some(StopReason::Lingered) {
             notes.push(Note::Lingered { was_stopped: exit.status.is_some() });
         }

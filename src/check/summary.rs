@@ -217,6 +217,11 @@ pub enum Note {
         /// Whether we stopped it, and did not just stop reading.
         was_stopped: bool,
     },
+    /// An idle timeout did not apply: this agent writes a call only when it has ended.
+    NoIdleTimeout {
+        /// The profile.
+        profile: String,
+    },
     /// A timeout fired.
     TimedOut(String),
 }
@@ -273,6 +278,7 @@ impl Note {
             Self::ErrorsSurvived { .. } => "errors-survived",
             Self::ExitStatusMeaning(_) => "exit-status-meaning",
             Self::Lingered { .. } => "lingered",
+            Self::NoIdleTimeout { .. } => "no-idle-timeout",
             Self::TimedOut(_) => "timed-out",
         }
     }
@@ -345,6 +351,7 @@ impl fmt::Display for Note {
             Self::Lingered { was_stopped: false } => {
                 out.write_str("the stream stayed open after its terminal event; stopped reading")
             }
+            Self::NoIdleTimeout { profile } => write!(out, "no idle timeout applies to {profile}"),
             Self::TimedOut(message) => out.write_str(message),
         }
     }
@@ -373,10 +380,7 @@ impl fmt::Display for Limit {
             ),
             Self::Names => write!(out, "only the first {NAMES_MAX} unknown names were counted"),
             Self::CallRows => write!(out, "only the first {CALL_ROWS_MAX} tool calls are listed"),
-            Self::Files => write!(
-                out,
-                "only the first {FILES_MAX} changed files are listed, and no very long path"
-            ),
+            Self::Files => write!(out, "only the first {FILES_MAX} changed files are listed"),
             Self::Text => write!(
                 out,
                 "text beyond {TEXT_BYTES_MAX} bytes was compared by length and hash only"

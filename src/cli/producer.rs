@@ -50,6 +50,7 @@ pub(crate) struct Timers {
 #[derive(Debug)]
 pub(crate) struct Producer {
     watch: Watch,
+    timers: Timers,
     /// Returns the last lines of standard error.
     stderr: Option<JoinHandle<Vec<String>>>,
     supervisor: JoinHandle<Supervised>,
@@ -122,7 +123,8 @@ impl Producer {
         let stderr = stderr::pass_on(stderr, redactor, progress)?;
         let checks = watch.0.clone();
         let supervisor = Supervisor::new(Some(group), timers, watch, signals, stop);
-        Ok((Self { watch: checks, stderr: Some(stderr), supervisor: supervisor.start()? }, stream))
+        let (stderr, supervisor) = (Some(stderr), supervisor.start()?);
+        Ok((Self { watch: checks, timers, stderr, supervisor }, stream))
     }
 
     /// Watches a stream of another process. After a timeout or a signal we stop reading; the other
@@ -136,22 +138,25 @@ impl Producer {
         let checks = watch.0.clone();
         let stream = ProducerStream::new(input, stop_out, Some(checks.clone()));
         let supervisor = Supervisor::new(None, timers, watch, Signals::for_reader()?, stop);
-        Ok((Self { watch: checks, stderr: None, supervisor: supervisor.start()? }, stream))
+        let supervisor = supervisor.start()?;
+        Ok((Self { watch: checks, timers, stderr: None, supervisor }, stream))
     }
 
     /// Wraps a reader or an observer, so that the supervisor knows when it blocks us; from an
     /// observer the supervisor also learns the events.
     pub(crate) fn watched<T>(&self, inner: T) -> Watched<T> {
-        Watched::new(self.watch.clone(), inner)
+        Watched::new(self.watch.clone(), self.timers.idle.is_some(), inner)
     }
 
     /// Waits for the end; also returns the signal to end us, if one came.
     pub(crate) fn finish(self) -> (ProducerExit, Option<Interrupt>) {
         self.watch.stream_ended();
+        let had_no_idle_timeout = self.timers.idle.is_some() && self.watch.state().hides_open_calls;
         let outcome = self.supervisor.join();
         // After a panic there is no result to report.
         let Supervised { mut end, interrupted } =
             outcome.unwrap_or_else(|bug| std::panic::resume_unwind(bug));
+        end.had_no_idle_timeout = had_no_idle_timeout;
         end.stderr = self.stderr.and_then(|thread| thread.join().ok());
         (end, interrupted)
     }

@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
 use std::sync::Arc;
 
-use crate::json::JsonRef;
+use super::OpenHalf;
+use crate::json::{JsonRef, LoneHalves};
 use crate::limits::{CALL_ID_BYTES_MAX, TAGS_REMEMBERED_MAX};
 use crate::profile::path::{Conditions, KnownValue};
 use crate::profile::{NoticeKind, Profile, ThinkingMode};
@@ -42,6 +43,8 @@ struct ThinkingBlock {
     state: RandomState,
     /// The hash of the chunks so far; none if no block is open.
     open: Option<DefaultHasher>,
+    /// Half of a character at the end of the latest chunk.
+    half: OpenHalf,
     /// The hash of chunks that something else ended, before their whole came.
     unclosed: Option<u64>,
     /// The hash of the latest whole, which some agents send twice.
@@ -75,7 +78,8 @@ impl DetailReader {
         if self.may_have_details(tag)
             && let Ok(event) = self.parser.read(line)
         {
-            details.thinking = thinking(&self.profile, event.root(), &mut self.block);
+            let halves = event.lone_halves;
+            details.thinking = thinking(&self.profile, event.root(), halves, &mut self.block);
             details.notices = notices(&self.profile, event.root());
         }
         if is_other_block {
@@ -99,6 +103,7 @@ impl DetailReader {
 fn thinking(
     profile: &Profile,
     root: JsonRef<'_>,
+    halves: Option<LoneHalves>,
     block: &mut ThinkingBlock,
 ) -> Vec<ThinkingUpdate> {
     let mut updates = Vec::new();
@@ -106,7 +111,10 @@ fn thinking(
         for scope in rule.of.objects(root) {
             let text = rule.value.find(scope).and_then(JsonRef::as_str).unwrap_or_default();
             match rule.mode {
-                ThinkingMode::Delta => block.chunk(&text, &mut updates),
+                ThinkingMode::Delta => {
+                    let text = block.half.join(text, halves);
+                    block.chunk(&text, &mut updates);
+                }
                 ThinkingMode::Whole => block.whole(&text, &mut updates),
             }
         }
@@ -129,6 +137,7 @@ impl ThinkingBlock {
         let mut hasher = self.state.build_hasher();
         hasher.write(text.as_bytes());
         let hash = Some(hasher.finish());
+        self.end_half(updates);
         let is_known = self.unclosed == hash || self.whole == hash;
         if self.open.take().is_some() {
             updates.push(ThinkingUpdate::BlockEnd);
@@ -139,9 +148,16 @@ impl ThinkingBlock {
         (self.unclosed, self.whole) = (None, hash);
     }
 
+    fn end_half(&mut self, updates: &mut Vec<ThinkingUpdate>) {
+        if let Some(text) = self.half.end() {
+            self.chunk(text, updates);
+        }
+    }
+
     /// Something else comes: text, a call.
     fn end(&mut self, updates: &mut Vec<ThinkingUpdate>) {
         self.whole = None;
+        self.end_half(updates);
         if let Some(open) = self.open.take() {
             self.unclosed = Some(open.finish());
             updates.push(ThinkingUpdate::BlockEnd);

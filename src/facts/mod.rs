@@ -8,6 +8,7 @@ mod answer_text;
 mod bounded_id;
 mod details;
 mod names;
+mod open_half;
 mod reader;
 mod refusals;
 mod run_facts;
@@ -18,7 +19,7 @@ mod time;
 
 use std::borrow::Cow;
 
-use crate::json::JsonRef;
+use crate::json::{JsonRef, LoneHalves};
 use crate::profile::path::Scope;
 use crate::profile::{
     CallOutcome, ErrorSeverity, FinalText, RunOutcome, RunProgress, WithoutStart,
@@ -29,6 +30,7 @@ use crate::rules::escape::shown;
 pub(crate) use answer_text::AnswerText;
 pub(crate) use bounded_id::BoundedId;
 pub(crate) use details::{DetailReader, EventDetails, Notice, ThinkingUpdate};
+pub(crate) use open_half::OpenHalf;
 pub(crate) use reader::FactReader;
 pub(crate) use run_facts::FactUpdate;
 pub use run_facts::{CommandCounts, RunFacts, Usage};
@@ -69,6 +71,8 @@ pub(crate) struct RareFacts<'e> {
     pub(crate) completed: Vec<(Call<'e>, CallOutcome)>,
     /// Calls that were refused, whatever their completions say.
     pub(crate) refused: Vec<(Call<'e>, CallOutcome)>,
+    /// The user stopped the calls that the latest completions reject.
+    pub(crate) interrupts_calls: bool,
     /// The group of the texts that follow.
     pub(crate) next_group: Option<String>,
     pub(crate) abandons_text: bool,
@@ -90,6 +94,8 @@ pub(crate) struct RareFacts<'e> {
     /// Values that the profile does not know: their paths and texts.
     pub(crate) unknown_values: Vec<(String, String)>,
     pub(crate) defects: Vec<ReportedDefect>,
+    /// The halves of surrogate pairs in the event that stand alone.
+    pub(crate) lone_halves: Option<LoneHalves>,
 }
 
 /// A defect of the stream that this one was made from.
@@ -104,9 +110,11 @@ impl RareFacts<'_> {
     /// All that was decided, without texts that decide nothing more.
     fn decisions(&self) -> String {
         let call = |call: &Call<'_>| {
-            let Call { id, tool, tool_key, may_repeat, without_start, .. } = call;
+            let Call { id, tool, tool_key, may_repeat, same, without_start, .. } = call;
             let known = (call.is_tool_known, call.is_result_known, call.is_contradictory);
-            format!("{id:?} {tool:?} {tool_key:?} {may_repeat} {without_start:?} {known:?}")
+            format!(
+                "{id:?} {tool:?} {tool_key:?} {may_repeat} {same:?} {without_start:?} {known:?}"
+            )
         };
         let started: Vec<_> = self.started.iter().map(call).collect();
         let ended = |(it, end): &(Call<'_>, CallOutcome)| (call(it), *end);
@@ -122,6 +130,7 @@ impl RareFacts<'_> {
         let Self { next_group, error, progress, unknown_values, final_is, .. } = self;
         let marks = [
             self.may_restart_session,
+            self.interrupts_calls,
             self.abandons_text,
             self.may_repeat_text,
             self.may_begin_final_text,
@@ -189,6 +198,8 @@ pub(crate) struct Call<'e> {
     /// Whether the profile knows the kind of result; a start has none.
     pub(crate) is_result_known: bool,
     pub(crate) may_repeat: bool,
+    /// What a start has in common with a repeat of it that comes after the completion.
+    pub(crate) same: Option<BoundedId>,
     /// What a completion is if there was no start.
     pub(crate) without_start: WithoutStart,
     /// Whether a completion says two things at once.
@@ -261,6 +272,6 @@ mod tests {
 
     #[test]
     fn facts_stay_small() {
-        assert!(size_of::<Facts<'_>>() <= 192, "{}", size_of::<Facts<'_>>());
+        assert!(size_of::<Facts<'_>>() <= 208, "{}", size_of::<Facts<'_>>());
     }
 }

@@ -45,12 +45,18 @@ impl FactReader {
         let rules = self.tags.rules(profile, root);
         let applies = |rules: &[OpenRule]| rules.iter().any(|open| open.when.hold(root));
         let mut rare = Rare::default();
+        if event.lone_halves.is_some() {
+            rare.get_or_insert_default().lone_halves = event.lone_halves;
+        }
         let starts_session = applies(&rules.session_start);
         if starts_session {
             directory(profile, root, &mut rare);
         }
         if applies(&rules.session_restart) {
             rare.get_or_insert_default().may_restart_session = true;
+        }
+        if applies(&rules.interruptions) {
+            rare.get_or_insert_default().interrupts_calls = true;
         }
         let session = profile.session.id.iter().find_map(|path| path.find(root));
         let session = session.and_then(JsonRef::as_str);
@@ -200,6 +206,7 @@ fn call<'p, 'e>(
         is_tool_known: is_known.unwrap_or(names.is_empty()),
         is_result_known: true,
         may_repeat: rule.may_repeat,
+        same: rule.same.as_ref().and_then(|path| call_id(scope, std::slice::from_ref(path))),
         without_start: rule.without_start,
         is_contradictory: false,
         scope,
@@ -337,7 +344,7 @@ fn end<'e>(profile: &Profile, rules: &TagRules, event: &'e Event<'_>) -> Option<
             TerminalOutcome::Success => Some(RunOutcome::Success),
             TerminalOutcome::Neutral => None,
         },
-        source: event.text,
+        source: &event.text,
     })
 }
 

@@ -8,6 +8,7 @@ mod json_ref;
 mod locate;
 pub(crate) mod pointer;
 mod schema;
+mod surrogates;
 mod tape;
 mod tree;
 
@@ -21,6 +22,7 @@ pub(crate) use json_ref::JsonRef;
 pub(crate) use locate::member;
 pub(crate) use locate::{members, places};
 pub(crate) use schema::{DescribedMembers, Schema, Violation};
+pub(crate) use surrogates::{LoneHalves, REPLACEMENT, Repaired, repaired};
 pub(crate) use tape::{
     Cursor, DIGITS_MAX, Doc, ENTRIES_NOTED, Kind, Tape, decimal, digits, string_end, unescaped,
 };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ActionRules, CallDuration, Objects, ResultRule};
+use super::{ActionRules, CallDuration, EventRule, Objects, ResultRule};
 use crate::json::JsonRef;
 use crate::profile::path::{Conditions, Finder, Path, Scope};
 
@@ -15,6 +15,8 @@ pub(crate) struct CallRules {
     pub completion: Vec<CallRule>,
     /// Events that say that a call was refused.
     pub refusals: Vec<CallRefusal>,
+    /// Events that say that the user stopped the calls which the latest completions reject.
+    pub interruptions: Vec<EventRule>,
     /// The first that is present.
     pub tool: Vec<ToolName>,
     /// Values that must be equal in both halves of a call, if both have them.
@@ -26,6 +28,8 @@ pub(crate) struct CallRules {
     /// How long a call took, in its completion; the first that is present.
     pub durations: Vec<CallDuration>,
     pub open_at_end: OpenAtEnd,
+    /// Whether a call is written only when it has ended: silence may be a tool at work.
+    pub only_ended: bool,
     pub background: BackgroundRules,
     pub actions: ActionRules,
 }
@@ -94,6 +98,9 @@ pub(crate) struct CallRule {
     /// Whether the half may be repeated.
     #[serde(default)]
     pub may_repeat: bool,
+    /// Of a start: what a repeat has in common with the first. Without it, or with another value, a
+    /// start after the completion is a new call.
+    pub same: Option<Path>,
 }
 
 /// Replaces the outcome that the completion of the call reports.

@@ -76,6 +76,7 @@ rules! {
     NotNdjson "not-ndjson" ERROR, ERROR;
     InvalidUtf8 "invalid-utf-8" ERROR, ERROR;
     InvalidJson "invalid-json" ERROR, ERROR;
+    LoneSurrogate "lone-surrogate" WARNING, WARNING;
     StderrInStream "stderr-in-stream" WARNING, ERROR;
     NestingTooDeep "nesting-too-deep" ERROR, ERROR;
     NotAnObject "not-an-object" ERROR, ERROR;
@@ -93,6 +94,7 @@ rules! {
     TimestampWentBackwards "timestamp-went-backwards" WARNING, ERROR;
     BrokenSequence "broken-sequence" WARNING, ERROR;
     DuplicateCallStart "duplicate-call-start" ERROR, ERROR;
+    ReusedCallId "reused-call-id" WARNING, ERROR;
     CompletionWithoutStart "completion-without-start" ERROR, ERROR;
     RejectedWithoutStart "rejected-without-start" WARNING, ERROR;
     DuplicateCompletion "duplicate-completion" ERROR, ERROR;

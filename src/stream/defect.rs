@@ -1,12 +1,13 @@
 //! Why a line is not an event, and the diagnostic for it.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 use serde_json::error::Category;
 
 use super::{Ending, Line};
-use crate::json::parse_tree;
+use crate::json::{LoneHalves, parse_tree, repaired};
 use crate::limits::{DEPTH_MAX, DUPLICATES_PER_LINE_MAX, PIPE_BUFFER_BYTES};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
@@ -105,7 +106,13 @@ pub(super) fn without_byte_order_mark<'a>(line: &Line<'a>) -> (&'a [u8], u64) {
     }
 }
 
-type PlainObject<'a> = (&'a str, Value, BTreeSet<String>);
+/// What the plain parser reads in a line.
+pub(super) struct PlainObject<'a> {
+    pub(super) text: Cow<'a, str>,
+    pub(super) lone_halves: Option<LoneHalves>,
+    pub(super) value: Value,
+    pub(super) duplicate_keys: BTreeSet<String>,
+}
 
 /// Reads one JSON object, by the plain parser.
 pub(super) fn read_object(bytes: &[u8]) -> Result<PlainObject<'_>, LineDefect> {
@@ -119,7 +126,12 @@ pub(super) fn read_object(bytes: &[u8]) -> Result<PlainObject<'_>, LineDefect> {
             return Err(if cut { LineDefect::Unfinished } else { LineDefect::NotUtf8 { at } });
         }
     };
-    let (value, duplicates) = parse_tree(text, DUPLICATES_PER_LINE_MAX).map_err(|error| {
+    let (text, lone_halves) = match repaired(text) {
+        None => (Cow::Borrowed(text), None),
+        Some(repaired) => (Cow::Owned(repaired.text), Some(repaired.halves)),
+    };
+    let parsed = parse_tree(&text, DUPLICATES_PER_LINE_MAX);
+    let (value, duplicate_keys) = parsed.map_err(|error| {
         // Columns of the parser count from 1 and name the offending byte.
         let at = error.column().saturating_sub(1).min(text.len());
         if depth(&bytes[..(at + 1).min(bytes.len())]) > DEPTH_MAX {
@@ -135,7 +147,7 @@ pub(super) fn read_object(bytes: &[u8]) -> Result<PlainObject<'_>, LineDefect> {
         }
     })?;
     match value {
-        Value::Object(_) => Ok((text, value, duplicates)),
+        Value::Object(_) => Ok(PlainObject { text, lone_halves, value, duplicate_keys }),
         Value::Array(_) => Err(LineDefect::NotAnObject { what: "an array" }),
         Value::String(_) => Err(LineDefect::NotAnObject { what: "a string" }),
         Value::Number(_) => Err(LineDefect::NotAnObject { what: "a number" }),
@@ -251,9 +263,6 @@ fn foreign_space(bytes: &[u8]) -> Option<String> {
 /// Replaces parser messages that are hard to understand.
 fn plain(what: &str) -> &str {
     match what {
-        "unexpected end of hex escape" | "lone leading surrogate in hex escape" => {
-            "half of a surrogate pair, or a broken \\u escape"
-        }
         "expected ident" => "a word that is not true, false or null",
         what => what,
     }

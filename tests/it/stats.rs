@@ -38,8 +38,12 @@ type Half = (String, Option<String>, Option<bool>, u64);
 
 fn gemini(event: &Value) -> Option<Half> {
     let id = event["tool_id"].as_str()?.to_owned();
+    let last = event["output"].as_str().unwrap_or_default().lines().last().unwrap_or_default();
+    let is_red = last.strip_prefix("Command exited with code: ").is_some_and(|code| code != "0")
+        || last.starts_with("Command terminated by signal")
+        || last.starts_with("Command was automatically cancelled");
     let ends = (event["type"] == "tool_result")
-        .then(|| event["status"] != "success" || event["error"].is_object());
+        .then(|| event["status"] != "success" || event["error"].is_object() || is_red);
     let time = of_day(event["timestamp"].as_str()?);
     Some((id, event["tool_name"].as_str().map(str::to_owned), ends, time))
 }

@@ -334,7 +334,7 @@ fn files_and_functions_fit_the_head() {
     for path in all {
         let text = fs::read_to_string(&path).unwrap();
         let shown = path.display();
-        assert!(text.lines().count() <= 400, "{shown} has {} lines", text.lines().count());
+        assert!(text.lines().count() <= 440, "{shown} has {} lines", text.lines().count());
         let mut begun: Option<(usize, usize)> = None;
         for (number, line) in (1..).zip(text.lines()) {
             assert!(line.chars().count() <= 100, "{shown}:{number} is too long");

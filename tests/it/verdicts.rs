@@ -134,7 +134,7 @@ fn calls_out_of_order_are_one_defect() {
     assert_eq!(of(&[&start, &start, &end]), [Rule::DuplicateCallStart]);
     assert_eq!(of(&[&start, &start, &end, &end]), [Rule::DuplicateCallStart]);
     assert_eq!(of(&[&start, &end, &end]), [Rule::DuplicateCompletion]);
-    assert_eq!(of(&[&start, &end, &start, &end]), [Rule::DuplicateCallStart]);
+    assert_eq!(of(&[&start, &end, &start, &end]), [Rule::ReusedCallId]);
     assert_eq!(of(&[&start]), [Rule::UnfinishedCall]);
 }
 

@@ -4,6 +4,8 @@ mod at_end;
 mod call_arguments;
 mod call_counts;
 mod call_name;
+mod interruptions;
+mod known_call;
 mod untracked;
 
 use std::collections::HashMap;
@@ -21,8 +23,11 @@ use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::{clipped, shown};
 
 pub(super) use call_arguments::{CallArguments, KeptValue};
+pub(crate) use call_counts::CorrectedCall;
 pub use call_counts::{CallCounts, CallRow};
 use call_name::{name, named, tool};
+use interruptions::RejectedCall;
+use known_call::{EndedCall, OpenCall};
 use untracked::UntrackedCalls;
 
 /// The only table of calls: it pairs their halves. All others read the [`CallUpdate`]s.
@@ -38,6 +43,10 @@ pub(crate) struct CallTable<'p> {
     arguments: CallArguments,
     rows: Vec<CallRow>,
     counts: CallCounts,
+    /// Calls that were interrupted, as the latest event says.
+    corrected: Vec<CorrectedCall>,
+    /// Calls that the latest completions reject, if the agent may say that they were interrupted.
+    rejected: Vec<RejectedCall>,
     /// The number of the latest call.
     latest: u64,
     /// Calls of earlier turns that never ended.
@@ -46,31 +55,6 @@ pub(crate) struct CallTable<'p> {
     /// Whether a call of this turn was not remembered.
     has_forgotten: bool,
     has_overflowed: bool,
-}
-
-#[derive(Debug)]
-struct OpenCall {
-    id: BoundedId,
-    number: u64,
-    line: u64,
-    tool: Option<String>,
-    /// Whether a key names the tool.
-    is_keyed: bool,
-    must_match: Vec<Option<KeptValue>>,
-    row: Option<usize>,
-    /// Further starts of the call; as many completions may follow.
-    repeats: u32,
-    /// How it was refused, whatever its completion says.
-    refusal: Option<CallOutcome>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct EndedCall {
-    line: u64,
-    /// False while only its completion has come.
-    is_started: bool,
-    /// Completions that may follow: they belong to starts which have been reported as duplicates.
-    repeats: u32,
 }
 
 /// What a half of a call changes in the table, and the diagnostic for it.
@@ -86,6 +70,8 @@ impl<'p> CallTable<'p> {
             arguments: CallArguments::default(),
             rows: Vec::new(),
             counts: CallCounts::default(),
+            corrected: Vec::new(),
+            rejected: Vec::new(),
             latest: 0,
             open_in_earlier_turns: 0,
             untracked_calls: UntrackedCalls::default(),
@@ -117,6 +103,8 @@ impl<'p> CallTable<'p> {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
         let rules = self.rules;
         let update = |(change, number), call| CallUpdate::new(change, number, call, rules);
+        self.corrected.clear();
+        self.settle_rejected(facts, found);
         for call in facts.started() {
             let key = self.hash(&call.id);
             let (change, diagnostic) = self.start(key, call, facts.line);
@@ -133,7 +121,14 @@ impl<'p> CallTable<'p> {
             found.extend(self.contradiction(key, call).map(at));
             let (change, diagnostic) = self.complete(key, call, *outcome, facts.line);
             updates.extend(change.map(|change| update(change, call)));
-            found.extend(diagnostic.map(at));
+            let diagnostic = diagnostic.map(at);
+            let rejected = CallChange::Completed(CallOutcome::Rejected);
+            if !rules.interruptions.is_empty() && change.is_some_and(|it| it.0 == rejected) {
+                let row = self.rows.iter().rposition(|row| row.id == call.id.as_str());
+                self.rejected.push(RejectedCall { row, found: diagnostic });
+            } else {
+                found.extend(diagnostic);
+            }
         }
         if is_success {
             self.report_open(facts.line, facts.offset, found);
@@ -155,7 +150,10 @@ impl<'p> CallTable<'p> {
             let diagnostic = Diagnostic::new(Rule::DuplicateCallStart, message).related(open.line);
             return (again, Some(diagnostic));
         }
-        if call.may_repeat && self.ended.get(&key).is_some_and(|ended| ended.is_started) {
+        let same = call.same.as_ref().map(|same| self.hash(same));
+        let may_repeat = call.may_repeat;
+        let is_same = |ended: &EndedCall| same.map_or(may_repeat, |_| ended.same == same);
+        if self.ended.get(&key).is_some_and(is_same) {
             return (None, None);
         }
         if self.untracked_calls.is_open(key) {
@@ -172,8 +170,8 @@ impl<'p> CallTable<'p> {
         self.counts.total += 1;
         self.counts.unfinished += 1;
         let diagnostic = ended.map(|ended| {
-            let message = format!("{} is started again after its completion", name(call, None));
-            Diagnostic::new(Rule::DuplicateCallStart, message).related(ended.line)
+            let message = format!("the id of {} is that of a completed call", name(call, None));
+            Diagnostic::new(Rule::ReusedCallId, message).related(ended.line)
         });
         if self.open.len() >= CALLS_OPEN_MAX {
             self.has_overflowed = true;
@@ -193,6 +191,7 @@ impl<'p> CallTable<'p> {
             must_match,
             row,
             repeats: 0,
+            same,
             refusal: None,
         };
         self.open.insert(key, open);
@@ -236,7 +235,7 @@ impl<'p> CallTable<'p> {
         let Some(open) = self.open.remove(&key) else {
             return self.complete_unopened(key, call, outcome, line);
         };
-        self.remember(key, EndedCall { line, is_started: true, repeats: open.repeats });
+        self.remember(key, EndedCall::of(&open, line));
         let outcome = open.refusal.unwrap_or(outcome);
         self.counts.unfinished -= 1;
         self.counts.add(outcome);
@@ -278,7 +277,7 @@ impl<'p> CallTable<'p> {
         if self.untracked_calls.complete(key) {
             self.counts.unfinished -= 1;
             self.counts.add(outcome);
-            self.remember(key, EndedCall { line, is_started: true, repeats: 0 });
+            self.remember(key, EndedCall::unopened(line, true));
             return (completed, None);
         }
         if call.without_start == WithoutStart::Ignore {
@@ -287,7 +286,7 @@ impl<'p> CallTable<'p> {
         let is_whole_call = call.without_start == WithoutStart::Call;
         self.counts.total += 1;
         self.counts.add(outcome);
-        self.remember(key, EndedCall { line, is_started: is_whole_call, repeats: 0 });
+        self.remember(key, EndedCall::unopened(line, is_whole_call));
         if let Some(row) = self.row(call, None) {
             self.rows[row].outcome = Some(outcome);
             self.rows[row].completed_line = Some(line);
@@ -369,6 +368,11 @@ impl<'p> CallTable<'p> {
             None => Start::Unknown,
             Some(open) => open.tool.as_deref().map_or(Start::Unnamed, Start::Named),
         }
+    }
+
+    /// Calls that were interrupted, by the latest event.
+    pub(crate) fn take_corrected(&mut self) -> Vec<CorrectedCall> {
+        std::mem::take(&mut self.corrected)
     }
 
     pub(crate) fn counts(&self) -> CallCounts {

@@ -7,9 +7,13 @@ use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
 
+use super::order::OrderCheck;
+
 #[derive(Debug)]
 pub(crate) struct SessionCheck<'p> {
     rules: &'p SessionRules,
+    /// Also observes what comes after the end of the run.
+    pub(crate) order: OrderCheck<'p>,
     first_event: Option<(u64, u64)>,
     /// The first event that came too early: the start must precede it.
     early: Option<u64>,
@@ -27,6 +31,7 @@ impl<'p> SessionCheck<'p> {
     pub(crate) fn new(rules: &'p SessionRules) -> Self {
         Self {
             rules,
+            order: OrderCheck::new(rules.order.as_ref()),
             first_event: None,
             early: None,
             start_line: None,

@@ -11,6 +11,8 @@ use crate::limits::{
 };
 use crate::profile::{CallOutcome, Profile};
 
+use super::calls::CorrectedCall;
+
 /// Collects the figures of one run.
 #[derive(Debug)]
 pub(crate) struct StatsCollector {
@@ -81,7 +83,7 @@ impl StatsCollector {
     }
 
     /// Observes an event of the run.
-    pub(crate) fn observe(&mut self, event: &CheckedEvent<'_>) {
+    pub(crate) fn observe(&mut self, event: &CheckedEvent<'_>, corrected: &[CorrectedCall]) {
         let details = event.details(&mut self.details);
         for update in &details.thinking {
             self.reasoning(update);
@@ -94,6 +96,10 @@ impl StatsCollector {
         }
         for update in event.calls {
             self.call(event.facts, update);
+        }
+        for call in corrected {
+            let tool = call.tool.as_deref().unwrap_or_default();
+            self.correct((tool, &*call.id), call.counted, call.outcome);
         }
     }
 
@@ -206,7 +212,7 @@ impl StatsCollector {
             }
             CallChange::Completed(outcome) => self.completed(facts, update, outcome),
             CallChange::Refused { instead_of, outcome } => {
-                self.refused(update, instead_of, outcome);
+                self.correct((&**tool, update.id()), instead_of, outcome);
             }
         }
     }
@@ -250,15 +256,16 @@ impl StatsCollector {
         keep_longest(&mut self.stats.slowest_calls, call, |it| it.duration_ms);
     }
 
-    /// A call that was counted was refused.
-    fn refused(&mut self, update: &CallUpdate<'_>, counted: CallOutcome, outcome: CallOutcome) {
-        let Some(figures) = self.tools.get_mut(&update.action.tool) else { return };
+    /// A call that was counted ended in another way.
+    fn correct(&mut self, of: (&str, &str), counted: CallOutcome, outcome: CallOutcome) {
+        let (tool, id) = of;
+        let Some(figures) = self.tools.get_mut(tool) else { return };
         let counted = figures.counts.count(counted);
         if let Some(left) = counted.checked_sub(1) {
             *counted = left;
             *figures.counts.count(outcome) += 1;
         }
-        let slow = self.stats.slowest_calls.iter_mut().find(|slow| slow.id == update.id());
+        let slow = self.stats.slowest_calls.iter_mut().find(|slow| slow.id == id);
         if let Some(slow) = slow {
             slow.outcome = outcome;
         }

@@ -1,6 +1,7 @@
 //! Stage: the assistant's text, from deltas to segments to the answer.
 
 mod bounded_text;
+mod unfinished;
 
 use std::borrow::Cow;
 
@@ -8,12 +9,13 @@ use smallvec::SmallVec;
 
 use crate::check::summary::counted;
 use crate::check::{Limit, Note, TextUpdate};
-use crate::facts::{AnswerText, BoundedId, Facts, TextFact, TextKind};
+use crate::facts::{AnswerText, BoundedId, Facts, OpenHalf, TextFact, TextKind};
 use crate::profile::{FinalText, Profile, TextDeltas, TextMode};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
 use bounded_text::{BoundedText, Mark};
+use unfinished::Unfinished;
 
 /// What one event adds to the text.
 pub(crate) type TextUpdates<'f> = SmallVec<[TextUpdate<'f>; 2]>;
@@ -30,10 +32,11 @@ pub(crate) struct TextCheck<'p> {
     profile: &'p Profile,
     /// Whether the last segment is needed.
     keeps_last: bool,
-    /// The deltas of the open segment.
     segment: BoundedText,
     deltas: u64,
     first_delta_line: u64,
+    /// Half of a character at the end of the latest delta.
+    half: OpenHalf,
     /// The group of the open segment.
     group: Option<BoundedId>,
     /// All segments of the turn.
@@ -42,7 +45,6 @@ pub(crate) struct TextCheck<'p> {
     segment_start: Mark,
     /// Whether a whole text differed from its deltas, so that either may be the answer.
     is_answer_in_doubt: bool,
-    /// The last segment that was closed.
     last: BoundedText,
     unfinished: Unfinished,
     /// Whether the next whole text may repeat the last segment.
@@ -59,16 +61,6 @@ pub(crate) struct TextCheck<'p> {
     earlier: (u64, bool),
 }
 
-/// Segments of deltas that no whole text closed.
-#[derive(Debug, Default)]
-struct Unfinished {
-    count: u64,
-    /// The line of the first delta of the first of them.
-    line: u64,
-    /// Whether the last segment is one, and its whole text may still come.
-    is_waiting: bool,
-}
-
 impl<'p> TextCheck<'p> {
     pub(crate) fn new(profile: &'p Profile) -> Self {
         Self {
@@ -79,6 +71,7 @@ impl<'p> TextCheck<'p> {
             segment: BoundedText::default(),
             deltas: 0,
             first_delta_line: 0,
+            half: OpenHalf::default(),
             group: None,
             answer: BoundedText::default(),
             segment_start: Mark::default(),
@@ -131,7 +124,7 @@ impl<'p> TextCheck<'p> {
                 self.enter(group, *kind == TextKind::Whole && !text.is_empty(), updates);
             }
             match kind {
-                TextKind::Delta => self.append(text, facts.line, updates),
+                TextKind::Delta => self.append(text, facts, updates),
                 TextKind::Whole => found.extend(self.whole(text, updates).map(at)),
             }
         }
@@ -165,16 +158,29 @@ impl<'p> TextCheck<'p> {
     }
 
     #[inline]
-    fn append<'f>(&mut self, delta: &'f str, line: u64, updates: &mut TextUpdates<'f>) {
+    fn append<'f>(&mut self, delta: &'f str, of: &Facts<'_>, updates: &mut TextUpdates<'f>) {
         if self.deltas == 0 {
-            self.first_delta_line = line;
+            self.first_delta_line = of.line;
             self.unfinished.is_waiting = false;
             self.segment_start = self.answer.mark();
         }
-        updates.push(TextUpdate::Chunk(Cow::Borrowed(delta)));
         self.deltas += 1;
-        self.segment.push(delta);
-        self.answer.push(delta);
+        let halves = of.rare.as_ref().and_then(|rare| rare.lone_halves);
+        let delta = self.half.join(Cow::Borrowed(delta), halves);
+        self.push(delta, updates);
+    }
+
+    #[inline]
+    fn push<'f>(&mut self, text: Cow<'f, str>, updates: &mut TextUpdates<'f>) {
+        self.segment.push(&text);
+        self.answer.push(&text);
+        updates.push(TextUpdate::Chunk(text));
+    }
+
+    fn end_half(&mut self, updates: &mut TextUpdates<'_>) {
+        if let Some(text) = self.half.end() {
+            self.push(Cow::Borrowed(text), updates);
+        }
     }
 
     fn whole<'f>(&mut self, whole: &'f str, updates: &mut TextUpdates<'f>) -> Option<Diagnostic> {
@@ -187,11 +193,11 @@ impl<'p> TextCheck<'p> {
             updates.extend([TextUpdate::Chunk(Cow::Borrowed(whole)), TextUpdate::SegmentEnd]);
             return None;
         }
+        self.end_half(updates);
         let difference = self.segment.difference(whole);
         let (deltas, line) = (self.deltas, self.first_delta_line);
         if difference.is_some() {
-            updates.push(TextUpdate::Replaced(whole));
-            self.is_answer_in_doubt = true;
+            self.correct(whole, updates);
         }
         self.end_segment(updates);
         difference.map(|difference| {
@@ -204,6 +210,15 @@ impl<'p> TextCheck<'p> {
                 format!("the {deltas} {verb} not match the whole text that follows: {difference}");
             Diagnostic::new(Rule::DeltaMismatch, message).related(line)
         })
+    }
+
+    /// The whole text counts: it adds what the last deltas lack, or replaces them all.
+    fn correct<'f>(&mut self, whole: &'f str, updates: &mut TextUpdates<'f>) {
+        self.is_answer_in_doubt = true;
+        match self.segment.rest_of(whole) {
+            Some(rest) => updates.push(TextUpdate::Chunk(Cow::Borrowed(rest))),
+            None => updates.push(TextUpdate::Replaced(whole)),
+        }
     }
 
     /// Whether this is the whole text of deltas that something else closed just before.
@@ -246,12 +261,14 @@ impl<'p> TextCheck<'p> {
         if self.deltas > 0 {
             self.answer.truncate(std::mem::take(&mut self.segment_start));
             self.segment.clear();
+            self.half = OpenHalf::default();
             self.deltas = 0;
             updates.push(TextUpdate::Abandoned);
         }
     }
 
     fn end_segment(&mut self, updates: &mut TextUpdates<'_>) {
+        self.end_half(updates);
         if self.deltas > 0 {
             updates.push(TextUpdate::SegmentEnd);
             if self.keeps_last && self.segment.length() > 0 {

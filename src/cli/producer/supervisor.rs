@@ -157,7 +157,7 @@ impl Supervisor {
         let next = match state.terminal_event {
             _ if self.ended.is_some() || self.end.stop.is_some() => None,
             Some(since) => self.group.as_ref().and_then(|_| after(since, self.timers.grace)),
-            None if state.has_open_calls() => None,
+            None if state.may_be_silent() => None,
             None => self.timers.idle.and_then(|limit| after(state.last_event, limit)),
         };
         [total, next, drain, self.kill, self.leave].into_iter().flatten().min()
@@ -298,7 +298,7 @@ impl Supervisor {
         if state.exceeds_limit && self.group.is_some() {
             return Some(StopReason::LimitExceeded);
         }
-        let idle = self.timers.idle.filter(|_| !state.has_open_calls());
+        let idle = self.timers.idle.filter(|_| !state.may_be_silent());
         let limit = idle.filter(|limit| due(state.last_event, *limit))?;
         if !state.waiting && state.stream_end.is_none() {
             // The check, or our reader, takes the time, not the producer.

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::check::{CallChange, CheckedEvent, Observer, StreamStart, StreamSummary};
 use crate::error::Error;
+use crate::facts::DetailReader;
+use crate::profile::NoticeKind;
 use crate::rules::diagnostic::Diagnostic;
 
 /// A write of our output that takes less than this does not count as blocked.
@@ -22,9 +24,11 @@ pub(super) struct Watch {
 }
 
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(super) struct RunState {
     pub(super) started: Instant,
-    /// When the latest whole event came, or the latest call ended.
+    /// When the latest whole event came that is more than a notice of a retry, or the latest call
+    /// ended.
     pub(super) last_event: Instant,
     /// When the terminal event came.
     pub(super) terminal_event: Option<Instant>,
@@ -39,13 +43,16 @@ pub(super) struct RunState {
     writing: Option<Instant>,
     /// How long earlier writes blocked.
     blocked: Duration,
+    /// Whether a tool may be at work although no call is open: there is no idle timeout.
+    pub(super) hides_open_calls: bool,
     /// The lines that started the open calls, by the number of the call.
     open: HashMap<u64, (u64, Instant)>,
 }
 
 impl RunState {
-    pub(super) fn has_open_calls(&self) -> bool {
-        !self.open.is_empty()
+    /// Whether the agent may be silent for as long as it likes.
+    pub(super) fn may_be_silent(&self) -> bool {
+        self.hides_open_calls || !self.open.is_empty()
     }
 
     /// The lines that started the open calls, and their age.
@@ -92,6 +99,7 @@ impl Watch {
             stopped_reading: false,
             writing: None,
             blocked: Duration::ZERO,
+            hides_open_calls: false,
             open: HashMap::new(),
         };
         Ok((Self { state: Arc::new(Mutex::new(state)), wake: Arc::new(writer) }, reader))
@@ -133,10 +141,13 @@ impl Watch {
         self.state().last_event = Instant::now();
     }
 
-    fn event(&self, event: &CheckedEvent<'_>) {
+    /// An event came; `is_progress` says whether it is more than a notice of a retry.
+    fn event(&self, event: &CheckedEvent<'_>, is_progress: bool) {
         let now = Instant::now();
         let mut state = self.state();
-        state.last_event = now;
+        if is_progress {
+            state.last_event = now;
+        }
         let mut wakes = false;
         if event.is_in_run() && state.terminal_event.take().is_some() {
             // A new turn.
@@ -171,12 +182,16 @@ impl Watch {
 /// A reader or an observer whose writes the supervisor knows of; an observer also reports events.
 pub(crate) struct Watched<T> {
     watch: Watch,
+    /// Whether it must be known which events are progress.
+    has_idle_timeout: bool,
+    /// Reads what an event says besides text and calls.
+    details: Option<DetailReader>,
     inner: T,
 }
 
 impl<T> Watched<T> {
-    pub(super) fn new(watch: Watch, inner: T) -> Self {
-        Self { watch, inner }
+    pub(super) fn new(watch: Watch, has_idle_timeout: bool, inner: T) -> Self {
+        Self { watch, has_idle_timeout, details: None, inner }
     }
 }
 
@@ -189,6 +204,8 @@ impl<R: Read> Read for Watched<R> {
 
 impl<O: Observer> Observer for Watched<&mut O> {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        self.watch.state().hides_open_calls = start.profile.calls.only_ended;
+        self.details = self.has_idle_timeout.then(|| DetailReader::new(start.profile));
         self.inner.begin(start)
     }
 
@@ -198,7 +215,11 @@ impl<O: Observer> Observer for Watched<&mut O> {
     }
 
     fn event(&mut self, event: &CheckedEvent<'_>) {
-        self.watch.event(event);
+        let details = self.details.as_mut().map(|details| event.details(details));
+        let is_retry = details.is_some_and(|details| {
+            details.notices.iter().any(|notice| notice.kind == NoticeKind::Retry)
+        });
+        self.watch.event(event, !is_retry);
         self.watch.writes(|| self.inner.event(event));
     }
 

@@ -64,7 +64,7 @@ fn escape(escape: &[u8]) -> (char, usize) {
 }
 
 /// The number with these four digits.
-pub(super) fn hexadecimal(digits: &[u8]) -> Option<u32> {
+pub(crate) fn hexadecimal(digits: &[u8]) -> Option<u32> {
     let mut digits = digits.get(..4)?.iter();
     digits.try_fold(0, |sum, &digit| Some(sum << 4 | char::from(digit).to_digit(16)?))
 }

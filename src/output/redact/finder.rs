@@ -119,8 +119,8 @@ impl SecretFinder {
         })
     }
 
-    /// Searches `text` from `from`; what is before it shows where words begin, and may be the name or
-    /// the prefix that a secret keeps.
+    /// Searches `text` from `from`; what is before it shows where words begin, and may be the name
+    /// or the prefix that a secret keeps.
     pub(super) fn search(&self, text: &[u8], from: usize) -> Search {
         let mut search = Search::default();
         let mut runs = Runs::new(text);

@@ -200,13 +200,11 @@ impl OpenText {
         let of_string = string.search.found.first().map(|own| own.range.end + before);
         let is_new = |it: &Found| it.range.start < before || Some(it.range.end) != of_string;
         let found = search.found.into_iter().next().filter(is_new);
-        // The start of a longer secret may have another one in it.
         let is_longer = |at: usize| found.as_ref().is_none_or(|found| at < found.range.start);
         let tail = search.tail.filter(|tail| tail.start < before && is_longer(tail.start));
         let covered = found.as_ref().map_or(0, |found| found.range.end.saturating_sub(before));
         let more = Piece { part: 0..covered.min(string.text.len()), ..string.piece.clone() };
         let key = TextKey { known: self.key.known, labels: string.key.labels };
-        // Two secrets may follow each other, if nothing says that they are of one text.
         let first = string.search.found.first();
         let is_next = key.known.is_none() && first.is_some_and(|found| found.range.start == 0);
         let (event, part) = (string.event, &mut self.part);
@@ -250,7 +248,6 @@ impl OpenText {
             let is_gone_on = open.is_some();
             return Continued { covered, is_gone_on, open: open.into_iter().collect() };
         }
-        // Another text may have come in between.
         self.text.truncate(before);
         let guess = open.map(|open| Self { is_guess: true, ..open });
         let open = std::iter::once(self).chain(guess).collect();

@@ -109,7 +109,8 @@ impl Row {
         }
         let is_word = run.keeps_prefix && looks_like_name(body);
         let cut = (body.len() >= CUT_BYTES_MIN && !is_word).then(|| found(true));
-        Match::Open(Tail { start: first, cut })
+        // What names the secret is a part of its start.
+        Match::Open(Tail { start: first.min(at), cut })
     }
 
     /// Where the secret begins.

@@ -211,7 +211,7 @@ fn texts_that_alternate_are_searched_apart() {
     secrets_by_prefix(4, |dice, format, before, secret| {
         let text = format!("Use {before}{secret}");
         let at = dice.next(text.len());
-        for (key, values) in [("index", ["0", "1"]), ("task_id", ["\"a\"", "\"b\""])] {
+        for (key, values) in [("index", ["0", "1"]), ("worker_id", ["\"a\"", "\"b\""])] {
             let event = |which: usize, text: &str| {
                 format!("{{\"{key}\":{},\"text\":{}}}\n", values[which], json(text))
             };

@@ -11,8 +11,8 @@ const PLACES_DEPTH_MAX: usize = 128;
 pub(super) struct WrittenString {
     /// The bytes between its quotes.
     pub(super) content: Range<usize>,
-    /// The same for strings at the same place: behind the same keys, and in the same items of arrays
-    /// but the outermost, whose items are events.
+    /// The same for strings at the same place: behind the same keys, and in the same items of
+    /// arrays but the outermost, whose items are events.
     pub(super) place: u64,
     /// Which item of the array that the line begins with.
     pub(super) item: u64,
@@ -28,7 +28,7 @@ pub(super) struct WrittenString {
 pub(super) struct LineShape {
     /// Whether it looks like whole objects or arrays, with nothing else around them.
     pub(super) is_json: bool,
-    /// The same for lines whose indices and named ids are the same: events of one text agree in them.
+    /// The same for lines whose indices and named ids are the same, as those of one text are.
     pub(super) labels: u64,
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write;
 
-use super::markdown_sections::{Class, Sections, ShortStream};
+use super::markdown_sections::{Sections, ShortStream, StreamClass};
 use super::stats::StatsTotals;
 use super::{Report, Sink, Totals, markdown_stats, page_url, summary_text};
 use crate::check::{CallRow, Note, Observer, Outcome, StreamStart, StreamSummary, Verdict};
@@ -169,11 +169,11 @@ impl<W: Write> Observer for Markdown<W> {
         rows.omitted = (summary.errors + summary.warnings).saturating_sub(rows.shown);
         let class =
             if summary.outcome != Outcome::Succeeded || summary.verdict != Verdict::Conforming {
-                Class::Bad
+                StreamClass::Bad
             } else if rows.shown > 0 {
-                Class::Warned
+                StreamClass::Warned
             } else {
-                Class::Good
+                StreamClass::Good
             };
         section += &rows.list();
         let kind = format!("{}, {}", verdict.name(), summary.outcome.name());

@@ -11,7 +11,7 @@ const NOT_SHOWN_BYTES: usize = 500;
 
 /// How much a stream needs a look, in the order of the report.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Class {
+pub(super) enum StreamClass {
     /// It does not conform, or its run did not succeed.
     Bad,
     /// It only has warnings.
@@ -45,7 +45,7 @@ struct Streams {
 }
 
 impl Sections {
-    pub(super) fn add(&mut self, class: Class, section: String, line: ShortStream) {
+    pub(super) fn add(&mut self, class: StreamClass, section: String, line: ShortStream) {
         let streams = &mut self.0[class as usize];
         if streams.line_bytes + line.text.len() > MARKDOWN_BYTES_MAX {
             return streams.omit(line.kind);

@@ -60,7 +60,14 @@ impl BoundedText {
         comparison.finish()
     }
 
-    /// The same for a text whose escapes have not been undone.
+    /// What is added to the text to make `longer`, if that begins with it.
+    pub(super) fn rest_of<'t>(&self, longer: &'t str) -> Option<&'t str> {
+        let rest = longer.as_bytes().strip_prefix(&self.kept[..]).filter(|_| !self.overflowed())?;
+        longer.get(longer.len() - rest.len()..)
+    }
+
+    /// The same for a text whose escapes have not been undone. White space at the end does not
+    /// count.
     pub(super) fn difference_from(&self, other: &AnswerText<'_>) -> Option<Difference> {
         self.difference_since(&Mark::default(), other)
     }
@@ -74,7 +81,7 @@ impl BoundedText {
     ) -> Option<Difference> {
         let mut comparison = Comparison::new(self, mark);
         other.chunks(|chunk| comparison.push(chunk));
-        comparison.finish()
+        if comparison.differs_in_blanks() { None } else { comparison.finish() }
     }
 }
 
@@ -93,6 +100,8 @@ struct Comparison<'t> {
     /// How many bytes of what is kept are equal, up to the first that differs.
     equal: usize,
     differs: bool,
+    /// Whether the other text has only white space behind what is equal.
+    ends_in_blanks: bool,
     /// Of the other text: its length, and a hash of the bytes beyond.
     length: u64,
     beyond: DefaultHasher,
@@ -101,30 +110,41 @@ struct Comparison<'t> {
 impl<'t> Comparison<'t> {
     fn new(text: &'t BoundedText, start: &'t Mark) -> Self {
         let beyond = DefaultHasher::default();
-        Self { text, start, equal: start.kept, differs: false, length: 0, beyond }
+        let equal = start.kept;
+        Self { text, start, equal, differs: false, ends_in_blanks: true, length: 0, beyond }
     }
 
     fn push(&mut self, chunk: &str) {
         self.length += chunk.len() as u64;
         if self.differs {
+            self.ends_in_blanks &= chunk.bytes().all(|byte| byte.is_ascii_whitespace());
             return;
         }
         let kept = &self.text.kept[self.equal..];
         let (start, beyond) = chunk.as_bytes().split_at(chunk.len().min(kept.len()));
         let kept = &kept[..start.len()];
-        if start == kept {
-            self.equal += start.len();
-            if !beyond.is_empty() {
-                self.beyond.write(beyond);
-            }
+        let is_equal = |(a, b): &(&u8, &u8)| a == b;
+        let equal = if start == kept {
+            start.len()
         } else {
-            self.equal += start.iter().zip(kept).take_while(|(a, b)| a == b).count();
-            self.differs = true;
+            start.iter().zip(kept).take_while(is_equal).count()
+        };
+        self.equal += equal;
+        self.differs = equal < start.len();
+        self.ends_in_blanks &= chunk.as_bytes()[equal..].iter().all(u8::is_ascii_whitespace);
+        if !beyond.is_empty() && !self.differs {
+            self.beyond.write(beyond);
         }
     }
 
+    /// Whether both texts have only white space behind what is equal.
+    fn differs_in_blanks(&self) -> bool {
+        let rest = &self.text.kept[self.equal..];
+        self.ends_in_blanks && !self.text.overflowed() && rest.iter().all(u8::is_ascii_whitespace)
+    }
+
     fn finish(self) -> Option<Difference> {
-        let Self { text, start, equal, differs, length, beyond } = self;
+        let Self { text, start, equal, differs, length, beyond, .. } = self;
         let lengths = (text.length - start.length, length);
         let at = equal - start.kept;
         if differs || equal < text.kept.len() {

@@ -85,7 +85,9 @@ impl EventRedactor {
         event: &Event<'_>,
         text_filler: Filler,
     ) -> Vec<u8> {
-        let mut text = event.text.as_bytes().to_vec();
+        // As it came: a half of a character stays a half.
+        let written = &line.bytes[line.bytes.len().saturating_sub(event.text.len())..];
+        let mut text = written.to_vec();
         let Some(doc) = event.json.doc() else {
             apply(&mut text, &Treatments::new());
             return text;
@@ -125,7 +127,7 @@ impl EventRedactor {
             if !is_like {
                 // Then all that was read stays: what is the same is judged the same.
                 treatments.extend(decided.iter().map(|place| (*place, Treatment::Stays)));
-                text = event.text.as_bytes().to_vec();
+                text = written.to_vec();
                 apply(&mut text, &treatments);
             }
         }

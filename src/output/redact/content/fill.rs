@@ -59,13 +59,37 @@ impl Filler {
         let mut new = old.clone();
         self.text(&mut new, kept);
         rewrite(written, &old, &new);
+        self.halves(written);
+    }
+
+    /// Replaces the halves of characters that a pair does not join: the next piece of the text may
+    /// begin with the other half.
+    fn halves(self, written: &mut [u8]) {
+        let mut codes = [0; 2];
+        self.of('\u{1f600}').encode_utf16(&mut codes);
+        let mut at = 0;
+        while at < written.len() {
+            let (length, _) = unit(&written[at..]);
+            let half = match &written[at..at + length] {
+                [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'A' | b'b' | b'B', _, _] => {
+                    Some(0)
+                }
+                [b'\\', b'u', b'd' | b'D', b'c'..=b'f' | b'C'..=b'F', _, _] => Some(1),
+                _ => None,
+            };
+            if let Some(half) = half {
+                written[at + 2..at + 6].copy_from_slice(format!("{:04x}", codes[half]).as_bytes());
+            }
+            at += length;
+        }
     }
 }
 
 /// Whether a character says something: letters and digits, accents, pictures, and what a font
-/// defines. Frames, spaces, dashes and quotes do not.
+/// defines. Frames, spaces, dashes and quotes do not. Of a pair of surrogates each half is content,
+/// as the other one may be in another string.
 fn is_content(character: char) -> bool {
-    let is_picture = character >= '\u{1f000}';
+    let is_picture = character >= '\u{10000}';
     let is_of_font = ('\u{e000}'..='\u{f8ff}').contains(&character);
     let is_accent = ('\u{300}'..='\u{36f}').contains(&character);
     character.is_alphanumeric() || is_picture || is_of_font || is_accent
@@ -132,7 +156,9 @@ mod tests {
         let written = r"a\n\u0041\u00e9\u4e2d\ud83d\ude00\/\\b\u2028";
         assert_eq!(filled(Filler::Y, written), r"y\n\u0079\u03c8\uff59\ud835\udc32\/\\y\u2028");
         // Broken escapes.
-        assert_eq!(filled(Filler::X, r"\ud800a\q\u12"), r"\ud800x\x\x00");
+        assert_eq!(filled(Filler::X, r"\ud800a\q\u12"), r"\ud835x\x\x00");
+        // Halves of a character, in two pieces of a text.
+        assert_eq!(filled(Filler::X, r"a\ud83d") + &filled(Filler::X, r"\ude00"), r"x\ud835\udc31");
     }
 
     /// Goal: pieces of a text make the filler of the whole.

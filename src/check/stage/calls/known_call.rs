@@ -1,0 +1,44 @@
+//! What is remembered of a call.
+
+use super::KeptValue;
+use crate::facts::BoundedId;
+use crate::profile::CallOutcome;
+
+#[derive(Debug)]
+pub(super) struct OpenCall {
+    pub(super) id: BoundedId,
+    pub(super) number: u64,
+    pub(super) line: u64,
+    pub(super) tool: Option<String>,
+    /// Whether a key names the tool.
+    pub(super) is_keyed: bool,
+    pub(super) must_match: Vec<Option<KeptValue>>,
+    pub(super) row: Option<usize>,
+    /// Further starts of the call; as many completions may follow.
+    pub(super) repeats: u32,
+    /// The hash of what a repeat has in common with it.
+    pub(super) same: Option<u64>,
+    /// How it was refused, whatever its completion says.
+    pub(super) refusal: Option<CallOutcome>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EndedCall {
+    pub(super) line: u64,
+    /// False while only its completion has come.
+    pub(super) is_started: bool,
+    /// Completions that may follow: they belong to starts which have been reported as duplicates.
+    pub(super) repeats: u32,
+    /// The hash of what a repeat of its start has in common with it.
+    pub(super) same: Option<u64>,
+}
+
+impl EndedCall {
+    pub(super) fn of(open: &OpenCall, line: u64) -> Self {
+        Self { line, is_started: true, repeats: open.repeats, same: open.same }
+    }
+
+    pub(super) fn unopened(line: u64, is_started: bool) -> Self {
+        Self { line, is_started, repeats: 0, same: None }
+    }
+}
