@@ -1,18 +1,22 @@
 //! Derives the table of built-in profiles from the folders of `src/profile/builtin`, and one small
-//! file with what their `detect` says: the program finds out whose stream it reads without parsing
-//! every profile.
+//! file with what their `detect` says and with the formats that no profile reads: the program finds out
+//! whose stream it reads without parsing every profile.
 
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 const FOLDER: &str = "src/profile/builtin";
 
+/// Formats that are recognised and not read.
+const UNREAD: &str = "src/profile/unread.json";
+
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={FOLDER}");
+    println!("cargo::rerun-if-changed={UNREAD}");
     let mut names = Vec::new();
     for entry in fs::read_dir(FOLDER)? {
         let entry = entry?;
@@ -39,8 +43,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         )?;
     }
     table.push(']');
+    let unread = fs::read(UNREAD).map_err(|error| format!("{UNREAD}: {error}"))?;
+    let unread: Map<String, Value> =
+        serde_json::from_slice(&unread).map_err(|error| format!("{UNREAD}: {error}"))?;
+    let detect = json!({ "profiles": detect, "unread": unread });
     let out = env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?;
     fs::write(Path::new(&out).join("builtin.rs"), table)?;
-    fs::write(Path::new(&out).join("detect.json"), Value::Object(detect).to_string())?;
+    fs::write(Path::new(&out).join("detect.json"), detect.to_string())?;
     Ok(())
 }

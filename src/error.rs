@@ -52,6 +52,13 @@ pub enum Error {
         /// The stream's name.
         stream: String,
     },
+    /// The first events show a format that no profile reads.
+    UnreadFormat {
+        /// The stream's name.
+        stream: String,
+        /// What it is: `a saved session of Pi`.
+        format: String,
+    },
     /// The first events of a stream match several profiles.
     AmbiguousStream {
         /// The stream's name.
@@ -97,8 +104,16 @@ impl fmt::Display for Error {
             Self::UnknownAgent { stream } => {
                 write!(
                     out,
-                    "{stream}: no known agent writes these events: choose with --profile; \
-                     `ndjson-check profiles` lists the agents, and `jsonl` fits any JSON Lines"
+                    "{stream}: no known agent writes these events: choose with --profile NAME; \
+                     `ndjson-check profiles` lists the agents, and `--profile jsonl` checks any \
+                     JSON Lines"
+                )
+            }
+            Self::UnreadFormat { stream, format } => {
+                write!(
+                    out,
+                    "{stream}: this is {format}, which no profile reads; `--profile jsonl` checks \
+                     any JSON Lines"
                 )
             }
             Self::AmbiguousStream { stream, profiles } => {

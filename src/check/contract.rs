@@ -9,14 +9,12 @@ use super::stage::expect::Expected;
 use super::stage::repeats::REPEATED_CALLS;
 use super::{Format, Limits, Note};
 use crate::error::Error;
-use crate::facts::FactReader;
 use crate::json::Schema;
 use crate::limits::LINE_BYTES_MAX;
-use crate::profile::detect::{self, Detection, ProfileSource};
+use crate::profile::detect::{Author, Detection, ProfileSource};
 use crate::profile::vocabulary::Vocabulary;
 use crate::profile::{DEFAULT, Profile, TerminalPolicy};
 use crate::rules::Severities;
-use crate::stream::Event;
 
 /// How streams are checked, whatever the profile.
 #[derive(Debug, Clone)]
@@ -208,31 +206,35 @@ impl Contracts {
         self.named.as_ref()
     }
 
-    /// The contract of a stream that begins with these bytes.
+    /// The contract of a stream whose first events a detector has read to their end.
     ///
     /// # Errors
     ///
-    /// When nothing shows the agent, or several profiles match.
+    /// When nothing shows the agent, when several agents write such events, or when no profile
+    /// reads the format.
     pub(crate) fn detected(
         &self,
         stream: &str,
-        bytes: &[u8],
+        has_events: bool,
         detection: &Detection<'_>,
     ) -> Result<(&Contract, ProfileSource), Error> {
-        match detection {
-            Detection::None => {
-                let (fallback, mut facts) = (self.of_profile(DEFAULT)?, FactReader::default());
-                let is_known = |event: &Event<'_>| facts.plan(&fallback.profile, event).is_known();
-                if detect::may_be_of(bytes, is_known) {
-                    Ok((fallback, ProfileSource::Fallback))
-                } else {
-                    Err(Error::UnknownAgent { stream: stream.to_owned() })
-                }
+        let stream = || stream.to_owned();
+        let authors = match detection {
+            Detection::None if has_events => return Err(Error::UnknownAgent { stream: stream() }),
+            Detection::None => return Ok((self.of_profile(DEFAULT)?, ProfileSource::Fallback)),
+            Detection::One(author) => std::slice::from_ref(author),
+            Detection::Several(authors) => authors,
+        };
+        let profiles: Vec<&str> = authors.iter().filter_map(|author| author.agent()).collect();
+        match (&profiles[..], authors) {
+            // Of a format that no profile reads, there was nothing but what the agent writes too.
+            ([profile], _) => Ok((self.of_profile(profile)?, ProfileSource::Detected)),
+            ([], [Author::Unread(format), ..]) => {
+                Err(Error::UnreadFormat { stream: stream(), format: (*format).to_owned() })
             }
-            Detection::One(profile) => Ok((self.of_profile(profile)?, ProfileSource::Detected)),
-            Detection::Several(profiles) => Err(Error::AmbiguousStream {
-                stream: stream.to_owned(),
-                profiles: profiles.iter().map(|&name| name.to_owned()).collect(),
+            _ => Err(Error::AmbiguousStream {
+                stream: stream(),
+                profiles: profiles.into_iter().map(str::to_owned).collect(),
             }),
         }
     }

@@ -159,8 +159,9 @@ impl Stream<'_> {
     ///
     /// # Errors
     ///
-    /// When the first events match several profiles, when the observer refuses the profile, when
-    /// the agent never writes the format that was asked for, or when a schema cannot be evaluated.
+    /// When no known agent writes the first events, or several do, when the observer refuses the
+    /// profile, when the agent never writes the format that was asked for, or when a schema cannot
+    /// be evaluated.
     /// Defects of the stream are diagnostics, not errors.
     pub fn feed(&mut self, bytes: &[u8], out: &mut dyn Observer) -> Result<(), Error> {
         let mut bytes = bytes;
@@ -283,8 +284,8 @@ impl Stream<'_> {
         let chosen = if let Some(contract) = self.contracts.named() {
             Ok((contract, ProfileSource::Named))
         } else {
-            let bytes = self.lines.unread();
-            self.contracts.detected(&self.name, bytes, &detector.finish(bytes))
+            let detection = detector.finish(self.lines.unread());
+            self.contracts.detected(&self.name, detector.has_events(), &detection)
         };
         let (contract, source) = chosen?;
         let profile = contract.profile();

@@ -137,7 +137,7 @@ impl<'c> StreamCheck<'c> {
                     {
                         self.next_session(begin, out)?;
                     }
-                    self.first_events.observe(&event, &mut self.findings.pending);
+                    self.first_events.observe(&event, plan.is_known(), &mut self.findings.pending);
                     let (tag, is_first) = (&*plan.template.tag, self.run.events == 0);
                     let applies = self.run.applies_schemas(plan.template.marks);
                     let found = &mut self.findings.pending;
@@ -275,7 +275,7 @@ impl<'c> StreamCheck<'c> {
         let mut notes = self.contract.options().notes();
         if self.source == ProfileSource::Fallback && is_ndjson {
             let profile = self.contract.profile().name.clone();
-            notes.push(Note::ProfileFallback { profile, has_events: self.run.events > 0 });
+            notes.push(Note::ProfileFallback { profile });
         }
         notes.extend(self.first_events.note());
         notes.extend(self.findings.notes());

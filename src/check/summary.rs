@@ -151,8 +151,6 @@ pub enum Note {
     ProfileFallback {
         /// The profile that was used.
         profile: String,
-        /// Whether the stream has events.
-        has_events: bool,
     },
     /// The profile is written for other versions of the agent.
     VersionOutOfRange {
@@ -294,10 +292,7 @@ impl fmt::Display for Note {
                 write!(out, "{} {verb} off: ", counted(rules.len() as u64, "rule"))?;
                 out.write_str(&names.join(", "))
             }
-            Self::ProfileFallback { profile, has_events: true } => {
-                write!(out, "using profile {profile}: no event identifies the agent")
-            }
-            Self::ProfileFallback { profile, has_events: false } => {
+            Self::ProfileFallback { profile } => {
                 write!(out, "using profile {profile}: there is no event that identifies the agent")
             }
             Self::VersionOutOfRange { version, profile, range } => {
@@ -351,7 +346,11 @@ impl fmt::Display for Note {
             Self::Lingered { was_stopped: false } => {
                 out.write_str("the stream stayed open after its terminal event; stopped reading")
             }
-            Self::NoIdleTimeout { profile } => write!(out, "no idle timeout applies to {profile}"),
+            Self::NoIdleTimeout { profile } => write!(
+                out,
+                "--idle-timeout did not apply: {profile} writes a tool call only when it has ended; \
+                 use --timeout"
+            ),
             Self::TimedOut(message) => out.write_str(message),
         }
     }

@@ -1,6 +1,6 @@
 //! The built-in profiles: one folder of `src/profile/builtin` each. `build.rs` lists them.
 
-/// The profile used if no other is named or detected.
+/// The profile of a stream without events, if none is named.
 pub(crate) const DEFAULT: &str = "cursor";
 
 pub(super) struct BuiltInProfile {
@@ -13,7 +13,8 @@ pub(super) struct BuiltInProfile {
 
 static BUILT_IN: &[BuiltInProfile] = include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
 
-/// The member `detect` of each profile, as one JSON object.
+/// The members `profiles`, the `detect` of each profile, and `unread`, the same for formats that no
+/// profile reads.
 pub(super) const DETECT: &str = include_str!(concat!(env!("OUT_DIR"), "/detect.json"));
 
 impl BuiltInProfile {

@@ -5,6 +5,7 @@
 //! before a stream is checked.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::OnceLock;
 
 use serde::Deserialize;
@@ -13,7 +14,7 @@ use crate::json::JsonRef;
 use crate::limits::{DETECTION_BYTES_MAX, DETECTION_EVENTS_MAX};
 use crate::profile::EventRule;
 use crate::profile::builtin::DETECT;
-use crate::stream::{Ending, Event, Line, glued_events, parse_line};
+use crate::stream::{Ending, Line, glued_events, parse_line};
 
 /// The name that requests detection.
 pub(crate) const AUTO: &str = "auto";
@@ -25,15 +26,20 @@ pub enum ProfileSource {
     /// The caller named it.
     #[default]
     Named,
-    /// Only this agent writes the first events.
+    /// One of the first events shows the agent.
     Detected,
-    /// Nothing shows the agent; at least one of the first events may be of the default profile.
+    /// The stream has no event that could show the agent.
     Fallback,
 }
 
-/// Detection rules, by the name of the profile.
+/// Detection rules.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub(crate) struct DetectRules(BTreeMap<String, Vec<EventRule>>);
+pub(crate) struct DetectRules {
+    /// By the name of the profile.
+    profiles: BTreeMap<String, Vec<EventRule>>,
+    /// Of formats that no profile reads, by their description.
+    unread: BTreeMap<String, Vec<EventRule>>,
+}
 
 impl DetectRules {
     pub(crate) fn built_in() -> &'static Self {
@@ -42,9 +48,11 @@ impl DetectRules {
             .get_or_init(|| serde_json::from_str(DETECT).expect("a test parses the built-in rules"))
     }
 
-    pub(crate) fn matching_profiles(&self, event: JsonRef<'_>) -> impl Iterator<Item = &str> {
-        let rows = self.0.iter().filter(move |(_, rules)| matches(event, rules));
-        rows.map(|(name, _)| name.as_str())
+    pub(crate) fn matching(&self, event: JsonRef<'_>) -> impl Iterator<Item = Author<'_>> {
+        let profiles = self.profiles.iter().map(|(name, rules)| (Author::Agent(name), rules));
+        let unread = self.unread.iter().map(|(format, rules)| (Author::Unread(format), rules));
+        let both = profiles.chain(unread);
+        both.filter(move |(_, rules)| matches(event, rules)).map(|(author, _)| author)
     }
 }
 
@@ -52,26 +60,54 @@ pub(crate) fn matches(event: JsonRef<'_>, rules: &[EventRule]) -> bool {
     rules.iter().any(|rule| rule.when.hold(event))
 }
 
-/// Which agents may have written a stream.
+/// Who writes an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Author<'r> {
+    /// The agent of this profile.
+    Agent(&'r str),
+    /// No profile reads this format.
+    Unread(&'r str),
+}
+
+impl<'r> Author<'r> {
+    pub(crate) fn agent(self) -> Option<&'r str> {
+        match self {
+            Self::Agent(profile) => Some(profile),
+            Self::Unread(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Author<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Agent(profile) => write!(out, "a stream of {profile}"),
+            Self::Unread(format) => write!(out, "{format}, which no profile reads"),
+        }
+    }
+}
+
+/// Who may have written a stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Detection<'r> {
+    /// No event shows it.
     #[default]
     None,
-    One(&'r str),
+    One(Author<'r>),
     /// One of these; nothing shows which.
-    Several(Vec<&'r str>),
+    Several(Vec<Author<'r>>),
 }
 
 impl<'r> Detection<'r> {
-    /// An event that no remaining profile matches changes nothing.
+    /// An event that no remaining author matches changes nothing.
     fn observe(self, event: JsonRef<'_>, rules: &'r DetectRules) -> Self {
-        let mut matching: Vec<&str> = rules.matching_profiles(event).collect();
+        let mut matching: Vec<Author<'_>> = rules.matching(event).collect();
         if let Self::Several(left) = &self {
-            matching.retain(|name| left.contains(name));
+            matching.retain(|author| left.contains(author));
         }
         match matching[..] {
             [] => self,
-            [name] => Self::One(name),
+            [author] => Self::One(author),
             [_, _, ..] => Self::Several(matching),
         }
     }
@@ -82,6 +118,8 @@ pub(crate) struct Detector {
     rules: &'static DetectRules,
     detection: Detection<'static>,
     events: usize,
+    /// Whether one of the events is whole, or stands behind other text.
+    has_events: bool,
     /// Bytes read so far.
     at: usize,
     /// No line feed is between `at` and here.
@@ -97,7 +135,15 @@ impl Default for Detector {
 
 impl Detector {
     fn new(rules: &'static DetectRules) -> Self {
-        Self { rules, detection: Detection::None, events: 0, at: 0, searched: 0, is_over: false }
+        Self {
+            rules,
+            detection: Detection::None,
+            events: 0,
+            has_events: false,
+            at: 0,
+            searched: 0,
+            is_over: false,
+        }
     }
 
     /// Reads the complete lines in `bytes`, which is the stream so far, and calls `on_event` for
@@ -120,6 +166,11 @@ impl Detector {
         self.is_over
     }
 
+    /// Whether there is an event. The objects in a broken one are not events.
+    pub(crate) fn has_events(&self) -> bool {
+        self.has_events
+    }
+
     /// The result, at the end of the stream.
     pub(crate) fn finish(&mut self, bytes: &[u8]) -> Detection<'static> {
         if !self.observe(bytes, || ()) {
@@ -129,38 +180,19 @@ impl Detector {
     }
 
     fn line(&mut self, bytes: &[u8], mut on_event: impl FnMut()) {
-        let Some(event) = event(self.at as u64, bytes) else { return };
+        let line = Line::new(self.at as u64, bytes, Ending::Lf);
+        let whole = parse_line(&line).ok();
+        let is_broken = whole.is_none() && bytes.trim_ascii_start().starts_with(b"{");
+        let glued = || glued_events(&line).next().map(|glued| glued.event);
+        let Some(event) = whole.or_else(glued) else { return };
         on_event();
+        self.has_events |= !is_broken;
         self.events += 1;
         let detection = std::mem::take(&mut self.detection);
         self.detection = detection.observe(event.root(), self.rules);
         let is_known = matches!(self.detection, Detection::One(_));
         self.is_over = is_known || self.events == DETECTION_EVENTS_MAX;
     }
-}
-
-/// Whether one of the first events has a tag that the profile knows, or there is no event.
-pub(crate) fn may_be_of(bytes: &[u8], mut is_known: impl FnMut(&Event<'_>) -> bool) -> bool {
-    let bytes = &bytes[..bytes.len().min(DETECTION_BYTES_MAX)];
-    let lines = bytes.split(|byte| *byte == b'\n').scan(0, |at, line| {
-        let offset = std::mem::replace(at, *at + line.len() as u64 + 1);
-        Some((offset, line))
-    });
-    let events = lines.filter_map(|(offset, line)| {
-        let whole = parse_line(&Line::new(offset, line, Ending::Lf)).ok();
-        // The objects in a broken event are not events.
-        let is_broken = whole.is_none() && line.trim_ascii_start().starts_with(b"{");
-        if is_broken { None } else { whole.or_else(|| event(offset, line)) }
-    });
-    let mut known = events.take(DETECTION_EVENTS_MAX).map(|event| is_known(&event)).peekable();
-    known.peek().is_none() || known.any(|is_known| is_known)
-}
-
-/// The event of a line, or the first one behind other text.
-fn event(offset: u64, bytes: &[u8]) -> Option<Event<'_>> {
-    let line = Line::new(offset, bytes, Ending::Lf);
-    let event = parse_line(&line).ok();
-    event.or_else(|| glued_events(&line).next().map(|glued| glued.event))
 }
 
 #[cfg(test)]
@@ -173,9 +205,11 @@ mod tests {
         RULES.get_or_init(|| {
             serde_json::from_str(
                 r#"{
-                    "a": [{ "when": { "/a": { "exists": true } } }, { "when": { "/t": "x" } }],
-                    "b": [{ "when": { "/b": 1 } }, { "when": { "/t": "x" } }],
-                    "c": [{ "when": { "/t": ["x", "y"] } }]
+                    "profiles": {
+                        "a": [{ "when": { "/a": { "exists": true } } }, { "when": { "/t": "x" } }],
+                        "b": [{ "when": { "/b": 1 } }, { "when": { "/t": "x" } }]
+                    },
+                    "unread": { "c": [{ "when": { "/t": ["x", "y"] } }] }
                 }"#,
             )
             .expect("rules are well-formed")
@@ -196,16 +230,20 @@ mod tests {
     }
 
     #[test]
-    fn the_first_event_that_only_one_profile_matches_decides() {
+    fn the_first_event_that_only_one_writer_matches_decides() {
         let cases: [(&[u8], &str, usize); 9] = [
             (b"", "None", 0),
-            (b"{\"a\":1}\n{\"b\":1}\n", "One(\"a\")", 1),
-            (b"{\"t\":\"z\"}\n{\"b\":1}", "One(\"b\")", 2),
-            (b"Hello\n\n[1]\n{\"b\":1}\n", "One(\"b\")", 1),
-            (b"Warning: { \"b\":1}\n", "One(\"b\")", 1),
-            (b"{\"t\":\"x\"}\n{\"t\":\"q\"}\n{\"t\":\"y\"}\n", "One(\"c\")", 3),
-            (b"{\"t\":\"x\"}\n{\"t\":\"x\"}\n", "Several([\"a\", \"b\", \"c\"])", 2),
-            (b"{\"a\":1,\"b\":1}\n{\"t\":\"y\"}\n", "Several([\"a\", \"b\"])", 2),
+            (b"{\"a\":1}\n{\"b\":1}\n", "One(Agent(\"a\"))", 1),
+            (b"{\"t\":\"z\"}\n{\"b\":1}", "One(Agent(\"b\"))", 2),
+            (b"Hello\n\n[1]\n{\"b\":1}\n", "One(Agent(\"b\"))", 1),
+            (b"Warning: { \"b\":1}\n", "One(Agent(\"b\"))", 1),
+            (b"{\"t\":\"x\"}\n{\"t\":\"q\"}\n{\"t\":\"y\"}\n", "One(Unread(\"c\"))", 3),
+            (
+                b"{\"t\":\"x\"}\n{\"t\":\"x\"}\n",
+                "Several([Agent(\"a\"), Agent(\"b\"), Unread(\"c\")])",
+                2,
+            ),
+            (b"{\"a\":1,\"b\":1}\n{\"t\":\"y\"}\n", "Several([Agent(\"a\"), Agent(\"b\")])", 2),
             (b"{\"a\":1,\"b\":", "None", 0),
         ];
         for (stream, expected, events) in cases {
@@ -234,11 +272,11 @@ mod tests {
         assert!(names[1..].is_sorted());
         // Not the shared rules: other tests compile their patterns meanwhile.
         let built: DetectRules = serde_json::from_str(DETECT).expect("built-in rules");
-        assert_eq!(built.0.len(), names.len());
+        assert_eq!(built.profiles.len(), names.len());
         for name in names {
             let own = Profile::load(name).expect("a built-in profile").0.detect;
             assert_eq!(own.is_empty(), name == "jsonl", "{name}");
-            let used = &built.0[name];
+            let used = &built.profiles[name];
             assert_eq!(format!("{own:?}"), format!("{used:?}"), "{name}");
         }
     }

@@ -77,6 +77,9 @@ pub(crate) struct Profile {
     /// An early event that matches one of these comes from this producer and no other.
     #[serde(default)]
     pub detect: Vec<EventRule>,
+    /// The profiles of agents whose events this one writes, too.
+    #[serde(default)]
+    pub relatives: Vec<String>,
     pub tags: Tags,
     #[serde(default)]
     pub session: SessionRules,

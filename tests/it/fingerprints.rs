@@ -163,23 +163,19 @@ fn a_stream_that_may_be_of_two_is_not_guessed() {
 }
 
 #[test]
-fn a_stream_that_may_be_of_the_default_profile_is_checked_with_it() {
-    let stream = b"{\"type\":\"greeting\"}\n{\"type\":\"user\"}\n";
-    let note = "using profile cursor: no event identifies the agent";
-    let human = run_on(&[], stream);
-    assert!(text(&human.stdout).contains(&format!("-: note: {note}\n")));
-    let json = run_on(&["--report", "json"], stream);
-    assert!(
-        text(&json.stdout)
-            .contains(&format!("\"note\":\"profile-fallback\",\"message\":\"{note}\""))
-    );
-    for flags in [&["--profile", "cursor"][..], &["--profile", "cursor", "--report", "json"]] {
-        assert!(!text(&run_on(flags, stream).stdout).contains("using profile"));
+fn a_stream_without_events_is_checked_with_the_default_profile() {
+    let note = "using profile cursor: there is no event that identifies the agent";
+    // Text is no event, nor is what is in a broken one.
+    for stream in ["", "hello\n", "{\"a\":{\"type\":\"assistant\"} \"b\"}\n"] {
+        let human = run_on(&[], stream.as_bytes());
+        assert_eq!(human.status.code(), Some(1), "{stream:?}");
+        assert!(text(&human.stdout).contains(&format!("-: note: {note}\n")), "{stream:?}");
+        let json = text(&run_on(&["--report", "json"], stream.as_bytes()).stdout);
+        let member = format!("\"note\":\"profile-fallback\",\"message\":\"{note}\"");
+        assert!(json.contains(&member), "{json}");
+        let named = run_on(&["--profile", "cursor"], stream.as_bytes());
+        assert!(!text(&named.stdout).contains("using profile"));
     }
-    // Text is no event, and says nothing about the agent.
-    assert_eq!(run_on(&[], b"hello\n").status.code(), Some(1));
-    let empty = "using profile cursor: there is no event that identifies the agent";
-    assert!(text(&run_on(&[], b"").stdout).contains(empty));
 }
 
 /// Goal: a stream is not taken for Cursor's only because it is no other agent's.
@@ -187,12 +183,13 @@ fn a_stream_that_may_be_of_the_default_profile_is_checked_with_it() {
 fn a_stream_of_an_unknown_agent_is_not_guessed() {
     let last_gemini = b"{\"type\":\"bye\",\"status\":\"success\"}\n";
     let many = b"{\"event\":\"tick\"}\n".repeat(100);
-    for stream in [&last_gemini[..], &many, b"Hello\n{\"jsonrpc\":\"2.0\"}\n"] {
+    let tags = b"{\"type\":\"assistant\",\"text\":\"a\"}\n{\"type\":\"result\"}\n";
+    for stream in [&last_gemini[..], &many, b"Hello\n{\"jsonrpc\":\"2.0\"}\n", tags] {
         let output = run_on(&[], stream);
         assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
         let expected = "ndjson-check: -: no known agent writes these events: choose with \
-                        --profile; `ndjson-check profiles` lists the agents, and `jsonl` fits \
-                        any JSON Lines\n";
+                        --profile NAME; `ndjson-check profiles` lists the agents, and `--profile \
+                        jsonl` checks any JSON Lines\n";
         assert_eq!(text(&output.stderr), expected);
         assert_ne!(run_on(&["--profile", "cursor"], stream).status.code(), Some(2));
     }
@@ -208,13 +205,13 @@ fn the_status_of_a_command_of_an_unknown_agent_is_shown() {
         let output = program().arg("--").args(agent).current_dir(root()).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         let error = text(&output.stderr);
-        let expected = format!("fits any JSON Lines{shown}\n");
+        let expected = format!("checks any JSON Lines{shown}\n");
         assert!(error.ends_with(&expected) && error.lines().count() == 1, "{error}");
     }
     // The status of a recorded stream is not that of a command.
     let flags = ["--exit-status", "41", "--timeout", "60s"];
     let output = run_on(&flags, &fs::read(root().join(stream)).unwrap());
-    assert!(text(&output.stderr).ends_with("fits any JSON Lines\n"));
+    assert!(text(&output.stderr).ends_with("checks any JSON Lines\n"));
 }
 
 /// Goal: nothing of a stream is kept back longer than it takes to know whose it is.

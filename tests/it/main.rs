@@ -28,6 +28,7 @@ mod facts;
 mod fingerprints;
 mod forms;
 mod hostile;
+mod identity;
 mod infer;
 mod injection;
 mod knowledge;

@@ -1,11 +1,11 @@
-//! Stage: what the first events show: whether a profile that was named is right, and which version
-//! of the agent wrote the stream.
+//! Stage: what the first events show: whether they are the agent's, and which version of it wrote
+//! the stream.
 
 use crate::check::Note;
 use crate::json::JsonRef;
 use crate::limits::{DETECTION_EVENTS_MAX, MESSAGE_BYTES_MAX};
 use crate::profile::Profile;
-use crate::profile::detect::{self, DetectRules, ProfileSource};
+use crate::profile::detect::{self, Author, DetectRules, ProfileSource};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
@@ -15,17 +15,26 @@ use crate::stream::Event;
 #[derive(Debug)]
 pub(crate) struct FirstEvents<'c> {
     profile: &'c Profile,
-    /// Whether the stream may still turn out to be another agent's.
+    source: ProfileSource,
+    /// Whether an event may still be another agent's.
     may_be_foreign: bool,
+    /// Whether an event was one that only this agent writes.
+    is_shown: bool,
     version: Option<String>,
     events: usize,
 }
 
 impl<'c> FirstEvents<'c> {
     pub(crate) fn new(profile: &'c Profile, source: ProfileSource) -> Self {
-        // A profile without detection rules can match any agent.
-        let may_be_foreign = source == ProfileSource::Named && !profile.detect.is_empty();
-        Self { profile, may_be_foreign, version: None, events: 0 }
+        Self {
+            profile,
+            source,
+            // A profile without detection rules can match any agent.
+            may_be_foreign: !profile.detect.is_empty(),
+            is_shown: source != ProfileSource::Named,
+            version: None,
+            events: 0,
+        }
     }
 
     /// Whether nothing is left to read. Until then every event must be parsed.
@@ -34,13 +43,20 @@ impl<'c> FirstEvents<'c> {
         self.events >= DETECTION_EVENTS_MAX || !(self.may_be_foreign || wants_version)
     }
 
-    pub(crate) fn observe(&mut self, event: &Event<'_>, found: &mut Vec<Diagnostic>) {
+    /// `is_known` says whether the profile has events of this kind.
+    pub(crate) fn observe(
+        &mut self,
+        event: &Event<'_>,
+        is_known: bool,
+        found: &mut Vec<Diagnostic>,
+    ) {
         if self.are_over() {
             return;
         }
         self.events += 1;
         if self.may_be_foreign {
-            let diagnostic = self.foreign_profile(event.root());
+            let diagnostic = self.foreign_profile(event.root(), is_known);
+            self.may_be_foreign = diagnostic.is_none();
             found.extend(diagnostic.map(|diagnostic| diagnostic.at(event.line, event.offset)));
         }
         if let (None, Some(path)) = (&self.version, &self.profile.versions.at) {
@@ -50,22 +66,39 @@ impl<'c> FirstEvents<'c> {
     }
 
     /// Whether an event is another agent's.
-    fn foreign_profile(&mut self, event: JsonRef<'_>) -> Option<Diagnostic> {
-        let name = self.profile.name.as_str();
-        let matching = DetectRules::built_in().matching_profiles(event);
-        let others: Vec<&str> = matching.filter(|other| *other != name).collect();
+    fn foreign_profile(&mut self, event: JsonRef<'_>, is_known: bool) -> Option<Diagnostic> {
+        let Profile { name, relatives, .. } = self.profile;
+        let others: Vec<Author<'_>> = DetectRules::built_in()
+            .matching(event)
+            .filter(|author| author.agent() != Some(name))
+            .collect();
         if detect::matches(event, &self.profile.detect) {
-            // What two agents write alike decides nothing.
-            self.may_be_foreign = !others.is_empty();
+            self.is_shown |= others.is_empty();
             return None;
         }
-        if others.is_empty() {
+        let is_relative =
+            |it: &Author<'_>| it.agent().is_some_and(|it| relatives.iter().any(|name| name == it));
+        // Once the agent is known, what may be of several others decides nothing.
+        let is_shared = is_known && others.iter().any(is_relative);
+        if self.is_shown && (others.len() > 1 || is_shared) {
             return None;
         }
-        self.may_be_foreign = false;
-        let others = others.join(" or ");
-        let message = format!("this looks like a stream of {others}, but the profile is {name}");
-        let note = format!("use --profile {others}, or leave --profile out");
+        let profiles: Vec<&str> = others.iter().filter_map(|author| author.agent()).collect();
+        let profiles = profiles.join(" or ");
+        let looks = match others.first()? {
+            Author::Agent(_) => Author::Agent(&profiles),
+            unread @ Author::Unread(_) => *unread,
+        };
+        let message = format!("this looks like {looks}, but the profile is {name}");
+        let note = match (profiles.is_empty(), self.source) {
+            (true, _) => "`--profile jsonl` checks any JSON Lines".to_owned(),
+            (false, ProfileSource::Named) => {
+                format!("use --profile {profiles}, or leave --profile out")
+            }
+            (false, _) => {
+                format!("an earlier event shows {name}; choose with --profile {profiles} or {name}")
+            }
+        };
         Some(Diagnostic::new(Rule::WrongProfile, message).note(note))
     }
 

@@ -12,7 +12,7 @@ use crate::json::{Doc, JsonRef, Kind};
 use crate::limits::DETECTION_EVENTS_MAX;
 use crate::output::redact::written::{WrittenString, decoded, strings};
 use crate::profile::CallRules;
-use crate::profile::detect::DetectRules;
+use crate::profile::detect::{Author, DetectRules};
 use crate::profile::vocabulary::Vocabulary;
 use crate::rules::diagnostic::Diagnostic;
 use crate::stream::{Event, Line, LineParser};
@@ -49,7 +49,7 @@ type Treatments = BTreeMap<usize, Treatment>;
 /// How an event is judged.
 struct EventJudgement<'e> {
     plan: Plan<'e>,
-    detected: Vec<&'static str>,
+    detected: Vec<Author<'static>>,
     /// For each half of a call: the number of its action.
     actions: Vec<Option<usize>>,
     /// The places of what fails a schema, and the keywords.
@@ -211,7 +211,7 @@ fn judge<'e>(
 ) -> EventJudgement<'e> {
     let root = event.root();
     let is_early = number < DETECTION_EVENTS_MAX;
-    let detected = is_early.then(|| DetectRules::built_in().matching_profiles(root));
+    let detected = is_early.then(|| DetectRules::built_in().matching(root));
     let detected = detected.into_iter().flatten().collect();
     let plan = facts.plan(contract.profile(), event);
     let rules = &contract.profile().calls.actions;

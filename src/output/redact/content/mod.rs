@@ -133,11 +133,10 @@ impl ContentStream {
     /// Chooses the profile, as the check does.
     fn settle(&mut self) {
         let StreamProfile::Detecting(detector) = &mut self.state else { return };
-        let bytes = self.lines.unread();
-        let chosen = match self.contracts.named() {
-            Some(contract) => Some(contract),
-            None => self.contracts.detected("", bytes, &detector.finish(bytes)).ok().map(|it| it.0),
-        };
+        let chosen = self.contracts.named().or_else(|| {
+            let detection = detector.finish(self.lines.unread());
+            self.contracts.detected("", detector.has_events(), &detection).ok().map(|it| it.0)
+        });
         self.state = chosen.map_or(StreamProfile::Unknown, |contract| {
             let name = contract.profile().name.clone();
             StreamProfile::Known(name, Box::new(EventRedactor::new(contract)))
