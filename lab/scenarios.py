@@ -288,7 +288,9 @@ def full_disk(turn):
     return end() if turn.results else Reply(calls=[turn.shell("cat /dev/zero > ~/full; echo full")])
 
 
-@scenario("a command of twelve seconds, with an idle timeout of six", flags="--idle-timeout 6s")
+@scenario(
+    "a command of twelve seconds, with an idle timeout of six", flags="--idle-timeout 6s", calls="started"
+)
 def quiet_tool(turn):
     return end() if turn.results else Reply(calls=[turn.shell("sleep 6; sleep 6; echo hi")])
 
