@@ -29,11 +29,9 @@ pub(super) fn border(text: &[u8], at: usize) -> Border {
 }
 
 fn is_end_of_escape(before: &[u8], last: u8, rest: &[u8]) -> bool {
+    let most = before.iter().rev().take(4).take_while(|it| it.is_ascii_hexdigit()).count();
     let behind = |digits: usize, mark: &[u8]| {
-        before.len().checked_sub(digits).is_some_and(|it| {
-            let (rest, digits) = before.split_at(it);
-            rest.ends_with(mark) && digits.iter().all(u8::is_ascii_hexdigit)
-        })
+        digits <= most && before[..before.len() - digits].ends_with(mark)
     };
     (b"nrtbfe0".contains(&last) && rest.ends_with(b"\\"))
         || behind(2, b"%")

@@ -8,6 +8,7 @@ use super::commands;
 use super::formats::{Body, FORMATS};
 use super::named::{Named, NamedKind, SEPARATORS, behind_separator, cut_name, is_cut_value};
 use super::rows::{LONG, Match, Row};
+use super::starts::Starts;
 use super::values::is_secret_value;
 
 /// How much of the text before a place shows whether a secret begins there, in bytes.
@@ -48,8 +49,7 @@ pub(super) struct SecretFinder {
     rows: Vec<Row>,
     /// The rows by their first byte, in the order of the second one, the longest prefix first.
     by_first: Vec<Vec<(Option<u8>, u16)>>,
-    /// A bit for each pair of bytes that something begins with.
-    pairs: Vec<u64>,
+    starts: Starts,
     prefix_bytes_max: usize,
     replacements: Vec<String>,
 }
@@ -84,11 +84,11 @@ impl SecretFinder {
         }
         rows.sort_by_key(|row| std::cmp::Reverse(row.prefix.len()));
         let mut by_first = vec![Vec::new(); 256];
-        let mut pairs = vec![0; 1024];
+        let mut starts = Starts::new();
         for (index, row) in rows.iter().enumerate() {
             let (first, second) = (row.prefix[0], row.prefix.get(1).copied());
             by_first[usize::from(first)].push((second, u16::try_from(index).unwrap_or(u16::MAX)));
-            add_pairs(&mut pairs, first, second);
+            starts.add(&row.prefix);
         }
         for rows in &mut by_first {
             rows.sort_by_key(|(second, _)| *second);
@@ -96,14 +96,12 @@ impl SecretFinder {
         for separator in b"=:>," {
             // Of several separators the last one counts.
             for second in (0..=255).filter(|it| !b"=:>{[(<$*%".contains(it)) {
-                add_pairs(&mut pairs, *separator, Some(second));
+                starts.add(&[*separator, second]);
             }
         }
-        for start in OPTIONS.iter().chain(&[&b"||"[..], NETRC]) {
-            add_pairs(&mut pairs, start[0], Some(start[1]));
-        }
+        OPTIONS.iter().chain(&[&b"||"[..], NETRC]).for_each(|start| starts.add(start));
         let prefix_bytes_max = rows.iter().map(|row| row.prefix.len()).max().unwrap_or_default();
-        Self { rows, by_first, pairs, prefix_bytes_max, replacements }
+        Self { rows, by_first, starts, prefix_bytes_max, replacements }
     }
 
     pub(super) fn replacement(&self, found: &Found) -> &str {
@@ -122,10 +120,23 @@ impl SecretFinder {
     /// Searches `text` from `from`; what is before it shows where words begin, and may be the name
     /// or the prefix that a secret keeps.
     pub(super) fn search(&self, text: &[u8], from: usize) -> Search {
+        let mut search = self.search_whole(text, from);
+        let last = search.found.last();
+        let floor = last.map_or(from, |it| it.range.end);
+        if !last.is_some_and(|it| it.may_go_on)
+            && let Some(tail) = self.cut_prefix(text, floor)
+        {
+            search.add_tail(tail);
+        }
+        search
+    }
+
+    /// The same for a text that nothing goes on: its last word is no start of a secret.
+    pub(super) fn search_whole(&self, text: &[u8], from: usize) -> Search {
         let mut search = Search::default();
         let mut runs = Runs::new(text);
         let (mut at, mut floor) = (from.saturating_sub(CONTEXT_BYTES), from);
-        while let Some(candidate) = self.candidate(text, at) {
+        while let Some(candidate) = self.starts.next(text, at) {
             at = candidate;
             match self.match_at(&mut runs, at, floor) {
                 Match::No => at += 1,
@@ -143,10 +154,6 @@ impl SecretFinder {
                 }
             }
         }
-        let may_go_on = search.found.last().is_some_and(|it| it.may_go_on);
-        if !may_go_on && let Some(tail) = self.cut_prefix(text, floor) {
-            search.add_tail(tail);
-        }
         search
     }
 
@@ -162,7 +169,7 @@ impl SecretFinder {
     ) -> usize {
         let mut from = floor.max(at + 1);
         while from < found.range.start
-            && let Some(place) = self.candidate(&runs.text[..found.range.start], from)
+            && let Some(place) = self.starts.next(&runs.text[..found.range.start], from)
         {
             from = place + 1;
             let Match::Yes(inner) = self.match_rows(runs, place, floor) else { continue };
@@ -178,19 +185,6 @@ impl SecretFinder {
         let end = found.range.end;
         search.found.push(found);
         end
-    }
-
-    /// The next place where something may begin.
-    #[inline]
-    fn candidate(&self, text: &[u8], from: usize) -> Option<usize> {
-        let rest = text.get(from..)?;
-        rest.windows(2).position(|two| self.is_pair(two[0], two[1])).map(|at| from + at)
-    }
-
-    #[inline]
-    fn is_pair(&self, first: u8, second: u8) -> bool {
-        let pair = pair(first, second);
-        self.pairs[pair / 64] >> (pair % 64) & 1 != 0
     }
 
     /// What begins here. A secret may also reach back from here, to `floor` at most.
@@ -263,8 +257,13 @@ impl SecretFinder {
 
     /// The start of a prefix, a value or a name that the end of the text cuts.
     fn cut_prefix(&self, text: &[u8], from: usize) -> Option<Tail> {
-        let first = from.max((text.len() + 1).saturating_sub(self.prefix_bytes_max));
-        let prefix = (first..text.len()).find_map(|at| self.cut_row(text, at, from));
+        let mut at = from.max((text.len() + 1).saturating_sub(self.prefix_bytes_max));
+        let mut prefix = None;
+        while prefix.is_none() && at < text.len() {
+            at = self.starts.next(text, at).unwrap_or(text.len() - 1);
+            prefix = self.cut_row(text, at, from);
+            at += 1;
+        }
         let name = cut_name(text, from);
         match (prefix, name) {
             (Some(tail), Some(name)) => Some(Tail { start: tail.start.min(name), cut: tail.cut }),
@@ -275,11 +274,7 @@ impl SecretFinder {
 
     /// A row whose prefix begins at a place, and goes on behind the end of the text.
     fn cut_row(&self, text: &[u8], at: usize, floor: usize) -> Option<Tail> {
-        if !text.get(at + 1).is_none_or(|second| self.is_pair(text[at], *second)) {
-            return None;
-        }
         let rest = &text[at..];
-        let is_word = border(text, at) == Border::Word;
         let next = rest.get(1).copied();
         let rows = &self.by_first[usize::from(rest[0])];
         // The search looks at pairs, so it did not look at the last byte.
@@ -288,7 +283,8 @@ impl SecretFinder {
         let is_cut = |row: &&Row| {
             next.is_none() || (row.prefix.len() > rest.len() && row.prefix.starts_with(rest))
         };
-        let rows = rows.filter(is_cut);
+        let mut rows = rows.filter(is_cut).peekable();
+        let is_word = rows.peek().is_some() && border(text, at) == Border::Word;
         let mut tail: Option<Tail> = None;
         for row in rows {
             let Some(start) = row.cut_start(text, at, floor, is_word) else { continue };
@@ -328,18 +324,6 @@ fn of_pair(rows: &[(Option<u8>, u16)], next: Option<u8>) -> &[(Option<u8>, u16)]
     let first = rows.partition_point(|(second, _)| *second < Some(next));
     let rows = &rows[first..];
     &rows[..rows.partition_point(|(second, _)| *second == Some(next))]
-}
-
-fn add_pairs(pairs: &mut [u64], first: u8, second: Option<u8>) {
-    for second in second.map_or(0..=255, |it| it..=it) {
-        let pair = pair(first, second);
-        pairs[pair / 64] |= 1_u64 << (pair % 64);
-    }
-}
-
-#[inline]
-fn pair(first: u8, second: u8) -> usize {
-    usize::from(first) << 8 | usize::from(second)
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ mod rows;
 #[cfg(test)]
 mod samples;
 mod secrets;
+mod starts;
 mod texts;
 mod url;
 mod values;

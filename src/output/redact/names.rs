@@ -166,6 +166,35 @@ const LAST_LETTERS: [u32; 26] = {
     bits
 };
 
+/// Two letters in a row in a word, a bit for the second of them.
+const NEIGHBOURS: [u32; 26] = {
+    let mut bits = [0; 26];
+    let mut index = 0;
+    while index < WORDS.len() {
+        let word = WORDS[index].0;
+        let mut at = 1;
+        while at < word.len() {
+            bits[(word[at - 1] - b'a') as usize] |= 1 << (word[at] - b'a');
+            at += 1;
+        }
+        index += 1;
+    }
+    bits
+};
+
+/// Whether a name ends with the first letters of a word, as far as the last two letters show.
+fn may_end_in_word(name: &[u8]) -> bool {
+    let Some(at) = name.iter().rposition(u8::is_ascii_alphanumeric) else { return false };
+    let (last, before) = (name[at], &name[..at]);
+    let letter = |byte: u8| byte.is_ascii_alphabetic().then(|| byte.to_ascii_lowercase() - b'a');
+    let Some(bit) = letter(last).map(|it| 1 << it) else { return false };
+    let is_start =
+        last.is_ascii_uppercase() || before.last().is_none_or(|it| !it.is_ascii_alphanumeric());
+    let before = before.iter().rev().find(|it| it.is_ascii_alphanumeric());
+    let before = before.and_then(|it| letter(*it)).map_or(0, |it| NEIGHBOURS[usize::from(it)]);
+    before & bit != 0 || (is_start && FIRST_LETTERS & bit != 0)
+}
+
 /// Whether a name ends with the last letters of a word. Most others do not.
 #[inline]
 pub(super) fn ends_like_secret(name: &[u8]) -> bool {
@@ -205,6 +234,9 @@ pub(super) fn may_become_secret(name: &[u8]) -> bool {
     if is_secret_name(name) {
         return true;
     }
+    if !may_end_in_word(name) {
+        return false;
+    }
     let words = Words::new(name);
     let letters = &words.letters[..words.length];
     let first = letters.len().saturating_sub(WORD_BYTES_MAX);
@@ -215,7 +247,8 @@ pub(super) fn may_become_secret(name: &[u8]) -> bool {
             && (is_start || rest.len() >= INNER_BYTES_MIN)
             && WORDS
                 .iter()
-                .any(|(word, is_whole)| (is_start || !is_whole) && word.starts_with(rest))
+                .filter(|(word, is_whole)| word[0] == rest[0] && (is_start || !is_whole))
+                .any(|(word, _)| word.starts_with(rest))
     })
 }
 

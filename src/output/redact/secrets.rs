@@ -74,8 +74,12 @@ impl SecretLines {
         let has_known = self.open.values().any(OpenTexts::has_known);
         let mut parts = Vec::new();
         for string in written {
-            let text = decoded(&line[string.content.clone()]).into_owned();
-            let search = self.finder.search(&text, 0);
+            let text = decoded(&line[string.content.clone()]);
+            let search = if string.is_key && !string.is_cut {
+                self.finder.search_whole(&text, 0)
+            } else {
+                self.finder.search(&text, 0)
+            };
             let content = string.content.clone();
             let piece = Piece { line: number, content, part: 0..text.len(), is_plain: false };
             self.replace(&piece, &search, string.is_cut);

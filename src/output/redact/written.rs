@@ -163,11 +163,13 @@ pub(super) fn decoded(written: &[u8]) -> Cow<'_, [u8]> {
     }
     let mut text = Vec::with_capacity(written.len());
     let mut at = 0;
-    while at < written.len() {
-        let (length, bytes) = unit(&written[at..]);
+    while let Some(plain) = memchr::memchr(b'\\', &written[at..]) {
+        text.extend_from_slice(&written[at..at + plain]);
+        let (length, bytes) = unit(&written[at + plain..]);
         text.extend_from_slice(bytes.as_bytes());
-        at += length;
+        at += plain + length;
     }
+    text.extend_from_slice(&written[at..]);
     Cow::Owned(text)
 }
 
