@@ -346,11 +346,10 @@ impl fmt::Display for Note {
             Self::Lingered { was_stopped: false } => {
                 out.write_str("the stream stayed open after its terminal event; stopped reading")
             }
-            Self::NoIdleTimeout { profile } => write!(
-                out,
-                "--idle-timeout did not apply: {profile} writes a tool call only when it has ended; \
-                 use --timeout"
-            ),
+            Self::NoIdleTimeout { profile } => {
+                write!(out, "--idle-timeout did not apply: {profile} shows only ended calls; ")?;
+                out.write_str("use --timeout")
+            }
             Self::TimedOut(message) => out.write_str(message),
         }
     }

@@ -110,7 +110,8 @@ fn archives_are_read_in_constant_memory() {
     for (extension, compress) in FORMATS {
         let file = folder.path().join(format!("a.{extension}"));
         fs::write(&file, compress(plain.as_bytes())).unwrap();
-        let limited = format!("ulimit -v 200000; exec {PROGRAM} --quiet {}", file.display());
+        let limited =
+            format!("ulimit -v 200000; exec {PROGRAM} -q --profile cursor {}", file.display());
         let output = std::process::Command::new("bash").args(["-c", &limited]).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     }

@@ -250,7 +250,7 @@ fn diagnostics_appear_while_the_stream_is_open() {
     let mut child = program().stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = child.stdout.take().unwrap();
-    let init = r#"{"type":"system","subtype":"init","permissionMode":"default"}"#;
+    let init = r#"{"type":"system","subtype":"init","apiKeySource":"env","permissionMode":1}"#;
     stdin.write_all(format!("{init}\n").as_bytes()).unwrap();
     let (send, receive) = mpsc::channel();
     thread::spawn(move || {
@@ -337,8 +337,12 @@ mod unix {
         let (mut out_reader, out_writer) = std::io::pipe().unwrap();
         fcntl_setfl(&reader, OFlags::NONBLOCK).unwrap();
         fcntl_setfl(&out_writer, OFlags::NONBLOCK).unwrap();
-        let mut child =
-            program().arg("--report=json").stdin(reader).stdout(out_writer).spawn().unwrap();
+        let mut child = program()
+            .args(["--report=json", "--profile=cursor"])
+            .stdin(reader)
+            .stdout(out_writer)
+            .spawn()
+            .unwrap();
         // More diagnostics than a pipe holds, and no process reads yet.
         let feed = thread::spawn(move || {
             thread::sleep(Duration::from_millis(50));

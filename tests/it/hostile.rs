@@ -54,7 +54,7 @@ fn small_streams_stay_small() {
         ),
     ];
     for (name, stream) in streams {
-        let output = checked_within(600, stream.as_bytes(), "");
+        let output = checked_within(600, stream.as_bytes(), "--profile cursor");
         let (report, error) = (text(&output.stdout), text(&output.stderr));
         assert_eq!(output.status.code(), Some(1), "{name}: {error}");
         assert!(report.lines().all(|it| it.len() < 5_000), "{name}: a line is too long");

@@ -32,7 +32,9 @@ fn batch() -> TempDir {
         let bytes = case.bytes();
         write(format!("{}/{number}.ndjson", number % 7), &bytes);
         write(format!("{}/{number}-cut.jsonl", number % 7), &bytes[..bytes.len() / 2]);
-        let noise = b"{\"type\":\"user\"}\n{\"a\":1,\"a\":2}\n[]\n{\n\n\xff\n".repeat(100);
+        let noise = b"{\"type\":\"result\",\"session_id\":1,\"request_id\":1}\n\
+            {\"a\":1,\"a\":2}\n[]\n{\n\n\xff\n"
+            .repeat(100);
         write(format!("7/{number}.ndjson"), &noise);
     }
     fs::create_dir(folder.path().join("8")).unwrap();

@@ -109,7 +109,11 @@ fn the_json_report_has_the_hash_of_the_bytes() {
         .collect();
     fs::write(&array, serde_json::to_string_pretty(&elements).unwrap()).unwrap();
     let broken = folder.path().join("broken.ndjson");
-    fs::write(&broken, b"\xef\xbb\xbf{\"type\":\"user\"}\r\n\n{\"type\":\xff").unwrap();
+    fs::write(
+        &broken,
+        b"\xef\xbb\xbf{\"type\":\"result\",\"session_id\":1,\"request_id\":1}\r\n\n{\"type\":\xff",
+    )
+    .unwrap();
     for file in [GOOD.into(), array.display().to_string(), broken.display().to_string()] {
         let expected = shell(&format!("sha256sum < {file}"));
         let expected = text(&expected.stdout).split_whitespace().next().unwrap().to_owned();

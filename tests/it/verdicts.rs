@@ -1,6 +1,6 @@
 //! What follows from what: one defect is one diagnostic, and nothing hides another.
 
-use ndjson_check::{Limit, Note, Outcome, Rule, Verdict};
+use ndjson_check::{Checker, Limit, Note, Outcome, Rule, Verdict};
 use serde_json::json;
 
 use crate::streams::{checker, judge, run_on, text};
@@ -35,8 +35,12 @@ fn line(event: &serde_json::Value) -> String {
     format!("{event}\n")
 }
 
+fn cursor<'a>(flags: impl IntoIterator<Item = &'a str>) -> Checker {
+    checker(["--profile", "cursor"].into_iter().chain(flags))
+}
+
 fn raised(stream: &str) -> Vec<Rule> {
-    judge(stream.as_bytes(), &mut checker([])).1
+    judge(stream.as_bytes(), &mut cursor([])).1
 }
 
 /// Goal: a line that cannot be read is reported once, and not again as what it may have been.
@@ -58,7 +62,7 @@ fn what_may_have_stood_in_a_lost_line_is_not_missed() {
     assert_eq!(rules, [Rule::InvalidJson, Rule::MissingSessionStart, Rule::MissingTerminalEvent]);
     // Nor does a rule that was turned down stand in for another.
     let lines = [&init, &broken(&said), &result].map(String::as_str).concat();
-    let (summary, rules) = judge(lines.as_bytes(), &mut checker(["--allow", "invalid-json"]));
+    let (summary, rules) = judge(lines.as_bytes(), &mut cursor(["--allow", "invalid-json"]));
     assert_eq!(
         (summary.verdict, &rules[..]),
         (Verdict::NonConforming, &[Rule::FinalTextMismatch][..])
@@ -68,17 +72,17 @@ fn what_may_have_stood_in_a_lost_line_is_not_missed() {
     let lines = [&init, &silent, &result].map(String::as_str).concat();
     assert_eq!(raised(&lines), [Rule::SchemaViolation]);
     // The line is JSON, so nothing may say that it is not.
-    let summary = judge(lines.as_bytes(), &mut checker([])).0;
+    let summary = judge(lines.as_bytes(), &mut cursor([])).0;
     let notes: Vec<String> = summary.notes.iter().map(ToString::to_string).collect();
     let lost = "line 2 is not a usable event; problems that it could explain are not reported";
     assert!(notes.iter().any(|note| note == lost), "{notes:?}");
-    let (summary, rules) = judge(lines.as_bytes(), &mut checker(["--allow", "schema-violation"]));
+    let (summary, rules) = judge(lines.as_bytes(), &mut cursor(["--allow", "schema-violation"]));
     assert_eq!(
         (summary.verdict, &rules[..]),
         (Verdict::NonConforming, &[Rule::FinalTextMismatch][..])
     );
     let cut = &init[..init.len() - 3];
-    let (summary, _) = judge(cut.as_bytes(), &mut checker(["--warn", "truncated-line"]));
+    let (summary, _) = judge(cut.as_bytes(), &mut cursor(["--warn", "truncated-line"]));
     assert_eq!(summary.verdict, Verdict::NonConforming);
 }
 
@@ -113,7 +117,7 @@ fn the_text_of_a_failed_run_is_not_compared() {
     assert_ne!(silent, failed);
     for end in [failed, silent] {
         let stream = [init(), said("hello"), end].concat();
-        let (summary, rules) = judge(stream.as_bytes(), &mut checker([]));
+        let (summary, rules) = judge(stream.as_bytes(), &mut cursor([]));
         assert_eq!((rules, summary.outcome), (vec![], Outcome::Failed));
     }
 }
@@ -170,7 +174,7 @@ fn more_calls_than_can_be_followed_are_still_counted() {
     let starts: String = (0..count).map(|id| call("started", &id.to_string())).collect();
     let ends: String = (0..count - 10).map(|id| call("completed", &id.to_string())).collect();
     let stream = [init(), starts, ends, answered()].concat();
-    let (summary, rules) = judge(stream.as_bytes(), &mut checker(["--allow", "repeated-call"]));
+    let (summary, rules) = judge(stream.as_bytes(), &mut cursor(["--allow", "repeated-call"]));
     assert_eq!(rules, [Rule::UnfinishedCall]);
     assert_eq!((summary.call_counts.total, summary.call_counts.unfinished), (count as u64, 10));
     assert_eq!(summary.call_counts.succeeded, count as u64 - 10);
@@ -181,7 +185,7 @@ fn more_calls_than_can_be_followed_are_still_counted() {
     let pairs: String = (0..many).map(pair).collect();
     let last = call("completed", &(many - 1).to_string());
     let stream = [init(), pairs, call("completed", "orphan"), last, answered()].concat();
-    let (summary, rules) = judge(stream.as_bytes(), &mut checker(["--allow", "repeated-call"]));
+    let (summary, rules) = judge(stream.as_bytes(), &mut cursor(["--allow", "repeated-call"]));
     assert_eq!(rules, [Rule::CompletionWithoutStart]);
     assert_eq!(summary.call_counts.total, summary.call_counts.succeeded);
     // Whether it was started is not known any more, and the message says so.
@@ -201,7 +205,7 @@ fn beyond_what_is_followed_nothing_cancels_out() {
     };
     let of = |ids| {
         let stream = [&init(), &starts, &ends(ids), &answered()].map(|it| &**it).concat();
-        judge(stream.as_bytes(), &mut checker(["--allow", "repeated-call"])).1
+        judge(stream.as_bytes(), &mut cursor(["--allow", "repeated-call"])).1
     };
     assert_eq!(of(&["20001", "20000"]), []);
     let foreign = [Rule::CompletionWithoutStart, Rule::UnfinishedCall];

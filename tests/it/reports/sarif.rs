@@ -58,7 +58,8 @@ fn the_report_is_valid() {
     let report = valid(&stdout(&program().args(["--report=sarif", "fixtures"]).output().unwrap()));
     assert!(results(&report).len() > 300);
     assert!(uri(&results(&report)[0]).starts_with("fixtures/"));
-    let report = valid(&stdout(&run_on(&["--report=sarif"], b"{\"type\":\"user\"}\n")));
+    let report =
+        valid(&stdout(&run_on(&["--report=sarif", "--profile=cursor"], b"{\"type\":\"user\"}\n")));
     let place = &results(&report)[0]["locations"][0]["logicalLocations"][0];
     assert_eq!(place["fullyQualifiedName"], "-");
 }
