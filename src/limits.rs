@@ -231,9 +231,9 @@ mod program {
     pub(crate) const MARKDOWN_BYTES_MAX: usize = 60_000;
 
     /// Diagnostics of one stream, tools of one stream, and errors in a Markdown report.
-    pub(crate) const MARKDOWN_ROWS_MAX: u64 = 20;
+    pub(crate) const MARKDOWN_ROWS_MAX: usize = 20;
 
-    /// A list of a Markdown report is complete above this size, in bytes.
+    /// Longest list of a Markdown report, in bytes.
     pub(crate) const MARKDOWN_LIST_BYTES_MAX: usize = 8_000;
 
     /// Longest name of a tool in a Markdown report, in bytes.

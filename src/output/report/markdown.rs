@@ -6,16 +6,21 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write;
 
+use super::bounded::worst;
 use super::markdown_sections::{Sections, ShortStream, StreamClass};
 use super::stats::StatsTotals;
+use super::worst::{SeverityCounts, WorstItems};
 use super::{Report, Sink, Totals, markdown_stats, page_url, summary_text};
-use crate::check::{CallRow, Note, Observer, Outcome, StreamStart, StreamSummary, Verdict};
+use crate::check::{
+    CallRow, Note, Observer, Outcome, StreamStart, StreamSummary, Verdict, counted,
+};
 use crate::error::Error;
 use crate::limits::{
     MARKDOWN_BYTES_MAX, MARKDOWN_LIST_BYTES_MAX, MARKDOWN_NAME_BYTES_MAX, MARKDOWN_ROWS_MAX,
     MARKDOWN_TEXT_BYTES_MAX,
 };
 use crate::profile::CallOutcome;
+use crate::rules::Severity;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::{clipped, visible};
 
@@ -29,23 +34,19 @@ const LINE_RULES_MAX: usize = 3;
 pub(crate) struct Markdown<W> {
     marker: &'static str,
     /// The diagnostics of the open stream.
-    rows: Rows,
+    rows: WorstRows,
     /// Of the streams.
     sections: Sections,
     /// The verdict and outcome of the last stream.
     last: String,
     stats: StatsTotals,
-    errors: Rows,
+    errors: WorstRows,
+    error_count: u64,
     sink: Sink<W>,
 }
 
 /// The rows of a list, as many as there is room for.
-#[derive(Default)]
-struct Rows {
-    text: String,
-    shown: u64,
-    omitted: u64,
-}
+type WorstRows = WorstItems<String>;
 
 impl<W: Write> Markdown<W> {
     /// A comment, which begins with a marker.
@@ -57,48 +58,51 @@ impl<W: Write> Markdown<W> {
     pub(crate) fn new(writer: W) -> Self {
         Self {
             marker: "",
-            rows: Rows::default(),
+            rows: no_rows(),
             sections: Sections::default(),
             last: String::new(),
             stats: StatsTotals::default(),
-            errors: Rows::default(),
+            errors: no_rows(),
+            error_count: 0,
             sink: Sink::new(writer),
         }
     }
 }
 
-impl Rows {
-    fn add(&mut self, row: &str) {
-        let is_full = self.shown == MARKDOWN_ROWS_MAX || self.text.len() > MARKDOWN_LIST_BYTES_MAX;
-        if is_full {
-            self.omitted += 1;
-        } else {
-            self.shown += 1;
-            let _ = writeln!(self.text, "- {row}");
-        }
-    }
+fn no_rows() -> WorstRows {
+    WorstItems::new(MARKDOWN_LIST_BYTES_MAX)
+}
 
-    /// The list, if it has rows, with what is missing.
-    fn list(self) -> String {
-        let Self { text, shown, omitted } = self;
-        match (shown, omitted) {
-            (0, 0) => text,
-            (_, 0) => text + "\n",
-            _ => format!("{text}- and {omitted} more\n\n"),
-        }
+fn add(rows: &mut WorstRows, severity: Severity, row: String) {
+    // So that there are not too many short ones.
+    let size = row.len().max(MARKDOWN_LIST_BYTES_MAX / MARKDOWN_ROWS_MAX);
+    rows.add(severity, size, row);
+}
+
+/// The list, if it has rows, with what is missing.
+fn list(rows: WorstRows, more: Option<String>) -> String {
+    let more = more.map(|more| format!("and {more}"));
+    let mut text = String::new();
+    for row in rows.into_items().chain(more) {
+        let _ = writeln!(text, "- {row}");
     }
+    if text.is_empty() { text } else { text + "\n" }
 }
 
 impl<W: Write> Report<W> for Markdown<W> {
     fn error(&mut self, message: &str) {
-        self.errors.add(&format!("error: {}", code(message)));
+        self.error_count += 1;
+        add(&mut self.errors, Severity::Error, format!("error: {}", code(message)));
     }
 
     fn end(&mut self, totals: &Totals, exit_code: u8) {
         let is_single = totals.streams == 1 && totals.not_checked == 0;
         let heading = if is_single { self.last.clone() } else { summary_text::sum(totals) };
         let mut text = format!("{}## ndjson-check: {heading}\n\n", self.marker);
-        text += &std::mem::take(&mut self.errors).list();
+        let errors = std::mem::replace(&mut self.errors, no_rows());
+        let more = SeverityCounts { errors: self.error_count, warnings: 0 };
+        let more = more.without(errors.counts()).more();
+        text += &list(errors, more);
         text += &markdown_stats::of_all(&self.stats);
         let room = (MARKDOWN_BYTES_MAX - 100).saturating_sub(text.len());
         text += &std::mem::take(&mut self.sections).text(room);
@@ -121,7 +125,7 @@ impl<W: Write> Report<W> for Markdown<W> {
 
 impl<W: Write> Observer for Markdown<W> {
     fn begin(&mut self, _: &StreamStart<'_>) -> Result<(), Error> {
-        self.rows = Rows::default();
+        self.rows = no_rows();
         Ok(())
     }
 
@@ -135,7 +139,7 @@ impl<W: Write> Observer for Markdown<W> {
         if let Some(note) = &diagnostic.note {
             let _ = write!(row, " ({})", code(note));
         }
-        self.rows.add(&row);
+        add(&mut self.rows, diagnostic.severity, row);
     }
 
     fn summary(&mut self, summary: &StreamSummary) {
@@ -153,29 +157,31 @@ impl<W: Write> Observer for Markdown<W> {
         if let Some(error) = &summary.facts.error_text {
             let _ = writeln!(section, "The agent: {}\n", code(error));
         }
-        section += &notes(summary).list();
+        section += &notes(summary);
         if let Some(stats) = &summary.stats {
             section += &markdown_stats::of_stream(summary, stats);
             self.stats.add(&summary.into());
         } else if !summary.tool_calls.is_empty() {
             section += &tools(&summary.tool_calls);
-            let listed = summary.tool_calls.len() as u64;
-            if summary.call_counts.total > listed {
-                let _ = writeln!(section, "Only the first {listed} tool calls are counted.\n");
+            let more = summary.call_counts.total.saturating_sub(summary.tool_calls.len() as u64);
+            if more > 0 {
+                let more = counted(more, "more tool call");
+                let _ = writeln!(section, "{more} not counted here; failed ones are first.\n");
             }
         }
-        let mut rows = std::mem::take(&mut self.rows);
+        let rows = std::mem::replace(&mut self.rows, no_rows());
         // Those of a rule that has too many are counted, and not observed.
-        rows.omitted = (summary.errors + summary.warnings).saturating_sub(rows.shown);
+        let found = SeverityCounts::of(summary);
+        let more = found.without(rows.counts()).more();
         let class =
             if summary.outcome != Outcome::Succeeded || summary.verdict != Verdict::Conforming {
                 StreamClass::Bad
-            } else if rows.shown > 0 {
+            } else if found != SeverityCounts::default() {
                 StreamClass::Warned
             } else {
                 StreamClass::Good
             };
-        section += &rows.list();
+        section += &list(rows, more);
         let kind = format!("{}, {}", verdict.name(), summary.outcome.name());
         self.sections.add(class, section, ShortStream { text: line(summary), kind });
     }
@@ -205,18 +211,24 @@ fn unbroken(numbers: &str) -> String {
 }
 
 /// What the human report shows of a stream besides its findings.
-fn notes(summary: &StreamSummary) -> Rows {
-    let mut rows = Rows::default();
+fn notes(summary: &StreamSummary) -> String {
+    let mut rows = no_rows();
+    let mut count = 0;
+    let mut row = |text: String| {
+        count += 1;
+        add(&mut rows, Severity::Warning, text);
+    };
     for line in &summary.stderr {
-        rows.add(&format!("stderr: {}", code(line)));
+        row(format!("stderr: {}", code(line)));
     }
     for note in &summary.notes {
         // The list of findings says how many are missing there.
         if !matches!(note, Note::DiagnosticsOmitted { .. }) {
-            rows.add(&format!("note: {}", code(&note.to_string())));
+            row(format!("note: {}", code(&note.to_string())));
         }
     }
-    rows
+    let omitted = count - rows.counts().warnings;
+    list(rows, (omitted > 0).then(|| format!("{omitted} more")))
 }
 
 /// A table of the calls of each tool, the most frequent tool first.
@@ -234,11 +246,11 @@ fn tools(calls: &[CallRow]) -> String {
     }
     let mut rows: Vec<_> = tools.into_iter().collect();
     rows.sort_by_key(|(_, counts)| std::cmp::Reverse(counts[0]));
-    let shown = usize::try_from(MARKDOWN_ROWS_MAX).unwrap_or(usize::MAX);
-    let omitted = rows.len().saturating_sub(shown);
+    let omitted = rows.len().saturating_sub(MARKDOWN_ROWS_MAX);
+    let rows = worst(rows, MARKDOWN_ROWS_MAX, |(_, counts)| counts[1..] != [0; 3]);
     let mut table = "| tool | calls | failed | refused | unfinished |\n".to_owned();
     table += "|---|---:|---:|---:|---:|\n";
-    for (tool, [calls, failed, refused, unfinished]) in rows.iter().take(shown) {
+    for (tool, [calls, failed, refused, unfinished]) in &rows {
         let tool = clipped(tool, MARKDOWN_NAME_BYTES_MAX);
         let tool = if tool.is_empty() { "no name".to_owned() } else { cell(&tool) };
         let _ = writeln!(table, "| {tool} | {calls} | {failed} | {refused} | {unfinished} |");

@@ -29,6 +29,8 @@ mod stats_text;
 mod step_outputs;
 mod summary_text;
 mod unknown_text;
+#[cfg(feature = "cli")]
+mod worst;
 
 use std::ops::AddAssign;
 

@@ -6,6 +6,7 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
+use super::worst::{SeverityCounts, WorstItems};
 use super::{FileOf, NameOf, Report, Sink, Totals, page_url};
 use crate::check::{Observer, StreamStart, StreamSummary, counted};
 use crate::error::Error;
@@ -27,11 +28,12 @@ pub(crate) struct Sarif<W> {
     occurrences: BTreeMap<String, u64>,
     /// The rules that were raised, in the order in which they came.
     rules: Vec<Rule>,
-    results: Vec<Value>,
-    /// Diagnostics of the stream, and results that were left out.
-    seen: u64,
-    omitted: u64,
+    results: WorstItems<Value>,
+    /// Diagnostics of all streams, and those of the open one that were observed.
+    found: SeverityCounts,
+    seen: SeverityCounts,
     errors: Vec<Value>,
+    omitted_errors: u64,
     sink: Sink<W>,
 }
 
@@ -45,10 +47,11 @@ impl<W: Write> Sarif<W> {
             uri: None,
             occurrences: BTreeMap::new(),
             rules: Vec::new(),
-            results: Vec::new(),
-            seen: 0,
-            omitted: 0,
+            results: WorstItems::new(SARIF_RESULTS_MAX),
+            found: SeverityCounts::default(),
+            seen: SeverityCounts::default(),
             errors: Vec::new(),
+            omitted_errors: 0,
             sink: Sink::new(writer),
         }
     }
@@ -102,15 +105,24 @@ impl<W: Write> Report<W> for Sarif<W> {
     fn error(&mut self, message: &str) {
         if self.errors.len() < SARIF_ERRORS_MAX {
             self.errors.push(notification(Severity::Error, &plain(message)));
+        } else {
+            self.omitted_errors += 1;
         }
     }
 
     fn end(&mut self, totals: &Totals, exit_code: u8) {
         let mut notifications = std::mem::take(&mut self.errors);
-        if self.omitted > 0 {
-            let text = format!("{} not in this report", counted(self.omitted, "more finding"));
+        if self.omitted_errors > 0 {
+            let errors = counted(self.omitted_errors, "more input");
+            let text = format!("{errors} could not be checked");
+            notifications.push(notification(Severity::Error, &text));
+        }
+        let results = std::mem::replace(&mut self.results, WorstItems::new(0));
+        if let Some(more) = self.found.without(results.counts()).more() {
+            let text = format!("{more} not in this report");
             notifications.push(notification(Severity::Warning, &text));
         }
+        let results: Vec<Value> = results.into_items().collect();
         let rules: Vec<Value> = self.rules.iter().map(|rule| described(*rule)).collect();
         let log = json!({
             "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -128,7 +140,7 @@ impl<W: Write> Report<W> for Sarif<W> {
                     "exitCode": exit_code,
                     "toolExecutionNotifications": notifications,
                 }],
-                "results": std::mem::take(&mut self.results),
+                "results": results,
             }],
         });
         self.sink.write(&escaped_json(&log.to_string()));
@@ -154,23 +166,22 @@ impl<W: Write> Observer for Sarif<W> {
         self.name = (self.name_of)(start.name());
         self.uri = (self.file_of)(start.name()).as_deref().map(uri);
         self.occurrences.clear();
-        self.seen = 0;
+        self.seen = SeverityCounts::default();
         Ok(())
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        self.seen += 1;
-        if self.results.len() < SARIF_RESULTS_MAX {
-            let result = self.result(diagnostic);
-            self.results.push(result);
-        } else {
-            self.omitted += 1;
-        }
+        self.seen.add(diagnostic.severity);
+        self.found.add(diagnostic.severity);
+        let result = self.result(diagnostic);
+        self.results.add(diagnostic.severity, 1, result);
     }
 
     fn summary(&mut self, summary: &StreamSummary) {
         // Those of a rule that has too many are counted, and not observed.
-        self.omitted += (summary.errors + summary.warnings).saturating_sub(self.seen);
+        let unseen = SeverityCounts::of(summary).without(self.seen);
+        self.found.errors += unseen.errors;
+        self.found.warnings += unseen.warnings;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::bounded::Bounded;
+use super::bounded::{Bounded, worst};
 use super::stats::{Agent, InStream, StatsSum, StatsTotals, in_dollars};
 use super::summary_text::{dollars, grouped};
 use super::unknown_text;
@@ -110,9 +110,9 @@ pub(super) fn agents(of: &Bounded<Agent, StatsSum>) -> TextTable {
         row.extend([sum.elapsed_ms, sum.calls_ms].map(|ms| known(ms.map(duration))));
         row.extend([sum.tokens_in, sum.tokens_out].map(|tokens| known(tokens.map(grouped))));
         row.push(known(sum.cost.map(|cost| dollars(in_dollars(cost)))));
-        row
+        (counts[1] + counts[2] > 0 || counts[4..] != [0; 3], row)
     };
-    TextTable::new(head.to_vec(), named.chain(others).map(row).collect())
+    TextTable::worst_of(head.to_vec(), named.chain(others).map(row).collect())
 }
 
 /// A row for each tool. Several streams have no median.
@@ -127,15 +127,21 @@ pub(super) fn tools(tools: &[ToolStats], is_single: bool) -> TextTable {
         let mut row = vec![name(tool.tool.as_deref())];
         row.extend(counts.map(grouped));
         row.extend([tool.total_ms, middle, tool.longest_ms].map(|ms| known(ms.map(duration))));
-        row
+        (tool.failed + refused + tool.unfinished > 0, row)
     };
-    TextTable::new(head, tools.iter().map(row).collect())
+    TextTable::worst_of(head, tools.iter().map(row).collect())
 }
 
 impl TextTable {
-    pub(in crate::output) fn new(head: Vec<&'static str>, mut rows: Vec<Vec<String>>) -> Self {
+    #[cfg(feature = "cli")]
+    pub(in crate::output) fn new(head: Vec<&'static str>, rows: Vec<Vec<String>>) -> Self {
+        Self::worst_of(head, rows.into_iter().map(|row| (false, row)).collect())
+    }
+
+    /// Of rows that show a failure, or do not.
+    fn worst_of(head: Vec<&'static str>, rows: Vec<(bool, Vec<String>)>) -> Self {
         let omitted = rows.len().saturating_sub(STATS_ROWS_MAX);
-        rows.truncate(STATS_ROWS_MAX);
+        let rows = worst(rows, STATS_ROWS_MAX, |row| row.0).into_iter().map(|row| row.1).collect();
         Self { head, rows, omitted }
     }
 

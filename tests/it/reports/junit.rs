@@ -64,7 +64,8 @@ fn the_report_is_valid() {
     for (number, part) in characters.chunks(150).enumerate() {
         let words: String = part.iter().collect();
         let end = serde_json::json!({"type": "result", "subtype": "success", "is_error": true,
-            "duration_ms": 1, "duration_api_ms": 1, "result": words, "session_id": "s", "request_id": "r"});
+            "duration_ms": 1, "duration_api_ms": 1, "result": words, "session_id": "s",
+            "request_id": "r"});
         fs::write(streams.join(format!("{number:03}.ndjson")), format!("{end}\n")).unwrap();
     }
     let report = folder.path().join("report.xml");

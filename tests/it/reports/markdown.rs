@@ -71,7 +71,49 @@ fn a_comment_is_limited() {
     let shown = report.matches("\n### ").count();
     let lines = report.lines().filter(|line| line.contains(".ndjson`: non-conforming, ")).count();
     assert_eq!(shown + lines, 40 + usize::from(report.contains("plain.ndjson`\n")), "{report}");
-    assert!(report.contains("\n- and ") && report.contains(" more\n"), "{report}");
+    assert!(report.contains("\n- and ") && report.contains(" more errors"), "{report}");
+}
+
+/// Goal: no error of a stream is hidden behind its warnings, and both are counted.
+#[test]
+fn errors_are_shown_before_warnings() {
+    let stream = ["{}\n", &"\n".repeat(600), &"[]\n".repeat(600)].concat();
+    let options = ["--profile=jsonl", "--warn=blank-line", "--report=markdown"];
+    let report = stdout(&run_on(&options, stream.as_bytes()));
+    let count = |severity: &str| report.matches(&format!("\n- {severity} [")).count();
+    assert_eq!((count("error"), count("warning")), (20, 0), "{report}");
+    assert!(report.contains("\n- and 580 more errors and 600 more warnings\n"), "{report}");
+}
+
+/// Goal: a table of tools has those that failed, however rare they are.
+#[test]
+fn tools_that_failed_are_in_the_table() {
+    let mut stream = String::new();
+    for number in 0..120 {
+        // The tools of the second half fail, once each.
+        let (is_bad, repeats) = (number >= 100, if number < 100 { 3 } else { 1 });
+        for repeat in 0..repeats {
+            let result = if is_bad { "error" } else { "success" };
+            for event in [
+                serde_json::json!({"type": "tool_call", "subtype": "started", "session_id": "s",
+                    "call_id": format!("{number}-{repeat}"), "tool_call":
+                    {format!("t{number}ToolCall"): {"args": {}}}}),
+                serde_json::json!({"type": "tool_call", "subtype": "completed", "session_id": "s",
+                    "call_id": format!("{number}-{repeat}"), "tool_call":
+                    {format!("t{number}ToolCall"): {"args": {}, "result": {result: {}}}}}),
+            ] {
+                stream += &event.to_string();
+                stream.push('\n');
+            }
+        }
+    }
+    for option in ["--jobs=1", "--stats"] {
+        let options = ["--profile=cursor", option, "--report=markdown"];
+        let report = stdout(&run_on(&options, stream.as_bytes()));
+        for number in 100..120 {
+            assert!(report.contains(&format!("| `t{number}` | 1 | 1 |")), "{number}: {report}");
+        }
+    }
 }
 
 /// Goal: no bad stream is hidden behind a good one, and what cannot be shown is counted.

@@ -98,7 +98,8 @@ fn fingerprints_survive_line_shifts() {
     assert_eq!(before.len(), after.len());
 }
 
-/// Goal: the report stays within the limits of services, and says what is missing.
+/// Goal: the report stays within the limits of services, says what is missing, and leaves out
+/// warnings before errors.
 #[test]
 fn results_are_limited() {
     let folder = tempfile::tempdir().unwrap();
@@ -111,7 +112,21 @@ fn results_are_limited() {
     let report = valid(&stdout(&command.output().unwrap()));
     assert_eq!(results(&report).len(), 5_000);
     let notification = &report["runs"][0]["invocations"][0]["toolExecutionNotifications"][0];
-    // 110 blank lines and 110 arrays in each stream.
-    let text = format!("{} more findings not in this report", 60 * 220 - 5_000);
+    // 110 blank lines and 110 arrays in each stream; of each 100 are reported.
+    let missing = 60 * 110 - 5_000;
+    let text = format!("{missing} more errors and {} more warnings not in this report", 60 * 110);
     assert_eq!(notification["message"]["text"], text);
+    assert!(results(&report).iter().all(|result| result["level"] == "error"));
+}
+
+/// Goal: inputs that could not be checked are counted where they are too many to be listed.
+#[test]
+fn errors_that_are_left_out_are_counted() {
+    let mut command = program();
+    command.arg("--report=sarif").args((0..600).map(|number| format!("no-such-{number}")));
+    let report = valid(&stdout(&command.output().unwrap()));
+    let notes = &report["runs"][0]["invocations"][0]["toolExecutionNotifications"];
+    let notes = notes.as_array().unwrap();
+    assert_eq!(notes.len(), 101, "{notes:?}");
+    assert_eq!(notes[100]["message"]["text"], "500 more inputs could not be checked");
 }

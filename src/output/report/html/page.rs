@@ -14,6 +14,7 @@ use super::words::OneLine;
 use super::{policy, stats, words};
 use crate::check::{Limit, Note, Outcome, StreamSummary, Verdict, counted};
 use crate::output::report::summary_text::{self, dollars, grouped};
+use crate::output::report::worst::SeverityCounts;
 use crate::rules::Severity;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -271,10 +272,13 @@ fn notes(summary: &StreamSummary) -> Markup {
 /// The findings, each with a link to its place.
 fn findings(recording: &Recording) -> Markup {
     let summary = &recording.summary;
-    let listed = recording.findings.len() as u64;
-    let omitted = (summary.errors + summary.warnings).saturating_sub(listed);
+    let mut listed = SeverityCounts::default();
+    for finding in &recording.findings {
+        listed.add(finding.diagnostic.severity);
+    }
+    let more = SeverityCounts::of(summary).without(listed).more();
     html! {
-        @if listed + omitted > 0 {
+        @if !recording.findings.is_empty() || more.is_some() {
             section.findings aria-labelledby="findings" {
                 h2 #findings { "Findings" }
                 ol {
@@ -288,7 +292,7 @@ fn findings(recording: &Recording) -> Markup {
                         }
                     }
                 }
-                @if omitted > 0 { p { (omitted) " more are not shown." } }
+                @if let Some(more) = more { p { (more) " not shown." } }
             }
         }
     }

@@ -16,6 +16,7 @@ use crate::limits::{
     CALL_ID_BYTES_MAX, PAGE_BARS_MAX, PAGE_DETAIL_BYTES_MAX, PAGE_ENDS_MAX,
     PAGE_FINDINGS_BYTES_MAX, PAGE_SILENCE_MS_MIN, PAGE_TEXT_BYTES_MAX, PAGE_VALUE_BYTES_MAX,
 };
+use crate::output::report::worst::WorstItems;
 use crate::profile::{CallOutcome, Profile};
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
@@ -44,8 +45,7 @@ pub(super) struct Recorder {
     call_blocks: Blocks,
     bad_call_blocks: Blocks,
     ends: Vec<Moment>,
-    findings: Vec<PageFinding>,
-    findings_bytes: usize,
+    findings: WorstItems<PageFinding>,
 }
 
 /// Where an open call is kept.
@@ -84,8 +84,7 @@ impl Recorder {
             call_blocks: Blocks::default(),
             bad_call_blocks: Blocks::default(),
             ends: Vec::new(),
-            findings: Vec::new(),
-            findings_bytes: 0,
+            findings: WorstItems::new(PAGE_FINDINGS_BYTES_MAX),
         }
     }
 
@@ -343,19 +342,17 @@ impl Recorder {
 
     pub(super) fn diagnostic(&mut self, diagnostic: &Diagnostic) {
         let note = diagnostic.note.as_ref().map_or(0, String::len);
-        self.findings_bytes += 6 * (diagnostic.message.len() + note) + 500;
+        let bytes = 6 * (diagnostic.message.len() + note) + 500;
         // Those that are left out are counted in the summary.
-        if self.findings_bytes <= PAGE_FINDINGS_BYTES_MAX {
-            let found = PageFinding { diagnostic: diagnostic.clone(), at: self.clock.now() };
-            self.findings.push(found);
-        }
+        let found = PageFinding { diagnostic: diagnostic.clone(), at: self.clock.now() };
+        self.findings.add(diagnostic.severity, bytes, found);
     }
 
     pub(super) fn finish(mut self, summary: &StreamSummary) -> Recording {
         self.end_text();
         self.end_thought();
         self.leave_calls_open(self.clock.now());
-        let mut findings = self.findings;
+        let mut findings: Vec<PageFinding> = self.findings.into_items().collect();
         findings.sort_by_key(|it| it.diagnostic.line.unwrap_or(u64::MAX));
         let texts = self.entries.all().filter_map(|entry| match &entry.kind {
             EntryKind::Text(text) if !text.is_abandoned => {
