@@ -58,8 +58,8 @@ pub(super) struct SecretFinder {
 const NAMED: usize = FORMATS.len();
 const COOKIE: usize = NAMED + 1;
 
-/// What begins an option of a command, and an entry of a `.netrc`.
-const OPTIONS: &[&[u8]] = &[b"--", b"-u", b"-p", b"-a", b"-w"];
+/// What begins an option of a command, a value in a table, and an entry of a `.netrc`.
+const OTHERS: &[&[u8]] = &[b"--", b"-u", b"-p", b"-a", b"-w", b"||", NETRC];
 const NETRC: &[u8] = b"password ";
 
 impl SecretFinder {
@@ -84,22 +84,17 @@ impl SecretFinder {
         }
         rows.sort_by_key(|row| std::cmp::Reverse(row.prefix.len()));
         let mut by_first = vec![Vec::new(); 256];
-        let mut starts = Starts::new();
         for (index, row) in rows.iter().enumerate() {
             let (first, second) = (row.prefix[0], row.prefix.get(1).copied());
             by_first[usize::from(first)].push((second, u16::try_from(index).unwrap_or(u16::MAX)));
-            starts.add(&row.prefix);
         }
         for rows in &mut by_first {
             rows.sort_by_key(|(second, _)| *second);
         }
-        for separator in b"=:>," {
-            // Of several separators the last one counts.
-            for second in (0..=255).filter(|it| !b"=:>{[(<$*%".contains(it)) {
-                starts.add(&[*separator, second]);
-            }
-        }
-        OPTIONS.iter().chain(&[&b"||"[..], NETRC]).for_each(|start| starts.add(start));
+        let prefixes = rows.iter().map(|row| &row.prefix[..]);
+        // Of several separators the last one counts.
+        let starts: Vec<&[u8]> = prefixes.chain(OTHERS.iter().copied()).collect();
+        let starts = Starts::new(&starts, b"=:>,", b"=:>{[(<$*%");
         let prefix_bytes_max = rows.iter().map(|row| row.prefix.len()).max().unwrap_or_default();
         Self { rows, by_first, starts, prefix_bytes_max, replacements }
     }

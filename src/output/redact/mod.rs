@@ -18,6 +18,7 @@ mod open_text;
 mod open_texts;
 mod pem;
 mod randomness;
+mod repeated;
 mod rows;
 #[cfg(test)]
 mod samples;

@@ -38,7 +38,8 @@ pub(super) const SEPARATORS: &[u8] = b"=:>,|";
 /// A name that ends before `at`, and what follows the separators there.
 pub(super) fn behind_separator(runs: &mut Runs, at: usize) -> Named {
     let text = runs.text;
-    let behind = at + text[at..].iter().take(4).take_while(|it| b"=:>?|,".contains(it)).count();
+    let is_separator = |it: &&u8| matches!(it, b'=' | b':' | b'>' | b'?' | b'|' | b',');
+    let behind = at + text[at..].iter().take(4).take_while(is_separator).count();
     let start = behind + text[behind..].iter().take(8).take_while(|it| is_opening(**it)).count();
     let is_long = |it: &[u8]| it.iter().all(|byte| Class::Token.has(*byte));
     let has_chance = text.get(start..start + VENDOR_BYTES_MIN).is_some_and(is_long);
@@ -60,12 +61,13 @@ pub(super) fn behind_separator(runs: &mut Runs, at: usize) -> Named {
 
 /// What may be between a separator and a value.
 fn is_opening(byte: u8) -> bool {
-    b" \t\r\n\"'`=\\".contains(&byte)
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'"' | b'\'' | b'`' | b'=' | b'\\')
 }
 
 /// Where the text before a separator ends: without spaces, quotes and brackets.
 fn before_separator(text: &[u8], at: usize) -> usize {
-    let is_between = |it: &&u8| b" \t\r\n\"'`\\]:=?>|,".contains(it);
+    let is_between =
+        |it: &&u8| is_opening(**it) || matches!(it, b']' | b':' | b'?' | b'>' | b'|' | b',');
     at - text[..at].iter().rev().take(12).take_while(is_between).count()
 }
 
@@ -207,7 +209,7 @@ pub(super) fn is_cut_value(value: &[u8]) -> bool {
 
 /// Where a name begins that the end of the text cuts, or that has no value yet.
 pub(super) fn cut_name(text: &[u8], from: usize) -> Option<usize> {
-    let is_between = |it: &&u8| b" \t\"'\\:=".contains(it);
+    let is_between = |it: &&u8| matches!(it, b' ' | b'\t' | b'"' | b'\'' | b'\\' | b':' | b'=');
     let between = text[from..].iter().rev().take(8).take_while(is_between).count();
     let name = name_before(text, text.len() - between);
     let is_cut = if between == 0 { may_become_secret } else { is_secret_name };

@@ -93,8 +93,10 @@ const FIRST_LETTERS: u32 = {
     bits
 };
 
-/// Longest of the words, and the shortest start of one that counts inside a longer word.
-const WORD_BYTES_MAX: usize = 13;
+/// How much of a name a word can be, with what separates its parts, in bytes.
+const END_BYTES: usize = 24;
+
+/// The shortest start of a word that counts inside a longer word.
 const INNER_BYTES_MIN: usize = 4;
 
 /// Longest name, in bytes.
@@ -139,7 +141,7 @@ impl Words {
             }
             let letters = &self.letters[..self.length];
             let ending = ENDINGS.iter().find(|it| {
-                letters.ends_with(it)
+                ends_with(letters, it)
                     && letters.len() > it.len()
                     && self.begins(letters.len() - it.len())
             });
@@ -166,6 +168,14 @@ const LAST_LETTERS: [u32; 26] = {
     bits
 };
 
+fn has_letter(bits: u32, letter: u8) -> bool {
+    letter.is_ascii_lowercase() && bits >> (letter - b'a') & 1 != 0
+}
+
+fn are_neighbours(first: u8, second: u8) -> bool {
+    first.is_ascii_lowercase() && has_letter(NEIGHBOURS[usize::from(first - b'a')], second)
+}
+
 /// Two letters in a row in a word, a bit for the second of them.
 const NEIGHBOURS: [u32; 26] = {
     let mut bits = [0; 26];
@@ -182,19 +192,6 @@ const NEIGHBOURS: [u32; 26] = {
     bits
 };
 
-/// Whether a name ends with the first letters of a word, as far as the last two letters show.
-fn may_end_in_word(name: &[u8]) -> bool {
-    let Some(at) = name.iter().rposition(u8::is_ascii_alphanumeric) else { return false };
-    let (last, before) = (name[at], &name[..at]);
-    let letter = |byte: u8| byte.is_ascii_alphabetic().then(|| byte.to_ascii_lowercase() - b'a');
-    let Some(bit) = letter(last).map(|it| 1 << it) else { return false };
-    let is_start =
-        last.is_ascii_uppercase() || before.last().is_none_or(|it| !it.is_ascii_alphanumeric());
-    let before = before.iter().rev().find(|it| it.is_ascii_alphanumeric());
-    let before = before.and_then(|it| letter(*it)).map_or(0, |it| NEIGHBOURS[usize::from(it)]);
-    before & bit != 0 || (is_start && FIRST_LETTERS & bit != 0)
-}
-
 /// Whether a name ends with the last letters of a word. Most others do not.
 #[inline]
 pub(super) fn ends_like_secret(name: &[u8]) -> bool {
@@ -206,6 +203,12 @@ pub(super) fn ends_like_secret(name: &[u8]) -> bool {
     first.is_none_or(|it| bits >> (it.to_ascii_lowercase() - b'a') & 1 != 0)
 }
 
+/// Most words end with another letter.
+#[inline]
+fn ends_with(letters: &[u8], word: &[u8]) -> bool {
+    letters.last() == word.last() && letters.ends_with(word)
+}
+
 /// Whether what has this name is a secret.
 pub(super) fn is_secret_name(name: &[u8]) -> bool {
     if !ends_like_secret(name) {
@@ -214,7 +217,7 @@ pub(super) fn is_secret_name(name: &[u8]) -> bool {
     let words = Words::new(name).trimmed();
     let letters = &words.letters[..words.length];
     let Some((word, _)) = WORDS.iter().find(|(word, is_whole)| {
-        letters.ends_with(word) && (!is_whole || words.begins(letters.len() - word.len()))
+        ends_with(letters, word) && (!is_whole || words.begins(letters.len() - word.len()))
     }) else {
         return is_header_key(name);
     };
@@ -234,22 +237,23 @@ pub(super) fn may_become_secret(name: &[u8]) -> bool {
     if is_secret_name(name) {
         return true;
     }
-    if !may_end_in_word(name) {
-        return false;
-    }
-    let words = Words::new(name);
+    let words = Words::new(&name[name.len().saturating_sub(END_BYTES)..]);
     let letters = &words.letters[..words.length];
-    let first = letters.len().saturating_sub(WORD_BYTES_MAX);
-    (first..letters.len()).any(|at| {
+    for at in (0..letters.len()).rev() {
         let (is_start, rest) = (words.begins(at), &letters[at..]);
-        let is_first = rest[0].is_ascii_lowercase() && FIRST_LETTERS >> (rest[0] - b'a') & 1 != 0;
-        is_first
-            && (is_start || rest.len() >= INNER_BYTES_MIN)
-            && WORDS
-                .iter()
-                .filter(|(word, is_whole)| word[0] == rest[0] && (is_start || !is_whole))
-                .any(|(word, _)| word.starts_with(rest))
-    })
+        let is_rest_of = |(word, is_whole): &(&[u8], bool)| {
+            word[0] == rest[0] && (is_start || !is_whole) && word.starts_with(rest)
+        };
+        let is_long = is_start || rest.len() >= INNER_BYTES_MIN;
+        if is_long && has_letter(FIRST_LETTERS, rest[0]) && WORDS.iter().any(is_rest_of) {
+            return true;
+        }
+        // What no word has inside is the border of all that begin before it.
+        if at == 0 || !are_neighbours(letters[at - 1], rest[0]) {
+            break;
+        }
+    }
+    false
 }
 
 /// Whether the names of this kind are those of an environment: `DB_PASSWORD`.

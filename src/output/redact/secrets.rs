@@ -12,6 +12,7 @@ use super::held::{HeldLines, Piece};
 use super::names::is_secret_name;
 use super::open_text::{SearchedString, TextKey};
 use super::open_texts::{OpenTexts, PLAIN};
+use super::repeated::RepeatedStrings;
 use super::texts::{EventTexts, TextReader};
 use super::written::{LineShape, WrittenString, decoded, strings};
 use crate::limits::HELD_BYTES_MAX;
@@ -25,6 +26,7 @@ pub(super) struct SecretLines {
     /// Once the profile is known.
     texts: Option<TextReader>,
     held: HeldLines,
+    repeated: RepeatedStrings,
     /// The number of the next event.
     event: u64,
     /// By the place of their strings.
@@ -34,7 +36,8 @@ pub(super) struct SecretLines {
 impl SecretLines {
     pub(super) fn new(finder: Arc<SecretFinder>) -> Self {
         let (held, open) = (HeldLines::default(), BTreeMap::new());
-        Self { finder, texts: None, held, event: 0, open }
+        let repeated = RepeatedStrings::new();
+        Self { finder, texts: None, held, repeated, event: 0, open }
     }
 
     /// From the next line on, the profile says which strings make one text.
@@ -74,26 +77,23 @@ impl SecretLines {
         let has_known = self.open.values().any(OpenTexts::has_known);
         let mut parts = Vec::new();
         for string in written {
-            let text = decoded(&line[string.content.clone()]);
-            let search = if string.is_key && !string.is_cut {
-                self.finder.search_whole(&text, 0)
-            } else {
-                self.finder.search(&text, 0)
-            };
-            let content = string.content.clone();
-            let piece = Piece { line: number, content, part: 0..text.len(), is_plain: false };
-            self.replace(&piece, &search, string.is_cut);
-            if let Some(key) = &string.key
-                && is_secret_name(&decoded(&line[key.clone()]))
-            {
-                let value = self.finder.member_value(&text);
-                let parts = value.iter().map(|it| (it.range.clone(), self.finder.replacement(it)));
-                self.held.replace(&piece, parts);
+            let is_value = !(string.is_key || string.is_cut);
+            let is_awaited = is_value && (has_known || self.open.contains_key(&string.place));
+            let is_repeated = self.is_repeated(line, &string);
+            if is_repeated && !is_awaited {
+                continue;
             }
+            let content = string.content.clone();
+            let text = decoded(&line[content.clone()]);
+            let piece = Piece { line: number, content, part: 0..text.len(), is_plain: false };
+            let search = if is_repeated {
+                Search::default()
+            } else {
+                self.search(line, &string, &text, &piece)
+            };
             let is_open =
                 search.tail.is_some() || search.found.last().is_some_and(|it| it.may_go_on);
-            let is_value = !(string.is_key || string.is_cut);
-            if is_value && (is_open || has_known || self.open.contains_key(&string.place)) {
+            if is_awaited || (is_value && is_open) {
                 parts.push((string, text, piece, search));
             }
         }
@@ -113,6 +113,41 @@ impl SecretLines {
             self.end_texts();
         }
         self.event += items + 1;
+    }
+
+    /// Whether nothing is in the string, nor in the name of its value, as in a line before.
+    fn is_repeated(&self, line: &[u8], string: &WrittenString) -> bool {
+        let has = |range: &Range<usize>, is_key| self.repeated.has(&line[range.clone()], is_key);
+        !string.is_cut
+            && has(&string.content, string.is_key)
+            && string.key.as_ref().is_none_or(|key| has(key, true))
+    }
+
+    /// Searches a string alone, and replaces what is found.
+    fn search(
+        &mut self,
+        line: &[u8],
+        string: &WrittenString,
+        text: &[u8],
+        piece: &Piece,
+    ) -> Search {
+        let search = if string.is_key && !string.is_cut {
+            self.finder.search_whole(text, 0)
+        } else {
+            self.finder.search(text, 0)
+        };
+        if search == Search::default() && !(string.is_key && is_secret_name(text)) {
+            self.repeated.add(&line[string.content.clone()], string.is_key);
+        }
+        self.replace(piece, &search, string.is_cut);
+        if let Some(key) = &string.key
+            && is_secret_name(&decoded(&line[key.clone()]))
+        {
+            let value = self.finder.member_value(text);
+            let parts = value.iter().map(|it| (it.range.clone(), self.finder.replacement(it)));
+            self.held.replace(piece, parts);
+        }
+        search
     }
 
     /// A line that is not JSON, or not only.
