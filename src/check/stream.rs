@@ -17,7 +17,7 @@ use crate::profile::detect::ProfileSource;
 use crate::rules::Severity;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
-use crate::stream::{ArraySplitter, Block, LineParser};
+use crate::stream::{ArraySplitter, Block, Event, Line, LineParser};
 
 /// What one stream of an agent leaves for the next: the rules of its tags, the shapes of its
 /// lines.
@@ -106,7 +106,6 @@ impl<'c> StreamCheck<'c> {
         parser: &mut LineParser,
         out: &mut dyn Observer,
     ) -> Result<(), Error> {
-        let (contract, splits) = (self.contract, self.contract.options().splits_sessions);
         loop {
             // The first event may be validated against another schema than those that follow.
             if self.run.events > 0
@@ -117,7 +116,7 @@ impl<'c> StreamCheck<'c> {
                 let facts = recalled.facts(&line);
                 self.lines.recalled(&mut self.findings);
                 if let Some(members) = &mut self.members {
-                    members.recalled(&facts, line.bytes);
+                    members.count(facts.tag, facts.line, recalled.unknown_members());
                 }
                 self.run.observe(&line, &facts, is_valid, &mut self.findings, out);
                 if self.findings.pending.is_empty() {
@@ -131,34 +130,7 @@ impl<'c> StreamCheck<'c> {
                 let (begin, reader) = (line.offset, &mut self.memory.facts);
                 let accepted = self.lines.accept(line, parsed, reader, &mut self.findings);
                 if let Some((line, event)) = accepted {
-                    let mut plan = reader.plan(contract.profile(), &event);
-                    let starts_session = splits && plan.template.marks.starts_session;
-                    if starts_session && self.run.is_other_session(plan.template.session.as_deref())
-                    {
-                        self.next_session(begin, out)?;
-                    }
-                    self.first_events.observe(&event, plan.is_known(), &mut self.findings.pending);
-                    let (tag, is_first) = (&*plan.template.tag, self.run.events == 0);
-                    let applies = self.run.applies_schemas(plan.template.marks);
-                    let found = &mut self.findings.pending;
-                    let is_valid =
-                        applies && schema::validate(contract, &event, tag, is_first, found)?;
-                    // From here on the event's values decide nothing. Behind the end, too, only a
-                    // valid event is learned: a new turn may begin.
-                    let shapes = &mut self.memory.shapes;
-                    let is_learnable = if applies {
-                        is_valid
-                    } else {
-                        shapes.has_budget(&event, &plan) && schema::holds(contract, &event, tag)
-                    };
-                    if is_learnable && !is_first && !starts_session {
-                        shapes.learn(&line, &event, &plan);
-                    }
-                    let facts = plan.facts(event.line, event.offset);
-                    if let Some(members) = &mut self.members {
-                        members.observe(&facts, event.root());
-                    }
-                    self.run.observe(&line, &facts, is_valid, &mut self.findings, out);
+                    self.parsed(begin, &line, &event, out)?;
                 }
             } else {
                 break;
@@ -168,6 +140,49 @@ impl<'c> StreamCheck<'c> {
             }
         }
         out.flush();
+        Ok(())
+    }
+
+    /// Checks an event that was parsed; `begin` is the offset of its line.
+    fn parsed(
+        &mut self,
+        begin: u64,
+        line: &Line<'_>,
+        event: &Event<'_>,
+        out: &mut dyn Observer,
+    ) -> Result<(), Error> {
+        let contract = self.contract;
+        let mut plan = self.memory.facts.plan(contract.profile(), event);
+        let starts_session =
+            contract.options().splits_sessions && plan.template.marks.starts_session;
+        if starts_session && self.run.is_other_session(plan.template.session.as_deref()) {
+            self.next_session(begin, out)?;
+        }
+        self.first_events.observe(event, plan.is_known(), &mut self.findings.pending);
+        let (tag, is_first) = (&*plan.template.tag, self.run.events == 0);
+        let applies = self.run.applies_schemas(plan.template.marks);
+        let found = &mut self.findings.pending;
+        let is_valid = applies && schema::validate(contract, event, tag, is_first, found)?;
+        let status = plan.template.tag_status;
+        let members = self.members.as_mut();
+        let unknown = members.map(|it| it.unknown(tag, status, event.root()));
+        let unknown = unknown.unwrap_or_default();
+        // From here on the event's values decide nothing. Behind the end, too, only a valid
+        // event is learned: a new turn may begin.
+        let shapes = &mut self.memory.shapes;
+        let is_learnable = if applies {
+            is_valid
+        } else {
+            shapes.has_budget(event, &plan) && schema::holds(contract, event, tag)
+        };
+        if is_learnable && !is_first && !starts_session {
+            shapes.learn(line, event, &plan, &unknown);
+        }
+        let facts = plan.facts(event.line, event.offset);
+        if let Some(members) = &mut self.members {
+            members.count(facts.tag, facts.line, &unknown);
+        }
+        self.run.observe(line, &facts, is_valid, &mut self.findings, out);
         Ok(())
     }
 

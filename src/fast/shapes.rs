@@ -36,6 +36,8 @@ struct Shape {
     /// Where the text behind the last slot begins.
     tail: usize,
     facts: FactTemplate<'static, Source>,
+    /// The pointers to the members that the profile does not know. They depend on keys only.
+    unknown_members: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -108,6 +110,7 @@ impl<'a> Values<'a, Source> for SlotValues<'a> {
 /// A line that has a shape, and its values.
 pub(crate) struct Recalled<'s> {
     template: &'s FactTemplate<'static, Source>,
+    unknown_members: &'s [String],
     values: SlotValues<'s>,
 }
 
@@ -115,6 +118,11 @@ impl<'s> Recalled<'s> {
     #[inline]
     pub(crate) fn marks(&self) -> Marks {
         self.template.marks
+    }
+
+    #[inline]
+    pub(crate) fn unknown_members(&self) -> &'s [String] {
+        self.unknown_members
     }
 
     #[inline]
@@ -156,7 +164,8 @@ impl Shapes {
         self.latest = index;
         self.budget.refill();
         let values = SlotValues { text, slots: &self.slots };
-        Some((line, Recalled { template: &self.known[index].facts, values }))
+        let Shape { facts: template, unknown_members, .. } = &self.known[index];
+        Some((line, Recalled { template, unknown_members, values }))
     }
 
     /// Whether it may pay to learn the shape of an event, so that it is worth being validated.
@@ -166,7 +175,13 @@ impl Shapes {
 
     /// Learns the shape of a line that is a valid event, if lines of this shape can have the same
     /// plan. Everything that decides anything by the event must have read it before.
-    pub(crate) fn learn(&mut self, line: &Line<'_>, event: &Event<'_>, plan: &Plan<'_>) {
+    pub(crate) fn learn(
+        &mut self,
+        line: &Line<'_>,
+        event: &Event<'_>,
+        plan: &Plan<'_>,
+        unknown_members: &[String],
+    ) {
         let Some(doc) = event.json.doc().filter(|doc| fits(doc, plan)) else { return };
         // A line with a byte order mark has other offsets; a carriage return at the end may belong
         // to the terminator.
@@ -181,7 +196,7 @@ impl Shapes {
             return;
         }
         if let Some(facts) = template(plan, &values) {
-            self.remember(Shape::new(doc, &values, facts));
+            self.remember(Shape::new(doc, &values, facts, unknown_members));
         }
     }
 
@@ -308,7 +323,12 @@ fn is_slot(value: Cursor<'_>, reads: u128) -> bool {
 }
 
 impl Shape {
-    fn new(doc: &Doc<'_>, slots: &[Cursor<'_>], facts: FactTemplate<'static, Source>) -> Self {
+    fn new(
+        doc: &Doc<'_>,
+        slots: &[Cursor<'_>],
+        facts: FactTemplate<'static, Source>,
+        unknown_members: &[String],
+    ) -> Self {
         let text = doc.text();
         let mut tail = 0;
         let slots = slots.iter().map(|slot| {
@@ -320,7 +340,8 @@ impl Shape {
             SlotRule { literal, kind }
         });
         let slots = slots.collect();
-        Self { text: text.as_bytes().to_vec(), slots, tail, facts }
+        let (text, unknown_members) = (text.as_bytes().to_vec(), unknown_members.to_vec());
+        Self { text, slots, tail, facts, unknown_members }
     }
 
     /// How long the line is that `bytes` begin with, and how it ends, if it has this shape; its

@@ -2,12 +2,10 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
-
 use super::unknown_names::UnknownNames;
 use crate::check::contract::Contract;
 use crate::check::unknown::UnknownKind;
-use crate::facts::{Facts, TagStatus};
+use crate::facts::TagStatus;
 use crate::json::{DescribedMembers, JsonRef};
 use crate::limits::TAGS_REMEMBERED_MAX;
 
@@ -25,31 +23,38 @@ impl<'c> MemberCheck<'c> {
         Self { contract, by_tag: HashMap::new(), names }
     }
 
-    /// An event that was recalled by its shape, and so not parsed.
-    pub(crate) fn recalled(&mut self, facts: &Facts<'_>, bytes: &[u8]) {
-        if let Ok(event) = serde_json::from_slice::<Value>(bytes) {
-            self.observe(facts, JsonRef::tree(&event));
+    /// The pointers to the members that the profile does not know.
+    pub(crate) fn unknown(
+        &mut self,
+        tag: &str,
+        status: TagStatus,
+        event: JsonRef<'_>,
+    ) -> Vec<String> {
+        let mut unknown = Vec::new();
+        if matches!(status, TagStatus::Unknown | TagStatus::Notice) {
+            return unknown;
         }
-    }
-
-    pub(crate) fn observe(&mut self, facts: &Facts<'_>, event: JsonRef<'_>) {
-        if matches!(facts.tag_status, TagStatus::Unknown | TagStatus::Notice) {
-            return;
-        }
-        let tag = facts.tag;
         if !self.by_tag.contains_key(tag) {
-            let Some(schema) = self.contract.own_schema(tag) else { return };
+            let Some(schema) = self.contract.own_schema(tag) else { return unknown };
             if self.by_tag.len() >= TAGS_REMEMBERED_MAX {
                 self.by_tag.clear();
             }
             self.by_tag.insert(tag.to_owned(), schema.described_members());
         }
-        let Some(described) = self.by_tag.get_mut(tag) else { return };
-        let (tags, names) = (&self.contract.profile().tags, &mut self.names);
+        let Some(described) = self.by_tag.get_mut(tag) else { return unknown };
+        let tags = &self.contract.profile().tags;
         described.unknown(event, &mut String::new(), &mut |pointer| {
             if !tags.knows_member(tag, pointer) {
-                names.count(tag, pointer, facts.line);
+                unknown.push(pointer.to_owned());
             }
         });
+        unknown
+    }
+
+    /// Counts the unknown members of an event.
+    pub(crate) fn count(&mut self, tag: &str, line: u64, unknown: &[String]) {
+        for pointer in unknown {
+            self.names.count(tag, pointer, line);
+        }
     }
 }
