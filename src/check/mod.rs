@@ -7,7 +7,6 @@ mod answer;
 mod builder;
 mod contract;
 mod end_of_run;
-mod ended_calls;
 mod expectation;
 mod findings;
 mod globs;
@@ -38,7 +37,6 @@ pub(crate) use answer::Answer;
 pub use builder::CheckerBuilder;
 pub(crate) use contract::{Contract, Contracts};
 pub use end_of_run::{ProducerExit, StopReason};
-pub(crate) use ended_calls::EndedCalls;
 pub use expectation::{Expectation, ExpectedCalls, Limits};
 #[cfg(feature = "cli")]
 pub(crate) use globs::Globs;

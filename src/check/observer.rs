@@ -193,21 +193,36 @@ pub enum TextUpdate<'a> {
 #[derive(Debug, Clone)]
 pub struct CallUpdate<'a> {
     pub(crate) change: CallChange,
-    /// The number of the call in the stream, from 1; 0 if it is not open.
+    /// The number of the call in the stream, from 1.
     pub(crate) number: u64,
-    pub(crate) call: &'a Call<'a>,
+    /// Whether this is the first that is known of the call.
+    pub(crate) is_new: bool,
+    /// The half of the call in the event; none where the event only corrects the call.
+    pub(crate) call: Option<&'a Call<'a>>,
     pub(crate) action: Action,
+    id: Cow<'a, str>,
     rules: &'a CallRules,
 }
 
 impl<'a> CallUpdate<'a> {
     pub(crate) fn new(
-        change: CallChange,
-        number: u64,
+        (change, number, is_new): (CallChange, u64, bool),
         call: &'a Call<'a>,
         rules: &'a CallRules,
     ) -> Self {
-        Self { change, number, call, action: Action::default(), rules }
+        let id = Cow::Borrowed(call.id.as_str());
+        Self { change, number, is_new, call: Some(call), action: Action::default(), id, rules }
+    }
+
+    /// An event that is not about this call says how it really ended.
+    pub(crate) fn correction(
+        change: CallChange,
+        number: u64,
+        id: String,
+        rules: &'a CallRules,
+    ) -> Self {
+        let (action, id) = (Action::default(), Cow::Owned(id));
+        Self { change, number, is_new: false, call: None, action, id, rules }
     }
 
     /// What happened.
@@ -216,13 +231,13 @@ impl<'a> CallUpdate<'a> {
     }
 
     /// The call's id.
-    pub fn id(&self) -> &'a str {
-        self.call.id.as_str()
+    pub fn id(&self) -> &str {
+        &self.id
     }
 
     /// The tool's name, if this event has it.
     pub fn tool(&self) -> Option<&'a str> {
-        self.call.tool.as_deref()
+        self.call?.tool.as_deref()
     }
 
     /// What the call does.
@@ -234,13 +249,15 @@ impl<'a> CallUpdate<'a> {
     /// read when it is asked for.
     pub fn result(&self) -> Option<Cow<'a, str>> {
         let rules = self.completion_rules()?;
-        rules.results.iter().find_map(|rule| rule.text(self.call.scope))
+        let scope = self.call?.scope;
+        rules.results.iter().find_map(|rule| rule.text(scope))
     }
 
     /// How long the call took in milliseconds, if this event says it.
     pub fn duration_ms(&self) -> Option<f64> {
         let rules = self.completion_rules()?;
-        let value = |path: &Path| path.find(self.call.scope);
+        let scope = self.call?.scope;
+        let value = |path: &Path| path.find(scope);
         let time = |path: &Path| value(path).and_then(time_ms);
         let mut durations = rules.durations.iter().filter_map(|rule| match rule {
             CallDuration::Between { start, end } => Some(time(end)? - time(start)?),
@@ -249,9 +266,9 @@ impl<'a> CallUpdate<'a> {
         durations.find(|duration| (0.0..=DURATION_MS_MAX).contains(duration))
     }
 
-    /// Whether an event of this agent may say that a call was refused.
-    pub(crate) fn has_refusals(&self) -> bool {
-        !self.rules.refusals.is_empty()
+    /// Whether this agent may say later that a call ended in another way.
+    pub(crate) fn may_be_corrected(&self) -> bool {
+        !(self.rules.refusals.is_empty() && self.rules.interruptions.is_empty())
     }
 
     fn completion_rules(&self) -> Option<&'a CallRules> {
@@ -260,7 +277,7 @@ impl<'a> CallUpdate<'a> {
 
     /// What the tool was asked to do, as the event has it.
     pub(crate) fn arguments_ref(&self) -> Option<JsonRef<'a>> {
-        self.rules.arguments(self.call.scope)
+        self.rules.arguments(self.call?.scope)
     }
 
     /// What the tool was asked to do, if the profile knows where that is. The members of objects
@@ -288,11 +305,11 @@ pub enum CallChange {
     StartedAgain,
     /// It completed.
     Completed(CallOutcome),
-    /// It has completed before, and now the agent says that it was refused.
-    Refused {
+    /// It has completed before, and now the agent says that it ended in another way.
+    Corrected {
         /// What its completion said.
         instead_of: CallOutcome,
-        /// How it was refused.
+        /// How it ended.
         outcome: CallOutcome,
     },
 }

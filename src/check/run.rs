@@ -120,7 +120,7 @@ impl<'c> Run<'c> {
         let event =
             CheckedEvent { line, facts, run_facts, text, calls, is_valid, place, exceeds_limit };
         if let Some(stats) = self.stats.as_mut().filter(|_| place.is_in_run()) {
-            stats.observe(&event, &self.calls.take_corrected());
+            stats.observe(&event);
         }
         out.event(&event);
     }

@@ -26,7 +26,7 @@ fn every_output_says_that_it_was_refused() {
     }
     let (_, events) = printed(&["--quiet", "--to", "events"], &stream);
     let refused = concat!(
-        r#"{"type":"call_refused","call":1,"id":"toolu_01","tool":"Write","kind":"write","#,
+        r#"{"type":"call_corrected","call":1,"id":"toolu_01","tool":"Write","kind":"write","#,
         r#""detail":"a.md","files":["a.md"],"outcome":"denied","line":5}"#,
     );
     assert!(events.lines().any(|line| line == refused), "{events}");
@@ -81,7 +81,7 @@ impl Observer for Told {
         for call in event.calls() {
             match call.change() {
                 CallChange::Completed(outcome) => *self.count(outcome) += 1,
-                CallChange::Refused { instead_of, outcome } => {
+                CallChange::Corrected { instead_of, outcome } => {
                     *self.count(instead_of) -= 1;
                     *self.count(outcome) += 1;
                 }
@@ -94,8 +94,7 @@ impl Observer for Told {
 /// Goal: whoever follows the calls knows in the end what the report says.
 #[test]
 fn an_observer_is_told_of_every_outcome() {
-    // That the user stopped a call is known after its completion, to the report alone.
-    for case in cases().iter().filter(|case| !case.path.ends_with("interrupted-call.ndjson")) {
+    for case in cases() {
         let mut told = Told::default();
         let mut checker = checker(case.flags.iter().map(String::as_str));
         let mut stream = checker.stream("a");

@@ -1,13 +1,13 @@
 //! Stage: what tool calls do, by the profile's actions.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::check::paths::{below, is_relative};
-use crate::check::{CallChange, CallUpdate, EndedCalls, Limit, Note};
+use crate::check::{CallChange, CallUpdate, Limit, Note};
 use crate::facts::{CommandCounts, Facts};
-use crate::limits::{ACTION_DETAIL_BYTES_MAX, CALL_ID_BYTES_MAX, FILES_MAX};
+use crate::limits::{ACTION_DETAIL_BYTES_MAX, CALL_ID_BYTES_MAX, CALL_ROWS_MAX, FILES_MAX};
 use crate::profile::path::Scope;
 use crate::profile::{ActionKind, ActionRules, CallOutcome};
 use crate::rules::escape::clipped;
@@ -43,7 +43,8 @@ pub(crate) struct ActionTable<'p> {
     directory: Option<String>,
     /// By the number of the call.
     open: BTreeMap<u64, OpenAction>,
-    ended: EndedCalls<OpenAction>,
+    /// The latest calls that have ended, of an agent that may say more of them.
+    ended: VecDeque<(u64, OpenAction)>,
     files: Vec<String>,
     known_files: HashSet<String>,
     commands: CommandCounts,
@@ -66,7 +67,7 @@ impl<'p> ActionTable<'p> {
             rules,
             directory: None,
             open: BTreeMap::new(),
-            ended: EndedCalls::default(),
+            ended: VecDeque::new(),
             files: Vec::new(),
             known_files: HashSet::new(),
             commands: CommandCounts::default(),
@@ -86,40 +87,54 @@ impl<'p> ActionTable<'p> {
             self.directory = Some(directory.clone().into_owned());
         }
         for update in updates {
-            if let CallChange::Refused { instead_of, .. } = update.change {
-                self.refused(update, instead_of);
+            if let CallChange::Corrected { instead_of, outcome } = update.change {
+                self.corrected(update, instead_of, outcome);
                 continue;
             }
             let mut open = self.open.remove(&update.number).unwrap_or_default();
             update.action = self.action(&mut open, update);
             if let CallChange::Completed(outcome) = update.change {
                 self.count(&update.action, outcome);
-                self.ended.add(update, open);
+                self.keep(update, open);
             } else {
                 self.open.insert(update.number, open);
             }
         }
     }
 
-    /// A call that has been counted was refused.
-    fn refused(&mut self, update: &mut CallUpdate<'_>, instead_of: CallOutcome) {
-        let Some(mut known) = self.ended.get(update).map(std::mem::take) else { return };
-        update.action = self.named(&mut known, None);
-        let has_failed = instead_of == CallOutcome::Failed;
-        if has_failed && update.action.kind == ActionKind::Command {
-            self.commands.failed -= 1;
+    /// Keeps what is known of a call that has ended, if the agent may say more of it.
+    fn keep(&mut self, update: &CallUpdate<'_>, ended: OpenAction) {
+        if update.may_be_corrected() {
+            if self.ended.len() == CALL_ROWS_MAX {
+                self.ended.pop_front();
+            }
+            self.ended.push_back((update.number, ended));
         }
-        if let Some(call) = self.ended.get(update) {
-            *call = known;
+    }
+
+    /// A call that has been counted ended in another way.
+    fn corrected(
+        &mut self,
+        update: &mut CallUpdate<'_>,
+        instead_of: CallOutcome,
+        outcome: CallOutcome,
+    ) {
+        let at = self.ended.iter().rposition(|(number, _)| *number == update.number);
+        let Some(at) = at else { return };
+        let mut known = std::mem::take(&mut self.ended[at].1);
+        update.action = self.named(&mut known, None);
+        self.ended[at].1 = known;
+        if update.action.kind == ActionKind::Command {
+            self.commands.failed -= u64::from(instead_of == CallOutcome::Failed);
+            self.commands.failed += u64::from(outcome == CallOutcome::Failed);
         }
     }
 
     fn action(&mut self, open: &mut OpenAction, update: &CallUpdate<'_>) -> Action {
-        let call = update.call;
-        if let Some(tool) = &call.tool {
+        if let Some(tool) = update.tool() {
             open.tool = clipped(tool, CALL_ID_BYTES_MAX).into();
         }
-        let Some(object) = self.rules.object(call.scope) else {
+        let Some(object) = update.call.and_then(|call| self.rules.object(call.scope)) else {
             return self.named(open, None);
         };
         // In the order of the profile: the first that applies to a half is the rule of the call.

@@ -23,7 +23,6 @@ use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::{clipped, shown};
 
 pub(super) use call_arguments::{CallArguments, KeptValue};
-pub(crate) use call_counts::CorrectedCall;
 pub use call_counts::{CallCounts, CallRow};
 use call_name::{name, named, tool};
 use interruptions::RejectedCall;
@@ -43,8 +42,6 @@ pub(crate) struct CallTable<'p> {
     arguments: CallArguments,
     rows: Vec<CallRow>,
     counts: CallCounts,
-    /// Calls that were interrupted, as the latest event says.
-    corrected: Vec<CorrectedCall>,
     /// Calls that the latest completions reject, if the agent may say that they were interrupted.
     rejected: Vec<RejectedCall>,
     /// The number of the latest call.
@@ -57,8 +54,9 @@ pub(crate) struct CallTable<'p> {
     has_overflowed: bool,
 }
 
-/// What a half of a call changes in the table, and the diagnostic for it.
-type Effect = (Option<(CallChange, u64)>, Option<Diagnostic>);
+/// What a half of a call changes in the table: the change, the number of the call, and whether it
+/// is the first that is known of the call; and the diagnostic for it.
+type Effect = (Option<(CallChange, u64, bool)>, Option<Diagnostic>);
 
 impl<'p> CallTable<'p> {
     pub(crate) fn new(rules: &'p CallRules) -> Self {
@@ -70,7 +68,6 @@ impl<'p> CallTable<'p> {
             arguments: CallArguments::default(),
             rows: Vec::new(),
             counts: CallCounts::default(),
-            corrected: Vec::new(),
             rejected: Vec::new(),
             latest: 0,
             open_in_earlier_turns: 0,
@@ -102,9 +99,8 @@ impl<'p> CallTable<'p> {
     {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
         let rules = self.rules;
-        let update = |(change, number), call| CallUpdate::new(change, number, call, rules);
-        self.corrected.clear();
-        self.settle_rejected(facts, found);
+        let update = |change, call| CallUpdate::new(change, call, rules);
+        self.settle_rejected(facts, updates, found);
         for call in facts.started() {
             let key = self.hash(&call.id);
             let (change, diagnostic) = self.start(key, call, facts.line);
@@ -123,11 +119,12 @@ impl<'p> CallTable<'p> {
             updates.extend(change.map(|change| update(change, call)));
             let diagnostic = diagnostic.map(at);
             let rejected = CallChange::Completed(CallOutcome::Rejected);
-            if !rules.interruptions.is_empty() && change.is_some_and(|it| it.0 == rejected) {
-                let row = self.rows.iter().rposition(|row| row.id == call.id.as_str());
-                self.rejected.push(RejectedCall { row, found: diagnostic });
-            } else {
-                found.extend(diagnostic);
+            match change.filter(|it| it.0 == rejected && !rules.interruptions.is_empty()) {
+                Some((_, number, _)) => {
+                    let id = call.id.as_str().to_owned();
+                    self.rejected.push(RejectedCall { number, id, found: diagnostic });
+                }
+                None => found.extend(diagnostic),
             }
         }
         if is_success {
@@ -141,7 +138,7 @@ impl<'p> CallTable<'p> {
 
     fn start(&mut self, key: u64, call: &Call<'_>, line: u64) -> Effect {
         if let Some(open) = self.open.get_mut(&key) {
-            let again = Some((CallChange::StartedAgain, open.number));
+            let again = Some((CallChange::StartedAgain, open.number, false));
             if call.may_repeat {
                 return (again, None);
             }
@@ -178,8 +175,7 @@ impl<'p> CallTable<'p> {
             self.untracked_calls.start(key);
             return (None, diagnostic);
         }
-        self.latest += 1;
-        let row = self.row(call, Some(line));
+        self.begin(call, Some(line));
         let values = call.must_match.iter();
         let must_match = values.map(|it| it.map(|value| self.arguments.keep(value))).collect();
         let open = OpenCall {
@@ -189,13 +185,12 @@ impl<'p> CallTable<'p> {
             tool: tool(call),
             is_keyed: call.tool_key == ToolKey::Found,
             must_match,
-            row,
             repeats: 0,
             same,
             refusal: None,
         };
         self.open.insert(key, open);
-        (Some((CallChange::Started, self.latest)), diagnostic)
+        (Some((CallChange::Started, self.latest, true)), diagnostic)
     }
 
     /// Another event than the completion says that a call was refused.
@@ -204,8 +199,10 @@ impl<'p> CallTable<'p> {
             open.refusal = Some(outcome);
             return (None, None);
         }
-        let mut rows = self.rows.iter_mut().rev();
-        let Some(row) = rows.find(|row| row.id == id.as_str()) else { return (None, None) };
+        let Some(index) = self.rows.iter().rposition(|row| row.id == id.as_str()) else {
+            return (None, None);
+        };
+        let (row, number) = (&mut self.rows[index], index as u64 + 1);
         let Some(known) = row.outcome.as_mut().filter(|known| **known != outcome) else {
             return (None, None);
         };
@@ -213,8 +210,8 @@ impl<'p> CallTable<'p> {
         self.counts.replace(instead_of, outcome);
         let name = named(row.tool.as_deref(), id);
         let diagnostic = || denied(&name, outcome, row.started_line);
-        let change = CallChange::Refused { instead_of, outcome };
-        (Some((change, 0)), (!instead_of.is_refusal()).then(diagnostic))
+        let change = CallChange::Corrected { instead_of, outcome };
+        (Some((change, number, false)), (!instead_of.is_refusal()).then(diagnostic))
     }
 
     /// Whether a completion says two things at once.
@@ -239,8 +236,7 @@ impl<'p> CallTable<'p> {
         let outcome = open.refusal.unwrap_or(outcome);
         self.counts.unfinished -= 1;
         self.counts.add(outcome);
-        if let Some(row) = open.row {
-            let row = &mut self.rows[row];
+        if let Some(row) = self.row(open.number) {
             row.outcome = Some(outcome);
             row.completed_line = Some(line);
             row.tool = row.tool.take().or_else(|| tool(call));
@@ -248,7 +244,7 @@ impl<'p> CallTable<'p> {
         let denied = || denied(&name(call, Some(&open)), outcome, Some(open.line));
         let denied = || outcome.is_refusal().then(denied);
         let diagnostic = self.mismatch(&open, call).or_else(denied);
-        let change = Some((CallChange::Completed(outcome), open.number));
+        let change = Some((CallChange::Completed(outcome), open.number, false));
         self.arguments.release(open.must_match);
         (change, diagnostic)
     }
@@ -261,7 +257,6 @@ impl<'p> CallTable<'p> {
         outcome: CallOutcome,
         line: u64,
     ) -> Effect {
-        let completed = Some((CallChange::Completed(outcome), 0));
         if let Some(ended) = self.ended.get_mut(&key) {
             if call.may_repeat {
                 return (None, None);
@@ -278,7 +273,8 @@ impl<'p> CallTable<'p> {
             self.counts.unfinished -= 1;
             self.counts.add(outcome);
             self.remember(key, EndedCall::unopened(line, true));
-            return (completed, None);
+            self.latest += 1;
+            return (Some((CallChange::Completed(outcome), self.latest, true)), None);
         }
         if call.without_start == WithoutStart::Ignore {
             return (None, None);
@@ -287,10 +283,12 @@ impl<'p> CallTable<'p> {
         self.counts.total += 1;
         self.counts.add(outcome);
         self.remember(key, EndedCall::unopened(line, is_whole_call));
-        if let Some(row) = self.row(call, None) {
-            self.rows[row].outcome = Some(outcome);
-            self.rows[row].completed_line = Some(line);
+        self.begin(call, None);
+        if let Some(row) = self.row(self.latest) {
+            row.outcome = Some(outcome);
+            row.completed_line = Some(line);
         }
+        let completed = Some((CallChange::Completed(outcome), self.latest, true));
         if is_whole_call {
             let denied = || denied(&name(call, None), outcome, None);
             return (completed, outcome.is_refusal().then(denied));
@@ -349,18 +347,22 @@ impl<'p> CallTable<'p> {
         self.has_overflowed = true;
     }
 
-    fn row(&mut self, call: &Call<'_>, started_line: Option<u64>) -> Option<usize> {
-        if self.rows.len() >= CALL_ROWS_MAX {
-            return None;
+    /// Gives a new call its number, and a row while there is room: row 0 is that of call 1.
+    fn begin(&mut self, call: &Call<'_>, started_line: Option<u64>) {
+        self.latest += 1;
+        if self.rows.len() < CALL_ROWS_MAX {
+            self.rows.push(CallRow {
+                id: call.id.as_str().to_owned(),
+                tool: tool(call),
+                outcome: None,
+                started_line,
+                completed_line: None,
+            });
         }
-        self.rows.push(CallRow {
-            id: call.id.as_str().to_owned(),
-            tool: tool(call),
-            outcome: None,
-            started_line,
-            completed_line: None,
-        });
-        Some(self.rows.len() - 1)
+    }
+
+    fn row(&mut self, number: u64) -> Option<&mut CallRow> {
+        self.rows.get_mut(usize::try_from(number).ok()?.checked_sub(1)?)
     }
 
     pub(crate) fn start_of(&self, id: &BoundedId) -> Start<'_> {
@@ -368,11 +370,6 @@ impl<'p> CallTable<'p> {
             None => Start::Unknown,
             Some(open) => open.tool.as_deref().map_or(Start::Unnamed, Start::Named),
         }
-    }
-
-    /// Calls that were interrupted, by the latest event.
-    pub(crate) fn take_corrected(&mut self) -> Vec<CorrectedCall> {
-        std::mem::take(&mut self.corrected)
     }
 
     pub(crate) fn counts(&self) -> CallCounts {

@@ -160,16 +160,16 @@ impl<'c> ExpectCheck<'c> {
     }
 
     fn call(&mut self, line: u64, update: &CallUpdate<'_>) {
-        if let CallChange::Refused { outcome, .. } = update.change {
+        if let CallChange::Corrected { outcome, .. } = update.change {
             let mut ended = self.ended.iter_mut().rev();
-            if let Some(call) = ended.find(|call| call.has_id(update.id())) {
+            if let Some(call) = ended.find(|call| call.number == update.number) {
                 call.outcome = Some(outcome);
             }
             return;
         }
         let mut call = self.open.remove(&update.number).unwrap_or_else(|| {
             self.seen += 1;
-            SeenCall::new(update.id(), line)
+            SeenCall::new(update.number, line)
         });
         let expected = self.expected.iter().map(|(expected, _)| *expected);
         call.observe(&update.action, self.directory.as_deref(), expected);

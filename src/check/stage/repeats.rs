@@ -1,7 +1,7 @@
 //! Stage: the same tool call again and again.
 
 use super::calls::{CallArguments, KeptValue};
-use crate::check::{CallChange, CallUpdate};
+use crate::check::CallUpdate;
 use crate::facts::Facts;
 use crate::limits::CALL_ID_BYTES_MAX;
 use crate::rules::Rule;
@@ -44,7 +44,7 @@ impl RepeatCheck {
         updates: &[CallUpdate<'_>],
         found: &mut Vec<Diagnostic>,
     ) {
-        for update in updates.iter().filter(|update| is_new(update)) {
+        for update in updates.iter().filter(|update| update.is_new) {
             let (Some(arguments), Some(tool), false) =
                 (update.arguments_ref(), update.tool(), update.action.polls)
             else {
@@ -85,14 +85,5 @@ impl RepeatCheck {
         );
         let diagnostic = Diagnostic::new(Rule::RepeatedCall, message);
         Some(diagnostic.related(first_line).at(line, offset))
-    }
-}
-
-/// Whether this is the first that is known of a call.
-fn is_new(update: &CallUpdate<'_>) -> bool {
-    match update.change {
-        CallChange::Started => true,
-        CallChange::Completed(_) => update.number == 0,
-        CallChange::StartedAgain | CallChange::Refused { .. } => false,
     }
 }

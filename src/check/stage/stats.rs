@@ -11,8 +11,6 @@ use crate::limits::{
 };
 use crate::profile::{CallOutcome, Profile};
 
-use super::calls::CorrectedCall;
-
 /// Collects the figures of one run.
 #[derive(Debug)]
 pub(crate) struct StatsCollector {
@@ -83,7 +81,7 @@ impl StatsCollector {
     }
 
     /// Observes an event of the run.
-    pub(crate) fn observe(&mut self, event: &CheckedEvent<'_>, corrected: &[CorrectedCall]) {
+    pub(crate) fn observe(&mut self, event: &CheckedEvent<'_>) {
         let details = event.details(&mut self.details);
         for update in &details.thinking {
             self.reasoning(update);
@@ -96,10 +94,6 @@ impl StatsCollector {
         }
         for update in event.calls {
             self.call(event.facts, update);
-        }
-        for call in corrected {
-            let tool = call.tool.as_deref().unwrap_or_default();
-            self.correct((tool, &*call.id), call.counted, call.outcome);
         }
     }
 
@@ -211,7 +205,7 @@ impl StatsCollector {
                 }
             }
             CallChange::Completed(outcome) => self.completed(facts, update, outcome),
-            CallChange::Refused { instead_of, outcome } => {
+            CallChange::Corrected { instead_of, outcome } => {
                 self.correct((&**tool, update.id()), instead_of, outcome);
             }
         }

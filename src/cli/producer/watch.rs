@@ -158,7 +158,7 @@ impl Watch {
                 CallChange::Started => {
                     state.open.insert(update.number, (event.line(), now));
                 }
-                CallChange::StartedAgain | CallChange::Refused { .. } => {}
+                CallChange::StartedAgain | CallChange::Corrected { .. } => {}
                 CallChange::Completed(_) => {
                     let was_open = state.open.remove(&update.number).is_some();
                     // The idle timer starts when the last call ends.

@@ -34,7 +34,7 @@ impl RunStatus {
                 CallChange::Started if self.open.len() < CALLS_OPEN_MAX => {
                     self.open.insert(update.number, (label(update), Instant::now()));
                 }
-                CallChange::Started | CallChange::Refused { .. } => {}
+                CallChange::Started | CallChange::Corrected { .. } => {}
                 CallChange::StartedAgain => {
                     if let Some((known, _)) = self.open.get_mut(&update.number) {
                         *known = label(update);

@@ -1,10 +1,6 @@
 //! What a run did, in short: its calls in their order, and its text.
 
-use std::collections::HashMap;
-
-use crate::check::{
-    CallChange, CallUpdate, CheckedEvent, EndedCalls, Observer, StreamSummary, TextUpdate,
-};
+use crate::check::{CallChange, CallUpdate, CheckedEvent, Observer, StreamSummary, TextUpdate};
 use crate::limits::{CALL_ROWS_MAX, COMPARED_LINES_MAX, TEXT_BYTES_MAX};
 use crate::profile::CallOutcome;
 use crate::rules::escape::{split_before, visible};
@@ -13,10 +9,6 @@ use crate::rules::escape::{split_before, visible};
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
     calls: Vec<OutlinedCall>,
-    /// Where open calls are in the list, by their numbers.
-    open: HashMap<u64, usize>,
-    /// Where the latest calls that ended are in the list.
-    ended: EndedCalls<usize>,
     /// The texts of the assistant, one after the other, each with a line feed behind it.
     text: String,
     /// Where the open text begins.
@@ -51,22 +43,15 @@ impl Outline {
     }
 
     fn call(&mut self, update: &CallUpdate<'_>) {
-        if let CallChange::Refused { outcome, .. } = update.change {
-            if let Some(index) = self.ended.get(update) {
-                self.calls[*index].outcome = Some(outcome);
-            }
-            return;
-        }
-        let known = self.open.get(&update.number).copied();
-        let index = known.unwrap_or(self.calls.len());
-        if index == CALL_ROWS_MAX {
-            self.is_clipped = true;
-            return;
-        }
-        if known.is_none() {
+        if update.is_new && self.calls.len() < CALL_ROWS_MAX {
             self.calls.push(OutlinedCall::default());
         }
-        let call = &mut self.calls[index];
+        // Call 1 is the first in the list.
+        let index = usize::try_from(update.number - 1).unwrap_or(usize::MAX);
+        let Some(call) = self.calls.get_mut(index) else {
+            self.is_clipped = true;
+            return;
+        };
         if call.tool.is_empty() {
             call.tool = update.action.tool.to_string();
         }
@@ -74,12 +59,9 @@ impl Outline {
             detail.clone_into(&mut call.detail);
         }
         match update.change {
-            CallChange::Started => drop(self.open.insert(update.number, index)),
-            CallChange::StartedAgain | CallChange::Refused { .. } => {}
-            CallChange::Completed(outcome) => {
+            CallChange::Started | CallChange::StartedAgain => {}
+            CallChange::Completed(outcome) | CallChange::Corrected { outcome, .. } => {
                 call.outcome = Some(outcome);
-                self.open.remove(&update.number);
-                self.ended.add(update, index);
             }
         }
     }

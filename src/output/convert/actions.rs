@@ -41,7 +41,7 @@ impl Actions {
                     self.open.remove(&update.number);
                     lines.push(self.line_of(update, outcome));
                 }
-                CallChange::Refused { instead_of, outcome } => {
+                CallChange::Corrected { instead_of, outcome } => {
                     let call = self.completed(update, outcome);
                     let text = format!("{call} (reported as {} before)", instead_of.name());
                     lines.push(LogLine::new(text, LineStyle::Bad));
@@ -114,7 +114,8 @@ impl Actions {
     /// Numbers from the result, in brackets, with a space before them; empty without any.
     fn suffix(&self, update: &CallUpdate<'_>) -> String {
         let actions = &self.profile.calls.actions;
-        let Some((rule, object)) = update.action.rule.zip(actions.object(update.call.scope)) else {
+        let object = update.call.and_then(|call| actions.object(call.scope));
+        let Some((rule, object)) = update.action.rule.zip(object) else {
             return String::new();
         };
         let suffix = actions.rule(rule).suffixes(object);

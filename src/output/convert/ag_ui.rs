@@ -152,7 +152,7 @@ impl NormalTarget for AgUiEvents {
             | NormalEvent::Turn { .. }
             | NormalEvent::Answer { .. }
             | NormalEvent::CallUpdated(_)
-            | NormalEvent::CallRefused { .. }
+            | NormalEvent::CallCorrected { .. }
             | NormalEvent::CallUnfinished(_)
             | NormalEvent::Notice { .. }
             | NormalEvent::Error { .. }

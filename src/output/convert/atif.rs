@@ -249,7 +249,7 @@ impl NormalTarget for AtifTrajectory {
             }
             NormalEvent::End(result) | NormalEvent::Cut(result) => self.end(result, at, out),
             NormalEvent::Turn { .. }
-            | NormalEvent::CallRefused { .. }
+            | NormalEvent::CallCorrected { .. }
             | NormalEvent::Answer { .. }
             | NormalEvent::Usage(_)
             | NormalEvent::Notice { .. }

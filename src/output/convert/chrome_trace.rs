@@ -196,7 +196,7 @@ impl NormalTarget for ChromeTrace {
                 self.instant("defect", rule, now, &args, out);
             }
             NormalEvent::End(result) | NormalEvent::Cut(result) => self.end(result, now, out),
-            NormalEvent::CallRefused { .. }
+            NormalEvent::CallCorrected { .. }
             | NormalEvent::Answer { .. }
             | NormalEvent::Usage(_) => {}
         }

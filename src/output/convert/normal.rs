@@ -68,8 +68,8 @@ pub(super) enum NormalEvent<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
     },
-    /// The call has completed, and now the agent says that it was refused.
-    CallRefused {
+    /// The call has completed, and now the agent says that it ended in another way.
+    CallCorrected {
         #[serde(flatten)]
         call: NormalCall<'a>,
         outcome: &'static str,
@@ -143,9 +143,9 @@ pub(super) struct NormalCall<'a> {
 
 impl<'a> NormalCall<'a> {
     /// Without its arguments.
-    pub(super) fn new(call: u64, update: &'a CallUpdate<'_>) -> Self {
+    pub(super) fn new(update: &'a CallUpdate<'_>) -> Self {
         Self {
-            call,
+            call: update.number,
             id: update.id(),
             tool: Some(&*update.action.tool).filter(|tool| !tool.is_empty()),
             kind: update.action.is_kind_known.then_some(update.action.kind),

@@ -7,8 +7,7 @@ use super::Formatter;
 use super::normal::{FORMAT, NormalCall, NormalEvent, NormalFigures, RunResult, SessionFacts};
 use super::normal_target::{Emitter, EventTime, NormalTarget};
 use crate::check::{
-    CallChange, CallUpdate, CheckedEvent, EndedCalls, Outcome, StreamStart, StreamSummary,
-    TextUpdate,
+    CallChange, CallUpdate, CheckedEvent, Outcome, StreamStart, StreamSummary, TextUpdate,
 };
 use crate::facts::{DetailReader, FactUpdate, Notice, RareFacts, ThinkingUpdate};
 use crate::limits::TEXT_BYTES_MAX;
@@ -34,12 +33,8 @@ struct Normalizer {
     /// The number of the open segment, or of the next one.
     segment: u64,
     open: Option<OpenSegment>,
-    /// The number of the latest call.
-    calls: u64,
-    /// Open calls, by their number in the check.
+    /// By the number of the call.
     open_calls: BTreeMap<u64, OpenNormalCall>,
-    /// The numbers of calls that have ended.
-    ended_calls: EndedCalls<u64>,
     /// Is said by the last event, if the stream was cut.
     missing_end: Option<Diagnostic>,
     details: DetailReader,
@@ -57,7 +52,6 @@ struct OpenSegment {
 }
 
 struct OpenNormalCall {
-    call: u64,
     id: String,
     tool: Arc<str>,
 }
@@ -126,9 +120,7 @@ impl Normalizer {
             turn: 1,
             segment: 1,
             open: None,
-            calls: 0,
             open_calls: BTreeMap::new(),
-            ended_calls: EndedCalls::default(),
             missing_end: None,
             details: DetailReader::new(profile),
             block: 1,
@@ -290,49 +282,39 @@ impl Normalizer {
     }
 
     fn call(&mut self, update: &CallUpdate<'_>, emitter: &mut Emitter<'_>) {
-        if let CallChange::Refused { outcome, .. } = update.change {
-            if let Some(call) = self.ended_calls.get(update) {
-                let (call, outcome) = (NormalCall::new(*call, update), outcome.name());
-                emitter.emit(&NormalEvent::CallRefused { call, outcome });
-            }
-            return;
-        }
-        let known = self.open_calls.get(&update.number).filter(|_| update.number > 0);
-        let call = known.map_or(self.calls + 1, |known| known.call);
-        let is_new = known.is_none();
-        self.calls = self.calls.max(call);
-        let id = update.id();
-        let short = NormalCall::new(call, update);
+        let short = NormalCall::new(update);
         let whole = || NormalCall { arguments: update.arguments(), ..short.clone() };
         match update.change {
-            CallChange::Completed(outcome) => {
-                if is_new {
-                    emitter.emit(&NormalEvent::CallStarted(whole()));
-                }
-                self.open_calls.remove(&update.number);
-                self.ended_calls.add(update, call);
-                let (call, outcome, result) = (short, outcome.name(), update.result());
-                let (result, duration_ms) = (result.as_deref(), milliseconds(update.duration_ms()));
-                emitter.emit(&NormalEvent::CallCompleted { call, outcome, result, duration_ms });
-            }
-            CallChange::Started | CallChange::StartedAgain | CallChange::Refused { .. } => {
-                emitter.emit(&if is_new {
+            CallChange::Started | CallChange::StartedAgain => {
+                let (id, tool) = (update.id().to_owned(), Arc::clone(&update.action.tool));
+                self.open_calls.insert(update.number, OpenNormalCall { id, tool });
+                emitter.emit(&if update.is_new {
                     NormalEvent::CallStarted(whole())
                 } else {
                     NormalEvent::CallUpdated(whole())
                 });
-                let tool = Arc::clone(&update.action.tool);
-                let open = OpenNormalCall { call, id: id.to_owned(), tool };
-                self.open_calls.insert(update.number, open);
+            }
+            CallChange::Completed(outcome) => {
+                if update.is_new {
+                    emitter.emit(&NormalEvent::CallStarted(whole()));
+                }
+                self.open_calls.remove(&update.number);
+                let (call, outcome, result) = (short, outcome.name(), update.result());
+                let (result, duration_ms) = (result.as_deref(), milliseconds(update.duration_ms()));
+                emitter.emit(&NormalEvent::CallCompleted { call, outcome, result, duration_ms });
+            }
+            CallChange::Corrected { outcome, .. } => {
+                let (call, outcome) = (short, outcome.name());
+                emitter.emit(&NormalEvent::CallCorrected { call, outcome });
             }
         }
     }
 
     /// Open calls will not complete any more.
     fn unfinished(&mut self, emitter: &mut Emitter<'_>) {
-        for open in std::mem::take(&mut self.open_calls).into_values() {
+        for (call, open) in std::mem::take(&mut self.open_calls) {
             emitter.emit(&NormalEvent::CallUnfinished(NormalCall {
-                call: open.call,
+                call,
                 id: &open.id,
                 tool: Some(&*open.tool).filter(|tool| !tool.is_empty()),
                 kind: None,

@@ -231,7 +231,7 @@ impl NormalTarget for OtlpSpans {
                 self.note(now, "defect", &attributes);
             }
             NormalEvent::End(result) | NormalEvent::Cut(result) => self.end(result, now, out),
-            NormalEvent::CallRefused { .. }
+            NormalEvent::CallCorrected { .. }
             | NormalEvent::TextDelta { .. }
             | NormalEvent::Text { .. }
             | NormalEvent::TextAbandoned { .. }

@@ -51,16 +51,6 @@ pub struct CallCounts {
     pub unfinished: u64,
 }
 
-/// A call that ended in another way than its completion said.
-#[derive(Debug)]
-pub(crate) struct CorrectedCall {
-    pub(crate) id: String,
-    pub(crate) tool: Option<String>,
-    /// What its completion said.
-    pub(crate) counted: CallOutcome,
-    pub(crate) outcome: CallOutcome,
-}
-
 impl CallCounts {
     pub(super) fn add(&mut self, outcome: CallOutcome) {
         *self.count(outcome) += 1;

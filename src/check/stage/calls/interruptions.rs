@@ -1,6 +1,7 @@
 //! Calls that a user stopped. Their completions reject them, and only the event behind says why.
 
-use super::{CallTable, CorrectedCall};
+use super::CallTable;
+use crate::check::{CallChange, CallUpdate};
 use crate::facts::Facts;
 use crate::profile::CallOutcome;
 use crate::rules::Rule;
@@ -9,17 +10,31 @@ use crate::rules::diagnostic::Diagnostic;
 /// A rejected call that may have been interrupted, and what is to be reported if it was not.
 #[derive(Debug)]
 pub(super) struct RejectedCall {
-    pub(super) row: Option<usize>,
+    pub(super) number: u64,
+    pub(super) id: String,
     pub(super) found: Option<Diagnostic>,
 }
 
-impl CallTable<'_> {
+impl<'p> CallTable<'p> {
     /// Observes an event behind the completions of rejected calls.
-    pub(super) fn settle_rejected(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
+    pub(super) fn settle_rejected<'f>(
+        &mut self,
+        facts: &Facts<'_>,
+        updates: &mut Vec<CallUpdate<'f>>,
+        found: &mut Vec<Diagnostic>,
+    ) where
+        'p: 'f,
+    {
         if facts.rare.as_ref().is_some_and(|rare| rare.interrupts_calls) {
             for call in std::mem::take(&mut self.rejected) {
                 found.extend(call.found.filter(|found| found.rule != Rule::DeniedCall));
-                self.interrupted(call.row);
+                let (instead_of, outcome) = (CallOutcome::Rejected, CallOutcome::Failed);
+                self.counts.replace(instead_of, outcome);
+                if let Some(row) = self.row(call.number) {
+                    row.outcome = Some(outcome);
+                }
+                let change = CallChange::Corrected { instead_of, outcome };
+                updates.push(CallUpdate::correction(change, call.number, call.id, self.rules));
             }
         } else if facts.completed().is_empty() {
             self.report_rejected(found);
@@ -29,14 +44,5 @@ impl CallTable<'_> {
     /// Nothing interrupted these calls.
     pub(crate) fn report_rejected(&mut self, found: &mut Vec<Diagnostic>) {
         found.extend(self.rejected.drain(..).filter_map(|call| call.found));
-    }
-
-    fn interrupted(&mut self, row: Option<usize>) {
-        let (counted, outcome) = (CallOutcome::Rejected, CallOutcome::Failed);
-        self.counts.replace(counted, outcome);
-        let Some(row) = row.and_then(|row| self.rows.get_mut(row)) else { return };
-        row.outcome = Some(outcome);
-        let (id, tool) = (row.id.clone(), row.tool.clone());
-        self.corrected.push(CorrectedCall { id, tool, counted, outcome });
     }
 }

@@ -13,7 +13,6 @@ pub(super) struct OpenCall {
     /// Whether a key names the tool.
     pub(super) is_keyed: bool,
     pub(super) must_match: Vec<Option<KeptValue>>,
-    pub(super) row: Option<usize>,
     /// Further starts of the call; as many completions may follow.
     pub(super) repeats: u32,
     /// The hash of what a repeat has in common with it.

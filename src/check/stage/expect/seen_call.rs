@@ -10,7 +10,7 @@ use crate::profile::{ActionKind, CallOutcome};
 /// A call that is open, or has ended.
 #[derive(Debug)]
 pub(super) struct SeenCall {
-    id: Box<str>,
+    pub(super) number: u64,
     /// The line of its start; without a start, of its completion.
     pub(super) line: u64,
     /// None while it is open, or if it never ended.
@@ -24,13 +24,9 @@ pub(super) struct SeenCall {
 }
 
 impl SeenCall {
-    pub(super) fn new(id: &str, line: u64) -> Self {
+    pub(super) fn new(number: u64, line: u64) -> Self {
         let (outcome, kind, tool) = (None, None, Arc::default());
-        Self { id: id.into(), line, outcome, kind, tool, shown: Vec::new() }
-    }
-
-    pub(super) fn has_id(&self, id: &str) -> bool {
-        *self.id == *id
+        Self { number, line, outcome, kind, tool, shown: Vec::new() }
     }
 
     /// Observes what a half of it shows, in an agent's directory.

@@ -119,7 +119,7 @@ impl Recorder {
                 CallChange::Started | CallChange::StartedAgain => self.start(update, moment),
                 CallChange::Completed(outcome) => self.complete(update, outcome, moment),
                 // The summary has the outcomes of all calls.
-                CallChange::Refused { .. } => {}
+                CallChange::Corrected { .. } => {}
             }
         }
         for update in event.text() {
