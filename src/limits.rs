@@ -69,7 +69,7 @@ pub(crate) const CALLS_ENDED_MAX: usize = 50_000;
 /// they are compared by fingerprint.
 pub(crate) const CALL_SOURCES_BYTES_MAX: usize = 256 * 1024;
 
-/// Rows of the call table in the report; its totals stay exact.
+/// Rows of the call table in the report: a good call makes room for another. Its totals stay exact.
 pub(crate) const CALL_ROWS_MAX: usize = 1_000;
 
 /// Longest call id that is kept verbatim, in bytes. Of a longer one we keep the start, the length
@@ -306,7 +306,8 @@ mod program {
     /// Times without an event that a timeline may draw short.
     pub(crate) const PAGE_GAPS_MAX: usize = 12;
 
-    /// Streams in the index of an HTML report, and so pages. The others are counted.
+    /// Streams in the index of an HTML report, and so pages: so many that need a look, and so many
+    /// good ones. The others are counted.
     pub(crate) const PAGES_MAX: usize = 5_000;
 
     /// Longest name of a stream in an error, in bytes: the reason after it must fit the message.

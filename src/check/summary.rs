@@ -113,7 +113,8 @@ pub struct StreamSummary {
     pub session_id: Option<String>,
     /// How many tool calls there were.
     pub call_counts: CallCounts,
-    /// The tool calls in the order in which they appeared; a limited number.
+    /// The tool calls in the order in which they appeared; a limited number, from which a call
+    /// that did not succeed is not left out for one that did.
     pub tool_calls: Vec<CallRow>,
     /// The agent's exit status, if it is known.
     pub exit_status: Option<ExitStatus>,
@@ -377,7 +378,10 @@ impl fmt::Display for Limit {
                  {CALLS_ENDED_MAX} ended: not all were followed"
             ),
             Self::Names => write!(out, "only the first {NAMES_MAX} unknown names were counted"),
-            Self::CallRows => write!(out, "only the first {CALL_ROWS_MAX} tool calls are listed"),
+            Self::CallRows => write!(
+                out,
+                "only {CALL_ROWS_MAX} tool calls are listed: those that did not succeed go first"
+            ),
             Self::Files => write!(out, "only the first {FILES_MAX} changed files are listed"),
             Self::Text => write!(
                 out,

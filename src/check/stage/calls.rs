@@ -4,6 +4,7 @@ mod at_end;
 mod call_arguments;
 mod call_counts;
 mod call_name;
+mod call_rows;
 mod interruptions;
 mod known_call;
 mod untracked;
@@ -25,6 +26,7 @@ use crate::rules::escape::{clipped, shown};
 pub(super) use call_arguments::{CallArguments, KeptValue};
 pub use call_counts::{CallCounts, CallRow};
 use call_name::{name, named, tool};
+use call_rows::CallRows;
 use interruptions::RejectedCall;
 use known_call::{EndedCall, OpenCall};
 use untracked::UntrackedCalls;
@@ -40,7 +42,7 @@ pub(crate) struct CallTable<'p> {
     /// The key of the hash: the author of a stream cannot know it.
     state: RandomState,
     arguments: CallArguments,
-    rows: Vec<CallRow>,
+    rows: CallRows,
     counts: CallCounts,
     /// Calls that the latest completions reject, if the agent may say that they were interrupted.
     rejected: Vec<RejectedCall>,
@@ -66,7 +68,7 @@ impl<'p> CallTable<'p> {
             ended: HashMap::default(),
             state: RandomState::new(),
             arguments: CallArguments::default(),
-            rows: Vec::new(),
+            rows: CallRows::default(),
             counts: CallCounts::default(),
             rejected: Vec::new(),
             latest: 0,
@@ -199,17 +201,14 @@ impl<'p> CallTable<'p> {
             open.refusal = Some(outcome);
             return (None, None);
         }
-        let Some(index) = self.rows.iter().rposition(|row| row.id == id.as_str()) else {
-            return (None, None);
-        };
-        let (row, number) = (&mut self.rows[index], index as u64 + 1);
-        let Some(known) = row.outcome.as_mut().filter(|known| **known != outcome) else {
-            return (None, None);
-        };
-        let instead_of = std::mem::replace(known, outcome);
+        let Some(row) = self.rows.last(id.as_str()) else { return (None, None) };
+        let known = row.outcome.filter(|known| *known != outcome);
+        let Some(instead_of) = known else { return (None, None) };
+        let (number, name) = (row.number, named(row.tool.as_deref(), id));
+        let line = row.started_line;
+        self.rows.change(number, |row| row.outcome = Some(outcome));
         self.counts.replace(instead_of, outcome);
-        let name = named(row.tool.as_deref(), id);
-        let diagnostic = || denied(&name, outcome, row.started_line);
+        let diagnostic = || denied(&name, outcome, line);
         let change = CallChange::Corrected { instead_of, outcome };
         (Some((change, number, false)), (!instead_of.is_refusal()).then(diagnostic))
     }
@@ -236,11 +235,11 @@ impl<'p> CallTable<'p> {
         let outcome = open.refusal.unwrap_or(outcome);
         self.counts.unfinished -= 1;
         self.counts.add(outcome);
-        if let Some(row) = self.row(open.number) {
+        self.rows.change(open.number, |row| {
             row.outcome = Some(outcome);
             row.completed_line = Some(line);
             row.tool = row.tool.take().or_else(|| tool(call));
-        }
+        });
         let denied = || denied(&name(call, Some(&open)), outcome, Some(open.line));
         let denied = || outcome.is_refusal().then(denied);
         let diagnostic = self.mismatch(&open, call).or_else(denied);
@@ -284,10 +283,9 @@ impl<'p> CallTable<'p> {
         self.counts.add(outcome);
         self.remember(key, EndedCall::unopened(line, is_whole_call));
         self.begin(call, None);
-        if let Some(row) = self.row(self.latest) {
-            row.outcome = Some(outcome);
-            row.completed_line = Some(line);
-        }
+        self.rows.change(self.latest, |row| {
+            (row.outcome, row.completed_line) = (Some(outcome), Some(line));
+        });
         let completed = Some((CallChange::Completed(outcome), self.latest, true));
         if is_whole_call {
             let denied = || denied(&name(call, None), outcome, None);
@@ -347,22 +345,17 @@ impl<'p> CallTable<'p> {
         self.has_overflowed = true;
     }
 
-    /// Gives a new call its number, and a row while there is room: row 0 is that of call 1.
+    /// Gives a new call its number, and a row if there is room.
     fn begin(&mut self, call: &Call<'_>, started_line: Option<u64>) {
         self.latest += 1;
-        if self.rows.len() < CALL_ROWS_MAX {
-            self.rows.push(CallRow {
-                id: call.id.as_str().to_owned(),
-                tool: tool(call),
-                outcome: None,
-                started_line,
-                completed_line: None,
-            });
-        }
-    }
-
-    fn row(&mut self, number: u64) -> Option<&mut CallRow> {
-        self.rows.get_mut(usize::try_from(number).ok()?.checked_sub(1)?)
+        self.rows.start(CallRow {
+            number: self.latest,
+            id: call.id.as_str().to_owned(),
+            tool: tool(call),
+            outcome: None,
+            started_line,
+            completed_line: None,
+        });
     }
 
     pub(crate) fn start_of(&self, id: &BoundedId) -> Start<'_> {
@@ -378,7 +371,7 @@ impl<'p> CallTable<'p> {
 
     /// The calls, in the order in which they appeared; at most [`CALL_ROWS_MAX`].
     pub(crate) fn take_rows(&mut self) -> Vec<CallRow> {
-        std::mem::take(&mut self.rows)
+        self.rows.take()
     }
 
     pub(crate) fn notes(&self) -> Vec<Note> {

@@ -117,7 +117,7 @@ impl<W: Write> Observer for Junit<W> {
         let rules: Vec<TestCase> = self.rules(count).collect();
         let mut cases = vec![of_stream(summary, &rules)];
         cases.extend(rules);
-        cases.extend((1..).zip(&summary.tool_calls).map(|(number, call)| of_call(number, call)));
+        cases.extend(summary.tool_calls.iter().map(of_call));
         let lines = summary.notes.iter().map(|note| valid(&format!("note: {note}")));
         let stderr = summary.stderr.iter().map(|line| valid(&format!("stderr: {line}")));
         let output: Vec<String> = lines.chain(stderr).collect();
@@ -174,14 +174,14 @@ fn of_rule(rule: Rule, severity: Severity, mut texts: Vec<String>, count: u64) -
 }
 
 /// A tool call. One that did not succeed does not fail: agents go on after it.
-fn of_call(number: u64, call: &CallRow) -> TestCase {
+fn of_call(call: &CallRow) -> TestCase {
     let tool = call.tool.as_deref().unwrap_or_default();
     let result = match call.outcome {
         Some(CallOutcome::Succeeded | CallOutcome::Unknown) => TestResult::Passed(String::new()),
         Some(outcome) => TestResult::Skipped(outcome.name().to_owned()),
         None => TestResult::Skipped("unfinished".to_owned()),
     };
-    TestCase { name: valid(&format!("tool call {number}: {tool}")), result }
+    TestCase { name: valid(&format!("tool call {}: {tool}", call.number)), result }
 }
 
 impl Suite {

@@ -20,7 +20,7 @@ fn is_ours(element: &str) -> bool {
 }
 
 /// Writes the report of these arguments; returns its file and the pages beside it.
-fn report(folder: &Path, arguments: &[&str]) -> (PathBuf, Vec<PathBuf>) {
+pub(super) fn report(folder: &Path, arguments: &[&str]) -> (PathBuf, Vec<PathBuf>) {
     let file = folder.join("report.html");
     let mut command = program();
     command.arg("--quiet").arg(format!("--report=html={}", file.display())).args(arguments);
@@ -64,7 +64,7 @@ fn tags(page: &str) -> Vec<(String, Vec<(String, String)>)> {
 }
 
 /// Fails unless a page is only what our templates can make, and each of its links leads somewhere.
-fn is_sound(file: &Path) {
+pub(super) fn is_sound(file: &Path) {
     let page = fs::read_to_string(file).unwrap();
     let shown = file.display();
     let misleads = |it: char| it.is_control() && it != '\n' && it != '\t';
@@ -229,7 +229,7 @@ fn a_page_shows_the_figures() {
 }
 
 /// The events of a run of one call in each of these seconds, which takes 100 ms.
-fn calls_at(seconds: &[u64], result: &str) -> String {
+pub(super) fn calls_at(seconds: &[u64], result: &str) -> String {
     let mut stream = String::new();
     for (number, second) in seconds.iter().enumerate() {
         let id = format!("c{number}");
@@ -268,67 +268,6 @@ fn a_long_gap_is_drawn_short() {
     assert_eq!(wide, 4, "{page}");
     // Its own duration is not the time that the events show.
     assert!(page.contains("agent's duration") && page.contains("first to last event"), "{page}");
-}
-
-/// Goal: a bar leads to its call, or to the place where it is left out.
-#[test]
-fn bars_of_calls_that_are_left_out_lead_somewhere() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("large.ndjson");
-    let seconds: Vec<u64> = (0..1_000).collect();
-    fs::write(&file, calls_at(&seconds, &"<&".repeat(2_000))).unwrap();
-    let (page, _) = report(folder.path(), &["--profile=cursor", file.to_str().unwrap()]);
-    is_sound(&page);
-    let page = fs::read_to_string(page).unwrap();
-    assert!(page.contains("id=\"b500\" class=\"good\" href=\"#omitted\""));
-    assert!(page.contains("id=\"b1000\" class=\"good\" href=\"#c1000\""));
-}
-
-/// Goal: a page is bounded, whatever the stream is, and says what it leaves out.
-/// Method: many calls and texts of the characters that take most room, and many findings.
-#[test]
-fn a_page_is_bounded() {
-    let folder = tempfile::tempdir().unwrap();
-    let words = "\"<&\u{202e}".repeat(80);
-    let long = words.repeat(40);
-    let mut stream = String::new();
-    // The calls are completed only after all of them have started, with long results.
-    let mut ends = String::new();
-    for number in 0..12_000 {
-        let (text, id) = (if number % 50 == 0 { &long } else { &words }, format!("c{number}"));
-        let call = serde_json::json!({"shellToolCall": {"args": {"command": text}}});
-        for event in [
-            serde_json::json!({"type": text, "session_id": "s"}),
-            serde_json::json!({"type": "assistant", "session_id": "s", "message":
-                {"role": "assistant", "content": [{"type": "text", "text": text}]}}),
-            serde_json::json!({"type": "tool_call", "subtype": "started", "session_id": "s",
-                "call_id": id, "tool_call": call}),
-        ] {
-            stream += &event.to_string();
-            stream.push('\n');
-        }
-        let result = serde_json::json!({"success": {"exitCode": 0, "interleavedOutput": long}});
-        let call = serde_json::json!({"shellToolCall": {"args": {"command": text},
-            "result": result}});
-        let end = serde_json::json!({"type": "tool_call", "subtype": "completed",
-            "session_id": "s", "call_id": id, "tool_call": call});
-        if number < 3_000 {
-            ends.extend([end.to_string(), "\n".to_owned()]);
-        }
-    }
-    stream += &ends;
-    let file = folder.path().join("large.ndjson");
-    fs::write(&file, &stream).unwrap();
-    let (page, _) = report(folder.path(), &["--profile=cursor", file.to_str().unwrap()]);
-    is_sound(&page);
-    let page = fs::read_to_string(page).unwrap();
-    assert!(stream.len() > 20_000_000 && page.len() > 2_000_000, "{}", stream.len());
-    assert!(page.len() < 10_000_000, "{}", page.len());
-    assert!(page.contains("href=\"#omitted\">are left out</a>"));
-    assert!(page.contains("12 000 calls are too many to be shown one by one"));
-    assert!(page.contains(" left out …</span>"));
-    // Its beginning and its end are there.
-    assert!(page.contains("id=\"c1\"") && page.contains("id=\"c12000\""));
 }
 
 /// Goal: a browser applies the policy, and runs our script and no other.

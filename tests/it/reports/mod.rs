@@ -5,6 +5,7 @@ mod github;
 mod html;
 mod junit;
 mod markdown;
+mod page_bounds;
 mod sarif;
 
 use std::fs;

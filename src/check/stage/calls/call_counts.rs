@@ -10,6 +10,9 @@ use crate::rules::diagnostic::Diagnostic;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CallRow {
+    /// Its number among the calls of the stream, from 1.
+    #[serde(skip)]
+    pub number: u64,
     /// Its id.
     pub id: String,
     /// Its tool, if an event names one.

@@ -30,9 +30,7 @@ impl<'p> CallTable<'p> {
                 found.extend(call.found.filter(|found| found.rule != Rule::DeniedCall));
                 let (instead_of, outcome) = (CallOutcome::Rejected, CallOutcome::Failed);
                 self.counts.replace(instead_of, outcome);
-                if let Some(row) = self.row(call.number) {
-                    row.outcome = Some(outcome);
-                }
+                self.rows.change(call.number, |row| row.outcome = Some(outcome));
                 let change = CallChange::Corrected { instead_of, outcome };
                 updates.push(CallUpdate::correction(change, call.number, call.id, self.rules));
             }

@@ -23,7 +23,8 @@ const COLUMNS: [&str; 4] = ["calls", "time", "tokens", "cost"];
 pub(super) struct Index {
     rows: Vec<IndexRow>,
     errors: Vec<String>,
-    omitted: u64,
+    omitted_bad: u64,
+    omitted_good: u64,
     stats: StatsTotals,
     omitted_errors: u64,
 }
@@ -34,8 +35,7 @@ struct IndexRow {
     page: String,
     succeeded: bool,
     conforms: bool,
-    /// Whether the run did nothing that it was asked for.
-    is_doubtful: bool,
+    is_good: bool,
     profile: String,
     outcome: String,
     /// Why it is not good.
@@ -63,7 +63,7 @@ impl Index {
             page: page.to_owned(),
             succeeded: summary.outcome == Outcome::Succeeded,
             conforms: summary.verdict == Verdict::Conforming,
-            is_doubtful: summary.rule_counts.contains_key(&Rule::AllCallsRefused),
+            is_good: is_good(summary),
             profile: summary.profile.clone(),
             outcome: summary_text::outcome(summary),
             reason: clipped(&reason, 300).into_owned(),
@@ -77,7 +77,9 @@ impl Index {
     /// A stream that has no page.
     pub(super) fn omit(&mut self, summary: &StreamSummary) {
         self.stats.add(&summary.into());
-        self.omitted += 1;
+        let is_good = is_good(summary);
+        self.omitted_good += u64::from(is_good);
+        self.omitted_bad += u64::from(!is_good);
     }
 
     pub(super) fn error(&mut self, stream: Option<&str>, message: &str) {
@@ -91,17 +93,18 @@ impl Index {
     }
 
     pub(super) fn page(&self, totals: &Totals) -> String {
-        let bad: Vec<_> = self.rows.iter().filter(|row| !row.is_good()).collect();
-        let good: Vec<_> = self.rows.iter().filter(|row| row.is_good()).collect();
+        let bad: Vec<_> = self.rows.iter().filter(|row| !row.is_good).collect();
+        let good: Vec<_> = self.rows.iter().filter(|row| row.is_good).collect();
         let folder = self.common_folder();
         let all = totals.streams + totals.not_checked;
-        let bad_count = bad.len() as u64 + self.errors.len() as u64 + self.omitted_errors;
+        let not_checked = self.errors.len() as u64 + self.omitted_errors;
+        let bad_count = bad.len() as u64 + self.omitted_bad + not_checked;
         let sums = sums(&self.stats.sum);
         let body = html! {
             header {
                 h1 { @if folder.is_empty() { "Streams" } @else { (OneLine(folder)) } }
                 p.verdict {
-                    @if bad_count == 0 && self.omitted == 0 { "No stream needs a look" }
+                    @if bad_count == 0 { "No stream needs a look" }
                     @else if bad_count == all { "All streams need a look" }
                     @else { (bad_count) " of " (counted(all, "stream")) " need a look" }
                 }
@@ -118,10 +121,9 @@ impl Index {
                 }
                 (of_all(&self.stats, |stream| self.page_of(stream)))
                 (self.table("Need a look", &bad, folder))
+                (without_page(self.omitted_bad))
                 (self.table("Good", &good, folder))
-                @if self.omitted > 0 {
-                    p { (counted(self.omitted, "more stream")) " without a page." }
-                }
+                (without_page(self.omitted_good))
             }
             footer { p { "Written by ndjson-check " (env!("CARGO_PKG_VERSION")) "." } }
         };
@@ -176,10 +178,6 @@ impl Index {
 }
 
 impl IndexRow {
-    fn is_good(&self) -> bool {
-        self.succeeded && self.conforms && !self.is_doubtful
-    }
-
     fn markup(&self, columns: [bool; 4], folder: &str) -> Markup {
         #[expect(clippy::cast_precision_loss, reason = "to show it")]
         let time = self.duration.map(|ms| duration(ms as f64));
@@ -206,6 +204,18 @@ impl IndexRow {
             }
         }
     }
+}
+
+/// Streams of one table that are not in it.
+fn without_page(count: u64) -> Markup {
+    html! { @if count > 0 { p { (counted(count, "more stream")) " without a page." } } }
+}
+
+/// Whether a stream needs no look: the run succeeded, and did something of what it was asked for.
+pub(super) fn is_good(summary: &StreamSummary) -> bool {
+    summary.outcome == Outcome::Succeeded
+        && summary.verdict == Verdict::Conforming
+        && !summary.rule_counts.contains_key(&Rule::AllCallsRefused)
 }
 
 fn folder_of(name: &str) -> &str {

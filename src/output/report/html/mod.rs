@@ -6,6 +6,7 @@
 mod arguments;
 mod blocks;
 mod clock;
+mod entries;
 mod excerpt;
 mod index;
 mod legend;
@@ -50,7 +51,8 @@ pub(crate) struct Html<W> {
     recorder: Option<(Recorder, String)>,
     /// The first stream, while it is the only one.
     first: Option<Box<Recording>>,
-    written: usize,
+    /// Pages of streams that need a look, and of others.
+    written: [usize; 2],
     sink: Sink<W>,
 }
 
@@ -61,19 +63,20 @@ impl<W: Write> Html<W> {
             index: Index::default(),
             recorder: None,
             first: None,
-            written: 0,
+            written: [0; 2],
             sink: Sink::new(writer),
         }
     }
 
     /// Writes the page of one of several streams.
     fn write(&mut self, recording: &Recording) {
-        if self.written == PAGES_MAX {
+        let is_good = index::is_good(&recording.summary);
+        if self.written[usize::from(is_good)] == PAGES_MAX {
             self.index.omit(&recording.summary);
             return;
         }
-        self.written += 1;
-        let file = file_name(self.written, &recording.summary.name);
+        self.written[usize::from(is_good)] += 1;
+        let file = file_name(self.written.iter().sum(), &recording.summary.name);
         let text = page(recording, Some(&self.pages.index));
         if self.sink.failure.is_none() {
             self.sink.failure = (self.pages.write)(&file, &text).err();

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use super::arguments;
 use super::blocks::Blocks;
 use super::clock::{Clock, Moment};
+use super::entries::PageEntries;
 use super::excerpt::Excerpt;
-use super::recording::{
-    Bar, EntryKind, PageCall, PageEntries, PageEntry, PageFinding, PageText, Recording,
-};
+use super::recording::{Bar, EntryKind, PageCall, PageEntry, PageFinding, PageText, Recording};
 use crate::check::{CallChange, CallUpdate, CheckedEvent, StreamSummary, TextUpdate};
 use crate::facts::{DetailReader, ThinkingUpdate};
 use crate::limits::{
@@ -118,8 +117,7 @@ impl Recorder {
             match update.change {
                 CallChange::Started | CallChange::StartedAgain => self.start(update, moment),
                 CallChange::Completed(outcome) => self.complete(update, outcome, moment),
-                // The summary has the outcomes of all calls.
-                CallChange::Corrected { .. } => {}
+                CallChange::Corrected { outcome, .. } => self.correct(update, outcome),
             }
         }
         for update in event.text() {
@@ -278,6 +276,17 @@ impl Recorder {
             }
         });
         self.end_call(&call, Some(outcome), (moment, took));
+    }
+
+    /// Another event than the completion says how a call ended. The summary has the outcomes, too,
+    /// but by then the call may be left out as a good one.
+    fn correct(&mut self, update: &CallUpdate<'_>, outcome: CallOutcome) {
+        let Some(entry) = self.entries.of_call(update.number, update.id()) else { return };
+        self.entries.change(entry, |entry| {
+            if let EntryKind::Call(call) = &mut entry.kind {
+                call.outcome = Some(outcome);
+            }
+        });
     }
 
     fn end_call(

@@ -1,12 +1,11 @@
 //! What a page shows of a stream, in bounded memory.
 
-use std::collections::VecDeque;
-
 use super::blocks::Blocks;
 use super::clock::{Clock, Moment};
+use super::entries::PageEntries;
 use super::excerpt::Excerpt;
 use crate::check::StreamSummary;
-use crate::limits::{PAGE_ENTRY_BYTES, PAGE_TRANSCRIPT_BYTES_MAX};
+use crate::limits::PAGE_ENTRY_BYTES;
 use crate::profile::{CallOutcome, NoticeKind};
 use crate::rules::diagnostic::Diagnostic;
 
@@ -35,7 +34,9 @@ impl Recording {
     /// refused.
     pub(super) fn take_refusals(&mut self) {
         let rows = std::mem::take(&mut self.summary.tool_calls);
-        let row = |number: u64| rows.get(usize::try_from(number - 1).unwrap_or(usize::MAX));
+        let row = |number: u64| {
+            rows.binary_search_by_key(&number, |row| row.number).ok().map(|place| &rows[place])
+        };
         for call in self.entries.calls_mut() {
             if let Some(row) = row(call.number).filter(|row| row.id == call.id) {
                 call.outcome = row.outcome.filter(|_| call.outcome.is_some());
@@ -156,16 +157,8 @@ impl PageEntry {
         }
     }
 
-    /// Leaves out what has no bound but that of the page.
-    fn drop_texts(&mut self) {
-        if let EntryKind::Call(call) = &mut self.kind {
-            call.arguments.clear();
-            call.result = None;
-        }
-    }
-
     /// What it takes in a page at most, in bytes.
-    fn cost(&self) -> usize {
+    pub(super) fn cost(&self) -> usize {
         let text = match &self.kind {
             EntryKind::Text(text) | EntryKind::Thought(text) => text.text.cost(),
             EntryKind::Notice(_, text) => text.cost(),
@@ -180,133 +173,4 @@ impl PageEntry {
         };
         text + PAGE_ENTRY_BYTES
     }
-}
-
-/// The first entries of a stream and the last ones.
-#[derive(Debug, Default)]
-pub(super) struct PageEntries {
-    first: Vec<PageEntry>,
-    /// With what each costs.
-    last: VecDeque<(PageEntry, usize)>,
-    first_cost: usize,
-    last_cost: usize,
-    omitted: Omitted,
-}
-
-/// The entries that are left out, between the first ones and the last ones.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Omitted {
-    pub(super) entries: u64,
-    pub(super) calls: u64,
-    /// The line of the first one, and of the last one.
-    pub(super) lines: (u64, u64),
-}
-
-impl PageEntries {
-    /// Adds an entry; returns its number.
-    pub(super) fn push(&mut self, entry: PageEntry) -> u64 {
-        let number = self.len();
-        let cost = entry.cost();
-        if self.last.is_empty() && self.first_cost + cost <= PAGE_TRANSCRIPT_BYTES_MAX / 2 {
-            self.first_cost += cost;
-            self.first.push(entry);
-        } else {
-            self.last_cost += cost;
-            self.last.push_back((entry, cost));
-            self.make_room();
-        }
-        number
-    }
-
-    /// An entry, if it is not left out.
-    pub(super) fn get(&self, number: u64) -> Option<&PageEntry> {
-        let first = self.first.len() as u64;
-        if number < first {
-            return self.first.get(index(number));
-        }
-        let place = (number - first).checked_sub(self.omitted.entries)?;
-        self.last.get(index(place)).map(|(entry, _)| entry)
-    }
-
-    /// Changes an entry, if it is not left out.
-    pub(super) fn change(&mut self, number: u64, change: impl FnOnce(&mut PageEntry)) {
-        let first = self.first.len() as u64;
-        if number < first {
-            let Some(entry) = self.first.get_mut(index(number)) else { return };
-            let cost = entry.cost();
-            change(entry);
-            // No entry leaves the first half: one that finds no room there loses its texts.
-            if self.first_cost + entry.cost() > cost + PAGE_TRANSCRIPT_BYTES_MAX / 2 {
-                entry.drop_texts();
-            }
-            self.first_cost = (self.first_cost + entry.cost()).saturating_sub(cost);
-        } else if let Some(place) = (number - first).checked_sub(self.omitted.entries)
-            && let Some((entry, cost)) = self.last.get_mut(index(place))
-        {
-            change(entry);
-            self.last_cost -= *cost;
-            *cost = entry.cost();
-            self.last_cost += *cost;
-            self.make_room();
-        }
-    }
-
-    fn make_room(&mut self) {
-        while self.last_cost > PAGE_TRANSCRIPT_BYTES_MAX / 2 && self.last.len() > 1 {
-            let Some((entry, cost)) = self.last.pop_front() else { break };
-            self.last_cost -= cost;
-            let omitted = &mut self.omitted;
-            if omitted.entries == 0 {
-                omitted.lines.0 = entry.at.line;
-            }
-            omitted.lines.1 = entry.at.line;
-            omitted.entries += 1;
-            omitted.calls += u64::from(matches!(entry.kind, EntryKind::Call(_)));
-        }
-    }
-
-    fn len(&self) -> u64 {
-        self.first.len() as u64 + self.omitted.entries + self.last.len() as u64
-    }
-
-    pub(super) fn first(&self) -> &[PageEntry] {
-        &self.first
-    }
-
-    pub(super) fn last(&self) -> impl Iterator<Item = &PageEntry> {
-        self.last.iter().map(|(entry, _)| entry)
-    }
-
-    /// The entries that are there, with their numbers.
-    pub(super) fn numbered(&self) -> impl Iterator<Item = (&PageEntry, u64)> {
-        let last = self.first.len() as u64 + self.omitted.entries;
-        self.first.iter().zip(0..).chain(self.last().zip(last..))
-    }
-
-    pub(super) fn all(&self) -> impl Iterator<Item = &PageEntry> {
-        self.first.iter().chain(self.last())
-    }
-
-    pub(super) fn calls(&self) -> impl Iterator<Item = &PageCall> {
-        self.all().filter_map(|entry| match &entry.kind {
-            EntryKind::Call(call) => Some(&**call),
-            _ => None,
-        })
-    }
-
-    pub(super) fn calls_mut(&mut self) -> impl Iterator<Item = &mut PageCall> {
-        let last = self.last.iter_mut().map(|(entry, _)| entry);
-        self.first.iter_mut().chain(last).filter_map(|entry| match &mut entry.kind {
-            EntryKind::Call(call) => Some(&mut **call),
-            _ => None,
-        })
-    }
-
-    pub(super) fn omitted(&self) -> Omitted {
-        self.omitted
-    }
-}
-
-fn index(number: u64) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
 }

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::clock::Moment;
 use super::excerpt::Excerpt;
-use super::recording::{EntryKind, Omitted, PageCall, PageEntry, PageFinding, PageText, Recording};
+use super::recording::{EntryKind, PageCall, PageEntry, PageFinding, PageText, Recording};
 use super::timeline::{class, outcome};
 use super::words::{Lines, OneLine, duration, offset};
 use crate::output::report::page_url;
@@ -20,26 +20,29 @@ type Rest<'f> =
 
 pub(super) fn transcript(recording: &Recording) -> Markup {
     let (entries, has_bars) = (&recording.entries, recording.bars.is_some());
-    let (omitted, first_count) = (entries.omitted(), entries.first().len());
+    let omitted = entries.omitted();
     let mut findings: Rest<'_> = recording.findings.iter().zip(1..).peekable();
+    let (mut next, mut is_first) = (0, true);
     let items = entries.numbered().map(|(entry, number)| {
-        html! { (before(&mut findings, entry.at.line)) (item(entry, number, has_bars)) }
+        let gap = number - next;
+        next = number + 1;
+        html! {
+            @if gap > 0 { (left_out(gap, std::mem::take(&mut is_first))) }
+            (before(&mut findings, entry.at.line)) (item(entry, number, has_bars))
+        }
     });
     let items: Vec<Markup> = items.collect();
-    let (first, last) = items.split_at(first_count);
     html! {
         section.transcript aria-labelledby="transcript" {
             h2 #transcript tabindex="-1" { "Transcript" }
-            @if omitted.entries > 0 {
+            @if omitted.entries() > 0 {
                 p.omitted {
-                    "Not all of it: " (grouped(omitted.entries)) " entries in the middle "
-                    a href="#omitted" { "are left out" } "."
+                    "Not all of it: " (in_words(recording)) " "
+                    a href="#omitted" { "are left out" } ", good ones first."
                 }
             }
             ol #log {
-                @for item in first { (item) }
-                @if omitted.entries > 0 { (left_out(omitted)) }
-                @for item in last { (item) }
+                @for item in &items { (item) }
                 @if let Some(answer) = &recording.answer {
                     li.answer data-kind="text" {
                         p.at { "answer" }
@@ -213,16 +216,33 @@ fn finding(finding: &PageFinding, number: u64) -> Markup {
     }
 }
 
-fn left_out(omitted: Omitted) -> Markup {
-    let (first, last) = omitted.lines;
-    let entries = if omitted.entries == 1 { "entry" } else { "entries" };
+/// What is left out of a transcript, with the count of each kind.
+fn in_words(recording: &Recording) -> String {
+    let (omitted, counts) = (recording.entries.omitted(), recording.summary.call_counts);
+    // A call that was left out while it was open may have ended well.
+    let bad = counts.total.saturating_sub(counts.succeeded + counts.unknown);
+    let shown = recording.entries.calls().filter(|call| class(call.outcome) != "good").count();
+    let bad_calls = bad.saturating_sub(shown as u64).min(omitted.calls);
+    let kinds = [
+        (bad_calls, "tool call that did not succeed", "tool calls that did not succeed"),
+        (omitted.calls - bad_calls, "other tool call", "other tool calls"),
+        (omitted.errors, "error of the agent", "errors of the agent"),
+        (omitted.others, "other entry", "other entries"),
+    ];
+    let kinds = kinds.iter().filter(|(count, ..)| *count > 0);
+    let kinds = kinds.map(|(count, one, many)| {
+        format!("{} {}", grouped(*count), if *count == 1 { one } else { many })
+    });
+    kinds.collect::<Vec<_>>().join(", ")
+}
+
+/// Entries that are left out in one place; `is_first` if no others are before.
+fn left_out(count: u64, is_first: bool) -> Markup {
+    let entries = if count == 1 { "entry" } else { "entries" };
     html! {
-        li.omitted #omitted data-kind="omitted" {
-            p.at { span.line { "line " (first) } }
-            p {
-                (grouped(omitted.entries)) " " (entries) " left out, up to line " (last) ", "
-                (grouped(omitted.calls)) " of them tool calls. The recording has them all."
-            }
+        li.omitted id=[is_first.then_some("omitted")] data-kind="omitted" {
+            p.at {}
+            p { (grouped(count)) " " (entries) " left out. The recording has them all." }
         }
     }
 }

@@ -1,0 +1,85 @@
+//! The rows of the call table: as many as there is room for, and no good one for a bad one.
+
+use super::CallRow;
+use crate::limits::CALL_ROWS_MAX;
+use crate::profile::CallOutcome;
+
+/// The listed calls, in the order of their numbers. Where there are too many, the last good one
+/// makes room for the next call.
+#[derive(Debug, Default)]
+pub(super) struct CallRows {
+    rows: Vec<CallRow>,
+    good: usize,
+}
+
+impl CallRows {
+    /// Adds a call that is open, if there is room for it. Its number is the highest.
+    pub(super) fn start(&mut self, row: CallRow) {
+        if self.rows.len() >= CALL_ROWS_MAX {
+            let last_good = self.rows.iter().rposition(is_good).filter(|_| self.good > 0);
+            let Some(place) = last_good else { return };
+            self.rows.remove(place);
+            self.good -= 1;
+        }
+        self.rows.push(row);
+    }
+
+    /// Changes the row of a call, if it is listed.
+    pub(super) fn change(&mut self, number: u64, change: impl FnOnce(&mut CallRow)) {
+        let place = self.rows.binary_search_by_key(&number, |row| row.number);
+        let Some(row) = place.ok().and_then(|place| self.rows.get_mut(place)) else { return };
+        self.good -= usize::from(is_good(row));
+        change(row);
+        self.good += usize::from(is_good(row));
+    }
+
+    /// The last listed call with this id.
+    pub(super) fn last(&self, id: &str) -> Option<&CallRow> {
+        self.rows.iter().rev().find(|row| row.id == id)
+    }
+
+    pub(super) fn take(&mut self) -> Vec<CallRow> {
+        self.good = 0;
+        std::mem::take(&mut self.rows)
+    }
+}
+
+fn is_good(row: &CallRow) -> bool {
+    matches!(row.outcome, Some(CallOutcome::Succeeded | CallOutcome::Unknown))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(mut rows: CallRows) -> Vec<u64> {
+        rows.take().iter().map(|row| row.number).collect()
+    }
+
+    fn rows(outcomes: impl Iterator<Item = CallOutcome>) -> CallRows {
+        let mut rows = CallRows::default();
+        for (outcome, number) in outcomes.zip(1..) {
+            let (id, tool) = (number.to_string(), None);
+            let (started_line, completed_line) = (None, None);
+            rows.start(CallRow { number, id, tool, outcome: None, started_line, completed_line });
+            rows.change(number, |row| row.outcome = Some(outcome));
+        }
+        rows
+    }
+
+    #[test]
+    fn a_good_call_makes_room_for_a_failed_one() {
+        let good = std::iter::repeat_n(CallOutcome::Succeeded, 600);
+        let bad = std::iter::repeat_n(CallOutcome::Failed, 600);
+        let expected: Vec<u64> = (1..=400).chain(601..=1_200).collect();
+        assert_eq!(numbers(rows(good.clone().chain(bad.clone()))), expected);
+        let expected: Vec<u64> = (1..=999).chain([1_200]).collect();
+        assert_eq!(numbers(rows(bad.chain(good))), expected);
+    }
+
+    #[test]
+    fn the_first_failed_calls_stay() {
+        let bad = std::iter::repeat_n(CallOutcome::Denied, 1_200);
+        assert!(numbers(rows(bad)).into_iter().eq(1..=1_000));
+    }
+}
