@@ -76,7 +76,9 @@ impl Options {
         let file = self.config_file.clone().map(|file| Note::Configured { file });
         let rules = self.severities.turned_off();
         let off = (!rules.is_empty()).then_some(Note::RulesOff { rules });
-        file.into_iter().chain(off).collect()
+        let rules = self.severities.lowered();
+        let lowered = (!rules.is_empty()).then_some(Note::RulesLowered { rules });
+        file.into_iter().chain(off).chain(lowered).collect()
     }
 }
 

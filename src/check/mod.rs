@@ -10,6 +10,7 @@ mod end_of_run;
 mod expectation;
 mod findings;
 mod globs;
+mod note;
 mod observer;
 mod paths;
 mod run;
@@ -40,6 +41,8 @@ pub use end_of_run::{ProducerExit, StopReason};
 pub use expectation::{Expectation, ExpectedCalls, Limits};
 #[cfg(feature = "cli")]
 pub(crate) use globs::Globs;
+pub(crate) use note::counted;
+pub use note::{FailureSign, Limit, Note};
 pub use observer::{CallChange, CallUpdate, CheckedEvent, Observer, StreamStart, TextUpdate};
 pub(crate) use stage::actions::Action;
 pub use stage::calls::{CallCounts, CallRow};
@@ -47,8 +50,7 @@ pub use stage::calls::{CallCounts, CallRow};
 pub(crate) use stage::repeats::REPEATED_CALLS;
 pub(crate) use stage::schema::validate;
 pub use stats::{RunStats, Silence, SlowCall, ToolStats};
-pub(crate) use summary::counted;
-pub use summary::{FailureSign, Format, Limit, Note, Outcome, StreamSummary, Verdict};
+pub use summary::{Format, Outcome, StreamSummary, Verdict};
 pub use unknown::{UnknownKind, UnknownName};
 
 /// Bytes of one read during detection: in most streams the first line shows the agent.

@@ -187,6 +187,16 @@ impl Severities {
         let is_turned_off = |rule: &&Rule| self.of(**rule).is_none() && own.of(**rule).is_some();
         Rule::ALL.iter().filter(is_turned_off).copied().collect()
     }
+
+    /// The rules that were made warnings, and would be errors by themselves.
+    pub(crate) fn lowered(&self) -> Vec<Rule> {
+        let own = Self::new(self.is_strict);
+        let is_lowered = |rule: &&Rule| {
+            let severities = (self.of(**rule), own.of(**rule));
+            severities == (Some(Severity::Warning), Some(Severity::Error))
+        };
+        Rule::ALL.iter().filter(is_lowered).copied().collect()
+    }
 }
 
 impl Default for Severities {

@@ -326,3 +326,32 @@ fn reports_say_what_was_turned_off() {
     let none = text(&run_in(folder.path(), &["--no-config", "a.ndjson"]).stdout);
     assert!(!none.contains("note:"), "{none}");
 }
+
+/// Goal: a report says which errors were made warnings; `--strict` does not raise them again.
+#[test]
+fn a_report_says_what_was_lowered() {
+    let rules = "[rules]\nunfinished-call = \"warning\"\nrun-failed = \"warning\"\n";
+    let stream =
+        fs::read_to_string(root().join("fixtures/rules/unfinished-call/one-open.ndjson")).unwrap();
+    let folder = folder(&[(NAME, rules), ("a.ndjson", &stream)]);
+    let report = |arguments: &[&str]| {
+        text(&run_in(folder.path(), &[arguments, &["a.ndjson"]].concat()).stdout)
+    };
+    let lowered = "note: 1 rule is only a warning: unfinished-call\n";
+    let human = report(&[]);
+    assert!(human.contains(lowered) && !human.contains("error["), "{human}");
+    let in_strict = "note: 2 rules are only warnings: unfinished-call, run-failed\n";
+    let strict = report(&["--strict"]);
+    assert!(strict.contains(in_strict) && strict.contains("warning[unfinished-call]"), "{strict}");
+    let by_option = report(&["--no-config", "--warn=unfinished-call"]);
+    assert!(by_option.contains(lowered), "{by_option}");
+    // What is raised, or has its own severity, was not lowered.
+    let own = report(&["--no-config", "--deny=run-failed", "--deny=unfinished-call"]);
+    assert!(!own.contains("only a warning"), "{own}");
+    let json = report(&["--report=json"]);
+    for line in json.lines() {
+        assert!(satisfies(REPORT_SCHEMA, line).unwrap(), "{line}");
+    }
+    let note = "{\"note\":\"rules-lowered\",\"rules\":[\"unfinished-call\"],";
+    assert!(json.contains(note), "{json}");
+}

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use crate::check::summary::counted;
+use crate::check::counted;
 use crate::check::{Limit, Note, TextUpdate};
 use crate::facts::{AnswerText, BoundedId, Facts, OpenHalf, TextFact, TextKind};
 use crate::profile::{FinalText, Profile, TextDeltas, TextMode};

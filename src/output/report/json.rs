@@ -227,7 +227,7 @@ impl From<&Note> for NoteObject {
         match note {
             Note::LimitReached(limit) => Self { limit: Some(limit.name()), ..plain },
             Note::Configured { file } => Self { file: Some(file.clone()), ..plain },
-            Note::RulesOff { rules } => {
+            Note::RulesOff { rules } | Note::RulesLowered { rules } => {
                 Self { rules: rules.iter().map(|rule| rule.name()).collect(), ..plain }
             }
             _ => plain,
