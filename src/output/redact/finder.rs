@@ -94,7 +94,7 @@ impl SecretFinder {
         let prefixes = rows.iter().map(|row| &row.prefix[..]);
         // Of several separators the last one counts.
         let starts: Vec<&[u8]> = prefixes.chain(OTHERS.iter().copied()).collect();
-        let starts = Starts::new(&starts, b"=:>,", b"=:>{[(<$*%");
+        let starts = Starts::new(&starts, b"=:>,", b"=:>{[(<$%");
         let prefix_bytes_max = rows.iter().map(|row| row.prefix.len()).max().unwrap_or_default();
         Self { rows, by_first, starts, prefix_bytes_max, replacements }
     }

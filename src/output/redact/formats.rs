@@ -273,7 +273,7 @@ pub(super) const FORMATS: &[SecretFormat] = &[
     proven("json-web-token", &["eyJ"], Class::Dotted, 30, Proof::Dots),
     run("json-web-token", &["ZXlK"], Class::Token, 60),
     SecretFormat { name: "private-key", prefixes: PRIVATE, body: Body::Pem },
-    run("private-key", PRIVATE_BASE64, Class::Token, 40),
+    SecretFormat { name: "private-key", prefixes: PRIVATE_BASE64, body: Body::Pem },
     header("basic-credentials", &["Basic ", "basic "], 8, Proof::Pair),
     header("bearer-token", &["Bearer ", "bearer "], 16, Proof::Mixed),
     SecretFormat { name: "url-password", prefixes: &["://", ":\\"], body: Body::Url },

@@ -44,19 +44,32 @@ pub(super) fn behind_separator(runs: &mut Runs, at: usize) -> Named {
     let is_long = |it: &[u8]| it.iter().all(|byte| Class::Token.has(*byte));
     let has_chance = text.get(start..start + VENDOR_BYTES_MIN).is_some_and(is_long);
     let before = before_separator(text, at);
-    let may_be_name = b"=:>".contains(&text[at]) && ends_like_secret(&text[..before]);
+    let may_be_name = match text[at] {
+        // Of two strings in a row the first may be a name.
+        b',' => {
+            at > 0 && is_quote(text[at - 1]) && text[behind..start].iter().any(|it| is_quote(*it))
+        }
+        _ => true,
+    } && ends_like_secret(&text[..before]);
     if !has_chance && !may_be_name {
         return Named::No;
     }
     let name = name_before(text, before);
     if may_be_name && is_name(text, name.clone(), at) {
-        let is_setting = text[at] == b'>' || is_variable(&text[name.clone()]);
+        // In a table or a list anything may be next to a name.
+        let is_list = b"|,".contains(&text[at]);
+        let is_setting = text[at] == b'>' || (!is_list && is_variable(&text[name.clone()]));
         match of_name(runs, name.clone(), behind, is_setting) {
             Named::No => {}
+            Named::Secret(_, secret, _) if is_list && !looks_random(&text[secret.clone()]) => {}
             found => return found,
         }
     }
     if has_chance { of_chance(runs, before, name, behind..start) } else { Named::No }
+}
+
+fn is_quote(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'' | b'`')
 }
 
 /// What may be between a separator and a value.
@@ -67,7 +80,7 @@ fn is_opening(byte: u8) -> bool {
 /// Where the text before a separator ends: without spaces, quotes and brackets.
 fn before_separator(text: &[u8], at: usize) -> usize {
     let is_between =
-        |it: &&u8| is_opening(**it) || matches!(it, b']' | b':' | b'?' | b'>' | b'|' | b',');
+        |it: &&u8| is_opening(**it) || matches!(it, b']' | b':' | b'?' | b'>' | b'|' | b',' | b'*');
     at - text[..at].iter().rev().take(12).take_while(is_between).count()
 }
 
@@ -209,7 +222,7 @@ pub(super) fn is_cut_value(value: &[u8]) -> bool {
 
 /// Where a name begins that the end of the text cuts, or that has no value yet.
 pub(super) fn cut_name(text: &[u8], from: usize) -> Option<usize> {
-    let is_between = |it: &&u8| matches!(it, b' ' | b'\t' | b'"' | b'\'' | b'\\' | b':' | b'=');
+    let is_between = |it: &&u8| is_opening(**it) || matches!(it, b':' | b'*' | b'|' | b'>');
     let between = text[from..].iter().rev().take(8).take_while(is_between).count();
     let name = name_before(text, text.len() - between);
     let is_cut = if between == 0 { may_become_secret } else { is_secret_name };

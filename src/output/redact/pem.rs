@@ -22,6 +22,9 @@ const LINE_BYTES_MAX: usize = 4096;
 /// What a line of a key has at least: this many characters of base64 at its end.
 const LINE_BYTES_MIN: usize = 16;
 
+/// What a whole key in base64 has at least, behind its first characters.
+const ENCODED_BYTES_MIN: usize = 40;
+
 /// What follows the first words of a key.
 pub(super) enum Key {
     No,
@@ -35,6 +38,9 @@ pub(super) enum Key {
 pub(super) fn key(prefix: &[u8], body: &[u8]) -> Key {
     if prefix.starts_with(b"PuTTY") {
         return putty(body);
+    }
+    if prefix.starts_with(b"LS0t") {
+        return base64(body);
     }
     let label = &body[..body.len().min(LABEL_BYTES_MAX)];
     let label = &label[..label.iter().position(|it| !is_of_label(*it)).unwrap_or(label.len())];
@@ -82,6 +88,38 @@ fn putty(body: &[u8]) -> Key {
     let start = line.len() + feed;
     let length = start + lines(&block[start..]);
     Key::Yes(length, length < body.len())
+}
+
+/// A whole key in base64, which may be printed in lines.
+fn base64(body: &[u8]) -> Key {
+    let block = &body[..body.len().min(PEM_BYTES_MAX)];
+    let length = |at: usize| block[at..].iter().take_while(|it| is_base64(**it)).count();
+    let mut end = length(0);
+    if end < ENCODED_BYTES_MIN {
+        return if end == body.len() { Key::Cut(true) } else { Key::No };
+    }
+    loop {
+        let (rest, feed) = next_line(&block[end..block.len().min(end + MARGIN_BYTES_MAX)]);
+        if !rest.is_empty() || feed == 0 {
+            break;
+        }
+        let spaces = block[end + feed..].iter().take_while(|it| **it == b' ').count();
+        let line = length(end + feed + spaces);
+        let next = end + feed + spaces + line;
+        let is_last = next == block.len() || (line > 0 && line % 4 == 0);
+        if !(line >= LINE_BYTES_MIN || is_last) || block.get(next).is_some_and(|it| *it > b' ') {
+            break;
+        }
+        end = next;
+        if line < LINE_BYTES_MIN {
+            break;
+        }
+    }
+    Key::Yes(end, end < body.len())
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+/=".contains(&byte)
 }
 
 /// How far the lines of a key go; the first is the rest of the line of its first words.
@@ -142,8 +180,7 @@ fn next_line(text: &[u8]) -> (&[u8], usize) {
 
 /// Where the base64 at the end of a line begins.
 fn margin_length(line: &[u8]) -> usize {
-    let is_base64 = |it: &&u8| it.is_ascii_alphanumeric() || b"+/=".contains(it);
-    let base64 = line.iter().rev().take_while(is_base64).count();
+    let base64 = line.iter().rev().take_while(|it| is_base64(**it)).count();
     // The mark of an added line is a character of base64, too.
     let is_mark = base64 == line.len() && line.first() == Some(&b'+');
     let margin = line.len() - base64 + usize::from(is_mark);

@@ -55,6 +55,9 @@ fn secret(dice: &mut Dice, body: Body, prefix: &str) -> (String, String) {
             let text = format!("{prefix}{head}\nPrivate-Lines: 1\n{body}\nPrivate-MAC: {mac}");
             (String::new(), text)
         }
+        Body::Pem if prefix.starts_with("LS0t") => {
+            (String::new(), format!("{prefix}{}", dice.run(Class::Alnum, 60)))
+        }
         Body::Pem => {
             let lines: Vec<String> = (0..3).map(|_| dice.run(Class::Alnum, 24)).collect();
             let (kind, body) = (["", "RSA "][dice.next(2)], lines.join("\n"));

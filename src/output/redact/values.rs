@@ -12,6 +12,9 @@ const VALUE_BYTES_MIN: usize = 6;
 /// Longest value in quotes.
 const QUOTED_BYTES_MAX: usize = 512;
 
+/// Deepest indentation of a value on a line of its own.
+const MARGIN_BYTES_MAX: usize = 64;
+
 /// How much of a value is looked at, in bytes.
 const SAMPLE_BYTES: usize = 256;
 
@@ -62,11 +65,30 @@ pub(super) struct Value {
     pub(super) is_open: bool,
 }
 
+/// The length of what may be in front of a value: the end of bold text, spaces, the mark and the
+/// indentation of a block in YAML, and the kind of a literal.
+fn length_in_front(text: &[u8]) -> usize {
+    let spaces = |at: usize, most: usize| {
+        text[at..].iter().take(most).take_while(|it| b" \t".contains(it)).count()
+    };
+    let mut at = if text.starts_with(b"**") { 2 } else { 0 };
+    at += spaces(at, 8);
+    let mark = text[at..].iter().take(3).take_while(|it| b"|>+-".contains(it)).count();
+    let feed = text[at + mark..].iter().take(2).take_while(|it| b"\r\n".contains(it)).count();
+    let next = at + mark + feed;
+    let next = next + spaces(next, MARGIN_BYTES_MAX);
+    let is_quote = |at: usize| text.get(at).is_some_and(|it| b"\"'`".contains(it));
+    if feed > 0 && (mark > 0 || is_quote(next)) {
+        at = next;
+    }
+    let is_kind = text.get(at).is_some_and(|it| b"bBrRuUfF".contains(it)) && is_quote(at + 1);
+    at + usize::from(is_kind)
+}
+
 /// The value that begins here or behind spaces. `class` is what it consists of without quotes.
 pub(super) fn value(runs: &mut Runs, from: usize, class: Class) -> Value {
     let text = runs.text;
-    let spaces = text[from..].iter().take(8).take_while(|it| b" \t".contains(it)).count();
-    let start = from + spaces;
+    let start = from + length_in_front(&text[from..]);
     let slashes = text[start..].iter().take(8).take_while(|it| **it == b'\\').count();
     let Some(quote) = text.get(start + slashes).filter(|it| b"\"'`".contains(it)) else {
         let end = runs.end(class, start);

@@ -155,6 +155,15 @@ fn a_value_behind_the_name_of_a_secret_is_found() {
         "https://bob@corp.com:[s3cretpw]@host",
         r#"{"name": "DB_PASSWORD", "value": "[s3cr3tpwx]"}"#,
         "<password>[s3cr3tpwx]</password>",
+        "password: |\n    [Zk39fjQ0xLmP82vB]\n",
+        "token: >-\r\n  [Zk39fjQ0xLmP82vB]",
+        "{ password:\n    '[s3cr3tpwx]' }",
+        "| DB_PASSWORD | [Zk39fjQ0xLmP82vB] |",
+        "|  SecretAccessKey  |  [wJalrXUtnFEMI/K7MDENG/bPxRfiCYzz0011zkey]  |",
+        "- **API token:** `[Zk39fjQ0xLmP82vB]`",
+        "**Token**: [Zk39fjQ0xLmP82vB]",
+        "{b'password': b'[s3cr3tpwx]'}",
+        "(('DB_PASSWORD', '[Zk39fjQ0xLmP82vB]'), 1)",
         "heroku_id = [0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0]",
         "Basic [dXNlcjpwYXNzd29yZA==]",
     ] {
@@ -216,6 +225,10 @@ fn what_only_looks_like_a_secret_stays() {
         "nextPageToken: \"Zk39fjQ0xLmP82vB\"",
         "-----BEGIN CERTIFICATE-----\nMII",
         "AUTH_METHOD=oauth2",
+        r#"["password","address1","token","oauth2Token1"]"#,
+        "| password | string | token | sha256sum |",
+        "echo $PASSWORD | sha256sum",
+        "password: |\n  the words of a text",
     ] {
         assert_eq!(finder.search(text.as_bytes(), 0).found, [], "{text}");
     }
@@ -274,6 +287,19 @@ fn private_keys_are_found_with_something_in_front_of_their_lines() {
         let text: Vec<_> = without_end.iter().enumerate().map(|(at, it)| margin(at) + it).collect();
         let out = redacted(&finder, &text.join("\n"));
         assert!(out.contains("done") && !out.contains("k3jH"), "{text:?}: {out:?}");
+    }
+}
+
+#[test]
+fn private_keys_in_base64_are_found_in_lines() {
+    let finder = SecretFinder::new(&[]);
+    let line = "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJzdHV2d3h5ejAx\n";
+    let head = ["LS0tLS1CRUdJTiBS", "U0EgUFJJVkFURSBLRVktLS0tLQ"].concat();
+    for indent in ["", "      "] {
+        let lines = format!("{indent}{line}").repeat(9);
+        let text = format!("key: {head}{line}{lines}{indent}QUJDRA==\nkind: Secret of the cluster");
+        let out = redacted(&finder, &text);
+        assert_eq!(out, "key: [REDACTED:private-key]\nkind: Secret of the cluster");
     }
 }
 
