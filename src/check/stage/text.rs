@@ -7,7 +7,6 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use crate::check::counted;
 use crate::check::{Limit, Note, TextUpdate};
 use crate::facts::{AnswerText, BoundedId, Facts, OpenHalf, TextFact, TextKind};
 use crate::profile::{FinalText, Profile, TextDeltas, TextMode};
@@ -216,8 +215,12 @@ impl<'p> TextCheck<'p> {
     fn correct<'f>(&mut self, whole: &'f str, updates: &mut TextUpdates<'f>) {
         self.is_answer_in_doubt = true;
         match self.segment.rest_of(whole) {
-            Some(rest) => updates.push(TextUpdate::Chunk(Cow::Borrowed(rest))),
-            None => updates.push(TextUpdate::Replaced(whole)),
+            Some(rest) => self.push(Cow::Borrowed(rest), updates),
+            None => {
+                self.answer.truncate(std::mem::take(&mut self.segment_start));
+                self.answer.push(whole);
+                updates.push(TextUpdate::Replaced(whole));
+            }
         }
     }
 
@@ -357,14 +360,6 @@ impl<'p> TextCheck<'p> {
     /// What is doubtful in the text of a turn that succeeded and has ended. `is_incomplete` says
     /// that the event that ends it lacks something.
     pub(crate) fn doubts(&self, is_incomplete: bool) -> impl Iterator<Item = Diagnostic> + use<> {
-        let Unfinished { count, line, .. } = self.unfinished;
-        let unfinished = (count > 0).then(|| {
-            let texts = counted(count, "text");
-            let verb = if count == 1 { "was" } else { "were" };
-            let message =
-                format!("the run succeeded, but {texts} {verb} never completed (deltas only)");
-            Diagnostic::new(Rule::UnfinishedText, message).related(line)
-        });
         let is_nothing = self.answer.length() == 0;
         let is_empty = match self.is_final_text_empty {
             Some(true) => is_nothing || self.has_call_ended,
@@ -376,7 +371,7 @@ impl<'p> TextCheck<'p> {
         let empty = is_empty.then(|| {
             Diagnostic::new(Rule::EmptyAnswer, "the run succeeded, but its answer is empty")
         });
-        unfinished.into_iter().chain(empty)
+        self.unfinished.diagnostic().into_iter().chain(empty)
     }
 
     /// Closes what is open at the end of the stream.

@@ -1,5 +1,9 @@
 //! Texts that came only in part.
 
+use crate::check::counted;
+use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
+
 /// Segments of deltas that no whole text closed.
 #[derive(Debug, Default)]
 pub(super) struct Unfinished {
@@ -8,4 +12,16 @@ pub(super) struct Unfinished {
     pub(super) line: u64,
     /// Whether the last segment is one, and its whole text may still come.
     pub(super) is_waiting: bool,
+}
+
+impl Unfinished {
+    /// For a run that succeeded.
+    pub(super) fn diagnostic(&self) -> Option<Diagnostic> {
+        let Self { count, line, .. } = *self;
+        let texts = counted(count, "text");
+        let verb = if count == 1 { "was" } else { "were" };
+        let message =
+            format!("the run succeeded, but {texts} {verb} never completed (deltas only)");
+        (count > 0).then(|| Diagnostic::new(Rule::UnfinishedText, message).related(line))
+    }
 }
