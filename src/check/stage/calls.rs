@@ -150,8 +150,7 @@ impl<'p> CallTable<'p> {
             return (again, Some(diagnostic));
         }
         let same = call.same.as_ref().map(|same| self.hash(same));
-        let may_repeat = call.may_repeat;
-        let is_same = |ended: &EndedCall| same.map_or(may_repeat, |_| ended.same == same);
+        let is_same = |ended: &EndedCall| same.is_some() && ended.same == same;
         if self.ended.get(&key).is_some_and(is_same) {
             return (None, None);
         }
