@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use crate::json::JsonRef;
-use crate::limits::{DETECTION_BYTES_MAX, DETECTION_EVENTS_MAX};
+use crate::limits::{DETECTION_BYTES_MAX, DETECTION_EVENTS_MAX, LINE_BYTES_MAX};
 use crate::profile::EventRule;
 use crate::profile::builtin::DETECT;
 use crate::stream::{Ending, Line, glued_events, parse_line};
@@ -149,20 +149,17 @@ impl Detector {
     /// Reads the complete lines in `bytes`, which is the stream so far, and calls `on_event` for
     /// each event. True once the agent is known, or enough was read.
     pub(crate) fn observe(&mut self, bytes: &[u8], mut on_event: impl FnMut()) -> bool {
-        let is_long = bytes.len() >= DETECTION_BYTES_MAX;
-        let bytes = &bytes[..bytes.len().min(DETECTION_BYTES_MAX)];
         while !self.is_over
             && let Some(found) = memchr::memchr(b'\n', &bytes[self.searched..])
         {
             let end = self.searched + found;
             self.line(&bytes[self.at..end], &mut on_event);
             (self.at, self.searched) = (end + 1, end + 1);
+            self.is_over |= self.at >= DETECTION_BYTES_MAX;
         }
         self.searched = bytes.len();
-        if is_long && !self.is_over {
-            self.line(&bytes[self.at..], &mut on_event);
-            self.is_over = true;
-        }
+        // A line may be as long as the check allows.
+        self.is_over |= (bytes.len() - self.at) as u64 >= LINE_BYTES_MAX;
         self.is_over
     }
 

@@ -214,13 +214,12 @@ impl<'p> TextCheck<'p> {
     /// The whole text counts: it adds what the last deltas lack, or replaces them all.
     fn correct<'f>(&mut self, whole: &'f str, updates: &mut TextUpdates<'f>) {
         self.is_answer_in_doubt = true;
-        match self.segment.rest_of(whole) {
-            Some(rest) => self.push(Cow::Borrowed(rest), updates),
-            None => {
-                self.answer.truncate(std::mem::take(&mut self.segment_start));
-                self.answer.push(whole);
-                updates.push(TextUpdate::Replaced(whole));
-            }
+        if let Some(rest) = self.segment.rest_of(whole) {
+            self.push(Cow::Borrowed(rest), updates);
+        } else {
+            self.answer.truncate(std::mem::take(&mut self.segment_start));
+            self.answer.push(whole);
+            updates.push(TextUpdate::Replaced(whole));
         }
     }
 

@@ -11,8 +11,29 @@ use crate::limits::TEXT_BYTES_MAX;
 pub(super) struct BoundedText {
     kept: Vec<u8>,
     length: u64,
-    /// The result does not depend on how the bytes are cut into chunks.
-    beyond: DefaultHasher,
+    beyond: Beyond,
+}
+
+/// The bytes beyond what is kept, as hashes. They do not depend on how the bytes are cut into
+/// chunks.
+#[derive(Debug, Clone, Default)]
+struct Beyond {
+    all: DefaultHasher,
+    /// Without the white space at the end.
+    trimmed: DefaultHasher,
+}
+
+impl Beyond {
+    fn push(&mut self, bytes: &[u8]) {
+        let (solid, blank) = bytes.split_at(bytes.trim_ascii_end().len());
+        if !solid.is_empty() {
+            self.all.write(solid);
+            self.trimmed = self.all.clone();
+        }
+        if !blank.is_empty() {
+            self.all.write(blank);
+        }
+    }
 }
 
 impl BoundedText {
@@ -20,9 +41,7 @@ impl BoundedText {
         let room = TEXT_BYTES_MAX.saturating_sub(self.kept.len()).min(chunk.len());
         let (kept, beyond) = chunk.as_bytes().split_at(room);
         self.kept.extend_from_slice(kept);
-        if !beyond.is_empty() {
-            self.beyond.write(beyond);
-        }
+        self.beyond.push(beyond);
         self.length += chunk.len() as u64;
     }
 
@@ -40,7 +59,7 @@ impl BoundedText {
     pub(super) fn clear(&mut self) {
         self.kept.clear();
         self.length = 0;
-        self.beyond = DefaultHasher::default();
+        self.beyond = Beyond::default();
     }
 
     pub(super) fn length(&self) -> u64 {
@@ -90,7 +109,7 @@ impl BoundedText {
 pub(super) struct Mark {
     kept: usize,
     length: u64,
-    beyond: DefaultHasher,
+    beyond: Beyond,
 }
 
 /// A comparison of a text with another one, which comes in chunks.
@@ -100,16 +119,17 @@ struct Comparison<'t> {
     /// How many bytes of what is kept are equal, up to the first that differs.
     equal: usize,
     differs: bool,
-    /// Whether the other text has only white space behind what is equal.
+    /// Whether the other text, as far as it is compared with what is kept, has only white space
+    /// behind what is equal.
     ends_in_blanks: bool,
-    /// Of the other text: its length, and a hash of the bytes beyond.
+    /// Of the other text: its length, and the bytes beyond.
     length: u64,
-    beyond: DefaultHasher,
+    beyond: Beyond,
 }
 
 impl<'t> Comparison<'t> {
     fn new(text: &'t BoundedText, start: &'t Mark) -> Self {
-        let beyond = DefaultHasher::default();
+        let beyond = Beyond::default();
         let equal = start.kept;
         Self { text, start, equal, differs: false, ends_in_blanks: true, length: 0, beyond }
     }
@@ -131,16 +151,18 @@ impl<'t> Comparison<'t> {
         };
         self.equal += equal;
         self.differs = equal < start.len();
-        self.ends_in_blanks &= chunk.as_bytes()[equal..].iter().all(u8::is_ascii_whitespace);
-        if !beyond.is_empty() && !self.differs {
-            self.beyond.write(beyond);
-        }
+        self.ends_in_blanks &= start[equal..].iter().all(u8::is_ascii_whitespace);
+        self.beyond.push(beyond);
     }
 
     /// Whether both texts have only white space behind what is equal.
     fn differs_in_blanks(&self) -> bool {
         let rest = &self.text.kept[self.equal..];
-        self.ends_in_blanks && !self.text.overflowed() && rest.iter().all(u8::is_ascii_whitespace)
+        let hash = |beyond: &Beyond| beyond.trimmed.finish();
+        self.ends_in_blanks
+            && rest.iter().all(u8::is_ascii_whitespace)
+            && hash(&self.beyond) == hash(&self.text.beyond)
+            && self.start.length == self.start.kept as u64
     }
 
     fn finish(self) -> Option<Difference> {
@@ -151,8 +173,8 @@ impl<'t> Comparison<'t> {
             return Some(Difference { at, exact: true, lengths });
         }
         let is_start_kept = start.length == start.kept as u64;
-        let same =
-            lengths.0 == lengths.1 && (beyond.finish() == text.beyond.finish() || !is_start_kept);
+        let same = lengths.0 == lengths.1
+            && (beyond.all.finish() == text.beyond.all.finish() || !is_start_kept);
         (!same).then_some(Difference { at, exact: !text.overflowed(), lengths })
     }
 }
@@ -198,6 +220,28 @@ mod tests {
         assert_eq!(at("abc", "ab"), Some(2));
         assert_eq!(at("ab", "abc"), Some(2));
         assert_eq!(at("", ""), None);
+    }
+
+    /// Goal: white space at the end never counts, however long the texts are.
+    #[test]
+    fn texts_that_differ_in_white_space_at_the_end_are_equal() {
+        for length in [5, TEXT_BYTES_MAX - 1, TEXT_BYTES_MAX, TEXT_BYTES_MAX + 5] {
+            let solid = "a".repeat(length);
+            let ends = ["", "\n", " \n\n", "\nb", "b"];
+            for (one, other) in ends.iter().flat_map(|one| ends.map(|other| (one, other))) {
+                let (given, whole) =
+                    (format!("{solid}{other}"), text(&[&solid[..3], &solid[3..], one]));
+                let mark = Mark::default();
+                let mut comparison = Comparison::new(&whole, &mark);
+                comparison.push(&given);
+                let is_equal = comparison.differs_in_blanks() || comparison.finish().is_none();
+                assert_eq!(
+                    is_equal,
+                    one.trim_end() == other.trim_end(),
+                    "{length} {one:?} {other:?}"
+                );
+            }
+        }
     }
 
     /// Goal: texts that differ beyond the bound still differ, however they were cut into chunks.
