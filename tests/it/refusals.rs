@@ -60,6 +60,50 @@ fn it_counts_for_no_demand() {
     }
 }
 
+/// Claude rejects a call, and says on the next line that the user interrupted it.
+fn interrupted() -> Vec<u8> {
+    std::fs::read(root().join("fixtures/agents/claude/interrupted-call.ndjson")).unwrap()
+}
+
+#[test]
+fn every_output_says_that_it_was_interrupted() {
+    let stream = interrupted();
+    let flags = ["--strict", "--deny", "all-calls-refused"];
+    let (code, report) = printed(&flags, &stream);
+    assert!(code == 0 && report.contains("1 tool call (1 failed)"), "{report}");
+    let (_, log) = printed(&["--quiet", "--to", "text"], &stream);
+    assert!(
+        log.contains("Failed: run terminal command npm test (reported as rejected before)"),
+        "{log}"
+    );
+    let (_, events) = printed(&["--quiet", "--to", "events"], &stream);
+    let corrected = concat!(
+        r#"{"type":"call_corrected","call":1,"id":"toolu_01","tool":"Bash","kind":"command","#,
+        r#""detail":"npm test","outcome":"failed","line":4}"#,
+    );
+    assert!(events.lines().any(|line| line == corrected), "{events}");
+    let (code, report) = printed(&flags, events.as_bytes());
+    assert!(code == 0 && report.contains("1 tool call (1 failed)"), "{report}");
+    let (_, stats) = printed(&["--stats"], &stream);
+    assert!(stats.contains("  Bash      1       1        0     0 "), "{stats}");
+}
+
+#[test]
+fn an_interrupted_call_was_tried_and_failed() {
+    let stream = interrupted();
+    let demands = [
+        "limits.failed-calls = 0",
+        "expect.calls = [{ kind = \"command\", at-most = 0 }]",
+        "expect.calls = [{ kind = \"command\", last = \"succeeded\" }]",
+    ];
+    let file = tempfile::NamedTempFile::new().unwrap();
+    for demand in demands {
+        std::fs::write(file.path(), demand).unwrap();
+        let (code, report) = printed(&["--config", file.path().to_str().unwrap()], &stream);
+        assert_eq!(code, 1, "{demand}: {report}");
+    }
+}
+
 /// Counts the outcomes that an observer is told.
 #[derive(Default)]
 struct Told(CallCounts);
