@@ -51,9 +51,10 @@ pub mod cli;
 
 pub use check::{
     CallChange, CallCounts, CallRow, CallUpdate, CheckedEvent, Checker, CheckerBuilder,
-    Expectation, ExpectedCalls, FailureSign, Format, Limit, Limits, Note, Observer, Outcome,
-    ProducerExit, RunStats, Silence, SlowCall, StopReason, Stream, StreamStart, StreamSummary,
-    TextUpdate, ToolStats, UnknownKind, UnknownName, Verdict,
+    CompletedCall, Defect, Event, EventCall, EventKind, EventTime, Expectation, ExpectedCalls,
+    FailureSign, Figures, Format, Limit, Limits, Note, Observer, Outcome, ProducerExit, RunResult,
+    RunStats, Session, SessionFacts, Silence, SlowCall, StopReason, Stream, StreamStart,
+    StreamSummary, TextSegment, TextUpdate, ToolStats, UnknownKind, UnknownName, Verdict,
 };
 pub use error::Error;
 pub use facts::{CommandCounts, RunFacts, Usage};
@@ -61,7 +62,7 @@ pub use output::convert::{Conversion, To};
 pub use output::redact::{Redactor, SECRET_BYTES_MIN, SecretValue};
 pub use output::report::{Human, Json, Totals};
 pub use profile::detect::ProfileSource;
-pub use profile::{ActionKind, CallOutcome, ExitStatus, Reason};
+pub use profile::{ActionKind, CallOutcome, ExitStatus, NoticeKind, Reason};
 pub use rules::diagnostic::{Diagnostic, SchemaLocation};
 pub use rules::{Rule, Severity};
 

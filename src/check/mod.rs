@@ -7,6 +7,7 @@ mod answer;
 mod builder;
 mod contract;
 mod end_of_run;
+mod event;
 mod expectation;
 mod findings;
 mod globs;
@@ -14,6 +15,7 @@ mod note;
 mod observer;
 mod paths;
 mod run;
+mod run_model;
 mod stage;
 mod stats;
 mod stream;
@@ -38,12 +40,17 @@ pub(crate) use answer::Answer;
 pub use builder::CheckerBuilder;
 pub(crate) use contract::{Contract, Contracts};
 pub use end_of_run::{ProducerExit, StopReason};
+pub use event::{
+    CompletedCall, Defect, Event, EventCall, EventKind, EventTime, Figures, RunResult, Session,
+    SessionFacts, TextSegment,
+};
 pub use expectation::{Expectation, ExpectedCalls, Limits};
 #[cfg(feature = "cli")]
 pub(crate) use globs::Globs;
 pub(crate) use note::counted;
 pub use note::{FailureSign, Limit, Note};
 pub use observer::{CallChange, CallUpdate, CheckedEvent, Observer, StreamStart, TextUpdate};
+pub(crate) use run_model::RunModel;
 pub(crate) use stage::actions::Action;
 pub use stage::calls::{CallCounts, CallRow};
 #[cfg(feature = "cli")]

@@ -17,7 +17,7 @@ use crate::profile::detect::ProfileSource;
 use crate::rules::Severity;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
-use crate::stream::{ArraySplitter, Block, Event, Line, LineParser};
+use crate::stream::{ArraySplitter, Block, Line, LineParser, ParsedEvent};
 
 /// What one stream of an agent leaves for the next: the rules of its tags, the shapes of its
 /// lines.
@@ -148,7 +148,7 @@ impl<'c> StreamCheck<'c> {
         &mut self,
         begin: u64,
         line: &Line<'_>,
-        event: &Event<'_>,
+        event: &ParsedEvent<'_>,
         out: &mut dyn Observer,
     ) -> Result<(), Error> {
         let contract = self.contract;

@@ -19,7 +19,7 @@ use crate::profile::{
     TextMode, ToolName,
 };
 use crate::rules::Rule;
-use crate::stream::Event;
+use crate::stream::ParsedEvent;
 
 /// Reads facts out of events; remembers the rules of tags, for one profile.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl FactReader {
     }
 
     /// Which facts an event has, and where their values are.
-    pub(crate) fn plan<'e>(&mut self, profile: &Profile, event: &'e Event<'_>) -> Plan<'e> {
+    pub(crate) fn plan<'e>(&mut self, profile: &Profile, event: &'e ParsedEvent<'_>) -> Plan<'e> {
         let root = event.root();
         let rules = self.tags.rules(profile, root);
         let applies = |rules: &[OpenRule]| rules.iter().any(|open| open.when.hold(root));
@@ -332,7 +332,7 @@ fn group<'e>(paths: &[Path], scope: Scope<'e>) -> SmallVec<[Option<JsonRef<'e>>;
     paths.iter().map(|path| path.find(scope).filter(is_name)).collect()
 }
 
-fn end<'e>(profile: &Profile, rules: &TagRules, event: &'e Event<'_>) -> Option<RunEnd<'e>> {
+fn end<'e>(profile: &Profile, rules: &TagRules, event: &'e ParsedEvent<'_>) -> Option<RunEnd<'e>> {
     let (root, terminal) = (event.root(), &profile.end);
     let open = rules.terminal.iter().find(|open| open.when.hold(root))?;
     let rule = &terminal.rules[open.rule];

@@ -8,7 +8,7 @@ use crate::json::{
     Cursor, DIGITS_MAX, Doc, ENTRIES_NOTED, JsonRef, Kind, decimal, digits, string_end, unescaped,
 };
 use crate::limits::{SHAPE_BYTES_MAX, SHAPES_MAX, SLOTS_MAX};
-use crate::stream::{Block, Ending, Event, Line};
+use crate::stream::{Block, Ending, Line, ParsedEvent};
 
 /// Tries without a use of what they learned, before tries become rare.
 const LEARNED_MAX: u32 = 64;
@@ -169,7 +169,7 @@ impl Shapes {
     }
 
     /// Whether it may pay to learn the shape of an event, so that it is worth being validated.
-    pub(crate) fn has_budget(&self, event: &Event<'_>, plan: &Plan<'_>) -> bool {
+    pub(crate) fn has_budget(&self, event: &ParsedEvent<'_>, plan: &Plan<'_>) -> bool {
         event.json.doc().is_some_and(|doc| fits(doc, plan)) && self.budget.is_left()
     }
 
@@ -178,7 +178,7 @@ impl Shapes {
     pub(crate) fn learn(
         &mut self,
         line: &Line<'_>,
-        event: &Event<'_>,
+        event: &ParsedEvent<'_>,
         plan: &Plan<'_>,
         unknown_members: &[String],
     ) {

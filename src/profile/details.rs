@@ -45,7 +45,8 @@ pub(crate) struct NoticeRule {
 /// What a notice is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum NoticeKind {
+#[non_exhaustive]
+pub enum NoticeKind {
     /// What the user asks for.
     Prompt,
     /// The agent tries a request again.

@@ -38,9 +38,8 @@ pub(crate) use actions::{ActionRule, ActionRules};
 pub(crate) use builtin::DEFAULT;
 pub(crate) use calls::{BackgroundRule, CallRule, CallRules, OpenAtEnd, ToolName, WithoutStart};
 pub(crate) use defects::DefectRule;
-pub(crate) use details::{
-    CallDuration, NoticeKind, NoticeRule, ResultRule, ThinkingMode, ThinkingRule,
-};
+pub use details::NoticeKind;
+pub(crate) use details::{CallDuration, NoticeRule, ResultRule, ThinkingMode, ThinkingRule};
 pub(crate) use end::{EndRules, RunOutcome, RunProgress, TerminalOutcome, TerminalPolicy};
 pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
 pub(crate) use load::read_json;

@@ -10,7 +10,7 @@ use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::shown;
 
 #[derive(Debug)]
-pub(crate) struct Event<'a> {
+pub(crate) struct ParsedEvent<'a> {
     /// The number of its line, from 1.
     pub(crate) line: u64,
     /// The offset of its first byte in the stream, from 0.
@@ -23,7 +23,7 @@ pub(crate) struct Event<'a> {
     pub(super) duplicate_keys: BTreeSet<String>,
 }
 
-impl Event<'_> {
+impl ParsedEvent<'_> {
     pub(crate) fn root(&self) -> JsonRef<'_> {
         self.json.root()
     }

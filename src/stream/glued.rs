@@ -1,13 +1,13 @@
 //! Events behind other text on the same line: a warning without a newline, a log prefix.
 
-use super::{Event, Line, parse_line};
+use super::{Line, ParsedEvent, parse_line};
 use crate::limits::GLUED_OBJECTS_MAX;
 
 /// An event behind other text.
 pub(crate) struct GluedEvent<'a> {
     pub(crate) before: &'a str,
     pub(crate) line: Line<'a>,
-    pub(crate) event: Event<'a>,
+    pub(crate) event: ParsedEvent<'a>,
 }
 
 /// The objects that reach from a place behind the start of the line to its end, the longest first;

@@ -1,7 +1,7 @@
 //! From bytes to lines to events.
 //!
 //! Bytes are cut into lines in one place, [`LineBuffer`]; [`ArraySplitter`] makes lines of one JSON
-//! array. A line that is one JSON object is an [`Event`]; anything else is a [`LineDefect`], which
+//! array. A line that is one JSON object is an [`ParsedEvent`]; anything else is a [`LineDefect`], which
 //! is data: the check decides what it means.
 
 mod array;
@@ -17,7 +17,7 @@ pub(crate) use array::ArraySplitter;
 #[cfg(feature = "cli")]
 pub(crate) use array::is_array;
 pub(crate) use defect::{BYTE_ORDER_MARK, LineDefect};
-pub(crate) use event::Event;
+pub(crate) use event::ParsedEvent;
 pub(crate) use framing::{Framing, SSE_FIELDS};
 pub(crate) use glued::{GluedEvent, glued_events};
 pub(crate) use line::{Block, Ending, Line};

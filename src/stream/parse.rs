@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::defect::{LineDefect, PlainObject, read_object, without_byte_order_mark};
-use super::{Block, Ending, Event, Line};
+use super::{Block, Ending, Line, ParsedEvent};
 use crate::json::{self, Kind, ParsedJson, Repaired, TREE_BYTES_MAX, Tape, duplicate_keys};
 use crate::limits::DUPLICATES_PER_LINE_MAX;
 
@@ -17,7 +17,7 @@ use crate::limits::DUPLICATES_PER_LINE_MAX;
 /// newline, and duplicate keys are no such defects.
 ///
 /// Source: NDJSON 1.0.0 §3.1, RFC 8259; contract S1 and N1.
-pub(crate) fn parse_line<'a>(line: &Line<'a>) -> Result<Event<'a>, LineDefect> {
+pub(crate) fn parse_line<'a>(line: &Line<'a>) -> Result<ParsedEvent<'a>, LineDefect> {
     if line.is_too_long() {
         return Err(LineDefect::TooLong);
     }
@@ -31,7 +31,7 @@ pub(crate) fn parse_line<'a>(line: &Line<'a>) -> Result<Event<'a>, LineDefect> {
     })?;
     let PlainObject { text, lone_halves, value, duplicate_keys } = object;
     let json = ParsedJson::Tree(value);
-    Ok(Event { line: line.number, offset, text, lone_halves, json, duplicate_keys })
+    Ok(ParsedEvent { line: line.number, offset, text, lone_halves, json, duplicate_keys })
 }
 
 /// Reads the lines of a block; what it needs for one line serves the next.
@@ -60,7 +60,7 @@ impl LineParser {
     pub(crate) fn next<'s, 'a: 's>(
         &'s mut self,
         block: &mut Block<'a>,
-    ) -> Option<(Line<'a>, Result<Event<'s>, LineDefect>)> {
+    ) -> Option<(Line<'a>, Result<ParsedEvent<'s>, LineDefect>)> {
         if self.is_plain {
             return block.next().map(|line| (line, parse_line(&line)));
         }
@@ -79,7 +79,10 @@ impl LineParser {
     }
 
     /// A line next to one that is not UTF-8, or the last one, which may be cut.
-    pub(crate) fn read<'s, 'a: 's>(&'s mut self, line: &Line<'a>) -> Result<Event<'s>, LineDefect> {
+    pub(crate) fn read<'s, 'a: 's>(
+        &'s mut self,
+        line: &Line<'a>,
+    ) -> Result<ParsedEvent<'s>, LineDefect> {
         if line.text().is_some_and(|text| self.tape.read(line.padded, text.len())) {
             return self.event(line);
         }
@@ -87,7 +90,7 @@ impl LineParser {
     }
 
     /// A line that the tape refuses. Gives the tape's memory back first: a tree needs it.
-    fn plainly<'s, 'a: 's>(&'s mut self, line: &Line<'a>) -> Result<Event<'s>, LineDefect> {
+    fn plainly<'s, 'a: 's>(&'s mut self, line: &Line<'a>) -> Result<ParsedEvent<'s>, LineDefect> {
         let Self { tape, repaired, .. } = self;
         tape.forget();
         let (text, offset) = without_byte_order_mark(line);
@@ -103,13 +106,13 @@ impl LineParser {
             let json = ParsedJson::Tape(tape.doc(text));
             let text = Cow::Borrowed(text);
             let line = line.number;
-            return Ok(Event { line, offset, text, lone_halves, json, duplicate_keys });
+            return Ok(ParsedEvent { line, offset, text, lone_halves, json, duplicate_keys });
         }
         parse_line(line)
     }
 
     /// The event of a line that the tape has read.
-    fn event<'s, 'a: 's>(&'s self, line: &Line<'a>) -> Result<Event<'s>, LineDefect> {
+    fn event<'s, 'a: 's>(&'s self, line: &Line<'a>) -> Result<ParsedEvent<'s>, LineDefect> {
         if let Some(text) = line.text()
             && let doc = self.tape.doc(text)
             && doc.root().kind() == Kind::Object
@@ -117,7 +120,7 @@ impl LineParser {
             let (line, offset) = (line.number, line.offset);
             let json = ParsedJson::Tape(doc);
             let (text, duplicate_keys) = (Cow::Borrowed(text), BTreeSet::new());
-            return Ok(Event { line, offset, text, lone_halves: None, json, duplicate_keys });
+            return Ok(ParsedEvent { line, offset, text, lone_halves: None, json, duplicate_keys });
         }
         parse_line(line)
     }

@@ -9,7 +9,7 @@ use crate::profile::detect::{self, Author, DetectRules, ProfileSource};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
-use crate::stream::Event;
+use crate::stream::ParsedEvent;
 
 /// Reads the first events of a stream.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl<'c> FirstEvents<'c> {
     /// `is_known` says whether the profile has events of this kind.
     pub(crate) fn observe(
         &mut self,
-        event: &Event<'_>,
+        event: &ParsedEvent<'_>,
         is_known: bool,
         found: &mut Vec<Diagnostic>,
     ) {

@@ -9,7 +9,8 @@ use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
 use crate::stream::{
-    ArraySplitter, BYTE_ORDER_MARK, Event, Framing, GluedEvent, Line, LineDefect, glued_events,
+    ArraySplitter, BYTE_ORDER_MARK, Framing, GluedEvent, Line, LineDefect, ParsedEvent,
+    glued_events,
 };
 
 /// Decides for each line whether it is an event.
@@ -82,10 +83,10 @@ impl<'c> LineCheck<'c> {
     pub(crate) fn accept<'a>(
         &mut self,
         line: Line<'a>,
-        parsed: Result<Event<'a>, LineDefect>,
+        parsed: Result<ParsedEvent<'a>, LineDefect>,
         facts: &mut FactReader,
         findings: &mut Findings<'_>,
-    ) -> Option<(Line<'a>, Event<'a>)> {
+    ) -> Option<(Line<'a>, ParsedEvent<'a>)> {
         self.lines += 1;
         if self.framing == Framing::ArrayWanted {
             self.framing = self.framing.observe(&line, parsed.is_ok());
@@ -135,9 +136,9 @@ impl<'c> LineCheck<'c> {
     fn event<'a>(
         &mut self,
         line: Line<'a>,
-        event: Event<'a>,
+        event: ParsedEvent<'a>,
         findings: &mut Findings<'_>,
-    ) -> (Line<'a>, Event<'a>) {
+    ) -> (Line<'a>, ParsedEvent<'a>) {
         findings.pending.extend(event.defects(&line));
         self.framing = self.framing.observe(&line, true);
         findings.is_last_line_lost = false;

@@ -7,10 +7,10 @@ use crate::limits::{MESSAGE_BYTES_MAX, VIOLATION_DETAIL_BYTES_MAX};
 use crate::rules::Rule;
 use crate::rules::diagnostic::{Diagnostic, SchemaLocation};
 use crate::rules::escape::clipped;
-use crate::stream::Event;
+use crate::stream::ParsedEvent;
 
 /// Whether an event that is not the first satisfies the schemas.
-pub(crate) fn holds(contract: &Contract, event: &Event<'_>, tag: &str) -> bool {
+pub(crate) fn holds(contract: &Contract, event: &ParsedEvent<'_>, tag: &str) -> bool {
     contract.schemas(tag, false).all(|schema| schema.is_valid(&event.json))
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn holds(contract: &Contract, event: &Event<'_>, tag: &str) -> bool {
 /// When a schema cannot be evaluated.
 pub(crate) fn validate(
     contract: &Contract,
-    event: &Event<'_>,
+    event: &ParsedEvent<'_>,
     tag: &str,
     is_first: bool,
     found: &mut Vec<Diagnostic>,

@@ -4,9 +4,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::normal::{NormalCall, NormalEvent, NormalFigures, RunResult};
-use super::normal_target::{EventTime, NormalTarget};
+use super::normal_target::NormalTarget;
 use super::open_calls::UNKNOWN_TOOL;
+use crate::check::{
+    CompletedCall, Event, EventCall, EventKind, EventTime, Figures, Outcome, RunResult, Session,
+    TextSegment,
+};
 
 /// The only run: its id only has to differ from that of other runs of the same thread.
 const RUN_ID: &str = "run-1";
@@ -77,9 +80,9 @@ impl AgUiEvents {
         }
     }
 
-    fn call(call: &NormalCall<'_>, writer: &mut Writer<'_>) {
+    fn call(call: &EventCall<'_>, writer: &mut Writer<'_>) {
         let id = call_id(call);
-        let tool = call.tool.unwrap_or(UNKNOWN_TOOL);
+        let tool = call.tool.as_deref().unwrap_or(UNKNOWN_TOOL);
         writer.write("TOOL_CALL_START", json!({"toolCallId": id, "toolCallName": tool}));
         if let Some(arguments) = &call.arguments {
             let args = json!({"toolCallId": id, "delta": arguments.to_string()});
@@ -91,7 +94,7 @@ impl AgUiEvents {
     fn end(&mut self, result: &RunResult<'_>, writer: &mut Writer<'_>) {
         self.close(writer);
         let usage = [usage(&result.figures)];
-        if result.has_succeeded {
+        if result.outcome == Outcome::Succeeded {
             let result = serde_json::to_value(result).unwrap_or_default();
             writer.write(
                 "RUN_FINISHED",
@@ -99,8 +102,8 @@ impl AgUiEvents {
                     "outcome": {"type": "success"}, "usage": usage}),
             );
         } else {
-            let code = result.reason.filter(|_| result.outcome == "failed");
-            let code = code.map_or(result.outcome, |reason| reason.name());
+            let code = result.reason.filter(|_| result.outcome == Outcome::Failed);
+            let code = code.map_or(result.outcome.name(), |reason| reason.name());
             let message = result.failure();
             writer.write("RUN_ERROR", json!({"message": message, "code": code, "usage": usage}));
         }
@@ -108,56 +111,56 @@ impl AgUiEvents {
 }
 
 impl NormalTarget for AgUiEvents {
-    fn event(&mut self, at: EventTime, event: &NormalEvent<'_>, out: &mut String) {
-        let writer = &mut Writer { at, out };
-        match event {
-            NormalEvent::Session { session, .. } => {
-                if let Some(id) = session.session_id {
-                    id.clone_into(&mut self.thread);
+    fn event(&mut self, event: &Event<'_>, out: &mut String) {
+        let writer = &mut Writer { at: event.at, out };
+        match &event.kind {
+            EventKind::Session(Session { session, .. }) => {
+                if let Some(id) = &session.session_id {
+                    self.thread = id.to_string();
                 }
                 let thread = &self.thread;
                 writer.write("RUN_STARTED", json!({"threadId": thread, "runId": RUN_ID}));
             }
-            NormalEvent::TextDelta { text, .. } => self.delta(text, writer),
-            NormalEvent::Text { text, is_repeated, .. } => {
+            EventKind::TextDelta { text, .. } => self.delta(text, writer),
+            EventKind::Text(TextSegment { text, is_repeated, .. }) => {
                 if !is_repeated {
                     self.close(writer);
-                    self.delta(text.unwrap_or_default(), writer);
+                    self.delta(text.as_deref().unwrap_or_default(), writer);
                 }
                 self.close(writer);
             }
-            NormalEvent::CallStarted(call) => {
+            EventKind::CallStarted(call) => {
                 self.close(writer);
                 Self::call(call, writer);
             }
-            NormalEvent::CallCompleted { call, outcome, result, .. } => {
+            EventKind::CallCompleted(CompletedCall { call, outcome, result, .. }) => {
                 self.close(writer);
-                let message_id = format!("result-{}", call.call);
+                let message_id = format!("result-{}", call.number);
                 writer.write(
                     "TOOL_CALL_RESULT",
                     json!({"messageId": message_id, "toolCallId": call_id(call),
-                        "content": result.unwrap_or(outcome), "role": "tool"}),
+                        "content": result.as_deref().unwrap_or(outcome.name()), "role": "tool"}),
                 );
             }
-            NormalEvent::ThinkingDelta { block, text } => self.reasoning(*block, text, writer),
-            NormalEvent::ThinkingEnd { block } => self.close_reasoning(*block, writer),
-            NormalEvent::TextAbandoned { .. } => {
+            EventKind::ThinkingDelta { block, text } => self.reasoning(*block, text, writer),
+            EventKind::ThinkingEnd { block } => self.close_reasoning(*block, writer),
+            EventKind::TextAbandoned { .. } => {
                 let message_id = self.message_id();
                 self.close(writer);
                 let value = json!({"messageId": message_id});
                 writer.write("CUSTOM", json!({"name": "text_abandoned", "value": value}));
             }
-            NormalEvent::End(result) | NormalEvent::Cut(result) => self.end(result, writer),
-            NormalEvent::SessionChanged(_)
-            | NormalEvent::Turn { .. }
-            | NormalEvent::Answer { .. }
-            | NormalEvent::CallUpdated(_)
-            | NormalEvent::CallCorrected { .. }
-            | NormalEvent::CallUnfinished(_)
-            | NormalEvent::Notice { .. }
-            | NormalEvent::Error { .. }
-            | NormalEvent::Usage(_)
-            | NormalEvent::Defect { .. } => {
+            EventKind::End(result) | EventKind::Cut(result) => self.end(result, writer),
+            EventKind::SessionChanged(_)
+            | EventKind::Turn { .. }
+            | EventKind::Answer { .. }
+            | EventKind::CallUpdated(_)
+            | EventKind::CallCorrected { .. }
+            | EventKind::CallUnfinished(_)
+            | EventKind::Notice { .. }
+            | EventKind::Error { .. }
+            | EventKind::Usage(_)
+            | EventKind::Defect(_) => {
                 let mut value = serde_json::to_value(event).unwrap_or_default();
                 let name = value.as_object_mut().and_then(|value| value.remove("type"));
                 writer.write("CUSTOM", json!({"name": name, "value": value}));
@@ -188,12 +191,12 @@ fn reasoning_id(block: u64) -> String {
 }
 
 /// The id of the agent, which the two halves share.
-fn call_id(call: &NormalCall<'_>) -> String {
-    if call.id.is_empty() { format!("call-{}", call.call) } else { call.id.to_owned() }
+fn call_id(call: &EventCall<'_>) -> String {
+    if call.id.is_empty() { format!("call-{}", call.number) } else { call.id.to_string() }
 }
 
 /// Here the tokens of the cache are part of the input.
-fn usage(figures: &NormalFigures<'_>) -> Value {
+fn usage(figures: &Figures<'_>) -> Value {
     let mut usage = Map::new();
     let numbers = [
         ("inputTokens", figures.tokens_in()),
@@ -205,6 +208,6 @@ fn usage(figures: &NormalFigures<'_>) -> Value {
     for (name, number) in numbers {
         usage.extend(number.map(|number| (name.to_owned(), number.min(LARGEST).into())));
     }
-    usage.extend(figures.model.map(|model| ("model".to_owned(), model.into())));
+    usage.extend(figures.model.as_deref().map(|model| ("model".to_owned(), model.into())));
     usage.into()
 }

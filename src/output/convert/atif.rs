@@ -11,9 +11,11 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::clock::ClockTime;
-use super::normal::{NormalCall, NormalEvent, RunResult};
-use super::normal_target::{EventTime, NormalTarget};
+use super::normal_target::NormalTarget;
 use super::open_calls::{KeptCall, OpenCalls};
+use crate::check::{
+    CompletedCall, Event, EventCall, EventKind, EventTime, Outcome, RunResult, Session, TextSegment,
+};
 use crate::limits::{
     KEPT_ARGUMENTS_BYTES_MAX, STEP_CALLS_MAX, STEP_RESULT_BYTES_MAX, TEXT_BYTES_MAX,
 };
@@ -95,7 +97,7 @@ impl AtifTrajectory {
         *time_ms = time_ms.or(at.time_ms);
     }
 
-    fn start(&mut self, call: &NormalCall<'_>, at: EventTime, out: &mut String) {
+    fn start(&mut self, call: &EventCall<'_>, at: EventTime, out: &mut String) {
         if !self.step.ended.is_empty() && self.calls.is_empty() {
             self.flush(out);
         }
@@ -115,7 +117,7 @@ impl AtifTrajectory {
 
     fn complete(
         &mut self,
-        call: &NormalCall<'_>,
+        call: &EventCall<'_>,
         (outcome, result): (&'static str, Option<&str>),
         out: &mut String,
     ) {
@@ -175,19 +177,19 @@ impl AtifTrajectory {
     }
 
     fn end(&mut self, result: &RunResult<'_>, at: EventTime, out: &mut String) {
-        if let Some((text, _)) = result.cut_text {
+        if let Some((text, _)) = &result.cut_text {
             let at = EventTime { time_ms: self.text_time_ms, ..at };
             self.say(text, at, out);
         }
         self.flush(out);
-        if !result.has_succeeded {
+        if result.outcome != Outcome::Succeeded {
             self.note(&result.failure(), at, out);
         } else if self.steps == 0 {
             // A trajectory has at least one step.
             self.note("The stream shows nothing that the agent did.", at, out);
         }
         let figures = &result.figures;
-        let version = result.agent_version.unwrap_or("unknown");
+        let version = result.agent_version.as_deref().unwrap_or("unknown");
         let end = json!({
             "session_id": self.session_id,
             "agent": {"name": self.profile, "version": version, "model_name": figures.model},
@@ -208,52 +210,53 @@ impl AtifTrajectory {
 }
 
 impl NormalTarget for AtifTrajectory {
-    fn event(&mut self, at: EventTime, event: &NormalEvent<'_>, out: &mut String) {
-        match event {
-            NormalEvent::Session { profile, session, .. } => {
-                (*profile).clone_into(&mut self.profile);
-                self.session_id = session.session_id.map(str::to_owned);
+    fn event(&mut self, event: &Event<'_>, out: &mut String) {
+        let at = event.at;
+        match &event.kind {
+            EventKind::Session(Session { profile, session, .. }) => {
+                self.profile = profile.to_string();
+                self.session_id = session.session_id.as_deref().map(str::to_owned);
                 out.extend(["{\"schema_version\":\"", VERSION, "\",\"steps\":["]);
             }
-            NormalEvent::SessionChanged(session) => {
-                self.session_id = session.session_id.map(str::to_owned);
+            EventKind::SessionChanged(session) => {
+                self.session_id = session.session_id.as_deref().map(str::to_owned);
             }
-            NormalEvent::TextDelta { .. } => {
+            EventKind::TextDelta { .. } => {
                 self.text_time_ms = self.text_time_ms.or(at.time_ms);
             }
-            NormalEvent::Text { start, .. } => {
+            EventKind::Text(TextSegment { start, .. }) => {
                 self.text_time_ms = None;
                 self.say(start, at, out);
             }
-            NormalEvent::TextAbandoned { .. } => self.text_time_ms = None,
-            NormalEvent::CallStarted(call) => self.start(call, at, out),
-            NormalEvent::CallUpdated(call) => self.calls.start(call, ClockTime::default()),
-            NormalEvent::CallCompleted { call, outcome, result, .. } => {
-                self.complete(call, (outcome, *result), out);
+            EventKind::TextAbandoned { .. } => self.text_time_ms = None,
+            EventKind::CallStarted(call) => self.start(call, at, out),
+            EventKind::CallUpdated(call) => self.calls.start(call, ClockTime::default()),
+            EventKind::CallCompleted(CompletedCall { call, outcome, result, .. }) => {
+                self.complete(call, (outcome.name(), result.as_deref()), out);
             }
-            NormalEvent::CallUnfinished(call) => self.complete(call, ("unfinished", None), out),
-            NormalEvent::ThinkingDelta { text, .. } => self.think(text, at, out),
-            NormalEvent::ThinkingEnd { .. } if self.step.reasoning.is_empty() => {}
-            NormalEvent::ThinkingEnd { .. } => self.step.reasoning.push('\n'),
-            NormalEvent::Notice { kind: NoticeKind::Prompt, detail: Some(text) } => {
+            EventKind::CallUnfinished(call) => self.complete(call, ("unfinished", None), out),
+            EventKind::ThinkingDelta { text, .. } => self.think(text, at, out),
+            EventKind::ThinkingEnd { .. } if self.step.reasoning.is_empty() => {}
+            EventKind::ThinkingEnd { .. } => self.step.reasoning.push('\n'),
+            EventKind::Notice { kind: NoticeKind::Prompt, detail: Some(text) } => {
                 if self.calls.is_empty() {
                     self.flush(out);
                 }
                 self.said_by("user", text, at, out);
             }
-            NormalEvent::Error { message, .. } => {
+            EventKind::Error { message, .. } => {
                 if self.calls.is_empty() {
                     self.flush(out);
                 }
-                self.note(message.unwrap_or("The agent reports an error."), at, out);
+                self.note(message.as_deref().unwrap_or("The agent reports an error."), at, out);
             }
-            NormalEvent::End(result) | NormalEvent::Cut(result) => self.end(result, at, out),
-            NormalEvent::Turn { .. }
-            | NormalEvent::CallCorrected { .. }
-            | NormalEvent::Answer { .. }
-            | NormalEvent::Usage(_)
-            | NormalEvent::Notice { .. }
-            | NormalEvent::Defect { .. } => {}
+            EventKind::End(result) | EventKind::Cut(result) => self.end(result, at, out),
+            EventKind::Turn { .. }
+            | EventKind::CallCorrected { .. }
+            | EventKind::Answer { .. }
+            | EventKind::Usage(_)
+            | EventKind::Notice { .. }
+            | EventKind::Defect(_) => {}
         }
     }
 }

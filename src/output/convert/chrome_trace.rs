@@ -7,9 +7,9 @@
 use serde_json::{Map, Value, json};
 
 use super::clock::{ClockTime, TraceClock};
-use super::normal::{NormalEvent, RunResult};
-use super::normal_target::{EventTime, NormalTarget};
+use super::normal_target::NormalTarget;
 use super::open_calls::{KeptCall, OpenCalls};
+use crate::check::{CompletedCall, Defect, Event, EventKind, RunResult, Session, TextSegment};
 use crate::limits::MESSAGE_BYTES_MAX;
 use crate::profile::NoticeKind;
 use crate::rules::escape::clipped;
@@ -111,14 +111,14 @@ impl ChromeTrace {
     }
 
     fn end(&mut self, result: &RunResult<'_>, now: ClockTime, out: &mut String) {
-        if let Some((text, bytes)) = result.cut_text {
+        if let Some((text, bytes)) = &result.cut_text {
             let start = self.text.take().unwrap_or(now);
             let args = json!({"text": clipped(text, MESSAGE_BYTES_MAX), "bytes": bytes});
             self.span((TEXT, "unfinished text"), (start, now), &args, out);
         }
         self.close_turn(now, out);
         let args = serde_json::to_value(result).unwrap_or_default();
-        self.instant("run", result.outcome, now, &args, out);
+        self.instant("run", result.outcome.name(), now, &args, out);
         let clock = self.clock.meaning();
         let data = json!({"profile": self.profile, "session_id": self.session_id,
             "prompt": self.prompt, "clock": clock});
@@ -133,72 +133,73 @@ impl ChromeTrace {
 }
 
 impl NormalTarget for ChromeTrace {
-    fn event(&mut self, at: EventTime, event: &NormalEvent<'_>, out: &mut String) {
-        let now = self.clock.now(at);
-        match event {
-            NormalEvent::Session { profile, session, .. } => {
-                self.session_id = session.session_id.map(str::to_owned);
+    fn event(&mut self, event: &Event<'_>, out: &mut String) {
+        let now = self.clock.now(event.at);
+        match &event.kind {
+            EventKind::Session(Session { profile, session, .. }) => {
+                self.session_id = session.session_id.as_deref().map(str::to_owned);
                 self.begin(profile, now, out);
             }
-            NormalEvent::SessionChanged(session) => {
-                self.session_id = session.session_id.map(str::to_owned);
+            EventKind::SessionChanged(session) => {
+                self.session_id = session.session_id.as_deref().map(str::to_owned);
             }
-            NormalEvent::Turn { turn } => {
+            EventKind::Turn { turn } => {
                 self.close_turn(now, out);
                 self.turn = (*turn, now);
             }
-            NormalEvent::TextDelta { .. } => {
+            EventKind::TextDelta { .. } => {
                 self.text.get_or_insert(now);
             }
-            NormalEvent::Text { start: text, bytes, .. } => {
+            EventKind::Text(TextSegment { start: text, bytes, .. }) => {
                 let start = self.text.take().unwrap_or(now);
                 let args = json!({"text": clipped(text, MESSAGE_BYTES_MAX), "bytes": bytes});
                 self.span((TEXT, "text"), (start, now), &args, out);
             }
-            NormalEvent::ThinkingDelta { text, .. } => {
+            EventKind::ThinkingDelta { text, .. } => {
                 self.thinking.get_or_insert((now, 0)).1 += text.len() as u64;
             }
-            NormalEvent::ThinkingEnd { .. } => {
+            EventKind::ThinkingEnd { .. } => {
                 let (start, bytes) = self.thinking.take().unwrap_or((now, 0));
                 self.span((TEXT, "thinking"), (start, now), &json!({"bytes": bytes}), out);
             }
             // It often comes before the first event with a time.
-            NormalEvent::Notice { kind: NoticeKind::Prompt, detail } => {
-                let prompt = detail.map(|text| clipped(text, MESSAGE_BYTES_MAX).into_owned());
+            EventKind::Notice { kind: NoticeKind::Prompt, detail } => {
+                let prompt =
+                    detail.as_deref().map(|text| clipped(text, MESSAGE_BYTES_MAX).into_owned());
                 self.prompt = self.prompt.take().or(prompt);
             }
-            NormalEvent::Notice { kind, detail } => {
+            EventKind::Notice { kind, detail } => {
                 let args = json!({"kind": kind, "detail": detail});
                 self.instant("notice", "notice", now, &args, out);
             }
-            NormalEvent::TextAbandoned { .. } => {
+            EventKind::TextAbandoned { .. } => {
                 let start = self.text.take().unwrap_or(now);
                 self.span((TEXT, "abandoned text"), (start, now), &json!({}), out);
             }
-            NormalEvent::CallStarted(call) | NormalEvent::CallUpdated(call) => {
+            EventKind::CallStarted(call) | EventKind::CallUpdated(call) => {
                 self.calls.start(call, now);
             }
-            NormalEvent::CallCompleted { call, outcome, result, duration_ms } => {
+            EventKind::CallCompleted(CompletedCall {
+                call, outcome, result, duration_ms, ..
+            }) => {
                 let call = self.calls.end(call, now, *duration_ms);
                 self.turn.1 = self.turn.1.min(call.start);
-                self.call(&call, (outcome, *result), now, out);
+                self.call(&call, (outcome.name(), result.as_deref()), now, out);
             }
-            NormalEvent::CallUnfinished(call) => {
+            EventKind::CallUnfinished(call) => {
                 let call = self.calls.end(call, now, None);
                 self.call(&call, ("unfinished", None), now, out);
             }
-            NormalEvent::Error { severity, message } => {
+            EventKind::Error { severity, message } => {
                 let args = json!({"severity": severity, "message": message});
                 self.instant("error", "error", now, &args, out);
             }
-            NormalEvent::Defect { rule, severity, message, .. } => {
+            EventKind::Defect(Defect { rule, severity, message, .. }) => {
                 let args = json!({"severity": severity, "message": message});
                 self.instant("defect", rule, now, &args, out);
             }
-            NormalEvent::End(result) | NormalEvent::Cut(result) => self.end(result, now, out),
-            NormalEvent::CallCorrected { .. }
-            | NormalEvent::Answer { .. }
-            | NormalEvent::Usage(_) => {}
+            EventKind::End(result) | EventKind::Cut(result) => self.end(result, now, out),
+            EventKind::CallCorrected { .. } | EventKind::Answer { .. } | EventKind::Usage(_) => {}
         }
     }
 }

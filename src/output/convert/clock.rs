@@ -1,6 +1,6 @@
 //! Times for formats that need one for everything.
 
-use super::normal_target::EventTime;
+use crate::check::EventTime;
 
 /// Gives the time of each event: that of the stream, or its order if the stream has no times.
 ///

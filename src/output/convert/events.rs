@@ -1,27 +1,14 @@
-//! `events`: the normal form, one event on each line.
+//! `events`: the events of the run, one on each line.
 
-use serde::Serialize;
+use super::normal_target::NormalTarget;
+use crate::check::Event;
 
-use super::normal::NormalEvent;
-use super::normal_target::{EventTime, NormalTarget};
+pub(super) struct EventLines;
 
-pub(super) struct NormalLines;
-
-#[derive(Serialize)]
-struct NormalLine<'a> {
-    #[serde(flatten)]
-    event: &'a NormalEvent<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    time_ms: Option<u64>,
-}
-
-impl NormalTarget for NormalLines {
-    fn event(&mut self, at: EventTime, event: &NormalEvent<'_>, out: &mut String) {
-        let EventTime { line, time_ms } = at;
+impl NormalTarget for EventLines {
+    fn event(&mut self, event: &Event<'_>, out: &mut String) {
         // Strings, numbers and maps with names as keys can always be written.
-        if let Ok(line) = serde_json::to_string(&NormalLine { event, line, time_ms }) {
+        if let Ok(line) = serde_json::to_string(event) {
             out.push_str(&line);
             out.push('\n');
         }

@@ -10,9 +10,7 @@ mod details;
 mod events;
 mod json;
 mod log;
-mod normal;
 mod normal_target;
-mod normalizer;
 mod open_calls;
 mod otlp;
 #[cfg(feature = "cli")]
@@ -30,9 +28,9 @@ use crate::rules::diagnostic::Diagnostic;
 use ag_ui::AgUiEvents;
 use atif::AtifTrajectory;
 use chrome_trace::ChromeTrace;
-use events::NormalLines;
+use events::EventLines;
 use log::Log;
-use normalizer::NormalFormatter;
+use normal_target::NormalFormatter;
 use otlp::OtlpSpans;
 
 #[cfg(feature = "cli")]
@@ -222,7 +220,7 @@ fn formatter(start: &StreamStart<'_>, to: To, log: &Log) -> Box<dyn Formatter + 
         To::Answer => Box::new(answer::AnswerFormatter::new(is_raw)),
         To::Json => Box::new(json::ObjectFormatter::new(profile, is_raw)),
         To::ValidEvents => Box::new(valid_events::ValidEventsFormatter),
-        To::Events => Box::new(NormalFormatter::new(start, is_raw, NormalLines)),
+        To::Events => Box::new(NormalFormatter::new(start, is_raw, EventLines)),
         To::AgUi => Box::new(NormalFormatter::new(start, is_raw, AgUiEvents::new(start.name()))),
         To::ChromeTrace => Box::new(NormalFormatter::new(start, is_raw, ChromeTrace::default())),
         To::OtlpJson => Box::new(NormalFormatter::new(start, is_raw, OtlpSpans::new(start.name()))),

@@ -1,31 +1,64 @@
-//! Where normal events go.
+//! Forms that are made of events.
 
-use super::normal::NormalEvent;
+use super::Formatter;
+use crate::check::{CheckedEvent, Event, RunModel, StreamStart, StreamSummary};
+use crate::rules::diagnostic::Diagnostic;
+use crate::rules::escape::escaped_json;
 
-/// A form that is made of normal events.
+/// A form that is made of events.
 pub(super) trait NormalTarget {
     /// Appends what must be written for an event.
-    fn event(&mut self, at: EventTime, event: &NormalEvent<'_>, out: &mut String);
+    fn event(&mut self, event: &Event<'_>, out: &mut String);
 }
 
-/// When something happened.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct EventTime {
-    /// The line of the stream, from 1; none for the end.
-    pub(super) line: Option<u64>,
-    /// The time of the stream, in milliseconds, if the event has one.
-    pub(super) time_ms: Option<u64>,
+/// Passes the events of a stream to a form.
+pub(super) struct NormalFormatter<T> {
+    target: T,
+    is_raw: bool,
+    model: RunModel,
 }
 
-/// Where the events of one line go.
-pub(super) struct Emitter<'o> {
-    pub(super) target: &'o mut dyn NormalTarget,
-    pub(super) at: EventTime,
-    pub(super) out: &'o mut String,
+impl<T: NormalTarget> NormalFormatter<T> {
+    /// Unless `is_raw`, what misleads a terminal is escaped; the JSON stays equal.
+    pub(super) fn new(start: &StreamStart<'_>, is_raw: bool, target: T) -> Self {
+        Self { target, is_raw, model: RunModel::new(start) }
+    }
+
+    fn with(
+        &mut self,
+        out: &mut Vec<u8>,
+        events: impl FnOnce(&mut RunModel, &mut dyn FnMut(&Event<'_>)),
+    ) {
+        let mut text = String::new();
+        let Self { target, model, .. } = self;
+        events(model, &mut |event| target.event(event, &mut text));
+        let text = if self.is_raw { text } else { escaped_lines(text) };
+        out.extend_from_slice(text.as_bytes());
+    }
 }
 
-impl Emitter<'_> {
-    pub(super) fn emit(&mut self, event: &NormalEvent<'_>) {
-        self.target.event(self.at, event, self.out);
+fn escaped_lines(text: String) -> String {
+    if text.bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)) {
+        return text;
+    }
+    let lines = text.split_inclusive('\n');
+    let escaped = lines.map(|line| match line.strip_suffix('\n') {
+        Some(line) => escaped_json(line) + "\n",
+        None => escaped_json(line),
+    });
+    escaped.collect()
+}
+
+impl<T: NormalTarget> Formatter for NormalFormatter<T> {
+    fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>) {
+        self.with(out, |model, write| model.event(event, write));
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut Vec<u8>) {
+        self.with(out, |model, write| model.diagnostic(diagnostic, write));
+    }
+
+    fn finish(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
+        self.with(out, |model, write| model.finish(summary, write));
     }
 }

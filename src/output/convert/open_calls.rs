@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::clock::ClockTime;
-use super::normal::NormalCall;
+use crate::check::EventCall;
 use crate::limits::{ACTION_DETAIL_BYTES_MAX, KEPT_ARGUMENTS_BYTES_MAX};
 use crate::profile::ActionKind;
 use crate::rules::escape::clipped;
@@ -30,13 +30,13 @@ pub(super) struct KeptCall {
 
 impl OpenCalls {
     /// The call starts, or its start comes again.
-    pub(super) fn start(&mut self, call: &NormalCall<'_>, now: ClockTime) {
+    pub(super) fn start(&mut self, call: &EventCall<'_>, now: ClockTime) {
         let arguments = call.arguments.as_ref().map(ToString::to_string);
         let room = KEPT_ARGUMENTS_BYTES_MAX - self.argument_bytes;
         let arguments = arguments.filter(|arguments| arguments.len() <= room);
-        let open = self.open.entry(call.call).or_insert_with(|| KeptCall {
-            number: call.call,
-            id: call.id.to_owned(),
+        let open = self.open.entry(call.number).or_insert_with(|| KeptCall {
+            number: call.number,
+            id: call.id.to_string(),
             start: now,
             ..KeptCall::default()
         });
@@ -52,11 +52,11 @@ impl OpenCalls {
     /// ago as the agent says.
     pub(super) fn end(
         &mut self,
-        call: &NormalCall<'_>,
+        call: &EventCall<'_>,
         now: ClockTime,
         duration_ms: Option<u64>,
     ) -> KeptCall {
-        let mut ended = self.open.remove(&call.call).unwrap_or_default();
+        let mut ended = self.open.remove(&call.number).unwrap_or_default();
         self.argument_bytes -= ended.arguments.as_ref().map_or(0, String::len);
         ended.learn(call);
         if let Some(duration_ms) = duration_ms.filter(|_| ended.start.is_same_time(now)) {
@@ -71,11 +71,11 @@ impl OpenCalls {
 }
 
 impl KeptCall {
-    fn learn(&mut self, call: &NormalCall<'_>) {
+    fn learn(&mut self, call: &EventCall<'_>) {
         let detail = |text: &str| clipped(text, ACTION_DETAIL_BYTES_MAX).into_owned();
-        self.tool = call.tool.map(str::to_owned).or(self.tool.take());
+        self.tool = call.tool.as_deref().map(str::to_owned).or(self.tool.take());
         self.kind = call.kind.map(ActionKind::name).or(self.kind);
-        self.detail = call.detail.map(detail).or(self.detail.take());
+        self.detail = call.detail.as_deref().map(detail).or(self.detail.take());
     }
 
     /// The tool's name, for formats that require one.

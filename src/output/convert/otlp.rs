@@ -7,9 +7,9 @@
 use serde_json::{Value, json};
 
 use super::clock::{ClockTime, TraceClock};
-use super::normal::{NormalEvent, RunResult};
-use super::normal_target::{EventTime, NormalTarget};
+use super::normal_target::NormalTarget;
 use super::open_calls::{KeptCall, OpenCalls};
+use crate::check::{CompletedCall, Defect, Event, EventKind, Outcome, RunResult, Session};
 use crate::limits::{MESSAGE_BYTES_MAX, SPAN_EVENTS_MAX, SPAN_RESULT_BYTES_MAX};
 use crate::output::digits::digits;
 use crate::rules::escape::clipped;
@@ -113,7 +113,7 @@ impl OtlpSpans {
                 event
             })
             .collect();
-        let status = if result.has_succeeded {
+        let status = if result.outcome == Outcome::Succeeded {
             json!({})
         } else {
             json!({"code": 2, "message": result.failure()})
@@ -133,7 +133,9 @@ impl OtlpSpans {
         out.push_str(&span.to_string());
         out.push_str("]}],\"resource\":");
         let mut resource = vec![text("service.name", &self.profile)];
-        resource.extend(result.agent_version.map(|version| text("service.version", version)));
+        resource.extend(
+            result.agent_version.as_deref().map(|version| text("service.version", version)),
+        );
         out.push_str(&json!({ "attributes": resource }).to_string());
         out.push_str("}]}\n");
     }
@@ -145,15 +147,15 @@ impl OtlpSpans {
             // The stream does not say which provider serves the model.
             text("gen_ai.provider.name", &self.profile),
             text("gen_ai.agent.name", &self.profile),
-            text("ndjson_check.outcome", result.outcome),
-            text("ndjson_check.verdict", result.verdict),
+            text("ndjson_check.outcome", result.outcome.name()),
+            text("ndjson_check.verdict", result.verdict.name()),
             text("ndjson_check.clock", self.clock.meaning()),
         ];
         let texts = [
-            ("gen_ai.agent.version", result.agent_version),
+            ("gen_ai.agent.version", result.agent_version.as_deref()),
             ("gen_ai.conversation.id", self.session_id.as_deref()),
-            ("gen_ai.request.model", figures.model),
-            ("ndjson_check.error_text", result.error_text),
+            ("gen_ai.request.model", figures.model.as_deref()),
+            ("ndjson_check.error_text", result.error_text.as_deref()),
         ];
         attributes.extend(texts.iter().filter_map(|(key, value)| Some(text(key, (*value)?))));
         let numbers = [
@@ -169,8 +171,8 @@ impl OtlpSpans {
             .cost_usd
             .map(|cost| json!({"key": "ndjson_check.cost_usd", "value": {"doubleValue": cost}}));
         attributes.extend(cost);
-        if !result.has_succeeded {
-            let reason = result.reason.map_or(result.outcome, |reason| reason.name());
+        if result.outcome != Outcome::Succeeded {
+            let reason = result.reason.map_or(result.outcome.name(), |reason| reason.name());
             attributes.push(text("error.type", reason));
         }
         attributes
@@ -178,12 +180,12 @@ impl OtlpSpans {
 }
 
 impl NormalTarget for OtlpSpans {
-    fn event(&mut self, at: EventTime, event: &NormalEvent<'_>, out: &mut String) {
-        let now = self.clock.now(at);
-        match event {
-            NormalEvent::Session { profile, session, .. } => {
-                (*profile).clone_into(&mut self.profile);
-                self.session_id = session.session_id.map(str::to_owned);
+    fn event(&mut self, event: &Event<'_>, out: &mut String) {
+        let now = self.clock.now(event.at);
+        match &event.kind {
+            EventKind::Session(Session { profile, session, .. }) => {
+                self.profile = profile.to_string();
+                self.session_id = session.session_id.as_deref().map(str::to_owned);
                 self.start = now;
                 out.push_str("{\"resourceSpans\":[{\"scopeSpans\":[{\"scope\":");
                 let version = env!("CARGO_PKG_VERSION");
@@ -191,38 +193,40 @@ impl NormalTarget for OtlpSpans {
                 out.push_str(&scope.to_string());
                 out.push_str(",\"spans\":[");
             }
-            NormalEvent::SessionChanged(session) => {
-                self.session_id = session.session_id.map(str::to_owned);
+            EventKind::SessionChanged(session) => {
+                self.session_id = session.session_id.as_deref().map(str::to_owned);
             }
-            NormalEvent::CallStarted(call) | NormalEvent::CallUpdated(call) => {
+            EventKind::CallStarted(call) | EventKind::CallUpdated(call) => {
                 self.calls.start(call, now);
             }
-            NormalEvent::CallCompleted { call, outcome, result, duration_ms } => {
+            EventKind::CallCompleted(CompletedCall {
+                call, outcome, result, duration_ms, ..
+            }) => {
                 let call = self.calls.end(call, now, *duration_ms);
                 self.start = self.start.min(call.start);
-                self.call(&call, (outcome, *result), now, out);
+                self.call(&call, (outcome.name(), result.as_deref()), now, out);
             }
-            NormalEvent::CallUnfinished(call) => {
+            EventKind::CallUnfinished(call) => {
                 let call = self.calls.end(call, now, None);
                 self.call(&call, ("unfinished", None), now, out);
             }
-            NormalEvent::Turn { turn } => {
+            EventKind::Turn { turn } => {
                 self.note(now, "turn", &[number("ndjson_check.turn", *turn)]);
             }
-            NormalEvent::Notice { kind, detail } => {
+            EventKind::Notice { kind, detail } => {
                 let kind = json!({"key": "ndjson_check.notice", "value": {"stringValue": kind}});
-                let detail = clipped(detail.unwrap_or_default(), MESSAGE_BYTES_MAX);
+                let detail = clipped(detail.as_deref().unwrap_or_default(), MESSAGE_BYTES_MAX);
                 self.note(now, "notice", &[kind, text("ndjson_check.message", &detail)]);
             }
-            NormalEvent::Error { severity, message } => {
-                let message = clipped(message.unwrap_or_default(), MESSAGE_BYTES_MAX);
+            EventKind::Error { severity, message } => {
+                let message = clipped(message.as_deref().unwrap_or_default(), MESSAGE_BYTES_MAX);
                 let attributes = [
                     text("ndjson_check.severity", severity),
                     text("ndjson_check.message", &message),
                 ];
                 self.note(now, "error", &attributes);
             }
-            NormalEvent::Defect { rule, severity, message, .. } => {
+            EventKind::Defect(Defect { rule, severity, message, .. }) => {
                 let attributes = [
                     text("ndjson_check.rule", rule),
                     text("ndjson_check.severity", severity),
@@ -230,15 +234,15 @@ impl NormalTarget for OtlpSpans {
                 ];
                 self.note(now, "defect", &attributes);
             }
-            NormalEvent::End(result) | NormalEvent::Cut(result) => self.end(result, now, out),
-            NormalEvent::CallCorrected { .. }
-            | NormalEvent::TextDelta { .. }
-            | NormalEvent::Text { .. }
-            | NormalEvent::TextAbandoned { .. }
-            | NormalEvent::Answer { .. }
-            | NormalEvent::ThinkingDelta { .. }
-            | NormalEvent::ThinkingEnd { .. }
-            | NormalEvent::Usage(_) => {}
+            EventKind::End(result) | EventKind::Cut(result) => self.end(result, now, out),
+            EventKind::CallCorrected { .. }
+            | EventKind::TextDelta { .. }
+            | EventKind::Text { .. }
+            | EventKind::TextAbandoned { .. }
+            | EventKind::Answer { .. }
+            | EventKind::ThinkingDelta { .. }
+            | EventKind::ThinkingEnd { .. }
+            | EventKind::Usage(_) => {}
         }
     }
 }

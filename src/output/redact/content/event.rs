@@ -15,7 +15,7 @@ use crate::profile::CallRules;
 use crate::profile::detect::{Author, DetectRules};
 use crate::profile::vocabulary::Vocabulary;
 use crate::rules::diagnostic::Diagnostic;
-use crate::stream::{Event, Line, LineParser};
+use crate::stream::{Line, LineParser, ParsedEvent};
 
 /// Longest value next to a name that may be a name, too, in bytes.
 const NAME_BYTES_MAX: usize = 80;
@@ -82,7 +82,7 @@ impl EventRedactor {
         &mut self,
         contract: &Contract,
         line: &Line<'_>,
-        event: &Event<'_>,
+        event: &ParsedEvent<'_>,
         text_filler: Filler,
     ) -> Vec<u8> {
         // As it came: a half of a character stays a half.
@@ -138,7 +138,7 @@ impl EventRedactor {
     pub(super) fn on_tape<T>(
         &mut self,
         line: &Line<'_>,
-        take: impl FnOnce(&mut Self, &Event<'_>) -> T,
+        take: impl FnOnce(&mut Self, &ParsedEvent<'_>) -> T,
     ) -> Option<T> {
         let mut parser = std::mem::take(&mut self.glued);
         let taken = parser.read(line).ok().map(|event| take(self, &event));
@@ -206,7 +206,7 @@ impl EventRedactor {
 fn judge<'e>(
     facts: &mut FactReader,
     contract: &Contract,
-    event: &'e Event<'_>,
+    event: &'e ParsedEvent<'_>,
     number: usize,
 ) -> EventJudgement<'e> {
     let root = event.root();

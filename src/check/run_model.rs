@@ -1,29 +1,24 @@
-//! Checked events → normal events.
+//! What a run does, event by event: sessions, turns, texts and calls that are open are closed here.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Formatter;
-use super::normal::{FORMAT, NormalCall, NormalEvent, NormalFigures, RunResult, SessionFacts};
-use super::normal_target::{Emitter, EventTime, NormalTarget};
-use crate::check::{
+use super::event::{
+    CompletedCall, Event, EventCall, EventKind, EventTime, FORMAT, Figures, RunResult, Session,
+    SessionFacts, TextSegment,
+};
+use super::{
     CallChange, CallUpdate, CheckedEvent, Outcome, StreamStart, StreamSummary, TextUpdate,
 };
 use crate::facts::{DetailReader, FactUpdate, Notice, RareFacts, ThinkingUpdate};
 use crate::limits::TEXT_BYTES_MAX;
-use crate::profile::{ErrorSeverity, Profile, RunFact};
+use crate::profile::{ErrorSeverity, RunFact};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
-use crate::rules::escape::escaped_json;
 
-/// Makes normal events of a stream, and passes them to a form.
-pub(super) struct NormalFormatter<T> {
-    target: T,
-    is_raw: bool,
-    state: Normalizer,
-}
-
-struct Normalizer {
+/// Makes [`Event`]s of what the check finds in one stream.
+pub(crate) struct RunModel {
     profile: String,
     /// Whether the first event has been written.
     has_begun: bool,
@@ -34,7 +29,7 @@ struct Normalizer {
     segment: u64,
     open: Option<OpenSegment>,
     /// By the number of the call.
-    open_calls: BTreeMap<u64, OpenNormalCall>,
+    open_calls: BTreeMap<u64, OpenCallId>,
     /// Is said by the last event, if the stream was cut.
     missing_end: Option<Diagnostic>,
     details: DetailReader,
@@ -51,69 +46,27 @@ struct OpenSegment {
     bytes: u64,
 }
 
-struct OpenNormalCall {
+struct OpenCallId {
     id: String,
     tool: Arc<str>,
 }
 
-impl<T: NormalTarget> NormalFormatter<T> {
-    /// Unless `is_raw`, what misleads a terminal is escaped; the JSON stays equal.
-    pub(super) fn new(start: &StreamStart<'_>, is_raw: bool, target: T) -> Self {
-        Self { target, is_raw, state: Normalizer::new(start.profile) }
-    }
+/// Where the events of one line go.
+struct Emitter<'o> {
+    at: EventTime,
+    out: &'o mut dyn FnMut(&Event<'_>),
+}
 
-    fn with(
-        &mut self,
-        at: EventTime,
-        out: &mut Vec<u8>,
-        write: impl FnOnce(&mut Normalizer, &mut Emitter<'_>),
-    ) {
-        let mut text = String::new();
-        write(&mut self.state, &mut Emitter { target: &mut self.target, at, out: &mut text });
-        let text = if self.is_raw { text } else { escaped_lines(text) };
-        out.extend_from_slice(text.as_bytes());
+impl Emitter<'_> {
+    fn emit(&mut self, kind: EventKind<'_>) {
+        (self.out)(&Event { kind, at: self.at });
     }
 }
 
-fn escaped_lines(text: String) -> String {
-    if text.bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)) {
-        return text;
-    }
-    let lines = text.split_inclusive('\n');
-    let escaped = lines.map(|line| match line.strip_suffix('\n') {
-        Some(line) => escaped_json(line) + "\n",
-        None => escaped_json(line),
-    });
-    escaped.collect()
-}
-
-impl<T: NormalTarget> Formatter for NormalFormatter<T> {
-    fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>) {
-        let at = EventTime { line: Some(event.line()), time_ms: milliseconds(event.facts.time) };
-        self.with(at, out, |state, emitter| state.event(event, emitter));
-    }
-
-    fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut Vec<u8>) {
-        let at = EventTime { line: diagnostic.line, time_ms: None };
-        self.with(at, out, |state, emitter| {
-            state.begin(emitter);
-            if diagnostic.rule == Rule::MissingTerminalEvent {
-                state.missing_end = Some(diagnostic.clone());
-            } else {
-                emitter.emit(&NormalEvent::defect(diagnostic));
-            }
-        });
-    }
-
-    fn finish(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
-        self.with(EventTime::default(), out, |state, emitter| state.finish(summary, emitter));
-    }
-}
-
-impl Normalizer {
-    fn new(profile: &Arc<Profile>) -> Self {
+impl RunModel {
+    pub(crate) fn new(start: &StreamStart<'_>) -> Self {
         Self {
-            profile: profile.name.clone(),
+            profile: start.profile.name.clone(),
             has_begun: false,
             session_id: None,
             directory: None,
@@ -122,13 +75,33 @@ impl Normalizer {
             open: None,
             open_calls: BTreeMap::new(),
             missing_end: None,
-            details: DetailReader::new(profile),
+            details: DetailReader::new(start.profile),
             block: 1,
             is_thinking: false,
         }
     }
 
-    fn event(&mut self, event: &CheckedEvent<'_>, emitter: &mut Emitter<'_>) {
+    pub(crate) fn event(&mut self, event: &CheckedEvent<'_>, out: &mut dyn FnMut(&Event<'_>)) {
+        let at = EventTime { line: Some(event.line()), time_ms: milliseconds(event.facts.time) };
+        self.checked(event, &mut Emitter { at, out });
+    }
+
+    pub(crate) fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut dyn FnMut(&Event<'_>)) {
+        let emitter = &mut Emitter { at: EventTime { line: diagnostic.line, time_ms: None }, out };
+        self.begin(emitter);
+        if diagnostic.rule == Rule::MissingTerminalEvent {
+            self.missing_end = Some(diagnostic.clone());
+        } else {
+            emitter.emit(EventKind::Defect(diagnostic.into()));
+        }
+    }
+
+    /// The end of the stream: nothing stays open.
+    pub(crate) fn finish(&mut self, summary: &StreamSummary, out: &mut dyn FnMut(&Event<'_>)) {
+        self.end(summary, &mut Emitter { at: EventTime::default(), out });
+    }
+
+    fn checked(&mut self, event: &CheckedEvent<'_>, emitter: &mut Emitter<'_>) {
         let details = event.details(&mut self.details);
         if !event.is_in_run() {
             return;
@@ -138,7 +111,8 @@ impl Normalizer {
         self.session(event.facts.session, directory, emitter);
         self.thinking(&details.thinking, emitter);
         for Notice { kind, detail } in &details.notices {
-            emitter.emit(&NormalEvent::Notice { kind: *kind, detail: detail.as_deref() });
+            emitter
+                .emit(EventKind::Notice { kind: *kind, detail: detail.as_deref().map(Into::into) });
         }
         for (at, update) in event.text().iter().enumerate() {
             self.text(update, event.text().get(at + 1), emitter);
@@ -153,21 +127,25 @@ impl Normalizer {
                 ErrorSeverity::Fatal => "fatal",
                 ErrorSeverity::Warning => "warning",
             };
-            emitter.emit(&NormalEvent::Error { severity, message: error_text(rare) });
+            emitter.emit(EventKind::Error { severity, message: error_text(rare).map(Into::into) });
         }
         if rare.run_facts.iter().any(is_figure) {
-            emitter.emit(&NormalEvent::Usage(NormalFigures::new(event.run_facts)));
+            emitter.emit(EventKind::Usage(Figures::new(event.run_facts)));
+        }
+    }
+
+    fn session_facts(&self) -> SessionFacts<'_> {
+        SessionFacts {
+            session_id: self.session_id.as_deref().map(Into::into),
+            directory: self.directory.as_deref().map(Into::into),
         }
     }
 
     /// Writes the first event, unless it has been written.
     fn begin(&mut self, emitter: &mut Emitter<'_>) {
         if !std::mem::replace(&mut self.has_begun, true) {
-            let session = SessionFacts {
-                session_id: self.session_id.as_deref(),
-                directory: self.directory.as_deref(),
-            };
-            emitter.emit(&NormalEvent::Session { format: FORMAT, profile: &self.profile, session });
+            let (profile, session) = ((&*self.profile).into(), self.session_facts());
+            emitter.emit(EventKind::Session(Session { format: FORMAT, profile, session }));
         }
     }
 
@@ -183,10 +161,7 @@ impl Normalizer {
         if !self.has_begun {
             self.begin(emitter);
         } else if has_changed {
-            emitter.emit(&NormalEvent::SessionChanged(SessionFacts {
-                session_id: self.session_id.as_deref(),
-                directory: self.directory.as_deref(),
-            }));
+            emitter.emit(EventKind::SessionChanged(self.session_facts()));
         }
     }
 
@@ -196,7 +171,7 @@ impl Normalizer {
             match update {
                 ThinkingUpdate::Chunk(text) => {
                     self.is_thinking = true;
-                    emitter.emit(&NormalEvent::ThinkingDelta { block, text });
+                    emitter.emit(EventKind::ThinkingDelta { block, text: (&**text).into() });
                 }
                 ThinkingUpdate::BlockEnd => self.end_thinking(emitter),
             }
@@ -205,7 +180,7 @@ impl Normalizer {
 
     fn end_thinking(&mut self, emitter: &mut Emitter<'_>) {
         if std::mem::take(&mut self.is_thinking) {
-            emitter.emit(&NormalEvent::ThinkingEnd { block: self.block });
+            emitter.emit(EventKind::ThinkingEnd { block: self.block });
             self.block += 1;
         }
     }
@@ -224,7 +199,8 @@ impl Normalizer {
                 self.whole(text, emitter);
             }
             TextUpdate::Chunk(text) => {
-                emitter.emit(&NormalEvent::TextDelta { segment: self.segment, text });
+                emitter
+                    .emit(EventKind::TextDelta { segment: self.segment, text: (&**text).into() });
                 let open = self.open.get_or_insert_default();
                 open.bytes += text.len() as u64;
                 if open.text.len() as u64 + text.len() as u64 == open.bytes
@@ -239,11 +215,13 @@ impl Normalizer {
             }
             TextUpdate::SegmentEnd => self.close_text(emitter),
             TextUpdate::Abandoned => self.abandon(emitter),
-            TextUpdate::Answer(text) => emitter.emit(&NormalEvent::Answer { text }),
+            TextUpdate::Answer(text) => {
+                emitter.emit(EventKind::Answer { text: (&**text).into() });
+            }
             TextUpdate::NewTurn => {
                 self.unfinished(emitter);
                 self.turn += 1;
-                emitter.emit(&NormalEvent::Turn { turn: self.turn });
+                emitter.emit(EventKind::Turn { turn: self.turn });
             }
         }
     }
@@ -251,96 +229,98 @@ impl Normalizer {
     /// A segment that came as a whole; its end, which follows, closes nothing.
     fn whole(&mut self, text: &str, emitter: &mut Emitter<'_>) {
         let (segment, bytes) = (self.segment, text.len() as u64);
-        emitter.emit(&NormalEvent::Text {
+        emitter.emit(EventKind::Text(TextSegment {
             segment,
-            text: Some(text),
+            text: Some(text.into()),
             bytes,
-            start: text,
+            start: text.into(),
             is_repeated: false,
-        });
+        }));
         self.segment += 1;
     }
 
     fn close_text(&mut self, emitter: &mut Emitter<'_>) {
         let Some(OpenSegment { text, bytes }) = self.open.take() else { return };
         let is_whole = text.len() as u64 == bytes;
-        emitter.emit(&NormalEvent::Text {
+        emitter.emit(EventKind::Text(TextSegment {
             segment: self.segment,
-            text: is_whole.then_some(&*text),
+            text: is_whole.then_some((&*text).into()),
             bytes,
-            start: &text,
+            start: (&*text).into(),
             is_repeated: true,
-        });
+        }));
         self.segment += 1;
     }
 
     fn abandon(&mut self, emitter: &mut Emitter<'_>) {
         if self.open.take().is_some() {
-            emitter.emit(&NormalEvent::TextAbandoned { segment: self.segment });
+            emitter.emit(EventKind::TextAbandoned { segment: self.segment });
             self.segment += 1;
         }
     }
 
     fn call(&mut self, update: &CallUpdate<'_>, emitter: &mut Emitter<'_>) {
-        let short = NormalCall::new(update);
-        let whole = || NormalCall { arguments: update.arguments(), ..short.clone() };
+        let short = EventCall::new(update);
+        let whole = || EventCall { arguments: update.arguments(), ..short.clone() };
         match update.change {
             CallChange::Started | CallChange::StartedAgain => {
                 let (id, tool) = (update.id().to_owned(), Arc::clone(&update.action.tool));
-                self.open_calls.insert(update.number, OpenNormalCall { id, tool });
-                emitter.emit(&if update.is_new {
-                    NormalEvent::CallStarted(whole())
+                self.open_calls.insert(update.number, OpenCallId { id, tool });
+                emitter.emit(if update.is_new {
+                    EventKind::CallStarted(whole())
                 } else {
-                    NormalEvent::CallUpdated(whole())
+                    EventKind::CallUpdated(whole())
                 });
             }
             CallChange::Completed(outcome) => {
                 if update.is_new {
-                    emitter.emit(&NormalEvent::CallStarted(whole()));
+                    emitter.emit(EventKind::CallStarted(whole()));
                 }
                 self.open_calls.remove(&update.number);
-                let (call, outcome, result) = (short, outcome.name(), update.result());
-                let (result, duration_ms) = (result.as_deref(), milliseconds(update.duration_ms()));
-                emitter.emit(&NormalEvent::CallCompleted { call, outcome, result, duration_ms });
+                emitter.emit(EventKind::CallCompleted(CompletedCall {
+                    call: short,
+                    outcome,
+                    result: update.result(),
+                    duration_ms: milliseconds(update.duration_ms()),
+                }));
             }
             CallChange::Corrected { outcome, .. } => {
-                let (call, outcome) = (short, outcome.name());
-                emitter.emit(&NormalEvent::CallCorrected { call, outcome });
+                emitter.emit(EventKind::CallCorrected { call: short, outcome });
             }
         }
     }
 
     /// Open calls will not complete any more.
     fn unfinished(&mut self, emitter: &mut Emitter<'_>) {
-        for (call, open) in std::mem::take(&mut self.open_calls) {
-            emitter.emit(&NormalEvent::CallUnfinished(NormalCall {
-                call,
-                id: &open.id,
-                tool: Some(&*open.tool).filter(|tool| !tool.is_empty()),
+        for (number, open) in std::mem::take(&mut self.open_calls) {
+            emitter.emit(EventKind::CallUnfinished(EventCall {
+                number,
+                id: open.id.into(),
+                tool: Some(&*open.tool).filter(|tool| !tool.is_empty()).map(Into::into),
                 kind: None,
                 detail: None,
-                files: &[],
+                files: Cow::Borrowed(&[]),
                 arguments: None,
             }));
         }
     }
 
-    fn finish(&mut self, summary: &StreamSummary, emitter: &mut Emitter<'_>) {
+    fn end(&mut self, summary: &StreamSummary, emitter: &mut Emitter<'_>) {
         self.begin(emitter);
         self.end_thinking(emitter);
         let is_over = matches!(summary.outcome, Outcome::Succeeded | Outcome::Failed);
         if is_over {
             self.close_text(emitter);
             if let Some(diagnostic) = self.missing_end.take() {
-                emitter.emit(&NormalEvent::defect(&diagnostic));
+                emitter.emit(EventKind::Defect((&diagnostic).into()));
             }
         }
         self.unfinished(emitter);
         let open = self.open.take();
         let cut_text = open.as_ref().map(|open| (open.text.as_str(), open.bytes));
         let result = RunResult::new(summary, cut_text);
-        let end = if is_over { NormalEvent::End } else { NormalEvent::Cut };
-        emitter.emit(&end(result));
+        let end = if is_over { EventKind::End } else { EventKind::Cut };
+        emitter.emit(end(result));
     }
 }
 

@@ -1,0 +1,73 @@
+//! A tool call in an event.
+
+use std::borrow::Cow;
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::check::CallUpdate;
+use crate::profile::{ActionKind, CallOutcome};
+
+/// A tool call, as far as this event and those before it show it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct EventCall<'a> {
+    /// Its number in the stream, from 1.
+    #[serde(rename = "call")]
+    pub number: u64,
+    /// The agent's id, which it may use again.
+    pub id: Cow<'a, str>,
+    /// The tool's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<Cow<'a, str>>,
+    /// What the tool does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ActionKind>,
+    /// What the call is about, such as a path or a command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Cow<'a, str>>,
+    /// The files that it writes or deletes.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub files: Cow<'a, [String]>,
+    /// What the tool was asked to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Value>,
+}
+
+/// A tool call that has ended.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct CompletedCall<'a> {
+    /// The call.
+    #[serde(flatten)]
+    pub call: EventCall<'a>,
+    /// How it ended.
+    #[serde(serialize_with = "outcome_name")]
+    pub outcome: CallOutcome,
+    /// The text of its result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Cow<'a, str>>,
+    /// How long it took in milliseconds, as the agent says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+pub(super) fn outcome_name<S: Serializer>(outcome: &CallOutcome, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(outcome.name())
+}
+
+impl<'a> EventCall<'a> {
+    /// Without its arguments.
+    pub(in crate::check) fn new(update: &'a CallUpdate<'_>) -> Self {
+        Self {
+            number: update.number,
+            id: update.id().into(),
+            tool: Some(&*update.action.tool).filter(|tool| !tool.is_empty()).map(Into::into),
+            kind: update.action.is_kind_known.then_some(update.action.kind),
+            detail: update.detail().map(Into::into),
+            files: Cow::Borrowed(&update.action.files),
+            arguments: None,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Events that outlive the bytes which they were read from.
+
+use std::borrow::Cow;
+
+use super::{
+    CompletedCall, Defect, Event, EventCall, EventKind, Figures, RunResult, Session, SessionFacts,
+    TextSegment,
+};
+
+/// A text that is owned.
+fn text(text: Cow<'_, str>) -> Cow<'static, str> {
+    Cow::Owned(text.into_owned())
+}
+
+fn texts(maybe: Option<Cow<'_, str>>) -> Option<Cow<'static, str>> {
+    maybe.map(text)
+}
+
+impl Event<'_> {
+    /// The same event, without a borrow.
+    pub fn into_owned(self) -> Event<'static> {
+        Event { kind: self.kind.into_owned(), at: self.at }
+    }
+}
+
+impl EventKind<'_> {
+    fn into_owned(self) -> EventKind<'static> {
+        match self {
+            Self::Session(it) => EventKind::Session(Session {
+                format: it.format,
+                profile: text(it.profile),
+                session: it.session.into_owned(),
+            }),
+            Self::SessionChanged(it) => EventKind::SessionChanged(it.into_owned()),
+            Self::Turn { turn } => EventKind::Turn { turn },
+            Self::TextDelta { segment, text: it } => {
+                EventKind::TextDelta { segment, text: text(it) }
+            }
+            Self::Text(it) => EventKind::Text(TextSegment {
+                segment: it.segment,
+                text: texts(it.text),
+                bytes: it.bytes,
+                start: text(it.start),
+                is_repeated: it.is_repeated,
+            }),
+            Self::TextAbandoned { segment } => EventKind::TextAbandoned { segment },
+            Self::Answer { text: it } => EventKind::Answer { text: text(it) },
+            Self::CallStarted(it) => EventKind::CallStarted(it.into_owned()),
+            Self::CallUpdated(it) => EventKind::CallUpdated(it.into_owned()),
+            Self::CallCompleted(it) => EventKind::CallCompleted(CompletedCall {
+                call: it.call.into_owned(),
+                outcome: it.outcome,
+                result: texts(it.result),
+                duration_ms: it.duration_ms,
+            }),
+            Self::CallCorrected { call, outcome } => {
+                EventKind::CallCorrected { call: call.into_owned(), outcome }
+            }
+            Self::CallUnfinished(it) => EventKind::CallUnfinished(it.into_owned()),
+            Self::ThinkingDelta { block, text: it } => {
+                EventKind::ThinkingDelta { block, text: text(it) }
+            }
+            Self::ThinkingEnd { block } => EventKind::ThinkingEnd { block },
+            Self::Notice { kind, detail } => EventKind::Notice { kind, detail: texts(detail) },
+            Self::Error { severity, message } => {
+                EventKind::Error { severity, message: texts(message) }
+            }
+            Self::Usage(it) => EventKind::Usage(it.into_owned()),
+            Self::Defect(it) => EventKind::Defect(Defect {
+                rule: it.rule,
+                severity: it.severity,
+                message: text(it.message),
+                note: texts(it.note),
+                related_line: it.related_line,
+            }),
+            Self::End(it) => EventKind::End(it.into_owned()),
+            Self::Cut(it) => EventKind::Cut(it.into_owned()),
+        }
+    }
+}
+
+impl SessionFacts<'_> {
+    fn into_owned(self) -> SessionFacts<'static> {
+        SessionFacts { session_id: texts(self.session_id), directory: texts(self.directory) }
+    }
+}
+
+impl EventCall<'_> {
+    fn into_owned(self) -> EventCall<'static> {
+        EventCall {
+            number: self.number,
+            id: text(self.id),
+            tool: texts(self.tool),
+            kind: self.kind,
+            detail: texts(self.detail),
+            files: Cow::Owned(self.files.into_owned()),
+            arguments: self.arguments,
+        }
+    }
+}
+
+impl Figures<'_> {
+    fn into_owned(self) -> Figures<'static> {
+        Figures {
+            model: texts(self.model),
+            cost_usd: self.cost_usd,
+            turns: self.turns,
+            duration_ms: self.duration_ms,
+            input_tokens: self.input_tokens,
+            cache_read_tokens: self.cache_read_tokens,
+            cache_write_tokens: self.cache_write_tokens,
+            output_tokens: self.output_tokens,
+            reasoning_tokens: self.reasoning_tokens,
+        }
+    }
+}
+
+impl RunResult<'_> {
+    fn into_owned(self) -> RunResult<'static> {
+        RunResult {
+            outcome: self.outcome,
+            verdict: self.verdict,
+            reason: self.reason,
+            error_text: texts(self.error_text),
+            structured: self.structured.map(|it| Cow::Owned(it.into_owned())),
+            agent_version: texts(self.agent_version),
+            figures: self.figures.into_owned(),
+            files: self.files.map(|it| Cow::Owned(it.into_owned())),
+            commands: self.commands,
+            errors: self.errors,
+            warnings: self.warnings,
+            cut_text: self.cut_text.map(|(start, bytes)| (text(start), bytes)),
+        }
+    }
+}

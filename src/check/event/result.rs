@@ -1,0 +1,153 @@
+//! What an agent reports in numbers, and how a run ended.
+
+use std::borrow::Cow;
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::check::{Outcome, StreamSummary, Verdict};
+use crate::facts::{CommandCounts, RunFacts};
+use crate::profile::Reason;
+
+/// What an agent reports in numbers, and its model. What it does not report is absent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Figures<'a> {
+    /// The model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Cow<'a, str>>,
+    /// What the run cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    /// Turns, as the agent counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u64>,
+    /// How long the run took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// Tokens sent to the model that are not in a cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens read from a cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_read_tokens: Option<u64>,
+    /// Tokens written to a cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_write_tokens: Option<u64>,
+    /// Tokens that the model wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// Of these, tokens of reasoning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
+}
+
+impl<'a> Figures<'a> {
+    pub(in crate::check) fn new(facts: &'a RunFacts) -> Self {
+        let usage = &facts.usage;
+        Self {
+            model: facts.model.as_deref().map(Into::into),
+            cost_usd: facts.cost_usd.filter(|cost| cost.is_finite()),
+            turns: facts.turns,
+            duration_ms: facts.duration_ms,
+            input_tokens: usage.input_tokens,
+            cache_read_tokens: usage.cache_read_tokens,
+            cache_write_tokens: usage.cache_write_tokens,
+            output_tokens: usage.output_tokens,
+            reasoning_tokens: usage.reasoning_tokens,
+        }
+    }
+
+    /// All tokens sent to the model, from a cache or not.
+    pub fn tokens_in(&self) -> Option<u64> {
+        let cached = [self.cache_read_tokens, self.cache_write_tokens];
+        let cached = cached.into_iter().flatten();
+        Some(cached.fold(self.input_tokens?, u64::saturating_add))
+    }
+}
+
+/// How the run, or its stream, ended, and all that is known of it then.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RunResult<'a> {
+    /// How the run ended.
+    #[serde(serialize_with = "outcome_name")]
+    pub outcome: Outcome,
+    /// Whether the stream keeps its contract.
+    #[serde(serialize_with = "verdict_name")]
+    pub verdict: Verdict,
+    /// Why it ended so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Reason>,
+    /// What the agent says of a run that did not succeed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_text: Option<Cow<'a, str>>,
+    /// The answer as a value, where the agent was asked for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Cow<'a, Value>>,
+    /// The version of the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_version: Option<Cow<'a, str>>,
+    /// Model, cost and tokens.
+    #[serde(flatten)]
+    pub figures: Figures<'a>,
+    /// The files that successful calls wrote or deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<Cow<'a, [String]>>,
+    /// The commands that ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commands: Option<CommandCounts>,
+    /// Defects that are errors.
+    pub errors: u64,
+    /// Defects that are warnings.
+    pub warnings: u64,
+    /// The start of a text that was cut, and its size in bytes. Deltas have given it.
+    #[serde(skip)]
+    pub cut_text: Option<(Cow<'a, str>, u64)>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn outcome_name<S: Serializer>(outcome: &Outcome, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(outcome.name())
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn verdict_name<S: Serializer>(verdict: &Verdict, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(verdict.name())
+}
+
+impl<'a> RunResult<'a> {
+    pub(in crate::check) fn new(
+        summary: &'a StreamSummary,
+        cut_text: Option<(&'a str, u64)>,
+    ) -> Self {
+        let facts = &summary.facts;
+        Self {
+            outcome: summary.outcome,
+            verdict: summary.verdict,
+            reason: facts.reason,
+            error_text: facts.error_text.as_deref().map(Into::into),
+            structured: facts.structured.as_ref().map(Cow::Borrowed),
+            agent_version: facts.agent_version.as_deref().map(Into::into),
+            figures: Figures::new(facts),
+            files: facts.files.as_deref().map(Cow::Borrowed),
+            commands: facts.commands,
+            errors: summary.errors,
+            warnings: summary.warnings,
+            cut_text: cut_text.map(|(text, bytes)| (text.into(), bytes)),
+        }
+    }
+
+    /// What went wrong, in the agent's words if there are any.
+    pub fn failure(&self) -> String {
+        let outcome = match self.outcome {
+            Outcome::Failed => "the run failed",
+            Outcome::TimedOut => "the run did not end in time",
+            Outcome::Succeeded | Outcome::Truncated => "the stream ended before the run did",
+        };
+        match &self.error_text {
+            Some(text) => format!("{outcome}: {text}"),
+            None => outcome.to_owned(),
+        }
+    }
+}
