@@ -56,6 +56,7 @@ pub use check::{
     RunStats, Session, SessionFacts, Silence, SlowCall, StopReason, Stream, StreamStart,
     StreamSummary, TextSegment, TextUpdate, ToolStats, UnknownKind, UnknownName, Verdict,
 };
+pub use check::{LastEvents, Reader};
 pub use error::Error;
 pub use facts::{CommandCounts, RunFacts, Usage};
 pub use output::convert::{Conversion, To};

@@ -14,6 +14,7 @@ mod globs;
 mod note;
 mod observer;
 mod paths;
+mod reader;
 mod run;
 mod run_model;
 mod stage;
@@ -50,6 +51,7 @@ pub(crate) use globs::Globs;
 pub(crate) use note::counted;
 pub use note::{FailureSign, Limit, Note};
 pub use observer::{CallChange, CallUpdate, CheckedEvent, Observer, StreamStart, TextUpdate};
+pub use reader::{LastEvents, Reader};
 pub(crate) use run_model::RunModel;
 pub(crate) use stage::actions::Action;
 pub use stage::calls::{CallCounts, CallRow};
@@ -67,10 +69,22 @@ const DETECTION_READ_BYTES: usize = 16 * 1024;
 /// shares profiles and schemas but learns separately; use one per thread.
 pub struct Checker {
     contracts: Arc<Contracts>,
+    learned: Learned,
+}
+
+/// What one stream leaves for the next.
+struct Learned {
     /// By the name of the profile.
     memories: HashMap<String, Memory>,
     parser: LineParser,
     buffer: Vec<u8>,
+}
+
+impl Learned {
+    fn nothing(contracts: &Contracts) -> Self {
+        let parser = LineParser::new(contracts.options().is_plain);
+        Self { memories: HashMap::new(), parser, buffer: Vec::new() }
+    }
 }
 
 impl Clone for Checker {
@@ -87,8 +101,8 @@ impl fmt::Debug for Checker {
 
 impl Checker {
     fn new(contracts: Arc<Contracts>) -> Self {
-        let parser = LineParser::new(contracts.options().is_plain);
-        Self { contracts, memories: HashMap::new(), parser, buffer: Vec::new() }
+        let learned = Learned::nothing(&contracts);
+        Self { contracts, learned }
     }
 
     /// The default options: the profile is detected, rules have their default severities.
@@ -102,15 +116,15 @@ impl Checker {
 
     /// Begins to check a stream; `name` names it in reports.
     pub fn stream(&mut self, name: &str) -> Stream<'_> {
-        let Self { contracts, memories, parser, buffer } = self;
-        let options = contracts.options();
-        let Options { line_bytes_max, is_array, .. } = *options;
-        let lines = LineBuffer::new(std::mem::take(buffer), line_bytes_max, is_array);
-        let state = State::Detecting(Detector::default());
-        let name = name.to_owned();
-        let hashes_bytes = options.hashes_bytes && !options.splits_sessions;
-        let hasher = hashes_bytes.then(Sha256::new);
-        Stream { name, contracts, memories, parser, buffer, lines, hasher, state }
+        let nothing = Learned::nothing(&self.contracts);
+        let learned = std::mem::replace(&mut self.learned, nothing);
+        Stream { home: Some(&mut self.learned), ..Stream::new(name, &self.contracts, learned) }
+    }
+
+    /// Begins to read a stream as [`Event`]s; `name` names it in messages. Any number of streams
+    /// can be read at the same time.
+    pub fn reader(&self, name: &str) -> Reader {
+        Reader::open(name, self.contracts())
     }
 
     /// Checks a stream to its end. Nothing is known about its producer; see [`Stream::finish`].
@@ -137,10 +151,9 @@ impl Checker {
 pub struct Stream<'c> {
     name: String,
     contracts: &'c Contracts,
-    memories: &'c mut HashMap<String, Memory>,
-    parser: &'c mut LineParser,
-    /// Where the buffer's memory goes back to.
-    buffer: &'c mut Vec<u8>,
+    learned: Learned,
+    /// Where what was learned goes at the end.
+    home: Option<&'c mut Learned>,
     lines: LineBuffer,
     /// Of the bytes, if their hash is wanted.
     hasher: Option<Sha256>,
@@ -160,7 +173,18 @@ impl fmt::Debug for Stream<'_> {
     }
 }
 
-impl Stream<'_> {
+impl<'c> Stream<'c> {
+    fn new(name: &str, contracts: &'c Contracts, mut learned: Learned) -> Self {
+        let options = contracts.options();
+        let Options { line_bytes_max, is_array, .. } = *options;
+        let buffer = std::mem::take(&mut learned.buffer);
+        let lines = LineBuffer::new(buffer, line_bytes_max, is_array);
+        let hashes_bytes = options.hashes_bytes && !options.splits_sessions;
+        let hasher = hashes_bytes.then(Sha256::new);
+        let (name, state) = (name.to_owned(), State::Detecting(Detector::default()));
+        Self { name, contracts, learned, home: None, lines, hasher, state }
+    }
+
     /// Takes bytes that have come, cut anywhere. Diagnostics go to the observer as soon as they
     /// are found.
     ///
@@ -245,18 +269,30 @@ impl Stream<'_> {
         exit: &ProducerExit,
         out: &mut dyn Observer,
     ) -> Result<StreamSummary, Error> {
+        let summary = self.close(exit, out)?;
+        let Self { mut learned, home, lines, state, .. } = self;
+        if let (Some(home), State::Checking(check)) = (home, state) {
+            let (profile, memory) = check.into_memory();
+            learned.memories.insert(profile.to_owned(), memory);
+            learned.buffer = lines.into_memory();
+            *home = learned;
+        }
+        Ok(summary)
+    }
+
+    fn close(
+        &mut self,
+        exit: &ProducerExit,
+        out: &mut dyn Observer,
+    ) -> Result<StreamSummary, Error> {
         self.lines.end();
         self.settle(out)?;
         self.advance(out)?;
-        let Self { name: _, memories, buffer, lines, hasher, state, .. } = self;
-        let State::Checking(mut check) = state else { unreachable!("settled above") };
-        let defect = lines.array().and_then(ArraySplitter::defect);
-        let bytes = StreamBytes { end: lines.bytes_taken(), sha256: hasher.map(hexadecimal) };
-        let summary = check.finish(bytes, defect, exit, out);
-        let (profile, learned) = check.into_memory();
-        memories.insert(profile.to_owned(), learned);
-        *buffer = lines.into_memory();
-        Ok(summary)
+        let State::Checking(check) = &mut self.state else { unreachable!("settled above") };
+        let defect = self.lines.array().and_then(ArraySplitter::defect);
+        let sha256 = self.hasher.take().map(hexadecimal);
+        let bytes = StreamBytes { end: self.lines.bytes_taken(), sha256 };
+        Ok(check.finish(bytes, defect, exit, out))
     }
 
     /// Checks the lines that have come.
@@ -275,7 +311,7 @@ impl Stream<'_> {
         }
         let State::Checking(check) = &mut self.state else { return Ok(()) };
         while self.lines.is_ready() {
-            if let Err(mut error) = check.block(self.lines.take(), self.parser, out) {
+            if let Err(mut error) = check.block(self.lines.take(), &mut self.learned.parser, out) {
                 if let Error::Schema { stream, .. } = &mut error {
                     *stream = Some(self.name.clone());
                 }
@@ -306,7 +342,7 @@ impl Stream<'_> {
             return Err(start.no_single_object());
         }
         out.begin(&start)?;
-        let memory = self.memories.remove(&profile.name).unwrap_or_default();
+        let memory = self.learned.memories.remove(&profile.name).unwrap_or_default();
         let mut check = StreamCheck::new(&self.name, name, contract, source, memory);
         if let Some(array) = self.lines.array() {
             check.array_begins(array);

@@ -54,12 +54,12 @@ struct OpenCallId {
 /// Where the events of one line go.
 struct Emitter<'o> {
     at: EventTime,
-    out: &'o mut dyn FnMut(&Event<'_>),
+    out: &'o mut dyn FnMut(Event<'_>),
 }
 
 impl Emitter<'_> {
     fn emit(&mut self, kind: EventKind<'_>) {
-        (self.out)(&Event { kind, at: self.at });
+        (self.out)(Event { kind, at: self.at });
     }
 }
 
@@ -81,12 +81,12 @@ impl RunModel {
         }
     }
 
-    pub(crate) fn event(&mut self, event: &CheckedEvent<'_>, out: &mut dyn FnMut(&Event<'_>)) {
+    pub(crate) fn event(&mut self, event: &CheckedEvent<'_>, out: &mut dyn FnMut(Event<'_>)) {
         let at = EventTime { line: Some(event.line()), time_ms: milliseconds(event.facts.time) };
         self.checked(event, &mut Emitter { at, out });
     }
 
-    pub(crate) fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut dyn FnMut(&Event<'_>)) {
+    pub(crate) fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut dyn FnMut(Event<'_>)) {
         let emitter = &mut Emitter { at: EventTime { line: diagnostic.line, time_ms: None }, out };
         self.begin(emitter);
         if diagnostic.rule == Rule::MissingTerminalEvent {
@@ -97,7 +97,7 @@ impl RunModel {
     }
 
     /// The end of the stream: nothing stays open.
-    pub(crate) fn finish(&mut self, summary: &StreamSummary, out: &mut dyn FnMut(&Event<'_>)) {
+    pub(crate) fn finish(&mut self, summary: &StreamSummary, out: &mut dyn FnMut(Event<'_>)) {
         self.end(summary, &mut Emitter { at: EventTime::default(), out });
     }
 

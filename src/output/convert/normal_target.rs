@@ -27,11 +27,11 @@ impl<T: NormalTarget> NormalFormatter<T> {
     fn with(
         &mut self,
         out: &mut Vec<u8>,
-        events: impl FnOnce(&mut RunModel, &mut dyn FnMut(&Event<'_>)),
+        events: impl FnOnce(&mut RunModel, &mut dyn FnMut(Event<'_>)),
     ) {
         let mut text = String::new();
         let Self { target, model, .. } = self;
-        events(model, &mut |event| target.event(event, &mut text));
+        events(model, &mut |event| target.event(&event, &mut text));
         let text = if self.is_raw { text } else { escaped_lines(text) };
         out.extend_from_slice(text.as_bytes());
     }

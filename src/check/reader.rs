@@ -1,0 +1,112 @@
+//! Reads a stream as events, without an observer.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{
+    CheckedEvent, Contracts, Event, Learned, Observer, ProducerExit, RunModel, Stream, StreamStart,
+    StreamSummary,
+};
+use crate::error::Error;
+use crate::rules::diagnostic::Diagnostic;
+
+// A stream borrows from its contracts; the reader keeps both together.
+self_cell::self_cell!(
+    struct OwnStream {
+        owner: Arc<Contracts>,
+        #[not_covariant]
+        dependent: Stream,
+    }
+);
+
+/// Reads one stream as [`Event`]s. It owns all that it needs, so that a program may keep any number
+/// of readers, in a table or in tasks.
+///
+/// After an error the stream is lost.
+pub struct Reader {
+    stream: OwnStream,
+    events: Events,
+}
+
+/// What only the end of a stream shows.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct LastEvents {
+    /// The last events; the very last is [`EventKind::End`](super::EventKind::End) or
+    /// [`EventKind::Cut`](super::EventKind::Cut).
+    pub events: Vec<Event<'static>>,
+    /// The result.
+    pub summary: StreamSummary,
+}
+
+/// Collects the events, once the profile of the stream is known.
+#[derive(Default)]
+struct Events {
+    model: Option<RunModel>,
+    new: Vec<Event<'static>>,
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Reader").finish_non_exhaustive()
+    }
+}
+
+impl Reader {
+    pub(super) fn open(name: &str, contracts: Arc<Contracts>) -> Self {
+        let stream = OwnStream::new(contracts, |contracts| {
+            Stream::new(name, contracts, Learned::nothing(contracts))
+        });
+        Self { stream, events: Events::default() }
+    }
+
+    /// Takes bytes that have come, cut anywhere, and returns the events that they complete.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stream::feed`]. Defects of the stream are events, not errors.
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Event<'static>>, Error> {
+        let events = &mut self.events;
+        self.stream.with_dependent_mut(|_, stream| stream.feed(bytes, events))?;
+        Ok(std::mem::take(&mut self.events.new))
+    }
+
+    /// The end of the stream, and what is known about its producer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stream::feed`].
+    pub fn finish(self, exit: &ProducerExit) -> Result<LastEvents, Error> {
+        let Self { mut stream, mut events } = self;
+        let summary = stream.with_dependent_mut(|_, stream| stream.close(exit, &mut events))?;
+        Ok(LastEvents { events: events.new, summary })
+    }
+}
+
+impl Events {
+    fn add(&mut self, of: impl FnOnce(&mut RunModel, &mut dyn FnMut(Event<'_>))) {
+        let Self { model, new } = self;
+        if let Some(model) = model {
+            of(model, &mut |event| new.push(event.into_owned()));
+        }
+    }
+}
+
+impl Observer for Events {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        self.model = Some(RunModel::new(start));
+        Ok(())
+    }
+
+    fn event(&mut self, event: &CheckedEvent<'_>) {
+        self.add(|model, out| model.event(event, out));
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        self.add(|model, out| model.diagnostic(diagnostic, out));
+    }
+
+    fn summary(&mut self, summary: &StreamSummary) {
+        self.add(|model, out| model.finish(summary, out));
+    }
+}
