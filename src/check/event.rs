@@ -11,7 +11,6 @@ use serde::Serialize;
 use crate::profile::{CallOutcome, NoticeKind};
 use crate::rules::diagnostic::Diagnostic;
 
-use call::outcome_name;
 pub use call::{CompletedCall, EventCall};
 pub use result::{Figures, RunResult};
 
@@ -88,7 +87,6 @@ pub enum EventKind<'a> {
         #[serde(flatten)]
         call: EventCall<'a>,
         /// How it ended.
-        #[serde(serialize_with = "outcome_name")]
         outcome: CallOutcome,
     },
     /// The turn or the run is over, and the call has not completed.

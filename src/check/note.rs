@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
 use crate::limits::{
     CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, FILES_MAX, NAMES_MAX, TEXT_BYTES_MAX,
 };
@@ -280,4 +282,37 @@ fn listed(out: &mut fmt::Formatter<'_>, rules: &[Rule], [one, several]: [&str; 2
 /// A number and a noun: `1 event`, `2 events`.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A note as the JSON report has it.
+#[derive(Default, Serialize)]
+struct NoteObject {
+    note: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rules: Vec<&'static str>,
+    message: String,
+}
+
+impl From<&Note> for NoteObject {
+    fn from(note: &Note) -> Self {
+        let plain = Self { note: note.name(), message: note.to_string(), ..Self::default() };
+        match note {
+            Note::LimitReached(limit) => Self { limit: Some(limit.name()), ..plain },
+            Note::Configured { file } => Self { file: Some(file.clone()), ..plain },
+            Note::RulesOff { rules } | Note::RulesLowered { rules } => {
+                Self { rules: rules.iter().map(|rule| rule.name()).collect(), ..plain }
+            }
+            _ => plain,
+        }
+    }
+}
+
+impl Serialize for Note {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        NoteObject::from(self).serialize(to)
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Serialize, Serializer};
+
 use super::note::Note;
 use super::stage::calls::{CallCounts, CallRow};
 use super::stats::RunStats;
@@ -11,7 +13,8 @@ use crate::profile::ExitStatus;
 use crate::rules::Rule;
 
 /// Whether a stream keeps its contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// There is no diagnostic of severity error.
     Conforming,
@@ -30,7 +33,8 @@ impl Verdict {
 }
 
 /// How the run ended that wrote the stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Outcome {
     /// The stream says so, or it did not end too early and nothing says that the run failed.
@@ -56,7 +60,8 @@ impl Outcome {
 }
 
 /// The format that the agent was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Format {
     /// One event on each line.
@@ -75,11 +80,12 @@ impl Format {
     }
 }
 
-/// The result of checking one stream.
-#[derive(Debug, Clone)]
+/// The result of checking one stream. As JSON it has the names of the JSON report.
+#[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct StreamSummary {
     /// The stream's name: a path, or `-`.
+    #[serde(rename = "path")]
     pub name: String,
     /// The name of the profile.
     pub profile: String,
@@ -96,35 +102,57 @@ pub struct StreamSummary {
     /// Size of the stream in bytes.
     pub bytes: u64,
     /// The SHA-256 hash of these bytes in hexadecimal digits, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// Diagnostics of severity error.
     pub errors: u64,
     /// Diagnostics of severity warning.
     pub warnings: u64,
     /// Diagnostics that a baseline accepts; they are in no other count.
+    #[serde(skip_serializing_if = "is_zero")]
     pub known: u64,
     /// Diagnostics of each rule that was raised, including those that were not reported.
+    #[serde(serialize_with = "by_name")]
     pub rule_counts: BTreeMap<Rule, u64>,
     /// The session's id; the first, if it changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// How many tool calls there were.
-    pub call_counts: CallCounts,
     /// The tool calls in the order in which they appeared; a limited number, from which a call
     /// that did not succeed is not left out for one that did.
     pub tool_calls: Vec<CallRow>,
+    /// How many tool calls there were.
+    #[serde(rename = "tool_call_counts")]
+    pub call_counts: CallCounts,
     /// The agent's exit status, if it is known.
+    #[serde(flatten)]
     pub exit_status: Option<ExitStatus>,
     /// The last lines of its standard error, if the run did not succeed and they are known.
+    #[serde(rename = "stderr_tail", skip_serializing_if = "Vec::is_empty")]
     pub stderr: Vec<String>,
     /// What the agent reports about the run.
+    #[serde(flatten)]
     pub facts: RunFacts,
     /// Size of the assistant's text in bytes.
     pub text_bytes: u64,
     /// What the profile does not know: event tags, tools and values. With
     /// [`CheckerBuilder::stats`](super::CheckerBuilder::stats), members of known events, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<UnknownName>,
     /// Figures of the run, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stats: Option<Box<RunStats>>,
     /// What else a reader of the report should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// In the order of the names.
+fn by_name<S: Serializer>(counts: &BTreeMap<Rule, u64>, to: S) -> Result<S::Ok, S::Error> {
+    let by_name: BTreeMap<&str, u64> = counts.iter().map(|(rule, it)| (rule.name(), *it)).collect();
+    by_name.serialize(to)
 }

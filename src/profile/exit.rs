@@ -3,18 +3,20 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Objects, Reason, RunOutcome};
 use crate::profile::path::Conditions;
 
 /// An exit status, as the system reports it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub enum ExitStatus {
     /// The process exited with this code.
+    #[serde(rename = "exit_status")]
     Code(u8),
     /// This signal ended it.
+    #[serde(rename = "signal")]
     Signal(u8),
 }
 

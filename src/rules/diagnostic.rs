@@ -1,5 +1,7 @@
 //! A defect of a stream, as plain data.
 
+use serde::Serialize;
+
 use super::escape::clipped;
 use super::{Rule, Severity};
 use crate::limits::MESSAGE_BYTES_MAX;
@@ -7,8 +9,9 @@ use crate::limits::MESSAGE_BYTES_MAX;
 /// One defect found in a stream.
 ///
 /// A message says what is wrong. It shows property names, tags, tool names and call ids, never the
-/// value of a payload, and is at most 2 KiB long.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// value of a payload, and is at most 2 KiB long. As JSON a diagnostic has the names of the JSON
+/// report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Diagnostic {
     /// The kind of defect.
@@ -16,28 +19,35 @@ pub struct Diagnostic {
     /// The severity, by the options of the check.
     pub severity: Severity,
     /// The line, from 1; none for a defect of the stream as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// The byte in the stream, from 0, where the defect begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
     /// What is wrong.
     pub message: String,
     /// A hint that helps to understand or fix it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// A line that belongs to it, such as the start of the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub related_line: Option<u64>,
     /// For a schema violation: where in the event and where in the schema.
+    #[serde(flatten)]
     pub location: Option<SchemaLocation>,
 }
 
 /// Where an event fails a schema.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SchemaLocation {
     /// The schema: the profile's name, or the user's file.
     pub schema: String,
     /// JSON Pointer to the value within the event.
+    #[serde(rename = "instance_location")]
     pub instance: String,
     /// JSON Pointer to the keyword in the schema document.
+    #[serde(rename = "keyword_location")]
     pub keyword: String,
 }
 

@@ -6,8 +6,11 @@ pub(crate) mod suggest;
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
 /// How much a diagnostic weighs. An `Error` decides the verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing; the stream still conforms.
     Warning,
@@ -151,6 +154,12 @@ impl Rule {
     /// The meaning on one line: the second paragraph of the page.
     pub fn summary(self) -> &'static str {
         self.page().split("\n\n").nth(1).unwrap_or_default().trim()
+    }
+}
+
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.name())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::check::CallUpdate;
@@ -42,7 +42,6 @@ pub struct CompletedCall<'a> {
     #[serde(flatten)]
     pub call: EventCall<'a>,
     /// How it ended.
-    #[serde(serialize_with = "outcome_name")]
     pub outcome: CallOutcome,
     /// The text of its result.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,11 +49,6 @@ pub struct CompletedCall<'a> {
     /// How long it took in milliseconds, as the agent says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-pub(super) fn outcome_name<S: Serializer>(outcome: &CallOutcome, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(outcome.name())
 }
 
 impl<'a> EventCall<'a> {

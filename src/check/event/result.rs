@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::check::{Outcome, StreamSummary, Verdict};
@@ -71,10 +71,8 @@ impl<'a> Figures<'a> {
 #[non_exhaustive]
 pub struct RunResult<'a> {
     /// How the run ended.
-    #[serde(serialize_with = "outcome_name")]
     pub outcome: Outcome,
     /// Whether the stream keeps its contract.
-    #[serde(serialize_with = "verdict_name")]
     pub verdict: Verdict,
     /// Why it ended so.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,16 +102,6 @@ pub struct RunResult<'a> {
     /// The start of a text that was cut, and its size in bytes. Deltas have given it.
     #[serde(skip)]
     pub cut_text: Option<(Cow<'a, str>, u64)>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn outcome_name<S: Serializer>(outcome: &Outcome, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(outcome.name())
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn verdict_name<S: Serializer>(verdict: &Verdict, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(verdict.name())
 }
 
 impl<'a> RunResult<'a> {

@@ -4,7 +4,6 @@
 //! change is a new version. A diagnostic is written when it is found, a stream at its end, and the
 //! summary is the last line: a report without it is truncated.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -12,13 +11,9 @@ use serde::Serialize;
 #[cfg(feature = "cli")]
 use super::Report;
 use super::stats::StatsTotals;
-use super::{Sink, Totals, is_zero};
-use crate::check::{
-    CallCounts, CallRow, Note, Observer, RunStats, StreamStart, StreamSummary, UnknownName,
-};
+use super::{Sink, Totals};
+use crate::check::{Observer, StreamStart, StreamSummary};
 use crate::error::Error;
-use crate::facts::RunFacts;
-use crate::profile::ExitStatus;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::escaped_json;
 
@@ -108,22 +103,12 @@ impl<W: Write> Observer for Json<W> {
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        let location = diagnostic.location.as_ref();
         let path = std::mem::take(&mut self.path);
         self.line(&DiagnosticLine {
             r#type: "diagnostic",
             report_version: REPORT_VERSION,
             path: &path,
-            rule: diagnostic.rule.name(),
-            severity: diagnostic.severity.name(),
-            line: diagnostic.line,
-            offset: diagnostic.offset,
-            message: &diagnostic.message,
-            note: diagnostic.note.as_deref(),
-            related_line: diagnostic.related_line,
-            schema: location.map(|location| location.schema.as_str()),
-            instance_location: location.map(|location| location.instance.as_str()),
-            keyword_location: location.map(|location| location.keyword.as_str()),
+            diagnostic,
         });
         self.path = path;
     }
@@ -183,54 +168,11 @@ pub(in crate::output) enum Change {
 
 impl<'a> From<&'a StreamSummary> for StreamLine<'a> {
     fn from(summary: &'a StreamSummary) -> Self {
-        let counts = summary.rule_counts.iter().map(|(rule, count)| (rule.name(), *count));
-        let (exit_status, signal) = match summary.exit_status {
-            Some(ExitStatus::Code(code)) => (Some(code), None),
-            Some(ExitStatus::Signal(signal)) => (None, Some(signal)),
-            None => (None, None),
-        };
         Self {
             r#type: "stream",
             report_version: REPORT_VERSION,
             tool_version: env!("CARGO_PKG_VERSION"),
-            path: &summary.name,
-            profile: &summary.profile,
-            format: summary.format.name(),
-            verdict: summary.verdict.name(),
-            outcome: summary.outcome.name(),
-            lines: summary.lines,
-            events: summary.events,
-            bytes: summary.bytes,
-            sha256: summary.sha256.as_deref(),
-            errors: summary.errors,
-            warnings: summary.warnings,
-            known: summary.known,
-            rule_counts: counts.collect(),
-            session_id: summary.session_id.as_deref(),
-            tool_calls: &summary.tool_calls,
-            tool_call_counts: summary.call_counts,
-            exit_status,
-            signal,
-            stderr_tail: &summary.stderr,
-            facts: &summary.facts,
-            text_bytes: summary.text_bytes,
-            unknown: &summary.unknown,
-            stats: summary.stats.as_deref(),
-            notes: summary.notes.iter().map(NoteObject::from).collect(),
-        }
-    }
-}
-
-impl From<&Note> for NoteObject {
-    fn from(note: &Note) -> Self {
-        let plain = Self { note: note.name(), message: note.to_string(), ..Self::default() };
-        match note {
-            Note::LimitReached(limit) => Self { limit: Some(limit.name()), ..plain },
-            Note::Configured { file } => Self { file: Some(file.clone()), ..plain },
-            Note::RulesOff { rules } | Note::RulesLowered { rules } => {
-                Self { rules: rules.iter().map(|rule| rule.name()).collect(), ..plain }
-            }
-            _ => plain,
+            summary,
         }
     }
 }
@@ -240,23 +182,8 @@ struct DiagnosticLine<'a> {
     r#type: &'a str,
     report_version: u8,
     path: &'a str,
-    rule: &'a str,
-    severity: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    offset: Option<u64>,
-    message: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    related_line: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    schema: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    instance_location: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    keyword_location: Option<&'a str>,
+    #[serde(flatten)]
+    diagnostic: &'a Diagnostic,
 }
 
 #[derive(Serialize)]
@@ -264,40 +191,8 @@ struct StreamLine<'a> {
     r#type: &'a str,
     report_version: u8,
     tool_version: &'a str,
-    path: &'a str,
-    profile: &'a str,
-    format: &'a str,
-    verdict: &'a str,
-    outcome: &'a str,
-    lines: u64,
-    events: u64,
-    bytes: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sha256: Option<&'a str>,
-    errors: u64,
-    warnings: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    known: u64,
-    rule_counts: BTreeMap<&'a str, u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session_id: Option<&'a str>,
-    tool_calls: &'a [CallRow],
-    tool_call_counts: CallCounts,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    exit_status: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    signal: Option<u8>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    stderr_tail: &'a [String],
     #[serde(flatten)]
-    facts: &'a RunFacts,
-    text_bytes: u64,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    unknown: &'a [UnknownName],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stats: Option<&'a RunStats>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    notes: Vec<NoteObject>,
+    summary: &'a StreamSummary,
 }
 
 #[cfg(feature = "cli")]
@@ -313,18 +208,6 @@ struct DiffLine<'a> {
     unknown: &'a [ChangedItem],
     a: StreamLine<'a>,
     b: StreamLine<'a>,
-}
-
-#[derive(Default, Serialize)]
-struct NoteObject {
-    note: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    limit: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    rules: Vec<&'static str>,
-    message: String,
 }
 
 #[derive(Serialize)]
