@@ -1,11 +1,11 @@
-//! Checks a stream that arrives in an async task; prints each diagnostic as soon as it is found.
+//! Checks a stream that arrives in an async task; prints each defect as soon as it is found.
 //!
 //! `cargo run --example tokio -- fixtures/agents/cursor/plain.ndjson`
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use ndjson_check::{Checker, Diagnostic, ProducerExit, Verdict};
+use ndjson_check::{Checker, Event, EventKind, ProducerExit, Verdict};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -26,27 +26,29 @@ async fn run(file: String) -> Result<ExitCode> {
 }
 
 async fn check(mut output: DuplexStream) -> Result<Verdict> {
-    let mut checker = Checker::builder().build()?;
-    let (mut diagnostics, mut chunk) = (Vec::new(), [0; 1024]);
-    let mut stream = checker.stream("my run");
+    let checker = Checker::builder().build()?;
+    let mut chunk = [0; 1024];
+    let mut reader = checker.reader("my run");
     loop {
         let count = output.read(&mut chunk).await?;
         if count == 0 {
             break;
         }
-        stream.feed(&chunk[..count], &mut diagnostics)?;
-        print(&mut diagnostics)?;
+        print(&reader.feed(&chunk[..count])?)?;
     }
-    let summary = stream.finish(&ProducerExit::default(), &mut diagnostics)?;
-    print(&mut diagnostics)?;
+    let end = reader.finish(&ProducerExit::default())?;
+    print(&end.events)?;
+    let summary = end.summary;
     let (verdict, outcome) = (summary.verdict.name(), summary.outcome.name());
     writeln!(io::stdout(), "{verdict}, {outcome}, {} events", summary.events)?;
     Ok(summary.verdict)
 }
 
-fn print(diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
-    for it in diagnostics.drain(..) {
-        writeln!(io::stdout(), "{}[{}]: {}", it.severity.name(), it.rule, it.message)?;
+fn print(events: &[Event<'_>]) -> Result<()> {
+    for event in events {
+        if let EventKind::Defect(it) = &event.kind {
+            writeln!(io::stdout(), "{}[{}]: {}", it.severity, it.rule, it.message)?;
+        }
     }
     Ok(())
 }

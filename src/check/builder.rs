@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::contract::{Contracts, Options};
+use super::contract::{Contracts, NamedProfile, Options};
 use super::stage::expect::Expected;
 use super::{Checker, Expectation, Format, Limits};
 use crate::error::Error;
 use crate::profile::detect::AUTO;
-use crate::profile::read_json;
+use crate::profile::{parse_json, read_json};
 use crate::rules::{Rule, Severities, Severity};
 
 /// Builds a [`Checker`].
 #[derive(Debug, Clone, Default)]
 pub struct CheckerBuilder {
-    profile: Option<String>,
+    profile: Option<NamedProfile>,
     schema: Option<(String, Value)>,
     expectations: Vec<(String, Expectation)>,
     options: Options,
@@ -27,7 +27,17 @@ impl CheckerBuilder {
     /// the first events of each stream show it.
     #[must_use]
     pub fn profile(mut self, name_or_file: &str) -> Self {
-        self.profile = Some(name_or_file.to_owned()).filter(|name| name != AUTO);
+        let name = Some(name_or_file).filter(|name| *name != AUTO);
+        self.profile = name.map(|name| NamedProfile::Name(name.to_owned()));
+        self
+    }
+
+    /// The profile of the agent as JSON text; `origin` names it in messages. Files that it names
+    /// are those of the working directory.
+    #[must_use]
+    pub fn profile_text(mut self, origin: &str, text: &str) -> Self {
+        let (origin, text) = (origin.to_owned(), text.to_owned());
+        self.profile = Some(NamedProfile::Text { origin, text });
         self
     }
 
@@ -39,6 +49,20 @@ impl CheckerBuilder {
     pub fn schema_file(mut self, file: &Path) -> Result<Self, Error> {
         let origin = file.display().to_string();
         match read_json(file) {
+            Ok(schema) => self.schema = Some((origin, schema)),
+            Err(message) => return Err(Error::Schema { stream: None, origin, message }),
+        }
+        Ok(self)
+    }
+
+    /// A JSON Schema that every event must satisfy, too, as text; `origin` names it in messages.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not JSON.
+    pub fn schema_text(mut self, origin: &str, text: &str) -> Result<Self, Error> {
+        let origin = origin.to_owned();
+        match parse_json(text) {
             Ok(schema) => self.schema = Some((origin, schema)),
             Err(message) => return Err(Error::Schema { stream: None, origin, message }),
         }
@@ -172,7 +196,7 @@ impl CheckerBuilder {
         let expected = expectations.into_iter().map(|(place, it)| Expected::new(&place, it));
         options.expected = expected.collect::<Result<_, _>>()?;
         let schema = schema.as_ref().map(|(origin, schema)| (origin.as_str(), schema));
-        let contracts = Contracts::new(profile.as_deref(), schema, options)?;
+        let contracts = Contracts::new(profile, schema, options)?;
         Ok(Checker::new(Arc::new(contracts)))
     }
 }

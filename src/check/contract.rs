@@ -100,8 +100,10 @@ impl Contract {
     /// # Errors
     ///
     /// When the profile or its schema cannot be used.
-    fn load(profile: &str, shared: &Arc<Shared>) -> Result<Self, Error> {
-        let (profile, schema) = Profile::load(profile)?;
+    fn load(
+        (profile, schema): (Profile, Option<Schema>),
+        shared: &Arc<Shared>,
+    ) -> Result<Self, Error> {
         let part = |pointer: &str, reference: &str| match &schema {
             Some(schema) => schema.part(reference).map(Some).map_err(|error| Error::Profile {
                 origin: profile.name.clone(),
@@ -164,6 +166,27 @@ impl Contract {
     }
 }
 
+/// A profile that the caller chose.
+#[derive(Debug, Clone)]
+pub(crate) enum NamedProfile {
+    /// A built-in name, or a file.
+    Name(String),
+    Text {
+        /// Names it in messages.
+        origin: String,
+        text: String,
+    },
+}
+
+impl NamedProfile {
+    fn load(&self) -> Result<(Profile, Option<Schema>), Error> {
+        match self {
+            Self::Name(name) => Profile::load(name),
+            Self::Text { origin, text } => Profile::load_text(origin, text),
+        }
+    }
+}
+
 /// What all contracts have in common.
 #[derive(Debug)]
 struct Shared {
@@ -182,19 +205,20 @@ pub(crate) struct Contracts {
 }
 
 impl Contracts {
-    /// The profile is a built-in name or a file; without one the stream shows it.
+    /// Without a profile the stream shows it.
     ///
     /// # Errors
     ///
     /// When the profile or a schema cannot be used.
     pub(crate) fn new(
-        profile: Option<&str>,
+        profile: Option<NamedProfile>,
         user_schema: Option<(&str, &Value)>,
         options: Options,
     ) -> Result<Self, Error> {
         let compiled = user_schema.map(|(origin, schema)| Schema::compile(origin, schema));
         let shared = Arc::new(Shared { options, user_schema: compiled.transpose()? });
-        let named = profile.map(|name| Contract::load(name, &shared)).transpose()?;
+        let named = profile.map(|profile| profile.load()).transpose()?;
+        let named = named.map(|profile| Contract::load(profile, &shared)).transpose()?;
         let built_in = Profile::names().map(|name| (name, OnceLock::new())).collect();
         Ok(Self { shared, named, built_in })
     }
@@ -247,7 +271,7 @@ impl Contracts {
         if let Some(contract) = cell.get() {
             return Ok(contract);
         }
-        let contract = Contract::load(name, &self.shared)?;
+        let contract = Contract::load(Profile::load(name)?, &self.shared)?;
         Ok(cell.get_or_init(|| contract))
     }
 }

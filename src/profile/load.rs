@@ -72,13 +72,27 @@ impl Profile {
         {
             return Ok((profile, Some(Schema::built_in(name, schema))));
         }
-        let ResolvedProfile { profile, schema, bases } = resolve(name_or_file, 0)?;
-        if built_in.is_none() {
-            validate(&profile, &bases).map_err(|message| refused(name_or_file, message))?;
+        Self::resolved(name_or_file, resolve(name_or_file, None, 0)?, built_in.is_none())
+    }
+
+    /// Loads a profile from its text; `origin` names it in messages. Files that it names are those
+    /// of the working directory.
+    pub(crate) fn load_text(origin: &str, text: &str) -> Result<(Self, Option<Schema>), Error> {
+        Self::resolved(origin, resolve(origin, Some(text), 0)?, true)
+    }
+
+    fn resolved(
+        origin: &str,
+        resolved: ResolvedProfile,
+        is_own: bool,
+    ) -> Result<(Self, Option<Schema>), Error> {
+        let ResolvedProfile { profile, schema, bases } = resolved;
+        if is_own {
+            validate(&profile, &bases).map_err(|message| refused(origin, message))?;
         }
-        let own = built_in.is_none().then(|| profile.clone());
-        let mut profile: Self = serde_json::from_value(profile)
-            .map_err(|error| refused(name_or_file, error.to_string()))?;
+        let own = is_own.then(|| profile.clone());
+        let mut profile: Self =
+            serde_json::from_value(profile).map_err(|error| refused(origin, error.to_string()))?;
         profile.json = own;
         let schema = schema.load(&profile.name)?;
         Ok((profile, schema))
@@ -86,7 +100,7 @@ impl Profile {
 
     /// The JSON that it was read from, with all that it inherits.
     pub(crate) fn to_json(&self) -> Value {
-        let built_in = || resolve(&self.name, 0).map(|it| it.profile).unwrap_or_default();
+        let built_in = || resolve(&self.name, None, 0).map(|it| it.profile).unwrap_or_default();
         self.json.clone().unwrap_or_else(built_in)
     }
 }
@@ -140,13 +154,14 @@ fn validate(profile: &Value, bases: &[(String, Value)]) -> Result<(), String> {
     if messages.is_empty() { Ok(()) } else { Err(messages.join("; ")) }
 }
 
-/// `depth` is the number of profiles that extend this one.
-fn resolve(name_or_file: &str, depth: usize) -> Result<ResolvedProfile, Error> {
+/// `text` is that of the profile, if it is given; `depth` is the number of profiles that extend
+/// this one.
+fn resolve(name_or_file: &str, text: Option<&str>, depth: usize) -> Result<ResolvedProfile, Error> {
     let refused = |message: String| refused(name_or_file, message);
     if depth > EXTENDS_MAX {
         return Err(refused(format!("more than {EXTENDS_MAX} profiles extend one another")));
     }
-    let (mut profile, schema) = read_own(name_or_file).map_err(refused)?;
+    let (mut profile, schema) = read_own(name_or_file, text).map_err(refused)?;
     let base = profile.as_object_mut().and_then(|members| members.remove("extends"));
     let Some(base) = base else {
         let schema = schema.unwrap_or(SchemaSource::Nowhere);
@@ -163,7 +178,7 @@ fn resolve(name_or_file: &str, depth: usize) -> Result<ResolvedProfile, Error> {
         return Err(refused(format!("/extends: {message}")));
     }
     let base = if is_built_in { base.into() } else { file.to_string_lossy() };
-    let base_profile = resolve(&base, depth + 1)?;
+    let base_profile = resolve(&base, None, depth + 1)?;
     let ResolvedProfile { profile: inherited, schema: base_schema, mut bases } = base_profile;
     let mut merged = inherited.clone();
     if let Some(members) = merged.as_object_mut() {
@@ -183,17 +198,24 @@ fn resolve(name_or_file: &str, depth: usize) -> Result<ResolvedProfile, Error> {
 }
 
 /// The JSON of a profile without what it inherits, and its own schema.
-fn read_own(name_or_file: &str) -> Result<(Value, Option<SchemaSource>), String> {
-    if let Some(BuiltInProfile { name, profile, schema }) = BuiltInProfile::find(name_or_file) {
+fn read_own(
+    name_or_file: &str,
+    text: Option<&str>,
+) -> Result<(Value, Option<SchemaSource>), String> {
+    let built_in = BuiltInProfile::find(name_or_file).filter(|_| text.is_none());
+    if let Some(BuiltInProfile { name, profile, schema }) = built_in {
         let profile = serde_json::from_str(profile).map_err(|error| error.to_string())?;
         return Ok((profile, Some(SchemaSource::BuiltIn(name, schema))));
     }
     let file = File::new(name_or_file);
-    if !file.exists() && file.extension().is_none() {
+    if text.is_none() && !file.exists() && file.extension().is_none() {
         let known = known_besides(name_or_file);
         return Err(format!("no such file, and no such profile; {known}"));
     }
-    let profile = read_json(file)?;
+    let profile = match text {
+        Some(text) => parse_json(text)?,
+        None => read_json(file)?,
+    };
     let of = name_or_file.to_owned();
     let schema = profile.get("schema").map(|schema| match schema {
         Value::Null => SchemaSource::Nowhere,
@@ -240,6 +262,11 @@ pub(crate) fn read_json(file: &File) -> Result<Value, String> {
         return Err(format!("the file is larger than {} MiB", FILE_BYTES_MAX >> 20));
     }
     let text = std::str::from_utf8(&bytes).map_err(|error| format!("not valid JSON: {error}"))?;
+    parse_json(text)
+}
+
+/// The same for JSON in memory.
+pub(crate) fn parse_json(text: &str) -> Result<Value, String> {
     let (value, duplicates) = json::parse_tree(text, FAULTS_SHOWN_MAX)
         .map_err(|error| format!("not valid JSON: {error}"))?;
     if duplicates.is_empty() {

@@ -42,7 +42,7 @@ pub use details::NoticeKind;
 pub(crate) use details::{CallDuration, NoticeRule, ResultRule, ThinkingMode, ThinkingRule};
 pub(crate) use end::{EndRules, RunOutcome, RunProgress, TerminalOutcome, TerminalPolicy};
 pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
-pub(crate) use load::read_json;
+pub(crate) use load::{parse_json, read_json};
 pub(crate) use noise::{Noise, NoiseKind, NoisePlace};
 pub(crate) use run_facts::{FactValue, RunFact, RunFactRule};
 pub(crate) use session::{EventOrder, Repeats, SessionRules};

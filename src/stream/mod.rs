@@ -1,8 +1,8 @@
 //! From bytes to lines to events.
 //!
 //! Bytes are cut into lines in one place, [`LineBuffer`]; [`ArraySplitter`] makes lines of one JSON
-//! array. A line that is one JSON object is an [`ParsedEvent`]; anything else is a [`LineDefect`], which
-//! is data: the check decides what it means.
+//! array. A line that is one JSON object is a [`ParsedEvent`]; anything else is a [`LineDefect`],
+//! which is data: the check decides what it means.
 
 mod array;
 mod defect;

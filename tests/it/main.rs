@@ -50,6 +50,7 @@ mod pairs;
 mod planted;
 mod producer;
 mod profiles;
+mod reader;
 mod readers;
 mod readme;
 mod recordings;

@@ -1,0 +1,90 @@
+//! The reader: a stream as events, without an observer.
+
+use ndjson_check::{Checker, EventKind, ProducerExit, Reader, To};
+
+use crate::streams::{Case, cases, converted, judge};
+
+/// The events of a stream that arrives in chunks of this size, as JSON lines.
+fn read(checker: &Checker, stream: &[u8], chunk: usize) -> Option<String> {
+    let mut reader = checker.reader("a");
+    let mut events = Vec::new();
+    for chunk in stream.chunks(chunk) {
+        events.extend(reader.feed(chunk).ok()?);
+    }
+    let end = reader.finish(&ProducerExit::default()).ok()?;
+    events.extend(end.events);
+    let lines = events.iter().map(|event| serde_json::to_string(event).unwrap() + "\n");
+    Some(lines.collect())
+}
+
+/// Goal: a reader shows what `--to events` writes, wherever the bytes are cut.
+#[test]
+fn a_reader_shows_the_events_of_the_conversion() {
+    let mut read_streams = 0;
+    for case in cases() {
+        let stream = case.bytes();
+        let mut checker = case.checker();
+        for chunk in [7, 4_096] {
+            let Some(events) = read(&checker, &stream, chunk) else { continue };
+            let expected = converted(&stream, &mut checker, To::Events);
+            let unescaped = |text: &str| -> Vec<serde_json::Value> {
+                text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+            };
+            assert_eq!(unescaped(&events), unescaped(&expected), "{}", case.path.display());
+            read_streams += 1;
+        }
+    }
+    assert!(read_streams > 600, "{read_streams}");
+}
+
+/// Goal: a program may keep any number of readers, and move them to other threads.
+#[test]
+fn readers_of_one_checker_are_independent() {
+    fn is_free<T: Send + 'static>(_: &T) {}
+    fn is_shared<T: Send + Sync + Clone + 'static>(_: &T) {}
+    let checker = Checker::builder().build().unwrap();
+    is_shared(&checker);
+    let streams: Vec<Vec<u8>> = cases().iter().take(40).map(Case::bytes).collect();
+    let mut readers: Vec<(&[u8], Option<Reader>)> =
+        streams.iter().map(|stream| (&stream[..], Some(checker.reader("a")))).collect();
+    is_free(&readers[0].1);
+    while readers.iter().any(|(rest, _)| !rest.is_empty()) {
+        for (rest, reader) in &mut readers {
+            let (chunk, more) = rest.split_at(rest.len().min(100));
+            *rest = more;
+            // A stream that cannot be read is lost, and leaves the others alone.
+            if reader.as_mut().is_some_and(|reader| reader.feed(chunk).is_err()) {
+                *reader = None;
+            }
+        }
+    }
+    let mut ended = 0;
+    for ((_, reader), stream) in readers.into_iter().zip(&streams) {
+        let Some(Ok(end)) = reader.map(|reader| reader.finish(&ProducerExit::default())) else {
+            continue;
+        };
+        let mut checker = Checker::builder().build().unwrap();
+        assert_eq!(end.summary.outcome, judge(&stream[..], &mut checker).0.outcome);
+        let last = &end.events.last().unwrap().kind;
+        assert!(matches!(last, EventKind::End(_) | EventKind::Cut(_)), "{last:?}");
+        ended += 1;
+    }
+    assert!(ended > 30, "{ended}");
+}
+
+/// Goal: a profile and a schema need no file.
+#[test]
+fn a_profile_and_a_schema_may_be_text() {
+    let profile = r#"{"extends": "jsonl", "name": "steps", "title": "Steps"}"#;
+    let schema = r#"{"properties": {"step": {"minimum": 1}}}"#;
+    let builder = Checker::builder().profile_text("the profile", profile);
+    let checker = builder.schema_text("the schema", schema).unwrap().build().unwrap();
+    let mut reader = checker.reader("a");
+    reader.feed(b"{\"step\": 1}\n{\"step\": 0}\n").unwrap();
+    let summary = reader.finish(&ProducerExit::default()).unwrap().summary;
+    assert_eq!((summary.profile.as_str(), summary.errors), ("steps", 1));
+    let error = Checker::builder().profile_text("the profile", "{").build().unwrap_err();
+    assert!(error.to_string().contains("the profile"), "{error}");
+    let error = Checker::builder().schema_text("the schema", "{").unwrap_err();
+    assert!(error.to_string().contains("the schema"), "{error}");
+}
