@@ -148,7 +148,9 @@ impl Figure {
     fn reached(self, amount: Amount) -> String {
         match (self, amount) {
             (Self::Tokens, Amount::Count(count)) => format!("used {}", counted(count, "token")),
-            (Self::Turns, Amount::Count(count)) => format!("took {}", counted(count, "turn")),
+            (Self::Turns, Amount::Count(count)) => {
+                format!("took {} by the agent's count", counted(count, "turn"))
+            }
             (Self::Calls, Amount::Count(count)) => format!("made {}", counted(count, "tool call")),
             (Self::FailedCalls, Amount::Count(count)) => {
                 format!("had {}", counted(count, "failed tool call"))
