@@ -2,6 +2,7 @@
 //! file with what their `detect` says and with the formats that no profile reads: the program finds out
 //! whose stream it reads without parsing every profile.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -37,9 +38,15 @@ fn main() -> Result<(), Box<dyn Error>> {
             |name: &str| format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {name:?}))");
         let profile = file(&format!("/{FOLDER}/{name}/profile.json"));
         let schema = file(&format!("/{FOLDER}/{name}/schema.json"));
+        let path = format!("{FOLDER}/{name}/schema.json");
+        let text = fs::read(&path).map_err(|error| format!("{path}: {error}"))?;
+        let document: Value =
+            serde_json::from_slice(&text).map_err(|error| format!("{path}: {error}"))?;
+        let nodes = TableWriter::table(&document).map_err(|error| format!("{path}: {error}"))?;
         writeln!(
             table,
-            "BuiltInProfile {{ name: {name:?}, profile: {profile}, schema: {schema} }},"
+            "BuiltInProfile {{ name: {name:?}, profile: {profile}, schema: {schema}, \
+             table: {nodes} }},"
         )?;
     }
     table.push(']');
@@ -51,4 +58,199 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(Path::new(&out).join("builtin.rs"), table)?;
     fs::write(Path::new(&out).join("detect.json"), detect.to_string())?;
     Ok(())
+}
+
+/// Writes a schema as a table; see `src/json/schema/table.rs`.
+#[derive(Default)]
+struct TableWriter {
+    nodes: Vec<String>,
+    /// The definitions and their places.
+    parts: BTreeMap<String, usize>,
+    patterns: Vec<String>,
+}
+
+/// Keywords that say nothing about validity, or are read with another one.
+const SILENT: [&str; 12] = [
+    "$schema",
+    "$id",
+    "$defs",
+    "$comment",
+    "title",
+    "description",
+    "examples",
+    "default",
+    "patternProperties",
+    "additionalProperties",
+    "then",
+    "else",
+];
+
+impl TableWriter {
+    /// The table of a document, as Rust.
+    fn table(document: &Value) -> Result<String, String> {
+        let mut writer = Self::default();
+        // The whole document is the first node; definitions may refer to each other.
+        writer.nodes.push(String::new());
+        let definitions = document["$defs"].as_object();
+        for name in definitions.into_iter().flat_map(Map::keys) {
+            writer.nodes.push(String::new());
+            writer.parts.insert(format!("#/$defs/{name}"), writer.nodes.len() - 1);
+        }
+        for (name, schema) in definitions.into_iter().flatten() {
+            let node =
+                writer.keywords(schema).map_err(|error| format!("/$defs/{name}: {error}"))?;
+            let place = writer.parts[&format!("#/$defs/{name}")];
+            writer.nodes[place] = node;
+        }
+        writer.nodes[0] = writer.keywords(document)?;
+        let parts = writer.parts.iter().map(|(name, place)| format!("({name:?}, {place})"));
+        Ok(format!(
+            "crate::json::SchemaTable {{ nodes: &[{}], parts: &[{}], patterns: &{:?} }}",
+            writer.nodes.join(",\n"),
+            parts.collect::<Vec<_>>().join(", "),
+            writer.patterns,
+        ))
+    }
+
+    /// Adds a schema, and returns its place.
+    fn node(&mut self, schema: &Value) -> Result<usize, String> {
+        // A schema that is only a reference needs no place of its own.
+        if let Some(members) = schema.as_object()
+            && let Some(reference) = members.get("$ref")
+            && members.keys().all(|key| key == "$ref" || SILENT[3..8].contains(&&**key))
+        {
+            return self.part(reference);
+        }
+        let node = self.keywords(schema)?;
+        self.nodes.push(node);
+        Ok(self.nodes.len() - 1)
+    }
+
+    fn part(&self, reference: &Value) -> Result<usize, String> {
+        let place = reference.as_str().and_then(|reference| self.parts.get(reference));
+        place.copied().ok_or_else(|| format!("{reference} is no definition of the document"))
+    }
+
+    fn keywords(&mut self, schema: &Value) -> Result<String, String> {
+        let members = match schema {
+            Value::Bool(true) => return Ok("&[]".to_owned()),
+            Value::Bool(false) => return Ok("&[crate::json::Keyword::Never]".to_owned()),
+            Value::Object(members) => members,
+            other => return Err(format!("{other} is no schema")),
+        };
+        let mut keywords = Vec::new();
+        let has_members = ["properties", "patternProperties", "additionalProperties"]
+            .iter()
+            .any(|keyword| members.contains_key(*keyword));
+        if let Some(types) = members.get("type") {
+            keywords.push(format!("Types({})", types_of(types)?));
+        }
+        for (keyword, value) in members {
+            let written = match keyword.as_str() {
+                "type" | "properties" => continue,
+                keyword if SILENT.contains(&keyword) => continue,
+                "const" => format!("Const({})", scalar(value)?),
+                "enum" => format!("Enum(&[{}])", each(value, scalar)?),
+                "minLength" => format!("MinLength({})", count(value)?),
+                "minItems" => format!("MinItems({})", count(value)?),
+                "minProperties" => format!("MinProperties({})", count(value)?),
+                "minimum" => format!("Minimum({:?})", value.as_f64().ok_or("not a number")?),
+                "pattern" => {
+                    format!("Pattern({})", self.pattern(value.as_str().ok_or("not a string")?))
+                }
+                "required" => format!("Required(&[{}])", each(value, |it| Ok(it.to_string()))?),
+                "items" => format!("Items({})", self.node(value)?),
+                "not" => format!("Not({})", self.node(value)?),
+                "$ref" => format!("Ref({})", self.part(value)?),
+                "allOf" => format!("AllOf(&[{}])", self.nodes_of(value)?),
+                "anyOf" => format!("AnyOf(&[{}])", self.nodes_of(value)?),
+                "oneOf" => format!("OneOf(&[{}])", self.nodes_of(value)?),
+                "dependentSchemas" => format!("DependentSchemas(&[{}])", self.named(value)?),
+                "if" => {
+                    let condition = self.node(value)?;
+                    let mut branch = |name: &str| -> Result<String, String> {
+                        let node = members.get(name).map(|schema| self.node(schema)).transpose()?;
+                        Ok(format!("{node:?}"))
+                    };
+                    let (then, otherwise) = (branch("then")?, branch("else")?);
+                    format!("If {{ condition: {condition}, then: {then}, otherwise: {otherwise} }}")
+                }
+                other => return Err(format!("the keyword {other} is not known to the evaluator")),
+            };
+            keywords.push(written);
+        }
+        if has_members {
+            keywords.push(self.members(members)?);
+        }
+        let keywords: Vec<String> =
+            keywords.iter().map(|keyword| format!("crate::json::Keyword::{keyword}")).collect();
+        Ok(format!("&[{}]", keywords.join(", ")))
+    }
+
+    fn members(&mut self, members: &Map<String, Value>) -> Result<String, String> {
+        let named = members.get("properties").map(|it| self.named(it)).transpose()?;
+        let mut matching = Vec::new();
+        let patterns = members.get("patternProperties").and_then(Value::as_object);
+        for (pattern, schema) in patterns.into_iter().flatten() {
+            matching.push(format!("({}, {})", self.pattern(pattern), self.node(schema)?));
+        }
+        let others = members.get("additionalProperties").filter(|it| **it != true);
+        let others = others.map(|it| self.node(it)).transpose()?;
+        let (named, matching) = (named.unwrap_or_default(), matching.join(", "));
+        Ok(format!("Members {{ named: &[{named}], matching: &[{matching}], others: {others:?} }}"))
+    }
+
+    fn named(&mut self, schemas: &Value) -> Result<String, String> {
+        let mut named = Vec::new();
+        for (name, schema) in schemas.as_object().ok_or("not an object")? {
+            let node = self.node(schema).map_err(|error| format!("{name}: {error}"))?;
+            named.push(format!("({name:?}, {node})"));
+        }
+        Ok(named.join(", "))
+    }
+
+    fn nodes_of(&mut self, schemas: &Value) -> Result<String, String> {
+        let mut nodes = Vec::new();
+        for schema in schemas.as_array().ok_or("not an array")? {
+            nodes.push(self.node(schema)?.to_string());
+        }
+        Ok(nodes.join(", "))
+    }
+
+    fn pattern(&mut self, pattern: &str) -> usize {
+        self.patterns.push(pattern.to_owned());
+        self.patterns.len() - 1
+    }
+}
+
+/// A bit for each type.
+fn types_of(value: &Value) -> Result<u8, String> {
+    const TYPES: [&str; 7] = ["null", "boolean", "object", "array", "number", "string", "integer"];
+    let names = value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]);
+    names.iter().try_fold(0, |bits, name| {
+        let bit = TYPES.iter().position(|known| name == known);
+        bit.map(|bit| bits | 1 << bit).ok_or_else(|| format!("{name} is no type"))
+    })
+}
+
+fn scalar(value: &Value) -> Result<String, String> {
+    let written = match value {
+        Value::Null => "Null".to_owned(),
+        Value::Bool(value) => format!("Bool({value})"),
+        Value::String(text) => format!("Text({text:?})"),
+        other => return Err(format!("the evaluator does not compare with {other}")),
+    };
+    Ok(format!("crate::json::Scalar::{written}"))
+}
+
+fn each(
+    values: &Value,
+    write: impl Fn(&Value) -> Result<String, String>,
+) -> Result<String, String> {
+    let values = values.as_array().ok_or("not an array")?;
+    Ok(values.iter().map(write).collect::<Result<Vec<_>, _>>()?.join(", "))
+}
+
+fn count(value: &Value) -> Result<u64, String> {
+    value.as_u64().filter(|count| *count > 0).ok_or_else(|| format!("{value} is no count above 0"))
 }

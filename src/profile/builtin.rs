@@ -1,5 +1,7 @@
 //! The built-in profiles: one folder of `src/profile/builtin` each. `build.rs` lists them.
 
+use crate::json::{Schema, SchemaTable};
+
 /// The profile of a stream without events, if none is named.
 pub(crate) const DEFAULT: &str = "cursor";
 
@@ -9,6 +11,8 @@ pub(super) struct BuiltInProfile {
     pub(super) profile: &'static str,
     /// The schema of its events, a JSON text.
     pub(super) schema: &'static str,
+    /// The same schema, as the evaluator reads it.
+    pub(super) table: SchemaTable,
 }
 
 static BUILT_IN: &[BuiltInProfile] = include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
@@ -22,6 +26,10 @@ impl BuiltInProfile {
     pub(super) fn all() -> impl Iterator<Item = &'static Self> {
         let others = BUILT_IN.iter().filter(|profile| profile.name != DEFAULT);
         Self::find(DEFAULT).into_iter().chain(others)
+    }
+
+    pub(super) fn compiled_schema(&'static self) -> Schema {
+        Schema::built_in(self.name, self.schema, &self.table)
     }
 
     pub(super) fn find(name: &str) -> Option<&'static Self> {

@@ -26,8 +26,7 @@ struct ResolvedProfile {
 /// Where the schema of a profile's events is.
 enum SchemaSource {
     Nowhere,
-    /// The name of the profile, and the text of the schema.
-    BuiltIn(&'static str, &'static str),
+    BuiltIn(&'static BuiltInProfile),
     /// `of` is the profile that names the file.
     File {
         file: PathBuf,
@@ -67,10 +66,10 @@ impl Profile {
     pub(crate) fn load(name_or_file: &str) -> Result<(Self, Option<Schema>), Error> {
         let built_in = BuiltInProfile::find(name_or_file);
         // Most built-in profiles extend no other, so they need no merging.
-        if let Some(BuiltInProfile { name, profile, schema }) = built_in
-            && let Ok(profile) = serde_json::from_str(profile)
+        if let Some(built_in) = built_in
+            && let Ok(profile) = serde_json::from_str(built_in.profile)
         {
-            return Ok((profile, Some(Schema::built_in(name, schema))));
+            return Ok((profile, Some(built_in.compiled_schema())));
         }
         Self::resolved(name_or_file, resolve(name_or_file, None, 0)?, built_in.is_none())
     }
@@ -117,7 +116,7 @@ impl SchemaSource {
         };
         match self {
             Self::Nowhere => Ok(None),
-            Self::BuiltIn(name, schema) => Ok(Some(Schema::built_in(name, schema))),
+            Self::BuiltIn(profile) => Ok(Some(profile.compiled_schema())),
             Self::Given { schema, of } => compiled("/schema".to_owned(), &of, Ok(schema)),
             Self::File { file, of } => {
                 compiled(format!("/schema: {}", file.display()), &of, read_json(&file))
@@ -203,9 +202,9 @@ fn read_own(
     text: Option<&str>,
 ) -> Result<(Value, Option<SchemaSource>), String> {
     let built_in = BuiltInProfile::find(name_or_file).filter(|_| text.is_none());
-    if let Some(BuiltInProfile { name, profile, schema }) = built_in {
-        let profile = serde_json::from_str(profile).map_err(|error| error.to_string())?;
-        return Ok((profile, Some(SchemaSource::BuiltIn(name, schema))));
+    if let Some(built_in) = built_in {
+        let profile = serde_json::from_str(built_in.profile).map_err(|error| error.to_string())?;
+        return Ok((profile, Some(SchemaSource::BuiltIn(built_in))));
     }
     let file = File::new(name_or_file);
     if text.is_none() && !file.exists() && file.extension().is_none() {

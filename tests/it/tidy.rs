@@ -179,7 +179,7 @@ fn crates_stay_in_their_rooms() {
         ("indicatif", &["cli/progress"]),
         ("foldhash", &["json/", "check/stage/calls"]),
         ("jsonschema", &["json/schema"]),
-        ("regex", &["profile/pattern"]),
+        ("regex", &["profile/pattern", "json/schema"]),
         ("globset", &["check/globs"]),
         ("toml", &["cli/config"]),
         ("owo_colors", &["output/report", "output/convert/log"]),
