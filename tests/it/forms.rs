@@ -101,7 +101,8 @@ fn items() -> Value {
                 "item.completed/change", "item.completed/message", "end"] },
         "calls": {
             "start": [
-                { "when": { "/type": "item.started" }, "id": ["/item/id"], "may_repeat": true }
+                { "when": { "/type": "item.started" }, "id": ["/item/id"], "may_repeat": true,
+                  "same": "/item/type" }
             ],
             "completion": [{
                 "when": { "/type": "item.completed", "/item/type": ["command", "change"] },
