@@ -4,13 +4,16 @@
 use std::io::{BufReader, BufWriter};
 use std::path::PathBuf;
 
-use super::args::{ProfileDraft, SchemaOf, Subcommand, completions, manual_page};
+use super::args::{
+    ProfileDraft, RedactArgs, RedactMode, SchemaOf, Subcommand, completions, manual_page,
+};
 use super::config;
 use super::draft::draft_profile;
 use super::error::CliError;
 use super::exit;
 use super::inputs::{Input, STDIN};
 use super::outputs::{STDOUT, stdout};
+use super::redaction::Redaction;
 use super::workflow_commands::escape_commands;
 use super::{diff, drift};
 use super::{print, print_stderr};
@@ -23,7 +26,7 @@ use crate::rules::{Rule, Severity};
 /// Runs a subcommand; returns the exit code.
 pub(super) fn run(subcommand: &Subcommand) -> Result<u8, CliError> {
     match subcommand {
-        Subcommand::Merge { reports } => return merge(reports),
+        Subcommand::Merge { reports, redact } => return merge(reports, redact),
         Subcommand::Diff(arguments) => return diff::run(arguments),
         Subcommand::Drift(arguments) => return drift::run(arguments),
         Subcommand::Rules { name: None } => print(&rule_list())?,
@@ -44,7 +47,17 @@ pub(super) fn run(subcommand: &Subcommand) -> Result<u8, CliError> {
 }
 
 /// Joins reports into one on standard output. Returns the exit code of all.
-fn merge(reports: &[PathBuf]) -> Result<u8, CliError> {
+fn merge(reports: &[PathBuf], redact: &RedactArgs) -> Result<u8, CliError> {
+    let redaction = Redaction::of(redact)?;
+    if redact.modes.contains(&RedactMode::Content) {
+        let message = "a report does not say what in it is content: use --redact secrets";
+        return Err(CliError::usage(message));
+    }
+    let merged = merge_redacted(reports, redaction.as_ref());
+    merged.map_err(|error| error.redacted(redaction.as_ref()))
+}
+
+fn merge_redacted(reports: &[PathBuf], redaction: Option<&Redaction>) -> Result<u8, CliError> {
     let mut merged = MergedReports::default();
     let named_before = |at: usize| reports[..at].contains(&reports[at]);
     if let Some(twice) = (0..reports.len()).find(|at| named_before(*at)) {
@@ -55,7 +68,14 @@ fn merge(reports: &[PathBuf]) -> Result<u8, CliError> {
             if path.as_os_str() == STDIN { Input::Stdin } else { Input::Path(path.clone()) };
         let report = BufReader::new(input.open()?);
         let failed = |message| Error::Report { origin: input.name(), message };
-        merged.add(report).map_err(failed)?;
+        match redaction {
+            None => merged.add(report),
+            Some(redaction) => redaction
+                .of_lines(report)
+                .map_err(|error| error.to_string())
+                .and_then(|redacted| merged.add(&*redacted)),
+        }
+        .map_err(failed)?;
     }
     let code = exit::first(merged.exit_codes());
     let written = merged.write(BufWriter::new(escape_commands(stdout()?)), code);

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use super::exit;
+use super::redaction::Redaction;
 use crate::error::Error;
 use crate::profile::ExitStatus;
 
@@ -42,6 +43,20 @@ impl CliError {
             | Self::CommandFailed(..)
             | Self::Output { .. }
             | Self::ReaderClosed => exit::NOT_CHECKED,
+        }
+    }
+
+    /// The same without secrets, such as one in the path of a file.
+    pub(crate) fn redacted(self, redaction: Option<&Redaction>) -> Self {
+        let Some(redaction) = redaction else { return self };
+        let of_name = |name: &str| redaction.of_name(name);
+        match self {
+            Self::ReaderClosed => self,
+            Self::Output { name, source } => Self::Output { name: of_name(&name), source },
+            Self::Start { program, source } => Self::Start { program: of_name(&program), source },
+            Self::Usage(_) | Self::Check(_) | Self::CommandFailed(..) => {
+                Self::Usage(of_name(&self.to_string()))
+            }
         }
     }
 

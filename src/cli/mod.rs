@@ -94,6 +94,11 @@ fn invoke(arguments: &[OsString]) -> Result<Exit, CliError> {
 }
 
 fn check(cli: &Cli) -> Result<Exit, CliError> {
+    let redaction = Redaction::of(&cli.redact)?;
+    check_redacted(cli, redaction.clone()).map_err(|error| error.redacted(redaction.as_ref()))
+}
+
+fn check_redacted(cli: &Cli, redaction: Option<Redaction>) -> Result<Exit, CliError> {
     let config = Config::new(cli)?;
     if cli.print_config {
         print(&config.printed()?)?;
@@ -111,7 +116,6 @@ fn check(cli: &Cli) -> Result<Exit, CliError> {
     let mut checker = ManuallyDrop::new(setup::checker(cli, &config)?);
     same_file::refuse(cli, config.file(), &inputs)?;
     // Before the outputs: they empty files.
-    let redaction = Redaction::of(&cli.redact)?;
     let baseline = baseline::of(cli)?;
     let mut outputs = Outputs::open(cli, Progress::of(cli, &inputs), redaction, baseline)?;
     // So that a report file is completed in spite of a signal.
@@ -127,7 +131,8 @@ fn check(cli: &Cli) -> Result<Exit, CliError> {
 
 /// Completes the outputs; returns the exit code.
 fn conclude(own_code: Option<u8>, outputs: &mut Outputs) -> u8 {
-    outputs.finish(own_code).unwrap_or_else(|error| fail(&error))
+    let finished = outputs.finish(own_code);
+    finished.unwrap_or_else(|error| fail(&error.redacted(outputs.redaction.as_ref())))
 }
 
 /// Prints to standard output.

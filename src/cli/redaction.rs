@@ -39,6 +39,16 @@ impl Redaction {
         Redactor::secrets(&self.values).text(name)
     }
 
+    /// All lines of NDJSON that no agent wrote, without their secrets.
+    pub(super) fn of_lines(&self, mut lines: impl Read) -> io::Result<Vec<u8>> {
+        let (mut text, mut redacted) = (Vec::new(), Vec::new());
+        lines.read_to_end(&mut text)?;
+        let mut redactor = Redactor::secrets(&self.values);
+        redactor.feed(&text, &mut redacted);
+        redactor.finish(&mut redacted);
+        Ok(redacted)
+    }
+
     /// For a stream that this checker checks.
     fn of_stream(&self, checker: &Checker) -> Redactor {
         if self.is_of_content {

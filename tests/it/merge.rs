@@ -28,6 +28,32 @@ fn report(streams: &[PathBuf], to: &Path) -> Option<i32> {
     command.current_dir(root()).output().unwrap().status.code()
 }
 
+/// Goal: no secret of a report, or of the path of one, comes out of a merge that redacts.
+#[test]
+fn secrets_are_redacted() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = format!("{}{}{}", "gh", "p_", "aB3dE".repeat(8));
+    let stream = folder.path().join(format!("{secret}.ndjson"));
+    fs::write(&stream, "[]\n").unwrap();
+    let path = folder.path().join("report.json");
+    report(&[stream], &path);
+    let merge = |arguments: &[&str]| {
+        let output = Command::new(PROGRAM).arg("merge").args(arguments).output().unwrap();
+        (text(&output.stdout), text(&output.stderr), output.status.code())
+    };
+    let path = path.to_str().unwrap();
+    let (plain, _, code) = merge(&[path]);
+    assert!(plain.contains(&secret), "{plain}");
+    let (redacted, stderr, same_code) = merge(&["--redact=secrets", path]);
+    assert_eq!((stderr.as_str(), same_code), ("", code));
+    assert!(!redacted.contains(&secret) && redacted.contains("ndjson"), "{redacted}");
+    assert_eq!(redacted.lines().count(), plain.lines().count());
+    let (_, stderr, code) = merge(&["--redact=secrets", &secret]);
+    assert!(code == Some(2) && !stderr.contains(&secret) && !stderr.is_empty(), "{stderr}");
+    let (_, stderr, code) = merge(&["--redact=content", path]);
+    assert!(code == Some(2) && stderr.contains("use --redact secrets"), "{stderr}");
+}
+
 /// Goal: where the work was split, and in which order it is put together, does not matter.
 /// Method: 30 random splits of the fixtures of several agents; each part is reported, the reports
 /// are joined in random order, some of them twice. The result is the report of one run.

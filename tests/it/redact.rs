@@ -71,6 +71,27 @@ fn no_output_has_a_secret() {
     assert_eq!(rules(&again.stdout), rules(&first.stdout));
 }
 
+/// Goal: no message names a path with its secret, whatever the path is for.
+#[test]
+fn paths_in_errors_are_redacted() {
+    let secret = secret();
+    let options =
+        "tee= report=json= schema= profile= config= baseline= write-baseline= files-from=";
+    for option in options.split(' ') {
+        let argument = format!("--{option}no-such-folder/{secret}");
+        let mut command = program();
+        command.args(["--redact=secrets", &argument]);
+        if option != "files-from=" {
+            command.arg("fixtures/agents/cursor/plain.ndjson");
+        }
+        let output = command.output().unwrap();
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{option} {stderr}");
+        assert!(!stderr.is_empty() && !stderr.contains(&secret), "{option} {stderr}");
+        assert!(!text(&output.stdout).contains(&secret), "{option}");
+    }
+}
+
 /// Goal: the name of a stream's file is redacted wherever it is written, also in comparisons.
 #[test]
 fn no_output_has_a_secret_in_the_name_of_a_file() {

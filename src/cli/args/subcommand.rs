@@ -50,6 +50,9 @@ ndjson-check profiles [NAME]
         /// The reports: files, or `-` for standard input
         #[arg(value_name = "REPORT", required = true)]
         reports: Vec<PathBuf>,
+
+        #[command(flatten)]
+        redact: RedactArgs,
     },
     /// Show what changed between two recordings
     Diff(DiffArgs),
