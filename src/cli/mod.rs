@@ -2,6 +2,7 @@
 
 mod archive;
 mod args;
+mod at_start;
 mod baseline;
 mod batch;
 mod commands;

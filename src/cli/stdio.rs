@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 
+use super::at_start;
 use crate::limits::PIPE_BUFFER_BYTES;
 
 pub(crate) use platform::{stdin_is_closed, stdout_is_pipe};
@@ -16,12 +17,14 @@ pub(crate) fn stdin() -> io::Result<BlockingFile> {
 
 /// Standard output: what is written leaves at once.
 pub(crate) fn stdout() -> io::Result<BlockingFile> {
-    platform::duplicate(&io::stdout())
+    let file = platform::duplicate(&io::stdout())?;
+    Ok(BlockingFile { was_closed: at_start::stdout_was_closed(), ..file })
 }
 
 /// Standard error: what is written leaves at once.
 pub(crate) fn stderr() -> io::Result<BlockingFile> {
-    platform::duplicate(&io::stderr())
+    let file = platform::duplicate(&io::stderr())?;
+    Ok(BlockingFile { was_closed: at_start::stderr_was_closed(), ..file })
 }
 
 /// A file that blocks even where its descriptor does not.
@@ -35,11 +38,13 @@ pub(crate) fn stderr() -> io::Result<BlockingFile> {
 pub(crate) struct BlockingFile {
     file: File,
     was_enlarged: bool,
+    /// The runtime opened `/dev/null` in its place: only an attempt to write is an error.
+    was_closed: bool,
 }
 
 impl From<File> for BlockingFile {
     fn from(file: File) -> Self {
-        Self { file, was_enlarged: false }
+        Self { file, was_enlarged: false, was_closed: false }
     }
 }
 
@@ -67,6 +72,9 @@ impl Read for BlockingFile {
 
 impl Write for BlockingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.was_closed {
+            return Err(io::Error::other("it is closed"));
+        }
         loop {
             match self.file.write(bytes) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {

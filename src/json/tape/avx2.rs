@@ -1,4 +1,4 @@
-//! Blocks of 64 bytes at once, on processors that have AVX2: the only unsafe code of the program.
+//! Blocks of 64 bytes at once, on processors that have AVX2, with unsafe code.
 //!
 //! Long strings, such as files in tool results, are most of the bytes of a stream with tools. This
 //! code reads them at twice the speed of the portable code, which serves all other processors; a
