@@ -6,7 +6,7 @@ use std::fs;
 use ndjson_check::{Checker, Observer, ProducerExit, Redactor, StreamStart};
 use serde_json::Value;
 
-use crate::streams::{cases, checker, files, root};
+use crate::streams::{cases, checker, files, program, root};
 
 /// Observes for a redactor.
 struct Redacting(Redactor);
@@ -198,4 +198,72 @@ fn no_planted_secret_survives_in_two_events() {
         }
     }
     assert!(count > 500, "{count}");
+}
+
+/// Goal: no output of the program has a secret of the stream.
+/// Method: secrets in every text of a run that fails, and every report, form and command.
+#[test]
+fn no_output_of_the_program_has_a_planted_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let fixture = root().join("fixtures/agents/claude/failed-tool.ndjson");
+    let lines = fs::read_to_string(fixture).unwrap();
+    let secrets = secrets();
+    let mut planted = String::new();
+    for (number, line) in lines.lines().enumerate() {
+        let mut event: Value = serde_json::from_str(line).unwrap();
+        let mut texts = Vec::new();
+        strings(&event, String::new(), &mut texts);
+        for (index, place) in texts.iter().enumerate() {
+            let names_a_kind = ["type", "role", "id", "uuid", "name"];
+            if !names_a_kind.iter().any(|name| place.ends_with(name)) {
+                let (secret, _) = &secrets[(number + index) % 3];
+                set(&mut event, place, |text| format!("{text} {secret}"));
+            }
+        }
+        planted += &format!("{event}\n");
+    }
+    let stream = at("stream.ndjson");
+    fs::write(&stream, planted.replace("\"is_error\":false", "\"is_error\":true")).unwrap();
+    let file = |kind: &str| format!("--report={kind}={}", at(kind));
+    let mut commands: Vec<Vec<String>> = Vec::new();
+    for report in ["human", "json", "junit", "sarif", "markdown", "github"] {
+        commands.push(vec![format!("--report={report}"), stream.clone()]);
+    }
+    for form in "text transcript answer json stream-json events ag-ui chrome-trace otlp-json atif"
+        .split(' ')
+    {
+        commands.push(vec![format!("--to={form}"), stream.clone()]);
+    }
+    commands.push(vec![file("html"), file("json"), format!("--tee={}", at("tee")), stream.clone()]);
+    commands.push(vec![format!("--write-baseline={}", at("baseline")), stream.clone()]);
+    commands.push(vec!["diff".to_owned(), stream.clone(), stream.clone()]);
+    commands.push(vec!["drift".to_owned(), stream.clone()]);
+    let run = format!("cat {stream}; cat {stream} >&2; exit 1");
+    commands.push(["--", "sh", "-c", &run].map(str::to_owned).to_vec());
+    let mut written = 0;
+    for command in commands {
+        let (flags, rest) =
+            command.split_at(usize::from(["diff", "drift"].contains(&&*command[0])));
+        let mut program = program();
+        program
+            .args(flags)
+            .args(["--redact=secrets"])
+            .args(rest)
+            .stdin(std::process::Stdio::null());
+        let output = program.output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!error.contains("usage:") && !error.contains("unexpected"), "{command:?}: {error}");
+        let mut outputs = vec![String::from_utf8_lossy(&output.stdout).into_owned(), error];
+        for name in ["html", "json", "tee", "baseline"] {
+            outputs.extend(fs::read_to_string(at(name)).ok());
+        }
+        for (out, (secret, begin)) in
+            outputs.iter().flat_map(|out| secrets.iter().map(move |secret| (out, secret)))
+        {
+            assert!(!shows(out, secret, *begin), "{command:?}\n{out}");
+        }
+        written += usize::from(outputs.iter().any(|out| out.contains("[REDACTED")));
+    }
+    assert!(written > 15, "{written}");
 }
