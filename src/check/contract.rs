@@ -71,7 +71,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// What a reader should know of the options: what the check was told not to look for.
+    /// What a reader should know of the options: what the check does not look for.
     pub(super) fn notes(&self) -> Vec<Note> {
         let file = self.config_file.clone().map(|file| Note::Configured { file });
         let rules = self.severities.turned_off();

@@ -263,7 +263,12 @@ impl fmt::Display for Limit {
                 out,
                 "only {CALL_ROWS_MAX} tool calls are listed: those that did not succeed go first"
             ),
-            Self::Files => write!(out, "only the first {FILES_MAX} changed files are listed"),
+            Self::Files => {
+                write!(
+                    out,
+                    "only the first {FILES_MAX} changed files are listed, and no very long path"
+                )
+            }
             Self::Text => write!(
                 out,
                 "text beyond {TEXT_BYTES_MAX} bytes was compared by length and hash only"

@@ -1,8 +1,8 @@
 //! Which outputs were closed when the program started: unsafe code, as no other code runs so early.
 //!
 //! Rust's runtime opens `/dev/null` for a standard descriptor that is closed, before `main`. What
-//! is written there is lost, and no later question tells it from a `/dev/null` that the user wants.
-//! So Linux calls a function of ours before the runtime begins.
+//! is written there is lost, and nothing distinguishes it later from a `/dev/null` that the user
+//! wants. So Linux calls a function of ours before the runtime begins.
 //!
 //! What is unsafe is the link section: the linker believes that it contains pointers to functions
 //! that the system may call before `main`. `ASK` is one. The function makes two system calls and

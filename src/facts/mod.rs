@@ -94,7 +94,7 @@ pub(crate) struct RareFacts<'e> {
     /// Values that the profile does not know: their paths and texts.
     pub(crate) unknown_values: Vec<(String, String)>,
     pub(crate) defects: Vec<ReportedDefect>,
-    /// The halves of surrogate pairs in the event that stand alone.
+    /// The lone halves of surrogate pairs in the event.
     pub(crate) lone_halves: Option<LoneHalves>,
 }
 

@@ -1,4 +1,4 @@
-//! Halves of surrogate pairs that stand alone: a JSON text may escape them (RFC 8259 §8.2), and no
+//! Lone halves of surrogate pairs: a JSON text may escape them (RFC 8259 §8.2), and no
 //! Unicode text can hold them.
 
 use super::tape::hexadecimal;

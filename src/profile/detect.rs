@@ -118,7 +118,7 @@ pub(crate) struct Detector {
     rules: &'static DetectRules,
     detection: Detection<'static>,
     events: usize,
-    /// Whether one of the events is whole, or stands behind other text.
+    /// Whether one of the events is whole, or follows other text.
     has_events: bool,
     /// Bytes read so far.
     at: usize,

@@ -26,11 +26,11 @@ pub(crate) struct SessionRules {
     /// Where else an event says when it happened, in milliseconds or as RFC 3339; the first that is
     /// present. Durations come from it, and it may go back.
     pub times: Vec<Path>,
-    /// How events say where they stand among the others.
+    /// How events say where they are among the others.
     pub order: Option<EventOrder>,
 }
 
-/// How an event says where it stands. An event without these members says nothing.
+/// How an event says where it is. An event without these members says nothing.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum EventOrder {

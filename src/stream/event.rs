@@ -15,7 +15,7 @@ pub(crate) struct ParsedEvent<'a> {
     pub(crate) line: u64,
     /// The offset of its first byte in the stream, from 0.
     pub(crate) offset: u64,
-    /// As it is written; halves of surrogate pairs that stand alone are replaced.
+    /// As it is written; lone halves of surrogate pairs are replaced.
     pub(crate) text: Cow<'a, str>,
     pub(crate) lone_halves: Option<LoneHalves>,
     pub(crate) json: ParsedJson<'a>,

@@ -282,43 +282,6 @@ mod unix {
         assert!(text(&empty.stdout).contains("empty-stream"));
     }
 
-    /// Goal: what is written to a closed output is never a success, and what writes nothing is.
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn an_output_that_is_closed_cannot_be_written() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("file");
-        let shown = file.display();
-        let agent = format!("sh -c 'cat {GOOD}; echo $$ > {shown}'");
-        let lost = [
-            format!("$P {GOOD} >&-"),
-            format!("$P --to text -q {GOOD} >&-"),
-            format!("$P --to stream-json -q {GOOD} >&-"),
-            format!("$P -- {agent} >&-"),
-            "$P rules >&-".to_owned(),
-        ];
-        for command in lost {
-            let output = shell(&command);
-            let error = text(&output.stderr);
-            assert_eq!(code(&output), 2, "{command}");
-            let expected = "ndjson-check: failed to write to standard output: it is closed\n";
-            assert_eq!(error, expected, "{command}");
-        }
-        // The agent ran to its end.
-        assert!(crate::producer::is_gone(crate::producer::pid_in(&file)));
-        let rows = [
-            (format!("$P --report=json={shown} -q {GOOD} >&-"), 0),
-            (format!("$P {GOOD} >/dev/null"), 0),
-            (format!("$P {GOOD} 2>&-"), 0),
-            (format!("$P --to answer {GOOD} 2>&-"), 2),
-            ("$P no/such/file 2>&-".to_owned(), 2),
-        ];
-        for (command, expected) in rows {
-            assert_eq!(code(&shell(&command)), expected, "{command}");
-        }
-        assert!(fs::read_to_string(&file).unwrap().contains("\"exit_code\":0"));
-    }
-
     #[test]
     fn a_full_disk_is_never_a_success() {
         let outputs = [

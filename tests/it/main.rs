@@ -68,6 +68,7 @@ mod suites;
 #[path = "../support/mod.rs"]
 mod support;
 mod tidy;
+mod timers;
 mod traces;
 mod turns;
 mod usage;

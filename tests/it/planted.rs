@@ -221,7 +221,7 @@ fn no_output_of_the_program_has_a_planted_secret() {
                 set(&mut event, place, |text| format!("{text} {secret}"));
             }
         }
-        planted += &format!("{event}\n");
+        planted.extend([event.to_string(), "\n".to_owned()]);
     }
     let stream = at("stream.ndjson");
     fs::write(&stream, planted.replace("\"is_error\":false", "\"is_error\":true")).unwrap();

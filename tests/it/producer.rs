@@ -4,7 +4,6 @@
 
 use std::fs;
 use std::io::Read as _;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -18,14 +17,14 @@ const FAILED: &str = "fixtures/agents/cursor/is-error.ndjson";
 pub(crate) const AGENT: &str = "tests/fake-agent";
 
 /// Runs the program on a fake agent; a hang ends after 30 seconds, with code 137.
-fn run(flags: &[&str], agent: &[&str]) -> Output {
+pub(crate) fn run(flags: &[&str], agent: &[&str]) -> Output {
     let mut command = Command::new("timeout");
     command.args(["-s", "KILL", "30", PROGRAM]).args(flags).args(["--", AGENT]).args(agent);
     command.current_dir(root()).stdin(Stdio::null());
     command.output().unwrap()
 }
 
-fn code(output: &Output) -> i32 {
+pub(crate) fn code(output: &Output) -> i32 {
     output.status.code().unwrap()
 }
 
@@ -130,75 +129,6 @@ fn the_commands_own_code_is_propagated_where_nothing_is_worse() {
     assert_eq!(propagated(&["emit", GOOD, "exit", "41"]), 1);
 }
 
-#[test]
-fn timeouts_end_the_command_and_name_the_open_calls() {
-    let open = "fixtures/rules/missing-terminal-event/open-calls.ndjson";
-    let rows: [(&[&str], &[&str], &str); 4] = [
-        (
-            &["--idle-timeout", "300ms"],
-            &["head", "2", GOOD, "sleep", "60"],
-            "no event arrived for 300ms",
-        ),
-        (
-            &["--idle-timeout", "300ms"],
-            &["head", "2", GOOD, "dribble"],
-            "no event arrived for 300ms",
-        ),
-        (&["--idle-timeout", "300ms"], &["sleep", "60"], "no event arrived for 300ms"),
-        (
-            &["--timeout", "1800ms", "--idle-timeout", "100ms"],
-            &["emit", open, "sleep", "60"],
-            "the run did not end within 1s 800ms",
-        ),
-    ];
-    for (flags, agent, shown) in rows {
-        let output = run(flags, agent);
-        let report = text(&output.stdout);
-        assert_eq!(code(&output), 4, "{agent:?}: {report}");
-        assert!(report.contains(shown), "{agent:?}: {report}");
-        assert!(report.contains("conforming, timed-out"), "{report}");
-        if agent.contains(&open) {
-            let note = "2 open tool calls: `shell` since line 4, `shell` since line 5; \
-                        open: line 4 for 1s, line 5 for 1s\n";
-            assert!(report.contains(note), "{report}");
-        }
-    }
-}
-
-/// Goal: an agent that writes a call only when it has ended may be silent, and the report says so.
-#[test]
-fn an_agent_that_hides_open_calls_has_no_idle_timeout() {
-    let tools = "fixtures/agents/opencode/tools.ndjson";
-    let agent = ["head", "1", tools, "sleep", "1", "emit", tools];
-    let output = run(&["--idle-timeout", "300ms"], &agent);
-    let report = text(&output.stdout);
-    assert_eq!(code(&output), 0, "{report}");
-    assert!(report.contains("note: --idle-timeout did not apply: opencode shows"), "{report}");
-    let output = run(&["--timeout", "800ms", "--idle-timeout", "300ms"], &agent[..5]);
-    assert_eq!(code(&output), 4, "{}", text(&output.stdout));
-}
-
-/// Goal: an agent that only says that it connects again makes no progress.
-/// Method: a notice every 200 ms, for two seconds; then the same with another event.
-#[test]
-fn notices_of_a_retry_are_no_progress() {
-    let retry = r#"{"type":"error","message":"Reconnecting... 1/5 (timeout)"}"#;
-    let message =
-        r#"{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"x"}}"#;
-    for (line, expected) in [(retry, 4), (message, 0)] {
-        let line = format!("{line}\n");
-        let recovered = "fixtures/agents/codex/recovered.ndjson";
-        let agent = [
-            &["head", "3", recovered][..],
-            &["say", &line, "sleep", "0.2"].repeat(10),
-            &["say", "{\"type\":\"turn.completed\",\"usage\":{}}\n"],
-        ];
-        let output = run(&["--idle-timeout", "900ms"], &agent.concat());
-        let report = text(&output.stdout);
-        assert_eq!(code(&output) == 4, expected == 4, "{report}");
-    }
-}
-
 /// Goal: what is asked to end and does not is killed, with all it started.
 #[test]
 fn a_command_that_ignores_term_is_killed_with_its_group() {
@@ -300,41 +230,6 @@ fn conversions_copies_and_reports_work_as_in_a_pipe() {
             serde_json::from_str(text(&report).lines().rev().nth(1).unwrap()).unwrap();
         assert!(stream["exit_status"].is_u64() || stream["signal"].is_u64(), "{stream}");
     }
-}
-
-#[test]
-fn a_timed_pipe_is_given_up_and_nobody_killed() {
-    let mut child = program()
-        .args(["--idle-timeout", "300ms"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let pipe = child.stdin.take();
-    let mut report = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut report).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(4), "{report}");
-    assert!(report.contains("-: note: no event arrived for 300ms\n"), "{report}");
-    assert!(report.contains("-: conforming, timed-out: "), "{report}");
-    drop(pipe);
-    // Time that is left over changes nothing.
-    let output = crate::streams::run_on(&["--timeout", "1h", "--idle-timeout", "10m"], b"");
-    assert_eq!(code(&output), 1);
-    let files = program().args(["--timeout", "1s", GOOD]).output().unwrap();
-    assert_eq!(code(&files), 2);
-}
-
-/// Goal: a producer that never stops writing does not keep a timer from ending it.
-#[test]
-fn floods_do_not_outrun_the_timers() {
-    let script = "while :; do echo '{\"type\":\"user\"}'; echo '{\"type\":\"result\"}'; done";
-    let flags = ["-s", "KILL", "30", PROGRAM, "--timeout", "300ms", "-q", "--", "bash", "-c"];
-    let output = Command::new("timeout").args(flags).arg(script).output().unwrap();
-    assert_ne!(output.status.code(), Some(137));
-    assert_ne!(output.status.signal(), Some(9));
-    let pipe = format!("({script}) 2>/dev/null | timeout -s KILL 30 {PROGRAM} -q --timeout 300ms");
-    let output = Command::new("bash").args(["-c", &pipe]).output().unwrap();
-    assert_ne!(output.status.code(), Some(137));
 }
 
 /// Goal: two seconds after the command's end reading stops, also while a descendant never stops

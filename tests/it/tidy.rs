@@ -109,20 +109,6 @@ fn source_has_nine_rooms() {
     assert!(sources <= 5, "{top:?}");
 }
 
-/// Private types that share a name with another, each private to its module. Add none.
-const ALIKE: [&str; 10] = [
-    "Block",
-    "Event",
-    "Format",
-    "Json",
-    "LastLine",
-    "Marks",
-    "Members",
-    "Place",
-    "Repr",
-    "SingleObject",
-];
-
 /// Goal: one name for one thing.
 #[test]
 fn no_type_is_declared_twice() {
@@ -145,7 +131,6 @@ fn no_type_is_declared_twice() {
         }
     }
     assert!(declared.len() > 100, "only {}", declared.len());
-    twice.retain(|it| !ALIKE.iter().any(|name| it.starts_with(&format!("{name}: "))));
     assert!(twice.is_empty(), "{}", twice.join("\n"));
 }
 
@@ -335,7 +320,7 @@ fn files_and_functions_fit_the_head() {
     for path in all {
         let text = fs::read_to_string(&path).unwrap();
         let shown = path.display();
-        assert!(text.lines().count() <= 440, "{shown} has {} lines", text.lines().count());
+        assert!(text.lines().count() <= 400, "{shown} has {} lines", text.lines().count());
         let mut begun: Option<(usize, usize)> = None;
         for (number, line) in (1..).zip(text.lines()) {
             assert!(line.chars().count() <= 100, "{shown}:{number} is too long");

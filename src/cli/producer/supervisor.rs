@@ -244,7 +244,7 @@ impl Supervisor {
             LeaderChange::Stopped(Signal::SIGTTIN | Signal::SIGTTOU) if group.give_terminal() => {
                 self.terminal_given = true;
             }
-            // Somebody else stopped the command, and will resume it.
+            // Another process stopped the command, and will resume it.
             LeaderChange::Stopped(signal) if signal != Signal::SIGTSTP && !group.may_pause() => {}
             LeaderChange::Stopped(_) => self.pause(),
             LeaderChange::Nothing => {}

@@ -17,7 +17,7 @@ const OPEN_BYTES_MAX: usize = 256;
 
 /// Where a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum OptionValue {
     /// Behind the letter, without a space.
     Glued,
     /// In the next word.
@@ -27,15 +27,19 @@ enum Place {
 }
 
 /// An option, and the commands in which its value is a secret.
-type SecretOption = (&'static [u8], &'static [&'static [u8]], Place);
+type SecretOption = (&'static [u8], &'static [&'static [u8]], OptionValue);
 
 const OPTIONS: &[SecretOption] = &[
-    (b"-u", &[b"curl"], Place::Pair),
-    (b"--user", &[b"curl"], Place::Pair),
-    (b"-p", &[b"mysql", b"mariadb", b"sshpass"], Place::Glued),
-    (b"-p", &[b"docker login", b"podman login", b"sshpass", b"mongosh", b"mongodump"], Place::Next),
-    (b"-a", &[b"redis-cli"], Place::Next),
-    (b"-w", &[b"ldapsearch", b"ldapmodify"], Place::Next),
+    (b"-u", &[b"curl"], OptionValue::Pair),
+    (b"--user", &[b"curl"], OptionValue::Pair),
+    (b"-p", &[b"mysql", b"mariadb", b"sshpass"], OptionValue::Glued),
+    (
+        b"-p",
+        &[b"docker login", b"podman login", b"sshpass", b"mongosh", b"mongodump"],
+        OptionValue::Next,
+    ),
+    (b"-a", &[b"redis-cli"], OptionValue::Next),
+    (b"-w", &[b"ldapsearch", b"ldapmodify"], OptionValue::Next),
 ];
 
 /// A secret in the option that begins here.
@@ -72,13 +76,13 @@ pub(super) fn option(runs: &mut Runs, at: usize) -> Named {
 }
 
 /// The secret in an argument.
-fn argument(runs: &mut Runs, at: usize, behind: usize, place: Place) -> Named {
+fn argument(runs: &mut Runs, at: usize, behind: usize, place: OptionValue) -> Named {
     let text = runs.text;
     let is_between = |it: &&u8| b" \t=\"',\\".contains(it);
     let between = text[behind..].iter().take(6).take_while(is_between).count();
-    if (between == 0) != (place == Place::Glued)
+    if (between == 0) != (place == OptionValue::Glued)
         && behind + between < text.len()
-        && place != Place::Pair
+        && place != OptionValue::Pair
     {
         return Named::No;
     }
@@ -86,7 +90,7 @@ fn argument(runs: &mut Runs, at: usize, behind: usize, place: Place) -> Named {
     let start = behind + between - quotes.count();
     let value = value(runs, start, Class::Variable);
     let mut secret = value.range.clone();
-    if place == Place::Pair {
+    if place == OptionValue::Pair {
         match memchr::memchr(b':', &text[secret.clone()]) {
             Some(colon) => secret.start += colon + 1,
             None => secret.start = secret.end,
@@ -98,7 +102,9 @@ fn argument(runs: &mut Runs, at: usize, behind: usize, place: Place) -> Named {
         && !is_placeholder(&text[secret.clone()])
         && !is_word.contains(&&text[secret.clone()])
         && !text[secret.clone()].contains(&b' ');
-    if value.is_open && value.range.len() < OPEN_BYTES_MAX && (!is_secret || place != Place::Glued)
+    if value.is_open
+        && value.range.len() < OPEN_BYTES_MAX
+        && (!is_secret || place != OptionValue::Glued)
     {
         return if is_secret {
             Named::Secret(value.range.start, secret, NamedKind::Named)

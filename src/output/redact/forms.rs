@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::SECRET_BYTES_MIN;
 
 /// How a writer of JSON differs from others.
-struct Json {
+struct JsonWriter {
     /// Whether it escapes all characters but those of ASCII.
     is_ascii: bool,
     /// What else it escapes by its number.
@@ -16,12 +16,17 @@ struct Json {
 
 const HTML: &[char] = &['<', '>', '&', '\u{2028}', '\u{2029}'];
 
-const fn json(is_ascii: bool, escaped: &'static [char], has_slash: bool, is_upper: bool) -> Json {
-    Json { is_ascii, escaped, has_slash, is_upper }
+const fn json(
+    is_ascii: bool,
+    escaped: &'static [char],
+    has_slash: bool,
+    is_upper: bool,
+) -> JsonWriter {
+    JsonWriter { is_ascii, escaped, has_slash, is_upper }
 }
 
 /// Of Rust and JavaScript, Go, Python, PHP with and without accents, .NET, and others.
-const WRITERS: &[Json] = &[
+const WRITERS: &[JsonWriter] = &[
     json(false, &[], false, false),
     json(false, HTML, false, false),
     json(true, &[], false, false),
@@ -57,7 +62,7 @@ pub(super) fn forms(value: &str) -> Vec<Vec<u8>> {
     forms
 }
 
-impl Json {
+impl JsonWriter {
     /// A text between its quotes.
     fn form(&self, value: &str) -> String {
         let mut text = String::new();

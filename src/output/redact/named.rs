@@ -7,7 +7,7 @@ use super::names::{
     NAME_BYTES_MAX, ends_like_secret, is_secret_name, is_variable, may_become_secret,
 };
 use super::randomness::{looks_like_name, looks_random};
-use super::values::{Value, is_placeholder, is_secret_value, value};
+use super::values::{SecretSpan, is_placeholder, is_secret_value, value};
 use super::vendors::{VENDOR_BYTES_MIN, shapes};
 
 /// Longest value that may go on in another text, in bytes.
@@ -161,7 +161,7 @@ fn is_authorization(name: &[u8]) -> bool {
 }
 
 /// The last word of the value of a header, behind its scheme.
-fn behind_scheme(text: &[u8], value: &Value) -> Range<usize> {
+fn behind_scheme(text: &[u8], value: &SecretSpan) -> Range<usize> {
     let Range { start, end } = value.range;
     let word = Class::Url.length(&text[start..end.max(start)]);
     let next = start + word + usize::from(matches!(text.get(start + word), Some(b' ' | b'\t')));

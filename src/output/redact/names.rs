@@ -1,7 +1,7 @@
 //! Names of secrets: of variables, options, headers, and members of objects.
 
 /// What the name of a secret ends with, in small letters and without what separates words. `true`:
-/// only as a word of its own.
+/// only as a separate word.
 const WORDS: &[(&[u8], bool)] = &[
     (b"password", false),
     (b"passwd", false),
@@ -33,7 +33,7 @@ const WORDS: &[(&[u8], bool)] = &[
     (b"jwt", true),
 ];
 
-/// What may stand behind, as in `SECRET_KEY_BASE`.
+/// What may follow, as in `SECRET_KEY_BASE`.
 const ENDINGS: &[&[u8]] = &[
     b"base",
     b"value",

@@ -12,7 +12,7 @@ const VALUE_BYTES_MIN: usize = 6;
 /// Longest value in quotes.
 const QUOTED_BYTES_MAX: usize = 512;
 
-/// Deepest indentation of a value on a line of its own.
+/// Deepest indentation of a value on a separate line.
 const MARGIN_BYTES_MAX: usize = 64;
 
 /// How much of a value is looked at, in bytes.
@@ -58,7 +58,7 @@ const METHODS: &[&[u8]] = &[
 
 /// A value as it is written.
 #[derive(Debug)]
-pub(super) struct Value {
+pub(super) struct SecretSpan {
     pub(super) range: Range<usize>,
     pub(super) is_quoted: bool,
     /// Whether the text ends before the value does.
@@ -86,7 +86,7 @@ fn length_in_front(text: &[u8]) -> usize {
 }
 
 /// The value that begins here or behind spaces. `class` is what it consists of without quotes.
-pub(super) fn value(runs: &mut Runs, from: usize, class: Class) -> Value {
+pub(super) fn value(runs: &mut Runs, from: usize, class: Class) -> SecretSpan {
     let text = runs.text;
     let start = from + length_in_front(&text[from..]);
     let slashes = text[start..].iter().take(8).take_while(|it| **it == b'\\').count();
@@ -95,7 +95,7 @@ pub(super) fn value(runs: &mut Runs, from: usize, class: Class) -> Value {
         let trimmed = text[start..end].iter().rposition(|it| !b",;&|)}.".contains(it));
         let length = if end == text.len() { end - start } else { trimmed.map_or(0, |it| it + 1) };
         let is_open = end + usize::from(text[end..] == *b"\\") == text.len();
-        return Value { range: start..start + length, is_quoted: false, is_open };
+        return SecretSpan { range: start..start + length, is_quoted: false, is_open };
     };
     let start = start + slashes + 1;
     let body = &text[start..text.len().min(start + QUOTED_BYTES_MAX)];
@@ -104,7 +104,7 @@ pub(super) fn value(runs: &mut Runs, from: usize, class: Class) -> Value {
     while !is_open && slashes > 0 && end > 0 && body[end - 1] == b'\\' {
         end -= 1;
     }
-    Value { range: start..start + end, is_quoted: true, is_open }
+    SecretSpan { range: start..start + end, is_quoted: true, is_open }
 }
 
 /// Whether a value is one that only hides, names or computes a secret.

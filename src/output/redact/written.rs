@@ -111,7 +111,7 @@ fn is_space(byte: u8) -> bool {
     b" \t\r\n".contains(&byte)
 }
 
-/// Whether a key tells events of one text from those of another: an index, or an id that says what
+/// Whether a key separates events of two texts: an index, or an id that says what
 /// it identifies. `id` and `uuid` are often those of the event.
 fn is_label(key: &[u8]) -> bool {
     let ends: [&[u8]; 5] = [b"_id", b"Id", b"ID", b"_index", b"Index"];

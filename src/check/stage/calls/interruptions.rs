@@ -7,7 +7,7 @@ use crate::profile::CallOutcome;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
-/// A rejected call that may have been interrupted, and what is to be reported if it was not.
+/// A rejected call that may have been interrupted, and the diagnostic if it was not.
 #[derive(Debug)]
 pub(super) struct RejectedCall {
     pub(super) number: u64,
