@@ -106,11 +106,7 @@ impl Figures<'_> {
             cost_usd: self.cost_usd,
             turns: self.turns,
             duration_ms: self.duration_ms,
-            input_tokens: self.input_tokens,
-            cache_read_tokens: self.cache_read_tokens,
-            cache_write_tokens: self.cache_write_tokens,
-            output_tokens: self.output_tokens,
-            reasoning_tokens: self.reasoning_tokens,
+            usage: self.usage,
         }
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::check::{Outcome, StreamSummary, Verdict};
-use crate::facts::{CommandCounts, RunFacts};
+use crate::facts::{CommandCounts, RunFacts, Usage};
 use crate::profile::Reason;
 
 /// What an agent reports in numbers, and its model. What it does not report is absent.
@@ -25,44 +25,20 @@ pub struct Figures<'a> {
     /// How long the run took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// Tokens sent to the model that are not in a cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input_tokens: Option<u64>,
-    /// Tokens read from a cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache_read_tokens: Option<u64>,
-    /// Tokens written to a cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache_write_tokens: Option<u64>,
-    /// Tokens that the model wrote.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_tokens: Option<u64>,
-    /// Of these, tokens of reasoning.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reasoning_tokens: Option<u64>,
+    /// Tokens.
+    #[serde(flatten)]
+    pub usage: Usage,
 }
 
 impl<'a> Figures<'a> {
     pub(in crate::check) fn new(facts: &'a RunFacts) -> Self {
-        let usage = &facts.usage;
         Self {
             model: facts.model.as_deref().map(Into::into),
             cost_usd: facts.cost_usd.filter(|cost| cost.is_finite()),
             turns: facts.turns,
             duration_ms: facts.duration_ms,
-            input_tokens: usage.input_tokens,
-            cache_read_tokens: usage.cache_read_tokens,
-            cache_write_tokens: usage.cache_write_tokens,
-            output_tokens: usage.output_tokens,
-            reasoning_tokens: usage.reasoning_tokens,
+            usage: facts.usage,
         }
-    }
-
-    /// All tokens sent to the model, from a cache or not.
-    pub fn tokens_in(&self) -> Option<u64> {
-        let cached = [self.cache_read_tokens, self.cache_write_tokens];
-        let cached = cached.into_iter().flatten();
-        Some(cached.fold(self.input_tokens?, u64::saturating_add))
     }
 }
 

@@ -199,11 +199,11 @@ fn call_id(call: &EventCall<'_>) -> String {
 fn usage(figures: &Figures<'_>) -> Value {
     let mut usage = Map::new();
     let numbers = [
-        ("inputTokens", figures.tokens_in()),
-        ("cachedInputTokens", figures.cache_read_tokens),
-        ("cacheWriteInputTokens", figures.cache_write_tokens),
-        ("outputTokens", figures.output_tokens),
-        ("reasoningTokens", figures.reasoning_tokens),
+        ("inputTokens", figures.usage.tokens_in()),
+        ("cachedInputTokens", figures.usage.cache_read_tokens),
+        ("cacheWriteInputTokens", figures.usage.cache_write_tokens),
+        ("outputTokens", figures.usage.output_tokens),
+        ("reasoningTokens", figures.usage.reasoning_tokens),
     ];
     for (name, number) in numbers {
         usage.extend(number.map(|number| (name.to_owned(), number.min(LARGEST).into())));

@@ -194,9 +194,9 @@ impl AtifTrajectory {
             "session_id": self.session_id,
             "agent": {"name": self.profile, "version": version, "model_name": figures.model},
             "final_metrics": {
-                "total_prompt_tokens": figures.tokens_in(),
-                "total_completion_tokens": figures.output_tokens,
-                "total_cached_tokens": figures.cache_read_tokens,
+                "total_prompt_tokens": figures.usage.tokens_in(),
+                "total_completion_tokens": figures.usage.output_tokens,
+                "total_cached_tokens": figures.usage.cache_read_tokens,
                 "total_cost_usd": figures.cost_usd,
                 "total_steps": self.steps,
             },

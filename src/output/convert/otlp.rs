@@ -159,10 +159,10 @@ impl OtlpSpans {
         ];
         attributes.extend(texts.iter().filter_map(|(key, value)| Some(text(key, (*value)?))));
         let numbers = [
-            ("gen_ai.usage.input_tokens", figures.tokens_in()),
-            ("gen_ai.usage.output_tokens", figures.output_tokens),
-            ("gen_ai.usage.cache_read.input_tokens", figures.cache_read_tokens),
-            ("gen_ai.usage.cache_creation.input_tokens", figures.cache_write_tokens),
+            ("gen_ai.usage.input_tokens", figures.usage.tokens_in()),
+            ("gen_ai.usage.output_tokens", figures.usage.output_tokens),
+            ("gen_ai.usage.cache_read.input_tokens", figures.usage.cache_read_tokens),
+            ("gen_ai.usage.cache_creation.input_tokens", figures.usage.cache_write_tokens),
             ("ndjson_check.turns", figures.turns),
             ("ndjson_check.duration_ms", figures.duration_ms),
         ];
