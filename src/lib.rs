@@ -53,11 +53,11 @@ mod stream;
 pub mod cli;
 
 pub use check::{
-    CallChange, CallCounts, CallRow, CallUpdate, CheckedEvent, Checker, CheckerBuilder,
-    CompletedCall, Defect, Event, EventCall, EventKind, EventTime, Expectation, ExpectedCalls,
-    FailureSign, Figures, Format, Limit, Limits, Note, Observer, Outcome, ProducerExit, RunResult,
-    RunStats, Session, SessionFacts, Silence, SlowCall, StopReason, Stream, StreamStart,
-    StreamSummary, TextSegment, TextUpdate, ToolStats, UnknownKind, UnknownName, Verdict,
+    CallCounts, CallRow, CheckedEvent, Checker, CheckerBuilder, CompletedCall, Defect, Event,
+    EventCall, EventKind, EventTime, Expectation, ExpectedCalls, FailureSign, Figures, Format,
+    Limit, Limits, Note, Observer, Outcome, ProducerExit, RunResult, RunStats, Session,
+    SessionFacts, Silence, SlowCall, StopReason, Stream, StreamStart, StreamSummary, TextSegment,
+    ToolStats, UnknownKind, UnknownName, Verdict, WantedEvents,
 };
 pub use check::{LastEvents, Reader};
 pub use error::Error;

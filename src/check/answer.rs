@@ -1,6 +1,6 @@
 //! The answer: the last message of the last turn.
 
-use super::TextUpdate;
+use super::{EventKind, TextSegment};
 use crate::limits::ANSWER_BYTES_MAX;
 use crate::rules::escape::clipped;
 
@@ -13,31 +13,32 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    pub(crate) fn observe(&mut self, updates: &[TextUpdate<'_>]) {
-        for update in updates {
-            match update {
-                TextUpdate::Chunk(text) => {
-                    if std::mem::take(&mut self.is_complete) {
-                        self.clear();
-                    }
-                    self.append(text, ANSWER_BYTES_MAX);
-                }
-                TextUpdate::Replaced(whole) => {
+    pub(crate) fn observe(&mut self, event: &EventKind<'_>) {
+        match event {
+            EventKind::TextDelta { text, .. } => {
+                if std::mem::take(&mut self.is_complete) {
                     self.clear();
-                    self.append(whole, ANSWER_BYTES_MAX);
                 }
-                TextUpdate::SegmentEnd => self.is_complete = true,
-                TextUpdate::Answer(answer) => {
-                    self.clear();
-                    self.append(answer, ANSWER_BYTES_MAX);
-                    self.is_complete = true;
-                }
-                TextUpdate::Abandoned => {
-                    self.clear();
-                    self.is_complete = true;
-                }
-                TextUpdate::NewTurn => self.clear(),
+                self.append(text, ANSWER_BYTES_MAX);
             }
+            EventKind::Text(TextSegment { text, is_repeated, .. }) => {
+                if !is_repeated {
+                    self.clear();
+                    self.append(text.as_deref().unwrap_or_default(), ANSWER_BYTES_MAX);
+                }
+                self.is_complete = true;
+            }
+            EventKind::Answer { text } => {
+                self.clear();
+                self.append(text, ANSWER_BYTES_MAX);
+                self.is_complete = true;
+            }
+            EventKind::TextAbandoned { .. } => {
+                self.clear();
+                self.is_complete = true;
+            }
+            EventKind::Turn { .. } => self.clear(),
+            _ => {}
         }
     }
 

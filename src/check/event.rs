@@ -3,6 +3,7 @@
 mod call;
 mod owned;
 mod result;
+mod run_events;
 
 use std::borrow::Cow;
 
@@ -13,9 +14,10 @@ use crate::rules::diagnostic::Diagnostic;
 
 pub use call::{CompletedCall, EventCall};
 pub use result::{Figures, RunResult};
+pub(crate) use run_events::RunEvents;
 
 /// The value of `format` in the first event.
-pub(super) const FORMAT: &str = "ndjson-check/1";
+const FORMAT: &str = "ndjson-check/1";
 
 /// One thing that happened. As JSON it is a line of `--to events`, which
 /// `src/profile/builtin/events/schema.json` describes.
@@ -69,6 +71,9 @@ pub enum EventKind<'a> {
     TextAbandoned {
         /// The number of the segment.
         segment: u64,
+        /// Whether the next event has its final version, as a whole.
+        #[serde(rename = "replaced", skip_serializing_if = "is_false")]
+        is_replaced: bool,
     },
     /// The text of the answer, which the agent repeats at the end.
     Answer {
@@ -88,6 +93,9 @@ pub enum EventKind<'a> {
         call: EventCall<'a>,
         /// How it ended.
         outcome: CallOutcome,
+        /// How its completion said that it ended.
+        #[serde(skip)]
+        instead_of: CallOutcome,
     },
     /// The turn or the run is over, and the call has not completed.
     CallUnfinished(EventCall<'a>),
@@ -129,6 +137,20 @@ pub enum EventKind<'a> {
     Cut(RunResult<'a>),
 }
 
+impl<'a> EventKind<'a> {
+    /// The call that the event is about.
+    pub fn call(&self) -> Option<&EventCall<'a>> {
+        match self {
+            Self::CallStarted(call)
+            | Self::CallUpdated(call)
+            | Self::CallUnfinished(call)
+            | Self::CallCorrected { call, .. } => Some(call),
+            Self::CallCompleted(completed) => Some(&completed.call),
+            _ => None,
+        }
+    }
+}
+
 /// The start of a stream.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -140,6 +162,12 @@ pub struct Session<'a> {
     /// What is known of the session.
     #[serde(flatten)]
     pub session: SessionFacts<'a>,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(profile: String, session: SessionFacts<'a>) -> Self {
+        Self { format: FORMAT, profile: profile.into(), session }
+    }
 }
 
 /// What is known of the session.
@@ -189,6 +217,11 @@ pub struct Defect<'a> {
     /// The line to which it is related.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub related_line: Option<u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl<'a> From<&'a Diagnostic> for Defect<'a> {

@@ -22,6 +22,7 @@ mod stats;
 mod stream;
 mod summary;
 mod unknown;
+mod updates;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -41,6 +42,7 @@ pub(crate) use answer::Answer;
 pub use builder::CheckerBuilder;
 pub(crate) use contract::{Contract, Contracts};
 pub use end_of_run::{ProducerExit, StopReason};
+pub(crate) use event::RunEvents;
 pub use event::{
     CompletedCall, Defect, Event, EventCall, EventKind, EventTime, Figures, RunResult, Session,
     SessionFacts, TextSegment,
@@ -50,10 +52,8 @@ pub use expectation::{Expectation, ExpectedCalls, Limits};
 pub(crate) use globs::Globs;
 pub(crate) use note::counted;
 pub use note::{FailureSign, Limit, Note};
-pub use observer::{CallChange, CallUpdate, CheckedEvent, Observer, StreamStart, TextUpdate};
+pub use observer::{CheckedEvent, Observer, StreamStart, WantedEvents};
 pub use reader::{LastEvents, Reader};
-pub(crate) use run_model::RunModel;
-pub(crate) use stage::actions::Action;
 pub use stage::calls::{CallCounts, CallRow};
 #[cfg(feature = "cli")]
 pub(crate) use stage::repeats::REPEATED_CALLS;
@@ -61,6 +61,7 @@ pub(crate) use stage::schema::validate;
 pub use stats::{RunStats, Silence, SlowCall, ToolStats};
 pub use summary::{Format, Outcome, StreamSummary, Verdict};
 pub use unknown::{UnknownKind, UnknownName};
+use updates::{CallChange, CallUpdate, TextUpdate};
 
 /// Bytes of one read during detection: in most streams the first line shows the agent.
 const DETECTION_READ_BYTES: usize = 16 * 1024;
@@ -343,7 +344,8 @@ impl<'c> Stream<'c> {
         }
         out.begin(&start)?;
         let memory = self.learned.memories.remove(&profile.name).unwrap_or_default();
-        let mut check = StreamCheck::new(&self.name, name, contract, source, memory);
+        let of = (contract, source, out.wants());
+        let mut check = StreamCheck::new(&self.name, name, of, memory);
         if let Some(array) = self.lines.array() {
             check.array_begins(array);
         }

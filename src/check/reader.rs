@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{
-    CheckedEvent, Contracts, Event, Learned, Observer, ProducerExit, RunModel, Stream, StreamStart,
+    Contracts, Event, Learned, Observer, ProducerExit, RunEvents, Stream, StreamStart,
     StreamSummary,
 };
 use crate::error::Error;
@@ -25,7 +25,7 @@ self_cell::self_cell!(
 /// After an error the stream is lost.
 pub struct Reader {
     stream: OwnStream,
-    events: Events,
+    events: NewEvents,
 }
 
 /// What only the end of a stream shows.
@@ -41,8 +41,8 @@ pub struct LastEvents {
 
 /// Collects the events, once the profile of the stream is known.
 #[derive(Default)]
-struct Events {
-    model: Option<RunModel>,
+struct NewEvents {
+    of: Option<RunEvents>,
     new: Vec<Event<'static>>,
 }
 
@@ -57,7 +57,7 @@ impl Reader {
         let stream = OwnStream::new(contracts, |contracts| {
             Stream::new(name, contracts, Learned::nothing(contracts))
         });
-        Self { stream, events: Events::default() }
+        Self { stream, events: NewEvents::default() }
     }
 
     /// Takes bytes that have come, cut anywhere, and returns the events that they complete.
@@ -83,30 +83,30 @@ impl Reader {
     }
 }
 
-impl Events {
-    fn add(&mut self, of: impl FnOnce(&mut RunModel, &mut dyn FnMut(Event<'_>))) {
-        let Self { model, new } = self;
-        if let Some(model) = model {
-            of(model, &mut |event| new.push(event.into_owned()));
+impl NewEvents {
+    fn add(&mut self, tell: impl FnOnce(&mut RunEvents, &mut dyn FnMut(&Event<'_>))) {
+        let Self { of, new } = self;
+        if let Some(of) = of {
+            tell(of, &mut |event| new.push(event.clone().into_owned()));
         }
     }
 }
 
-impl Observer for Events {
+impl Observer for NewEvents {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
-        self.model = Some(RunModel::new(start));
+        self.of = Some(RunEvents::new(start));
         Ok(())
     }
 
-    fn event(&mut self, event: &CheckedEvent<'_>) {
-        self.add(|model, out| model.event(event, out));
+    fn events(&mut self, events: &[Event<'_>]) {
+        self.add(|of, out| of.events(events, out));
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        self.add(|model, out| model.diagnostic(diagnostic, out));
+        self.add(|of, out| of.diagnostic(diagnostic, out));
     }
 
     fn summary(&mut self, summary: &StreamSummary) {
-        self.add(|model, out| model.finish(summary, out));
+        self.add(|of, out| of.finish(summary, out));
     }
 }

@@ -1,10 +1,11 @@
 //! One run of an agent: the stages that follow it, through all its turns.
 
-use std::time::Duration;
+mod notes;
 
 use super::contract::Contract;
-use super::end_of_run::{Cause, EndOfRun, LastLine, ProducerExit, StopReason, StreamEnd, duration};
+use super::end_of_run::{Cause, EndOfRun, LastLine, ProducerExit, StreamEnd};
 use super::findings::Findings;
+use super::run_model::{Events, RunModel, Updates};
 use super::stage::actions::ActionTable;
 use super::stage::background::BackgroundWork;
 use super::stage::calls::CallTable;
@@ -18,10 +19,8 @@ use super::stage::session::SessionCheck;
 use super::stage::stats::StatsCollector;
 use super::stage::terminal::{Place, TerminalCheck};
 use super::stage::text::{TextCheck, TextUpdates};
-use super::{CallUpdate, CheckedEvent, Format, Note, Observer, Outcome};
+use super::{CallUpdate, CheckedEvent, Format, Observer, TextSegment, WantedEvents};
 use crate::facts::{Facts, Marks, RunFacts};
-use crate::limits::CALLS_NAMED_MAX;
-use crate::profile::TerminalPolicy;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::stream::Line;
@@ -44,11 +43,21 @@ pub(super) struct Run<'c> {
     demands: Option<DemandCheck<'c>>,
     pub(super) stats: Option<Box<StatsCollector>>,
     pub(super) facts: RunFacts,
+    /// If events are wanted.
+    model: Option<RunModel>,
 }
 
 impl<'c> Run<'c> {
-    pub(super) fn new(contract: &'c Contract, format: Option<Format>) -> Self {
-        let profile = contract.profile();
+    pub(super) fn new(
+        contract: &'c Contract,
+        format: Option<Format>,
+        wanted: WantedEvents,
+    ) -> Self {
+        let (profile, options) = (contract.profile(), contract.options());
+        let demands = DemandCheck::new(options);
+        let of_stats = options.collects_stats.then_some(WantedEvents::DETAILS);
+        let of_demands = demands.is_some().then_some(WantedEvents::PLAIN);
+        let wanted = of_stats.into_iter().chain(of_demands).fold(wanted, WantedEvents::or);
         Self {
             contract,
             format,
@@ -58,16 +67,14 @@ impl<'c> Run<'c> {
             session: SessionCheck::new(&profile.session),
             calls: CallTable::new(&profile.calls),
             actions: ActionTable::new(&profile.calls.actions),
-            repeats: RepeatCheck::new(contract.options().repeated_calls),
+            repeats: RepeatCheck::new(options.repeated_calls),
             background: BackgroundWork::default(),
             text: TextCheck::new(profile),
             terminal: TerminalCheck::default(),
-            demands: DemandCheck::new(contract.options()),
-            stats: contract
-                .options()
-                .collects_stats
-                .then(|| Box::new(StatsCollector::new(profile))),
+            demands,
+            stats: options.collects_stats.then(Box::default),
             facts: RunFacts::default(),
+            model: wanted.any.then(|| RunModel::new(profile, wanted)),
         }
     }
 
@@ -94,6 +101,7 @@ impl<'c> Run<'c> {
         let place = self.terminal.place(facts);
         self.session.order.observe(facts, &mut findings.pending);
         let mut text = TextUpdates::new();
+        let mut turn_at = None;
         let mut calls = Vec::new();
         match place {
             // Nothing follows what comes after the end; of many such events most are counted only.
@@ -108,21 +116,42 @@ impl<'c> Run<'c> {
             }
             Place::NewTurn => {
                 self.new_turn(&mut text, &mut findings.pending);
+                turn_at = Some(text.len());
                 self.in_run(facts, is_valid, &mut text, &mut calls, findings);
             }
             Place::Run => self.in_run(facts, is_valid, &mut text, &mut calls, findings),
         }
-        let (text, calls) = (&text[..], &calls[..]);
-        let exceeds_limit = self.demands.as_mut().is_some_and(|demands| {
-            demands.observe(facts, (calls, text), (&self.facts, self.calls.counts()))
-        }) && findings.is_error(Rule::LimitExceeded);
-        let run_facts = &self.facts;
-        let event =
-            CheckedEvent { line, facts, run_facts, text, calls, is_valid, place, exceeds_limit };
-        if let Some(stats) = self.stats.as_mut().filter(|_| place.is_in_run()) {
-            stats.observe(&event);
+        let mut events = Events::new();
+        if let Some(model) = &mut self.model {
+            let updates = Updates { text: &text, turn_at, calls: &calls };
+            let is_in_run = place.is_in_run();
+            model.line((line, facts), is_in_run, updates, &self.facts, &mut events);
         }
-        out.event(&event);
+        let exceeds_limit = self.demands.as_mut().is_some_and(|demands| {
+            demands.observe(facts, (&calls, &events), (&self.facts, self.calls.counts()))
+        }) && findings.is_error(Rule::LimitExceeded);
+        if let Some(stats) = self.stats.as_mut().filter(|_| place.is_in_run()) {
+            stats.observe(facts, &events);
+        }
+        out.event(&CheckedEvent { line, facts, events: &events, is_valid, place, exceeds_limit });
+        if !events.is_empty() {
+            out.events(&events);
+        }
+    }
+
+    /// No more events will come.
+    pub(super) fn stream_ended(&mut self, out: &mut dyn Observer) {
+        let mut events = Events::new();
+        if let Some(model) = &mut self.model {
+            model.stream_ended(&mut events);
+        }
+        if !events.is_empty() {
+            out.events(&events);
+        }
+    }
+
+    pub(super) fn take_open_text(&mut self) -> Option<TextSegment<'static>> {
+        self.model.as_mut()?.take_open_text()
     }
 
     fn new_turn(&mut self, text: &mut TextUpdates<'_>, found: &mut Vec<Diagnostic>) {
@@ -303,85 +332,6 @@ impl<'c> Run<'c> {
         let open = [self.calls.open_summary(), self.background.open_summary()];
         let open = open.iter().flatten().map(String::as_str);
         [fact].into_iter().chain(open).collect::<Vec<_>>().join("; ")
-    }
-
-    /// What a reader should know about the run.
-    pub(super) fn notes(&self, end: &EndOfRun<'_>, exit: &ProducerExit) -> Vec<Note> {
-        let mut notes = self.drift.notes();
-        let count = self.incomplete_events;
-        notes.extend((count > 0).then_some(Note::EventsIncomplete { count }));
-        notes.extend(self.calls.notes());
-        notes.extend(self.actions.note());
-        notes.extend(self.text.notes());
-        self.notes_on_outcome(end, exit, &mut notes);
-        notes
-    }
-
-    /// How the outcome came about, if nothing else shows it.
-    fn notes_on_outcome(&self, end: &EndOfRun<'_>, exit: &ProducerExit, notes: &mut Vec<Note>) {
-        match end.outcome {
-            Outcome::TimedOut => {
-                let stop = exit.stop.as_ref();
-                notes.extend(stop.map(|stop| Note::TimedOut(self.timeout(stop))));
-            }
-            Outcome::Failed => {
-                if let Some((line, sign)) = self.terminal.failure() {
-                    notes.push(Note::FailureReported { line, sign });
-                } else if end.stream.ended_early() && self.events > 0 {
-                    let no_terminal_event = self.contract.needs_terminal();
-                    let open_calls = self.calls.open_summary();
-                    if no_terminal_event || open_calls.is_some() {
-                        notes.push(Note::CutShort { no_terminal_event, open_calls });
-                    }
-                }
-            }
-            Outcome::Succeeded => {
-                let policy = self.contract.profile().end.policy;
-                let is_silent = policy != TerminalPolicy::Required
-                    && self.terminal.terminal_line().is_none()
-                    && self.terminal.says().is_none();
-                let count = self.terminal.warnings;
-                if is_silent && end.status.is_none() {
-                    notes.push(Note::OutcomeUnknown);
-                } else if count > 0 {
-                    notes.push(Note::ErrorsSurvived { count });
-                }
-            }
-            Outcome::Truncated => {}
-        }
-        if let Some(meaning) = end.status.and_then(|status| status.meaning) {
-            notes.push(Note::ExitStatusMeaning(meaning.to_owned()));
-        }
-        let profile = || self.contract.profile().name.clone();
-        notes.extend(exit.had_no_idle_timeout.then(|| Note::NoIdleTimeout { profile: profile() }));
-        if exit.stop == Some(StopReason::Lingered) {
-            notes.push(Note::Lingered { was_stopped: exit.status.is_some() });
-        }
-    }
-
-    /// Which limit was reached, and which calls were open for how long.
-    fn timeout(&self, stop: &StopReason) -> String {
-        let (message, open_calls) = match stop {
-            StopReason::Timeout { limit, open_calls } => {
-                (format!("the run did not end within {}", duration(*limit)), &open_calls[..])
-            }
-            StopReason::IdleTimeout { limit } => {
-                (format!("no event arrived for {}", duration(*limit)), &[][..])
-            }
-            StopReason::Lingered | StopReason::LimitExceeded => {
-                ("the command was still running".to_owned(), &[][..])
-            }
-        };
-        let long = open_calls.iter().filter(|(_, age)| age.as_secs() > 0).take(CALLS_NAMED_MAX);
-        let ages: Vec<String> = long
-            .map(|(line, age)| {
-                format!("line {line} for {}", duration(Duration::from_secs(age.as_secs())))
-            })
-            .collect();
-        let ages = (!ages.is_empty()).then(|| format!("open: {}", ages.join(", ")));
-        let background = self.background.open_summary();
-        let parts = [Some(message), self.calls.open_summary(), ages, background];
-        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 }
 

@@ -1,26 +1,42 @@
 //! What a run does, event by event: sessions, turns, texts and calls that are open are closed here.
 
-use std::borrow::Cow;
+mod open;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::event::{
-    CompletedCall, Event, EventCall, EventKind, EventTime, FORMAT, Figures, RunResult, Session,
-    SessionFacts, TextSegment,
-};
-use super::{
-    CallChange, CallUpdate, CheckedEvent, Outcome, StreamStart, StreamSummary, TextUpdate,
-};
-use crate::facts::{DetailReader, FactUpdate, Notice, RareFacts, ThinkingUpdate};
-use crate::limits::TEXT_BYTES_MAX;
-use crate::profile::{ErrorSeverity, RunFact};
-use crate::rules::Rule;
-use crate::rules::diagnostic::Diagnostic;
+use smallvec::SmallVec;
 
-/// Makes [`Event`]s of what the check finds in one stream.
-pub(crate) struct RunModel {
-    profile: String,
-    /// Whether the first event has been written.
+use super::event::{
+    CompletedCall, Event, EventCall, EventKind, EventTime, Figures, Session, SessionFacts,
+    TextSegment,
+};
+use super::{CallChange, CallUpdate, TextUpdate, WantedEvents};
+use crate::facts::{
+    DetailReader, EventDetails, FactUpdate, Facts, Notice, RareFacts, RunFacts, ThinkingUpdate,
+};
+use crate::profile::{ErrorSeverity, Profile, RunFact};
+use crate::stream::Line;
+
+use open::{OpenSegment, UnfinishedCall};
+
+/// The events of one line. Most lines have one.
+pub(crate) type Events<'e> = SmallVec<[Event<'e>; 1]>;
+
+/// What an event of a stream adds to the text and to the calls.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Updates<'e> {
+    pub(super) text: &'e [TextUpdate<'e>],
+    /// How many of them close what the turn before left open, if a turn begins.
+    pub(super) turn_at: Option<usize>,
+    pub(super) calls: &'e [CallUpdate<'e>],
+}
+
+/// Makes [`Event`]s of what the stages find in one run.
+#[derive(Debug)]
+pub(super) struct RunModel {
+    profile: Arc<Profile>,
+    /// Whether the first event has been made.
     has_begun: bool,
     session_id: Option<String>,
     directory: Option<String>,
@@ -29,44 +45,32 @@ pub(crate) struct RunModel {
     segment: u64,
     open: Option<OpenSegment>,
     /// By the number of the call.
-    open_calls: BTreeMap<u64, OpenCallId>,
-    /// Is said by the last event, if the stream was cut.
-    missing_end: Option<Diagnostic>,
-    details: DetailReader,
+    open_calls: BTreeMap<u64, UnfinishedCall>,
+    /// Whether arguments and results of calls are wanted.
+    has_values: bool,
+    /// If reasoning and notices are wanted.
+    details: Option<DetailReader>,
     /// The number of the open block of reasoning, or of the next one.
     block: u64,
     is_thinking: bool,
 }
 
-/// A segment that came in deltas.
-#[derive(Default)]
-struct OpenSegment {
-    /// Its start, up to [`TEXT_BYTES_MAX`].
-    text: String,
-    bytes: u64,
-}
-
-struct OpenCallId {
-    id: String,
-    tool: Arc<str>,
-}
-
 /// Where the events of one line go.
-struct Emitter<'o> {
+struct Emitter<'o, 'e> {
     at: EventTime,
-    out: &'o mut dyn FnMut(Event<'_>),
+    events: &'o mut Events<'e>,
 }
 
-impl Emitter<'_> {
-    fn emit(&mut self, kind: EventKind<'_>) {
-        (self.out)(Event { kind, at: self.at });
+impl<'e> Emitter<'_, 'e> {
+    fn emit(&mut self, kind: EventKind<'e>) {
+        self.events.push(Event { kind, at: self.at });
     }
 }
 
 impl RunModel {
-    pub(crate) fn new(start: &StreamStart<'_>) -> Self {
+    pub(super) fn new(profile: &Arc<Profile>, wanted: WantedEvents) -> Self {
         Self {
-            profile: start.profile.name.clone(),
+            profile: Arc::clone(profile),
             has_begun: false,
             session_id: None,
             directory: None,
@@ -74,50 +78,45 @@ impl RunModel {
             segment: 1,
             open: None,
             open_calls: BTreeMap::new(),
-            missing_end: None,
-            details: DetailReader::new(start.profile),
+            has_values: wanted.values,
+            details: wanted.details.then(|| DetailReader::new(profile)),
             block: 1,
             is_thinking: false,
         }
     }
 
-    pub(crate) fn event(&mut self, event: &CheckedEvent<'_>, out: &mut dyn FnMut(Event<'_>)) {
-        let at = EventTime { line: Some(event.line()), time_ms: milliseconds(event.facts.time) };
-        self.checked(event, &mut Emitter { at, out });
-    }
-
-    pub(crate) fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut dyn FnMut(Event<'_>)) {
-        let emitter = &mut Emitter { at: EventTime { line: diagnostic.line, time_ms: None }, out };
-        self.begin(emitter);
-        if diagnostic.rule == Rule::MissingTerminalEvent {
-            self.missing_end = Some(diagnostic.clone());
-        } else {
-            emitter.emit(EventKind::Defect(diagnostic.into()));
-        }
-    }
-
-    /// The end of the stream: nothing stays open.
-    pub(crate) fn finish(&mut self, summary: &StreamSummary, out: &mut dyn FnMut(Event<'_>)) {
-        self.end(summary, &mut Emitter { at: EventTime::default(), out });
-    }
-
-    fn checked(&mut self, event: &CheckedEvent<'_>, emitter: &mut Emitter<'_>) {
-        let details = event.details(&mut self.details);
-        if !event.is_in_run() {
+    /// The events of a line. What comes after the end of the run has none.
+    pub(super) fn line<'e>(
+        &mut self,
+        (line, facts): (&Line<'_>, &'e Facts<'_>),
+        is_in_run: bool,
+        updates: Updates<'e>,
+        run_facts: &'e RunFacts,
+        events: &mut Events<'e>,
+    ) {
+        let is_other_block = !(updates.text.is_empty() && updates.calls.is_empty());
+        let details = self.details.as_mut();
+        let details = details.map(|details| details.read(facts.tag, line, is_other_block));
+        if !is_in_run {
             return;
         }
-        let rare = event.facts.rare.as_deref();
+        let at = EventTime { line: Some(facts.line), time_ms: milliseconds(facts.time) };
+        let emitter = &mut Emitter { at, events };
+        let rare = facts.rare.as_deref();
         let directory = rare.and_then(|rare| rare.directory.as_deref());
-        self.session(event.facts.session, directory, emitter);
-        self.thinking(&details.thinking, emitter);
-        for Notice { kind, detail } in &details.notices {
-            emitter
-                .emit(EventKind::Notice { kind: *kind, detail: detail.as_deref().map(Into::into) });
+        self.session(facts.session, directory, emitter);
+        if let Some(details) = details {
+            self.details(details, emitter);
         }
-        for (at, update) in event.text().iter().enumerate() {
-            self.text(update, event.text().get(at + 1), emitter);
+        let (closing, text) = updates.text.split_at(updates.turn_at.unwrap_or_default());
+        self.texts(closing, emitter);
+        if updates.turn_at.is_some() {
+            self.unfinished(emitter);
+            self.turn += 1;
+            emitter.emit(EventKind::Turn { turn: self.turn });
         }
-        for update in event.calls() {
+        self.texts(text, emitter);
+        for update in updates.calls {
             self.call(update, emitter);
         }
         let Some(rare) = rare else { return };
@@ -130,67 +129,86 @@ impl RunModel {
             emitter.emit(EventKind::Error { severity, message: error_text(rare).map(Into::into) });
         }
         if rare.run_facts.iter().any(is_figure) {
-            emitter.emit(EventKind::Usage(Figures::new(event.run_facts)));
+            emitter.emit(EventKind::Usage(Figures::new(run_facts)));
         }
     }
 
-    fn session_facts(&self) -> SessionFacts<'_> {
-        SessionFacts {
-            session_id: self.session_id.as_deref().map(Into::into),
-            directory: self.directory.as_deref().map(Into::into),
-        }
+    /// The end of the stream: blocks of reasoning and calls do not stay open.
+    pub(super) fn stream_ended(&mut self, events: &mut Events<'_>) {
+        let emitter = &mut Emitter { at: EventTime::default(), events };
+        self.end_thinking(emitter);
+        self.unfinished(emitter);
     }
 
-    /// Writes the first event, unless it has been written.
-    fn begin(&mut self, emitter: &mut Emitter<'_>) {
-        if !std::mem::replace(&mut self.has_begun, true) {
-            let (profile, session) = ((&*self.profile).into(), self.session_facts());
-            emitter.emit(EventKind::Session(Session { format: FORMAT, profile, session }));
-        }
+    /// The text that is open at the end of the stream.
+    pub(super) fn take_open_text(&mut self) -> Option<TextSegment<'static>> {
+        let open = self.open.take();
+        open.map(|open| open.into_segment(self.segment))
     }
 
-    fn session(&mut self, id: Option<&str>, directory: Option<&str>, emitter: &mut Emitter<'_>) {
+    fn session(
+        &mut self,
+        id: Option<&str>,
+        directory: Option<&str>,
+        emitter: &mut Emitter<'_, '_>,
+    ) {
         let is_new = |new: Option<&str>, old: &Option<String>| {
             new.filter(|new| old.as_deref() != Some(*new)).map(str::to_owned)
         };
         let new_id = is_new(id, &self.session_id);
         let new_directory = is_new(directory, &self.directory);
         let has_changed = new_id.is_some() || new_directory.is_some();
+        if self.has_begun && !has_changed {
+            return;
+        }
         self.session_id = new_id.or(self.session_id.take());
         self.directory = new_directory.or(self.directory.take());
-        if !self.has_begun {
-            self.begin(emitter);
-        } else if has_changed {
-            emitter.emit(EventKind::SessionChanged(self.session_facts()));
-        }
+        let session = SessionFacts {
+            session_id: self.session_id.clone().map(Into::into),
+            directory: self.directory.clone().map(Into::into),
+        };
+        emitter.emit(if std::mem::replace(&mut self.has_begun, true) {
+            EventKind::SessionChanged(session)
+        } else {
+            EventKind::Session(Session::new(self.profile.name.clone(), session))
+        });
     }
 
-    fn thinking(&mut self, updates: &[ThinkingUpdate], emitter: &mut Emitter<'_>) {
-        for update in updates {
-            let block = self.block;
+    fn details(&mut self, details: EventDetails, emitter: &mut Emitter<'_, '_>) {
+        for update in details.thinking {
             match update {
                 ThinkingUpdate::Chunk(text) => {
                     self.is_thinking = true;
-                    emitter.emit(EventKind::ThinkingDelta { block, text: (&**text).into() });
+                    let (block, text) = (self.block, text.into());
+                    emitter.emit(EventKind::ThinkingDelta { block, text });
                 }
                 ThinkingUpdate::BlockEnd => self.end_thinking(emitter),
             }
         }
+        for Notice { kind, detail } in details.notices {
+            emitter.emit(EventKind::Notice { kind, detail: detail.map(Into::into) });
+        }
     }
 
-    fn end_thinking(&mut self, emitter: &mut Emitter<'_>) {
+    fn end_thinking(&mut self, emitter: &mut Emitter<'_, '_>) {
         if std::mem::take(&mut self.is_thinking) {
             emitter.emit(EventKind::ThinkingEnd { block: self.block });
             self.block += 1;
         }
     }
 
+    fn texts<'e>(&mut self, updates: &'e [TextUpdate<'e>], emitter: &mut Emitter<'_, 'e>) {
+        for (at, update) in updates.iter().enumerate() {
+            self.text(update, updates.get(at + 1), emitter);
+        }
+    }
+
     /// `next` is what follows in the same event.
-    fn text(
+    fn text<'e>(
         &mut self,
-        update: &TextUpdate<'_>,
+        update: &'e TextUpdate<'e>,
         next: Option<&TextUpdate<'_>>,
-        emitter: &mut Emitter<'_>,
+        emitter: &mut Emitter<'_, 'e>,
     ) {
         match update {
             TextUpdate::Chunk(text)
@@ -201,33 +219,22 @@ impl RunModel {
             TextUpdate::Chunk(text) => {
                 emitter
                     .emit(EventKind::TextDelta { segment: self.segment, text: (&**text).into() });
-                let open = self.open.get_or_insert_default();
-                open.bytes += text.len() as u64;
-                if open.text.len() as u64 + text.len() as u64 == open.bytes
-                    && open.text.len() + text.len() <= TEXT_BYTES_MAX
-                {
-                    open.text.push_str(text);
-                }
+                self.open.get_or_insert_default().push(text);
             }
             TextUpdate::Replaced(whole) => {
-                self.abandon(emitter);
+                self.abandon(true, emitter);
                 self.whole(whole, emitter);
             }
             TextUpdate::SegmentEnd => self.close_text(emitter),
-            TextUpdate::Abandoned => self.abandon(emitter),
+            TextUpdate::Abandoned => self.abandon(false, emitter),
             TextUpdate::Answer(text) => {
                 emitter.emit(EventKind::Answer { text: (&**text).into() });
-            }
-            TextUpdate::NewTurn => {
-                self.unfinished(emitter);
-                self.turn += 1;
-                emitter.emit(EventKind::Turn { turn: self.turn });
             }
         }
     }
 
     /// A segment that came as a whole; its end, which follows, closes nothing.
-    fn whole(&mut self, text: &str, emitter: &mut Emitter<'_>) {
+    fn whole<'e>(&mut self, text: &'e str, emitter: &mut Emitter<'_, 'e>) {
         let (segment, bytes) = (self.segment, text.len() as u64);
         emitter.emit(EventKind::Text(TextSegment {
             segment,
@@ -239,33 +246,29 @@ impl RunModel {
         self.segment += 1;
     }
 
-    fn close_text(&mut self, emitter: &mut Emitter<'_>) {
-        let Some(OpenSegment { text, bytes }) = self.open.take() else { return };
-        let is_whole = text.len() as u64 == bytes;
-        emitter.emit(EventKind::Text(TextSegment {
-            segment: self.segment,
-            text: is_whole.then_some((&*text).into()),
-            bytes,
-            start: (&*text).into(),
-            is_repeated: true,
-        }));
+    fn close_text(&mut self, emitter: &mut Emitter<'_, '_>) {
+        let Some(open) = self.open.take() else { return };
+        emitter.emit(EventKind::Text(open.into_segment(self.segment)));
         self.segment += 1;
     }
 
-    fn abandon(&mut self, emitter: &mut Emitter<'_>) {
+    fn abandon(&mut self, is_replaced: bool, emitter: &mut Emitter<'_, '_>) {
         if self.open.take().is_some() {
-            emitter.emit(EventKind::TextAbandoned { segment: self.segment });
+            emitter.emit(EventKind::TextAbandoned { segment: self.segment, is_replaced });
             self.segment += 1;
         }
     }
 
-    fn call(&mut self, update: &CallUpdate<'_>, emitter: &mut Emitter<'_>) {
-        let short = EventCall::new(update);
-        let whole = || EventCall { arguments: update.arguments(), ..short.clone() };
+    fn call<'e>(&mut self, update: &'e CallUpdate<'e>, emitter: &mut Emitter<'_, 'e>) {
+        let has_values = self.has_values;
+        let short = || EventCall::new(update);
+        let whole = || EventCall {
+            arguments: if has_values { update.arguments() } else { None },
+            ..EventCall::new(update)
+        };
         match update.change {
             CallChange::Started | CallChange::StartedAgain => {
-                let (id, tool) = (update.id().to_owned(), Arc::clone(&update.action.tool));
-                self.open_calls.insert(update.number, OpenCallId { id, tool });
+                self.open_calls.insert(update.number, UnfinishedCall::new(update));
                 emitter.emit(if update.is_new {
                     EventKind::CallStarted(whole())
                 } else {
@@ -277,50 +280,25 @@ impl RunModel {
                     emitter.emit(EventKind::CallStarted(whole()));
                 }
                 self.open_calls.remove(&update.number);
-                emitter.emit(EventKind::CallCompleted(CompletedCall {
-                    call: short,
-                    outcome,
-                    result: update.result(),
-                    duration_ms: milliseconds(update.duration_ms()),
-                }));
+                let completed = CompletedCall::new(update, outcome);
+                let completed = if has_values {
+                    completed.with_values(update, &self.profile)
+                } else {
+                    completed
+                };
+                emitter.emit(EventKind::CallCompleted(completed));
             }
-            CallChange::Corrected { outcome, .. } => {
-                emitter.emit(EventKind::CallCorrected { call: short, outcome });
+            CallChange::Corrected { instead_of, outcome } => {
+                emitter.emit(EventKind::CallCorrected { call: short(), outcome, instead_of });
             }
         }
     }
 
     /// Open calls will not complete any more.
-    fn unfinished(&mut self, emitter: &mut Emitter<'_>) {
+    fn unfinished(&mut self, emitter: &mut Emitter<'_, '_>) {
         for (number, open) in std::mem::take(&mut self.open_calls) {
-            emitter.emit(EventKind::CallUnfinished(EventCall {
-                number,
-                id: open.id.into(),
-                tool: Some(&*open.tool).filter(|tool| !tool.is_empty()).map(Into::into),
-                kind: None,
-                detail: None,
-                files: Cow::Borrowed(&[]),
-                arguments: None,
-            }));
+            emitter.emit(EventKind::CallUnfinished(open.into_event(number)));
         }
-    }
-
-    fn end(&mut self, summary: &StreamSummary, emitter: &mut Emitter<'_>) {
-        self.begin(emitter);
-        self.end_thinking(emitter);
-        let is_over = matches!(summary.outcome, Outcome::Succeeded | Outcome::Failed);
-        if is_over {
-            self.close_text(emitter);
-            if let Some(diagnostic) = self.missing_end.take() {
-                emitter.emit(EventKind::Defect((&diagnostic).into()));
-            }
-        }
-        self.unfinished(emitter);
-        let open = self.open.take();
-        let cut_text = open.as_ref().map(|open| (open.text.as_str(), open.bytes));
-        let result = RunResult::new(summary, cut_text);
-        let end = if is_over { EventKind::End } else { EventKind::Cut };
-        emitter.emit(end(result));
     }
 }
 
@@ -341,7 +319,7 @@ fn is_figure(update: &FactUpdate) -> bool {
 }
 
 /// A time that every reader of JSON reads as the same number.
-fn milliseconds(time: Option<f64>) -> Option<u64> {
+pub(super) fn milliseconds(time: Option<f64>) -> Option<u64> {
     const LARGEST: f64 = 9_007_199_254_740_991.0;
     let time = time.filter(|time| (0.0..=LARGEST).contains(time))?;
     #[expect(

@@ -8,7 +8,9 @@ use super::stage::first_events::FirstEvents;
 use super::stage::lines::LineCheck;
 use super::stage::members::MemberCheck;
 use super::stage::schema;
-use super::{Limit, Note, Observer, Outcome, StreamStart, StreamSummary, UnknownName, Verdict};
+use super::{
+    Limit, Note, Observer, Outcome, StreamStart, StreamSummary, UnknownName, Verdict, WantedEvents,
+};
 use crate::error::Error;
 use crate::facts::{FactReader, RunFacts};
 use crate::fast::Shapes;
@@ -60,8 +62,7 @@ impl<'c> StreamCheck<'c> {
     pub(super) fn new(
         stream: &str,
         name: String,
-        contract: &'c Contract,
-        source: ProfileSource,
+        (contract, source, wanted): (&'c Contract, ProfileSource, WantedEvents),
         mut memory: Memory,
     ) -> Self {
         let (profile, options) = (contract.profile(), contract.options());
@@ -76,7 +77,7 @@ impl<'c> StreamCheck<'c> {
             memory,
             lines: LineCheck::new(profile, options.is_array == Some(true)),
             first_events: FirstEvents::new(profile, source),
-            run: Run::new(contract, options.format),
+            run: Run::new(contract, options.format, wanted),
             findings: Findings::new(&options.severities),
             members: options.compares_members.then(|| Box::new(MemberCheck::new(contract))),
             session: (1, 0),
@@ -198,12 +199,13 @@ impl<'c> StreamCheck<'c> {
         self.name = session_name(&self.stream, self.session.0);
         self.lines.next_session();
         self.first_events = FirstEvents::new(self.contract.profile(), self.source);
-        self.run = Run::new(self.contract, options.format);
         self.findings = Findings::new(&options.severities);
         self.findings.pending = of_event;
         self.members = self.members.take().map(|_| Box::new(MemberCheck::new(self.contract)));
         let profile = self.contract.profile();
-        out.begin(&StreamStart { name: &self.name, profile, source: self.source })
+        out.begin(&StreamStart { name: &self.name, profile, source: self.source })?;
+        self.run = Run::new(self.contract, options.format, out.wants());
+        Ok(())
     }
 
     /// The end of the stream; what only it shows. `array_defect` is what is wrong with the array
@@ -215,6 +217,7 @@ impl<'c> StreamCheck<'c> {
         exit: &ProducerExit,
         out: &mut dyn Observer,
     ) -> StreamSummary {
+        self.run.stream_ended(out);
         out.stream_ended();
         self.lines.finish(array_defect, &mut self.findings);
         if self.lines.is_settled(&mut self.findings) {
@@ -262,6 +265,7 @@ impl<'c> StreamCheck<'c> {
             stderr: stderr.map(clip).collect(),
             facts: self.facts(end, exit),
             text_bytes: self.run.text.text_bytes(),
+            open_text: self.run.take_open_text(),
             unknown: self.unknown(),
             stats: self.run.stats.as_mut().map(|stats| Box::new(stats.finish())),
             notes: self.notes(end, exit),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
+use super::event::TextSegment;
 use super::note::Note;
 use super::stage::calls::{CallCounts, CallRow};
 use super::stats::RunStats;
@@ -134,6 +135,9 @@ pub struct StreamSummary {
     pub facts: RunFacts,
     /// Size of the assistant's text in bytes.
     pub text_bytes: u64,
+    /// The text that was open at the end of the stream, if events are made.
+    #[serde(skip)]
+    pub(crate) open_text: Option<TextSegment<'static>>,
     /// What the profile does not know: event tags, tools and values. With
     /// [`CheckerBuilder::stats`](super::CheckerBuilder::stats), members of known events, too.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -15,7 +15,7 @@ use super::outputs::Outputs;
 use super::progress::Progress;
 use super::redaction::{self, Redaction};
 use super::tee::Tee;
-use crate::check::{Checker, Observer, ProducerExit, StreamStart, StreamSummary};
+use crate::check::{Checker, Observer, ProducerExit, StreamStart, StreamSummary, WantedEvents};
 use crate::error::Error;
 use crate::profile::Profile;
 use crate::profile::detect::ProfileSource;
@@ -218,6 +218,10 @@ impl Observer for Sender {
         let name = start.name.to_owned();
         self.pending.push(Message::Begin(name, Arc::clone(start.profile), start.source));
         Ok(())
+    }
+
+    fn wants(&self) -> WantedEvents {
+        WantedEvents::NONE
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {

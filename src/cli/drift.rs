@@ -8,7 +8,7 @@ use super::error::CliError;
 use super::inputs::{Input, inputs};
 use super::redaction::{self, Redaction};
 use super::{exit, print, print_stderr};
-use crate::check::{Checker, Observer, ProducerExit, StreamSummary};
+use crate::check::{Checker, Observer, ProducerExit, StreamSummary, WantedEvents};
 use crate::error::Error;
 use crate::output::report::DriftReport;
 use crate::profile::detect::AUTO;
@@ -78,6 +78,10 @@ impl StreamReader {
 struct Summary(Option<StreamSummary>);
 
 impl Observer for Summary {
+    fn wants(&self) -> WantedEvents {
+        WantedEvents::NONE
+    }
+
     fn summary(&mut self, summary: &StreamSummary) {
         self.0 = Some(summary.clone());
     }

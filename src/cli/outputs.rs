@@ -12,7 +12,7 @@ use super::stdio::{self, BlockingFile};
 use super::tee::TeeTarget;
 use super::workflow_commands::{escape_commands, in_github_workflow, own_commands, stop_commands};
 use super::{exit, print_stderr};
-use crate::check::{CheckedEvent, Observer, StreamStart, StreamSummary};
+use crate::check::{CheckedEvent, Event, Observer, StreamStart, StreamSummary, WantedEvents};
 use crate::error::Error;
 use crate::output::baseline::Baseline;
 use crate::output::convert::{Conversion, StreamLines, To};
@@ -183,6 +183,18 @@ impl Observer for Outputs {
         self.reports.iter_mut().filter(|it| it.shows_events()).for_each(|report| {
             report.observer().event(event);
         });
+    }
+
+    fn events(&mut self, events: &[Event<'_>]) {
+        if let Some(conversion) = &mut self.conversion {
+            conversion.events(events);
+        }
+    }
+
+    fn wants(&self) -> WantedEvents {
+        let conversion = self.conversion.iter().map(Observer::wants);
+        let pages = self.reports.iter().filter(|it| it.shows_events()).map(|_| WantedEvents::ALL);
+        conversion.chain(pages).fold(self.progress.wants(), WantedEvents::or)
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {

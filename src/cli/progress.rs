@@ -20,7 +20,7 @@ use super::args::Cli;
 use super::inputs::Input;
 use super::stdio;
 use super::workflow_commands::in_ci_log;
-use crate::check::CheckedEvent;
+use crate::check::{CheckedEvent, WantedEvents};
 use crate::error::Error;
 use run_status::RunStatus;
 
@@ -105,6 +105,12 @@ impl Progress {
         if let Some(Shown { bar, work: Work::Files(_), .. }) = &self.0 {
             bar.inc(1);
         }
+    }
+
+    /// The events of the run that it shows.
+    pub(crate) fn wants(&self) -> WantedEvents {
+        let is_of_run = matches!(&self.0, Some(Shown { work: Work::Run(_), .. }));
+        if is_of_run { WantedEvents::PLAIN } else { WantedEvents::NONE }
     }
 
     /// An event of the run came.

@@ -9,7 +9,8 @@ use super::args::{RedactArgs, RedactMode};
 use super::error::CliError;
 use super::tee::TeeTarget;
 use crate::check::{
-    CheckedEvent, Checker, Observer, ProducerExit, Stream, StreamStart, StreamSummary,
+    CheckedEvent, Checker, Event, Observer, ProducerExit, Stream, StreamStart, StreamSummary,
+    WantedEvents,
 };
 use crate::error::Error;
 use crate::output::redact::{Redactor, SECRET_BYTES_MIN, SecretValue};
@@ -155,6 +156,10 @@ impl Observer for Original<'_, '_, '_> {
         self.0.borrow_mut().redactor.begin(start)
     }
 
+    fn wants(&self) -> WantedEvents {
+        WantedEvents::NONE
+    }
+
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
         let mut copy = self.0.borrow_mut();
         copy.redactor.diagnostic(diagnostic);
@@ -228,6 +233,14 @@ impl Observer for Judged<'_> {
 
     fn event(&mut self, event: &CheckedEvent<'_>) {
         self.out.event(event);
+    }
+
+    fn events(&mut self, events: &[Event<'_>]) {
+        self.out.events(events);
+    }
+
+    fn wants(&self) -> WantedEvents {
+        self.out.wants()
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {

@@ -12,8 +12,8 @@ use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ndjson_check::{
-    CheckedEvent, Checker, CheckerBuilder, Conversion, Diagnostic, Error, Observer, ProducerExit,
-    StreamStart, StreamSummary, To,
+    CheckedEvent, Checker, CheckerBuilder, Conversion, Diagnostic, Error, Event, Observer,
+    ProducerExit, StreamStart, StreamSummary, To,
 };
 
 /// The reference first: the others are compared with it.
@@ -232,14 +232,20 @@ impl Observer for Collected<'_, '_> {
 
     fn event(&mut self, event: &CheckedEvent<'_>) {
         let (line, tag, bytes) = (event.line(), event.tag(), event.bytes().len());
-        let (is_valid, is_in_run, text) = (event.is_valid(), event.is_in_run(), event.text());
-        let _ = write!(self.events, "{line} {tag} {bytes} {is_valid} {is_in_run} {text:?}");
-        for call in event.calls() {
-            let _ = write!(self.events, " {:?} {} {:?}", call.change(), call.id(), call.tool());
-        }
-        self.events.push('\n');
+        let (is_valid, is_in_run) = (event.is_valid(), event.is_in_run());
+        let _ = writeln!(self.events, "{line} {tag} {bytes} {is_valid} {is_in_run}");
         if let Some(conversion) = &mut self.conversion {
             conversion.event(event);
+        }
+    }
+
+    fn events(&mut self, events: &[Event<'_>]) {
+        for event in events {
+            self.events += &serde_json::to_string(event).unwrap();
+            self.events.push('\n');
+        }
+        if let Some(conversion) = &mut self.conversion {
+            conversion.events(events);
         }
     }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ndjson_check::internals::profile_names;
-use ndjson_check::{CheckedEvent, Checker, Observer, Outcome, Rule, TextUpdate, To, Verdict};
+use ndjson_check::{Checker, Event, EventKind, Observer, Outcome, Rule, To, Verdict};
 use serde_json::Value;
 
 use crate::streams::{
@@ -257,11 +257,13 @@ fn no_text_is_printed_twice() {
 struct Texts(Vec<String>);
 
 impl Observer for Texts {
-    fn event(&mut self, event: &CheckedEvent<'_>) {
-        for update in event.text() {
-            match update {
-                TextUpdate::Chunk(text) => self.0.push(text.to_string()),
-                TextUpdate::Replaced(text) => self.0.push((*text).to_owned()),
+    fn events(&mut self, events: &[Event<'_>]) {
+        for event in events {
+            match &event.kind {
+                EventKind::TextDelta { text, .. } => self.0.push(text.to_string()),
+                EventKind::Text(segment) if !segment.is_repeated => {
+                    self.0.push(segment.start.to_string());
+                }
                 _ => {}
             }
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use ndjson_check::internals::profile_names;
-use ndjson_check::{CheckedEvent, Checker, Observer, To};
+use ndjson_check::{Checker, Event, EventKind, Observer, To};
 use serde_json::Value;
 
 use crate::log::logged;
@@ -129,10 +129,12 @@ fn the_lab_s_thought_is_shown_once() {
 struct Results(Vec<(String, String)>);
 
 impl Observer for Results {
-    fn event(&mut self, event: &CheckedEvent<'_>) {
-        for call in event.calls() {
-            let result = call.result().map(Cow::into_owned);
-            self.0.extend(result.map(|it| (call.id().to_owned(), it)));
+    fn events(&mut self, events: &[Event<'_>]) {
+        for event in events {
+            if let EventKind::CallCompleted(completed) = &event.kind {
+                let result = completed.result.clone().map(Cow::into_owned);
+                self.0.extend(result.map(|it| (completed.call.id.to_string(), it)));
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ndjson_check::{
-    ActionKind, CheckedEvent, Checker, Diagnostic, Expectation, Observer, ProducerExit, Rule,
+    ActionKind, Checker, Diagnostic, Event, Expectation, Observer, ProducerExit, Rule,
     StreamSummary,
 };
 use serde_json::{Value, json};
@@ -15,9 +15,10 @@ use crate::support::{builder, cases, check, checker};
 struct Details(ActionKind, BTreeSet<String>);
 
 impl Observer for Details {
-    fn event(&mut self, event: &CheckedEvent<'_>) {
-        let calls = event.calls().iter().filter(|call| call.kind() == self.0);
-        self.1.extend(calls.filter_map(|call| call.detail()).map(str::to_owned));
+    fn events(&mut self, events: &[Event<'_>]) {
+        let calls = events.iter().filter_map(|event| event.kind.call());
+        let calls = calls.filter(|call| call.kind == Some(self.0));
+        self.1.extend(calls.filter_map(|call| call.detail.as_deref()).map(str::to_owned));
     }
 }
 

@@ -1,6 +1,6 @@
 //! A call that failed, and of which the agent says later that it was refused.
 
-use ndjson_check::{CallChange, CallCounts, CallOutcome, CheckedEvent, Observer, ProducerExit};
+use ndjson_check::{CallCounts, CallOutcome, Event, EventKind, Observer, ProducerExit};
 
 use crate::streams::{cases, root, run_on, text};
 use crate::support::checker;
@@ -121,13 +121,13 @@ impl Told {
 }
 
 impl Observer for Told {
-    fn event(&mut self, event: &CheckedEvent<'_>) {
-        for call in event.calls() {
-            match call.change() {
-                CallChange::Completed(outcome) => *self.count(outcome) += 1,
-                CallChange::Corrected { instead_of, outcome } => {
-                    *self.count(instead_of) -= 1;
-                    *self.count(outcome) += 1;
+    fn events(&mut self, events: &[Event<'_>]) {
+        for event in events {
+            match &event.kind {
+                EventKind::CallCompleted(completed) => *self.count(completed.outcome) += 1,
+                EventKind::CallCorrected { instead_of, outcome, .. } => {
+                    *self.count(*instead_of) -= 1;
+                    *self.count(*outcome) += 1;
                 }
                 _ => {}
             }

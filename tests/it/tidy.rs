@@ -187,7 +187,7 @@ fn crates_stay_in_their_rooms() {
         ("nix", &["cli/producer"]),
         ("similar", &["output/compare"]),
         ("simdutf8", &["stream/"]),
-        ("smallvec", &["facts/", "profile/path", "check/stage/text"]),
+        ("smallvec", &["facts/", "profile/path", "check/run_model", "check/stage/text"]),
         ("strsim", &["rules/suggest"]),
         ("wide", &["json/tape"]),
         ("signal_hook", &["cli/producer"]),

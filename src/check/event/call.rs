@@ -6,7 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::check::CallUpdate;
-use crate::profile::{ActionKind, CallOutcome};
+use crate::check::run_model::milliseconds;
+use crate::profile::{ActionKind, CallOutcome, Profile};
 
 /// A tool call, as far as this event and those before it show it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,6 +33,9 @@ pub struct EventCall<'a> {
     /// What the tool was asked to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
+    /// The number of the profile's rule that says what the tool does.
+    #[serde(skip)]
+    pub(crate) rule: Option<usize>,
 }
 
 /// A tool call that has ended.
@@ -49,6 +53,18 @@ pub struct CompletedCall<'a> {
     /// How long it took in milliseconds, as the agent says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
+    /// The same, as the agent writes it.
+    #[serde(skip)]
+    pub(crate) said_ms: Option<f64>,
+    /// What the tool was asked to do, if this event says it too.
+    #[serde(skip)]
+    pub arguments: Option<Value>,
+    /// Numbers in the result that the profile names, such as lines read.
+    #[serde(skip)]
+    pub(crate) numbers: Vec<String>,
+    /// Whether nothing was known of the call before.
+    #[serde(skip)]
+    pub(crate) is_new: bool,
 }
 
 impl<'a> EventCall<'a> {
@@ -62,6 +78,41 @@ impl<'a> EventCall<'a> {
             detail: update.detail().map(Into::into),
             files: Cow::Borrowed(&update.action.files),
             arguments: None,
+            rule: update.action.rule,
+        }
+    }
+}
+
+impl<'a> CompletedCall<'a> {
+    /// Without arguments and result.
+    pub(in crate::check) fn new(update: &'a CallUpdate<'_>, outcome: CallOutcome) -> Self {
+        let said_ms = update.duration_ms();
+        Self {
+            call: EventCall::new(update),
+            outcome,
+            result: None,
+            duration_ms: milliseconds(said_ms),
+            said_ms,
+            arguments: None,
+            numbers: Vec::new(),
+            is_new: update.is_new,
+        }
+    }
+
+    pub(in crate::check) fn with_values(
+        self,
+        update: &'a CallUpdate<'_>,
+        profile: &Profile,
+    ) -> Self {
+        let actions = &profile.calls.actions;
+        let object = update.call.and_then(|call| actions.object(call.scope));
+        let numbers = self.call.rule.zip(object);
+        let numbers = numbers.map(|(rule, object)| actions.rule(rule).suffixes(object));
+        Self {
+            result: update.result(),
+            arguments: update.arguments(),
+            numbers: numbers.unwrap_or_default(),
+            ..self
         }
     }
 }

@@ -36,14 +36,10 @@ impl EventKind<'_> {
             Self::TextDelta { segment, text: it } => {
                 EventKind::TextDelta { segment, text: text(it) }
             }
-            Self::Text(it) => EventKind::Text(TextSegment {
-                segment: it.segment,
-                text: texts(it.text),
-                bytes: it.bytes,
-                start: text(it.start),
-                is_repeated: it.is_repeated,
-            }),
-            Self::TextAbandoned { segment } => EventKind::TextAbandoned { segment },
+            Self::Text(it) => EventKind::Text(it.into_owned()),
+            Self::TextAbandoned { segment, is_replaced } => {
+                EventKind::TextAbandoned { segment, is_replaced }
+            }
             Self::Answer { text: it } => EventKind::Answer { text: text(it) },
             Self::CallStarted(it) => EventKind::CallStarted(it.into_owned()),
             Self::CallUpdated(it) => EventKind::CallUpdated(it.into_owned()),
@@ -52,9 +48,13 @@ impl EventKind<'_> {
                 outcome: it.outcome,
                 result: texts(it.result),
                 duration_ms: it.duration_ms,
+                said_ms: it.said_ms,
+                arguments: it.arguments,
+                numbers: it.numbers,
+                is_new: it.is_new,
             }),
-            Self::CallCorrected { call, outcome } => {
-                EventKind::CallCorrected { call: call.into_owned(), outcome }
+            Self::CallCorrected { call, outcome, instead_of } => {
+                EventKind::CallCorrected { call: call.into_owned(), outcome, instead_of }
             }
             Self::CallUnfinished(it) => EventKind::CallUnfinished(it.into_owned()),
             Self::ThinkingDelta { block, text: it } => {
@@ -85,6 +85,18 @@ impl SessionFacts<'_> {
     }
 }
 
+impl TextSegment<'_> {
+    fn into_owned(self) -> TextSegment<'static> {
+        TextSegment {
+            segment: self.segment,
+            text: texts(self.text),
+            bytes: self.bytes,
+            start: text(self.start),
+            is_repeated: self.is_repeated,
+        }
+    }
+}
+
 impl EventCall<'_> {
     fn into_owned(self) -> EventCall<'static> {
         EventCall {
@@ -95,6 +107,7 @@ impl EventCall<'_> {
             detail: texts(self.detail),
             files: Cow::Owned(self.files.into_owned()),
             arguments: self.arguments,
+            rule: self.rule,
         }
     }
 }

@@ -4,7 +4,7 @@ use super::calls::CallCounts;
 use super::expect::{Context, ExpectCheck};
 use super::limits::LimitCheck;
 use crate::check::contract::Options;
-use crate::check::{CallUpdate, Limits, TextUpdate};
+use crate::check::{CallUpdate, Event, Limits};
 use crate::facts::{Facts, RunFacts};
 use crate::rules::diagnostic::Diagnostic;
 
@@ -34,10 +34,10 @@ impl<'c> DemandCheck<'c> {
     pub(crate) fn observe(
         &mut self,
         facts: &Facts<'_>,
-        updates: (&[CallUpdate<'_>], &[TextUpdate<'_>]),
+        (calls, events): (&[CallUpdate<'_>], &[Event<'_>]),
         used: (&RunFacts, CallCounts),
     ) -> bool {
-        self.expect.observe(facts, updates.0, updates.1);
+        self.expect.observe(facts, calls, events);
         // No other event changes a figure.
         if facts.rare.is_some() {
             self.limits.observe((facts.line, facts.offset), used.0, used.1);

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::actions::Action;
 use crate::check::answer::Answer;
-use crate::check::{CallChange, CallUpdate, Expectation, TextUpdate};
+use crate::check::{CallChange, CallUpdate, Event, Expectation};
 use crate::error::Error;
 use crate::facts::Facts;
 use crate::limits::CALL_ROWS_MAX;
@@ -142,7 +142,7 @@ impl<'c> ExpectCheck<'c> {
         &mut self,
         facts: &Facts<'_>,
         calls: &[CallUpdate<'_>],
-        text: &[TextUpdate<'_>],
+        events: &[Event<'_>],
     ) {
         if self.expected.is_empty() {
             return;
@@ -152,7 +152,9 @@ impl<'c> ExpectCheck<'c> {
             self.directory = Some(directory.to_owned());
         }
         if let Some(answer) = &mut self.answer {
-            answer.observe(text);
+            for event in events {
+                answer.observe(&event.kind);
+            }
         }
         for update in calls {
             self.call(facts.line, update);

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::check::stats::{RunStats, Silence, SlowCall, ToolStats};
-use crate::check::{CallChange, CallUpdate, CheckedEvent, TextUpdate};
-use crate::facts::{DetailReader, Facts, ThinkingUpdate};
+use crate::check::{CompletedCall, Event, EventCall, EventKind};
+use crate::facts::Facts;
 use crate::limits::{
     ACTION_DETAIL_CHARS_MAX, DURATIONS_MAX, IDLE_TIMES_MAX, LONGEST_MAX, NAMES_MAX,
 };
-use crate::profile::{CallOutcome, Profile};
+use crate::profile::CallOutcome;
 
 /// Collects the figures of one run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct StatsCollector {
     stats: RunStats,
     tools: BTreeMap<Arc<str>, ToolFigures>,
@@ -27,13 +27,12 @@ pub(crate) struct StatsCollector {
     other_ms: f64,
     /// The latest times without an open call. An agent may say later that a call was open.
     idle: VecDeque<Idle>,
-    /// Whether no call was completed of which the stream shows no duration.
-    shows_open_calls: bool,
+    /// Whether a call was completed of which the stream shows no duration.
+    hides_open_calls: bool,
     /// Durations that were kept, of all tools.
     durations: usize,
     /// Bytes of the open text.
     text_bytes: u64,
-    details: DetailReader,
     /// Bytes of the open block of reasoning.
     reasoning_bytes: u64,
 }
@@ -62,38 +61,17 @@ struct OpenTime {
 }
 
 impl StatsCollector {
-    pub(crate) fn new(profile: &Arc<Profile>) -> Self {
-        Self {
-            stats: RunStats::default(),
-            tools: BTreeMap::new(),
-            open: BTreeMap::new(),
-            latest: None,
-            first: None,
-            calls_ms: 0.0,
-            other_ms: 0.0,
-            idle: VecDeque::new(),
-            shows_open_calls: true,
-            durations: 0,
-            text_bytes: 0,
-            details: DetailReader::new(profile),
-            reasoning_bytes: 0,
+    /// Observes an event of the run, and what it tells.
+    pub(crate) fn observe(&mut self, facts: &Facts<'_>, events: &[Event<'_>]) {
+        let is_of_call = |event: &&Event<'_>| event.kind.call().is_some();
+        for event in events.iter().filter(|event| !is_of_call(event)) {
+            self.text(&event.kind);
         }
-    }
-
-    /// Observes an event of the run.
-    pub(crate) fn observe(&mut self, event: &CheckedEvent<'_>) {
-        let details = event.details(&mut self.details);
-        for update in &details.thinking {
-            self.reasoning(update);
+        if let Some(time) = facts.time {
+            self.time(facts.line, time);
         }
-        for update in event.text {
-            self.text(update);
-        }
-        if let Some(time) = event.facts.time {
-            self.time(event.facts.line, time);
-        }
-        for update in event.calls {
-            self.call(event.facts, update);
+        for event in events.iter().filter(is_of_call) {
+            self.call(facts, &event.kind);
         }
     }
 
@@ -157,13 +135,19 @@ impl StatsCollector {
         true
     }
 
-    fn text(&mut self, update: &TextUpdate<'_>) {
-        match update {
-            TextUpdate::Chunk(text) => self.text_bytes += text.len() as u64,
-            TextUpdate::Replaced(text) => self.text_bytes = text.len() as u64,
-            TextUpdate::SegmentEnd => self.end_text(),
-            TextUpdate::Abandoned => self.text_bytes = 0,
-            TextUpdate::Answer(_) | TextUpdate::NewTurn => {}
+    fn text(&mut self, event: &EventKind<'_>) {
+        match event {
+            EventKind::TextDelta { text, .. } => self.text_bytes += text.len() as u64,
+            EventKind::TextAbandoned { .. } => self.text_bytes = 0,
+            EventKind::Text(segment) => {
+                if !segment.is_repeated {
+                    self.text_bytes = segment.bytes;
+                }
+                self.end_text();
+            }
+            EventKind::ThinkingDelta { text, .. } => self.reasoning_bytes += text.len() as u64,
+            EventKind::ThinkingEnd { .. } => self.end_reasoning(),
+            _ => {}
         }
     }
 
@@ -175,13 +159,6 @@ impl StatsCollector {
         stats.longest_text_bytes = stats.longest_text_bytes.max(bytes);
     }
 
-    fn reasoning(&mut self, update: &ThinkingUpdate) {
-        match update {
-            ThinkingUpdate::Chunk(text) => self.reasoning_bytes += text.len() as u64,
-            ThinkingUpdate::BlockEnd => self.end_reasoning(),
-        }
-    }
-
     fn end_reasoning(&mut self) {
         let bytes = std::mem::take(&mut self.reasoning_bytes);
         let stats = &mut self.stats;
@@ -190,43 +167,45 @@ impl StatsCollector {
         stats.longest_reasoning_bytes = stats.longest_reasoning_bytes.max(bytes);
     }
 
-    fn call(&mut self, facts: &Facts<'_>, update: &CallUpdate<'_>) {
-        let tool = &update.action.tool;
-        match update.change {
-            CallChange::Started => {
-                let (tool, line, time) = (Arc::clone(tool), facts.line, facts.time);
-                self.open.insert(update.number, OpenTime { tool, line, time });
+    fn call(&mut self, facts: &Facts<'_>, event: &EventKind<'_>) {
+        match event {
+            EventKind::CallStarted(call) => {
+                let (tool, line, time) = (tool_of(call), facts.line, facts.time);
+                self.open.insert(call.number, OpenTime { tool, line, time });
             }
-            CallChange::StartedAgain => {
-                if let Some(open) = self.open.get_mut(&update.number)
+            EventKind::CallUpdated(call) => {
+                if let Some(open) = self.open.get_mut(&call.number)
                     && open.tool.is_empty()
                 {
-                    open.tool = Arc::clone(tool);
+                    open.tool = tool_of(call);
                 }
             }
-            CallChange::Completed(outcome) => self.completed(facts, update, outcome),
-            CallChange::Corrected { instead_of, outcome } => {
-                self.correct((&**tool, update.id()), instead_of, outcome);
+            EventKind::CallCompleted(completed) => self.completed(facts, completed),
+            EventKind::CallCorrected { call, outcome, instead_of } => {
+                let of = (call.tool.as_deref().unwrap_or_default(), &*call.id);
+                self.correct(of, *instead_of, *outcome);
             }
+            _ => {}
         }
     }
 
-    fn completed(&mut self, facts: &Facts<'_>, update: &CallUpdate<'_>, outcome: CallOutcome) {
-        let open = self.open.remove(&update.number);
-        let named = open.as_ref().map(|open| &open.tool).filter(|tool| !tool.is_empty());
-        let tool = Arc::clone(named.unwrap_or(&update.action.tool));
-        *self.tool(&tool).counts.count(outcome) += 1;
+    fn completed(&mut self, facts: &Facts<'_>, completed: &CompletedCall<'_>) {
+        let CompletedCall { call, outcome, .. } = completed;
+        let open = self.open.remove(&call.number);
+        let named = open.as_ref().map(|open| Arc::clone(&open.tool));
+        let tool = named.filter(|tool| !tool.is_empty()).unwrap_or_else(|| tool_of(call));
+        *self.tool(&tool).counts.count(*outcome) += 1;
         let started_line = open.as_ref().map_or(facts.line, |open| open.line);
         // Halves in one event have one time: the call took some, which only the agent can say.
         let start = open.filter(|open| open.line != facts.line).and_then(|open| open.time);
         let is_unknown = start.is_none() || start == facts.time;
-        let said = update.duration_ms().filter(|_| is_unknown);
+        let said = completed.said_ms.filter(|_| is_unknown);
         if let Some((duration, end)) = said.zip(facts.time) {
             self.was_open(duration, end);
         }
         let between = || Some(facts.time? - start?);
         let Some(duration) = said.or_else(between) else {
-            self.shows_open_calls = false;
+            self.hides_open_calls = true;
             return;
         };
         let Some(duration_ms) = not_negative(duration).map(whole) else { return };
@@ -237,17 +216,18 @@ impl StatsCollector {
         counts.total_ms = Some(counts.total_ms.unwrap_or_default().saturating_add(duration_ms));
         counts.longest_ms = counts.longest_ms.max(Some(duration_ms));
         durations.extend(has_room.then_some(duration_ms));
-        let detail = update.detail().map(|it| it.chars().take(ACTION_DETAIL_CHARS_MAX).collect());
-        let call = SlowCall {
+        let detail = call.detail.as_deref();
+        let detail = detail.map(|it| it.chars().take(ACTION_DETAIL_CHARS_MAX).collect());
+        let slow = SlowCall {
             duration_ms,
-            id: update.id().to_owned(),
+            id: call.id.to_string(),
             tool: Some(tool.to_string()).filter(|tool| !tool.is_empty()),
             detail,
-            outcome,
+            outcome: *outcome,
             started_line,
             completed_line: facts.line,
         };
-        keep_longest(&mut self.stats.slowest_calls, call, |it| it.duration_ms);
+        keep_longest(&mut self.stats.slowest_calls, slow, |it| it.duration_ms);
     }
 
     /// A call that was counted ended in another way.
@@ -278,7 +258,7 @@ impl StatsCollector {
         if stats.timed_events > 1 {
             let parts = (whole(self.calls_ms), whole(self.other_ms));
             stats.elapsed_ms = Some(parts.0.saturating_add(parts.1));
-            if self.shows_open_calls {
+            if !self.hides_open_calls {
                 (stats.calls_ms, stats.other_ms) = (Some(parts.0), Some(parts.1));
             }
         }
@@ -306,6 +286,10 @@ impl ToolFigures {
         let tool = Some(name.to_owned()).filter(|name| !name.is_empty());
         ToolStats { tool, calls, median_ms, ..it }
     }
+}
+
+fn tool_of(call: &EventCall<'_>) -> Arc<str> {
+    call.tool.as_deref().unwrap_or_default().into()
 }
 
 /// Keeps the longest, the longest first; of equal ones those that came first.

@@ -89,7 +89,6 @@ impl<'p> TextCheck<'p> {
     /// A new turn begins, with nothing open and no text.
     pub(crate) fn new_turn(&mut self, updates: &mut TextUpdates<'_>) {
         self.close(updates);
-        updates.push(TextUpdate::NewTurn);
         let earlier = (self.text_bytes(), self.has_overflowed());
         *self = Self { earlier, ..Self::new(self.profile) };
     }

@@ -6,9 +6,10 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::check::{CallChange, CheckedEvent, Observer, StreamStart, StreamSummary};
+use crate::check::{
+    CheckedEvent, Event, EventKind, Observer, StreamStart, StreamSummary, WantedEvents,
+};
 use crate::error::Error;
-use crate::facts::DetailReader;
 use crate::profile::NoticeKind;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -141,29 +142,34 @@ impl Watch {
         self.state().last_event = Instant::now();
     }
 
-    /// An event came; `is_progress` says whether it is more than a notice of a retry.
-    fn event(&self, event: &CheckedEvent<'_>, is_progress: bool) {
+    /// An event came.
+    fn event(&self, event: &CheckedEvent<'_>) {
         let now = Instant::now();
         let mut state = self.state();
-        if is_progress {
+        let is_retry =
+            |it: &Event<'_>| matches!(it.kind, EventKind::Notice { kind: NoticeKind::Retry, .. });
+        if !event.events().iter().any(is_retry) {
             state.last_event = now;
         }
         let mut wakes = false;
-        if event.is_in_run() && state.terminal_event.take().is_some() {
-            // A new turn.
-            state.open.clear();
+        if event.is_in_run() {
+            // A new turn, if there was one.
+            state.terminal_event = None;
         }
-        for update in event.calls() {
-            match update.change {
-                CallChange::Started => {
-                    state.open.insert(update.number, (event.line(), now));
+        for event in event.events() {
+            match &event.kind {
+                EventKind::CallStarted(call) => {
+                    state.open.insert(call.number, (event.at.line.unwrap_or_default(), now));
                 }
-                CallChange::StartedAgain | CallChange::Corrected { .. } => {}
-                CallChange::Completed(_) => {
-                    let was_open = state.open.remove(&update.number).is_some();
+                EventKind::CallUnfinished(call) => {
+                    state.open.remove(&call.number);
+                }
+                EventKind::CallCompleted(completed) => {
+                    let was_open = state.open.remove(&completed.call.number).is_some();
                     // The idle timer starts when the last call ends.
                     wakes |= was_open && state.open.is_empty();
                 }
+                _ => {}
             }
         }
         if event.facts.terminal().is_some_and(|end| !end.is_provisional) {
@@ -184,14 +190,12 @@ pub(crate) struct Watched<T> {
     watch: Watch,
     /// Whether it must be known which events are progress.
     has_idle_timeout: bool,
-    /// Reads what an event says besides text and calls.
-    details: Option<DetailReader>,
     inner: T,
 }
 
 impl<T> Watched<T> {
     pub(super) fn new(watch: Watch, has_idle_timeout: bool, inner: T) -> Self {
-        Self { watch, has_idle_timeout, details: None, inner }
+        Self { watch, has_idle_timeout, inner }
     }
 }
 
@@ -205,7 +209,6 @@ impl<R: Read> Read for Watched<R> {
 impl<O: Observer> Observer for Watched<&mut O> {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.watch.state().hides_open_calls = start.profile.calls.only_ended;
-        self.details = self.has_idle_timeout.then(|| DetailReader::new(start.profile));
         self.inner.begin(start)
     }
 
@@ -215,12 +218,17 @@ impl<O: Observer> Observer for Watched<&mut O> {
     }
 
     fn event(&mut self, event: &CheckedEvent<'_>) {
-        let details = self.details.as_mut().map(|details| event.details(details));
-        let is_retry = details.is_some_and(|details| {
-            details.notices.iter().any(|notice| notice.kind == NoticeKind::Retry)
-        });
-        self.watch.event(event, !is_retry);
+        self.watch.event(event);
         self.watch.writes(|| self.inner.event(event));
+    }
+
+    fn events(&mut self, events: &[Event<'_>]) {
+        self.watch.writes(|| self.inner.events(events));
+    }
+
+    fn wants(&self) -> WantedEvents {
+        let own = if self.has_idle_timeout { WantedEvents::DETAILS } else { WantedEvents::PLAIN };
+        own.or(self.inner.wants())
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {

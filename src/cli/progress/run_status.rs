@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::check::{CallChange, CallUpdate, CheckedEvent, TextUpdate, counted};
+use crate::check::{CheckedEvent, EventCall, EventKind, counted};
 use crate::limits::{CALLS_OPEN_MAX, STATUS_LABEL_BYTES_MAX};
 use crate::rules::escape::{clipped, visible};
 
@@ -26,25 +26,27 @@ impl RunStatus {
 
     pub(super) fn event(&mut self, event: &CheckedEvent<'_>) {
         self.events += 1;
-        if event.text().contains(&TextUpdate::NewTurn) {
-            self.open.clear();
-        }
-        for update in event.calls() {
-            match update.change() {
-                CallChange::Started if self.open.len() < CALLS_OPEN_MAX => {
-                    self.open.insert(update.number, (label(update), Instant::now()));
-                }
-                CallChange::Started | CallChange::Corrected { .. } => {}
-                CallChange::StartedAgain => {
-                    if let Some((known, _)) = self.open.get_mut(&update.number) {
-                        *known = label(update);
-                    }
-                }
-                CallChange::Completed(_) => {
-                    self.open.remove(&update.number);
-                    self.last = label(update);
+        event.events().iter().for_each(|event| self.run_event(&event.kind));
+    }
+
+    fn run_event(&mut self, event: &EventKind<'_>) {
+        match event {
+            EventKind::CallStarted(call) if self.open.len() < CALLS_OPEN_MAX => {
+                self.open.insert(call.number, (label(call), Instant::now()));
+            }
+            EventKind::CallUpdated(call) => {
+                if let Some((known, _)) = self.open.get_mut(&call.number) {
+                    *known = label(call);
                 }
             }
+            EventKind::CallCompleted(completed) => {
+                self.open.remove(&completed.call.number);
+                self.last = label(&completed.call);
+            }
+            EventKind::CallUnfinished(call) => {
+                self.open.remove(&call.number);
+            }
+            _ => {}
         }
     }
 
@@ -68,8 +70,8 @@ impl RunStatus {
 }
 
 /// The tool, and what the call is about.
-fn label(update: &CallUpdate<'_>) -> String {
-    let words = [&*update.action.tool, update.detail().unwrap_or_default()];
+fn label(call: &EventCall<'_>) -> String {
+    let words = [call.tool.as_deref(), call.detail.as_deref()].map(Option::unwrap_or_default);
     let words = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
     visible(&clipped(&words, STATUS_LABEL_BYTES_MAX)).into_owned()
 }

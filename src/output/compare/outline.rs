@@ -1,6 +1,6 @@
 //! What a run did, in short: its calls in their order, and its text.
 
-use crate::check::{CallChange, CallUpdate, CheckedEvent, Observer, StreamSummary, TextUpdate};
+use crate::check::{Event, EventCall, EventKind, Observer, StreamSummary, WantedEvents};
 use crate::limits::{CALL_ROWS_MAX, COMPARED_LINES_MAX, TEXT_BYTES_MAX};
 use crate::profile::CallOutcome;
 use crate::rules::escape::{split_before, visible};
@@ -42,46 +42,50 @@ impl Outline {
         self.is_clipped || lines.count() > COMPARED_LINES_MAX
     }
 
-    fn call(&mut self, update: &CallUpdate<'_>) {
-        if update.is_new && self.calls.len() < CALL_ROWS_MAX {
+    fn call(&mut self, call: &EventCall<'_>, outcome: Option<CallOutcome>) {
+        // Call 1 is the first in the list.
+        let index = usize::try_from(call.number - 1).unwrap_or(usize::MAX);
+        if index == self.calls.len() && index < CALL_ROWS_MAX {
             self.calls.push(OutlinedCall::default());
         }
-        // Call 1 is the first in the list.
-        let index = usize::try_from(update.number - 1).unwrap_or(usize::MAX);
-        let Some(call) = self.calls.get_mut(index) else {
+        let Some(known) = self.calls.get_mut(index) else {
             self.is_clipped = true;
             return;
         };
-        if call.tool.is_empty() {
-            call.tool = update.action.tool.to_string();
+        if known.tool.is_empty() {
+            call.tool.as_deref().unwrap_or_default().clone_into(&mut known.tool);
         }
-        if let Some(detail) = update.detail() {
-            detail.clone_into(&mut call.detail);
+        if let Some(detail) = &call.detail {
+            known.detail = detail.to_string();
         }
-        match update.change {
-            CallChange::Started | CallChange::StartedAgain => {}
-            CallChange::Completed(outcome) | CallChange::Corrected { outcome, .. } => {
-                call.outcome = Some(outcome);
+        known.outcome = outcome.or(known.outcome);
+    }
+
+    fn event(&mut self, event: &EventKind<'_>) {
+        match event {
+            EventKind::TextDelta { text, .. } => self.append(text),
+            EventKind::Text(segment) => {
+                if !segment.is_repeated {
+                    self.append(segment.text.as_deref().unwrap_or_default());
+                }
+                self.end_text();
             }
+            EventKind::TextAbandoned { .. } => self.text.truncate(self.text_start),
+            EventKind::Turn { .. } => self.end_text(),
+            EventKind::CallStarted(call) | EventKind::CallUpdated(call) => self.call(call, None),
+            EventKind::CallCompleted(completed) => {
+                self.call(&completed.call, Some(completed.outcome));
+            }
+            EventKind::CallCorrected { call, outcome, .. } => self.call(call, Some(*outcome)),
+            _ => {}
         }
     }
 
-    fn text(&mut self, update: &TextUpdate<'_>) {
-        match update {
-            TextUpdate::Chunk(text) => self.append(text),
-            TextUpdate::Replaced(text) => {
-                self.text.truncate(self.text_start);
-                self.append(text);
-            }
-            TextUpdate::Abandoned => self.text.truncate(self.text_start),
-            TextUpdate::SegmentEnd | TextUpdate::NewTurn => {
-                if self.text.len() > self.text_start {
-                    self.text.push('\n');
-                }
-                self.text_start = self.text.len();
-            }
-            TextUpdate::Answer(_) => {}
+    fn end_text(&mut self) {
+        if self.text.len() > self.text_start {
+            self.text.push('\n');
         }
+        self.text_start = self.text.len();
     }
 
     fn append(&mut self, text: &str) {
@@ -113,12 +117,14 @@ impl OutlinedCall {
 }
 
 impl Observer for Outline {
-    fn event(&mut self, event: &CheckedEvent<'_>) {
-        if !event.is_in_run() {
-            return;
+    fn wants(&self) -> WantedEvents {
+        WantedEvents::PLAIN
+    }
+
+    fn events(&mut self, events: &[Event<'_>]) {
+        for event in events {
+            self.event(&event.kind);
         }
-        event.text().iter().for_each(|update| self.text(update));
-        event.calls().iter().for_each(|update| self.call(update));
     }
 
     fn summary(&mut self, summary: &StreamSummary) {

@@ -133,13 +133,15 @@ impl NormalTarget for AgUiEvents {
                 self.close(writer);
                 Self::call(call, writer);
             }
-            EventKind::CallCompleted(CompletedCall { call, outcome, result, .. }) => {
+            EventKind::CallCompleted(completed) => {
+                let CompletedCall { call, outcome, .. } = completed;
+                let result = completed.result.as_deref();
                 self.close(writer);
                 let message_id = format!("result-{}", call.number);
                 writer.write(
                     "TOOL_CALL_RESULT",
                     json!({"messageId": message_id, "toolCallId": call_id(call),
-                        "content": result.as_deref().unwrap_or(outcome.name()), "role": "tool"}),
+                        "content": result.unwrap_or(outcome.name()), "role": "tool"}),
                 );
             }
             EventKind::ThinkingDelta { block, text } => self.reasoning(*block, text, writer),

@@ -2,7 +2,7 @@
 //! around it.
 
 use super::Formatter;
-use crate::check::{Answer, CheckedEvent, Outcome, StreamSummary};
+use crate::check::{Answer, Event, Outcome, StreamSummary, WantedEvents};
 use crate::rules::escape::Escaper;
 
 pub(super) struct AnswerFormatter {
@@ -17,8 +17,14 @@ impl AnswerFormatter {
 }
 
 impl Formatter for AnswerFormatter {
-    fn event(&mut self, event: &CheckedEvent<'_>, _: &mut Vec<u8>) {
-        self.answer.observe(event.text());
+    fn wants(&self) -> WantedEvents {
+        WantedEvents::PLAIN
+    }
+
+    fn events(&mut self, events: &[Event<'_>], _: &mut Vec<u8>) {
+        for event in events {
+            self.answer.observe(&event.kind);
+        }
     }
 
     fn finish(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {

@@ -14,7 +14,7 @@ use super::clock::ClockTime;
 use super::normal_target::NormalTarget;
 use super::open_calls::{KeptCall, OpenCalls};
 use crate::check::{
-    CompletedCall, Event, EventCall, EventKind, EventTime, Outcome, RunResult, Session, TextSegment,
+    Event, EventCall, EventKind, EventTime, Outcome, RunResult, Session, TextSegment,
 };
 use crate::limits::{
     KEPT_ARGUMENTS_BYTES_MAX, STEP_CALLS_MAX, STEP_RESULT_BYTES_MAX, TEXT_BYTES_MAX,
@@ -231,8 +231,10 @@ impl NormalTarget for AtifTrajectory {
             EventKind::TextAbandoned { .. } => self.text_time_ms = None,
             EventKind::CallStarted(call) => self.start(call, at, out),
             EventKind::CallUpdated(call) => self.calls.start(call, ClockTime::default()),
-            EventKind::CallCompleted(CompletedCall { call, outcome, result, .. }) => {
-                self.complete(call, (outcome.name(), result.as_deref()), out);
+            EventKind::CallCompleted(completed) => {
+                let result = completed.result.as_deref();
+                let ended = (completed.outcome.name(), result);
+                self.complete(&completed.call, ended, out);
             }
             EventKind::CallUnfinished(call) => self.complete(call, ("unfinished", None), out),
             EventKind::ThinkingDelta { text, .. } => self.think(text, at, out),

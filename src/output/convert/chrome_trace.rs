@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::clock::{ClockTime, TraceClock};
 use super::normal_target::NormalTarget;
 use super::open_calls::{KeptCall, OpenCalls};
-use crate::check::{CompletedCall, Defect, Event, EventKind, RunResult, Session, TextSegment};
+use crate::check::{Defect, Event, EventKind, RunResult, Session, TextSegment};
 use crate::limits::MESSAGE_BYTES_MAX;
 use crate::profile::NoticeKind;
 use crate::rules::escape::clipped;
@@ -179,12 +179,11 @@ impl NormalTarget for ChromeTrace {
             EventKind::CallStarted(call) | EventKind::CallUpdated(call) => {
                 self.calls.start(call, now);
             }
-            EventKind::CallCompleted(CompletedCall {
-                call, outcome, result, duration_ms, ..
-            }) => {
-                let call = self.calls.end(call, now, *duration_ms);
+            EventKind::CallCompleted(completed) => {
+                let (outcome, result) = (completed.outcome, completed.result.as_deref());
+                let call = self.calls.end(&completed.call, now, completed.duration_ms);
                 self.turn.1 = self.turn.1.min(call.start);
-                self.call(&call, (outcome.name(), result.as_deref()), now, out);
+                self.call(&call, (outcome.name(), result), now, out);
             }
             EventKind::CallUnfinished(call) => {
                 let call = self.calls.end(call, now, None);

@@ -1,17 +1,13 @@
 //! Reasoning and notices as lines.
 
-use std::sync::Arc;
-
 use super::log::{LineStyle, Log, LogLine};
-use crate::check::CheckedEvent;
-use crate::facts::{DetailReader, Notice, ThinkingUpdate};
+use crate::check::EventKind;
 use crate::limits::{ACTION_DETAIL_CHARS_MAX, THINKING_LINE_BYTES_MAX};
-use crate::profile::{NoticeKind, Profile};
+use crate::profile::NoticeKind;
 use crate::rules::escape::{split_before, visible};
 
 /// Makes lines of reasoning as it comes.
 pub(super) struct DetailLines {
-    reader: DetailReader,
     is_raw: bool,
     /// The start of a line of reasoning, whose end has not come.
     open: String,
@@ -19,30 +15,21 @@ pub(super) struct DetailLines {
 
 impl DetailLines {
     /// None if they are not shown.
-    pub(super) fn new(profile: &Arc<Profile>, log: &Log) -> Option<Self> {
-        let new =
-            || Self { reader: DetailReader::new(profile), is_raw: log.is_raw, open: String::new() };
-        log.has_thinking.then(new)
+    pub(super) fn new(log: &Log) -> Option<Self> {
+        log.has_thinking.then(|| Self { is_raw: log.is_raw, open: String::new() })
     }
 
-    /// The lines of an event.
-    pub(super) fn lines(&mut self, event: &CheckedEvent<'_>) -> Vec<LogLine> {
-        let mut lines = Vec::new();
-        let details = event.details(&mut self.reader);
-        if !event.is_in_run() {
-            return lines;
-        }
-        for update in &details.thinking {
-            match update {
-                ThinkingUpdate::Chunk(text) => self.thinking(text, &mut lines),
-                ThinkingUpdate::BlockEnd => lines.extend(self.end()),
+    /// Adds the lines for an event.
+    pub(super) fn event(&mut self, event: &EventKind<'_>, lines: &mut Vec<LogLine>) {
+        match event {
+            EventKind::ThinkingDelta { text, .. } => self.thinking(text, lines),
+            EventKind::ThinkingEnd { .. } => lines.extend(self.end()),
+            EventKind::Notice { kind, detail } => {
+                lines.extend(self.end());
+                lines.push(self.notice(*kind, detail.as_deref()));
             }
+            _ => {}
         }
-        for notice in &details.notices {
-            lines.extend(self.end());
-            lines.push(self.notice(notice));
-        }
-        lines
     }
 
     fn thinking(&mut self, text: &str, lines: &mut Vec<LogLine>) {
@@ -68,8 +55,8 @@ impl DetailLines {
             .then(|| LogLine::new(format!("Thinking: {}", self.shown(text)), LineStyle::Quiet))
     }
 
-    fn notice(&self, notice: &Notice) -> LogLine {
-        let (name, style) = match notice.kind {
+    fn notice(&self, kind: NoticeKind, detail: Option<&str>) -> LogLine {
+        let (name, style) = match kind {
             NoticeKind::Prompt => ("Prompt", LineStyle::Quiet),
             NoticeKind::Retry => ("Retry", LineStyle::Quiet),
             NoticeKind::Compaction => ("Compaction", LineStyle::Quiet),
@@ -77,7 +64,7 @@ impl DetailLines {
             NoticeKind::Error => ("Error", LineStyle::Bad),
             NoticeKind::Info => ("Note", LineStyle::Quiet),
         };
-        let detail = notice.detail.as_deref().map_or("", str::trim);
+        let detail = detail.map_or("", str::trim);
         let detail = match detail.char_indices().nth(ACTION_DETAIL_CHARS_MAX) {
             _ if detail.is_empty() => String::new(),
             Some((end, _)) => format!(": {}…", self.shown(&detail[..end])),

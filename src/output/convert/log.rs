@@ -1,5 +1,6 @@
 //! What `text` and `transcript` write: whole lines, results below them, and how they look.
 
+use crate::check::WantedEvents;
 use crate::limits::{GROUPED_LINES_MIN, RESULT_LINE_CHARS_MAX};
 use crate::rules::escape::{Escaper, visible};
 
@@ -42,6 +43,10 @@ impl LogLine {
 }
 
 impl Log {
+    pub(super) fn wants(&self) -> WantedEvents {
+        if self.has_thinking { WantedEvents::ALL } else { WantedEvents::VALUES }
+    }
+
     /// Writes a line between two texts, and what is below it.
     pub(super) fn write(&self, line: &LogLine, around: (&str, &str), out: &mut String) {
         let LogLine { text, style, below } = line;

@@ -21,7 +21,7 @@ mod valid_events;
 
 use std::io::{self, Write};
 
-use crate::check::{CheckedEvent, Observer, StreamStart, StreamSummary};
+use crate::check::{CheckedEvent, Event, Observer, StreamStart, StreamSummary, WantedEvents};
 use crate::error::Error;
 use crate::limits::CONVERTED_BYTES_MAX;
 use crate::rules::diagnostic::Diagnostic;
@@ -80,7 +80,14 @@ impl To {
 
 /// Formats one stream: appends to `out` what must be written.
 trait Formatter {
-    fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>);
+    fn event(&mut self, _event: &CheckedEvent<'_>, _out: &mut Vec<u8>) {}
+
+    /// Which events it is called with.
+    fn wants(&self) -> WantedEvents {
+        WantedEvents::NONE
+    }
+
+    fn events(&mut self, _events: &[Event<'_>], _out: &mut Vec<u8>) {}
 
     /// A defect was found.
     fn diagnostic(&mut self, _diagnostic: &Diagnostic, _out: &mut Vec<u8>) {}
@@ -185,6 +192,19 @@ impl<W: Write> Observer for Conversion<W> {
         if self.out.len() >= CONVERTED_BYTES_MAX {
             self.deliver();
         }
+    }
+
+    fn events(&mut self, events: &[Event<'_>]) {
+        if let Some(formatter) = &mut self.formatter {
+            formatter.events(events, &mut self.out);
+        }
+        if self.out.len() >= CONVERTED_BYTES_MAX {
+            self.deliver();
+        }
+    }
+
+    fn wants(&self) -> WantedEvents {
+        self.formatter.as_ref().map_or(WantedEvents::NONE, |formatter| formatter.wants())
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {

@@ -1,7 +1,7 @@
 //! Forms that are made of events.
 
 use super::Formatter;
-use crate::check::{CheckedEvent, Event, RunModel, StreamStart, StreamSummary};
+use crate::check::{Event, RunEvents, StreamStart, StreamSummary, WantedEvents};
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::escaped_json;
 
@@ -15,23 +15,23 @@ pub(super) trait NormalTarget {
 pub(super) struct NormalFormatter<T> {
     target: T,
     is_raw: bool,
-    model: RunModel,
+    run: RunEvents,
 }
 
 impl<T: NormalTarget> NormalFormatter<T> {
     /// Unless `is_raw`, what misleads a terminal is escaped; the JSON stays equal.
     pub(super) fn new(start: &StreamStart<'_>, is_raw: bool, target: T) -> Self {
-        Self { target, is_raw, model: RunModel::new(start) }
+        Self { target, is_raw, run: RunEvents::new(start) }
     }
 
     fn with(
         &mut self,
         out: &mut Vec<u8>,
-        events: impl FnOnce(&mut RunModel, &mut dyn FnMut(Event<'_>)),
+        tell: impl FnOnce(&mut RunEvents, &mut dyn FnMut(&Event<'_>)),
     ) {
         let mut text = String::new();
-        let Self { target, model, .. } = self;
-        events(model, &mut |event| target.event(&event, &mut text));
+        let Self { target, run, .. } = self;
+        tell(run, &mut |event| target.event(event, &mut text));
         let text = if self.is_raw { text } else { escaped_lines(text) };
         out.extend_from_slice(text.as_bytes());
     }
@@ -50,15 +50,19 @@ fn escaped_lines(text: String) -> String {
 }
 
 impl<T: NormalTarget> Formatter for NormalFormatter<T> {
-    fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>) {
-        self.with(out, |model, write| model.event(event, write));
+    fn wants(&self) -> WantedEvents {
+        WantedEvents::ALL
+    }
+
+    fn events(&mut self, events: &[Event<'_>], out: &mut Vec<u8>) {
+        self.with(out, |run, write| run.events(events, write));
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut Vec<u8>) {
-        self.with(out, |model, write| model.diagnostic(diagnostic, write));
+        self.with(out, |run, write| run.diagnostic(diagnostic, write));
     }
 
     fn finish(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
-        self.with(out, |model, write| model.finish(summary, write));
+        self.with(out, |run, write| run.finish(summary, write));
     }
 }

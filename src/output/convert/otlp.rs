@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::clock::{ClockTime, TraceClock};
 use super::normal_target::NormalTarget;
 use super::open_calls::{KeptCall, OpenCalls};
-use crate::check::{CompletedCall, Defect, Event, EventKind, Outcome, RunResult, Session};
+use crate::check::{Defect, Event, EventKind, Outcome, RunResult, Session};
 use crate::limits::{MESSAGE_BYTES_MAX, SPAN_EVENTS_MAX, SPAN_RESULT_BYTES_MAX};
 use crate::output::digits::digits;
 use crate::rules::escape::clipped;
@@ -199,12 +199,11 @@ impl NormalTarget for OtlpSpans {
             EventKind::CallStarted(call) | EventKind::CallUpdated(call) => {
                 self.calls.start(call, now);
             }
-            EventKind::CallCompleted(CompletedCall {
-                call, outcome, result, duration_ms, ..
-            }) => {
-                let call = self.calls.end(call, now, *duration_ms);
+            EventKind::CallCompleted(completed) => {
+                let (outcome, result) = (completed.outcome, completed.result.as_deref());
+                let call = self.calls.end(&completed.call, now, completed.duration_ms);
                 self.start = self.start.min(call.start);
-                self.call(&call, (outcome.name(), result.as_deref()), now, out);
+                self.call(&call, (outcome.name(), result), now, out);
             }
             EventKind::CallUnfinished(call) => {
                 let call = self.calls.end(call, now, None);

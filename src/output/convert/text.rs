@@ -6,7 +6,7 @@ use super::Formatter;
 use super::actions::Actions;
 use super::details::DetailLines;
 use super::log::{Log, LogLine};
-use crate::check::CheckedEvent;
+use crate::check::{Event, WantedEvents};
 use crate::profile::Profile;
 
 pub(super) struct TextFormatter {
@@ -17,7 +17,7 @@ pub(super) struct TextFormatter {
 
 impl TextFormatter {
     pub(super) fn new(profile: &Arc<Profile>, log: &Log) -> Self {
-        let (actions, details) = (Actions::new(profile, log), DetailLines::new(profile, log));
+        let (actions, details) = (Actions::new(profile, log), DetailLines::new(log));
         Self { log: log.clone(), actions, details }
     }
 
@@ -31,17 +31,18 @@ impl TextFormatter {
 }
 
 impl Formatter for TextFormatter {
-    fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>) {
-        let mut lines = self.actions.lines(event);
-        if let Some(details) = &mut self.details {
-            lines.splice(..0, details.lines(event));
-        }
-        self.write(&lines, out);
+    fn wants(&self) -> WantedEvents {
+        self.log.wants()
     }
 
-    fn end(&mut self, out: &mut Vec<u8>) {
-        let open = self.details.as_mut().and_then(DetailLines::end);
-        let lines: Vec<LogLine> = open.into_iter().chain(self.actions.unfinished()).collect();
+    fn events(&mut self, events: &[Event<'_>], out: &mut Vec<u8>) {
+        let mut lines = Vec::new();
+        for event in events {
+            if let Some(details) = &mut self.details {
+                details.event(&event.kind, &mut lines);
+            }
+            lines.extend(self.actions.line_of(&event.kind));
+        }
         self.write(&lines, out);
     }
 }

@@ -7,7 +7,7 @@ use super::Formatter;
 use super::actions::Actions;
 use super::details::DetailLines;
 use super::log::{LineStyle, Log, LogLine};
-use crate::check::{CheckedEvent, TextUpdate};
+use crate::check::{Event, EventKind, WantedEvents};
 use crate::profile::Profile;
 use crate::rules::escape::Escaper;
 
@@ -17,6 +17,8 @@ pub(super) struct TranscriptFormatter {
     details: Option<DetailLines>,
     escaper: Escaper,
     last: LastBlock,
+    /// Whether the next text is another version of the one above.
+    is_replaced: bool,
     /// Line breaks at the end of what was written, at most two.
     breaks: usize,
 }
@@ -35,9 +37,10 @@ impl TranscriptFormatter {
         Self {
             log: log.clone(),
             actions: Actions::new(profile, log),
-            details: DetailLines::new(profile, log),
+            details: DetailLines::new(log),
             escaper: Escaper::new(log.is_raw),
             last: LastBlock::None,
+            is_replaced: false,
             breaks: 0,
         }
     }
@@ -78,7 +81,40 @@ impl TranscriptFormatter {
         }
     }
 
+    fn event(&mut self, event: &EventKind<'_>, out: &mut String) {
+        match event {
+            EventKind::TextDelta { text, .. } => self.text(text, out),
+            // What has been shown stays; the report shows the difference.
+            EventKind::TextAbandoned { is_replaced: true, .. } => self.is_replaced = true,
+            EventKind::TextAbandoned { .. } => {
+                let line = "The agent abandoned the text above".to_owned();
+                self.action(&LogLine::new(line, LineStyle::Quiet), out);
+            }
+            EventKind::Text(segment) => {
+                let is_shown = std::mem::take(&mut self.is_replaced) || segment.is_repeated;
+                if !is_shown {
+                    self.text(segment.text.as_deref().unwrap_or_default(), out);
+                }
+                if self.last == LastBlock::OpenText {
+                    self.end_line(out);
+                    self.last = LastBlock::Text;
+                }
+            }
+            _ => {
+                let mut lines = Vec::new();
+                if let Some(details) = &mut self.details {
+                    details.event(event, &mut lines);
+                }
+                lines.extend(self.actions.line_of(event));
+                for line in &lines {
+                    self.action(line, out);
+                }
+            }
+        }
+    }
+
     fn action(&mut self, line: &LogLine, out: &mut String) {
+        self.escaper.end(out);
         if self.last != LastBlock::Action {
             self.set_apart(out);
         }
@@ -97,34 +133,14 @@ impl TranscriptFormatter {
 }
 
 impl Formatter for TranscriptFormatter {
-    fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>) {
+    fn wants(&self) -> WantedEvents {
+        self.log.wants()
+    }
+
+    fn events(&mut self, events: &[Event<'_>], out: &mut Vec<u8>) {
         let mut text = String::new();
-        let details = self.details.as_mut().map(|details| details.lines(event));
-        for line in details.into_iter().flatten() {
-            self.escaper.end(&mut text);
-            self.action(&line, &mut text);
-        }
-        for update in event.text() {
-            match update {
-                TextUpdate::Chunk(chunk) => self.text(chunk, &mut text),
-                TextUpdate::SegmentEnd if self.last == LastBlock::OpenText => {
-                    self.end_line(&mut text);
-                    self.last = LastBlock::Text;
-                }
-                TextUpdate::Abandoned => {
-                    self.escaper.end(&mut text);
-                    let line = "The agent abandoned the text above".to_owned();
-                    self.action(&LogLine::new(line, LineStyle::Quiet), &mut text);
-                }
-                // What has been shown stays; the report shows the difference.
-                TextUpdate::Replaced(_)
-                | TextUpdate::SegmentEnd
-                | TextUpdate::Answer(_)
-                | TextUpdate::NewTurn => {}
-            }
-        }
-        for line in self.actions.lines(event) {
-            self.action(&line, &mut text);
+        for Event { kind, .. } in events {
+            self.event(kind, &mut text);
         }
         out.extend_from_slice(text.as_bytes());
     }
@@ -132,10 +148,6 @@ impl Formatter for TranscriptFormatter {
     fn end(&mut self, out: &mut Vec<u8>) {
         let mut text = String::new();
         self.escaper.end(&mut text);
-        let open = self.details.as_mut().and_then(DetailLines::end);
-        for line in open.into_iter().chain(self.actions.unfinished()) {
-            self.action(&line, &mut text);
-        }
         if self.last != LastBlock::None && self.breaks == 0 {
             text.push('\n');
         }

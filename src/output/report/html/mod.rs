@@ -126,7 +126,7 @@ impl<W: Write> Report<W> for Html<W> {
 impl<W: Write> Observer for Html<W> {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.write_first();
-        self.recorder = Some((Recorder::new(start.profile), start.name().to_owned()));
+        self.recorder = Some((Recorder::new(), start.name().to_owned()));
         Ok(())
     }
 

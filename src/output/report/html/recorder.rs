@@ -1,7 +1,8 @@
 //! Collects what a page shows, while the stream arrives.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::arguments;
 use super::blocks::Blocks;
@@ -9,20 +10,19 @@ use super::clock::{Clock, Moment};
 use super::entries::PageEntries;
 use super::excerpt::Excerpt;
 use super::recording::{Bar, EntryKind, PageCall, PageEntry, PageFinding, PageText, Recording};
-use crate::check::{CallChange, CallUpdate, CheckedEvent, StreamSummary, TextUpdate};
-use crate::facts::{DetailReader, ThinkingUpdate};
+use crate::check::{CheckedEvent, CompletedCall, Event, EventCall, EventKind, StreamSummary};
+use crate::json::JsonRef;
 use crate::limits::{
     CALL_ID_BYTES_MAX, PAGE_BARS_MAX, PAGE_DETAIL_BYTES_MAX, PAGE_ENDS_MAX,
     PAGE_FINDINGS_BYTES_MAX, PAGE_SILENCE_MS_MIN, PAGE_TEXT_BYTES_MAX, PAGE_VALUE_BYTES_MAX,
 };
 use crate::output::report::worst::WorstItems;
-use crate::profile::{CallOutcome, Profile};
+use crate::profile::CallOutcome;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
 
 #[derive(Debug)]
 pub(super) struct Recorder {
-    details: DetailReader,
     clock: Clock,
     /// The last event with a time.
     last: Option<Moment>,
@@ -37,8 +37,6 @@ pub(super) struct Recorder {
     answer: Option<Excerpt>,
     /// Open calls, by the number that the check gives them.
     open: BTreeMap<u64, RecordedCall>,
-    calls: u64,
-    turns: u64,
     /// None if there are too many calls to be shown one by one.
     bars: Option<Vec<Bar>>,
     call_blocks: Blocks,
@@ -64,9 +62,8 @@ struct OpenBlock {
 }
 
 impl Recorder {
-    pub(super) fn new(profile: &Arc<Profile>) -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            details: DetailReader::new(profile),
             clock: Clock::default(),
             last: None,
             latest: None,
@@ -77,8 +74,6 @@ impl Recorder {
             thoughts: Blocks::default(),
             answer: None,
             open: BTreeMap::new(),
-            calls: 0,
-            turns: 0,
             bars: Some(Vec::new()),
             call_blocks: Blocks::default(),
             bad_call_blocks: Blocks::default(),
@@ -89,45 +84,67 @@ impl Recorder {
 
     pub(super) fn event(&mut self, event: &CheckedEvent<'_>) {
         let moment = self.clock.tick(event.line(), event.time_ms());
-        let details = event.details(&mut self.details);
         if !event.is_in_run() {
             return;
         }
-        let begins_turn = event.text().contains(&TextUpdate::NewTurn);
-        if begins_turn {
-            self.end_turn(self.latest.unwrap_or(moment));
+        // What a new turn closes has ended with the turn before.
+        let events = event.events();
+        let is_turn = |event: &Event<'_>| matches!(event.kind, EventKind::Turn { .. });
+        let (before, events) = events.split_at(events.iter().position(is_turn).unwrap_or(0));
+        for closing in before {
+            self.run_event(&closing.kind, self.latest.unwrap_or(moment));
         }
-        let in_call = event.calls().iter().filter_map(CallUpdate::duration_ms).fold(0.0, f64::max);
-        self.silence(&moment, in_call);
-        if begins_turn {
-            self.turns = self.turns.max(1) + 1;
-            let turn = EntryKind::Turn(self.turns);
-            self.push(moment, turn);
-        }
+        self.silence(&moment, events.iter().filter_map(said_duration).fold(0.0, f64::max));
         self.latest = Some(moment);
-        for update in &details.thinking {
-            self.think(update, moment);
-        }
-        for notice in details.notices {
-            let detail = notice.detail.unwrap_or_default();
-            let text = Excerpt::of(detail.trim(), PAGE_VALUE_BYTES_MAX);
-            self.push(moment, EntryKind::Notice(notice.kind, text));
-        }
-        for update in event.calls() {
-            match update.change {
-                CallChange::Started | CallChange::StartedAgain => self.start(update, moment),
-                CallChange::Completed(outcome) => self.complete(update, outcome, moment),
-                CallChange::Corrected { outcome, .. } => self.correct(update, outcome),
-            }
-        }
-        for update in event.text() {
-            self.text(update, moment);
+        for event in events {
+            self.run_event(&event.kind, moment);
         }
         if event.facts.terminal().is_some_and(|end| !end.is_provisional) {
-            self.push(moment, EntryKind::End(clipped(event.tag(), CALL_ID_BYTES_MAX).into_owned()));
+            let tag = clipped(event.tag(), CALL_ID_BYTES_MAX).into_owned();
+            self.push(moment, EntryKind::End(tag));
             if self.ends.len() < PAGE_ENDS_MAX {
                 self.ends.push(moment);
             }
+        }
+    }
+
+    fn run_event(&mut self, event: &EventKind<'_>, moment: Moment) {
+        match event {
+            EventKind::Turn { turn } => {
+                self.end_text();
+                self.end_thought();
+                self.push(moment, EntryKind::Turn(*turn));
+            }
+            EventKind::ThinkingDelta { text, .. } => self.think(text, moment),
+            EventKind::ThinkingEnd { .. } => self.end_thought(),
+            EventKind::Notice { kind, detail } => {
+                let detail = detail.as_deref().unwrap_or_default();
+                let text = Excerpt::of(detail.trim(), PAGE_VALUE_BYTES_MAX);
+                self.push(moment, EntryKind::Notice(*kind, text));
+            }
+            EventKind::TextDelta { text, .. } => self.grow_text(text, moment),
+            EventKind::Text(segment) => {
+                if !segment.is_repeated {
+                    self.grow_text(segment.text.as_deref().unwrap_or_default(), moment);
+                }
+                self.end_text();
+            }
+            EventKind::TextAbandoned { is_replaced: true, .. } => self.empty_text(),
+            EventKind::TextAbandoned { .. } => self.abandon_text(),
+            EventKind::Answer { text } => {
+                self.answer = Some(Excerpt::of(text, PAGE_TEXT_BYTES_MAX));
+            }
+            EventKind::CallStarted(call) | EventKind::CallUpdated(call) => {
+                self.start(call, moment);
+            }
+            EventKind::CallCompleted(completed) => self.complete(completed, moment),
+            EventKind::CallCorrected { call, outcome, .. } => self.correct(call, *outcome),
+            EventKind::CallUnfinished(call) => {
+                if let Some(call) = self.open.remove(&call.number) {
+                    self.end_call(&call, None, (moment, None));
+                }
+            }
+            _ => {}
         }
     }
 
@@ -150,12 +167,6 @@ impl Recorder {
         }
     }
 
-    fn end_turn(&mut self, last: Moment) {
-        self.end_text();
-        self.end_thought();
-        self.leave_calls_open(last);
-    }
-
     /// The calls that are open will not end any more.
     fn leave_calls_open(&mut self, moment: Moment) {
         for call in std::mem::take(&mut self.open).into_values() {
@@ -163,50 +174,43 @@ impl Recorder {
         }
     }
 
-    fn text(&mut self, update: &TextUpdate<'_>, moment: Moment) {
-        match update {
-            TextUpdate::Chunk(chunk) => self.grow_text(chunk, moment, false),
-            TextUpdate::Replaced(text) => self.grow_text(text, moment, true),
-            TextUpdate::SegmentEnd => self.end_text(),
-            TextUpdate::Abandoned => {
-                if let Some(open) = self.text {
-                    self.entries.change(open.entry, |entry| {
-                        if let EntryKind::Text(text) = &mut entry.kind {
-                            text.is_abandoned = true;
-                        }
-                    });
-                }
-                self.end_text();
-            }
-            TextUpdate::Answer(text) => self.answer = Some(Excerpt::of(text, PAGE_TEXT_BYTES_MAX)),
-            TextUpdate::NewTurn => {}
-        }
-    }
-
-    /// Adds to the open text, or puts its final version in its place.
-    fn grow_text(&mut self, chunk: &str, moment: Moment, replaces: bool) {
+    fn grow_text(&mut self, chunk: &str, moment: Moment) {
         let mut open = match self.text {
             Some(open) => open,
             None => self.open_block(moment, EntryKind::Text),
         };
         open.end = moment;
         self.text = Some(open);
-        self.grow(open, chunk, replaces);
+        self.grow(open, chunk);
     }
 
-    fn think(&mut self, update: &ThinkingUpdate, moment: Moment) {
-        match update {
-            ThinkingUpdate::Chunk(chunk) => {
-                let mut open = match self.thought {
-                    Some(open) => open,
-                    None => self.open_block(moment, EntryKind::Thought),
-                };
-                open.end = moment;
-                self.thought = Some(open);
-                self.grow(open, chunk, false);
+    /// The final version of the open text follows.
+    fn empty_text(&mut self) {
+        self.change_text(|text| text.text = Excerpt::new(PAGE_TEXT_BYTES_MAX));
+    }
+
+    fn abandon_text(&mut self) {
+        self.change_text(|text| text.is_abandoned = true);
+        self.end_text();
+    }
+
+    fn change_text(&mut self, change: impl FnOnce(&mut PageText)) {
+        let Some(open) = self.text else { return };
+        self.entries.change(open.entry, |entry| {
+            if let EntryKind::Text(text) = &mut entry.kind {
+                change(text);
             }
-            ThinkingUpdate::BlockEnd => self.end_thought(),
-        }
+        });
+    }
+
+    fn think(&mut self, chunk: &str, moment: Moment) {
+        let mut open = match self.thought {
+            Some(open) => open,
+            None => self.open_block(moment, EntryKind::Thought),
+        };
+        open.end = moment;
+        self.thought = Some(open);
+        self.grow(open, chunk);
     }
 
     fn open_block(&mut self, moment: Moment, kind: fn(PageText) -> EntryKind) -> OpenBlock {
@@ -215,12 +219,9 @@ impl Recorder {
         OpenBlock { entry, start: moment, end: moment }
     }
 
-    fn grow(&mut self, open: OpenBlock, chunk: &str, replaces: bool) {
+    fn grow(&mut self, open: OpenBlock, chunk: &str) {
         self.entries.change(open.entry, |entry| {
             if let EntryKind::Text(text) | EntryKind::Thought(text) = &mut entry.kind {
-                if replaces {
-                    text.text = Excerpt::new(PAGE_TEXT_BYTES_MAX);
-                }
                 text.text.push(chunk);
             }
         });
@@ -244,35 +245,30 @@ impl Recorder {
         !self.entries.get(open.entry).is_some_and(PageEntry::is_blank)
     }
 
-    fn start(&mut self, update: &CallUpdate<'_>, moment: Moment) {
-        let call = if let Some(call) = self.open.remove(&update.number) {
-            self.describe(&call, update);
-            call
-        } else {
-            self.call(update, moment, None)
-        };
-        self.open.insert(update.number, call);
+    fn start(&mut self, call: &EventCall<'_>, moment: Moment) {
+        let known = self.open.remove(&call.number);
+        let recorded = known.unwrap_or_else(|| self.call(call, moment));
+        self.describe(&recorded, call, call.arguments.as_ref());
+        self.open.insert(call.number, recorded);
     }
 
-    fn complete(&mut self, update: &CallUpdate<'_>, outcome: CallOutcome, moment: Moment) {
-        let mut call = if let Some(call) = self.open.remove(&update.number) {
-            self.describe(&call, update);
-            call
-        } else {
-            self.call(update, moment, Some(outcome))
-        };
-        let said = update.duration_ms().filter(|_| call.start.is_same_time(&moment));
+    fn complete(&mut self, completed: &CompletedCall<'_>, moment: Moment) {
+        let (ended, outcome) = (&completed.call, completed.outcome);
+        let known = self.open.remove(&ended.number);
+        let mut call = known.unwrap_or_else(|| self.call(ended, moment));
+        self.describe(&call, ended, completed.arguments.as_ref());
+        let said = completed.said_ms.filter(|_| call.start.is_same_time(&moment));
         let took = said.or_else(|| call.start.until(&moment));
         if let Some(said) = said {
             call.start = moment.earlier(said);
             self.clock.started(&call.start);
         }
-        let result = update.result().filter(|result| !result.trim().is_empty());
-        let result = result.map(|result| Excerpt::of(&result, PAGE_VALUE_BYTES_MAX));
+        let result = completed.result.as_deref().filter(|result| !result.trim().is_empty());
+        let result = result.map(|result| Excerpt::of(result, PAGE_VALUE_BYTES_MAX));
         self.entries.change(call.entry, |entry| {
             if let EntryKind::Call(call) = &mut entry.kind {
                 (call.outcome, call.end, call.result) = (Some(outcome), Some(moment), result);
-                call.took_ms = took;
+                (call.took_ms, call.has_start) = (took, !completed.is_new);
             }
         });
         self.end_call(&call, Some(outcome), (moment, took));
@@ -280,8 +276,8 @@ impl Recorder {
 
     /// Another event than the completion says how a call ended. The summary has the outcomes, too,
     /// but by then the call may be left out as a good one.
-    fn correct(&mut self, update: &CallUpdate<'_>, outcome: CallOutcome) {
-        let Some(entry) = self.entries.of_call(update.number, update.id()) else { return };
+    fn correct(&mut self, call: &EventCall<'_>, outcome: CallOutcome) {
+        let Some(entry) = self.entries.of_call(call.number, &call.id) else { return };
         self.entries.change(entry, |entry| {
             if let EntryKind::Call(call) = &mut entry.kind {
                 call.outcome = Some(outcome);
@@ -310,32 +306,24 @@ impl Recorder {
         self.bars.as_mut()?.get_mut(place)
     }
 
-    /// A call of which this is the first event. A completion without a start has an outcome.
-    fn call(
-        &mut self,
-        update: &CallUpdate<'_>,
-        moment: Moment,
-        outcome: Option<CallOutcome>,
-    ) -> RecordedCall {
-        self.calls += 1;
-        let call = PageCall::new(self.calls, update.id(), outcome);
-        let entry = self.push(moment, EntryKind::Call(Box::new(call)));
+    /// A call of which this is the first event.
+    fn call(&mut self, call: &EventCall<'_>, moment: Moment) -> RecordedCall {
+        let number = call.number;
+        let entry = self.push(moment, EntryKind::Call(Box::new(PageCall::new(number, &call.id))));
         if let Some(bars) = &mut self.bars {
-            bars.push(Bar::new(self.calls, entry, moment, outcome));
+            bars.push(Bar::new(number, entry, moment));
         }
-        if self.calls > PAGE_BARS_MAX {
+        if number > PAGE_BARS_MAX {
             self.bars = None;
         }
-        let call = RecordedCall { number: self.calls, start: moment, entry };
-        self.describe(&call, update);
-        call
+        RecordedCall { number, start: moment, entry }
     }
 
     /// Adds what an event says about a call.
-    fn describe(&mut self, call: &RecordedCall, update: &CallUpdate<'_>) {
-        let tool = clipped(&update.action.tool, CALL_ID_BYTES_MAX);
-        let detail = clipped(update.detail().unwrap_or_default(), PAGE_DETAIL_BYTES_MAX);
-        let named = update.arguments_ref().map(arguments::named).unwrap_or_default();
+    fn describe(&mut self, call: &RecordedCall, said: &EventCall<'_>, arguments: Option<&Value>) {
+        let tool = clipped(said.tool.as_deref().unwrap_or_default(), CALL_ID_BYTES_MAX);
+        let detail = clipped(said.detail.as_deref().unwrap_or_default(), PAGE_DETAIL_BYTES_MAX);
+        let named = arguments.map(JsonRef::tree).map(arguments::named).unwrap_or_default();
         if let Some(bar) = self.bar(call.number) {
             (bar.tool, bar.detail) = (tool.to_string(), detail.to_string());
         }
@@ -388,5 +376,13 @@ impl Recorder {
         };
         recording.take_refusals();
         recording
+    }
+}
+
+/// How long a call took that ends here, as the agent says.
+fn said_duration(event: &Event<'_>) -> Option<f64> {
+    match &event.kind {
+        EventKind::CallCompleted(completed) => completed.said_ms,
+        _ => None,
     }
 }

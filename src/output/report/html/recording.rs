@@ -119,8 +119,8 @@ pub(super) struct Bar {
 }
 
 impl PageCall {
-    /// A call of which this is the first event; with an outcome, if that completes it.
-    pub(super) fn new(number: u64, id: &str, outcome: Option<CallOutcome>) -> Self {
+    /// A call of which this is the first event.
+    pub(super) fn new(number: u64, id: &str) -> Self {
         Self {
             number,
             id: id.to_owned(),
@@ -128,23 +128,18 @@ impl PageCall {
             detail: String::new(),
             arguments: Vec::new(),
             result: None,
-            has_start: outcome.is_none(),
+            has_start: true,
             end: None,
             took_ms: None,
-            outcome,
+            outcome: None,
         }
     }
 }
 
 impl Bar {
-    pub(super) fn new(
-        number: u64,
-        entry: u64,
-        start: Moment,
-        outcome: Option<CallOutcome>,
-    ) -> Self {
+    pub(super) fn new(number: u64, entry: u64, start: Moment) -> Self {
         let (tool, detail, took_ms) = (String::new(), String::new(), None);
-        Self { number, entry, tool, detail, start, end: start, took_ms, outcome }
+        Self { number, entry, tool, detail, start, end: start, took_ms, outcome: None }
     }
 }
 

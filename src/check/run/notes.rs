@@ -1,0 +1,90 @@
+//! What a reader should know of a run besides its defects.
+
+use std::time::Duration;
+
+use super::Run;
+use crate::check::end_of_run::{EndOfRun, ProducerExit, StopReason, duration};
+use crate::check::{Note, Outcome};
+use crate::limits::CALLS_NAMED_MAX;
+use crate::profile::TerminalPolicy;
+
+impl Run<'_> {
+    /// All notes.
+    pub(in crate::check) fn notes(&self, end: &EndOfRun<'_>, exit: &ProducerExit) -> Vec<Note> {
+        let mut notes = self.drift.notes();
+        let count = self.incomplete_events;
+        notes.extend((count > 0).then_some(Note::EventsIncomplete { count }));
+        notes.extend(self.calls.notes());
+        notes.extend(self.actions.note());
+        notes.extend(self.text.notes());
+        self.notes_on_outcome(end, exit, &mut notes);
+        notes
+    }
+
+    /// How the outcome came about, if nothing else shows it.
+    fn notes_on_outcome(&self, end: &EndOfRun<'_>, exit: &ProducerExit, notes: &mut Vec<Note>) {
+        match end.outcome {
+            Outcome::TimedOut => {
+                let stop = exit.stop.as_ref();
+                notes.extend(stop.map(|stop| Note::TimedOut(self.timeout(stop))));
+            }
+            Outcome::Failed => {
+                if let Some((line, sign)) = self.terminal.failure() {
+                    notes.push(Note::FailureReported { line, sign });
+                } else if end.stream.ended_early() && self.events > 0 {
+                    let no_terminal_event = self.contract.needs_terminal();
+                    let open_calls = self.calls.open_summary();
+                    if no_terminal_event || open_calls.is_some() {
+                        notes.push(Note::CutShort { no_terminal_event, open_calls });
+                    }
+                }
+            }
+            Outcome::Succeeded => {
+                let policy = self.contract.profile().end.policy;
+                let is_silent = policy != TerminalPolicy::Required
+                    && self.terminal.terminal_line().is_none()
+                    && self.terminal.says().is_none();
+                let count = self.terminal.warnings;
+                if is_silent && end.status.is_none() {
+                    notes.push(Note::OutcomeUnknown);
+                } else if count > 0 {
+                    notes.push(Note::ErrorsSurvived { count });
+                }
+            }
+            Outcome::Truncated => {}
+        }
+        if let Some(meaning) = end.status.and_then(|status| status.meaning) {
+            notes.push(Note::ExitStatusMeaning(meaning.to_owned()));
+        }
+        let profile = || self.contract.profile().name.clone();
+        notes.extend(exit.had_no_idle_timeout.then(|| Note::NoIdleTimeout { profile: profile() }));
+        if exit.stop == Some(StopReason::Lingered) {
+            notes.push(Note::Lingered { was_stopped: exit.status.is_some() });
+        }
+    }
+
+    /// Which limit was reached, and which calls were open for how long.
+    fn timeout(&self, stop: &StopReason) -> String {
+        let (message, open_calls) = match stop {
+            StopReason::Timeout { limit, open_calls } => {
+                (format!("the run did not end within {}", duration(*limit)), &open_calls[..])
+            }
+            StopReason::IdleTimeout { limit } => {
+                (format!("no event arrived for {}", duration(*limit)), &[][..])
+            }
+            StopReason::Lingered | StopReason::LimitExceeded => {
+                ("the command was still running".to_owned(), &[][..])
+            }
+        };
+        let long = open_calls.iter().filter(|(_, age)| age.as_secs() > 0).take(CALLS_NAMED_MAX);
+        let ages: Vec<String> = long
+            .map(|(line, age)| {
+                format!("line {line} for {}", duration(Duration::from_secs(age.as_secs())))
+            })
+            .collect();
+        let ages = (!ages.is_empty()).then(|| format!("open: {}", ages.join(", ")));
+        let background = self.background.open_summary();
+        let parts = [Some(message), self.calls.open_summary(), ages, background];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+}

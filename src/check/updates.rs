@@ -1,0 +1,141 @@
+//! What the stages find of texts and calls in an event, for those that follow them.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::stage::actions::Action;
+use crate::facts::{Call, time_ms};
+use crate::json::JsonRef;
+use crate::limits::DURATION_MS_MAX;
+use crate::profile::path::Path;
+use crate::profile::{CallDuration, CallOutcome, CallRules};
+
+/// What an event adds to the assistant's text. Text that the agent sends twice comes once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TextUpdate<'a> {
+    /// More text of the open segment.
+    Chunk(Cow<'a, str>),
+    /// The agent repeats the open segment as a whole, and it differs: this is its final version.
+    Replaced(&'a str),
+    /// The segment is complete.
+    SegmentEnd,
+    /// The agent gives up the open segment: its chunks are not part of the answer.
+    Abandoned,
+    /// The text of the answer, as the terminal event gives it.
+    Answer(Cow<'a, str>),
+}
+
+/// What an event says about a tool call.
+#[derive(Debug, Clone)]
+pub(crate) struct CallUpdate<'a> {
+    pub(crate) change: CallChange,
+    /// The number of the call in the stream, from 1.
+    pub(crate) number: u64,
+    /// Whether this is the first that is known of the call.
+    pub(crate) is_new: bool,
+    /// The half of the call in the event; none where the event only corrects the call.
+    pub(crate) call: Option<&'a Call<'a>>,
+    pub(crate) action: Action,
+    id: Cow<'a, str>,
+    rules: &'a CallRules,
+}
+
+impl<'a> CallUpdate<'a> {
+    pub(crate) fn new(
+        (change, number, is_new): (CallChange, u64, bool),
+        call: &'a Call<'a>,
+        rules: &'a CallRules,
+    ) -> Self {
+        let id = Cow::Borrowed(call.id.as_str());
+        Self { change, number, is_new, call: Some(call), action: Action::default(), id, rules }
+    }
+
+    /// An event that is not about this call says how it really ended.
+    pub(crate) fn correction(
+        change: CallChange,
+        number: u64,
+        id: String,
+        rules: &'a CallRules,
+    ) -> Self {
+        let (action, id) = (Action::default(), Cow::Owned(id));
+        Self { change, number, is_new: false, call: None, action, id, rules }
+    }
+
+    /// The call's id.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The tool's name, if this event has it.
+    pub(crate) fn tool(&self) -> Option<&'a str> {
+        self.call?.tool.as_deref()
+    }
+
+    /// The text of the result, if this event has one and the profile knows where it is. It is
+    /// read when it is asked for.
+    pub(crate) fn result(&self) -> Option<Cow<'a, str>> {
+        let rules = self.completion_rules()?;
+        let scope = self.call?.scope;
+        rules.results.iter().find_map(|rule| rule.text(scope))
+    }
+
+    /// How long the call took in milliseconds, if this event says it.
+    pub(crate) fn duration_ms(&self) -> Option<f64> {
+        let rules = self.completion_rules()?;
+        let scope = self.call?.scope;
+        let value = |path: &Path| path.find(scope);
+        let time = |path: &Path| value(path).and_then(time_ms);
+        let mut durations = rules.durations.iter().filter_map(|rule| match rule {
+            CallDuration::Between { start, end } => Some(time(end)? - time(start)?),
+            CallDuration::Milliseconds { ms } => value(ms)?.as_f64(),
+        });
+        durations.find(|duration| (0.0..=DURATION_MS_MAX).contains(duration))
+    }
+
+    /// Whether this agent may say later that a call ended in another way.
+    pub(crate) fn may_be_corrected(&self) -> bool {
+        !(self.rules.refusals.is_empty() && self.rules.interruptions.is_empty())
+    }
+
+    fn completion_rules(&self) -> Option<&'a CallRules> {
+        matches!(self.change, CallChange::Completed(_)).then_some(self.rules)
+    }
+
+    /// What the tool was asked to do, as the event has it.
+    pub(crate) fn arguments_ref(&self) -> Option<JsonRef<'a>> {
+        self.rules.arguments(self.call?.scope)
+    }
+
+    /// What the tool was asked to do, if the profile knows where that is. The members of objects
+    /// are in the order of their names, whichever parser read the event. Some agents write them as
+    /// JSON in a string.
+    pub(crate) fn arguments(&self) -> Option<Value> {
+        let arguments = self.arguments_ref().map(JsonRef::to_value)?;
+        let parsed = arguments.as_str().and_then(|text| serde_json::from_str(text).ok());
+        Some(parsed.filter(Value::is_object).unwrap_or(arguments))
+    }
+
+    /// What the call is about, such as a path or a command, if the profile knows where it is.
+    pub(crate) fn detail(&self) -> Option<&str> {
+        Some(&*self.action.detail).filter(|detail| !detail.is_empty())
+    }
+}
+
+/// What happened to a tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CallChange {
+    /// It started.
+    Started,
+    /// Its start came again, perhaps with more details.
+    StartedAgain,
+    /// It completed.
+    Completed(CallOutcome),
+    /// It has completed before, and now the agent says that it ended in another way.
+    Corrected {
+        /// What its completion said.
+        instead_of: CallOutcome,
+        /// How it ended.
+        outcome: CallOutcome,
+    },
+}
