@@ -102,18 +102,19 @@ impl<'a> CallUpdate<'a> {
         matches!(self.change, CallChange::Completed(_)).then_some(self.rules)
     }
 
-    /// What the tool was asked to do, as the event has it.
+    /// What makes the call equal to another one.
     pub(crate) fn arguments_ref(&self) -> Option<JsonRef<'a>> {
         self.rules.arguments(self.call?.scope)
     }
 
-    /// What the tool was asked to do, if the profile knows where that is. The members of objects
-    /// are in the order of their names, whichever parser read the event. Some agents write them as
-    /// JSON in a string.
+    /// All that the tool was asked to do, if the profile knows where that is.
     pub(crate) fn arguments(&self) -> Option<Value> {
-        let arguments = self.arguments_ref().map(JsonRef::to_value)?;
-        let parsed = arguments.as_str().and_then(|text| serde_json::from_str(text).ok());
-        Some(parsed.filter(Value::is_object).unwrap_or(arguments))
+        self.rules.input(self.call?.scope)
+    }
+
+    /// The exit status of the command, if this event completes one and says it.
+    pub(crate) fn exit_code(&self) -> Option<i64> {
+        self.completion_rules()?.exit_code(self.call?.scope)
     }
 
     /// What the call is about, such as a path or a command, if the profile knows where it is.

@@ -1,6 +1,9 @@
 //! How tool calls start and complete.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{ActionRules, CallDuration, EventRule, Objects, ResultRule};
 use crate::json::JsonRef;
@@ -21,8 +24,13 @@ pub(crate) struct CallRules {
     pub tool: Vec<ToolName>,
     /// Values that must be equal in both halves of a call, if both have them.
     pub must_match: Vec<Path>,
-    /// Where the arguments of a call are; the first that is present.
+    /// Where the arguments of a call are that make it equal to another one; the first that is
+    /// present.
     arguments: Vec<Path>,
+    /// Where all arguments of a call are, if those are not all; the first that is present.
+    input: Vec<InputRule>,
+    /// Where the exit status of a command is, in its completion; the first that is present.
+    exit_code: Vec<Path>,
     /// Where the text of a result is; the first that is present.
     pub results: Vec<ResultRule>,
     /// How long a call took, in its completion; the first that is present.
@@ -44,6 +52,50 @@ impl CallRules {
     pub(crate) fn arguments<'e>(&self, half: Scope<'e>) -> Option<JsonRef<'e>> {
         let mut finder = Finder::new(half);
         self.arguments.iter().find_map(|path| finder.find(path))
+    }
+
+    /// All that the tool was asked to do, if this half of the call shows it. The members of objects
+    /// are in the order of their names, whichever parser read the event. Some agents write them as
+    /// JSON in a string.
+    pub(crate) fn input(&self, half: Scope<'_>) -> Option<Value> {
+        let input = if self.input.is_empty() {
+            self.arguments(half).map(JsonRef::to_value)?
+        } else {
+            self.input.iter().find_map(|rule| rule.find(half))?
+        };
+        let parsed = input.as_str().and_then(|text| serde_json::from_str(text).ok());
+        Some(parsed.filter(Value::is_object).unwrap_or(input))
+    }
+
+    /// The exit status of the command, if this half of the call shows it.
+    pub(crate) fn exit_code(&self, half: Scope<'_>) -> Option<i64> {
+        let whole = |value: JsonRef<'_>| value.to_value().as_i64();
+        self.exit_code.iter().find_map(|path| path.find(half).and_then(whole))
+    }
+}
+
+/// Where the arguments of a call are.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum InputRule {
+    /// In one value.
+    Value(Path),
+    /// Each in a value of its own, by its name.
+    Members(BTreeMap<String, Path>),
+}
+
+impl InputRule {
+    fn find(&self, half: Scope<'_>) -> Option<Value> {
+        match self {
+            Self::Value(path) => path.find(half).map(JsonRef::to_value),
+            Self::Members(paths) => {
+                let found = paths.iter().filter_map(|(name, path)| {
+                    Some((name.clone(), path.find(half).map(JsonRef::to_value)?))
+                });
+                let members: Map<String, Value> = found.collect();
+                (!members.is_empty()).then_some(Value::Object(members))
+            }
+        }
     }
 }
 

@@ -265,3 +265,35 @@ fn the_schema_knows_every_name() {
     let kinds: Vec<&str> = actions.iter().map(|it| it["kind"].as_str().unwrap()).collect();
     assert_eq!(names("kind"), kinds);
 }
+
+/// Goal: the form has all arguments that the agent wrote, as an object, and exit statuses.
+/// Method: every call of Cursor and Codex in the fixtures, compared with its line.
+#[test]
+fn arguments_and_exit_statuses_are_those_of_the_agent() {
+    let (mut arguments, mut exit_codes) = (0, 0);
+    for case in cases().iter().filter(|case| ["cursor", "codex"].contains(&case.folder())) {
+        let bytes = case.bytes();
+        let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+        for event in converted(&bytes[..], &mut case.checker(), To::Events).lines().map(json) {
+            let line = event["line"].as_u64().and_then(|line| usize::try_from(line).ok());
+            let Some(line) = line.and_then(|line| lines.get(line - 1)) else { continue };
+            let Ok(raw) = serde_json::from_slice::<Value>(line) else { continue };
+            let tool_call = raw["tool_call"].as_object().into_iter().flatten();
+            let tool = tool_call.filter(|(key, _)| key.ends_with("ToolCall")).map(|(_, it)| it);
+            let tool = tool.chain([&raw["item"]]).next().unwrap();
+            let args = &tool["args"];
+            let known = args.pointer("/args").filter(|it| it.is_object()).unwrap_or(args);
+            if event["type"] == "call_started" && known.is_object() {
+                assert_eq!(&event["arguments"], known, "{}", case.path.display());
+                arguments += 1;
+            }
+            let places = ["/exit_code", "/result/success/exitCode", "/result/failure/exitCode"];
+            let exit_code = places.iter().find_map(|place| tool.pointer(place)?.as_i64());
+            if event["type"] == "call_completed" {
+                assert_eq!(event["exit_code"].as_i64(), exit_code, "{}", case.path.display());
+                exit_codes += usize::from(exit_code.is_some());
+            }
+        }
+    }
+    assert!(arguments > 80 && exit_codes > 25, "{arguments} {exit_codes}");
+}

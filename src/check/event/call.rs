@@ -47,6 +47,9 @@ pub struct CompletedCall<'a> {
     pub call: EventCall<'a>,
     /// How it ended.
     pub outcome: CallOutcome,
+    /// The exit status of a command, if the agent says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i64>,
     /// The text of its result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Cow<'a, str>>,
@@ -90,6 +93,7 @@ impl<'a> CompletedCall<'a> {
         Self {
             call: EventCall::new(update),
             outcome,
+            exit_code: update.exit_code(),
             result: None,
             duration_ms: milliseconds(said_ms),
             said_ms,

@@ -46,6 +46,7 @@ impl EventKind<'_> {
             Self::CallCompleted(it) => EventKind::CallCompleted(CompletedCall {
                 call: it.call.into_owned(),
                 outcome: it.outcome,
+                exit_code: it.exit_code,
                 result: texts(it.result),
                 duration_ms: it.duration_ms,
                 said_ms: it.said_ms,
