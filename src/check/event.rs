@@ -85,7 +85,7 @@ pub enum EventKind<'a> {
     /// The start came again, perhaps with more details.
     CallUpdated(EventCall<'a>),
     /// A tool call has ended.
-    CallCompleted(CompletedCall<'a>),
+    CallCompleted(Box<CompletedCall<'a>>),
     /// The call has completed, and now the agent says that it ended in another way.
     CallCorrected {
         /// The call.
@@ -128,13 +128,13 @@ pub enum EventKind<'a> {
         message: Option<Cow<'a, str>>,
     },
     /// What is known of the run so far.
-    Usage(Figures<'a>),
+    Usage(Box<Figures<'a>>),
     /// The stream does not keep its contract.
     Defect(Defect<'a>),
     /// The run is over.
-    End(RunResult<'a>),
+    End(Box<RunResult<'a>>),
     /// The stream is over, and the run was not.
-    Cut(RunResult<'a>),
+    Cut(Box<RunResult<'a>>),
 }
 
 impl<'a> EventKind<'a> {

@@ -129,7 +129,7 @@ impl RunModel {
             emitter.emit(EventKind::Error { severity, message: error_text(rare).map(Into::into) });
         }
         if rare.run_facts.iter().any(is_figure) {
-            emitter.emit(EventKind::Usage(Figures::new(run_facts)));
+            emitter.emit(EventKind::Usage(Box::new(Figures::new(run_facts))));
         }
     }
 
@@ -286,7 +286,7 @@ impl RunModel {
                 } else {
                     completed
                 };
-                emitter.emit(EventKind::CallCompleted(completed));
+                emitter.emit(EventKind::CallCompleted(Box::new(completed)));
             }
             CallChange::Corrected { instead_of, outcome } => {
                 emitter.emit(EventKind::CallCorrected { call: short(), outcome, instead_of });

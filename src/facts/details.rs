@@ -57,6 +57,8 @@ pub(crate) struct DetailReader {
     profile: Arc<Profile>,
     /// For each tag, whether a rule may apply to its events.
     tags: HashMap<String, bool>,
+    /// That of the latest event: deltas follow each other.
+    latest: Option<(String, bool)>,
     block: ThinkingBlock,
     parser: LineParser,
 }
@@ -64,7 +66,8 @@ pub(crate) struct DetailReader {
 impl DetailReader {
     pub(crate) fn new(profile: &Arc<Profile>) -> Self {
         let (tags, parser) = (HashMap::new(), LineParser::default());
-        Self { profile: Arc::clone(profile), tags, block: ThinkingBlock::default(), parser }
+        let (profile, block) = (Arc::clone(profile), ThinkingBlock::default());
+        Self { profile, tags, latest: None, block, parser }
     }
 
     /// Reads an event; `is_other_block` says whether it has text or calls.
@@ -89,10 +92,16 @@ impl DetailReader {
     }
 
     fn may_have_details(&mut self, tag: &str) -> bool {
-        if let Some(known) = self.tags.get(tag) {
-            return *known;
+        if let Some((latest, may)) = &self.latest
+            && latest == tag
+        {
+            return *may;
         }
-        let may = may_apply(&self.profile, tag);
+        let may = match self.tags.get(tag) {
+            Some(known) => *known,
+            None => may_apply(&self.profile, tag),
+        };
+        self.latest = Some((tag.to_owned(), may));
         if self.tags.len() < TAGS_REMEMBERED_MAX && tag.len() <= CALL_ID_BYTES_MAX {
             self.tags.insert(tag.to_owned(), may);
         }

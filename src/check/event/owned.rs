@@ -43,7 +43,7 @@ impl EventKind<'_> {
             Self::Answer { text: it } => EventKind::Answer { text: text(it) },
             Self::CallStarted(it) => EventKind::CallStarted(it.into_owned()),
             Self::CallUpdated(it) => EventKind::CallUpdated(it.into_owned()),
-            Self::CallCompleted(it) => EventKind::CallCompleted(CompletedCall {
+            Self::CallCompleted(it) => EventKind::CallCompleted(Box::new(CompletedCall {
                 call: it.call.into_owned(),
                 outcome: it.outcome,
                 exit_code: it.exit_code,
@@ -53,7 +53,7 @@ impl EventKind<'_> {
                 arguments: it.arguments,
                 numbers: it.numbers,
                 is_new: it.is_new,
-            }),
+            })),
             Self::CallCorrected { call, outcome, instead_of } => {
                 EventKind::CallCorrected { call: call.into_owned(), outcome, instead_of }
             }
@@ -66,7 +66,7 @@ impl EventKind<'_> {
             Self::Error { severity, message } => {
                 EventKind::Error { severity, message: texts(message) }
             }
-            Self::Usage(it) => EventKind::Usage(it.into_owned()),
+            Self::Usage(it) => EventKind::Usage(Box::new(it.into_owned())),
             Self::Defect(it) => EventKind::Defect(Defect {
                 rule: it.rule,
                 severity: it.severity,
@@ -74,8 +74,8 @@ impl EventKind<'_> {
                 note: texts(it.note),
                 related_line: it.related_line,
             }),
-            Self::End(it) => EventKind::End(it.into_owned()),
-            Self::Cut(it) => EventKind::Cut(it.into_owned()),
+            Self::End(it) => EventKind::End(Box::new(it.into_owned())),
+            Self::Cut(it) => EventKind::Cut(Box::new(it.into_owned())),
         }
     }
 }

@@ -52,7 +52,10 @@ impl RunEvents {
         let open = summary.open_text.as_ref();
         if !matches!(summary.outcome, Outcome::Succeeded | Outcome::Failed) {
             let cut_text = open.map(|open| (&*open.start, open.bytes));
-            return out(&Event { kind: EventKind::Cut(RunResult::new(summary, cut_text)), at });
+            return out(&Event {
+                kind: EventKind::Cut(Box::new(RunResult::new(summary, cut_text))),
+                at,
+            });
         }
         if let Some(open) = open {
             out(&Event { kind: EventKind::Text(open.clone()), at });
@@ -60,7 +63,7 @@ impl RunEvents {
         if let Some(diagnostic) = self.missing_end.take() {
             out(&Event { kind: EventKind::Defect((&diagnostic).into()), at });
         }
-        out(&Event { kind: EventKind::End(RunResult::new(summary, None)), at });
+        out(&Event { kind: EventKind::End(Box::new(RunResult::new(summary, None))), at });
     }
 
     /// Says that the session begins, unless that has been said, or is said by what follows.

@@ -7,8 +7,7 @@ use serde_json::{Map, Value, json};
 use super::normal_target::NormalTarget;
 use super::open_calls::UNKNOWN_TOOL;
 use crate::check::{
-    CompletedCall, Event, EventCall, EventKind, EventTime, Figures, Outcome, RunResult, Session,
-    TextSegment,
+    Event, EventCall, EventKind, EventTime, Figures, Outcome, RunResult, Session, TextSegment,
 };
 
 /// The only run: its id only has to differ from that of other runs of the same thread.
@@ -134,7 +133,7 @@ impl NormalTarget for AgUiEvents {
                 Self::call(call, writer);
             }
             EventKind::CallCompleted(completed) => {
-                let CompletedCall { call, outcome, .. } = completed;
+                let (call, outcome) = (&completed.call, completed.outcome);
                 let result = completed.result.as_deref();
                 self.close(writer);
                 let message_id = format!("result-{}", call.number);
