@@ -20,6 +20,17 @@ pub(crate) struct ThinkingRule {
     pub value: Path,
 }
 
+/// A piece of a string, such as of the arguments of a call.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FragmentRule {
+    pub when: Conditions,
+    pub value: Path,
+    /// The values that are the same in all pieces of one string.
+    #[serde(default)]
+    pub group: Vec<Path>,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ThinkingMode {

@@ -39,7 +39,9 @@ pub(crate) use builtin::DEFAULT;
 pub(crate) use calls::{BackgroundRule, CallRule, CallRules, OpenAtEnd, ToolName, WithoutStart};
 pub(crate) use defects::DefectRule;
 pub use details::NoticeKind;
-pub(crate) use details::{CallDuration, NoticeRule, ResultRule, ThinkingMode, ThinkingRule};
+pub(crate) use details::{
+    CallDuration, FragmentRule, NoticeRule, ResultRule, ThinkingMode, ThinkingRule,
+};
 pub(crate) use end::{EndRules, RunOutcome, RunProgress, TerminalOutcome, TerminalPolicy};
 pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
 pub(crate) use load::{parse_json, read_json};
@@ -94,6 +96,9 @@ pub(crate) struct Profile {
     /// All that match apply.
     #[serde(default)]
     pub thinking: Vec<ThinkingRule>,
+    /// Strings that come in pieces and are no text of the assistant. All that match apply.
+    #[serde(default)]
+    pub fragments: Vec<FragmentRule>,
     /// All that match apply.
     #[serde(default)]
     pub notices: Vec<NoticeRule>,

@@ -59,6 +59,7 @@ mod refusals;
 mod reports;
 mod run_facts;
 mod schemas;
+mod secret_deltas;
 mod sessions;
 mod settings;
 mod signals;

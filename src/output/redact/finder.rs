@@ -7,6 +7,7 @@ use super::classes::Runs;
 use super::commands;
 use super::formats::{Body, FORMATS};
 use super::named::{Named, NamedKind, SEPARATORS, behind_separator, cut_name, is_cut_value};
+use super::pem;
 use super::rows::{LONG, Match, Row};
 use super::starts::Starts;
 use super::values::is_secret_value;
@@ -311,6 +312,12 @@ impl Search {
 fn is_exact_by_end(found: &Found) -> bool {
     let body = FORMATS.get(found.format).map(|format| format.body);
     found.may_go_on && matches!(body, Some(Body::Run(run)) if run.is_exact)
+}
+
+/// Whether a secret is a private key whose last line has not come.
+pub(super) fn lacks_end(text: &[u8], found: &Found) -> bool {
+    let is_key = FORMATS.get(found.format).is_some_and(|format| matches!(format.body, Body::Pem));
+    is_key && pem::lacks_end(&text[found.range.clone()])
 }
 
 /// The rows with this second byte.

@@ -8,6 +8,7 @@ mod borders;
 mod classes;
 mod commands;
 mod content;
+mod delta_text;
 mod finder;
 mod formats;
 mod forms;

@@ -23,19 +23,9 @@ impl OpenTexts {
         self.0.is_empty()
     }
 
-    pub(super) fn has_known(&self) -> bool {
-        self.0.iter().any(|open| open.key.known.is_some())
-    }
-
     /// Decides about the texts that no event has gone on for a while.
     pub(super) fn expire(&mut self, next: u64, finder: &SecretFinder, held: &mut HeldLines) {
         self.end(|open| open.event + HELD_EVENTS_MAX < next, finder, held);
-    }
-
-    /// Decides about the texts that the profile knows: they are complete.
-    pub(super) fn end_known(&mut self, finder: &SecretFinder, held: &mut HeldLines) {
-        // Lines that are not JSON go on behind any event.
-        self.end(|open| open.key.known.is_some_and(|it| it != PLAIN), finder, held);
     }
 
     fn end(

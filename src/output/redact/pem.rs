@@ -22,6 +22,9 @@ const LINE_BYTES_MAX: usize = 4096;
 /// What a line of a key has at least: this many characters of base64 at its end.
 const LINE_BYTES_MIN: usize = 16;
 
+/// What begins the last line of a key of `PuTTY`.
+const PUTTY_END: &[u8] = b"Private-MAC: ";
+
 /// What a whole key in base64 has at least, behind its first characters.
 const ENCODED_BYTES_MIN: usize = 40;
 
@@ -74,12 +77,21 @@ pub(super) fn key(prefix: &[u8], body: &[u8]) -> Key {
     Key::Yes(start + length, start + length < body.len())
 }
 
+/// Whether a key has a last line that has not come. What is written in base64 has none.
+pub(super) fn lacks_end(key: &[u8]) -> bool {
+    let has = |end: &[u8]| memmem::find(key, end).is_some();
+    match () {
+        () if key.starts_with(b"LS0t") => false,
+        () if key.starts_with(b"PuTTY") => !has(PUTTY_END),
+        () => !(has(b"END ") || has(b"end ")),
+    }
+}
+
 /// A key of `PuTTY`, behind `PuTTY-User-Key-File-`: its MAC ends it.
 fn putty(body: &[u8]) -> Key {
-    const END: &[u8] = b"Private-MAC: ";
     let block = &body[..body.len().min(PEM_BYTES_MAX)];
-    if let Some(at) = memmem::find(block, END) {
-        let mac = at + END.len();
+    if let Some(at) = memmem::find(block, PUTTY_END) {
+        let mac = at + PUTTY_END.len();
         let end = mac + Class::Hex.length(&block[mac..]);
         return Key::Yes(end, end < body.len());
     }

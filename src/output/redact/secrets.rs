@@ -1,12 +1,14 @@
 //! Replaces secrets in the lines of a stream, also where several events make one text.
 //!
-//! Each string is searched alone. One that ends with what may be a part of a secret is also
-//! searched together with the next string at the same place, if both can be of one text.
+//! The deltas of a text that the profile knows are joined and searched line by line. Every other
+//! string is searched alone. One that ends with what may be a part of a secret is also searched
+//! together with the next string at the same place, if both can be of one text.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::delta_text::DeltaText;
 use super::finder::{Search, SecretFinder};
 use super::held::{HeldLines, Piece};
 use super::names::is_secret_name;
@@ -31,13 +33,18 @@ pub(super) struct SecretLines {
     event: u64,
     /// By the place of their strings.
     open: BTreeMap<u64, OpenTexts>,
+    /// By the text, as the profile knows it.
+    deltas: BTreeMap<u64, DeltaText>,
+    /// Where the latest delta was, and its text.
+    latest: Option<(u64, u64)>,
 }
 
 impl SecretLines {
     pub(super) fn new(finder: Arc<SecretFinder>) -> Self {
         let (held, open) = (HeldLines::default(), BTreeMap::new());
         let repeated = RepeatedStrings::new();
-        Self { finder, texts: None, held, repeated, event: 0, open }
+        let deltas = BTreeMap::new();
+        Self { finder, texts: None, held, repeated, event: 0, open, deltas, latest: None }
     }
 
     /// From the next line on, the profile says which strings make one text.
@@ -74,18 +81,35 @@ impl SecretLines {
 
     fn strings(&mut self, line: &[u8], number: u64, shape: LineShape, written: Vec<WrittenString>) {
         let items = written.last().map_or(0, |string| string.item);
-        let has_known = self.open.values().any(OpenTexts::has_known);
-        let mut parts = Vec::new();
+        let EventTexts { deltas, ends } =
+            self.texts.as_mut().map(|texts| texts.read(line)).unwrap_or_default();
+        let mut ends = ends.into_iter().peekable();
         for string in written {
             let is_value = !(string.is_key || string.is_cut);
-            let is_awaited = is_value && (has_known || self.open.contains_key(&string.place));
-            let is_repeated = self.is_repeated(line, &string);
+            let content = string.content.clone();
+            while ends.next_if(|end| *end <= content.start).is_some() {
+                self.end_texts(false);
+            }
+            let delta = deltas.binary_search_by_key(&content.start, |(start, _)| *start).ok();
+            let delta = delta.map(|at| &deltas[at]);
+            // Where the line is cut, no event shows what its last string is.
+            let delta = delta.map(|(_, text)| *text).or_else(|| {
+                let (place, text) = self.latest.filter(|_| string.is_cut && !string.is_key)?;
+                (place == string.place).then_some(text)
+            });
+            let is_awaited = is_value && self.open.contains_key(&string.place);
+            let is_repeated = delta.is_none() && self.is_repeated(line, &string);
             if is_repeated && !is_awaited {
                 continue;
             }
-            let content = string.content.clone();
             let text = decoded(&line[content.clone()]);
             let piece = Piece { line: number, content, part: 0..text.len(), is_plain: false };
+            if let Some(delta) = delta {
+                self.latest = Some((string.place, delta));
+                let joined = self.deltas.entry(delta).or_default();
+                joined.push(&text, piece, &self.finder, &mut self.held);
+                continue;
+            }
             let search = if is_repeated {
                 Search::default()
             } else {
@@ -94,23 +118,13 @@ impl SecretLines {
             let is_open =
                 search.tail.is_some() || search.found.last().is_some_and(|it| it.may_go_on);
             if is_awaited || (is_value && is_open) {
-                parts.push((string, text, piece, search));
+                let key = TextKey { known: None, labels: shape.labels };
+                let event = self.event + string.item;
+                self.take(string.place, &SearchedString { event, key, text: &text, piece, search });
             }
         }
-        let is_wanted = has_known || !parts.is_empty();
-        let reader = self.texts.as_mut().filter(|_| is_wanted);
-        let EventTexts { deltas, ends_texts } = reader.map(|it| it.read(line)).unwrap_or_default();
-        for (WrittenString { content, place, item, .. }, text, piece, search) in parts {
-            let known = deltas.iter().find(|(start, _)| *start == content.start);
-            let known = known.map(|(_, text)| *text);
-            let (event, text) = (self.event + item, &text[..]);
-            let key = TextKey { known, labels: shape.labels };
-            // What the profile knows as one text may be at several places.
-            let place = known.unwrap_or(place);
-            self.take(place, &SearchedString { event, key, text, piece, search });
-        }
-        if ends_texts {
-            self.end_texts();
+        if ends.next().is_some() {
+            self.end_texts(false);
         }
         self.event += items + 1;
     }
@@ -181,14 +195,16 @@ impl SecretLines {
         }
     }
 
-    /// The texts that the profile knows are complete.
-    fn end_texts(&mut self) {
-        for open in self.open.values_mut() {
-            open.end_known(&self.finder, &mut self.held);
+    /// No more of the texts that the profile knows comes.
+    fn end_texts(&mut self, is_cut: bool) {
+        for text in std::mem::take(&mut self.deltas).values_mut() {
+            text.end(is_cut, &self.finder, &mut self.held);
         }
+        self.latest = None;
     }
 
     fn cut(&mut self) {
+        self.end_texts(true);
         for open in std::mem::take(&mut self.open).into_values() {
             open.cut(&self.finder, &mut self.held);
         }
@@ -196,7 +212,9 @@ impl SecretLines {
 
     /// Appends the lines that nothing waits for.
     fn release(&mut self, out: &mut Vec<u8>) {
-        let first = self.open.values().filter_map(OpenTexts::first_line).min();
+        let open = self.open.values().filter_map(OpenTexts::first_line);
+        let deltas = self.deltas.values().filter_map(DeltaText::first_line);
+        let first = open.chain(deltas).min();
         self.held.release(first.unwrap_or(u64::MAX), out);
     }
 }

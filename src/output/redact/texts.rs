@@ -1,8 +1,9 @@
 //! Which strings of an event are parts of one text, by the profile.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::written::hashed;
+use super::written::{hashed, string_end};
 use crate::facts::{FactReader, TextKind};
 use crate::json::{JsonRef, Kind};
 use crate::profile::{Profile, ThinkingMode};
@@ -21,8 +22,8 @@ pub(super) struct TextReader {
 pub(super) struct EventTexts {
     /// Where in the line a delta begins, and which text it belongs to.
     pub(super) deltas: Vec<(usize, u64)>,
-    /// Whether all texts before it are complete.
-    pub(super) ends_texts: bool,
+    /// Behind which places of the line all texts before are complete.
+    pub(super) ends: Vec<usize>,
 }
 
 impl TextReader {
@@ -31,10 +32,25 @@ impl TextReader {
         Self { profile: Arc::clone(profile), facts, parser }
     }
 
+    /// Reads a line, which may be an array of events.
     pub(super) fn read(&mut self, line: &[u8]) -> EventTexts {
+        if !line.starts_with(b"[") {
+            return self.event(line, 0);
+        }
+        let mut texts = EventTexts::default();
+        for item in items(line) {
+            let EventTexts { deltas, ends } = self.event(&line[item.clone()], item.start);
+            texts.deltas.extend(deltas);
+            texts.ends.extend(ends);
+        }
+        texts
+    }
+
+    /// Reads an event; `start` is where it begins in the line.
+    fn event(&mut self, line: &[u8], start: usize) -> EventTexts {
         let mut texts = EventTexts::default();
         let Ok(event) = self.parser.read(&Line::new(0, line, Ending::Lf)) else { return texts };
-        let offset = usize::try_from(event.offset).unwrap_or_default();
+        let offset = start + usize::try_from(event.offset).unwrap_or_default();
         let mut add = |value: JsonRef<'_>, key: &str| {
             let cursor = value.cursor().filter(|cursor| cursor.kind() == Kind::String);
             texts.deltas.extend(cursor.map(|cursor| (offset + cursor.start(), hashed(key))));
@@ -59,10 +75,38 @@ impl TextReader {
                 }
             }
         }
+        for rule in self.profile.fragments.iter().filter(|rule| rule.when.hold(event.root())) {
+            let values = rule.group.iter().filter_map(|path| path.find(event.root()));
+            let group: Vec<_> = values.filter_map(JsonRef::scalar_text).collect();
+            if let Some(value) = rule.value.find(event.root()) {
+                add(value, &format!("fragment\n{}", group.join("\n")));
+            }
+        }
         let (started, completed) = plan.calls();
         let has_calls = !(started.is_empty() && completed.is_empty());
-        texts.ends_texts =
-            is_whole || has_calls || plan.template.marks.ends_segment || plan.ends_run();
+        if is_whole || has_calls || plan.template.marks.ends_segment || plan.ends_run() {
+            texts.ends.push(start + line.len());
+        }
+        texts.deltas.sort_unstable();
         texts
     }
+}
+
+/// The items of an array that the line begins with.
+fn items(line: &[u8]) -> Vec<Range<usize>> {
+    let (mut items, mut depth, mut start, mut at) = (Vec::new(), 0_usize, 1, 1);
+    while let Some(byte) = line.get(at) {
+        match byte {
+            b'"' => at = string_end(line, at + 1),
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth > 0 => depth -= 1,
+            b',' | b']' if depth == 0 => {
+                items.push(start..at);
+                start = at + 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    items
 }

@@ -133,7 +133,7 @@ fn value_behind(line: &[u8], at: usize) -> &[u8] {
 }
 
 /// The quote that ends a string, or the end of the line.
-fn string_end(line: &[u8], from: usize) -> usize {
+pub(super) fn string_end(line: &[u8], from: usize) -> usize {
     let mut at = from;
     while let Some(found) = memchr::memchr2(b'"', b'\\', &line[at.min(line.len())..]) {
         at += found;

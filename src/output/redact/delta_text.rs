@@ -1,0 +1,114 @@
+//! A text that comes in deltas, as the profile says: its lines are searched as a whole.
+//!
+//! What a search finds in a line does not depend on how the text was cut. So a delta waits until
+//! its line of text is complete, and longer while a secret that was found may go on.
+
+use super::finder::{Found, SecretFinder, lacks_end};
+use super::held::{HeldLines, Piece};
+use super::open_text::replace;
+use super::pem::PEM_BYTES_MAX;
+use crate::limits::TEXT_LINE_BYTES_MAX;
+
+/// How much of the text before a line is kept, in bytes: a name or a command there may show what is
+/// a secret in the line.
+const BEFORE_BYTES: usize = 512;
+
+/// How long a text may wait, in bytes: as long as a private key, and a line behind it.
+const WAITING_BYTES_MAX: usize = PEM_BYTES_MAX + TEXT_LINE_BYTES_MAX;
+
+/// The end of a text, until its line is complete.
+#[derive(Debug, Default)]
+pub(super) struct DeltaText {
+    text: Vec<u8>,
+    /// How much of it has been decided before.
+    decided: usize,
+    /// What makes the rest.
+    pieces: Vec<Piece>,
+    /// The size of the text at which it is searched next.
+    search_at: usize,
+}
+
+impl DeltaText {
+    /// The first line of the stream that waits for it.
+    pub(super) fn first_line(&self) -> Option<u64> {
+        self.pieces.first().map(|piece| piece.line)
+    }
+
+    /// Takes a delta; its text is all of the piece.
+    pub(super) fn push(
+        &mut self,
+        text: &[u8],
+        piece: Piece,
+        finder: &SecretFinder,
+        held: &mut HeldLines,
+    ) {
+        let ends_line = memchr::memchr(b'\n', text).is_some();
+        self.text.extend_from_slice(text);
+        self.pieces.push(piece);
+        let waiting = self.text.len() - self.decided;
+        if waiting > WAITING_BYTES_MAX {
+            self.end(true, finder, held);
+        } else if (ends_line || waiting > TEXT_LINE_BYTES_MAX) && self.text.len() >= self.search_at
+        {
+            self.decide(finder, held);
+        }
+    }
+
+    /// No more of the text comes; if it was cut, its end may be the start of a secret.
+    pub(super) fn end(&mut self, is_cut: bool, finder: &SecretFinder, held: &mut HeldLines) {
+        if self.pieces.is_empty() {
+            return;
+        }
+        let search = finder.search(&self.text, self.decided);
+        let cut = search.tail.and_then(|tail| tail.cut).filter(|_| is_cut);
+        for found in search.found.iter().chain(&cut) {
+            self.replace(found, finder, held);
+        }
+        self.forget(self.text.len());
+    }
+
+    /// Decides about what no later delta can change.
+    fn decide(&mut self, finder: &SecretFinder, held: &mut HeldLines) {
+        let is_long = self.text.len() - self.decided > TEXT_LINE_BYTES_MAX;
+        let line_end = memchr::memrchr(b'\n', &self.text).map_or(0, |at| at + 1);
+        // What a part of a line looks like, the whole line may not. Of a very long line the end
+        // waits.
+        let (known, mut until) = if is_long && line_end <= self.decided {
+            (self.text.len(), self.text.len() - TEXT_LINE_BYTES_MAX / 2)
+        } else {
+            (line_end, line_end)
+        };
+        let search = finder.search(&self.text[..known], self.decided);
+        until = until.min(search.tail.as_ref().map_or(until, |tail| tail.start));
+        let is_open = |found: &&Found| {
+            found.may_go_on || found.range.end > until || lacks_end(&self.text, found)
+        };
+        until = until.min(search.found.iter().find(is_open).map_or(until, |it| it.range.start));
+        for found in search.found.iter().filter(|found| found.range.end <= until) {
+            self.replace(found, finder, held);
+        }
+        self.forget(until);
+        // What stays open is not searched again for each line that follows.
+        self.search_at = self.text.len() + (self.text.len() - self.decided) / 4;
+    }
+
+    fn replace(&self, found: &Found, finder: &SecretFinder, held: &mut HeldLines) {
+        replace(&self.pieces, self.decided, found, finder, held);
+    }
+
+    /// Everything before this place has been decided.
+    fn forget(&mut self, until: usize) {
+        let until = until.max(self.decided);
+        let mut start = self.decided;
+        self.pieces.retain_mut(|piece| {
+            let end = start + piece.part.len();
+            let left = end.saturating_sub(until).min(piece.part.len());
+            piece.part.start = piece.part.end - left;
+            start = end;
+            left > 0
+        });
+        let before = until.saturating_sub(BEFORE_BYTES);
+        self.text.drain(..before);
+        self.decided = until - before;
+    }
+}

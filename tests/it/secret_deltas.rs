@@ -1,0 +1,174 @@
+//! Secrets in texts that come in deltas: however a text is cut, redaction does the same.
+
+use ndjson_check::{Checker, Observer, ProducerExit, Redactor, StreamStart};
+use serde_json::{Value, json};
+
+/// Observes for a redactor.
+struct Redacting(Redactor);
+
+impl Observer for Redacting {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), ndjson_check::Error> {
+        self.0.begin(start)
+    }
+}
+
+/// The events of an agent's stream around the deltas of a text.
+struct Shape {
+    agent: &'static str,
+    before: Vec<Value>,
+    delta: fn(&str) -> Value,
+    /// Where a delta has its text.
+    at: &'static str,
+}
+
+fn shapes() -> Vec<Shape> {
+    let claude = || {
+        json!({"type": "system", "subtype": "init", "cwd": "/w", "session_id": "s", "tools": [],
+            "mcp_servers": [], "model": "m", "permissionMode": "default", "apiKeySource": "none"})
+    };
+    let cursor = json!({"type": "system", "subtype": "init", "apiKeySource": "login", "cwd": "/w",
+        "session_id": "s", "model": "m", "permissionMode": "default"});
+    vec![
+        Shape {
+            agent: "grok",
+            before: Vec::new(),
+            delta: |text| json!({"type": "text", "data": text}),
+            at: "/data",
+        },
+        Shape {
+            agent: "cursor",
+            before: vec![cursor],
+            delta: |text| {
+                json!({"type": "assistant", "message": {"role": "assistant",
+                    "content": [{"type": "text", "text": text}]}, "session_id": "s",
+                    "timestamp_ms": 1})
+            },
+            at: "/message/content/0/text",
+        },
+        Shape {
+            agent: "claude",
+            before: vec![claude()],
+            delta: |text| {
+                json!({"type": "stream_event", "session_id": "s", "parent_tool_use_id": null,
+                    "event": {"type": "content_block_delta", "index": 0,
+                        "delta": {"type": "thinking_delta", "thinking": text}}})
+            },
+            at: "/event/delta/thinking",
+        },
+        Shape {
+            agent: "claude",
+            before: vec![claude()],
+            delta: |text| {
+                json!({"type": "stream_event", "session_id": "s", "parent_tool_use_id": null,
+                    "event": {"type": "content_block_delta", "index": 1,
+                        "delta": {"type": "input_json_delta", "partial_json": text}}})
+            },
+            at: "/event/delta/partial_json",
+        },
+        Shape {
+            agent: "acp",
+            before: Vec::new(),
+            delta: |text| {
+                json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s",
+                    "update": {"sessionUpdate": "agent_message_chunk",
+                        "content": {"type": "text", "text": text}}}})
+            },
+            at: "/params/update/content/text",
+        },
+    ]
+}
+
+/// Texts with a secret, and the secret. Made at run time, so that this file contains none.
+fn texts() -> Vec<(String, String)> {
+    let value = || "NqVwYS81VP7Hb1DX8pPd".to_owned();
+    let body = "H5mMDdwin86TkVYCM7l8GQlchbkER0Af7BOfjtNayviHzm5YdOnCqIz0Wiw8SE7d";
+    let key = |feed: &str, mark: &str, head: &str| {
+        let label = "RSA PRIVATE KEY-----";
+        let lines = format!("{mark}{body}{feed}{mark}+{}{feed}", &body[1..]);
+        format!("a key:{feed}-----BEGIN {label}{feed}{head}{lines}-----END {label}{feed}and on")
+    };
+    let head = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123456789ABCDEF\n\n";
+    let keys = [
+        key("\n", "", ""),
+        key("\r\n", "", ""),
+        key("\\n", "", ""),
+        key("\n", "", head),
+        key("\n", "+", ""),
+        key("\n", "> ", ""),
+        key("\n", "12: ", ""),
+        key("\n", "    ", ""),
+    ];
+    let token = ["gh", "p_", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"].concat();
+    let named = [
+        "export DB_PASSWORD={}\nnext",
+        "{\"api_key\": \"{}\"}\n",
+        "password: {}\nb: 1",
+        "Cookie: sid={}; b=2\n",
+        "curl -u bob:{} https://x",
+        "curl -H \"X-Api-Key: {}\" https://x",
+        "aws_secret_access_key = {}\n",
+        "--password {} --x",
+        "https://h/c?sig={}&x=1",
+        "machine h login b password {}\n",
+        "sshpass -p {} ssh h",
+        "const apiKey = \"{}\";",
+        "Authorization: token {}\n",
+        "postgres://admin:{}@db/x",
+        "<password>{}</password>",
+        "one line\nDB_PASSWORD={}",
+    ];
+    let named = named.map(|form| (form.replace("{}", &value()), value()));
+    let keys = keys.map(|key| (key, body[1..].to_owned()));
+    let tokens = [format!("see {token} there"), format!("{token}\n{token}")];
+    let tokens = tokens.map(|text| (text, token.clone()));
+    named.into_iter().chain(keys).chain(tokens).collect()
+}
+
+/// The text of redacted deltas.
+fn redacted(shape: &Shape, checker: &mut Checker, pieces: &[&str]) -> String {
+    let (mut out, mut redacting) = (Vec::new(), Redacting(Redactor::secrets(&[])));
+    let mut stream = checker.stream("-");
+    let deltas = pieces.iter().map(|piece| (shape.delta)(piece));
+    for event in shape.before.iter().cloned().chain(deltas) {
+        let line = format!("{event}\n");
+        stream.feed(line.as_bytes(), &mut redacting).unwrap();
+        redacting.0.feed(line.as_bytes(), &mut out);
+    }
+    let _ = stream.finish(&ProducerExit::default(), &mut ());
+    redacting.0.finish(&mut out);
+    let lines = String::from_utf8(out).unwrap();
+    let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.filter_map(|it| Some(it.pointer(shape.at)?.as_str()?.to_owned())).collect()
+}
+
+/// Goal: what is found in one delta is found in many.
+/// Method: every text, cut in two at every place, and into pieces of every width up to 24.
+#[test]
+fn a_text_is_redacted_however_it_is_cut() {
+    let mut cuts = 0;
+    for shape in shapes() {
+        let checker = &mut Checker::builder().profile(shape.agent).build().unwrap();
+        for (text, secret) in texts() {
+            let whole = redacted(&shape, checker, &[&text]);
+            let parts: Vec<&str> =
+                secret.as_bytes().windows(12).map(|it| str::from_utf8(it).unwrap()).collect();
+            assert!(parts.iter().all(|part| !whole.contains(part)), "{}: {whole}", shape.agent);
+            assert!(whole.contains("[REDACTED:"), "{}: {whole}", shape.agent);
+            let halves = (1..text.len()).map(|at| vec![&text[..at], &text[at..]]);
+            let widths = (1..=24).map(|width| {
+                let ends = (0..text.len()).step_by(width);
+                ends.map(|at| &text[at..text.len().min(at + width)]).collect()
+            });
+            for pieces in halves.chain(widths) {
+                assert_eq!(
+                    redacted(&shape, checker, &pieces),
+                    whole,
+                    "{}: {pieces:?}",
+                    shape.agent
+                );
+                cuts += 1;
+            }
+        }
+    }
+    assert!(cuts > 10_000, "{cuts}");
+}
