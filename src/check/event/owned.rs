@@ -137,6 +137,8 @@ impl RunResult<'_> {
             figures: self.figures.into_owned(),
             files: self.files.map(|it| Cow::Owned(it.into_owned())),
             commands: self.commands,
+            exit_status: self.exit_status,
+            stderr: Cow::Owned(self.stderr.into_owned()),
             errors: self.errors,
             warnings: self.warnings,
             cut_text: self.cut_text.map(|(start, bytes)| (text(start), bytes)),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::check::{Outcome, StreamSummary, Verdict};
 use crate::facts::{CommandCounts, RunFacts, Usage};
-use crate::profile::Reason;
+use crate::profile::{ExitStatus, Reason};
 
 /// What an agent reports in numbers, and its model. What it does not report is absent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -71,6 +71,12 @@ pub struct RunResult<'a> {
     /// The commands that ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commands: Option<CommandCounts>,
+    /// How the process ended, if that is known.
+    #[serde(flatten)]
+    pub exit_status: Option<ExitStatus>,
+    /// The end of the standard error of a run that did not succeed.
+    #[serde(rename = "stderr_tail", skip_serializing_if = "<[_]>::is_empty")]
+    pub stderr: Cow<'a, [String]>,
     /// Defects that are errors.
     pub errors: u64,
     /// Defects that are warnings.
@@ -96,6 +102,8 @@ impl<'a> RunResult<'a> {
             figures: Figures::new(facts),
             files: facts.files.as_deref().map(Cow::Borrowed),
             commands: facts.commands,
+            exit_status: summary.exit_status,
+            stderr: Cow::Borrowed(&summary.stderr),
             errors: summary.errors,
             warnings: summary.warnings,
             cut_text: cut_text.map(|(text, bytes)| (text.into(), bytes)),
