@@ -193,6 +193,9 @@ pub(crate) const VIOLATION_DETAIL_BYTES_MAX: usize = 128 * 1024;
 /// secret.
 pub(crate) const HELD_EVENTS_MAX: u64 = 4;
 
+/// Texts in deltas that redaction joins at the same time.
+pub(crate) const DELTA_TEXTS_MAX: usize = 64;
+
 /// The longest line of a text in deltas that redaction searches as a whole, in bytes.
 pub(crate) const TEXT_LINE_BYTES_MAX: usize = 4 * 1024;
 

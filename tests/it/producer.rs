@@ -326,3 +326,18 @@ fn flags_of_run_mode_need_a_command() {
     let both = Command::new(crate::streams::PROGRAM).args([GOOD, "--", "cat"]).output().unwrap();
     assert_eq!(code(&both), 2);
 }
+
+/// Goal: the last event of the normal form says how the process ended.
+#[test]
+fn the_last_event_has_the_exit_status_and_the_end_of_standard_error() {
+    let last = |agent: &[&str]| -> Value {
+        let output = run(&["--to", "events", "--quiet"], agent);
+        let events = text(&output.stdout);
+        serde_json::from_str(events.lines().last().unwrap()).unwrap()
+    };
+    let failed = last(&["emit", FAILED, "stderr", "no quota", "exit", "3"]);
+    assert_eq!((&failed["type"], &failed["exit_status"]), (&"end".into(), &3.into()), "{failed}");
+    assert_eq!(failed["stderr_tail"], serde_json::json!(["no quota"]));
+    let good = last(&["emit", GOOD]);
+    assert_eq!((&good["exit_status"], &good["stderr_tail"]), (&0.into(), &Value::Null));
+}

@@ -172,3 +172,28 @@ fn a_text_is_redacted_however_it_is_cut() {
     }
     assert!(cuts > 10_000, "{cuts}");
 }
+
+/// Goal: texts that alternate are not confused.
+/// Method: the pieces of 60 calls' arguments, one after the other.
+#[test]
+fn texts_that_alternate_are_redacted() {
+    let token = ["gh", "p_", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"].concat();
+    let mut checker = Checker::builder().profile("claude").build().unwrap();
+    let (mut out, mut redacting) = (Vec::new(), Redacting(Redactor::secrets(&[])));
+    let mut stream = checker.stream("-");
+    for at in (0..token.len()).step_by(7) {
+        for index in 0..60 {
+            let piece = &token[at..token.len().min(at + 7)];
+            let event = json!({"type": "stream_event", "session_id": "s",
+                "event": {"type": "content_block_delta", "index": index,
+                    "delta": {"type": "input_json_delta", "partial_json": piece}}});
+            let line = format!("{event}\n");
+            stream.feed(line.as_bytes(), &mut redacting).unwrap();
+            redacting.0.feed(line.as_bytes(), &mut out);
+        }
+    }
+    redacting.0.finish(&mut out);
+    let out = String::from_utf8(out).unwrap();
+    assert_eq!(out.matches("[REDACTED:github-token]").count(), 60);
+    assert!((0..token.len() - 7).step_by(7).all(|at| !out.contains(&token[at + 4..at + 7])));
+}

@@ -17,7 +17,7 @@ use super::open_texts::{OpenTexts, PLAIN};
 use super::repeated::RepeatedStrings;
 use super::texts::{EventTexts, TextReader};
 use super::written::{LineShape, WrittenString, decoded, strings};
-use crate::limits::HELD_BYTES_MAX;
+use crate::limits::{DELTA_TEXTS_MAX, HELD_BYTES_MAX};
 use crate::profile::Profile;
 
 /// Replaces secrets line by line. A line that ends with what may be the start of a secret waits
@@ -105,6 +105,9 @@ impl SecretLines {
             let text = decoded(&line[content.clone()]);
             let piece = Piece { line: number, content, part: 0..text.len(), is_plain: false };
             if let Some(delta) = delta {
+                if self.deltas.len() == DELTA_TEXTS_MAX && !self.deltas.contains_key(&delta) {
+                    self.end_texts(true);
+                }
                 self.latest = Some((string.place, delta));
                 let joined = self.deltas.entry(delta).or_default();
                 joined.push(&text, piece, &self.finder, &mut self.held);
