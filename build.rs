@@ -1,6 +1,13 @@
-//! Derives the table of built-in profiles from the folders of `src/profile/builtin`, and one small
-//! file with what their `detect` says and with the formats that no profile reads: the program finds out
-//! whose stream it reads without parsing every profile.
+//! Derives the table of built-in profiles from the folders of `src/profile/builtin`, and a table of
+//! what their `detect` says and of the formats that no profile reads: the program finds out whose
+//! stream it reads without parsing any profile.
+
+#[path = "src/profile/detect/table.rs"]
+mod table;
+#[path = "src/json/words.rs"]
+mod words;
+#[path = "src/profile/detect/write.rs"]
+mod write;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -8,7 +15,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
+use table::DetectTable;
+use words::Words;
 
 const FOLDER: &str = "src/profile/builtin";
 
@@ -51,13 +60,30 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     table.push(']');
     let unread = fs::read(UNREAD).map_err(|error| format!("{UNREAD}: {error}"))?;
-    let unread: Map<String, Value> =
+    let unread: Value =
         serde_json::from_slice(&unread).map_err(|error| format!("{UNREAD}: {error}"))?;
-    let detect = json!({ "profiles": detect, "unread": unread });
+    let detect = DetectTable::new(detect.into(), unread)?;
     let out = env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?;
     fs::write(Path::new(&out).join("builtin.rs"), table)?;
-    fs::write(Path::new(&out).join("detect.json"), detect.to_string())?;
+    fs::write(Path::new(&out).join("detect.rs"), rust_of_detect(&detect))?;
     Ok(())
+}
+
+fn rust_of_words(Words { text, ends }: &Words) -> String {
+    format!("Words {{ text: Cow::Borrowed({text:?}), ends: Cow::Borrowed(&{ends:?}) }}")
+}
+
+fn rust_of_detect(table: &DetectTable) -> String {
+    let DetectTable { words, tokens, paths, choices, patterns, tests, groups, profiles, unread } =
+        table;
+    let words = rust_of_words(words);
+    format!(
+        "DetectTable {{ words: {words}, tokens: Cow::Borrowed(&{tokens:?}), \
+         paths: Cow::Borrowed(&{paths:?}), choices: Cow::Borrowed(&{choices:?}), \
+         patterns: Cow::Borrowed(&{patterns:?}), tests: Cow::Borrowed(&{tests:?}), \
+         groups: Cow::Borrowed(&{groups:?}), profiles: Cow::Borrowed(&{profiles:?}), \
+         unread: Cow::Borrowed(&{unread:?}) }}"
+    )
 }
 
 /// Writes a schema as a table; see `src/json/schema/table.rs`.

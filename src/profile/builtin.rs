@@ -17,10 +17,6 @@ pub(super) struct BuiltInProfile {
 
 static BUILT_IN: &[BuiltInProfile] = include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
 
-/// The members `profiles`, the `detect` of each profile, and `unread`, the same for formats that no
-/// profile reads.
-pub(super) const DETECT: &str = include_str!(concat!(env!("OUT_DIR"), "/detect.json"));
-
 impl BuiltInProfile {
     /// The default one, then the others by name.
     pub(super) fn all() -> impl Iterator<Item = &'static Self> {

@@ -1,20 +1,18 @@
 //! Detects the agent by the first events of a stream.
 //!
 //! The detection rules of a profile match a key or a value that only its agent writes. `build.rs`
-//! collects the rules of the built-in profiles in one small file, so that nothing else is parsed
-//! before a stream is checked.
+//! writes those of the built-in profiles as one table, so that nothing is parsed before a stream is
+//! checked.
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::sync::OnceLock;
+mod rules;
+mod table;
+#[cfg(test)]
+mod write;
 
-use serde::Deserialize;
-
-use crate::json::JsonRef;
+use crate::json::{JsonRef, Words};
 use crate::limits::{DETECTION_BYTES_MAX, DETECTION_EVENTS_MAX, LINE_BYTES_MAX};
-use crate::profile::EventRule;
-use crate::profile::builtin::DETECT;
 use crate::stream::{Ending, Line, glued_events, parse_line};
+pub(crate) use rules::{Author, DetectRules, matches};
 
 /// The name that requests detection.
 pub(crate) const AUTO: &str = "auto";
@@ -30,61 +28,6 @@ pub enum ProfileSource {
     Detected,
     /// The stream has no event that could show the agent.
     Fallback,
-}
-
-/// Detection rules.
-#[derive(Debug, Clone, Default, Deserialize)]
-pub(crate) struct DetectRules {
-    /// By the name of the profile.
-    profiles: BTreeMap<String, Vec<EventRule>>,
-    /// Of formats that no profile reads, by their description.
-    unread: BTreeMap<String, Vec<EventRule>>,
-}
-
-impl DetectRules {
-    pub(crate) fn built_in() -> &'static Self {
-        static BUILT_IN: OnceLock<DetectRules> = OnceLock::new();
-        BUILT_IN
-            .get_or_init(|| serde_json::from_str(DETECT).expect("a test parses the built-in rules"))
-    }
-
-    pub(crate) fn matching(&self, event: JsonRef<'_>) -> impl Iterator<Item = Author<'_>> {
-        let profiles = self.profiles.iter().map(|(name, rules)| (Author::Agent(name), rules));
-        let unread = self.unread.iter().map(|(format, rules)| (Author::Unread(format), rules));
-        let both = profiles.chain(unread);
-        both.filter(move |(_, rules)| matches(event, rules)).map(|(author, _)| author)
-    }
-}
-
-pub(crate) fn matches(event: JsonRef<'_>, rules: &[EventRule]) -> bool {
-    rules.iter().any(|rule| rule.when.hold(event))
-}
-
-/// Who writes an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Author<'r> {
-    /// The agent of this profile.
-    Agent(&'r str),
-    /// No profile reads this format.
-    Unread(&'r str),
-}
-
-impl<'r> Author<'r> {
-    pub(crate) fn agent(self) -> Option<&'r str> {
-        match self {
-            Self::Agent(profile) => Some(profile),
-            Self::Unread(_) => None,
-        }
-    }
-}
-
-impl fmt::Display for Author<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Agent(profile) => write!(out, "a stream of {profile}"),
-            Self::Unread(format) => write!(out, "{format}, which no profile reads"),
-        }
-    }
 }
 
 /// Who may have written a stream.
@@ -194,22 +137,24 @@ impl Detector {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+    use std::sync::OnceLock;
+
+    use serde_json::{Map, Value, json};
+
+    use super::table::DetectTable;
     use super::*;
-    use crate::profile::{DEFAULT, Profile};
+    use crate::profile::{DEFAULT, EventRule, Profile};
 
     fn rules() -> &'static DetectRules {
         static RULES: OnceLock<DetectRules> = OnceLock::new();
         RULES.get_or_init(|| {
-            serde_json::from_str(
-                r#"{
-                    "profiles": {
-                        "a": [{ "when": { "/a": { "exists": true } } }, { "when": { "/t": "x" } }],
-                        "b": [{ "when": { "/b": 1 } }, { "when": { "/t": "x" } }]
-                    },
-                    "unread": { "c": [{ "when": { "/t": ["x", "y"] } }] }
-                }"#,
-            )
-            .expect("rules are well-formed")
+            let profiles = json!({
+                "a": [{ "when": { "/a": { "exists": true } } }, { "when": { "/t": "x" } }],
+                "b": [{ "when": { "/b": "1" } }, { "when": { "/t": "x" } }]
+            });
+            let unread = json!({ "c": [{ "when": { "/t": ["x", "y"] } }] });
+            Cow::<DetectTable>::Owned(DetectTable::new(profiles, unread).expect("rules")).into()
         })
     }
 
@@ -230,17 +175,17 @@ mod tests {
     fn the_first_event_that_only_one_writer_matches_decides() {
         let cases: [(&[u8], &str, usize); 9] = [
             (b"", "None", 0),
-            (b"{\"a\":1}\n{\"b\":1}\n", "One(Agent(\"a\"))", 1),
-            (b"{\"t\":\"z\"}\n{\"b\":1}", "One(Agent(\"b\"))", 2),
-            (b"Hello\n\n[1]\n{\"b\":1}\n", "One(Agent(\"b\"))", 1),
-            (b"Warning: { \"b\":1}\n", "One(Agent(\"b\"))", 1),
+            (b"{\"a\":1}\n{\"b\":\"1\"}\n", "One(Agent(\"a\"))", 1),
+            (b"{\"t\":\"z\"}\n{\"b\":\"1\"}", "One(Agent(\"b\"))", 2),
+            (b"Hello\n\n[1]\n{\"b\":\"1\"}\n", "One(Agent(\"b\"))", 1),
+            (b"Warning: { \"b\":\"1\"}\n", "One(Agent(\"b\"))", 1),
             (b"{\"t\":\"x\"}\n{\"t\":\"q\"}\n{\"t\":\"y\"}\n", "One(Unread(\"c\"))", 3),
             (
                 b"{\"t\":\"x\"}\n{\"t\":\"x\"}\n",
                 "Several([Agent(\"a\"), Agent(\"b\"), Unread(\"c\")])",
                 2,
             ),
-            (b"{\"a\":1,\"b\":1}\n{\"t\":\"y\"}\n", "Several([Agent(\"a\"), Agent(\"b\")])", 2),
+            (b"{\"a\":1,\"b\":\"1\"}\n{\"t\":\"y\"}\n", "Several([Agent(\"a\"), Agent(\"b\")])", 2),
             (b"{\"a\":1,\"b\":", "None", 0),
         ];
         for (stream, expected, events) in cases {
@@ -261,20 +206,72 @@ mod tests {
         assert_eq!(detect(&late, 1 << 16), ("None".to_owned(), 0));
     }
 
-    /// Goal: the file that the build writes has what the profiles have.
+    /// Goal: the table means what conditions of profiles mean, for each test that rules may have.
+    #[test]
+    fn a_table_matches_as_conditions_do() {
+        let conditions = [
+            json!({}),
+            json!({ "/a": "x" }),
+            json!({ "/a": ["x", ""] }),
+            json!({ "/a": { "exists": true } }),
+            json!({ "/a": { "exists": false } }),
+            json!({ "/a": { "not": "x" } }),
+            json!({ "/a": { "not": ["x", "y"], "exists": true } }),
+            json!({ "/a": { "empty": true } }),
+            json!({ "/a": { "empty": false, "exists": true } }),
+            json!({ "/a": { "starts_with": "" } }),
+            json!({ "/a": { "starts_with": "x" } }),
+            json!({ "/a": { "matches": "^x|z$" } }),
+            json!({ "/a/0/b": "x" }),
+            json!({ "/a/0": { "exists": true }, "/a/1": { "exists": false } }),
+            json!([{ "/a": "x" }, { "/a/0": { "starts_with": "y" }, "/b": { "exists": false } }]),
+        ];
+        let values =
+            [json!(null), json!("x"), json!("xz"), json!(""), json!("yz"), json!(0), json!([])];
+        let values = values.into_iter().chain([json!(["y"]), json!([{"b": "x"}, 1]), json!({})]);
+        let mut events: Vec<Value> = values.map(|value| json!({ "a": value })).collect();
+        events.extend([json!({}), json!({ "a": ["y"], "b": 1 })]);
+        for when in conditions {
+            let rules = json!([{ "when": when }]);
+            let own: Vec<EventRule> = serde_json::from_value(rules.clone()).expect("conditions");
+            let table = DetectTable::new(json!({ "a": rules }), json!({})).expect("a table");
+            let table = DetectRules::from(Cow::<DetectTable>::Owned(table));
+            for event in &events {
+                let event = JsonRef::tree(event);
+                let expected = matches(event, &own);
+                assert_eq!(table.matching(event).count() == 1, expected, "{when} {event:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_rule_that_the_table_cannot_have_is_an_error() {
+        let refused = |when: Value| {
+            let rules = json!({ "a": [{ "when": when }] });
+            DetectTable::new(rules, json!({})).expect_err("an error")
+        };
+        assert_eq!(refused(json!({ "/a": 1 })), "a: /a: a detection rule has no value 1");
+        assert_eq!(refused(json!({ "/*a": "x" })), "a: a detection rule has no path /*a");
+        let more = refused(json!({ "/a": { "more": 1 } }));
+        assert_eq!(more, "a: /a: a detection rule has no test more: 1");
+    }
+
+    /// Goal: the table that the build writes has what the profiles have.
     #[test]
     fn every_built_in_profile_has_rules_and_they_are_used() {
         let names: Vec<&str> = Profile::names().collect();
         assert_eq!(names[0], DEFAULT);
         assert!(names[1..].is_sorted());
-        // Not the shared rules: other tests compile their patterns meanwhile.
-        let built: DetectRules = serde_json::from_str(DETECT).expect("built-in rules");
-        assert_eq!(built.profiles.len(), names.len());
+        let mut profiles = Map::new();
         for name in names {
-            let own = Profile::load(name).expect("a built-in profile").0.detect;
-            assert_eq!(own.is_empty(), name == "jsonl", "{name}");
-            let used = &built.profiles[name];
-            assert_eq!(format!("{own:?}"), format!("{used:?}"), "{name}");
+            let text = Profile::text(name).expect("a built-in profile");
+            let mut profile: Value = serde_json::from_str(text).expect("JSON");
+            let own = profile["detect"].take();
+            assert_eq!(own == json!([]), name == "jsonl", "{name}");
+            profiles.insert(name.to_owned(), own);
         }
+        let unread = serde_json::from_str(include_str!("unread.json")).expect("JSON");
+        let table = DetectTable::new(profiles.into(), unread).expect("a table");
+        assert_eq!(DetectRules::built_in().table(), &table);
     }
 }

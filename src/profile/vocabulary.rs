@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::builtin::DETECT;
+use super::detect::DetectRules;
 use super::pattern::{LazyRegex, PatternSet, escaped};
 
 /// The texts and patterns with which values of events are compared.
@@ -29,7 +29,10 @@ impl Vocabulary {
     pub(crate) fn new<'s>(profile: &Value, schemas: impl Iterator<Item = &'s Value>) -> Self {
         let mut vocabulary = Self::default();
         vocabulary.profile(profile, "");
-        vocabulary.profile(&serde_json::from_str(DETECT).unwrap_or_default(), "");
+        let detect = DetectRules::built_in();
+        vocabulary.texts.extend(detect.texts().map(str::to_owned));
+        detect.beginnings().for_each(|text| vocabulary.pattern(&format!("^{}", escaped(text))));
+        detect.patterns().for_each(|pattern| vocabulary.pattern(pattern));
         schemas.for_each(|schema| vocabulary.schema(schema, ""));
         vocabulary
     }
