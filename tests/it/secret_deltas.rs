@@ -197,3 +197,41 @@ fn texts_that_alternate_are_redacted() {
     assert_eq!(out.matches("[REDACTED:github-token]").count(), 60);
     assert!((0..token.len() - 7).step_by(7).all(|at| !out.contains(&token[at + 4..at + 7])));
 }
+
+/// Goal: a secret in JSON is found by its key, by a name next to it, or by an option before it.
+#[test]
+fn members_pairs_and_arguments_are_searched() {
+    let secret = "NqVwYS81VP7Hb1DX8pPd";
+    let redacted = |line: &str| {
+        let (mut redactor, mut out) = (Redactor::secrets(&[]), Vec::new());
+        redactor.feed(format!("{line}\n").as_bytes(), &mut out);
+        redactor.finish(&mut out);
+        String::from_utf8(out).unwrap()
+    };
+    for form in [
+        r#"{"headers":{"Cookie":"a=b; sid=V"}}"#,
+        r#"{"Set-Cookie":["sid=V; Path=/"]}"#,
+        r#"{"b":{"Authorization":"token V"}}"#,
+        r#"{"X-Api-Key":["V"]}"#,
+        r#"{"password":["V"]}"#,
+        r#"{"name":"API_KEY","value":"V"}"#,
+        r#"{"env":[{"value":"V","name":"API_KEY"}]}"#,
+        r#"["--password","V"]"#,
+        r#"{"command":["curl","-u","bob:V"]}"#,
+        r#"{"command":["mysql","-pV"]}"#,
+        r#"{"text":"{\"Cookie\": \"theme=dark; sid=V\"}"}"#,
+        r#"{"text":"Cookie: connect.sid=s%3AV; x=1"}"#,
+    ] {
+        let out = redacted(&form.replace('V', secret));
+        assert!(!out.contains(secret) && out.contains("[REDACTED:"), "{form}: {out}");
+        assert!(serde_json::from_str::<Value>(&out).is_ok(), "{out}");
+    }
+    for innocent in [
+        r#"{"command":["cargo","test","--test","a1b2c3"]}"#,
+        r#"{"name":"title","value":"NqVwYS81VP7Hb1DX8pPd"}"#,
+        r#"{"name":"API_KEY","value":"string"}"#,
+        r#"{"text":"the cookie jar: a=b"}"#,
+    ] {
+        assert_eq!(redacted(innocent).trim_end(), innocent);
+    }
+}

@@ -113,6 +113,20 @@ impl SecretFinder {
         })
     }
 
+    /// The secrets in the value of a header, which a member with its name has.
+    pub(super) fn header_values(&self, name: &[u8], value: &[u8]) -> Vec<Found> {
+        if !is_header(name) {
+            return Vec::new();
+        }
+        let header = [name, b": ", value].concat();
+        let from = name.len() + 2;
+        let found = self.search_whole(&header, 0).found.into_iter();
+        let of_value = found.filter(|found| found.range.start >= from);
+        of_value
+            .map(|it| Found { range: it.range.start - from..it.range.end - from, ..it })
+            .collect()
+    }
+
     /// Searches `text` from `from`; what is before it shows where words begin, and may be the name
     /// or the prefix that a secret keeps.
     pub(super) fn search(&self, text: &[u8], from: usize) -> Search {
@@ -312,6 +326,12 @@ impl Search {
 fn is_exact_by_end(found: &Found) -> bool {
     let body = FORMATS.get(found.format).map(|format| format.body);
     found.may_go_on && matches!(body, Some(Body::Run(run)) if run.is_exact)
+}
+
+/// Whether a name is that of a header whose values have a form of their own.
+pub(super) fn is_header(name: &[u8]) -> bool {
+    let names: [&[u8]; 4] = [b"cookie", b"set-cookie", b"authorization", b"proxy-authorization"];
+    names.iter().any(|it| name.eq_ignore_ascii_case(it))
 }
 
 /// Whether a secret is a private key whose last line has not come.

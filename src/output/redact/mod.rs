@@ -24,6 +24,7 @@ mod rows;
 #[cfg(test)]
 mod samples;
 mod secrets;
+mod siblings;
 mod starts;
 mod texts;
 mod url;

@@ -41,6 +41,8 @@ pub(super) fn behind_separator(runs: &mut Runs, at: usize) -> Named {
     let is_separator = |it: &&u8| matches!(it, b'=' | b':' | b'>' | b'?' | b'|' | b',');
     let behind = at + text[at..].iter().take(4).take_while(is_separator).count();
     let start = behind + text[behind..].iter().take(8).take_while(|it| is_opening(**it)).count();
+    // What signed cookies of a framework begin with.
+    let start = start + if text[start..].starts_with(b"s%3A") { 4 } else { 0 };
     let is_long = |it: &[u8]| it.iter().all(|byte| Class::Token.has(*byte));
     let has_chance = text.get(start..start + VENDOR_BYTES_MIN).is_some_and(is_long);
     let before = before_separator(text, at);
@@ -206,7 +208,12 @@ fn of_chance(runs: &mut Runs, before: usize, name: Range<usize>, between: Range<
 fn is_in_cookie(before: &[u8], name: &[u8]) -> bool {
     let line = &before[before.len().saturating_sub(LINE_BYTES)..];
     let line = &line[memchr::memrchr(b'\n', line).map_or(0, |it| it + 1)..];
-    memchr::memmem::rfind(&line.to_ascii_lowercase(), b"cookie:").is_some()
+    let is_opened = |header: &[u8]| {
+        let behind = header.iter().position(|it| !b"\"'\\ ".contains(it));
+        behind.is_some_and(|at| header[at] == b':')
+    };
+    let line = line.to_ascii_lowercase();
+    memchr::memmem::find_iter(&line, b"cookie").any(|at| is_opened(&line[at + 6..]))
         || [&b"sessionid"[..], b"connect.sid", b"PHPSESSID", b"JSESSIONID"]
             .iter()
             .any(|it| it.eq_ignore_ascii_case(name))

@@ -9,12 +9,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::delta_text::DeltaText;
-use super::finder::{Search, SecretFinder};
+use super::finder::{Search, SecretFinder, is_header};
 use super::held::{HeldLines, Piece};
 use super::names::is_secret_name;
 use super::open_text::{SearchedString, TextKey};
 use super::open_texts::{OpenTexts, PLAIN};
 use super::repeated::RepeatedStrings;
+use super::siblings::Siblings;
 use super::texts::{EventTexts, TextReader};
 use super::written::{LineShape, WrittenString, decoded, strings};
 use crate::limits::{DELTA_TEXTS_MAX, HELD_BYTES_MAX};
@@ -84,6 +85,7 @@ impl SecretLines {
         let EventTexts { deltas, ends } =
             self.texts.as_mut().map(|texts| texts.read(line)).unwrap_or_default();
         let mut ends = ends.into_iter().peekable();
+        let mut siblings = Siblings::default();
         for string in written {
             let is_value = !(string.is_key || string.is_cut);
             let content = string.content.clone();
@@ -99,11 +101,21 @@ impl SecretLines {
             });
             let is_awaited = is_value && self.open.contains_key(&string.place);
             let is_repeated = delta.is_none() && self.is_repeated(line, &string);
-            if is_repeated && !is_awaited {
+            let is_sibling = is_value && (string.is_item || is_of_pair(line, &string));
+            if is_repeated && !is_awaited && !is_sibling {
                 continue;
             }
             let text = decoded(&line[content.clone()]);
             let piece = Piece { line: number, content, part: 0..text.len(), is_plain: false };
+            if is_sibling {
+                siblings.enter(string.container, &self.finder, &mut self.held);
+                match &string.key {
+                    Some(key) if !string.is_item => {
+                        siblings.member(&decoded(&line[key.clone()]), &text, &piece);
+                    }
+                    _ => siblings.item(&text, &piece),
+                }
+            }
             if let Some(delta) = delta {
                 if self.deltas.len() == DELTA_TEXTS_MAX && !self.deltas.contains_key(&delta) {
                     self.end_texts(true);
@@ -126,6 +138,7 @@ impl SecretLines {
                 self.take(string.place, &SearchedString { event, key, text: &text, piece, search });
             }
         }
+        siblings.leave(&self.finder, &mut self.held);
         if ends.next().is_some() {
             self.end_texts(false);
         }
@@ -153,16 +166,18 @@ impl SecretLines {
         } else {
             self.finder.search(text, 0)
         };
-        if search == Search::default() && !(string.is_key && is_secret_name(text)) {
+        let is_name = string.is_key && (is_secret_name(text) || is_header(text));
+        if search == Search::default() && !is_name {
             self.repeated.add(&line[string.content.clone()], string.is_key);
         }
         self.replace(piece, &search, string.is_cut);
-        if let Some(key) = &string.key
-            && is_secret_name(&decoded(&line[key.clone()]))
-        {
-            let value = self.finder.member_value(text);
-            let parts = value.iter().map(|it| (it.range.clone(), self.finder.replacement(it)));
-            self.held.replace(piece, parts);
+        if let Some(key) = &string.key {
+            let key = decoded(&line[key.clone()]);
+            let value = self.finder.member_value(text).filter(|_| is_secret_name(&key));
+            let header = self.finder.header_values(&key, text);
+            let found = value.iter().chain(&header);
+            let parts = found.map(|it| (it.range.clone(), self.finder.replacement(it)));
+            self.held.replace(piece, parts.collect::<Vec<_>>());
         }
         search
     }
@@ -220,4 +235,12 @@ impl SecretLines {
         let first = open.chain(deltas).min();
         self.held.release(first.unwrap_or(u64::MAX), out);
     }
+}
+
+/// Whether a string is a name or a value in a list of these.
+fn is_of_pair(line: &[u8], string: &WrittenString) -> bool {
+    let is = |key: &[u8]| {
+        [&b"name"[..], b"key", b"header", b"value"].iter().any(|it| key.eq_ignore_ascii_case(it))
+    };
+    string.key.as_ref().is_some_and(|key| is(&line[key.clone()]))
 }

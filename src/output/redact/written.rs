@@ -17,8 +17,12 @@ pub(super) struct WrittenString {
     /// Which item of the array that the line begins with.
     pub(super) item: u64,
     pub(super) is_key: bool,
-    /// The key whose value it is, between its quotes.
+    /// The key whose value it is, between its quotes; of an item, that of the array.
     pub(super) key: Option<Range<usize>>,
+    /// The number of the innermost object or array around it, from 1 in the line.
+    pub(super) container: u64,
+    /// Whether that is an array.
+    pub(super) is_item: bool,
     /// Whether the line ends inside it.
     pub(super) is_cut: bool,
 }
@@ -37,6 +41,8 @@ pub(super) struct LineShape {
 struct Around {
     place: u64,
     is_object: bool,
+    /// From 1 in the line.
+    number: u64,
     /// Of the member whose value comes.
     member: u64,
     key: Option<Range<usize>>,
@@ -47,7 +53,7 @@ struct Around {
 pub(super) fn strings(line: &[u8], mut take: impl FnMut(WrittenString)) -> LineShape {
     let (mut is_other, mut labels, mut item) = (false, 0_u64, 0);
     let mut around: Vec<Around> = Vec::new();
-    let mut too_deep = 0_usize;
+    let (mut too_deep, mut containers) = (0_usize, 0);
     let mut at = 0;
     while let Some(&byte) = line.get(at) {
         at += 1;
@@ -58,6 +64,8 @@ pub(super) fn strings(line: &[u8], mut take: impl FnMut(WrittenString)) -> LineS
                 let is_cut = content.end == line.len();
                 is_other |= around.is_empty();
                 let top = around.last_mut().filter(|_| too_deep == 0);
+                let container = top.as_ref().map_or(0, |top| top.number);
+                let is_item = top.as_ref().is_some_and(|top| !top.is_object);
                 let (place, is_key, key) = match top {
                     Some(top) if top.is_object && top.expects_key => {
                         top.expects_key = false;
@@ -72,13 +80,25 @@ pub(super) fn strings(line: &[u8], mut take: impl FnMut(WrittenString)) -> LineS
                     Some(top) => (top.member, false, top.key.clone()),
                     None => (0, false, None),
                 };
-                take(WrittenString { content, place, item, is_key, key, is_cut });
+                take(WrittenString {
+                    content,
+                    place,
+                    item,
+                    is_key,
+                    key,
+                    container,
+                    is_item,
+                    is_cut,
+                });
             }
             b'{' | b'[' if around.len() < PLACES_DEPTH_MAX => {
                 let is_object = byte == b'{';
                 let place = around.last().map_or(1, |top| mixed(top.member, &[byte]));
-                let expects_key = is_object;
-                around.push(Around { place, is_object, member: place, key: None, expects_key });
+                let (member, expects_key) = (place, is_object);
+                let key = around.last().filter(|_| !is_object).and_then(|top| top.key.clone());
+                containers += 1;
+                let number = containers;
+                around.push(Around { place, is_object, number, member, key, expects_key });
             }
             b'{' | b'[' => too_deep += 1,
             b'}' | b']' if too_deep > 0 => too_deep -= 1,
@@ -87,7 +107,9 @@ pub(super) fn strings(line: &[u8], mut take: impl FnMut(WrittenString)) -> LineS
                 let is_outermost = around.len() == 1;
                 if let Some(top) = around.last_mut() {
                     top.expects_key = top.is_object;
-                    top.key = None;
+                    if top.is_object {
+                        top.key = None;
+                    }
                     match (top.is_object, is_outermost) {
                         (true, _) => {}
                         (false, true) => item += 1,

@@ -1,0 +1,82 @@
+//! Secrets that other strings of the same object or array show: `{"name": NAME, "value": VALUE}`,
+//! and the arguments of a command.
+
+use std::ops::Range;
+
+use super::finder::SecretFinder;
+use super::held::{HeldLines, Piece};
+use super::names::is_secret_name;
+
+/// Longest list that may be the arguments of a command, and the longest of these, in bytes.
+const ARGUMENTS_MAX: usize = 128;
+const ARGUMENT_BYTES_MAX: usize = 4096;
+
+/// The strings of one object or array.
+#[derive(Debug, Default)]
+pub(super) struct Siblings {
+    container: u64,
+    /// Whether a member is the name of a secret.
+    names_secret: bool,
+    value: Option<(Vec<u8>, Piece)>,
+    arguments: Vec<(Vec<u8>, Piece)>,
+}
+
+impl Siblings {
+    /// The strings of this container follow.
+    pub(super) fn enter(&mut self, container: u64, finder: &SecretFinder, held: &mut HeldLines) {
+        if self.container != container {
+            self.leave(finder, held);
+            self.container = container;
+        }
+    }
+
+    /// Takes the value of a member.
+    pub(super) fn member(&mut self, key: &[u8], value: &[u8], piece: &Piece) {
+        let is = |names: &[&[u8]]| names.iter().any(|name| key.eq_ignore_ascii_case(name));
+        if is(&[b"name", b"key", b"header"]) {
+            self.names_secret |= is_secret_name(value);
+        } else if is(&[b"value"]) {
+            self.value = Some((value.to_vec(), piece.clone()));
+        }
+    }
+
+    /// Takes an item of an array.
+    pub(super) fn item(&mut self, text: &[u8], piece: &Piece) {
+        if self.arguments.len() < ARGUMENTS_MAX && text.len() <= ARGUMENT_BYTES_MAX {
+            self.arguments.push((text.to_vec(), piece.clone()));
+        }
+    }
+
+    /// No more strings of the container come.
+    pub(super) fn leave(&mut self, finder: &SecretFinder, held: &mut HeldLines) {
+        let Self { names_secret, value, arguments, .. } = std::mem::take(self);
+        if let Some((value, piece)) = value.filter(|_| names_secret) {
+            let found = finder.member_value(&value);
+            held.replace(&piece, found.iter().map(|it| (it.range.clone(), finder.replacement(it))));
+        }
+        if arguments.iter().any(|(text, _)| text.starts_with(b"-")) {
+            as_command(&arguments, finder, held);
+        }
+    }
+}
+
+/// Searches the arguments of a command as a shell writes them.
+fn as_command(arguments: &[(Vec<u8>, Piece)], finder: &SecretFinder, held: &mut HeldLines) {
+    let mut command = Vec::new();
+    let mut places: Vec<Range<usize>> = Vec::new();
+    for (text, _) in arguments {
+        let start = command.len();
+        command.extend_from_slice(text);
+        places.push(start..command.len());
+        command.push(b' ');
+    }
+    for found in finder.search_whole(&command, 0).found {
+        for ((_, piece), place) in arguments.iter().zip(&places) {
+            let part = found.range.start.max(place.start)..found.range.end.min(place.end);
+            if part.start < part.end {
+                let part = part.start - place.start..part.end - place.start;
+                held.replace(piece, [(part, finder.replacement(&found))]);
+            }
+        }
+    }
+}
