@@ -17,7 +17,7 @@ use std::{env, fs};
 
 use serde_json::{Map, Value};
 use table::DetectTable;
-use words::Words;
+use words::PackedTexts;
 
 const FOLDER: &str = "src/profile/builtin";
 
@@ -69,8 +69,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn rust_of_words(Words { text, ends }: &Words) -> String {
-    format!("Words {{ text: Cow::Borrowed({text:?}), ends: Cow::Borrowed(&{ends:?}) }}")
+fn rust_of_words(PackedTexts { text, ends }: &PackedTexts) -> String {
+    format!("PackedTexts {{ text: Cow::Borrowed({text:?}), ends: Cow::Borrowed(&{ends:?}) }}")
 }
 
 fn rust_of_detect(table: &DetectTable) -> String {

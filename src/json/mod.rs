@@ -28,7 +28,7 @@ pub(crate) use tape::{
     Cursor, DIGITS_MAX, Doc, ENTRIES_NOTED, Kind, Tape, decimal, digits, string_end, unescaped,
 };
 pub(crate) use tree::{TREE_BYTES_MAX, duplicate_keys, parse as parse_tree};
-pub(crate) use words::Words;
+pub(crate) use words::PackedTexts;
 
 /// One JSON text, read by either parser.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ mod table;
 #[cfg(test)]
 mod write;
 
-use crate::json::{JsonRef, Words};
+use crate::json::{JsonRef, PackedTexts};
 use crate::limits::{DETECTION_BYTES_MAX, DETECTION_EVENTS_MAX, LINE_BYTES_MAX};
 use crate::stream::{Ending, Line, glued_events, parse_line};
 pub(crate) use rules::{Author, DetectRules, matches};

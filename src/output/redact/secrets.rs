@@ -92,13 +92,7 @@ impl SecretLines {
             while ends.next_if(|end| *end <= content.start).is_some() {
                 self.end_texts(false);
             }
-            let delta = deltas.binary_search_by_key(&content.start, |(start, _)| *start).ok();
-            let delta = delta.map(|at| &deltas[at]);
-            // Where the line is cut, no event shows what its last string is.
-            let delta = delta.map(|(_, text)| *text).or_else(|| {
-                let (place, text) = self.latest.filter(|_| string.is_cut && !string.is_key)?;
-                (place == string.place).then_some(text)
-            });
+            let delta = self.delta_at(&string, &deltas);
             let is_awaited = is_value && self.open.contains_key(&string.place);
             let is_repeated = delta.is_none() && self.is_repeated(line, &string);
             let is_sibling = is_value && (string.is_item || is_of_pair(line, &string));
@@ -109,20 +103,11 @@ impl SecretLines {
             let piece = Piece { line: number, content, part: 0..text.len(), is_plain: false };
             if is_sibling {
                 siblings.enter(string.container, &self.finder, &mut self.held);
-                match &string.key {
-                    Some(key) if !string.is_item => {
-                        siblings.member(&decoded(&line[key.clone()]), &text, &piece);
-                    }
-                    _ => siblings.item(&text, &piece),
-                }
+                let key = string.key.clone().filter(|_| !string.is_item);
+                siblings.take(key.map(|key| decoded(&line[key])), &text, &piece);
             }
             if let Some(delta) = delta {
-                if self.deltas.len() == DELTA_TEXTS_MAX && !self.deltas.contains_key(&delta) {
-                    self.end_texts(true);
-                }
-                self.latest = Some((string.place, delta));
-                let joined = self.deltas.entry(delta).or_default();
-                joined.push(&text, piece, &self.finder, &mut self.held);
+                self.delta(string.place, delta, &text, piece);
                 continue;
             }
             let search = if is_repeated {
@@ -143,6 +128,24 @@ impl SecretLines {
             self.end_texts(false);
         }
         self.event += items + 1;
+    }
+
+    /// The text of which a string is a delta.
+    fn delta_at(&self, string: &WrittenString, deltas: &[(usize, u64)]) -> Option<u64> {
+        let known = deltas.binary_search_by_key(&string.content.start, |(start, _)| *start);
+        known.ok().map(|at| deltas[at].1).or_else(|| {
+            // Where the line is cut, no event shows what its last string is.
+            let (place, text) = self.latest.filter(|_| string.is_cut && !string.is_key)?;
+            (place == string.place).then_some(text)
+        })
+    }
+
+    fn delta(&mut self, place: u64, of: u64, text: &[u8], piece: Piece) {
+        if self.deltas.len() == DELTA_TEXTS_MAX && !self.deltas.contains_key(&of) {
+            self.end_texts(true);
+        }
+        self.latest = Some((place, of));
+        self.deltas.entry(of).or_default().push(text, piece, &self.finder, &mut self.held);
     }
 
     /// Whether nothing is in the string, nor in the name of its value, as in a line before.

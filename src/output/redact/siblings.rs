@@ -1,6 +1,7 @@
 //! Secrets that other strings of the same object or array show: `{"name": NAME, "value": VALUE}`,
 //! and the arguments of a command.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::finder::SecretFinder;
@@ -30,8 +31,15 @@ impl Siblings {
         }
     }
 
-    /// Takes the value of a member.
-    pub(super) fn member(&mut self, key: &[u8], value: &[u8], piece: &Piece) {
+    /// Takes a string: the value of a member, or an item.
+    pub(super) fn take(&mut self, key: Option<Cow<'_, [u8]>>, text: &[u8], piece: &Piece) {
+        match key {
+            Some(key) => self.member(&key, text, piece),
+            None => self.item(text, piece),
+        }
+    }
+
+    fn member(&mut self, key: &[u8], value: &[u8], piece: &Piece) {
         let is = |names: &[&[u8]]| names.iter().any(|name| key.eq_ignore_ascii_case(name));
         if is(&[b"name", b"key", b"header"]) {
             self.names_secret |= is_secret_name(value);
@@ -40,8 +48,7 @@ impl Siblings {
         }
     }
 
-    /// Takes an item of an array.
-    pub(super) fn item(&mut self, text: &[u8], piece: &Piece) {
+    fn item(&mut self, text: &[u8], piece: &Piece) {
         if self.arguments.len() < ARGUMENTS_MAX && text.len() <= ARGUMENT_BYTES_MAX {
             self.arguments.push((text.to_vec(), piece.clone()));
         }

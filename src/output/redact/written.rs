@@ -106,12 +106,8 @@ pub(super) fn strings(line: &[u8], mut take: impl FnMut(WrittenString)) -> LineS
             b',' if too_deep == 0 => {
                 let is_outermost = around.len() == 1;
                 if let Some(top) = around.last_mut() {
-                    top.expects_key = top.is_object;
-                    if top.is_object {
-                        top.key = None;
-                    }
                     match (top.is_object, is_outermost) {
-                        (true, _) => {}
+                        (true, _) => (top.expects_key, top.key) = (true, None),
                         (false, true) => item += 1,
                         (false, false) => top.member = mixed(top.member, b","),
                     }

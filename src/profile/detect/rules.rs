@@ -5,13 +5,13 @@ use std::cell::OnceCell;
 use std::fmt;
 use std::sync::OnceLock;
 
-use super::table::{DetectTable, Test, part};
-use crate::json::{JsonRef, Words};
+use super::table::{DetectTable, DetectTest, part};
+use crate::json::{JsonRef, PackedTexts};
 use crate::profile::EventRule;
 use crate::profile::pattern::LazyRegex;
 
 static BUILT_IN: DetectTable = {
-    use Test::{Absent, Empty, Exists, Matches, NoneOf, OneOf, StartsWith};
+    use DetectTest::{Absent, Empty, Exists, Matches, NoneOf, OneOf, StartsWith};
     include!(concat!(env!("OUT_DIR"), "/detect.rs"))
 };
 
@@ -40,7 +40,7 @@ impl DetectRules {
         let table = &*self.table;
         let profiles = table.profiles.iter().map(|it| (Author::Agent(table.words.get(it.0)), it.1));
         let unread = table.unread.iter().map(|it| (Author::Unread(table.words.get(it.0)), it.1));
-        let values = Values { table, event, known: vec![OnceCell::new(); table.paths.len()] };
+        let values = FoundValues { table, event, known: vec![OnceCell::new(); table.paths.len()] };
         let mut from = 0;
         let both = profiles.chain(unread);
         both.filter(move |(_, to)| {
@@ -53,20 +53,20 @@ impl DetectRules {
         .map(|(author, _)| author)
     }
 
-    fn holds(&self, test: Test, found: Option<JsonRef<'_>>) -> bool {
+    fn holds(&self, test: DetectTest, found: Option<JsonRef<'_>>) -> bool {
         let words = &self.table.words;
         let is_among = |from: u16, to: u16| {
             let mut choices = self.table.choices[usize::from(from)..usize::from(to)].iter();
             found.is_some_and(|value| choices.any(|word| value.is(words.get(*word))))
         };
         match test {
-            Test::Exists => found.is_some(),
-            Test::Absent => found.is_none(),
-            Test::Empty(empty) => empty == found.is_none_or(JsonRef::is_empty),
-            Test::OneOf(from, to) => is_among(from, to),
-            Test::NoneOf(from, to) => !is_among(from, to),
-            Test::StartsWith(word) => found.is_some_and(|it| it.starts_with(words.get(word))),
-            Test::Matches(pattern) => found
+            DetectTest::Exists => found.is_some(),
+            DetectTest::Absent => found.is_none(),
+            DetectTest::Empty(empty) => empty == found.is_none_or(JsonRef::is_empty),
+            DetectTest::OneOf(from, to) => is_among(from, to),
+            DetectTest::NoneOf(from, to) => !is_among(from, to),
+            DetectTest::StartsWith(word) => found.is_some_and(|it| it.starts_with(words.get(word))),
+            DetectTest::Matches(pattern) => found
                 .and_then(JsonRef::as_str)
                 .is_some_and(|text| self.patterns[usize::from(pattern)].is_in(&text)),
         }
@@ -85,7 +85,7 @@ impl DetectRules {
     /// The texts with which they begin.
     pub(crate) fn beginnings(&self) -> impl Iterator<Item = &str> {
         let beginnings = self.table.tests.iter().filter_map(|(_, test)| match test {
-            Test::StartsWith(word) => Some(*word),
+            DetectTest::StartsWith(word) => Some(*word),
             _ => None,
         });
         beginnings.map(|word| self.table.words.get(word))
@@ -97,13 +97,13 @@ impl DetectRules {
 }
 
 /// The values of an event at the paths of the rules, once they are asked for.
-struct Values<'t, 'e> {
+struct FoundValues<'t, 'e> {
     table: &'t DetectTable,
     event: JsonRef<'e>,
     known: Vec<OnceCell<Option<JsonRef<'e>>>>,
 }
 
-impl<'e> Values<'_, 'e> {
+impl<'e> FoundValues<'_, 'e> {
     /// A value that is `null` counts as absent.
     fn find(&self, path: u16) -> Option<JsonRef<'e>> {
         let (table, event) = (self.table, self.event);

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::Words;
+use super::PackedTexts;
 
 /// A conjunction of tests is a group; an author writes the events that one of its groups fits.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct DetectTable {
-    pub(crate) words: Words,
+    pub(crate) words: PackedTexts,
     /// The tokens of all paths, which are words, and where each path ends there.
     pub(crate) tokens: Cow<'static, [u16]>,
     pub(crate) paths: Cow<'static, [u16]>,
@@ -16,7 +16,7 @@ pub(crate) struct DetectTable {
     /// The words that are regular expressions.
     pub(crate) patterns: Cow<'static, [u16]>,
     /// The tests of all groups, each with its path, and where each group ends there.
-    pub(crate) tests: Cow<'static, [(u16, Test)]>,
+    pub(crate) tests: Cow<'static, [(u16, DetectTest)]>,
     pub(crate) groups: Cow<'static, [u16]>,
     /// The name of each profile, and where its groups end.
     pub(crate) profiles: Cow<'static, [(u16, u16)]>,
@@ -26,7 +26,7 @@ pub(crate) struct DetectTable {
 
 /// What a value must be, from the test that fails for most events to the one that takes longest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Test {
+pub(crate) enum DetectTest {
     /// One of the choices between these places.
     OneOf(u16, u16),
     /// A text that begins with this word.

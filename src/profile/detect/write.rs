@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::table::{DetectTable, Test, part};
+use super::table::{DetectTable, DetectTest, part};
 
 /// Rules as JSON, by the name of a profile or the description of a format.
 type Rules = BTreeMap<String, Vec<Rule>>;
@@ -86,25 +86,25 @@ impl DetectTable {
         place(self.paths.len() - 1)
     }
 
-    fn tests(&mut self, written: &Value) -> Result<Vec<Test>, String> {
+    fn tests(&mut self, written: &Value) -> Result<Vec<DetectTest>, String> {
         let Value::Object(parts) = written else {
             let (from, to) = self.choices(written)?;
-            return Ok(vec![Test::OneOf(from, to)]);
+            return Ok(vec![DetectTest::OneOf(from, to)]);
         };
         let tests = parts.iter().map(|(keyword, value)| {
             Ok(match (keyword.as_str(), value) {
-                ("exists", Value::Bool(true)) => Test::Exists,
-                ("exists", Value::Bool(false)) => Test::Absent,
-                ("empty", Value::Bool(empty)) => Test::Empty(*empty),
-                ("starts_with", Value::String(text)) => Test::StartsWith(self.word(text)?),
+                ("exists", Value::Bool(true)) => DetectTest::Exists,
+                ("exists", Value::Bool(false)) => DetectTest::Absent,
+                ("empty", Value::Bool(empty)) => DetectTest::Empty(*empty),
+                ("starts_with", Value::String(text)) => DetectTest::StartsWith(self.word(text)?),
                 ("matches", Value::String(text)) => {
                     let word = self.word(text)?;
                     self.patterns.to_mut().push(word);
-                    Test::Matches(place(self.patterns.len() - 1)?)
+                    DetectTest::Matches(place(self.patterns.len() - 1)?)
                 }
                 ("not", value) => {
                     let (from, to) = self.choices(value)?;
-                    Test::NoneOf(from, to)
+                    DetectTest::NoneOf(from, to)
                 }
                 (keyword, value) => {
                     return Err(format!("a detection rule has no test {keyword}: {value}"));
