@@ -116,6 +116,11 @@ fn texts() -> Vec<(String, String)> {
         "postgres://admin:{}@db/x",
         "<password>{}</password>",
         "one line\nDB_PASSWORD={}",
+        "password:\n    {}\nb: 1",
+        "mysql -u root -p'{}' db",
+        "curl -su bob:{} https://x",
+        "\u{1b}[34;1m\"password\"\u{1b}[0m\u{1b}[1;39m:\u{1b}[0m \u{1b}[0;32m\"{}\"\u{1b}[0m\n",
+        "\u{1b}[31mDB_PASSWORD\u{1b}[0m=\u{1b}[32m{}\u{1b}[0m\n",
     ];
     let named = named.map(|form| (form.replace("{}", &value()), value()));
     let keys = keys.map(|key| (key, body[1..].to_owned()));

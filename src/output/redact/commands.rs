@@ -31,7 +31,10 @@ type SecretOption = (&'static [u8], &'static [&'static [u8]], OptionValue);
 
 const OPTIONS: &[SecretOption] = &[
     (b"-u", &[b"curl"], OptionValue::Pair),
+    (b"-su", &[b"curl"], OptionValue::Pair),
+    (b"-U", &[b"curl"], OptionValue::Pair),
     (b"--user", &[b"curl"], OptionValue::Pair),
+    (b"--proxy-user", &[b"curl"], OptionValue::Pair),
     (b"-p", &[b"mysql", b"mariadb", b"sshpass"], OptionValue::Glued),
     (
         b"-p",
@@ -80,7 +83,8 @@ fn argument(runs: &mut Runs, at: usize, behind: usize, place: OptionValue) -> Na
     let text = runs.text;
     let is_between = |it: &&u8| b" \t=\"',\\".contains(it);
     let between = text[behind..].iter().take(6).take_while(is_between).count();
-    if (between == 0) != (place == OptionValue::Glued)
+    let is_glued = text[behind..behind + between].iter().all(|it| b"\"'\\".contains(it));
+    if is_glued != (place == OptionValue::Glued)
         && behind + between < text.len()
         && place != OptionValue::Pair
     {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::borders::{Border, border};
 use super::classes::Runs;
+use super::colours::PlainText;
 use super::commands;
 use super::formats::{Body, FORMATS};
 use super::named::{Named, NamedKind, SEPARATORS, behind_separator, cut_name, is_cut_value};
@@ -60,7 +61,7 @@ const NAMED: usize = FORMATS.len();
 const COOKIE: usize = NAMED + 1;
 
 /// What begins an option of a command, a value in a table, and an entry of a `.netrc`.
-const OTHERS: &[&[u8]] = &[b"--", b"-u", b"-p", b"-a", b"-w", b"||", NETRC];
+const OTHERS: &[&[u8]] = &[b"--", b"-u", b"-su", b"-U", b"-p", b"-a", b"-w", b"||", NETRC];
 const NETRC: &[u8] = b"password ";
 
 impl SecretFinder {
@@ -128,8 +129,19 @@ impl SecretFinder {
     }
 
     /// Searches `text` from `from`; what is before it shows where words begin, and may be the name
-    /// or the prefix that a secret keeps.
+    /// or the prefix that a secret keeps. The colours of a terminal may stand between them.
     pub(super) fn search(&self, text: &[u8], from: usize) -> Search {
+        let search = self.search_plain(text, from);
+        match PlainText::of(text) {
+            None => search,
+            Some(plain) => {
+                let in_plain = self.search_plain(&plain.text, plain.place_of(from));
+                plain.joined(search, in_plain)
+            }
+        }
+    }
+
+    fn search_plain(&self, text: &[u8], from: usize) -> Search {
         let mut search = self.search_whole(text, from);
         let last = search.found.last();
         let floor = last.map_or(from, |it| it.range.end);

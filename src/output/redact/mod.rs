@@ -6,6 +6,7 @@
 
 mod borders;
 mod classes;
+mod colours;
 mod commands;
 mod content;
 mod delta_text;

@@ -78,7 +78,8 @@ fn length_in_front(text: &[u8]) -> usize {
     let next = at + mark + feed;
     let next = next + spaces(next, MARGIN_BYTES_MAX);
     let is_quote = |at: usize| text.get(at).is_some_and(|it| b"\"'`".contains(it));
-    if feed > 0 && (mark > 0 || is_quote(next)) {
+    let is_indented = next > at + mark + feed;
+    if feed > 0 && (mark > 0 || is_quote(next) || is_indented) {
         at = next;
     }
     let is_kind = text.get(at).is_some_and(|it| b"bBrRuUfF".contains(it)) && is_quote(at + 1);
