@@ -6,6 +6,8 @@
 mod table;
 #[path = "src/json/words.rs"]
 mod words;
+#[path = "src/json/words_write.rs"]
+mod words_write;
 #[path = "src/profile/detect/write.rs"]
 mod write;
 
@@ -89,10 +91,14 @@ fn rust_of_detect(table: &DetectTable) -> String {
 /// Writes a schema as a table; see `src/json/schema/table.rs`.
 #[derive(Default)]
 struct TableWriter {
-    nodes: Vec<String>,
+    /// The keywords of each.
+    nodes: Vec<Vec<String>>,
     /// The definitions and their places.
     parts: BTreeMap<String, usize>,
-    patterns: Vec<String>,
+    words: PackedTexts,
+    numbers: Vec<u16>,
+    scalars: Vec<String>,
+    patterns: Vec<u16>,
 }
 
 /// Keywords that say nothing about validity, or are read with another one.
@@ -116,10 +122,10 @@ impl TableWriter {
     fn table(document: &Value) -> Result<String, String> {
         let mut writer = Self::default();
         // The whole document is the first node; definitions may refer to each other.
-        writer.nodes.push(String::new());
+        writer.nodes.push(Vec::new());
         let definitions = document["$defs"].as_object();
         for name in definitions.into_iter().flat_map(Map::keys) {
-            writer.nodes.push(String::new());
+            writer.nodes.push(Vec::new());
             writer.parts.insert(format!("#/$defs/{name}"), writer.nodes.len() - 1);
         }
         for (name, schema) in definitions.into_iter().flatten() {
@@ -129,11 +135,21 @@ impl TableWriter {
             writer.nodes[place] = node;
         }
         writer.nodes[0] = writer.keywords(document)?;
-        let parts = writer.parts.iter().map(|(name, place)| format!("({name:?}, {place})"));
+        let mut parts = Vec::new();
+        for (name, place) in &writer.parts {
+            parts.push((writer.words.number(name)?, *place));
+        }
+        let mut ends = Vec::new();
+        for node in &writer.nodes {
+            ends.push(ends.last().unwrap_or(&0) + node.len());
+        }
         Ok(format!(
-            "crate::json::SchemaTable {{ nodes: &[{}], parts: &[{}], patterns: &{:?} }}",
-            writer.nodes.join(",\n"),
-            parts.collect::<Vec<_>>().join(", "),
+            "crate::json::SchemaTable {{ words: {}, keywords: &[{}], nodes: &{ends:?}, \
+             numbers: &{:?}, scalars: &[{}], parts: &{parts:?}, patterns: &{:?} }}",
+            rust_of_words(&writer.words),
+            writer.nodes.concat().join(",\n"),
+            writer.numbers,
+            writer.scalars.join(", "),
             writer.patterns,
         ))
     }
@@ -157,10 +173,10 @@ impl TableWriter {
         place.copied().ok_or_else(|| format!("{reference} is no definition of the document"))
     }
 
-    fn keywords(&mut self, schema: &Value) -> Result<String, String> {
+    fn keywords(&mut self, schema: &Value) -> Result<Vec<String>, String> {
         let members = match schema {
-            Value::Bool(true) => return Ok("&[]".to_owned()),
-            Value::Bool(false) => return Ok("&[crate::json::Keyword::Never]".to_owned()),
+            Value::Bool(true) => return Ok(Vec::new()),
+            Value::Bool(false) => return Ok(vec!["crate::json::Keyword::Never".to_owned()]),
             Value::Object(members) => members,
             other => return Err(format!("{other} is no schema")),
         };
@@ -175,23 +191,23 @@ impl TableWriter {
             let written = match keyword.as_str() {
                 "type" | "properties" => continue,
                 keyword if SILENT.contains(&keyword) => continue,
-                "const" => format!("Const({})", scalar(value)?),
-                "enum" => format!("Enum(&[{}])", each(value, scalar)?),
+                "const" => format!("Const({})", self.scalar(value)?),
+                "enum" => format!("Enum({})", self.choices(value)?),
                 "minLength" => format!("MinLength({})", count(value)?),
                 "minItems" => format!("MinItems({})", count(value)?),
                 "minProperties" => format!("MinProperties({})", count(value)?),
-                "minimum" => format!("Minimum({:?})", value.as_f64().ok_or("not a number")?),
+                "minimum" => format!("Minimum({})", value.as_i64().ok_or("not a whole number")?),
                 "pattern" => {
-                    format!("Pattern({})", self.pattern(value.as_str().ok_or("not a string")?))
+                    format!("Pattern({})", self.pattern(value.as_str().ok_or("not a string")?)?)
                 }
-                "required" => format!("Required(&[{}])", each(value, |it| Ok(it.to_string()))?),
+                "required" => format!("Required({})", self.required(value)?),
                 "items" => format!("Items({})", self.node(value)?),
                 "not" => format!("Not({})", self.node(value)?),
                 "$ref" => format!("Ref({})", self.part(value)?),
-                "allOf" => format!("AllOf(&[{}])", self.nodes_of(value)?),
-                "anyOf" => format!("AnyOf(&[{}])", self.nodes_of(value)?),
-                "oneOf" => format!("OneOf(&[{}])", self.nodes_of(value)?),
-                "dependentSchemas" => format!("DependentSchemas(&[{}])", self.named(value)?),
+                "allOf" => format!("AllOf({})", self.nodes_of(value)?),
+                "anyOf" => format!("AnyOf({})", self.nodes_of(value)?),
+                "oneOf" => format!("OneOf({})", self.nodes_of(value)?),
+                "dependentSchemas" => format!("DependentSchemas({})", self.named(value)?),
                 "if" => {
                     let condition = self.node(value)?;
                     let mut branch = |name: &str| -> Result<String, String> {
@@ -208,44 +224,78 @@ impl TableWriter {
         if has_members {
             keywords.push(self.members(members)?);
         }
-        let keywords: Vec<String> =
-            keywords.iter().map(|keyword| format!("crate::json::Keyword::{keyword}")).collect();
-        Ok(format!("&[{}]", keywords.join(", ")))
+        Ok(keywords.iter().map(|keyword| format!("crate::json::Keyword::{keyword}")).collect())
     }
 
     fn members(&mut self, members: &Map<String, Value>) -> Result<String, String> {
-        let named = members.get("properties").map(|it| self.named(it)).transpose()?;
+        let named = self.named(members.get("properties").unwrap_or(&Value::Object(Map::new())))?;
         let mut matching = Vec::new();
         let patterns = members.get("patternProperties").and_then(Value::as_object);
         for (pattern, schema) in patterns.into_iter().flatten() {
-            matching.push(format!("({}, {})", self.pattern(pattern), self.node(schema)?));
+            matching.extend([self.pattern(pattern)?, self.node(schema)?]);
         }
         let others = members.get("additionalProperties").filter(|it| **it != true);
         let others = others.map(|it| self.node(it)).transpose()?;
-        let (named, matching) = (named.unwrap_or_default(), matching.join(", "));
-        Ok(format!("Members {{ named: &[{named}], matching: &[{matching}], others: {others:?} }}"))
+        let matching = self.list(&matching)?;
+        Ok(format!("Members {{ named: {named}, matching: {matching}, others: {others:?} }}"))
     }
 
     fn named(&mut self, schemas: &Value) -> Result<String, String> {
         let mut named = Vec::new();
         for (name, schema) in schemas.as_object().ok_or("not an object")? {
             let node = self.node(schema).map_err(|error| format!("{name}: {error}"))?;
-            named.push(format!("({name:?}, {node})"));
+            named.extend([usize::from(self.words.number(name)?), node]);
         }
-        Ok(named.join(", "))
+        self.list(&named)
     }
 
     fn nodes_of(&mut self, schemas: &Value) -> Result<String, String> {
         let mut nodes = Vec::new();
         for schema in schemas.as_array().ok_or("not an array")? {
-            nodes.push(self.node(schema)?.to_string());
+            nodes.push(self.node(schema)?);
         }
-        Ok(nodes.join(", "))
+        self.list(&nodes)
     }
 
-    fn pattern(&mut self, pattern: &str) -> usize {
-        self.patterns.push(pattern.to_owned());
-        self.patterns.len() - 1
+    fn required(&mut self, names: &Value) -> Result<String, String> {
+        let mut words = Vec::new();
+        for name in names.as_array().ok_or("not an array")? {
+            words.push(self.words.number(name.as_str().ok_or("not a string")?)?.into());
+        }
+        self.list(&words)
+    }
+
+    fn choices(&mut self, values: &Value) -> Result<String, String> {
+        let from = self.scalars.len();
+        for value in values.as_array().ok_or("not an array")? {
+            let scalar = self.scalar(value)?;
+            self.scalars.push(scalar);
+        }
+        Ok(format!("crate::json::List({from}, {})", self.scalars.len()))
+    }
+
+    fn scalar(&mut self, value: &Value) -> Result<String, String> {
+        let written = match value {
+            Value::Null => "Null".to_owned(),
+            Value::Bool(value) => format!("Bool({value})"),
+            Value::String(text) => format!("Text({})", self.words.number(text)?),
+            other => return Err(format!("the evaluator does not compare with {other}")),
+        };
+        Ok(format!("crate::json::Scalar::{written}"))
+    }
+
+    /// Adds numbers, and returns from where to where they are.
+    fn list(&mut self, numbers: &[usize]) -> Result<String, String> {
+        let from = self.numbers.len();
+        for number in numbers {
+            self.numbers.push(u16::try_from(*number).map_err(|error| error.to_string())?);
+        }
+        Ok(format!("crate::json::List({from}, {})", self.numbers.len()))
+    }
+
+    fn pattern(&mut self, pattern: &str) -> Result<usize, String> {
+        self.patterns.push(self.words.number(pattern)?);
+        Ok(self.patterns.len() - 1)
     }
 }
 
@@ -257,24 +307,6 @@ fn types_of(value: &Value) -> Result<u8, String> {
         let bit = TYPES.iter().position(|known| name == known);
         bit.map(|bit| bits | 1 << bit).ok_or_else(|| format!("{name} is no type"))
     })
-}
-
-fn scalar(value: &Value) -> Result<String, String> {
-    let written = match value {
-        Value::Null => "Null".to_owned(),
-        Value::Bool(value) => format!("Bool({value})"),
-        Value::String(text) => format!("Text({text:?})"),
-        other => return Err(format!("the evaluator does not compare with {other}")),
-    };
-    Ok(format!("crate::json::Scalar::{written}"))
-}
-
-fn each(
-    values: &Value,
-    write: impl Fn(&Value) -> Result<String, String>,
-) -> Result<String, String> {
-    let values = values.as_array().ok_or("not an array")?;
-    Ok(values.iter().map(write).collect::<Result<Vec<_>, _>>()?.join(", "))
 }
 
 fn count(value: &Value) -> Result<u64, String> {

@@ -12,6 +12,8 @@ mod surrogates;
 mod tape;
 mod tree;
 mod words;
+#[cfg(test)]
+mod words_write;
 
 use serde_json::Value;
 
@@ -22,7 +24,7 @@ pub(crate) use json_ref::JsonRef;
 #[cfg(feature = "cli")]
 pub(crate) use locate::member;
 pub(crate) use locate::{members, places};
-pub(crate) use schema::{DescribedMembers, Keyword, Scalar, Schema, SchemaTable, Violation};
+pub(crate) use schema::{DescribedMembers, Keyword, List, Scalar, Schema, SchemaTable, Violation};
 pub(crate) use surrogates::{LoneHalves, REPLACEMENT, Repaired, repaired};
 pub(crate) use tape::{
     Cursor, DIGITS_MAX, Doc, ENTRIES_NOTED, Kind, Tape, decimal, digits, string_end, unescaped,

@@ -22,7 +22,7 @@ use crate::rules::escape::{clipped, shown, visible};
 pub(crate) use members::DescribedMembers;
 use on_tape::TapeJson;
 use table::CompiledTable;
-pub(crate) use table::{Keyword, Scalar, SchemaTable};
+pub(crate) use table::{Keyword, List, Scalar, SchemaTable};
 
 /// The URI of a document in its registry. It is never fetched: there is no retriever. With this
 /// scheme, which means "no URI", the validator does not compute a URI for each keyword, and a

@@ -1,6 +1,8 @@
 //! The built-in profiles: one folder of `src/profile/builtin` each. `build.rs` lists them.
 
-use crate::json::{Schema, SchemaTable};
+use std::borrow::Cow;
+
+use crate::json::{PackedTexts, Schema, SchemaTable};
 
 /// The profile of a stream without events, if none is named.
 pub(crate) const DEFAULT: &str = "cursor";

@@ -1,9 +1,8 @@
 //! The conditions of a profile on the values of an event.
 
-use std::collections::BTreeMap;
+mod read;
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::path::{Finder, Path, Scope};
@@ -22,18 +21,8 @@ impl From<OneOrMany<AllOf>> for Conditions {
 }
 
 /// A conjunction; an empty one always holds.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(from = "BTreeMap<Path, Test>")]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct AllOf(Vec<(Path, Test)>);
-
-impl From<BTreeMap<Path, Test>> for AllOf {
-    fn from(tests: BTreeMap<Path, Test>) -> Self {
-        let mut tests: Vec<_> = tests.into_iter().collect();
-        // A pattern is compiled when it is first needed: where another test fails, it never is.
-        tests.sort_by_key(|(_, test)| test.has_pattern());
-        Self(tests)
-    }
-}
 
 impl Default for Conditions {
     /// Conditions that always hold.
@@ -93,8 +82,7 @@ pub(crate) enum KnownValue {
 }
 
 /// A condition on one value.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(try_from = "Value")]
+#[derive(Debug, Clone, PartialEq)]
 enum Test {
     /// `["a", "b"]`: equal to one of them.
     In(Vec<Value>),
@@ -102,18 +90,6 @@ enum Test {
     All(Box<ValueTest>),
     /// `"a"`: equal to it.
     Equals(Value),
-}
-
-impl TryFrom<Value> for Test {
-    type Error = serde_json::Error;
-
-    fn try_from(written: Value) -> Result<Self, Self::Error> {
-        Ok(match written {
-            Value::Array(values) => Self::In(values),
-            Value::Object(_) => Self::All(serde_json::from_value(written)?),
-            value => Self::Equals(value),
-        })
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -130,22 +106,10 @@ struct ValueTest {
 }
 
 /// A value without brackets, or an array.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(try_from = "Value", bound = "T: DeserializeOwned")]
+#[derive(Debug, Clone, PartialEq)]
 enum OneOrMany<T> {
     Many(Vec<T>),
     One(T),
-}
-
-impl<T: DeserializeOwned> TryFrom<Value> for OneOrMany<T> {
-    type Error = serde_json::Error;
-
-    fn try_from(written: Value) -> Result<Self, Self::Error> {
-        Ok(match written {
-            Value::Array(_) => Self::Many(serde_json::from_value(written)?),
-            value => Self::One(serde_json::from_value(value)?),
-        })
-    }
 }
 
 impl<T> From<OneOrMany<T>> for Vec<T> {

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::Deserialize;
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer};
 use smallvec::SmallVec;
 
 use crate::json::JsonRef;
@@ -15,8 +16,7 @@ pub(crate) use super::condition::{Conditions, KnownValue};
 /// in `suffix` and is longer, the smallest in byte order if there are several; `*` alone matches
 /// any member. A path that begins with `^` starts at the event, even where others start at an
 /// element of an array in it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Path {
     from_event: bool,
     /// Most paths need no more room; a profile has hundreds, which are read at every start.
@@ -43,13 +43,34 @@ enum Token {
     Suffix(String),
 }
 
-impl TryFrom<String> for Path {
+impl<'de> Deserialize<'de> for Path {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_str(PathVisitor)
+    }
+}
+
+/// Reads a path without a copy of its text.
+struct PathVisitor;
+
+impl Visitor<'_> for PathVisitor {
+    type Value = Path;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a string")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Path, E> {
+        Path::try_from(text).map_err(E::custom)
+    }
+}
+
+impl TryFrom<&str> for Path {
     type Error = String;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: &str) -> Result<Self, String> {
         let (from_event, pointer) = match text.strip_prefix('^') {
             Some(pointer) => (true, pointer),
-            None => (false, text.as_str()),
+            None => (false, text),
         };
         if !pointer.is_empty() && !pointer.starts_with('/') {
             return Err(format!("a path begins with a slash: {text}"));

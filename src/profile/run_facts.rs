@@ -104,8 +104,8 @@ impl TryFrom<String> for Term {
 
     fn try_from(text: String) -> Result<Self, String> {
         let (path, is_subtracted) = match text.strip_prefix('-') {
-            Some(path) => (path.to_owned(), true),
-            None => (text, false),
+            Some(path) => (path, true),
+            None => (text.as_str(), false),
         };
         Ok(Self { path: Path::try_from(path)?, is_subtracted })
     }
@@ -133,7 +133,7 @@ impl TryFrom<String> for ReasonSource {
 
     fn try_from(text: String) -> Result<Self, String> {
         if text.starts_with('/') {
-            return Ok(Self::At(Path::try_from(text)?));
+            return Ok(Self::At(Path::try_from(text.as_str())?));
         }
         Reason::named(&text).map(Self::This).map_err(|error| error.to_string())
     }

@@ -77,10 +77,10 @@ impl TryFrom<&str> for ValuePath {
             return Err(format!("in a path, write ~ as ~0, and / in a key as ~1: {text}"));
         }
         let (path, inner) = match text.split_once("#/") {
-            Some((path, inner)) => (path, Some(Path::try_from(format!("/{inner}"))?)),
+            Some((path, inner)) => (path, Some(Path::try_from(format!("/{inner}").as_str())?)),
             None => (text, None),
         };
-        Ok(Self { path: Path::try_from(path.to_owned())?, inner })
+        Ok(Self { path: Path::try_from(path)?, inner })
     }
 }
 

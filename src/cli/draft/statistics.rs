@@ -352,7 +352,7 @@ mod tests {
     use crate::limits::DRAFT_PATHS_MAX;
 
     fn tag() -> Vec<Path> {
-        ["/t", "/s"].map(|path| Path::try_from(path.to_owned()).unwrap()).into()
+        ["/t", "/s"].map(|path| Path::try_from(path).unwrap()).into()
     }
 
     #[test]

@@ -119,7 +119,7 @@ impl<'t> TagSearch<'t> {
     /// The next part of the tag and the evidence for it, if there is one.
     pub(super) fn choice(&self) -> Option<(Path, String)> {
         let (path, evidence) = if self.tag.is_empty() { self.first()? } else { self.further()? };
-        Some((Path::try_from(path).ok()?, evidence))
+        Some((Path::try_from(path.as_str()).ok()?, evidence))
     }
 
     /// What most events have, with several values.
@@ -207,14 +207,14 @@ mod tests {
             json!({"type": "b", "step": "x", "id": "3", "run": "r"}),
         ];
         assert_eq!(choice(&[], &events).as_deref(), Some("/type"));
-        let tag = Path::try_from("/type".to_owned()).unwrap();
+        let tag = Path::try_from("/type").unwrap();
         assert_eq!(choice(&[tag], &events).as_deref(), Some("/step"));
         assert_eq!(choice(&[], &events[..1]), None);
     }
 
     #[test]
     fn the_paths_of_all_groups_together_are_bounded() {
-        let tag = [Path::try_from("/type".to_owned()).unwrap()];
+        let tag = [Path::try_from("/type").unwrap()];
         let mut search = TagSearch::new(&tag);
         for number in 0..20 {
             let members = (0..500).map(|member| (format!("m{member}"), json!("x")));

@@ -36,21 +36,9 @@ impl DetectTable {
                     self.group(&group).map_err(|error| format!("{author}: {error}"))?;
                 }
             }
-            authors.push((self.word(&author)?, place(self.groups.len())?));
+            authors.push((self.words.number(&author)?, place(self.groups.len())?));
         }
         Ok(authors)
-    }
-
-    /// The number of a text, which is added if it is new.
-    fn word(&mut self, text: &str) -> Result<u16, String> {
-        let count = place(self.words.ends.len())?;
-        if let Some(known) = (0..count).find(|word| self.words.get(*word) == text) {
-            return Ok(known);
-        }
-        self.words.text.to_mut().push_str(text);
-        let end = u32::try_from(self.words.text.len()).map_err(|_| "too much text")?;
-        self.words.ends.to_mut().push(end);
-        Ok(count)
     }
 
     fn group(&mut self, tests: &Value) -> Result<(), String> {
@@ -71,7 +59,7 @@ impl DetectTable {
         let tokens = path.strip_prefix('/').filter(|tokens| !tokens.contains(['*', '~']));
         let tokens = tokens.ok_or_else(|| format!("a detection rule has no path {path}"))?;
         let tokens: Result<Vec<u16>, String> =
-            tokens.split('/').map(|token| self.word(token)).collect();
+            tokens.split('/').map(|token| self.words.number(token)).collect();
         let tokens = tokens?;
         let known = (0..self.paths.len()).find(|path| {
             let path = u16::try_from(*path).unwrap_or(u16::MAX);
@@ -96,9 +84,11 @@ impl DetectTable {
                 ("exists", Value::Bool(true)) => DetectTest::Exists,
                 ("exists", Value::Bool(false)) => DetectTest::Absent,
                 ("empty", Value::Bool(empty)) => DetectTest::Empty(*empty),
-                ("starts_with", Value::String(text)) => DetectTest::StartsWith(self.word(text)?),
+                ("starts_with", Value::String(text)) => {
+                    DetectTest::StartsWith(self.words.number(text)?)
+                }
                 ("matches", Value::String(text)) => {
-                    let word = self.word(text)?;
+                    let word = self.words.number(text)?;
                     self.patterns.to_mut().push(word);
                     DetectTest::Matches(place(self.patterns.len() - 1)?)
                 }
@@ -119,7 +109,7 @@ impl DetectTable {
         for value in values.as_array().map_or(std::slice::from_ref(values), Vec::as_slice) {
             let text = value.as_str();
             let text = text.ok_or_else(|| format!("a detection rule has no value {value}"))?;
-            let word = self.word(text)?;
+            let word = self.words.number(text)?;
             self.choices.to_mut().push(word);
         }
         Ok((from, place(self.choices.len())?))
