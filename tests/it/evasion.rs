@@ -138,6 +138,7 @@ fn a_forbidden_file_is_forbidden_in_every_spelling() {
         (unix, "/home/dev/App/.GitHub/x"),
         (unix, ".github./x"),
         (unix, ".github\\x"),
+        (unix, ".github"),
         ("/home//dev/app/", "/home/dev/app/.github/x"),
         ("C:\\dev\\app", "C:\\dev\\app\\.github\\x"),
         ("C:\\dev\\app", "c:/Dev/app/.github/x"),
@@ -196,4 +197,31 @@ fn a_call_that_changes_very_many_files_is_judged() {
         assert_eq!(found(Some(at)), [Rule::ExpectationFailed], "{at}");
     }
     assert_eq!(found(None), []);
+}
+
+/// Goal: what a profile shows of a command is not taken for all of it.
+/// Method: forbidden words in a list of words, and in the second of two commands.
+#[test]
+fn the_other_words_of_a_command_are_searched() {
+    let forbidden = of_kind("command", |it| {
+        (it.matches, it.at_most) = (Some("git push".to_owned()), Some(0));
+    });
+    let of = |fixture: &str, from: &str, to: &str| {
+        let path = format!("{}/fixtures/agents/{fixture}", env!("CARGO_MANIFEST_DIR"));
+        let stream = std::fs::read_to_string(path).unwrap();
+        assert!(stream.contains(from), "{fixture}");
+        checked(&[], &forbidden, stream.replace(from, to).as_bytes()).1
+    };
+    let (file, list) = ("codex-old/with-task-complete.ndjson", r#"["bash","-lc","ls"]"#);
+    assert_eq!(of(file, list, list), []);
+    for words in [r#"["git","push","origin"]"#, r#"["bash","-l","-c","git push"]"#] {
+        assert_eq!(of(file, list, words), [Rule::ExpectationUnobservable], "{words}");
+    }
+    assert_eq!(of(file, list, r#"["bash","-lc","git push"]"#), [Rule::ExpectationFailed]);
+    let claude = |command: &str, about: &str| {
+        let input = json!({"command": command, "description": about});
+        rules(&forbidden, &claude("/w", &[("Bash", input)]))
+    };
+    assert_eq!(claude("ls", "no git push"), []);
+    assert_eq!(claude("git push", "send it"), [Rule::ExpectationFailed]);
 }

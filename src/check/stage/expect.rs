@@ -9,7 +9,6 @@ mod writes;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::actions::Action;
 use crate::check::answer::Answer;
 use crate::check::{CallChange, CallUpdate, Event, Expectation};
 use crate::error::Error;
@@ -70,11 +69,11 @@ impl Expected {
     }
 
     /// What a half of a call answers to the question about its text, if it shows any.
-    fn judge(&self, action: &Action, directory: Option<&str>) -> Option<Truth> {
+    fn judge(&self, update: &CallUpdate<'_>, directory: Option<&str>) -> Option<Truth> {
         match &self.pattern {
             Question::Answer(_) => None,
-            Question::Calls(pattern) => pattern.judge(action),
-            Question::Writes(pattern) => pattern.judge(action, directory),
+            Question::Calls(pattern) => pattern.judge(update),
+            Question::Writes(pattern) => pattern.judge(&update.action, directory),
         }
     }
 }
@@ -174,7 +173,7 @@ impl<'c> ExpectCheck<'c> {
             SeenCall::new(update.number, line)
         });
         let expected = self.expected.iter().map(|(expected, _)| *expected);
-        call.observe(&update.action, self.directory.as_deref(), expected);
+        call.observe(update, self.directory.as_deref(), expected);
         if let CallChange::Completed(outcome) = update.change {
             call.outcome = Some(outcome);
             self.end(call);

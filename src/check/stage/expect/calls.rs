@@ -1,11 +1,14 @@
 //! How many calls of a sort there are, and how the last of them ended.
 
+use serde_json::Value;
+
 use super::compiled;
 use super::seen_call::SeenCall;
 use super::truth::{Tally, Truth};
 use super::verdict::{Answered, Context};
 use crate::check::ExpectedCalls;
-use crate::check::stage::actions::Action;
+use crate::check::updates::CallUpdate;
+use crate::profile::ActionKind;
 use crate::profile::pattern::LazyRegex;
 use crate::rules::escape::shown;
 
@@ -32,6 +35,15 @@ impl Default for CallTally {
     }
 }
 
+/// Whether a pattern is in a list of words or commands.
+fn is_in_list(pattern: &LazyRegex, arguments: &Value) -> bool {
+    let lists = arguments.as_object().into_iter().flat_map(|members| members.values());
+    lists.chain([arguments]).filter_map(Value::as_array).any(|items| {
+        let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+        pattern.is_in(&words.join(" ")) || words.iter().any(|word| pattern.is_in(word))
+    })
+}
+
 impl CallPattern {
     /// # Errors
     ///
@@ -41,10 +53,19 @@ impl CallPattern {
         Ok(Self { calls, matches })
     }
 
-    /// Whether the detail matches, if this half of a call has one and a pattern is set.
-    pub(super) fn judge(&self, action: &Action) -> Option<Truth> {
+    /// Whether the detail matches, if this half of a call has one and a pattern is set. The detail
+    /// of a command may be one of several, or a part of a list of words: if the list matches, it
+    /// is unclear.
+    pub(super) fn judge(&self, update: &CallUpdate<'_>) -> Option<Truth> {
+        let action = &update.action;
         let pattern = self.matches.as_ref().filter(|_| action.shows_detail)?;
-        Some(pattern.is_in(&action.detail).into())
+        if pattern.is_in(&action.detail) {
+            return Some(Truth::Yes);
+        }
+        let is_command = action.kind == ActionKind::Command;
+        let arguments = if is_command { update.arguments() } else { None };
+        let is_in_list = arguments.is_some_and(|arguments| is_in_list(pattern, &arguments));
+        Some(if is_in_list { Truth::Unknown } else { Truth::No })
     }
 
     /// Whether this call is expected; `shown` says whether its detail matches.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Expected;
 use super::truth::Truth;
-use crate::check::stage::actions::Action;
+use crate::check::updates::CallUpdate;
 use crate::profile::{ActionKind, CallOutcome};
 
 /// A call that is open, or has ended.
@@ -32,13 +32,14 @@ impl SeenCall {
     /// Observes what a half of it shows, in an agent's directory.
     pub(super) fn observe<'e>(
         &mut self,
-        action: &Action,
+        update: &CallUpdate<'_>,
         directory: Option<&str>,
         expected: impl Iterator<Item = &'e Expected>,
     ) {
+        let action = &update.action;
         self.kind = action.is_kind_known.then_some(action.kind);
         self.tool = Arc::clone(&action.tool);
-        let shown = expected.map(|expected| expected.judge(action, directory));
+        let shown = expected.map(|expected| expected.judge(update, directory));
         let known = std::mem::take(&mut self.shown).into_iter().chain(std::iter::repeat(None));
         self.shown = shown.zip(known).map(|(now, known)| now.max(known)).collect();
     }

@@ -38,6 +38,12 @@ impl WritePattern {
         }
     }
 
+    /// Whether a glob matches a file, or all that is in a directory that is forbidden.
+    fn matches(&self, file: &str) -> bool {
+        let is_around = || !self.is_within && self.globs.match_path(&format!("{file}/-"));
+        self.globs.match_path(file) || is_around()
+    }
+
     fn forbids(&self, file: &str, directory: Option<&str>) -> Truth {
         let resolved = if self.is_within {
             resolved(file, directory)
@@ -45,12 +51,12 @@ impl WritePattern {
             resolved(&folded(file), directory.map(folded).as_deref())
         };
         match resolved {
-            ResolvedPath::Known(file) => (self.globs.match_path(&file) != self.is_within).into(),
+            ResolvedPath::Known(file) => (self.matches(&file) != self.is_within).into(),
             ResolvedPath::Unclear(file) => {
                 let mut tails = file.match_indices('/').map(|(at, _)| &file[at + 1..]);
                 match () {
-                    () if self.globs.match_path(&file) => (!self.is_within).into(),
-                    () if tails.any(|tail| self.globs.match_path(tail)) => Truth::Unknown,
+                    () if self.matches(&file) => (!self.is_within).into(),
+                    () if tails.any(|tail| self.matches(tail)) => Truth::Unknown,
                     () => self.is_within.into(),
                 }
             }
