@@ -219,7 +219,7 @@ impl fmt::Display for Note {
                  ndjson-check run the command",
             ),
             Self::ErrorsSurvived { count } => {
-                write!(out, "the run continued after {}", counted(*count, "error"))
+                write!(out, "the run succeeded after {}", counted(*count, "error"))
             }
             Self::ExitStatusMeaning(meaning) => write!(out, "the exit status means: {meaning}"),
             Self::Lingered { was_stopped: true } => {

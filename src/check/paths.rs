@@ -34,15 +34,30 @@ pub(crate) fn below(path: &str, directory: &str) -> Option<String> {
     (!directory.is_empty() && !below.is_empty()).then(|| below.to_owned())
 }
 
-/// A path as file systems compare it that ignore the case of letters, and a dot or a space at the
-/// end of a name.
+/// A path as file systems compare it that ignore the case of letters, a dot or a space at the end
+/// of a name, the name of a stream in the file behind a colon, and characters without a width.
 pub(crate) fn folded(path: &str) -> String {
-    let path = normal(path).to_lowercase();
-    let parts = path.split('/').map(|part| match part.trim_end_matches(['.', ' ']) {
-        "" => part,
-        trimmed => trimmed,
+    let path = normal(path).replace(is_ignorable, "").to_lowercase();
+    // A path that begins with a drive and has no root is relative to a directory of the drive.
+    let (drive, path) = match path.get(..2) {
+        Some(drive) if has_drive(&path) && path[2..].starts_with('/') => (drive, &path[2..]),
+        Some(_) if has_drive(&path) => ("", &path[2..]),
+        _ => ("", &*path),
+    };
+    let parts = path.split('/').map(|part| {
+        let stream = part.split_once(':').filter(|(_, stream)| !stream.is_empty());
+        match stream.map_or(part, |(name, _)| name).trim_end_matches(['.', ' ']) {
+            "" => part,
+            trimmed => trimmed,
+        }
     });
-    parts.collect::<Vec<_>>().join("/")
+    format!("{drive}{}", parts.collect::<Vec<_>>().join("/"))
+}
+
+/// Whether a file system of macOS leaves it out when it compares names.
+fn is_ignorable(letter: char) -> bool {
+    matches!(letter, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
+        || matches!(letter, '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
 /// Whether it is relative to the directory in which the agent works.
@@ -140,5 +155,17 @@ mod tests {
     fn letter_case_and_a_last_dot_are_folded() {
         assert_eq!(folded("A/.GitHub./X .yml"), "a/.github/x .yml");
         assert_eq!(folded("..\\X. "), "../x");
+    }
+
+    #[test]
+    fn what_some_file_systems_leave_out_is_folded() {
+        let spellings =
+            [".git\u{200d}hub/x", ".github::$INDEX_ALLOCATION/x", ".github:x", "C:.github/x"];
+        for path in spellings {
+            assert!(folded(path).starts_with(".github"), "{path}");
+        }
+        assert_eq!(folded("Cargo.lock::$DATA"), "cargo.lock");
+        assert_eq!(folded("C:\\App\\x"), "c:/app/x");
+        assert_eq!(folded("file:///app/x"), "file:/app/x");
     }
 }

@@ -40,7 +40,8 @@ pub(crate) struct ActionRule {
     #[serde(default)]
     suffix: Vec<Template>,
     /// The files of a call that writes or deletes several.
-    files: Option<FilesAt>,
+    #[serde(default)]
+    files: Vec<FilesAt>,
     /// Whether agents repeat the call to wait for something.
     #[serde(default)]
     pub polls: bool,
@@ -167,9 +168,12 @@ impl ActionRule {
 
     /// The files that the call writes or deletes, if it may be several.
     pub(crate) fn files(&self, call: Scope<'_>) -> Vec<String> {
-        let Some(FilesAt { of, value }) = &self.files else { return Vec::new() };
-        let path = |scope| value.find(scope)?.scalar_text();
-        of.objects(call.object).filter_map(path).map(Cow::into_owned).collect()
+        let mut files = Vec::new();
+        for FilesAt { of, value } in &self.files {
+            let path = |scope| value.find(scope)?.scalar_text();
+            files.extend(of.objects(call.object).filter_map(path).map(Cow::into_owned));
+        }
+        files
     }
 
     pub(crate) fn may_have_suffix(&self) -> bool {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{ActionRules, CallDuration, EventRule, Objects, ResultRule};
-use crate::json::JsonRef;
+use crate::json::{JsonRef, parse_tree};
 use crate::profile::path::{Conditions, Finder, Path, Scope};
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -63,8 +63,10 @@ impl CallRules {
         } else {
             self.input.iter().find_map(|rule| rule.find(half))?
         };
-        let parsed = input.as_str().and_then(|text| serde_json::from_str(text).ok());
-        Some(parsed.filter(Value::is_object).unwrap_or(input))
+        // A string with two members of one name stays what it is: readers differ in which counts.
+        let parsed = input.as_str().and_then(|text| parse_tree(text, 1).ok());
+        let object = parsed.filter(|(value, twice)| value.is_object() && twice.is_empty());
+        Some(object.map_or(input, |(value, _)| value))
     }
 
     /// The exit status of the command, if this half of the call shows it.

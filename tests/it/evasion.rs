@@ -30,7 +30,11 @@ fn commands(checker: &mut Checker, bytes: &[u8]) -> BTreeSet<String> {
     details.1
 }
 
-fn checked(flags: &[&str], expectation: &Expectation, bytes: &[u8]) -> (StreamSummary, Vec<Rule>) {
+pub(crate) fn checked(
+    flags: &[&str],
+    expectation: &Expectation,
+    bytes: &[u8],
+) -> (StreamSummary, Vec<Rule>) {
     let built = builder(flags.iter().copied()).expect(PLACE, expectation.clone()).build();
     let (summary, found) = check(&mut built.unwrap(), bytes);
     let of_expectation = |it: &&Diagnostic| it.rule.name().starts_with("expectation-");
@@ -46,7 +50,8 @@ fn with_another_command(stream: &str, command: &str, other: &str) -> Option<Stri
     };
     let changed = stream.replace(&nested(command), &nested(other));
     let changed = changed.replace(&written(command), &written(other));
-    (command.len() > 1 && changed != stream).then_some(changed)
+    // Two characters: `{}`, the arguments of a call without a command.
+    (command.len() > 2 && changed != stream).then_some(changed)
 }
 
 /// Goal: a command is judged as a whole, however long it is and whichever half of a call shows it.
@@ -93,7 +98,7 @@ fn a_long_command_is_judged_as_a_whole() {
 }
 
 /// A successful run of Claude that makes these calls, each a tool and its input.
-fn claude(directory: &str, calls: &[(&str, Value)]) -> String {
+pub(crate) fn claude(directory: &str, calls: &[(&str, Value)]) -> String {
     let line = |event: Value| format!("{event}\n");
     let mut stream = line(json!({"type": "system", "subtype": "init", "cwd": directory,
         "session_id": "s", "model": "m", "tools": [], "permissionMode": "default"}));

@@ -22,6 +22,7 @@ mod drift;
 mod durations;
 mod engines;
 mod evasion;
+mod evasion_in_events;
 mod events;
 mod extends;
 mod facts;

@@ -167,7 +167,12 @@ impl<'p> ActionTable<'p> {
         if rule.kind.changes_files() {
             let named = object.map(|object| rule.files(object)).unwrap_or_default();
             if !named.is_empty() {
-                files = named.iter().map(|file| self.relative(file).into_owned()).collect();
+                files.clear();
+                for file in named.iter().map(|file| self.relative(file)) {
+                    if !files.iter().any(|known| *known == file) {
+                        files.push(file.into_owned());
+                    }
+                }
                 shows_files = true;
             } else if rule.path && !detail.is_empty() {
                 files = vec![detail.to_string()];

@@ -147,7 +147,7 @@ impl<'c> ExpectCheck<'c> {
             return;
         }
         let directory = facts.rare.as_ref().and_then(|rare| rare.directory.as_deref());
-        if let Some(directory) = directory {
+        if let Some(directory) = directory.filter(|directory| !directory.is_empty()) {
             self.directory = Some(directory.to_owned());
         }
         if let Some(answer) = &mut self.answer {

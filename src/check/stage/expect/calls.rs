@@ -35,13 +35,31 @@ impl Default for CallTally {
     }
 }
 
-/// Whether a pattern is in a list of words or commands.
-fn is_in_list(pattern: &LazyRegex, arguments: &Value) -> bool {
-    let lists = arguments.as_object().into_iter().flat_map(|members| members.values());
-    lists.chain([arguments]).filter_map(Value::as_array).any(|items| {
-        let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
-        pattern.is_in(&words.join(" ")) || words.iter().any(|word| pattern.is_in(word))
-    })
+/// Whether a pattern is in one of these arguments, or in the words of a list of them.
+fn is_in_any(pattern: &LazyRegex, arguments: &Value) -> bool {
+    match arguments {
+        Value::String(text) => pattern.is_in(text),
+        Value::Array(items) => {
+            let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+            pattern.is_in(&words.join(" ")) || items.iter().any(|item| is_in_any(pattern, item))
+        }
+        Value::Object(members) => members.values().any(|member| is_in_any(pattern, member)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Whether arguments show a pattern outside of the detail of a command. Of an object only lists
+/// count: they have further words or commands, and texts beside the command only describe it.
+fn is_in_rest(pattern: &LazyRegex, arguments: &Value) -> bool {
+    match arguments {
+        Value::Object(members) => {
+            let mut lists = members.values().filter(|member| member.is_array());
+            lists.any(|list| is_in_any(pattern, list))
+        }
+        // An object in a string that cannot be read: another reader may find more in it.
+        Value::String(text) => text.trim_start().starts_with('{'),
+        _ => is_in_any(pattern, arguments),
+    }
 }
 
 impl CallPattern {
@@ -53,19 +71,23 @@ impl CallPattern {
         Ok(Self { calls, matches })
     }
 
-    /// Whether the detail matches, if this half of a call has one and a pattern is set. The detail
-    /// of a command may be one of several, or a part of a list of words: if the list matches, it
-    /// is unclear.
+    /// Whether the detail matches, if this half of a call has one and a pattern is set. It is
+    /// unclear for a call that has more to search than its detail: a command with further words,
+    /// or a tool that the profile does not know.
     pub(super) fn judge(&self, update: &CallUpdate<'_>) -> Option<Truth> {
         let action = &update.action;
         let pattern = self.matches.as_ref().filter(|_| action.shows_detail)?;
         if pattern.is_in(&action.detail) {
             return Some(Truth::Yes);
         }
-        let is_command = action.kind == ActionKind::Command;
-        let arguments = if is_command { update.arguments() } else { None };
-        let is_in_list = arguments.is_some_and(|arguments| is_in_list(pattern, &arguments));
-        Some(if is_in_list { Truth::Unknown } else { Truth::No })
+        let is_unclear = match action.kind {
+            ActionKind::Command => {
+                update.arguments().is_some_and(|arguments| is_in_rest(pattern, &arguments))
+            }
+            _ if action.is_kind_known => false,
+            _ => update.arguments().is_none_or(|all| is_in_any(pattern, &all)),
+        };
+        Some(if is_unclear { Truth::Unknown } else { Truth::No })
     }
 
     /// Whether this call is expected; `shown` says whether its detail matches.
