@@ -229,9 +229,9 @@ fn nothing_planted_in_a_string_is_left() {
         contentType conversation_id currentValue event finishReason id jsonrpc kind \
         messageId message_type method model modelId model_id name payload_type permissionMode \
         permission_mode protocolVersion qwen_code_version role sessionID sessionId \
-        sessionUpdate session_id status stopReason subtype taskId task_id thread_id tool \
-        tool_id toolCallId toolId toolName timestamp tool_call_id tool_name tool_use_id \
-        ts type version";
+        sessionUpdate session_id status stopReason subtype taskId task_id terminal_reason \
+        thread_id tool tool_id toolCallId toolId toolName timestamp tool_call_id tool_name \
+        tool_use_id ts type version";
     left.retain(|key, _| !names.split_whitespace().any(|name| name == key));
     assert!(left.is_empty() && gone > 3_000, "{gone}: {left:#?}");
 }

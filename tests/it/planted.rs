@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use ndjson_check::{Checker, Observer, ProducerExit, Redactor, StreamStart};
-use serde_json::Value;
+use ndjson_check::{Checker, Event, EventKind, Observer, ProducerExit, Redactor, StreamStart};
+use serde_json::{Value, json};
 
 use crate::streams::{cases, checker, files, program, root};
 
@@ -136,6 +136,40 @@ fn set(event: &mut Value, place: &str, change: impl FnOnce(&str) -> String) {
     }
 }
 
+/// The events that have a whole message, or the end of a call.
+struct WholeEvents<'e> {
+    events: &'e [Value],
+    numbers: BTreeSet<usize>,
+}
+
+impl Observer for WholeEvents<'_> {
+    fn events(&mut self, events: &[Event<'_>]) {
+        for event in events {
+            let Some(line) = event.at.line else { continue };
+            let number = usize::try_from(line - 1).unwrap();
+            let is_whole = match &event.kind {
+                EventKind::Text(segment) => {
+                    let text = Value::from(&*segment.start).to_string();
+                    self.events[number].to_string().contains(&text)
+                }
+                EventKind::CallCompleted(_) => true,
+                _ => false,
+            };
+            self.numbers.extend(is_whole.then_some(number));
+        }
+    }
+}
+
+fn whole_events(checker: &mut Checker, events: &[Value]) -> BTreeSet<usize> {
+    let mut whole = WholeEvents { events, numbers: BTreeSet::new() };
+    let mut stream = checker.stream("-");
+    for event in events {
+        stream.feed(format!("{event}\n").as_bytes(), &mut whole).unwrap();
+    }
+    stream.finish(&ProducerExit::default(), &mut whole).unwrap();
+    whole.numbers
+}
+
 /// Goal: a secret is found in every string of every agent's events.
 #[test]
 fn no_planted_secret_survives_in_any_place() {
@@ -163,10 +197,14 @@ fn no_planted_secret_survives_in_two_events() {
     for (agent, events) in streams() {
         let mut checker = checker(["--profile", &agent]);
         let mut seen = BTreeSet::new();
+        let whole = whole_events(&mut checker, &events);
         for number in 1..events.len() {
             let (first, second) = (&events[number - 1], &events[number]);
-            // Strings of two calls are two texts.
-            if first["tool_id"] != second["tool_id"] {
+            // Strings of two calls are two texts, and so are two messages.
+            let is_whole = [number - 1, number]
+                .iter()
+                .any(|it| whole.contains(it) || events[*it]["type"] == "assistant");
+            if first["tool_id"] != second["tool_id"] || is_whole {
                 continue;
             }
             let common = shapes(first).into_iter().filter(|it| shapes(second).contains(it));
@@ -197,7 +235,7 @@ fn no_planted_secret_survives_in_two_events() {
             }
         }
     }
-    assert!(count > 500, "{count}");
+    assert!(count > 300, "{count}");
 }
 
 /// Goal: no output of the program has a secret of the stream.
@@ -266,4 +304,23 @@ fn no_output_of_the_program_has_a_planted_secret() {
         written += usize::from(outputs.iter().any(|out| out.contains("[REDACTED")));
     }
     assert!(written > 15, "{written}");
+}
+
+/// Goal: a text that ends like the start of a secret does not take the next messages with it.
+#[test]
+fn whole_messages_do_not_go_on() {
+    let mut checker = checker(["--profile", "codex"]);
+    for end in ["I search for ghp_", "AUTH=oauth2", "grep -r eyJ", "pk.eyJ", "--password"] {
+        let texts = [end, "README", "SK1234", "npm_config_registry_default_value_setting_2", "v1"];
+        for kind in ["agent_message", "command_execution"] {
+            let mut events = vec![json!({"type": "thread.started", "thread_id": "t"})];
+            events.extend(texts.iter().enumerate().map(|(number, text)| {
+                json!({"type": "item.completed", "item": {"id": format!("item_{number}"),
+                    "type": kind, "text": text, "command": "ls", "aggregated_output": text,
+                    "exit_code": 0, "status": "completed"}})
+            }));
+            let stream = events.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n";
+            assert_eq!(redacted(&mut checker, &events), stream, "{kind}: {end}");
+        }
+    }
 }

@@ -99,6 +99,22 @@ impl OpenTexts {
         }
     }
 
+    /// Takes a string that goes on nothing, but may be a longer copy.
+    pub(super) fn take_whole(
+        &mut self,
+        string: &SearchedString<'_>,
+        finder: &SecretFinder,
+        held: &mut HeldLines,
+    ) {
+        for open in std::mem::take(&mut self.0) {
+            if open.event != string.event && open.is_copied_by(string) {
+                open.grow(string, None, finder, held);
+            } else {
+                self.0.push(open);
+            }
+        }
+    }
+
     /// No more of these texts comes: the start of a secret is replaced, too.
     pub(super) fn cut(self, finder: &SecretFinder, held: &mut HeldLines) {
         for open in self.0 {

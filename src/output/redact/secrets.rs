@@ -16,7 +16,7 @@ use super::open_text::{SearchedString, TextKey};
 use super::open_texts::{OpenTexts, PLAIN};
 use super::repeated::RepeatedStrings;
 use super::siblings::Siblings;
-use super::texts::{EventTexts, TextReader};
+use super::texts::TextReader;
 use super::written::{LineShape, WrittenString, decoded, strings};
 use crate::limits::{DELTA_TEXTS_MAX, HELD_BYTES_MAX};
 use crate::profile::Profile;
@@ -82,9 +82,8 @@ impl SecretLines {
 
     fn strings(&mut self, line: &[u8], number: u64, shape: LineShape, written: Vec<WrittenString>) {
         let items = written.last().map_or(0, |string| string.item);
-        let EventTexts { deltas, ends } =
-            self.texts.as_mut().map(|texts| texts.read(line)).unwrap_or_default();
-        let mut ends = ends.into_iter().peekable();
+        let texts = self.texts.as_mut().map(|texts| texts.read(line)).unwrap_or_default();
+        let mut ends = texts.ends.iter().copied().peekable();
         let mut siblings = Siblings::default();
         for string in written {
             let is_value = !(string.is_key || string.is_cut);
@@ -92,7 +91,7 @@ impl SecretLines {
             while ends.next_if(|end| *end <= content.start).is_some() {
                 self.end_texts(false);
             }
-            let delta = self.delta_at(&string, &deltas);
+            let delta = self.delta_at(&string, &texts.deltas);
             let is_awaited = is_value && self.open.contains_key(&string.place);
             let is_repeated = delta.is_none() && self.is_repeated(line, &string);
             let is_sibling = is_value && (string.is_item || is_of_pair(line, &string));
@@ -120,7 +119,9 @@ impl SecretLines {
             if is_awaited || (is_value && is_open) {
                 let key = TextKey { known: None, labels: shape.labels };
                 let event = self.event + string.item;
-                self.take(string.place, &SearchedString { event, key, text: &text, piece, search });
+                let is_whole = !string.is_cut && texts.is_whole(string.content.start);
+                let searched = SearchedString { event, key, text: &text, piece, search };
+                self.take(string.place, &searched, is_whole);
             }
         }
         siblings.leave(&self.finder, &mut self.held);
@@ -194,7 +195,7 @@ impl SecretLines {
         self.replace(&piece, &search, !has_end);
         let key = TextKey { known: Some(PLAIN), labels: 0 };
         let event = self.event;
-        self.take(PLAIN, &SearchedString { event, key, text: &text, piece, search });
+        self.take(PLAIN, &SearchedString { event, key, text: &text, piece, search }, false);
     }
 
     /// Replaces what was found in a string alone.
@@ -208,9 +209,13 @@ impl SecretLines {
         }
     }
 
-    fn take(&mut self, place: u64, string: &SearchedString<'_>) {
+    fn take(&mut self, place: u64, string: &SearchedString<'_>, is_whole: bool) {
         let open = self.open.entry(place).or_default();
-        open.take(string, &self.finder, &mut self.held);
+        if is_whole {
+            open.take_whole(string, &self.finder, &mut self.held);
+        } else {
+            open.take(string, &self.finder, &mut self.held);
+        }
         if open.is_empty() {
             self.open.remove(&place);
         }

@@ -24,6 +24,14 @@ pub(super) struct EventTexts {
     pub(super) deltas: Vec<(usize, u64)>,
     /// Behind which places of the line all texts before are complete.
     pub(super) ends: Vec<usize>,
+    /// Events whose strings are whole: a message, or the end of a call.
+    pub(super) whole: Vec<Range<usize>>,
+}
+
+impl EventTexts {
+    pub(super) fn is_whole(&self, at: usize) -> bool {
+        self.whole.iter().any(|event| event.contains(&at))
+    }
 }
 
 impl TextReader {
@@ -39,9 +47,10 @@ impl TextReader {
         }
         let mut texts = EventTexts::default();
         for item in items(line) {
-            let EventTexts { deltas, ends } = self.event(&line[item.clone()], item.start);
+            let EventTexts { deltas, ends, whole } = self.event(&line[item.clone()], item.start);
             texts.deltas.extend(deltas);
             texts.ends.extend(ends);
+            texts.whole.extend(whole);
         }
         texts
     }
@@ -86,6 +95,9 @@ impl TextReader {
         let has_calls = !(started.is_empty() && completed.is_empty());
         if is_whole || has_calls || plan.template.marks.ends_segment || plan.ends_run() {
             texts.ends.push(start + line.len());
+        }
+        if is_whole || !completed.is_empty() {
+            texts.whole.push(start..start + line.len());
         }
         texts.deltas.sort_unstable();
         texts
