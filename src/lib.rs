@@ -61,7 +61,7 @@ pub use check::{
 };
 pub use check::{LastEvents, Reader};
 pub use error::Error;
-pub use facts::{CommandCounts, RunFacts, Usage};
+pub use facts::{CommandCounts, RunFacts, Server, Usage};
 pub use output::convert::{Conversion, To};
 pub use output::redact::{Redactor, SECRET_BYTES_MIN, SecretValue};
 pub use output::report::{Human, Json, Totals};

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use crate::facts::Server;
 use crate::profile::{CallOutcome, NoticeKind};
 use crate::rules::diagnostic::Diagnostic;
 
@@ -50,9 +51,9 @@ pub struct EventTime {
 #[non_exhaustive]
 pub enum EventKind<'a> {
     /// Comes first, and once.
-    Session(Session<'a>),
-    /// The session's id or directory becomes known, or changes.
-    SessionChanged(SessionFacts<'a>),
+    Session(Box<Session<'a>>),
+    /// More of the session becomes known, or changes.
+    SessionChanged(Box<SessionFacts<'a>>),
     /// Another turn begins; the first is 1.
     Turn {
         /// Its number.
@@ -170,7 +171,8 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What is known of the session.
+/// What is known of the session. An observer that wants no details gets the id, the directory and
+/// the model only.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SessionFacts<'a> {
@@ -180,6 +182,21 @@ pub struct SessionFacts<'a> {
     /// The directory in which the agent works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory: Option<Cow<'a, str>>,
+    /// The version of the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<Cow<'a, str>>,
+    /// The model, by the agent's name for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Cow<'a, str>>,
+    /// What the agent may do without asking, in its own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Cow<'a, str>>,
+    /// The names of its tools; at most 1,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Cow<'a, [String]>>,
+    /// The servers with more tools; at most 1,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub servers: Option<Cow<'a, [Server]>>,
 }
 
 /// A complete segment of the assistant's text.

@@ -1,6 +1,7 @@
 //! What a run does, event by event: sessions, turns, texts and calls that are open are closed here.
 
 mod open;
+mod session;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use super::event::{
 };
 use super::{CallChange, CallUpdate, TextUpdate, WantedEvents};
 use crate::facts::{
-    DetailReader, EventDetails, FactUpdate, Facts, Notice, RareFacts, RunFacts, ThinkingUpdate,
+    DetailReader, EventDetails, FactUpdate, Facts, Notice, RareFacts, RunFacts, SessionDetail,
+    ThinkingUpdate,
 };
 use crate::profile::{ErrorSeverity, Profile, RunFact};
 use crate::stream::Line;
@@ -38,8 +40,7 @@ pub(super) struct RunModel {
     profile: Arc<Profile>,
     /// Whether the first event has been made.
     has_begun: bool,
-    session_id: Option<String>,
-    directory: Option<String>,
+    session: SessionFacts<'static>,
     turn: u64,
     /// The number of the open segment, or of the next one.
     segment: u64,
@@ -72,8 +73,7 @@ impl RunModel {
         Self {
             profile: Arc::clone(profile),
             has_begun: false,
-            session_id: None,
-            directory: None,
+            session: SessionFacts::default(),
             turn: 1,
             segment: 1,
             open: None,
@@ -96,15 +96,14 @@ impl RunModel {
     ) {
         let is_other_block = !(updates.text.is_empty() && updates.calls.is_empty());
         let details = self.details.as_mut();
-        let details = details.map(|details| details.read(facts.tag, line, is_other_block));
+        let mut details = details.map(|details| details.read(facts.tag, line, is_other_block));
         if !is_in_run {
             return;
         }
         let at = EventTime { line: Some(facts.line), time_ms: milliseconds(facts.time) };
         let emitter = &mut Emitter { at, events };
         let rare = facts.rare.as_deref();
-        let directory = rare.and_then(|rare| rare.directory.as_deref());
-        self.session(facts.session, directory, emitter);
+        self.session(facts, details.as_mut().map(|it| std::mem::take(&mut it.session)), emitter);
         if let Some(details) = details {
             self.details(details, emitter);
         }
@@ -148,29 +147,19 @@ impl RunModel {
 
     fn session(
         &mut self,
-        id: Option<&str>,
-        directory: Option<&str>,
+        facts: &Facts<'_>,
+        details: Option<Vec<SessionDetail>>,
         emitter: &mut Emitter<'_, '_>,
     ) {
-        let is_new = |new: Option<&str>, old: &Option<String>| {
-            new.filter(|new| old.as_deref() != Some(*new)).map(str::to_owned)
-        };
-        let new_id = is_new(id, &self.session_id);
-        let new_directory = is_new(directory, &self.directory);
-        let has_changed = new_id.is_some() || new_directory.is_some();
+        let has_changed = session::take(&mut self.session, facts, details);
         if self.has_begun && !has_changed {
             return;
         }
-        self.session_id = new_id.or(self.session_id.take());
-        self.directory = new_directory.or(self.directory.take());
-        let session = SessionFacts {
-            session_id: self.session_id.clone().map(Into::into),
-            directory: self.directory.clone().map(Into::into),
-        };
+        let session = self.session.clone();
         emitter.emit(if std::mem::replace(&mut self.has_begun, true) {
-            EventKind::SessionChanged(session)
+            EventKind::SessionChanged(Box::new(session))
         } else {
-            EventKind::Session(Session::new(self.profile.name.clone(), session))
+            EventKind::Session(Box::new(Session::new(self.profile.name.clone(), session)))
         });
     }
 

@@ -7,18 +7,46 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::OpenHalf;
 use crate::json::{JsonRef, LoneHalves};
-use crate::limits::{CALL_ID_BYTES_MAX, TAGS_REMEMBERED_MAX};
-use crate::profile::path::{Conditions, KnownValue};
-use crate::profile::{NoticeKind, Profile, ThinkingMode};
+use crate::limits::{CALL_ID_BYTES_MAX, MESSAGE_BYTES_MAX, SESSION_LIST_MAX, TAGS_REMEMBERED_MAX};
+use crate::profile::path::{Conditions, KnownValue, Path, Scope};
+use crate::profile::{NoticeKind, Profile, ServersAt, ThinkingMode};
+use crate::rules::escape::clipped;
 use crate::stream::{Line, LineParser};
 
 /// What an event says besides text and calls.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct EventDetails {
+    pub(crate) session: Vec<SessionDetail>,
     pub(crate) thinking: Vec<ThinkingUpdate>,
     pub(crate) notices: Vec<Notice>,
+}
+
+/// What an event says about that with which the agent works.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum SessionDetail {
+    Version(String),
+    Model(String),
+    Mode(String),
+    Tools(Vec<String>),
+    /// All of them.
+    Servers(Vec<Server>),
+    /// One of them.
+    Server(Server),
+}
+
+/// A server with tools, such as one of the Model Context Protocol.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Server {
+    /// Its name.
+    pub name: String,
+    /// What the agent says of it, such as `connected` or `failed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
 }
 
 /// What an event adds to the agent's reasoning. A block that the agent sends twice comes once.
@@ -84,6 +112,7 @@ impl DetailReader {
             let halves = event.lone_halves;
             details.thinking = thinking(&self.profile, event.root(), halves, &mut self.block);
             details.notices = notices(&self.profile, event.root());
+            details.session = session(&self.profile, event.root());
         }
         if is_other_block {
             self.block.end(&mut details.thinking);
@@ -107,6 +136,39 @@ impl DetailReader {
         }
         may
     }
+}
+
+fn session(profile: &Profile, root: JsonRef<'_>) -> Vec<SessionDetail> {
+    let scalar = |path: &Path, scope: Scope<'_>| {
+        let text = path.find(scope).and_then(JsonRef::scalar_text)?;
+        (!text.is_empty()).then(|| clipped(&text, MESSAGE_BYTES_MAX).into_owned())
+    };
+    let mut found = Vec::new();
+    for rule in profile.session.details.iter().filter(|rule| rule.when.hold(root)) {
+        let at = |path: &Option<Path>| path.as_ref().and_then(|path| scalar(path, root.into()));
+        found.extend(at(&rule.version).map(SessionDetail::Version));
+        found.extend(at(&rule.model).map(SessionDetail::Model));
+        found.extend(at(&rule.mode).map(SessionDetail::Mode));
+        if let Some(tools) = rule.tools.as_ref().filter(|tools| tools.of.is_there(root)) {
+            let names = tools.of.objects(root).filter_map(|scope| scalar(&tools.value, scope));
+            found.push(SessionDetail::Tools(names.take(SESSION_LIST_MAX).collect()));
+        }
+        if let Some(ServersAt { of, name, status }) =
+            rule.servers.as_ref().filter(|servers| servers.of.is_there(root))
+        {
+            let server = |scope| {
+                let status = status.as_ref().and_then(|path| scalar(path, scope));
+                scalar(name, scope).map(|name| Server { name, status })
+            };
+            let mut servers = of.objects(root).filter_map(server);
+            if of.are_elements() {
+                found.push(SessionDetail::Servers(servers.take(SESSION_LIST_MAX).collect()));
+            } else {
+                found.extend(servers.next().map(SessionDetail::Server));
+            }
+        }
+    }
+    found
 }
 
 fn thinking(
@@ -191,7 +253,8 @@ fn may_apply(profile: &Profile, tag: &str) -> bool {
     let texts: Vec<String> = if tag.is_empty() { Vec::new() } else { decoded(tag) };
     let rules = || {
         let thinking = profile.thinking.iter().map(|rule| &rule.when);
-        thinking.chain(profile.notices.iter().map(|rule| &rule.when))
+        let notices = profile.notices.iter().map(|rule| &rule.when);
+        thinking.chain(notices).chain(profile.session.details.iter().map(|rule| &rule.when))
     };
     let holds = |parts: &[KnownValue], when: &Conditions| {
         let known = |path: &_| {

@@ -29,7 +29,8 @@ use crate::rules::escape::shown;
 
 pub(crate) use answer_text::AnswerText;
 pub(crate) use bounded_id::BoundedId;
-pub(crate) use details::{DetailReader, EventDetails, Notice, ThinkingUpdate};
+pub use details::Server;
+pub(crate) use details::{DetailReader, EventDetails, Notice, SessionDetail, ThinkingUpdate};
 pub(crate) use open_half::OpenHalf;
 pub(crate) use reader::FactReader;
 pub(crate) use run_facts::FactUpdate;

@@ -47,7 +47,7 @@ pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
 pub(crate) use load::{parse_json, read_json};
 pub(crate) use noise::{Noise, NoiseKind, NoisePlace};
 pub(crate) use run_facts::{FactValue, RunFact, RunFactRule};
-pub(crate) use session::{EventOrder, Repeats, SessionRules};
+pub(crate) use session::{EventOrder, Repeats, ServersAt, SessionRules};
 pub(crate) use tags::{EventRule, Objects, SingleObjectRules, Tags};
 pub(crate) use template::Template;
 pub(crate) use text::{FinalText, TextDeltas, TextMode, TextRules};

@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::EventRule;
-use crate::profile::path::Path;
+use super::{EventRule, Objects};
+use crate::profile::path::{Conditions, Path};
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -28,6 +28,40 @@ pub(crate) struct SessionRules {
     pub times: Vec<Path>,
     /// How events say where they are among the others.
     pub order: Option<EventOrder>,
+    /// Events that say with what the agent works.
+    pub details: Vec<SessionDetailRule>,
+}
+
+/// Where an event says with what the agent works. All rules that match apply.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SessionDetailRule {
+    pub when: Conditions,
+    /// The version of the agent.
+    pub version: Option<Path>,
+    pub model: Option<Path>,
+    /// What the agent may do without asking.
+    pub mode: Option<Path>,
+    /// The names of the tools.
+    pub tools: Option<ListedAt>,
+    pub servers: Option<ServersAt>,
+}
+
+/// Where each object of a list has a value.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct ListedAt {
+    #[serde(flatten)]
+    pub of: Objects,
+    pub value: Path,
+}
+
+/// Where the servers with tools are.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct ServersAt {
+    #[serde(flatten)]
+    pub of: Objects,
+    pub name: Path,
+    pub status: Option<Path>,
 }
 
 /// How an event says where it is. An event without these members says nothing.
@@ -88,6 +122,7 @@ impl Default for SessionRules {
             time: None,
             times: Vec::new(),
             order: None,
+            details: Vec::new(),
         }
     }
 }

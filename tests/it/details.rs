@@ -9,7 +9,7 @@ use ndjson_check::{Checker, Event, EventKind, Observer, To};
 use serde_json::Value;
 
 use crate::log::logged;
-use crate::streams::{Case, cases, converted, files, program, root, text};
+use crate::streams::{Case, cases, checker, converted, files, program, root, text};
 
 /// Profiles whose fixtures show none: the agent writes none, or no fixture has any.
 const NO_RESULTS: [&str; 2] = ["jsonl", "muse"];
@@ -292,4 +292,47 @@ fn text_and_reasoning_are_measured() {
     let path = "fixtures/agents/cursor/plain.ndjson";
     let human = text(&program().args(["--stats", path]).output().unwrap().stdout);
     assert!(human.contains("; 4 texts, 203 bytes\n"), "{human}");
+}
+
+/// Goal: what a profile says of a session is in the events.
+/// Method: each member for which a profile has a path comes in a fixture of the agent.
+#[test]
+fn sessions_have_their_details() {
+    let members = ["version", "model", "mode", "tools", "servers"];
+    let mut expected = BTreeSet::new();
+    for file in files(&root().join("src/profile/builtin"), "json") {
+        let agent = file.parent().and_then(|it| it.file_name()).unwrap().to_str().unwrap();
+        let profile: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        // The tests of the normal form compare both.
+        if agent == "events" {
+            continue;
+        }
+        for rule in profile["session"]["details"].as_array().into_iter().flatten() {
+            let named = members.iter().filter(|member| !rule[member].is_null());
+            expected.extend(named.map(|member| (agent.to_owned(), (*member).to_owned())));
+        }
+    }
+    assert!(expected.len() > 25, "{expected:?}");
+    let mut shown = BTreeSet::new();
+    for case in cases().iter().filter(|case| case.path.starts_with("fixtures/agents")) {
+        let events = converted(&case.bytes(), &mut case.checker(), To::Events);
+        for line in events.lines().filter(|line| line.starts_with("{\"type\":\"session")) {
+            let event: Value = serde_json::from_str(line).unwrap();
+            let there = members.iter().filter(|member| !event[member].is_null());
+            shown.extend(there.map(|member| (case.folder().to_owned(), (*member).to_owned())));
+        }
+    }
+    let missing: Vec<_> = expected.difference(&shown).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn a_session_names_its_tools_and_servers() {
+    let stream = fs::read(root().join("fixtures/agents/claude/plain.ndjson")).unwrap();
+    let events = converted(&stream, &mut checker(["--profile", "claude"]), To::Events);
+    let session: Value = serde_json::from_str(events.lines().next().unwrap()).unwrap();
+    assert_eq!(session["mode"], "acceptEdits");
+    assert_eq!(session["tools"][0], "Bash");
+    let server = serde_json::json!({"name": "tracker", "status": "connected"});
+    assert_eq!(session["servers"][0], server);
 }

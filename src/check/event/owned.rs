@@ -26,12 +26,12 @@ impl Event<'_> {
 impl EventKind<'_> {
     fn into_owned(self) -> EventKind<'static> {
         match self {
-            Self::Session(it) => EventKind::Session(Session {
+            Self::Session(it) => EventKind::Session(Box::new(Session {
                 format: it.format,
                 profile: text(it.profile),
                 session: it.session.into_owned(),
-            }),
-            Self::SessionChanged(it) => EventKind::SessionChanged(it.into_owned()),
+            })),
+            Self::SessionChanged(it) => EventKind::SessionChanged(Box::new(it.into_owned())),
             Self::Turn { turn } => EventKind::Turn { turn },
             Self::TextDelta { segment, text: it } => {
                 EventKind::TextDelta { segment, text: text(it) }
@@ -82,7 +82,15 @@ impl EventKind<'_> {
 
 impl SessionFacts<'_> {
     fn into_owned(self) -> SessionFacts<'static> {
-        SessionFacts { session_id: texts(self.session_id), directory: texts(self.directory) }
+        SessionFacts {
+            session_id: texts(self.session_id),
+            directory: texts(self.directory),
+            version: texts(self.version),
+            model: texts(self.model),
+            mode: texts(self.mode),
+            tools: self.tools.map(|it| Cow::Owned(it.into_owned())),
+            servers: self.servers.map(|it| Cow::Owned(it.into_owned())),
+        }
     }
 }
 

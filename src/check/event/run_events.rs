@@ -25,7 +25,8 @@ impl RunEvents {
                 EventKind::Session(session) if self.has_begun => {
                     let session = session.session.clone();
                     if session != SessionFacts::default() {
-                        out(&Event { kind: EventKind::SessionChanged(session), at: event.at });
+                        let kind = EventKind::SessionChanged(Box::new(session));
+                        out(&Event { kind, at: event.at });
                     }
                 }
                 _ => {
@@ -70,7 +71,7 @@ impl RunEvents {
     fn begin(&mut self, at: EventTime, out: &mut dyn FnMut(&Event<'_>), is_said: bool) {
         if !std::mem::replace(&mut self.has_begun, true) && !is_said {
             let session = Session::new(self.profile.clone(), SessionFacts::default());
-            out(&Event { kind: EventKind::Session(session), at });
+            out(&Event { kind: EventKind::Session(Box::new(session)), at });
         }
     }
 }

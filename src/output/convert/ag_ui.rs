@@ -113,7 +113,8 @@ impl NormalTarget for AgUiEvents {
     fn event(&mut self, event: &Event<'_>, out: &mut String) {
         let writer = &mut Writer { at: event.at, out };
         match &event.kind {
-            EventKind::Session(Session { session, .. }) => {
+            EventKind::Session(begun) => {
+                let Session { session, .. } = &**begun;
                 if let Some(id) = &session.session_id {
                     self.thread = id.to_string();
                 }

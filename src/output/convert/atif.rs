@@ -213,7 +213,8 @@ impl NormalTarget for AtifTrajectory {
     fn event(&mut self, event: &Event<'_>, out: &mut String) {
         let at = event.at;
         match &event.kind {
-            EventKind::Session(Session { profile, session, .. }) => {
+            EventKind::Session(begun) => {
+                let Session { profile, session, .. } = &**begun;
                 self.profile = profile.to_string();
                 self.session_id = session.session_id.as_deref().map(str::to_owned);
                 out.extend(["{\"schema_version\":\"", VERSION, "\",\"steps\":["]);

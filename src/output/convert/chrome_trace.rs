@@ -136,7 +136,8 @@ impl NormalTarget for ChromeTrace {
     fn event(&mut self, event: &Event<'_>, out: &mut String) {
         let now = self.clock.now(event.at);
         match &event.kind {
-            EventKind::Session(Session { profile, session, .. }) => {
+            EventKind::Session(begun) => {
+                let Session { profile, session, .. } = &**begun;
                 self.session_id = session.session_id.as_deref().map(str::to_owned);
                 self.begin(profile, now, out);
             }

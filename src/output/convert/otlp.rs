@@ -183,7 +183,8 @@ impl NormalTarget for OtlpSpans {
     fn event(&mut self, event: &Event<'_>, out: &mut String) {
         let now = self.clock.now(event.at);
         match &event.kind {
-            EventKind::Session(Session { profile, session, .. }) => {
+            EventKind::Session(begun) => {
+                let Session { profile, session, .. } = &**begun;
                 self.profile = profile.to_string();
                 self.session_id = session.session_id.as_deref().map(str::to_owned);
                 self.start = now;
