@@ -158,6 +158,9 @@ pub(crate) const DETECTION_EVENTS_MAX: usize = 16;
 /// Bytes of a stream that are kept to detect its agent before they are checked.
 pub(crate) const DETECTION_BYTES_MAX: usize = 1024 * 1024;
 
+/// Most calls of other agents that are remembered after their end.
+pub(crate) const TASKS_MAX: usize = 256;
+
 /// Most tools and servers of a session that are told.
 pub(crate) const SESSION_LIST_MAX: usize = 1_000;
 

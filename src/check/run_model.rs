@@ -3,7 +3,7 @@
 mod open;
 mod session;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -17,10 +17,11 @@ use crate::facts::{
     DetailReader, EventDetails, FactUpdate, Facts, Notice, RareFacts, RunFacts, SessionDetail,
     ThinkingUpdate,
 };
-use crate::profile::{ErrorSeverity, Profile, RunFact};
+use crate::limits::TASKS_MAX;
+use crate::profile::{ActionKind, ErrorSeverity, Profile, RunFact};
 use crate::stream::Line;
 
-use open::{OpenSegment, UnfinishedCall};
+use open::{OpenSegment, PendingCall};
 
 /// The events of one line. Most lines have one.
 pub(crate) type Events<'e> = SmallVec<[Event<'e>; 1]>;
@@ -46,7 +47,9 @@ pub(super) struct RunModel {
     segment: u64,
     open: Option<OpenSegment>,
     /// By the number of the call.
-    open_calls: BTreeMap<u64, UnfinishedCall>,
+    open_calls: BTreeMap<u64, PendingCall>,
+    /// Calls that have ended, and may go on in the background: ids and numbers.
+    ended_tasks: VecDeque<(String, u64)>,
     /// Whether arguments and results of calls are wanted.
     has_values: bool,
     /// If reasoning and notices are wanted.
@@ -78,6 +81,7 @@ impl RunModel {
             segment: 1,
             open: None,
             open_calls: BTreeMap::new(),
+            ended_tasks: VecDeque::new(),
             has_values: wanted.values,
             details: wanted.details.then(|| DetailReader::new(profile)),
             block: 1,
@@ -250,14 +254,15 @@ impl RunModel {
 
     fn call<'e>(&mut self, update: &'e CallUpdate<'e>, emitter: &mut Emitter<'_, 'e>) {
         let has_values = self.has_values;
-        let short = || EventCall::new(update);
+        let parent = self.parent(update);
+        let short = || EventCall { parent, ..EventCall::new(update) };
         let whole = || EventCall {
             arguments: if has_values { update.arguments() } else { None },
-            ..EventCall::new(update)
+            ..short()
         };
         match update.change {
             CallChange::Started | CallChange::StartedAgain => {
-                self.open_calls.insert(update.number, UnfinishedCall::new(update));
+                self.open_calls.insert(update.number, PendingCall::new(update, parent));
                 emitter.emit(if update.is_new {
                     EventKind::CallStarted(whole())
                 } else {
@@ -268,8 +273,8 @@ impl RunModel {
                 if update.is_new {
                     emitter.emit(EventKind::CallStarted(whole()));
                 }
-                self.open_calls.remove(&update.number);
-                let completed = CompletedCall::new(update, outcome);
+                self.end_call(update);
+                let completed = CompletedCall::new(short(), update, outcome);
                 let completed = if has_values {
                     completed.with_values(update, &self.profile)
                 } else {
@@ -280,6 +285,27 @@ impl RunModel {
             CallChange::Corrected { instead_of, outcome } => {
                 emitter.emit(EventKind::CallCorrected { call: short(), outcome, instead_of });
             }
+        }
+    }
+
+    /// The number of the call inside which this one happens.
+    fn parent(&self, update: &CallUpdate<'_>) -> Option<u64> {
+        let known = self.open_calls.get(&update.number).and_then(|open| open.parent);
+        known.or_else(|| {
+            let id = update.parent()?;
+            let open = self.open_calls.iter().rev().find(|(_, open)| open.id == id);
+            let ended = || self.ended_tasks.iter().rev().find(|(task, _)| *task == id);
+            open.map(|(number, _)| *number).or_else(|| ended().map(|(_, number)| *number))
+        })
+    }
+
+    fn end_call(&mut self, update: &CallUpdate<'_>) {
+        self.open_calls.remove(&update.number);
+        if update.action.kind == ActionKind::Task {
+            if self.ended_tasks.len() == TASKS_MAX {
+                self.ended_tasks.pop_front();
+            }
+            self.ended_tasks.push_back((update.id().to_owned(), update.number));
         }
     }
 

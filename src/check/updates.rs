@@ -112,6 +112,11 @@ impl<'a> CallUpdate<'a> {
         self.rules.input(self.call?.scope)
     }
 
+    /// The id of the call inside which it happens: a sub-agent's.
+    pub(crate) fn parent(&self) -> Option<Cow<'a, str>> {
+        self.rules.parent(self.call?.scope).filter(|parent| *parent != self.id)
+    }
+
     /// The exit status of the command, if this event completes one and says it.
     pub(crate) fn exit_code(&self) -> Option<i64> {
         self.completion_rules()?.exit_code(self.call?.scope)

@@ -1,5 +1,6 @@
 //! How tool calls start and complete.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,8 @@ pub(crate) struct CallRules {
     input: Vec<InputRule>,
     /// Where the exit status of a command is, in its completion; the first that is present.
     exit_code: Vec<Path>,
+    /// Where an event names the call inside which it happens; the first that is present.
+    parent: Vec<Path>,
     /// Where the text of a result is; the first that is present.
     pub results: Vec<ResultRule>,
     /// How long a call took, in its completion; the first that is present.
@@ -67,6 +70,11 @@ impl CallRules {
         let parsed = input.as_str().and_then(|text| parse_tree(text, 1).ok());
         let object = parsed.filter(|(value, twice)| value.is_object() && twice.is_empty());
         Some(object.map_or(input, |(value, _)| value))
+    }
+
+    /// The id of the call inside which this half of a call happens, if its event names one.
+    pub(crate) fn parent<'e>(&self, half: Scope<'e>) -> Option<Cow<'e, str>> {
+        self.parent.iter().find_map(|path| path.find(half.event)?.scalar_text())
     }
 
     /// The exit status of the command, if this half of the call shows it.

@@ -6,7 +6,7 @@ use std::fs;
 
 use ndjson_check::internals::profile_names;
 use ndjson_check::{Checker, Event, EventKind, Observer, To};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::log::logged;
 use crate::streams::{Case, cases, checker, converted, files, program, root, text};
@@ -333,6 +333,40 @@ fn a_session_names_its_tools_and_servers() {
     let session: Value = serde_json::from_str(events.lines().next().unwrap()).unwrap();
     assert_eq!(session["mode"], "acceptEdits");
     assert_eq!(session["tools"][0], "Bash");
-    let server = serde_json::json!({"name": "tracker", "status": "connected"});
+    let server = json!({"name": "tracker", "status": "connected"});
     assert_eq!(session["servers"][0], server);
+}
+
+/// Goal: the calls of a sub-agent name the call inside which they happen.
+#[test]
+fn calls_of_sub_agents_have_a_parent() {
+    let nested = |fixture: &str, stream: &[u8]| -> Vec<(u64, u64)> {
+        let profile = fixture.split('/').next().unwrap();
+        let events = converted(stream, &mut checker(["--profile", profile]), To::Events);
+        let calls = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let calls = calls.filter(|event| event["type"] == "call_completed");
+        let nested =
+            calls.filter_map(|call| Some((call["call"].as_u64()?, call["parent"].as_u64()?)));
+        nested.collect()
+    };
+    let read = |fixture: &str| fs::read(root().join("fixtures/agents").join(fixture)).unwrap();
+    let fixture = "claude/subagent.ndjson";
+    assert_eq!(nested(fixture, &read(fixture)), [(2, 1)]);
+    // Of an event whose own call has the id, nothing is said.
+    let fixture = "codebuddy/denied-tool.ndjson";
+    assert_eq!(nested(fixture, &read(fixture)), []);
+    let call = |id: &str, status: &str, parent: Option<&str>| {
+        let update = json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": id,
+            "kind": "think", "status": status,
+            "_meta": {"claudeCode": {"parentToolUseId": parent}}});
+        let params = json!({"sessionId": "s", "update": update});
+        json!({"jsonrpc": "2.0", "method": "session/update", "params": params}).to_string() + "\n"
+    };
+    let stream = [
+        call("task", "pending", None),
+        call("inner", "pending", Some("task")),
+        call("inner", "completed", None),
+        call("task", "completed", None),
+    ];
+    assert_eq!(nested("acp", stream.concat().as_bytes()), [(2, 1)]);
 }

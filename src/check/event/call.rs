@@ -21,6 +21,9 @@ pub struct EventCall<'a> {
     /// The tool's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<Cow<'a, str>>,
+    /// The number of the call inside which a sub-agent makes this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<u64>,
     /// What the tool does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<ActionKind>,
@@ -77,6 +80,7 @@ impl<'a> EventCall<'a> {
             number: update.number,
             id: update.id().into(),
             tool: Some(&*update.action.tool).filter(|tool| !tool.is_empty()).map(Into::into),
+            parent: None,
             kind: update.action.is_kind_known.then_some(update.action.kind),
             detail: update.detail().map(Into::into),
             files: Cow::Borrowed(&update.action.files),
@@ -88,10 +92,14 @@ impl<'a> EventCall<'a> {
 
 impl<'a> CompletedCall<'a> {
     /// Without arguments and result.
-    pub(in crate::check) fn new(update: &'a CallUpdate<'_>, outcome: CallOutcome) -> Self {
+    pub(in crate::check) fn new(
+        call: EventCall<'a>,
+        update: &'a CallUpdate<'_>,
+        outcome: CallOutcome,
+    ) -> Self {
         let said_ms = update.duration_ms();
         Self {
-            call: EventCall::new(update),
+            call,
             outcome,
             exit_code: update.exit_code(),
             result: None,

@@ -112,6 +112,7 @@ impl EventCall<'_> {
             number: self.number,
             id: text(self.id),
             tool: texts(self.tool),
+            parent: self.parent,
             kind: self.kind,
             detail: texts(self.detail),
             files: Cow::Owned(self.files.into_owned()),

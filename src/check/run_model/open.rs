@@ -18,10 +18,11 @@ pub(super) struct OpenSegment {
     bytes: u64,
 }
 
-/// What is said of a call that never completes.
+/// A call that has not completed, and what is said of it if it never does.
 #[derive(Debug)]
-pub(super) struct UnfinishedCall {
-    id: String,
+pub(super) struct PendingCall {
+    pub(super) id: String,
+    pub(super) parent: Option<u64>,
     tool: Arc<str>,
     kind: Option<ActionKind>,
     rule: Option<usize>,
@@ -51,8 +52,8 @@ impl OpenSegment {
     }
 }
 
-impl UnfinishedCall {
-    pub(super) fn new(update: &CallUpdate<'_>) -> Self {
+impl PendingCall {
+    pub(super) fn new(update: &CallUpdate<'_>, parent: Option<u64>) -> Self {
         let Action { tool, kind, is_kind_known, rule, detail, .. } = &update.action;
         let detail = match clipped(detail, ACTION_DETAIL_BYTES_MAX) {
             Cow::Borrowed(_) => Arc::clone(detail),
@@ -60,6 +61,7 @@ impl UnfinishedCall {
         };
         Self {
             id: update.id().to_owned(),
+            parent,
             tool: Arc::clone(tool),
             kind: is_kind_known.then_some(*kind),
             rule: *rule,
@@ -74,6 +76,7 @@ impl UnfinishedCall {
             tool: known(&self.tool).map(Into::into),
             detail: known(&self.detail).map(Into::into),
             id: self.id.into(),
+            parent: self.parent,
             kind: self.kind,
             files: Cow::Borrowed(&[]),
             rule: self.rule,
