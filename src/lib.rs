@@ -55,13 +55,13 @@ pub mod cli;
 pub use check::{
     CallCounts, CallRow, CheckedEvent, Checker, CheckerBuilder, CompletedCall, Defect, Event,
     EventCall, EventKind, EventTime, Expectation, ExpectedCalls, FailureSign, Figures, Format,
-    Limit, Limits, Note, Observer, Outcome, ProducerExit, RunResult, RunStats, Session,
+    Limit, Limits, Note, Notice, Observer, Outcome, ProducerExit, RunResult, RunStats, Session,
     SessionFacts, Silence, SlowCall, StopReason, Stream, StreamStart, StreamSummary, TextSegment,
     ToolStats, UnknownKind, UnknownName, Verdict, WantedEvents,
 };
 pub use check::{LastEvents, Reader};
 pub use error::Error;
-pub use facts::{CommandCounts, RunFacts, Server, Usage};
+pub use facts::{CommandCounts, NoticeValues, RunFacts, Server, Usage};
 pub use output::convert::{Conversion, To};
 pub use output::redact::{Redactor, SECRET_BYTES_MIN, SecretValue};
 pub use output::report::{Human, Json, Totals};

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::facts::Server;
+use crate::facts::{NoticeValues, Server};
 use crate::profile::{CallOutcome, NoticeKind};
 use crate::rules::diagnostic::Diagnostic;
 
@@ -113,13 +113,7 @@ pub enum EventKind<'a> {
         block: u64,
     },
     /// What a reader of a log wants to see, such as a retry.
-    Notice {
-        /// What it is about.
-        kind: NoticeKind,
-        /// What the agent says.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        detail: Option<Cow<'a, str>>,
-    },
+    Notice(Box<Notice<'a>>),
     /// The agent reports an error.
     Error {
         /// `warning`, `failure` (the run may go on) or `fatal`.
@@ -216,6 +210,20 @@ pub struct TextSegment<'a> {
     /// Whether deltas have given the text.
     #[serde(skip)]
     pub is_repeated: bool,
+}
+
+/// What a reader of a log wants to see, such as a retry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Notice<'a> {
+    /// What it is about.
+    pub kind: NoticeKind,
+    /// What the agent says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Cow<'a, str>>,
+    /// The same in values, where the agent has them.
+    #[serde(flatten)]
+    pub values: NoticeValues,
 }
 
 /// A defect of the stream.

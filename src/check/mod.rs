@@ -44,8 +44,8 @@ pub(crate) use contract::{Contract, Contracts};
 pub use end_of_run::{ProducerExit, StopReason};
 pub(crate) use event::RunEvents;
 pub use event::{
-    CompletedCall, Defect, Event, EventCall, EventKind, EventTime, Figures, RunResult, Session,
-    SessionFacts, TextSegment,
+    CompletedCall, Defect, Event, EventCall, EventKind, EventTime, Figures, Notice, RunResult,
+    Session, SessionFacts, TextSegment,
 };
 pub use expectation::{Expectation, ExpectedCalls, Limits};
 #[cfg(feature = "cli")]

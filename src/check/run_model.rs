@@ -9,13 +9,13 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::event::{
-    CompletedCall, Event, EventCall, EventKind, EventTime, Figures, Session, SessionFacts,
+    CompletedCall, Event, EventCall, EventKind, EventTime, Figures, Notice, Session, SessionFacts,
     TextSegment,
 };
 use super::{CallChange, CallUpdate, TextUpdate, WantedEvents};
 use crate::facts::{
-    DetailReader, EventDetails, FactUpdate, Facts, Notice, RareFacts, RunFacts, SessionDetail,
-    ThinkingUpdate,
+    DetailReader, EventDetails, FactUpdate, Facts, NoticeUpdate, RareFacts, RunFacts,
+    SessionDetail, ThinkingUpdate, whole_number,
 };
 use crate::limits::TASKS_MAX;
 use crate::profile::{ActionKind, ErrorSeverity, Profile, RunFact};
@@ -104,7 +104,7 @@ impl RunModel {
         if !is_in_run {
             return;
         }
-        let at = EventTime { line: Some(facts.line), time_ms: milliseconds(facts.time) };
+        let at = EventTime { line: Some(facts.line), time_ms: facts.time.and_then(whole_number) };
         let emitter = &mut Emitter { at, events };
         let rare = facts.rare.as_deref();
         self.session(facts, details.as_mut().map(|it| std::mem::take(&mut it.session)), emitter);
@@ -178,8 +178,9 @@ impl RunModel {
                 ThinkingUpdate::BlockEnd => self.end_thinking(emitter),
             }
         }
-        for Notice { kind, detail } in details.notices {
-            emitter.emit(EventKind::Notice { kind, detail: detail.map(Into::into) });
+        for NoticeUpdate { kind, detail, values } in details.notices {
+            let detail = detail.map(Into::into);
+            emitter.emit(EventKind::Notice(Box::new(Notice { kind, detail, values })));
         }
     }
 
@@ -331,16 +332,4 @@ fn is_figure(update: &FactUpdate) -> bool {
         FactUpdate::Text(fact, _) => *fact == RunFact::Model,
         FactUpdate::Structured(_) | FactUpdate::Reason(_) => false,
     }
-}
-
-/// A time that every reader of JSON reads as the same number.
-pub(super) fn milliseconds(time: Option<f64>) -> Option<u64> {
-    const LARGEST: f64 = 9_007_199_254_740_991.0;
-    let time = time.filter(|time| (0.0..=LARGEST).contains(time))?;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the range was checked"
-    )]
-    Some(time.round() as u64)
 }

@@ -9,20 +9,23 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::OpenHalf;
+use super::{OpenHalf, time_ms, whole_number};
 use crate::json::{JsonRef, LoneHalves};
 use crate::limits::{CALL_ID_BYTES_MAX, MESSAGE_BYTES_MAX, SESSION_LIST_MAX, TAGS_REMEMBERED_MAX};
 use crate::profile::path::{Conditions, KnownValue, Path, Scope};
-use crate::profile::{NoticeKind, Profile, ServersAt, ThinkingMode};
+use crate::profile::{NoticeKind, NoticePaths, Profile, ServersAt, ThinkingMode};
 use crate::rules::escape::clipped;
 use crate::stream::{Line, LineParser};
+
+/// A time in seconds is below it.
+const SECONDS_MAX: f64 = 1e11;
 
 /// What an event says besides text and calls.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct EventDetails {
     pub(crate) session: Vec<SessionDetail>,
     pub(crate) thinking: Vec<ThinkingUpdate>,
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) notices: Vec<NoticeUpdate>,
 }
 
 /// What an event says about that with which the agent works.
@@ -60,9 +63,49 @@ pub(crate) enum ThinkingUpdate {
 
 /// An event that is worth a line in a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Notice {
+pub(crate) struct NoticeUpdate {
     pub(crate) kind: NoticeKind,
     pub(crate) detail: Option<String>,
+    pub(crate) values: NoticeValues,
+}
+
+/// What a notice says in values of their own.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct NoticeValues {
+    /// Of a retry: the number of the attempt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u64>,
+    /// Of a retry: how many attempts there may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u64>,
+    /// Of a retry: how long the agent waits before it, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_ms: Option<u64>,
+    /// Of a retry: the HTTP status of the request that failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub http_status: Option<u64>,
+    /// Of a compaction: the tokens of the context before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// Of a rate limit: which one, by the agent's name for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
+    /// Of a rate limit: when it is over, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resets_at_ms: Option<u64>,
+    /// Of a permission or its answer: the agent's id of the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+    /// Of a permission or its answer: the agent's id of the call that needs it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    /// Of a permission or its answer: the tool that needs it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Of an answer: what it is, in the agent's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
 }
 
 /// What is known of the latest block of reasoning.
@@ -139,10 +182,6 @@ impl DetailReader {
 }
 
 fn session(profile: &Profile, root: JsonRef<'_>) -> Vec<SessionDetail> {
-    let scalar = |path: &Path, scope: Scope<'_>| {
-        let text = path.find(scope).and_then(JsonRef::scalar_text)?;
-        (!text.is_empty()).then(|| clipped(&text, MESSAGE_BYTES_MAX).into_owned())
-    };
     let mut found = Vec::new();
     for rule in profile.session.details.iter().filter(|rule| rule.when.hold(root)) {
         let at = |path: &Option<Path>| path.as_ref().and_then(|path| scalar(path, root.into()));
@@ -236,15 +275,42 @@ impl ThinkingBlock {
     }
 }
 
-fn notices(profile: &Profile, root: JsonRef<'_>) -> Vec<Notice> {
+fn notices(profile: &Profile, root: JsonRef<'_>) -> Vec<NoticeUpdate> {
     let rules = profile.notices.iter().filter(|rule| rule.when.hold(root));
     let notices = rules.flat_map(|rule| {
         rule.of.objects(root).map(|scope| {
             let detail = rule.detail.iter().find_map(|detail| detail.filled(scope));
-            Notice { kind: rule.kind, detail }
+            NoticeUpdate { kind: rule.kind, detail, values: values(&rule.values, scope) }
         })
     });
     notices.collect()
+}
+
+fn values(paths: &NoticePaths, scope: Scope<'_>) -> NoticeValues {
+    let number = |path: &Option<Path>| path.as_ref()?.find(scope)?.as_f64().and_then(whole_number);
+    let text = |path: &Option<Path>| scalar(path.as_ref()?, scope);
+    let resets_at = paths.resets_at.as_ref().and_then(|path| time_ms(path.find(scope)?));
+    // A smaller number of milliseconds would be a time before the year 1974: it is in seconds.
+    let in_ms = |time: f64| if time < SECONDS_MAX { time * 1_000.0 } else { time };
+    NoticeValues {
+        attempt: number(&paths.attempt),
+        attempts: number(&paths.attempts),
+        delay_ms: number(&paths.delay_ms),
+        http_status: number(&paths.http_status),
+        tokens: number(&paths.tokens),
+        limit: text(&paths.limit),
+        resets_at_ms: resets_at.and_then(|time| whole_number(in_ms(time))),
+        request: text(&paths.request),
+        call_id: text(&paths.call),
+        tool: text(&paths.tool),
+        answer: text(&paths.answer),
+    }
+}
+
+/// A short text that is not empty.
+fn scalar(path: &Path, scope: Scope<'_>) -> Option<String> {
+    let text = path.find(scope).and_then(JsonRef::scalar_text)?;
+    (!text.is_empty()).then(|| clipped(&text, MESSAGE_BYTES_MAX).into_owned())
 }
 
 /// Whether a rule may apply to events with this tag, however its parts lie at the paths.

@@ -29,14 +29,14 @@ use crate::rules::escape::shown;
 
 pub(crate) use answer_text::AnswerText;
 pub(crate) use bounded_id::BoundedId;
-pub use details::Server;
-pub(crate) use details::{DetailReader, EventDetails, Notice, SessionDetail, ThinkingUpdate};
+pub(crate) use details::{DetailReader, EventDetails, NoticeUpdate, SessionDetail, ThinkingUpdate};
+pub use details::{NoticeValues, Server};
 pub(crate) use open_half::OpenHalf;
 pub(crate) use reader::FactReader;
 pub(crate) use run_facts::FactUpdate;
 pub use run_facts::{CommandCounts, RunFacts, Usage};
 pub(crate) use template::{FactTemplate, Plan, TextTemplate, Values};
-pub(crate) use time::{milliseconds, time_ms};
+pub(crate) use time::{milliseconds, time_ms, whole_number};
 
 /// What one event means. Small, because one is made for each line; what few events have is in a
 /// box.

@@ -7,6 +7,17 @@ pub(crate) fn time_ms(value: JsonRef<'_>) -> Option<f64> {
     if value.is_string() { milliseconds(&value.as_str()?) } else { value.as_f64() }
 }
 
+/// A number that every reader of JSON reads as the same whole number.
+pub(crate) fn whole_number(number: f64) -> Option<u64> {
+    const LARGEST: f64 = 9_007_199_254_740_991.0;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the range was checked"
+    )]
+    (0.0..=LARGEST).contains(&number).then(|| number.round() as u64)
+}
+
 /// The milliseconds since 1970 of a time such as `2026-11-22T07:29:08.798Z`. Without an offset it
 /// is read as UTC: only differences matter.
 pub(crate) fn milliseconds(text: &str) -> Option<f64> {

@@ -51,6 +51,26 @@ pub(crate) struct NoticeRule {
     /// The first whose values are all present.
     #[serde(default)]
     pub detail: Vec<Template>,
+    #[serde(default)]
+    pub values: NoticePaths,
+}
+
+/// Where a notice has its values. The paths begin at its object.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct NoticePaths {
+    pub attempt: Option<Path>,
+    pub attempts: Option<Path>,
+    pub delay_ms: Option<Path>,
+    pub http_status: Option<Path>,
+    pub tokens: Option<Path>,
+    /// A time as RFC 3339, in milliseconds or in seconds.
+    pub resets_at: Option<Path>,
+    pub limit: Option<Path>,
+    pub request: Option<Path>,
+    pub call: Option<Path>,
+    pub tool: Option<Path>,
+    pub answer: Option<Path>,
 }
 
 /// What a notice is about.
@@ -64,12 +84,35 @@ pub enum NoticeKind {
     Retry,
     /// It shortens its context.
     Compaction,
-    /// It asks the user, or waits for a permission.
+    /// It asks the user.
     Question,
+    /// It asks for a permission.
+    Permission,
+    /// What it asked for is allowed, or is not.
+    PermissionAnswer,
+    /// A limit of the provider is near, or reached.
+    RateLimit,
     /// Something failed; the run may go on.
     Error,
     /// Something else that a reader wants to know.
     Info,
+}
+
+impl NoticeKind {
+    /// Its name for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Prompt => "Prompt",
+            Self::Retry => "Retry",
+            Self::Compaction => "Compaction",
+            Self::Question => "Question",
+            Self::Permission => "Permission",
+            Self::PermissionAnswer => "Permission answer",
+            Self::RateLimit => "Rate limit",
+            Self::Error => "Error",
+            Self::Info => "Note",
+        }
+    }
 }
 
 /// Where the text of a call's result is.

@@ -40,7 +40,7 @@ pub(crate) use calls::{BackgroundRule, CallRule, CallRules, OpenAtEnd, ToolName,
 pub(crate) use defects::DefectRule;
 pub use details::NoticeKind;
 pub(crate) use details::{
-    CallDuration, FragmentRule, NoticeRule, ResultRule, ThinkingMode, ThinkingRule,
+    CallDuration, FragmentRule, NoticePaths, NoticeRule, ResultRule, ThinkingMode, ThinkingRule,
 };
 pub(crate) use end::{EndRules, RunOutcome, RunProgress, TerminalOutcome, TerminalPolicy};
 pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};

@@ -15,6 +15,7 @@ mod contracts;
 mod convert;
 mod demands;
 mod details;
+mod details_of_events;
 mod diff;
 #[path = "../differential/mod.rs"]
 mod differential;

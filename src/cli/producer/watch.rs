@@ -146,8 +146,10 @@ impl Watch {
     fn event(&self, event: &CheckedEvent<'_>) {
         let now = Instant::now();
         let mut state = self.state();
-        let is_retry =
-            |it: &Event<'_>| matches!(it.kind, EventKind::Notice { kind: NoticeKind::Retry, .. });
+        let is_retry = |it: &Event<'_>| match &it.kind {
+            EventKind::Notice(notice) => notice.kind == NoticeKind::Retry,
+            _ => false,
+        };
         if !event.events().iter().any(is_retry) {
             state.last_event = now;
         }

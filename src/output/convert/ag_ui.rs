@@ -159,7 +159,7 @@ impl NormalTarget for AgUiEvents {
             | EventKind::CallUpdated(_)
             | EventKind::CallCorrected { .. }
             | EventKind::CallUnfinished(_)
-            | EventKind::Notice { .. }
+            | EventKind::Notice(_)
             | EventKind::Error { .. }
             | EventKind::Usage(_)
             | EventKind::Defect(_) => {

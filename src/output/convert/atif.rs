@@ -241,7 +241,8 @@ impl NormalTarget for AtifTrajectory {
             EventKind::ThinkingDelta { text, .. } => self.think(text, at, out),
             EventKind::ThinkingEnd { .. } if self.step.reasoning.is_empty() => {}
             EventKind::ThinkingEnd { .. } => self.step.reasoning.push('\n'),
-            EventKind::Notice { kind: NoticeKind::Prompt, detail: Some(text) } => {
+            EventKind::Notice(notice) if notice.kind == NoticeKind::Prompt => {
+                let Some(text) = &notice.detail else { return };
                 if self.calls.is_empty() {
                     self.flush(out);
                 }
@@ -258,7 +259,7 @@ impl NormalTarget for AtifTrajectory {
             | EventKind::CallCorrected { .. }
             | EventKind::Answer { .. }
             | EventKind::Usage(_)
-            | EventKind::Notice { .. }
+            | EventKind::Notice(_)
             | EventKind::Defect(_) => {}
         }
     }

@@ -164,14 +164,13 @@ impl NormalTarget for ChromeTrace {
                 self.span((TEXT, "thinking"), (start, now), &json!({"bytes": bytes}), out);
             }
             // It often comes before the first event with a time.
-            EventKind::Notice { kind: NoticeKind::Prompt, detail } => {
-                let prompt =
-                    detail.as_deref().map(|text| clipped(text, MESSAGE_BYTES_MAX).into_owned());
+            EventKind::Notice(notice) if notice.kind == NoticeKind::Prompt => {
+                let detail = notice.detail.as_deref();
+                let prompt = detail.map(|text| clipped(text, MESSAGE_BYTES_MAX).into_owned());
                 self.prompt = self.prompt.take().or(prompt);
             }
-            EventKind::Notice { kind, detail } => {
-                let args = json!({"kind": kind, "detail": detail});
-                self.instant("notice", "notice", now, &args, out);
+            EventKind::Notice(notice) => {
+                self.instant("notice", "notice", now, &json!(notice), out);
             }
             EventKind::TextAbandoned { .. } => {
                 let start = self.text.take().unwrap_or(now);

@@ -24,9 +24,9 @@ impl DetailLines {
         match event {
             EventKind::ThinkingDelta { text, .. } => self.thinking(text, lines),
             EventKind::ThinkingEnd { .. } => lines.extend(self.end()),
-            EventKind::Notice { kind, detail } => {
+            EventKind::Notice(notice) => {
                 lines.extend(self.end());
-                lines.push(self.notice(*kind, detail.as_deref()));
+                lines.push(self.notice(notice.kind, notice.detail.as_deref()));
             }
             _ => {}
         }
@@ -56,21 +56,14 @@ impl DetailLines {
     }
 
     fn notice(&self, kind: NoticeKind, detail: Option<&str>) -> LogLine {
-        let (name, style) = match kind {
-            NoticeKind::Prompt => ("Prompt", LineStyle::Quiet),
-            NoticeKind::Retry => ("Retry", LineStyle::Quiet),
-            NoticeKind::Compaction => ("Compaction", LineStyle::Quiet),
-            NoticeKind::Question => ("Question", LineStyle::Quiet),
-            NoticeKind::Error => ("Error", LineStyle::Bad),
-            NoticeKind::Info => ("Note", LineStyle::Quiet),
-        };
+        let style = if kind == NoticeKind::Error { LineStyle::Bad } else { LineStyle::Quiet };
         let detail = detail.map_or("", str::trim);
         let detail = match detail.char_indices().nth(ACTION_DETAIL_CHARS_MAX) {
             _ if detail.is_empty() => String::new(),
             Some((end, _)) => format!(": {}…", self.shown(&detail[..end])),
             None => format!(": {}", self.shown(detail)),
         };
-        LogLine::new(format!("{name}{detail}"), style)
+        LogLine::new(format!("{}{detail}", kind.title()), style)
     }
 
     /// Text of the stream on one line.

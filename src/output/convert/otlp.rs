@@ -213,9 +213,11 @@ impl NormalTarget for OtlpSpans {
             EventKind::Turn { turn } => {
                 self.note(now, "turn", &[number("ndjson_check.turn", *turn)]);
             }
-            EventKind::Notice { kind, detail } => {
-                let kind = json!({"key": "ndjson_check.notice", "value": {"stringValue": kind}});
-                let detail = clipped(detail.as_deref().unwrap_or_default(), MESSAGE_BYTES_MAX);
+            EventKind::Notice(notice) => {
+                let value = json!({"stringValue": notice.kind});
+                let kind = json!({"key": "ndjson_check.notice", "value": value});
+                let detail =
+                    clipped(notice.detail.as_deref().unwrap_or_default(), MESSAGE_BYTES_MAX);
                 self.note(now, "notice", &[kind, text("ndjson_check.message", &detail)]);
             }
             EventKind::Error { severity, message } => {

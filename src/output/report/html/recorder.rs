@@ -117,10 +117,10 @@ impl Recorder {
             }
             EventKind::ThinkingDelta { text, .. } => self.think(text, moment),
             EventKind::ThinkingEnd { .. } => self.end_thought(),
-            EventKind::Notice { kind, detail } => {
-                let detail = detail.as_deref().unwrap_or_default();
+            EventKind::Notice(notice) => {
+                let detail = notice.detail.as_deref().unwrap_or_default();
                 let text = Excerpt::of(detail.trim(), PAGE_VALUE_BYTES_MAX);
-                self.push(moment, EntryKind::Notice(*kind, text));
+                self.push(moment, EntryKind::Notice(notice.kind, text));
             }
             EventKind::TextDelta { text, .. } => self.grow_text(text, moment),
             EventKind::Text(segment) => {

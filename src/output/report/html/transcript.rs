@@ -141,18 +141,10 @@ fn first_line(text: &str) -> &str {
 }
 
 fn notice(kind: NoticeKind, text: &Excerpt, moment: &Moment, number: u64) -> Markup {
-    let name = match kind {
-        NoticeKind::Prompt => "Prompt",
-        NoticeKind::Retry => "Retry",
-        NoticeKind::Compaction => "Compaction",
-        NoticeKind::Question => "Question",
-        NoticeKind::Error => "Error",
-        NoticeKind::Info => "Note",
-    };
     html! {
         li.notice.error[kind == NoticeKind::Error] #{ "e" (number) } data-kind="notice" {
             (at(moment))
-            p { strong { (name) } @if !text.is_blank() { ": " (Lines(text)) } }
+            p { strong { (kind.title()) } @if !text.is_blank() { ": " (Lines(text)) } }
         }
     }
 }

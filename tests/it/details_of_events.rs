@@ -1,0 +1,101 @@
+//! What events say besides text and calls: of sessions, retries, permissions and sub-agents.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use ndjson_check::To;
+use serde_json::{Value, json};
+
+use crate::streams::{cases, checker, converted, files, root};
+
+/// The members that a rule has paths for, as the events name them.
+fn named(rule: &Value) -> Vec<String> {
+    let members = rule.as_object().into_iter().flatten().map(|(member, _)| member.as_str());
+    let named = members.filter(|member| !["when", "kind", "each", "where"].contains(member));
+    let in_events = |member: &str| match member {
+        "resets_at" => "resets_at_ms".to_owned(),
+        "call" => "call_id".to_owned(),
+        member => member.to_owned(),
+    };
+    named.map(in_events).collect()
+}
+
+/// Goal: what a profile says of sessions and notices is in the events.
+/// Method: each member for which a profile has a path comes in a fixture of the agent.
+#[test]
+fn sessions_and_notices_have_their_members() {
+    let mut expected = BTreeSet::new();
+    for file in files(&root().join("src/profile/builtin"), "json") {
+        let agent = file.parent().and_then(|it| it.file_name()).unwrap().to_str().unwrap();
+        let profile: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        // The tests of the normal form compare both.
+        if agent == "events" {
+            continue;
+        }
+        for rule in profile["session"]["details"].as_array().into_iter().flatten() {
+            expected.extend(named(rule).into_iter().map(|it| (agent.to_owned(), it)));
+        }
+        for rule in profile["notices"].as_array().into_iter().flatten() {
+            expected.extend(named(&rule["values"]).into_iter().map(|it| (agent.to_owned(), it)));
+        }
+    }
+    assert!(expected.len() > 40, "{expected:?}");
+    let mut shown = BTreeSet::new();
+    for case in cases().iter().filter(|case| case.path.starts_with("fixtures/agents")) {
+        let events = converted(&case.bytes(), &mut case.checker(), To::Events);
+        for line in events.lines() {
+            let event: Value = serde_json::from_str(line).unwrap();
+            if ["session", "session_changed", "notice"].iter().any(|it| event["type"] == *it) {
+                let members = event.as_object().unwrap().keys().cloned();
+                shown.extend(members.map(|member| (case.folder().to_owned(), member)));
+            }
+        }
+    }
+    let missing: Vec<_> = expected.difference(&shown).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn a_session_names_its_tools_and_servers() {
+    let stream = fs::read(root().join("fixtures/agents/claude/plain.ndjson")).unwrap();
+    let events = converted(&stream, &mut checker(["--profile", "claude"]), To::Events);
+    let session: Value = serde_json::from_str(events.lines().next().unwrap()).unwrap();
+    assert_eq!(session["mode"], "acceptEdits");
+    assert_eq!(session["tools"][0], "Bash");
+    let server = json!({"name": "tracker", "status": "connected"});
+    assert_eq!(session["servers"][0], server);
+}
+
+/// Goal: the calls of a sub-agent name the call inside which they happen.
+#[test]
+fn calls_of_sub_agents_have_a_parent() {
+    let nested = |fixture: &str, stream: &[u8]| -> Vec<(u64, u64)> {
+        let profile = fixture.split('/').next().unwrap();
+        let events = converted(stream, &mut checker(["--profile", profile]), To::Events);
+        let calls = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let calls = calls.filter(|event| event["type"] == "call_completed");
+        let nested =
+            calls.filter_map(|call| Some((call["call"].as_u64()?, call["parent"].as_u64()?)));
+        nested.collect()
+    };
+    let read = |fixture: &str| fs::read(root().join("fixtures/agents").join(fixture)).unwrap();
+    let fixture = "claude/subagent.ndjson";
+    assert_eq!(nested(fixture, &read(fixture)), [(2, 1)]);
+    // Of an event whose own call has the id, nothing is said.
+    let fixture = "codebuddy/denied-tool.ndjson";
+    assert_eq!(nested(fixture, &read(fixture)), []);
+    let call = |id: &str, status: &str, parent: Option<&str>| {
+        let update = json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": id,
+            "kind": "think", "status": status,
+            "_meta": {"claudeCode": {"parentToolUseId": parent}}});
+        let params = json!({"sessionId": "s", "update": update});
+        json!({"jsonrpc": "2.0", "method": "session/update", "params": params}).to_string() + "\n"
+    };
+    let stream = [
+        call("task", "pending", None),
+        call("inner", "pending", Some("task")),
+        call("inner", "completed", None),
+        call("task", "completed", None),
+    ];
+    assert_eq!(nested("acp", stream.concat().as_bytes()), [(2, 1)]);
+}
