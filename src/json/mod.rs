@@ -12,8 +12,6 @@ mod surrogates;
 mod tape;
 mod tree;
 mod words;
-#[cfg(test)]
-mod words_write;
 
 use serde_json::Value;
 

@@ -1,27 +1,27 @@
 //! JSON Schema 2020-12, and the only place that knows the validator.
 
+mod evaluator;
 mod members;
 mod on_tape;
 mod table;
+mod table_write;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::json::Json as Representation;
 use jsonschema::{
     PatternOptions, Registry, Retrieve, ValidationError, ValidationOptions, Validator,
 };
 use serde_json::{Value, json};
 
 use super::tape::Doc;
-use super::{ParsedJson, pointer};
+use super::{PackedTexts, ParsedJson, pointer};
 use crate::error::Error;
 use crate::limits::{MESSAGE_BYTES_MAX, PATTERN_STEPS_MAX};
 use crate::rules::escape::{clipped, shown, visible};
+use evaluator::CompiledTable;
 pub(crate) use members::DescribedMembers;
-use on_tape::TapeJson;
-use table::CompiledTable;
 pub(crate) use table::{Keyword, List, Scalar, SchemaTable};
 
 /// The URI of a document in its registry. It is never fetched: there is no retriever. With this
@@ -36,14 +36,13 @@ pub(crate) struct Schema {
     document: Arc<Document>,
     /// The definition, such as `#/$defs/result`; without one it is the whole document.
     part: Option<String>,
-    tree: OnceLock<Validator>,
-    tape: OnceLock<Option<Validator<TapeJson>>>,
+    validator: OnceLock<Validator>,
 }
 
 struct Document {
     /// Of a built-in schema, which a test parses and compiles.
     text: Option<&'static str>,
-    /// Of a built-in schema.
+    /// If it says all that the document does.
     table: Option<CompiledTable>,
     json: OnceLock<Arc<Value>>,
     registry: OnceLock<Registry<'static>>,
@@ -51,12 +50,13 @@ struct Document {
 
 impl Document {
     fn given(json: Value) -> Self {
+        let table = CompiledTable::given(&json);
         let json = OnceLock::from(Arc::new(json));
-        Self { text: None, table: None, json, registry: OnceLock::new() }
+        Self { text: None, table, json, registry: OnceLock::new() }
     }
 
     fn built_in(text: &'static str, table: &'static SchemaTable) -> Self {
-        let (text, table) = (Some(text), Some(CompiledTable::new(table)));
+        let (text, table) = (Some(text), Some(CompiledTable::built_in(table)));
         Self { text, table, json: OnceLock::new(), registry: OnceLock::new() }
     }
 
@@ -114,12 +114,12 @@ impl Schema {
 
     fn new(origin: &str, document: Arc<Document>, part: Option<String>) -> Self {
         let origin = origin.to_owned();
-        Self { origin, document, part, tree: OnceLock::new(), tape: OnceLock::new() }
+        Self { origin, document, part, validator: OnceLock::new() }
     }
 
     fn compiled(self) -> Result<Self, Error> {
         let validator = self.build().map_err(|error| rejected(&self.origin, &error))?;
-        let _ = self.tree.set(validator);
+        let _ = self.validator.set(validator);
         Ok(self)
     }
 
@@ -138,9 +138,9 @@ impl Schema {
 
     /// Checks a user's schema against its meta-schema first, but not a built-in one: that alone
     /// takes longer than checking a short stream, and a test does it.
-    fn build<F: Representation>(&self) -> Result<Validator<F>, ValidationError<'static>> {
+    fn build(&self) -> Result<Validator, ValidationError<'static>> {
         if self.part.is_none() && !self.is_built_in() {
-            return options::<F>().build(self.document());
+            return options().build(self.document());
         }
         let part = self.part.as_deref().unwrap_or("#");
         // In draft 4, whose meta-schema is small; the document keeps its own draft.
@@ -148,30 +148,29 @@ impl Schema {
             "$schema": "http://json-schema.org/draft-04/schema#",
             "$ref": format!("{DOCUMENT}{part}"),
         });
-        options::<F>().with_registry(self.document.registry()?).build(&wrapper)
+        options().with_registry(self.document.registry()?).build(&wrapper)
     }
 
-    fn for_trees(&self) -> &Validator {
+    fn validator(&self) -> &Validator {
         let compiled = || self.build().expect("a test compiles every built-in schema");
-        self.tree.get_or_init(compiled)
+        self.validator.get_or_init(compiled)
     }
 
     pub(crate) fn is_valid(&self, json: &ParsedJson<'_>) -> bool {
         match json {
-            ParsedJson::Tree(value) => self.for_trees().is_valid(value),
+            ParsedJson::Tree(value) => self.validator().is_valid(value),
             ParsedJson::Tape(doc) => self.is_valid_on_tape(doc),
         }
     }
 
     fn is_valid_on_tape(&self, doc: &Doc<'_>) -> bool {
-        if let Some(table) = &self.document.table {
-            return table.is_valid(self.part.as_deref(), doc.root());
-        }
-        if let Some(validator) = self.tape.get_or_init(|| self.build().ok()) {
-            return validator.is_valid(doc.root());
-        }
-        doc.note_all_read();
-        self.for_trees().is_valid(&on_tape::tree(doc.root()))
+        let table = self.document.table.as_ref();
+        table.and_then(|table| table.is_valid(self.part.as_deref(), doc.root())).unwrap_or_else(
+            || {
+                doc.note_all_read();
+                self.validator().is_valid(&on_tape::tree(doc.root()))
+            },
+        )
     }
 
     /// How a value fails the schema, in the order of the pointers. Takes up to some hundred times
@@ -186,7 +185,7 @@ impl Schema {
             }
         };
         let mut violations = Vec::new();
-        for error in self.for_trees().iter_errors(value) {
+        for error in self.validator().iter_errors(value) {
             self.collect(&error, &mut violations)?;
         }
         violations.sort_by(|a, b| (&a.instance, &a.keyword).cmp(&(&b.instance, &b.keyword)));
@@ -220,9 +219,9 @@ impl Schema {
 }
 
 /// A pattern that needs no backtracking is searched without it; others take a limited time.
-fn options<'i, F: Representation>() -> ValidationOptions<'i, Arc<dyn Retrieve>, F> {
+fn options<'i>() -> ValidationOptions<'i, Arc<dyn Retrieve>> {
     let patterns = PatternOptions::fancy_regex().backtrack_limit(PATTERN_STEPS_MAX);
-    jsonschema::options_for::<F>().with_pattern_options(patterns)
+    jsonschema::options().with_pattern_options(patterns)
 }
 
 impl fmt::Debug for Schema {

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 use crate::limits::{DEPTH_MAX, ENTRIES_KEPT_MAX};
 
-pub(crate) use cursor::{Cursor, Doc, ENTRIES_NOTED, Items, Members};
+pub(crate) use cursor::{Cursor, Doc, ENTRIES_NOTED};
 pub(crate) use digits::{DIGITS_MAX, decimal, digits};
 pub(crate) use string_end::{StringEnd, string_end};
 pub(crate) use unescape::{chunks, hexadecimal, starts_with, unescaped};

@@ -1,4 +1,5 @@
 //! Texts by number. A table of them has one pointer: the loader adjusts none for each text.
+//! `build.rs` compiles this file, too.
 
 use std::borrow::Cow;
 
@@ -16,5 +17,17 @@ impl PackedTexts {
         let word = usize::from(word);
         let start = if word == 0 { 0 } else { self.ends[word - 1] };
         &self.text[start as usize..self.ends[word] as usize]
+    }
+
+    /// The number of a text, which is added if it is new.
+    pub(crate) fn number(&mut self, text: &str) -> Result<u16, String> {
+        let count = u16::try_from(self.ends.len()).map_err(|_| "too many words")?;
+        if let Some(known) = (0..count).find(|word| self.get(*word) == text) {
+            return Ok(known);
+        }
+        self.text.to_mut().push_str(text);
+        let end = u32::try_from(self.text.len()).map_err(|_| "too much text")?;
+        self.ends.to_mut().push(end);
+        Ok(count)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::{PackedTexts, Schema, SchemaTable};
+use crate::json::{Keyword, List, PackedTexts, Scalar, Schema, SchemaTable};
 
 /// The profile of a stream without events, if none is named.
 pub(crate) const DEFAULT: &str = "cursor";
@@ -17,7 +17,14 @@ pub(super) struct BuiltInProfile {
     pub(super) table: SchemaTable,
 }
 
-static BUILT_IN: &[BuiltInProfile] = include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
+static BUILT_IN: &[BuiltInProfile] = {
+    use Keyword::{
+        AllOf, AnyOf, Const, DependentSchemas, Enum, If, Items, Members, MinItems, MinLength,
+        MinProperties, Minimum, Never, Not, OneOf, Pattern, Ref, Required, Types,
+    };
+    use Scalar::{Bool, Null, Text};
+    include!(concat!(env!("OUT_DIR"), "/builtin.rs"))
+};
 
 impl BuiltInProfile {
     /// The default one, then the others by name.

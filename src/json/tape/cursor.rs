@@ -99,15 +99,6 @@ impl<'a> Cursor<'a> {
         self.entry().start as usize
     }
 
-    pub(crate) fn note_all_read(self) {
-        self.doc.note_all_read();
-    }
-
-    /// The address of the text, which is different for each text in memory.
-    pub(crate) fn address(self) -> usize {
-        self.doc.text.as_ptr().addr()
-    }
-
     #[inline]
     pub(crate) fn note_read(self) {
         if self.at < ENTRIES_NOTED {

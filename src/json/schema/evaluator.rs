@@ -1,0 +1,293 @@
+//! Whether a value on a tape satisfies a schema in a table. How an invalid one fails is the
+//! validator's answer.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use regex::Regex;
+use serde_json::Value;
+
+use super::table::{Keyword, List, Scalar, SchemaTable};
+use crate::json::tape::{Cursor, Kind};
+
+/// A table, and its regular expressions once one is needed.
+pub(super) struct CompiledTable {
+    table: Cow<'static, SchemaTable>,
+    patterns: OnceLock<Vec<Regex>>,
+}
+
+impl CompiledTable {
+    pub(super) fn built_in(table: &'static SchemaTable) -> Self {
+        Self { table: Cow::Borrowed(table), patterns: OnceLock::new() }
+    }
+
+    /// The table of a user's schema, if it needs nothing that only the validator knows.
+    pub(super) fn given(document: &Value) -> Option<Self> {
+        let table = SchemaTable::new(document).ok()?;
+        let is_readable = is_of_this_draft(document) && !refers_to_itself(&table);
+        let mut patterns = table.patterns.iter().map(|word| table.words.get(*word));
+        let are_plain = patterns.all(|pattern| is_plain(pattern) && Regex::new(pattern).is_ok());
+        (is_readable && are_plain)
+            .then(|| Self { table: Cow::Owned(table), patterns: OnceLock::new() })
+    }
+
+    /// Whether a value satisfies the definition that `reference` names, or the whole document; none
+    /// if the table does not have it.
+    pub(super) fn is_valid(&self, reference: Option<&str>, value: Cursor<'_>) -> Option<bool> {
+        let SchemaTable { parts, words, .. } = &*self.table;
+        let node = reference.map_or(Some(0), |reference| {
+            let at = parts.binary_search_by(|(name, _)| words.get(*name).cmp(reference)).ok()?;
+            Some(parts[at].1)
+        })?;
+        Some(self.satisfies(node, value))
+    }
+
+    fn satisfies(&self, node: u16, value: Cursor<'_>) -> bool {
+        let (nodes, node) = (&self.table.nodes, usize::from(node));
+        let from = if node == 0 { 0 } else { nodes[node - 1] };
+        let keywords = &self.table.keywords[usize::from(from)..usize::from(nodes[node])];
+        keywords.iter().all(|keyword| self.holds(keyword, value))
+    }
+
+    fn numbers(&self, list: List) -> &[u16] {
+        &self.table.numbers[usize::from(list.0)..usize::from(list.1)]
+    }
+
+    /// Words and their schemas.
+    fn named(&self, list: List) -> impl Iterator<Item = (&str, u16)> {
+        let pairs = self.numbers(list).as_chunks().0;
+        pairs.iter().map(|[word, node]| (self.table.words.get(*word), *node))
+    }
+
+    fn holds(&self, keyword: &Keyword, value: Cursor<'_>) -> bool {
+        let satisfies = |node: &u16| self.satisfies(*node, value);
+        match keyword {
+            Keyword::Never => false,
+            Keyword::Types(types) => is_of(*types, value),
+            Keyword::Const(scalar) => self.is(*scalar, value),
+            Keyword::Enum(List(from, to)) => {
+                let mut scalars = self.table.scalars[usize::from(*from)..usize::from(*to)].iter();
+                scalars.any(|scalar| self.is(*scalar, value))
+            }
+            Keyword::MinLength(length) => {
+                value.kind() != Kind::String || {
+                    value.note_read();
+                    value.unescaped().chars().nth(*length as usize - 1).is_some()
+                }
+            }
+            Keyword::Minimum(minimum) => number(value).is_none_or(|it| it >= f64::from(*minimum)),
+            Keyword::Pattern(pattern) => {
+                value.kind() != Kind::String || {
+                    value.note_read();
+                    self.matches(*pattern, &value.unescaped())
+                }
+            }
+            Keyword::Ref(node) => self.satisfies(*node, value),
+            Keyword::If { condition, then, otherwise } => {
+                let branch = if satisfies(condition) { then } else { otherwise };
+                branch.is_none_or(|node| self.satisfies(node, value))
+            }
+            Keyword::AllOf(nodes) => self.numbers(*nodes).iter().all(satisfies),
+            Keyword::AnyOf(nodes) => self.numbers(*nodes).iter().any(satisfies),
+            Keyword::OneOf(nodes) => {
+                self.numbers(*nodes).iter().filter(|node| satisfies(node)).count() == 1
+            }
+            Keyword::Not(node) => !self.satisfies(*node, value),
+            Keyword::Items(node) => {
+                value.kind() != Kind::Array || value.items().all(|item| self.satisfies(*node, item))
+            }
+            Keyword::MinItems(count) => {
+                value.kind() != Kind::Array || value.count() >= *count as usize
+            }
+            Keyword::Required(_)
+            | Keyword::MinProperties(_)
+            | Keyword::DependentSchemas(_)
+            | Keyword::Members { .. } => {
+                value.kind() != Kind::Object || self.holds_for_object(keyword, value)
+            }
+        }
+    }
+
+    fn holds_for_object(&self, keyword: &Keyword, value: Cursor<'_>) -> bool {
+        match keyword {
+            Keyword::Required(names) => {
+                let mut names = self.numbers(*names).iter();
+                names.all(|name| value.get(self.table.words.get(*name)).is_some())
+            }
+            Keyword::MinProperties(count) => value.count() >= *count as usize,
+            Keyword::DependentSchemas(schemas) => self
+                .named(*schemas)
+                .all(|(name, node)| value.get(name).is_none() || self.satisfies(node, value)),
+            Keyword::Members { named, matching, others } => {
+                if matching.0 == matching.1 && others.is_none() {
+                    return self.named(*named).all(|(name, node)| {
+                        value.get(name).is_none_or(|it| self.satisfies(node, it))
+                    });
+                }
+                value
+                    .members()
+                    .all(|(name, member)| self.member(*named, *matching, *others, &name, member))
+            }
+            _ => true,
+        }
+    }
+
+    fn member(
+        &self,
+        named: List,
+        matching: List,
+        others: Option<u16>,
+        name: &str,
+        member: Cursor<'_>,
+    ) -> bool {
+        let mut is_known = false;
+        if let Some((_, node)) = self.named(named).find(|(known, _)| *known == name) {
+            is_known = true;
+            if !self.satisfies(node, member) {
+                return false;
+            }
+        }
+        for [pattern, node] in self.numbers(matching).as_chunks().0 {
+            if self.matches(*pattern, name) {
+                is_known = true;
+                if !self.satisfies(*node, member) {
+                    return false;
+                }
+            }
+        }
+        is_known || others.is_none_or(|node| self.satisfies(node, member))
+    }
+
+    fn is(&self, scalar: Scalar, value: Cursor<'_>) -> bool {
+        match scalar {
+            Scalar::Null => value.kind() == Kind::Null,
+            Scalar::Bool(true) => value.kind() == Kind::True,
+            Scalar::Bool(false) => value.kind() == Kind::False,
+            Scalar::Text(word) => {
+                value.kind() == Kind::String && {
+                    value.note_read();
+                    value.is(self.table.words.get(word))
+                }
+            }
+        }
+    }
+
+    fn matches(&self, pattern: u16, text: &str) -> bool {
+        let compiled = self.patterns.get_or_init(|| {
+            let compile =
+                |word: &u16| Regex::new(self.table.words.get(*word)).expect("a test compiles it");
+            self.table.patterns.iter().map(compile).collect()
+        });
+        compiled[usize::from(pattern)].is_match(text)
+    }
+}
+
+fn is_of(types: u8, value: Cursor<'_>) -> bool {
+    let is = |bit: u8| types & (1 << bit) != 0;
+    match value.kind() {
+        Kind::Null => is(0),
+        Kind::False | Kind::True => is(1),
+        Kind::Object => is(2),
+        Kind::Array => is(3),
+        Kind::Number => is(4) || is(6) && is_integer(value),
+        Kind::String => is(5),
+    }
+}
+
+/// A number without a fraction, however it is written.
+fn is_integer(value: Cursor<'_>) -> bool {
+    value.is_plain_number() || number(value).is_some_and(|number| number.fract() == 0.0)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a small number is exact")]
+fn number(value: Cursor<'_>) -> Option<f64> {
+    if value.kind() != Kind::Number {
+        return None;
+    }
+    value.note_read();
+    value.small_number().map(|small| small as f64).or_else(|| value.written().parse().ok())
+}
+
+/// Whether the document says that it is of draft 2020-12, or says nothing.
+fn is_of_this_draft(document: &Value) -> bool {
+    let draft = document.get("$schema").and_then(Value::as_str);
+    draft.is_none_or(|draft| {
+        draft.trim_end_matches('#') == "https://json-schema.org/draft/2020-12/schema"
+    })
+}
+
+/// Whether all dialects of regular expressions read a pattern in the same way.
+fn is_plain(pattern: &str) -> bool {
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        let is_class = letter == '\\' && letters.next().is_none_or(char::is_alphanumeric);
+        if is_class || letter == '&' || letter == '~' {
+            return false;
+        }
+    }
+    pattern.is_ascii() && !pattern.contains("(?") && !pattern.contains("--")
+}
+
+/// Whether a value would be compared with the same schema again and again.
+fn refers_to_itself(table: &SchemaTable) -> bool {
+    fn visit(table: &SchemaTable, node: u16, states: &mut [Option<bool>]) -> bool {
+        match states[usize::from(node)] {
+            Some(is_open) => return is_open,
+            None => states[usize::from(node)] = Some(true),
+        }
+        let nodes = |list: List| table.numbers[usize::from(list.0)..usize::from(list.1)].to_vec();
+        let end = usize::from(table.nodes[usize::from(node)]);
+        let start = usize::from(node).checked_sub(1).map_or(0, |at| usize::from(table.nodes[at]));
+        for keyword in &table.keywords[start..end] {
+            let of_same_value = match keyword {
+                Keyword::Ref(node) | Keyword::Not(node) => vec![*node],
+                Keyword::AllOf(list) | Keyword::AnyOf(list) | Keyword::OneOf(list) => nodes(*list),
+                Keyword::If { condition, then, otherwise } => {
+                    [Some(*condition), *then, *otherwise].into_iter().flatten().collect()
+                }
+                Keyword::DependentSchemas(list) => {
+                    nodes(*list).as_chunks().0.iter().map(|[_, node]| *node).collect()
+                }
+                _ => continue,
+            };
+            if of_same_value.into_iter().any(|node| visit(table, node, states)) {
+                return true;
+            }
+        }
+        states[usize::from(node)] = Some(false);
+        false
+    }
+    let mut states = vec![None; table.nodes.len()];
+    (0..table.nodes.len())
+        .any(|node| u16::try_from(node).is_ok_and(|node| visit(table, node, &mut states)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Goal: what the evaluator would read differently from the validator is left to the validator.
+    #[test]
+    fn a_table_says_all_that_the_schema_does() {
+        let has_table = |schema: Value| CompiledTable::given(&schema).is_some();
+        let list = json!({"$defs": {"list": {"items": {"$ref": "#/$defs/list"}}},
+            "$ref": "#/$defs/list", "pattern": "^[a-z]+$", "enum": ["a", null, true]});
+        assert!(has_table(list));
+        for schema in [
+            json!({"$schema": "http://json-schema.org/draft-07/schema#"}),
+            json!({"multipleOf": 2}),
+            json!({"const": 1}),
+            json!({"properties": {"a": {"$ref": "https://example.org/a.json"}}}),
+            json!({"pattern": "\\d"}),
+            json!({"pattern": "^(?=a)"}),
+            json!({"pattern": "["}),
+            json!({"$defs": {"a": {"$ref": "#/$defs/a"}}}),
+            json!({"$defs": {"a": {"anyOf": [{"not": {"$ref": "#/$defs/a"}}]}}}),
+            json!({"items": {"$id": "other"}}),
+        ] {
+            assert!(!has_table(schema.clone()), "{schema}");
+        }
+    }
+}

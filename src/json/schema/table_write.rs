@@ -1,0 +1,271 @@
+//! Writes a schema as a table. `build.rs` compiles this file and does so for the schemas of
+//! built-in profiles.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::PackedTexts;
+use super::table::{Keyword, List, Scalar, SchemaTable};
+
+impl SchemaTable {
+    /// Writes a document of draft 2020-12. A keyword that the evaluator does not know is an error.
+    pub(crate) fn new(document: &Value) -> Result<Self, String> {
+        TableWriter::default().document(document)
+    }
+}
+
+#[derive(Default)]
+struct TableWriter {
+    /// The keywords of each.
+    nodes: Vec<Vec<Keyword>>,
+    /// The definitions and their places.
+    parts: BTreeMap<String, u16>,
+    words: PackedTexts,
+    numbers: Vec<u16>,
+    scalars: Vec<Scalar>,
+    patterns: Vec<u16>,
+}
+
+/// Keywords that say nothing about validity, or are read with another one.
+const SILENT: [&str; 8] = [
+    "$schema",
+    "$id",
+    "$defs",
+    "format",
+    "patternProperties",
+    "additionalProperties",
+    "then",
+    "else",
+];
+
+/// Keywords for people.
+const NOTES: [&str; 8] = [
+    "$comment",
+    "title",
+    "description",
+    "examples",
+    "default",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+];
+
+impl TableWriter {
+    fn document(mut self, document: &Value) -> Result<SchemaTable, String> {
+        // The whole document is the first node; definitions may refer to each other.
+        self.add(Vec::new())?;
+        let definitions = document.get("$defs").and_then(Value::as_object);
+        for name in definitions.into_iter().flat_map(Map::keys) {
+            let place = self.add(Vec::new())?;
+            let name = name.replace('~', "~0").replace('/', "~1");
+            self.parts.insert(format!("#/$defs/{name}"), place);
+        }
+        for (name, schema) in definitions.into_iter().flatten() {
+            let node = self.inner(schema).map_err(|error| format!("/$defs/{name}: {error}"))?;
+            let name = name.replace('~', "~0").replace('/', "~1");
+            let place = self.parts[&format!("#/$defs/{name}")];
+            self.nodes[usize::from(place)] = node;
+        }
+        self.nodes[0] = self.keywords(document)?;
+        let mut parts = Vec::new();
+        for (name, place) in &self.parts {
+            parts.push((self.words.number(name)?, *place));
+        }
+        let mut ends = Vec::new();
+        let mut end = 0;
+        for node in &self.nodes {
+            end += node.len();
+            ends.push(place(end)?);
+        }
+        Ok(SchemaTable {
+            words: self.words,
+            keywords: self.nodes.concat().into(),
+            nodes: ends.into(),
+            numbers: self.numbers.into(),
+            scalars: self.scalars.into(),
+            parts: parts.into(),
+            patterns: self.patterns.into(),
+        })
+    }
+
+    fn add(&mut self, node: Vec<Keyword>) -> Result<u16, String> {
+        self.nodes.push(node);
+        place(self.nodes.len() - 1)
+    }
+
+    /// Adds a schema, and returns its place.
+    fn node(&mut self, schema: &Value) -> Result<u16, String> {
+        // A schema that is only a reference needs no place of its own.
+        if let Some(members) = schema.as_object()
+            && let Some(reference) = members.get("$ref")
+            && members.keys().all(|key| key == "$ref" || NOTES.contains(&&**key))
+        {
+            return self.part(reference);
+        }
+        let node = self.inner(schema)?;
+        self.add(node)
+    }
+
+    /// The keywords of a schema that is a part of the document.
+    fn inner(&mut self, schema: &Value) -> Result<Vec<Keyword>, String> {
+        if schema.get("$id").is_some() {
+            return Err("references are relative to another document".to_owned());
+        }
+        self.keywords(schema)
+    }
+
+    fn part(&self, reference: &Value) -> Result<u16, String> {
+        let place = reference.as_str().and_then(|reference| self.parts.get(reference));
+        place.copied().ok_or_else(|| format!("{reference} is no definition of the document"))
+    }
+
+    fn keywords(&mut self, schema: &Value) -> Result<Vec<Keyword>, String> {
+        let members = match schema {
+            Value::Bool(true) => return Ok(Vec::new()),
+            Value::Bool(false) => return Ok(vec![Keyword::Never]),
+            Value::Object(members) => members,
+            other => return Err(format!("{other} is no schema")),
+        };
+        let mut keywords = Vec::new();
+        let has_members = ["properties", "patternProperties", "additionalProperties"]
+            .iter()
+            .any(|keyword| members.contains_key(*keyword));
+        if let Some(types) = members.get("type") {
+            keywords.push(Keyword::Types(types_of(types)?));
+        }
+        for (keyword, value) in members {
+            let keyword = keyword.as_str();
+            if keyword == "if" {
+                let mut branch = |name: &str| -> Result<Option<u16>, String> {
+                    members.get(name).map(|schema| self.node(schema)).transpose()
+                };
+                let condition = branch("if")?.ok_or("there is no condition")?;
+                let (then, otherwise) = (branch("then")?, branch("else")?);
+                keywords.push(Keyword::If { condition, then, otherwise });
+            } else if !(["type", "properties"].contains(&keyword)
+                || SILENT.contains(&keyword)
+                || NOTES.contains(&keyword))
+            {
+                keywords.push(self.keyword(keyword, value)?);
+            }
+        }
+        if has_members {
+            keywords.push(self.members(members)?);
+        }
+        Ok(keywords)
+    }
+
+    fn keyword(&mut self, keyword: &str, value: &Value) -> Result<Keyword, String> {
+        let text = || value.as_str().ok_or("not a string");
+        Ok(match keyword {
+            "const" => Keyword::Const(self.scalar(value)?),
+            "enum" => Keyword::Enum(self.choices(value)?),
+            "minLength" => Keyword::MinLength(count(value)?),
+            "minItems" => Keyword::MinItems(count(value)?),
+            "minProperties" => Keyword::MinProperties(count(value)?),
+            "minimum" => {
+                let minimum = value.as_i64().and_then(|it| i32::try_from(it).ok());
+                Keyword::Minimum(minimum.ok_or("not a whole number")?)
+            }
+            "pattern" => Keyword::Pattern(self.pattern(text()?)?),
+            "required" => Keyword::Required(self.required(value)?),
+            "items" => Keyword::Items(self.node(value)?),
+            "not" => Keyword::Not(self.node(value)?),
+            "$ref" => Keyword::Ref(self.part(value)?),
+            "allOf" => Keyword::AllOf(self.nodes_of(value)?),
+            "anyOf" => Keyword::AnyOf(self.nodes_of(value)?),
+            "oneOf" => Keyword::OneOf(self.nodes_of(value)?),
+            "dependentSchemas" => Keyword::DependentSchemas(self.named(value)?),
+            other => return Err(format!("the keyword {other} is not known to the evaluator")),
+        })
+    }
+
+    fn members(&mut self, members: &Map<String, Value>) -> Result<Keyword, String> {
+        let named = self.named(members.get("properties").unwrap_or(&Value::Object(Map::new())))?;
+        let mut matching = Vec::new();
+        let patterns = members.get("patternProperties").and_then(Value::as_object);
+        for (pattern, schema) in patterns.into_iter().flatten() {
+            matching.extend([self.pattern(pattern)?, self.node(schema)?]);
+        }
+        let others = members.get("additionalProperties").filter(|it| **it != true);
+        let others = others.map(|it| self.node(it)).transpose()?;
+        let matching = self.list(&matching)?;
+        Ok(Keyword::Members { named, matching, others })
+    }
+
+    fn named(&mut self, schemas: &Value) -> Result<List, String> {
+        let mut named = Vec::new();
+        for (name, schema) in schemas.as_object().ok_or("not an object")? {
+            let node = self.node(schema).map_err(|error| format!("{name}: {error}"))?;
+            named.extend([self.words.number(name)?, node]);
+        }
+        self.list(&named)
+    }
+
+    fn nodes_of(&mut self, schemas: &Value) -> Result<List, String> {
+        let mut nodes = Vec::new();
+        for schema in schemas.as_array().ok_or("not an array")? {
+            nodes.push(self.node(schema)?);
+        }
+        self.list(&nodes)
+    }
+
+    fn required(&mut self, names: &Value) -> Result<List, String> {
+        let mut words = Vec::new();
+        for name in names.as_array().ok_or("not an array")? {
+            words.push(self.words.number(name.as_str().ok_or("not a string")?)?);
+        }
+        self.list(&words)
+    }
+
+    fn choices(&mut self, values: &Value) -> Result<List, String> {
+        let from = self.scalars.len();
+        for value in values.as_array().ok_or("not an array")? {
+            let scalar = self.scalar(value)?;
+            self.scalars.push(scalar);
+        }
+        Ok(List(place(from)?, place(self.scalars.len())?))
+    }
+
+    fn scalar(&mut self, value: &Value) -> Result<Scalar, String> {
+        Ok(match value {
+            Value::Null => Scalar::Null,
+            Value::Bool(value) => Scalar::Bool(*value),
+            Value::String(text) => Scalar::Text(self.words.number(text)?),
+            other => return Err(format!("the evaluator does not compare with {other}")),
+        })
+    }
+
+    /// Adds numbers, and returns from where to where they are.
+    fn list(&mut self, numbers: &[u16]) -> Result<List, String> {
+        let from = place(self.numbers.len())?;
+        self.numbers.extend(numbers);
+        Ok(List(from, place(self.numbers.len())?))
+    }
+
+    fn pattern(&mut self, pattern: &str) -> Result<u16, String> {
+        self.patterns.push(self.words.number(pattern)?);
+        place(self.patterns.len() - 1)
+    }
+}
+
+/// A place in a list of a table.
+fn place(at: usize) -> Result<u16, String> {
+    u16::try_from(at).map_err(|_| "the schema is too large for a table".to_owned())
+}
+
+/// A bit for each type.
+fn types_of(value: &Value) -> Result<u8, String> {
+    const TYPES: [&str; 7] = ["null", "boolean", "object", "array", "number", "string", "integer"];
+    let names = value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]);
+    names.iter().try_fold(0, |bits, name| {
+        let bit = TYPES.iter().position(|known| name == known);
+        bit.map(|bit| bits | 1 << bit).ok_or_else(|| format!("{name} is no type"))
+    })
+}
+
+fn count(value: &Value) -> Result<u32, String> {
+    let count = value.as_u64().and_then(|count| u32::try_from(count).ok());
+    count.filter(|count| *count > 0).ok_or_else(|| format!("{value} is no count above 0"))
+}
