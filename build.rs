@@ -99,12 +99,12 @@ fn rust_of_detect(table: &DetectTable) -> String {
 }
 
 fn rust_of_schema(table: &SchemaTable) -> String {
-    let SchemaTable { words, keywords, nodes, numbers, scalars, parts, patterns } = table;
+    let SchemaTable { words, keywords, nodes, numbers, scalars, bounds, parts, patterns } = table;
     let words = rust_of_words(words);
     format!(
         "SchemaTable {{ words: {words}, keywords: Cow::Borrowed(&{keywords:?}), \
          nodes: Cow::Borrowed(&{nodes:?}), numbers: Cow::Borrowed(&{numbers:?}), \
-         scalars: Cow::Borrowed(&{scalars:?}), parts: Cow::Borrowed(&{parts:?}), \
+         scalars: Cow::Borrowed(&{scalars:?}), bounds: Cow::Borrowed(&{bounds:?}), parts: Cow::Borrowed(&{parts:?}), \
          patterns: Cow::Borrowed(&{patterns:?}) }}"
     )
 }

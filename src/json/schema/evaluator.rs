@@ -70,12 +70,13 @@ impl CompiledTable {
                 scalars.any(|scalar| self.is(*scalar, value))
             }
             Keyword::MinLength(length) => {
-                value.kind() != Kind::String || {
-                    value.note_read();
-                    value.unescaped().chars().nth(*length as usize - 1).is_some()
-                }
+                value.kind() != Kind::String || has_letters(value, *length as usize)
             }
-            Keyword::Minimum(minimum) => number(value).is_none_or(|it| it >= f64::from(*minimum)),
+            Keyword::MaxLength(length) => {
+                value.kind() != Kind::String || !has_letters(value, *length as usize + 1)
+            }
+            Keyword::Minimum(at) => number(value).is_none_or(|it| it >= self.bound(*at)),
+            Keyword::Maximum(at) => number(value).is_none_or(|it| it <= self.bound(*at)),
             Keyword::Pattern(pattern) => {
                 value.kind() != Kind::String || {
                     value.note_read();
@@ -99,8 +100,12 @@ impl CompiledTable {
             Keyword::MinItems(count) => {
                 value.kind() != Kind::Array || value.count() >= *count as usize
             }
+            Keyword::MaxItems(count) => {
+                value.kind() != Kind::Array || value.count() <= *count as usize
+            }
             Keyword::Required(_)
             | Keyword::MinProperties(_)
+            | Keyword::MaxProperties(_)
             | Keyword::DependentSchemas(_)
             | Keyword::Members { .. } => {
                 value.kind() != Kind::Object || self.holds_for_object(keyword, value)
@@ -115,6 +120,7 @@ impl CompiledTable {
                 names.all(|name| value.get(self.table.words.get(*name)).is_some())
             }
             Keyword::MinProperties(count) => value.count() >= *count as usize,
+            Keyword::MaxProperties(count) => value.count() <= *count as usize,
             Keyword::DependentSchemas(schemas) => self
                 .named(*schemas)
                 .all(|(name, node)| value.get(name).is_none() || self.satisfies(node, value)),
@@ -163,6 +169,7 @@ impl CompiledTable {
             Scalar::Null => value.kind() == Kind::Null,
             Scalar::Bool(true) => value.kind() == Kind::True,
             Scalar::Bool(false) => value.kind() == Kind::False,
+            Scalar::Number(at) => number(value) == Some(self.bound(at)),
             Scalar::Text(word) => {
                 value.kind() == Kind::String && {
                     value.note_read();
@@ -172,6 +179,10 @@ impl CompiledTable {
         }
     }
 
+    fn bound(&self, at: u16) -> f64 {
+        self.table.bounds[usize::from(at)]
+    }
+
     fn matches(&self, pattern: u16, text: &str) -> bool {
         let compiled = self.patterns.get_or_init(|| {
             let compile =
@@ -179,6 +190,18 @@ impl CompiledTable {
             self.table.patterns.iter().map(compile).collect()
         });
         compiled[usize::from(pattern)].is_match(text)
+    }
+}
+
+/// Whether a string has so many characters, or more.
+fn has_letters(value: Cursor<'_>, least: usize) -> bool {
+    /// Two escapes: `\ud83d\ude00`.
+    const LETTER_BYTES_MAX: usize = 12;
+    value.note_read();
+    match value.written().len() {
+        bytes if bytes < least => false,
+        bytes if bytes > (least - 1) * LETTER_BYTES_MAX => true,
+        _ => value.unescaped().chars().nth(least - 1).is_some(),
     }
 }
 
@@ -273,12 +296,14 @@ mod tests {
     fn a_table_says_all_that_the_schema_does() {
         let has_table = |schema: Value| CompiledTable::given(&schema).is_some();
         let list = json!({"$defs": {"list": {"items": {"$ref": "#/$defs/list"}}},
-            "$ref": "#/$defs/list", "pattern": "^[a-z]+$", "enum": ["a", null, true]});
+            "$ref": "#/$defs/list", "pattern": "^[a-z]+$", "enum": ["a", null, true, 0.5],
+            "maxLength": 3, "minimum": 1_000_000_000_000_u64});
         assert!(has_table(list));
         for schema in [
             json!({"$schema": "http://json-schema.org/draft-07/schema#"}),
             json!({"multipleOf": 2}),
-            json!({"const": 1}),
+            json!({"const": [1]}),
+            json!({"maximum": 9_007_199_254_740_993_u64}),
             json!({"properties": {"a": {"$ref": "https://example.org/a.json"}}}),
             json!({"pattern": "\\d"}),
             json!({"pattern": "^(?=a)"}),

@@ -17,6 +17,8 @@ pub(crate) struct SchemaTable {
     /// What keywords have several of.
     pub(crate) numbers: Cow<'static, [u16]>,
     pub(crate) scalars: Cow<'static, [Scalar]>,
+    /// Numbers with which values are compared; each is exact.
+    pub(crate) bounds: Cow<'static, [f64]>,
     /// The references to definitions, such as `#/$defs/line`, in the order of these words, and
     /// where they are in `nodes`.
     pub(crate) parts: Cow<'static, [(u16, u16)]>,
@@ -38,7 +40,11 @@ pub(crate) enum Keyword {
     Const(Scalar),
     Enum(List),
     MinLength(u32),
-    Minimum(i32),
+    MaxLength(u32),
+    /// A place in [`SchemaTable::bounds`].
+    Minimum(u16),
+    /// A place in [`SchemaTable::bounds`].
+    Maximum(u16),
     /// A place in [`SchemaTable::patterns`].
     Pattern(u16),
     /// Words.
@@ -54,8 +60,10 @@ pub(crate) enum Keyword {
     /// Each a word, and its schema.
     DependentSchemas(List),
     MinProperties(u32),
+    MaxProperties(u32),
     Items(u16),
     MinItems(u32),
+    MaxItems(u32),
     Ref(u16),
     If {
         condition: u16,
@@ -73,6 +81,8 @@ pub(crate) enum Keyword {
 pub(crate) enum Scalar {
     Null,
     Bool(bool),
+    /// A place in [`SchemaTable::bounds`].
+    Number(u16),
     /// A word.
     Text(u16),
 }

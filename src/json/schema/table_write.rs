@@ -24,6 +24,7 @@ struct TableWriter {
     words: PackedTexts,
     numbers: Vec<u16>,
     scalars: Vec<Scalar>,
+    bounds: Vec<f64>,
     patterns: Vec<u16>,
 }
 
@@ -84,6 +85,7 @@ impl TableWriter {
             nodes: ends.into(),
             numbers: self.numbers.into(),
             scalars: self.scalars.into(),
+            bounds: self.bounds.into(),
             parts: parts.into(),
             patterns: self.patterns.into(),
         })
@@ -162,12 +164,13 @@ impl TableWriter {
             "const" => Keyword::Const(self.scalar(value)?),
             "enum" => Keyword::Enum(self.choices(value)?),
             "minLength" => Keyword::MinLength(count(value)?),
+            "maxLength" => Keyword::MaxLength(count(value)?),
             "minItems" => Keyword::MinItems(count(value)?),
+            "maxItems" => Keyword::MaxItems(count(value)?),
             "minProperties" => Keyword::MinProperties(count(value)?),
-            "minimum" => {
-                let minimum = value.as_i64().and_then(|it| i32::try_from(it).ok());
-                Keyword::Minimum(minimum.ok_or("not a whole number")?)
-            }
+            "maxProperties" => Keyword::MaxProperties(count(value)?),
+            "minimum" => Keyword::Minimum(self.bound(value)?),
+            "maximum" => Keyword::Maximum(self.bound(value)?),
             "pattern" => Keyword::Pattern(self.pattern(text()?)?),
             "required" => Keyword::Required(self.required(value)?),
             "items" => Keyword::Items(self.node(value)?),
@@ -232,9 +235,18 @@ impl TableWriter {
         Ok(match value {
             Value::Null => Scalar::Null,
             Value::Bool(value) => Scalar::Bool(*value),
+            Value::Number(_) => Scalar::Number(self.bound(value)?),
             Value::String(text) => Scalar::Text(self.words.number(text)?),
             other => return Err(format!("the evaluator does not compare with {other}")),
         })
+    }
+
+    /// Adds a number of which all neighbours are exact, too.
+    fn bound(&mut self, value: &Value) -> Result<u16, String> {
+        const EXACT_BELOW: f64 = 9_007_199_254_740_992.0;
+        let bound = value.as_f64().filter(|bound| bound.abs() < EXACT_BELOW);
+        self.bounds.push(bound.ok_or_else(|| format!("{value} is no exact number"))?);
+        place(self.bounds.len() - 1)
     }
 
     /// Adds numbers, and returns from where to where they are.
