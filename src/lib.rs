@@ -61,12 +61,12 @@ pub use check::{
 };
 pub use check::{LastEvents, Reader};
 pub use error::Error;
-pub use facts::{CommandCounts, NoticeValues, RunFacts, Server, Usage};
+pub use facts::{CommandCounts, NoticeValues, PlanItem, RunFacts, Server, Usage};
 pub use output::convert::{Conversion, To};
 pub use output::redact::{Redactor, SECRET_BYTES_MIN, SecretValue};
 pub use output::report::{Human, Json, Totals};
 pub use profile::detect::ProfileSource;
-pub use profile::{ActionKind, CallOutcome, ExitStatus, NoticeKind, Reason};
+pub use profile::{ActionKind, CallOutcome, ExitStatus, NoticeKind, PlanState, Reason};
 pub use rules::diagnostic::{Diagnostic, SchemaLocation};
 pub use rules::{Rule, Severity};
 

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::facts::{NoticeValues, Server};
+use crate::facts::{NoticeValues, PlanItem, Server};
 use crate::profile::{CallOutcome, NoticeKind};
 use crate::rules::diagnostic::Diagnostic;
 
@@ -111,6 +111,11 @@ pub enum EventKind<'a> {
     ThinkingEnd {
         /// The number of the block.
         block: u64,
+    },
+    /// The agent's list of things to do changes; at most 1,000.
+    Plan {
+        /// All of them, in its order.
+        items: Vec<PlanItem>,
     },
     /// What a reader of a log wants to see, such as a retry.
     Notice(Box<Notice<'a>>),

@@ -14,7 +14,7 @@ use super::event::{
 };
 use super::{CallChange, CallUpdate, TextUpdate, WantedEvents};
 use crate::facts::{
-    DetailReader, EventDetails, FactUpdate, Facts, NoticeUpdate, RareFacts, RunFacts,
+    DetailReader, EventDetails, FactUpdate, Facts, NoticeUpdate, PlanItem, RareFacts, RunFacts,
     SessionDetail, ThinkingUpdate, whole_number,
 };
 use crate::limits::TASKS_MAX;
@@ -42,6 +42,7 @@ pub(super) struct RunModel {
     /// Whether the first event has been made.
     has_begun: bool,
     session: SessionFacts<'static>,
+    plan: Vec<PlanItem>,
     turn: u64,
     /// The number of the open segment, or of the next one.
     segment: u64,
@@ -77,6 +78,7 @@ impl RunModel {
             profile: Arc::clone(profile),
             has_begun: false,
             session: SessionFacts::default(),
+            plan: Vec::new(),
             turn: 1,
             segment: 1,
             open: None,
@@ -177,6 +179,10 @@ impl RunModel {
                 }
                 ThinkingUpdate::BlockEnd => self.end_thinking(emitter),
             }
+        }
+        if let Some(items) = details.plan.filter(|plan| *plan != self.plan) {
+            self.plan.clone_from(&items);
+            emitter.emit(EventKind::Plan { items });
         }
         for NoticeUpdate { kind, detail, values } in details.notices {
             let detail = detail.map(Into::into);

@@ -13,7 +13,9 @@ use super::{OpenHalf, time_ms, whole_number};
 use crate::json::{JsonRef, LoneHalves};
 use crate::limits::{CALL_ID_BYTES_MAX, MESSAGE_BYTES_MAX, SESSION_LIST_MAX, TAGS_REMEMBERED_MAX};
 use crate::profile::path::{Conditions, KnownValue, Path, Scope};
-use crate::profile::{NoticeKind, NoticePaths, Profile, ServersAt, ThinkingMode};
+use crate::profile::{
+    NoticeKind, NoticePaths, PlanRule, PlanState, Profile, ServersAt, ThinkingMode,
+};
 use crate::rules::escape::clipped;
 use crate::stream::{Line, LineParser};
 
@@ -25,6 +27,7 @@ const SECONDS_MAX: f64 = 1e11;
 pub(crate) struct EventDetails {
     pub(crate) session: Vec<SessionDetail>,
     pub(crate) thinking: Vec<ThinkingUpdate>,
+    pub(crate) plan: Option<Vec<PlanItem>>,
     pub(crate) notices: Vec<NoticeUpdate>,
 }
 
@@ -59,6 +62,16 @@ pub(crate) enum ThinkingUpdate {
     Chunk(String),
     /// The block is complete.
     BlockEnd,
+}
+
+/// One of the things that the agent wants to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PlanItem {
+    /// What it is.
+    pub text: String,
+    /// How far it is.
+    pub state: PlanState,
 }
 
 /// An event that is worth a line in a log.
@@ -156,6 +169,7 @@ impl DetailReader {
             details.thinking = thinking(&self.profile, event.root(), halves, &mut self.block);
             details.notices = notices(&self.profile, event.root());
             details.session = session(&self.profile, event.root());
+            details.plan = plan(&self.profile, event.root());
         }
         if is_other_block {
             self.block.end(&mut details.thinking);
@@ -208,6 +222,16 @@ fn session(profile: &Profile, root: JsonRef<'_>) -> Vec<SessionDetail> {
         }
     }
     found
+}
+
+fn plan(profile: &Profile, root: JsonRef<'_>) -> Option<Vec<PlanItem>> {
+    let mut rules = profile.plans.iter().filter(|rule| rule.when.hold(root));
+    let PlanRule { of, text, state, .. } = rules.find(|rule| rule.of.is_there(root))?;
+    let item = |scope| {
+        let state = state.find(scope).and_then(JsonRef::scalar_text).unwrap_or_default();
+        scalar(text, scope).map(|text| PlanItem { text, state: PlanState::of(&state) })
+    };
+    Some(of.objects(root).filter_map(item).take(SESSION_LIST_MAX).collect())
 }
 
 fn thinking(
@@ -320,7 +344,9 @@ fn may_apply(profile: &Profile, tag: &str) -> bool {
     let rules = || {
         let thinking = profile.thinking.iter().map(|rule| &rule.when);
         let notices = profile.notices.iter().map(|rule| &rule.when);
-        thinking.chain(notices).chain(profile.session.details.iter().map(|rule| &rule.when))
+        let plans = profile.plans.iter().map(|rule| &rule.when);
+        let sessions = profile.session.details.iter().map(|rule| &rule.when);
+        thinking.chain(notices).chain(plans).chain(sessions)
     };
     let holds = |parts: &[KnownValue], when: &Conditions| {
         let known = |path: &_| {

@@ -30,7 +30,7 @@ use crate::rules::escape::shown;
 pub(crate) use answer_text::AnswerText;
 pub(crate) use bounded_id::BoundedId;
 pub(crate) use details::{DetailReader, EventDetails, NoticeUpdate, SessionDetail, ThinkingUpdate};
-pub use details::{NoticeValues, Server};
+pub use details::{NoticeValues, PlanItem, Server};
 pub(crate) use open_half::OpenHalf;
 pub(crate) use reader::FactReader;
 pub(crate) use run_facts::FactUpdate;

@@ -55,6 +55,46 @@ pub(crate) struct NoticeRule {
     pub values: NoticePaths,
 }
 
+/// Where the agent's list of things to do is, as a whole. All rules that match apply.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct PlanRule {
+    pub when: Conditions,
+    /// The items; the paths below begin there.
+    #[serde(flatten)]
+    pub of: Objects,
+    pub text: Path,
+    pub state: Path,
+}
+
+/// How far a thing to do is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PlanState {
+    /// It has not been begun.
+    Pending,
+    /// It is at work.
+    InProgress,
+    /// It is done.
+    Completed,
+    /// It was given up.
+    Cancelled,
+}
+
+impl PlanState {
+    /// By the word of an agent, such as `TODO_STATUS_IN_PROGRESS`, or whether it is done.
+    pub(crate) fn of(word: &str) -> Self {
+        let word = word.to_ascii_lowercase();
+        let has = |names: &[&str]| names.iter().any(|name| word.contains(name));
+        match () {
+            () if word == "true" || has(&["complete", "done"]) => Self::Completed,
+            () if has(&["progress", "active"]) => Self::InProgress,
+            () if has(&["cancel", "abandon"]) => Self::Cancelled,
+            () => Self::Pending,
+        }
+    }
+}
+
 /// Where a notice has its values. The paths begin at its object.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -38,10 +38,11 @@ pub(crate) use actions::{ActionRule, ActionRules};
 pub(crate) use builtin::DEFAULT;
 pub(crate) use calls::{BackgroundRule, CallRule, CallRules, OpenAtEnd, ToolName, WithoutStart};
 pub(crate) use defects::DefectRule;
-pub use details::NoticeKind;
 pub(crate) use details::{
-    CallDuration, FragmentRule, NoticePaths, NoticeRule, ResultRule, ThinkingMode, ThinkingRule,
+    CallDuration, FragmentRule, NoticePaths, NoticeRule, PlanRule, ResultRule, ThinkingMode,
+    ThinkingRule,
 };
+pub use details::{NoticeKind, PlanState};
 pub(crate) use end::{EndRules, RunOutcome, RunProgress, TerminalOutcome, TerminalPolicy};
 pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
 pub(crate) use load::{parse_json, read_json};
@@ -96,6 +97,9 @@ pub(crate) struct Profile {
     /// All that match apply.
     #[serde(default)]
     pub thinking: Vec<ThinkingRule>,
+    /// The first that matches and finds a list applies.
+    #[serde(default)]
+    pub plans: Vec<PlanRule>,
     /// Strings that come in pieces and are no text of the assistant. All that match apply.
     #[serde(default)]
     pub fragments: Vec<FragmentRule>,

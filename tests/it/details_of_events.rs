@@ -35,6 +35,9 @@ fn sessions_and_notices_have_their_members() {
         for rule in profile["session"]["details"].as_array().into_iter().flatten() {
             expected.extend(named(rule).into_iter().map(|it| (agent.to_owned(), it)));
         }
+        if profile["plans"].is_array() {
+            expected.insert((agent.to_owned(), "items".to_owned()));
+        }
         for rule in profile["notices"].as_array().into_iter().flatten() {
             expected.extend(named(&rule["values"]).into_iter().map(|it| (agent.to_owned(), it)));
         }
@@ -45,7 +48,10 @@ fn sessions_and_notices_have_their_members() {
         let events = converted(&case.bytes(), &mut case.checker(), To::Events);
         for line in events.lines() {
             let event: Value = serde_json::from_str(line).unwrap();
-            if ["session", "session_changed", "notice"].iter().any(|it| event["type"] == *it) {
+            if ["session", "session_changed", "notice", "plan"]
+                .iter()
+                .any(|it| event["type"] == *it)
+            {
                 let members = event.as_object().unwrap().keys().cloned();
                 shown.extend(members.map(|member| (case.folder().to_owned(), member)));
             }
@@ -98,4 +104,18 @@ fn calls_of_sub_agents_have_a_parent() {
         call("task", "completed", None),
     ];
     assert_eq!(nested("acp", stream.concat().as_bytes()), [(2, 1)]);
+}
+
+#[test]
+fn a_plan_comes_when_it_changes() {
+    let stream = fs::read(root().join("fixtures/agents/acp/plan.ndjson")).unwrap();
+    let events = converted(&stream, &mut checker(["--profile", "acp"]), To::Events);
+    let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let plans: Vec<Value> = events.filter(|event| event["type"] == "plan").collect();
+    let states = |plan: &Value| {
+        plan["items"].as_array().unwrap().iter().map(|item| item["state"].clone()).collect()
+    };
+    let states: Vec<Vec<Value>> = plans.iter().map(states).collect();
+    assert_eq!(states, [["in_progress", "pending"], ["completed", "in_progress"]]);
+    assert_eq!(plans[0]["items"][1]["text"], "Plant the fern");
 }

@@ -62,6 +62,7 @@ impl EventKind<'_> {
                 EventKind::ThinkingDelta { block, text: text(it) }
             }
             Self::ThinkingEnd { block } => EventKind::ThinkingEnd { block },
+            Self::Plan { items } => EventKind::Plan { items },
             Self::Notice(it) => EventKind::Notice(Box::new(Notice {
                 kind: it.kind,
                 detail: texts(it.detail),

@@ -159,6 +159,7 @@ impl NormalTarget for AgUiEvents {
             | EventKind::CallUpdated(_)
             | EventKind::CallCorrected { .. }
             | EventKind::CallUnfinished(_)
+            | EventKind::Plan { .. }
             | EventKind::Notice(_)
             | EventKind::Error { .. }
             | EventKind::Usage(_)

@@ -259,6 +259,7 @@ impl NormalTarget for AtifTrajectory {
             | EventKind::CallCorrected { .. }
             | EventKind::Answer { .. }
             | EventKind::Usage(_)
+            | EventKind::Plan { .. }
             | EventKind::Notice(_)
             | EventKind::Defect(_) => {}
         }

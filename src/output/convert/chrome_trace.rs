@@ -35,6 +35,11 @@ pub(super) struct ChromeTrace {
 }
 
 impl ChromeTrace {
+    fn take_prompt(&mut self, text: Option<&str>) {
+        let prompt = text.map(|text| clipped(text, MESSAGE_BYTES_MAX).into_owned());
+        self.prompt = self.prompt.take().or(prompt);
+    }
+
     fn write(&mut self, event: &Value, out: &mut String) {
         if std::mem::replace(&mut self.has_events, true) {
             out.push(',');
@@ -165,9 +170,7 @@ impl NormalTarget for ChromeTrace {
             }
             // It often comes before the first event with a time.
             EventKind::Notice(notice) if notice.kind == NoticeKind::Prompt => {
-                let detail = notice.detail.as_deref();
-                let prompt = detail.map(|text| clipped(text, MESSAGE_BYTES_MAX).into_owned());
-                self.prompt = self.prompt.take().or(prompt);
+                self.take_prompt(notice.detail.as_deref());
             }
             EventKind::Notice(notice) => {
                 self.instant("notice", "notice", now, &json!(notice), out);
@@ -198,7 +201,10 @@ impl NormalTarget for ChromeTrace {
                 self.instant("defect", rule, now, &args, out);
             }
             EventKind::End(result) | EventKind::Cut(result) => self.end(result, now, out),
-            EventKind::CallCorrected { .. } | EventKind::Answer { .. } | EventKind::Usage(_) => {}
+            EventKind::CallCorrected { .. }
+            | EventKind::Answer { .. }
+            | EventKind::Plan { .. }
+            | EventKind::Usage(_) => {}
         }
     }
 }

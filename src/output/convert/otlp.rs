@@ -244,6 +244,7 @@ impl NormalTarget for OtlpSpans {
             | EventKind::Answer { .. }
             | EventKind::ThinkingDelta { .. }
             | EventKind::ThinkingEnd { .. }
+            | EventKind::Plan { .. }
             | EventKind::Usage(_) => {}
         }
     }
