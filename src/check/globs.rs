@@ -18,9 +18,20 @@ impl Globs {
         Self::compiled(globs, false)
     }
 
-    /// The case of letters does not count.
-    pub(crate) fn in_any_case(globs: &[String]) -> Result<Self, String> {
-        Self::compiled(globs, true)
+    /// The case of letters does not count. A glob that names a directory matches all that is in it,
+    /// and one that begins with `/` may be meant from the agent's directory.
+    pub(crate) fn in_any_reading(globs: &[String]) -> Result<Self, String> {
+        let mut readings = Vec::new();
+        for glob in globs {
+            let name = glob.rsplit('/').next().unwrap_or_default();
+            let below = format!("{glob}/**");
+            let is_name = !name.is_empty() && !name.contains(['*', '?', '[', '{']);
+            for reading in [Some(glob), is_name.then_some(&below)].into_iter().flatten() {
+                readings.extend(reading.strip_prefix('/').map(str::to_owned));
+                readings.push(reading.clone());
+            }
+        }
+        Self::compiled(&readings, true)
     }
 
     fn compiled(globs: &[String], in_any_case: bool) -> Result<Self, String> {
@@ -51,5 +62,5 @@ impl Globs {
 fn matches_nothing(glob: &str) -> bool {
     let parts = glob.strip_prefix('/').unwrap_or(glob).split('/');
     let is_impossible = |part: &str| ["", ".", "..", "~"].contains(&part);
-    glob != glob.trim() || parts.into_iter().any(is_impossible)
+    glob != glob.trim() || glob.starts_with('!') || parts.into_iter().any(is_impossible)
 }

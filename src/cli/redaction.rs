@@ -93,6 +93,8 @@ pub(super) struct RedactedCopy<'c, 'o> {
     failure: Option<Error>,
     /// What the stream as it came shows about the expectations, which may ask for content.
     expectations: Option<Vec<Diagnostic>>,
+    /// For messages, which may quote a secret of the configuration or of a schema.
+    of_messages: Redactor,
 }
 
 impl<'c, 'o> RedactedCopy<'c, 'o> {
@@ -106,7 +108,17 @@ impl<'c, 'o> RedactedCopy<'c, 'o> {
         let (redactor, pending) = (redaction.of_stream(checker), Vec::new());
         let (stream, failure) = (checker.stream(&redaction.of_name(name)), None);
         let expectations = redaction.is_of_content.then(Vec::new);
-        RefCell::new(Self { redactor, stream, copies, out, pending, failure, expectations })
+        let of_messages = Redactor::secrets(&redaction.values);
+        RefCell::new(Self {
+            redactor,
+            stream,
+            copies,
+            out,
+            pending,
+            failure,
+            expectations,
+            of_messages,
+        })
     }
 
     /// Redacts what was read before, after it was checked.
@@ -123,7 +135,9 @@ impl<'c, 'o> RedactedCopy<'c, 'o> {
         }
         self.copies.iter_mut().for_each(|copy| copy.write(bytes, false));
         if self.failure.is_none() {
-            self.failure = self.stream.feed(bytes, self.out).err();
+            let Self { out, of_messages, .. } = self;
+            let mut judged = Judged { out: *out, of_messages, original: None, expectations: None };
+            self.failure = self.stream.feed(bytes, &mut judged).err();
         }
     }
 
@@ -138,12 +152,13 @@ impl<'c, 'o> RedactedCopy<'c, 'o> {
         copy.redactor.finish(&mut rest);
         copy.write(&rest);
         copy.copies.iter_mut().for_each(|copy| copy.write(&[], true));
-        let Self { stream, out, failure, expectations, .. } = copy;
+        let Self { stream, out, failure, expectations, of_messages, .. } = copy;
         let (summary, exit) = result?;
         if let Some(error) = failure {
             return Err(error);
         }
-        stream.finish(&exit, &mut Judged { out, original: &summary, expectations })?;
+        let (original, of_messages) = (Some(&summary), &of_messages);
+        stream.finish(&exit, &mut Judged { out, of_messages, original, expectations })?;
         Ok(summary)
     }
 }
@@ -217,9 +232,20 @@ pub(super) fn check(
 /// Passes on what the check of the redacted copy finds; the judgement is that of the stream.
 struct Judged<'o> {
     out: &'o mut dyn Observer,
-    original: &'o StreamSummary,
+    of_messages: &'o Redactor,
+    /// Once it is known.
+    original: Option<&'o StreamSummary>,
     /// Those of the stream as it came, if they replace those of the copy.
     expectations: Option<Vec<Diagnostic>>,
+}
+
+impl Judged<'_> {
+    fn pass_on(&mut self, diagnostic: &Diagnostic) {
+        let mut diagnostic = diagnostic.clone();
+        diagnostic.message = self.of_messages.text(&diagnostic.message);
+        diagnostic.note = diagnostic.note.map(|note| self.of_messages.text(&note));
+        self.out.diagnostic(&diagnostic);
+    }
 }
 
 impl Observer for Judged<'_> {
@@ -245,7 +271,7 @@ impl Observer for Judged<'_> {
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
         if self.expectations.is_none() || !is_about_expectation(diagnostic) {
-            self.out.diagnostic(diagnostic);
+            self.pass_on(diagnostic);
         }
     }
 
@@ -259,9 +285,9 @@ impl Observer for Judged<'_> {
 
     fn summary(&mut self, summary: &StreamSummary) {
         for diagnostic in self.expectations.take().iter().flatten() {
-            self.out.diagnostic(diagnostic);
+            self.pass_on(diagnostic);
         }
-        let original = self.original;
+        let original = self.original.unwrap_or(summary);
         self.out.summary(&StreamSummary {
             verdict: original.verdict,
             outcome: original.outcome,

@@ -230,3 +230,41 @@ fn the_other_words_of_a_command_are_searched() {
     assert_eq!(claude("ls", "no git push"), []);
     assert_eq!(claude("git push", "send it"), [Rule::ExpectationFailed]);
 }
+
+/// Goal: a glob that names a directory, or is written with the agent's directory, forbids what it
+/// means.
+#[test]
+fn a_forbidden_directory_is_forbidden_in_every_spelling() {
+    let stream = write_of("/home/dev/app", "/home/dev/app/.github/workflows/x.yml");
+    let globs = [
+        ".github",
+        ".github/workflows",
+        "/.github/**",
+        "/home/dev/app/.github/**",
+        "/home/dev/app/.github",
+        ".GITHUB",
+    ];
+    for glob in globs {
+        let never = Expectation::WritesNever(vec![glob.to_owned()]);
+        assert_eq!(rules(&never, &stream), [Rule::ExpectationFailed], "{glob}");
+    }
+    for glob in ["github", "x.yml", "/home/dev/other/.github/**"] {
+        let never = Expectation::WritesNever(vec![glob.to_owned()]);
+        assert_eq!(rules(&never, &stream), [], "{glob}");
+    }
+}
+
+/// Goal: a call that did its work counts, whatever is said of it later.
+#[test]
+fn a_call_that_succeeded_was_not_refused() {
+    let forbidden = of_kind("command", |it| {
+        (it.matches, it.at_most) = (Some("git push".to_owned()), Some(0));
+    });
+    let stream = claude("/w", &[("Bash", json!({"command": "git push"}))]);
+    let denials = r#""permission_denials":[{"tool_name":"Bash","tool_use_id":"c0"}],"subtype""#;
+    let stream = stream.replace(r#""subtype":"success""#, &format!(r#"{denials}:"success""#));
+    assert!(stream.contains("permission_denials"));
+    assert_eq!(rules(&forbidden, &stream), [Rule::ExpectationFailed]);
+    let (_, found) = check(&mut checker(["--profile", "claude"]), stream.as_bytes());
+    assert!(found.iter().any(|it| it.rule == Rule::ContradictoryCompletion), "{found:?}");
+}

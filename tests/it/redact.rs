@@ -242,3 +242,24 @@ fn bad_usage_is_one_line() {
         assert!(output.stdout.is_empty() && !error.contains("1234567"), "{error}");
     }
 }
+
+/// Goal: a secret that the user's own files name is in no message.
+#[test]
+fn messages_do_not_quote_secrets_of_the_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let config = file("c.toml", format!("expect.answer.matches = '{}'\n", secret()));
+    let schema = file("s.json", format!("{{\"required\": [\"{}\"]}}", secret()));
+    let stream = fs::read(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();
+    for report in ["human", "json", "junit", "markdown"] {
+        let flags = ["--redact", "secrets", "--config", &config, "--schema", &schema];
+        let output = run_on(&[&flags[..], &["--report", report]].concat(), &stream);
+        let said = text(&output.stdout) + &text(&output.stderr);
+        assert!(said.contains("[REDACTED:github-token]"), "{report}: {said}");
+        assert!(!said.contains(&secret()[..12]), "{report}: {said}");
+    }
+}

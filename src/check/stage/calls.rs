@@ -205,6 +205,12 @@ impl<'p> CallTable<'p> {
         let Some(instead_of) = known else { return (None, None) };
         let (number, name) = (row.number, named(row.tool.as_deref(), id));
         let line = row.started_line;
+        // It may have done its work, so it stays what it is.
+        if instead_of == CallOutcome::Succeeded {
+            let message = format!("{name} succeeded, and is reported as {}", outcome.name());
+            let diagnostic = Diagnostic::new(Rule::ContradictoryCompletion, message);
+            return (None, Some(line.into_iter().fold(diagnostic, Diagnostic::related)));
+        }
         self.rows.change(number, |row| row.outcome = Some(outcome));
         self.counts.replace(instead_of, outcome);
         let diagnostic = || denied(&name, outcome, line);

@@ -20,7 +20,7 @@ pub(super) struct WritePattern {
 
 impl WritePattern {
     pub(super) fn new(globs: &[String], is_within: bool) -> Result<Self, String> {
-        let globs = if is_within { Globs::new(globs) } else { Globs::in_any_case(globs) }?;
+        let globs = if is_within { Globs::new(globs) } else { Globs::in_any_reading(globs) }?;
         Ok(Self { globs, is_within })
     }
 
@@ -38,25 +38,35 @@ impl WritePattern {
         }
     }
 
-    /// Whether a glob matches a file, or all that is in a directory that is forbidden.
-    fn matches(&self, file: &str) -> bool {
-        let is_around = || !self.is_within && self.globs.match_path(&format!("{file}/-"));
-        self.globs.match_path(file) || is_around()
+    /// Whether a glob matches a file. What is forbidden may be the directory of all that matches,
+    /// or be written with the agent's directory.
+    fn matches(&self, file: &str, directory: Option<&str>) -> bool {
+        let is_around = |file: &str| self.globs.match_path(&format!("{file}/-"));
+        let is_below = |directory| {
+            let whole = format!("{directory}/{file}");
+            self.globs.match_path(&whole) || is_around(&whole)
+        };
+        let is_relative = || !file.starts_with('/');
+        self.globs.match_path(file)
+            || !self.is_within
+                && (is_around(file) || is_relative() && directory.is_some_and(is_below))
     }
 
     fn forbids(&self, file: &str, directory: Option<&str>) -> Truth {
-        let resolved = if self.is_within {
-            resolved(file, directory)
+        let folded_directory = directory.filter(|_| !self.is_within).map(folded);
+        let (resolved, directory) = if self.is_within {
+            (resolved(file, directory), directory)
         } else {
-            resolved(&folded(file), directory.map(folded).as_deref())
+            let directory = folded_directory.as_deref();
+            (resolved(&folded(file), directory), directory)
         };
         match resolved {
-            ResolvedPath::Known(file) => (self.matches(&file) != self.is_within).into(),
+            ResolvedPath::Known(file) => (self.matches(&file, directory) != self.is_within).into(),
             ResolvedPath::Unclear(file) => {
                 let mut tails = file.match_indices('/').map(|(at, _)| &file[at + 1..]);
                 match () {
-                    () if self.matches(&file) => (!self.is_within).into(),
-                    () if tails.any(|tail| self.matches(tail)) => Truth::Unknown,
+                    () if self.matches(&file, None) => (!self.is_within).into(),
+                    () if tails.any(|tail| self.matches(tail, None)) => Truth::Unknown,
                     () => self.is_within.into(),
                 }
             }
