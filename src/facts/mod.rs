@@ -111,10 +111,11 @@ impl RareFacts<'_> {
     /// All that was decided, without texts that decide nothing more.
     fn decisions(&self) -> String {
         let call = |call: &Call<'_>| {
-            let Call { id, tool, tool_key, may_repeat, same, without_start, .. } = call;
+            let Call { id, tool, tool_key, same, without_start, .. } = call;
+            let may_repeat = (call.may_repeat, call.only_repeats);
             let known = (call.is_tool_known, call.is_result_known, call.is_contradictory);
             format!(
-                "{id:?} {tool:?} {tool_key:?} {may_repeat} {same:?} {without_start:?} {known:?}"
+                "{id:?} {tool:?} {tool_key:?} {may_repeat:?} {same:?} {without_start:?} {known:?}"
             )
         };
         let started: Vec<_> = self.started.iter().map(call).collect();
@@ -199,6 +200,8 @@ pub(crate) struct Call<'e> {
     /// Whether the profile knows the kind of result; a start has none.
     pub(crate) is_result_known: bool,
     pub(crate) may_repeat: bool,
+    /// Whether a start only says more of a call that is open.
+    pub(crate) only_repeats: bool,
     /// What a start has in common with a repeat of it that comes after the completion.
     pub(crate) same: Option<BoundedId>,
     /// What a completion is if there was no start.

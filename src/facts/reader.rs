@@ -206,6 +206,7 @@ fn call<'p, 'e>(
         is_tool_known: is_known.unwrap_or(names.is_empty()),
         is_result_known: true,
         may_repeat: rule.may_repeat,
+        only_repeats: rule.only_repeats,
         same: rule.same.as_ref().and_then(|path| call_id(scope, std::slice::from_ref(path))),
         without_start: rule.without_start,
         is_contradictory: false,

@@ -33,6 +33,7 @@ fn refused<'e>(scope: Scope<'e>, id: &[Path]) -> Option<Call<'e>> {
         is_tool_known: true,
         is_result_known: true,
         may_repeat: false,
+        only_repeats: false,
         same: None,
         without_start: WithoutStart::Ignore,
         is_contradictory: false,

@@ -160,6 +160,9 @@ pub(crate) struct CallRule {
     /// Whether the half may be repeated.
     #[serde(default)]
     pub may_repeat: bool,
+    /// Whether it only says more of a call that is open.
+    #[serde(default)]
+    pub only_repeats: bool,
     /// Of a start: what a repeat has in common with the first. Without it, or with another value, a
     /// start after the completion is a new call.
     pub same: Option<Path>,

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::demands::of_kind;
 use crate::evasion::checked;
+use crate::streams::{check, checker};
 
 fn no_push() -> Expectation {
     of_kind("command", |it| (it.matches, it.at_most) = (Some("git push".to_owned()), Some(0)))
@@ -81,6 +82,18 @@ fn what_an_update_says_while_the_call_runs_is_judged() {
         assert_eq!(found(no_workflow(), stream), [Rule::ExpectationFailed], "{beside}");
     }
     assert_eq!(found(no_workflow(), acp_call("edit", at("/w/a"), json!({}))), []);
+}
+
+/// Goal: a call whose announcement was lost is still a defect.
+#[test]
+fn an_update_announces_no_call() {
+    let stream = acp_call("execute", json!({}), json!({"rawInput": {"command": "ls"}}));
+    let lost: String = stream
+        .split_inclusive('\n')
+        .filter(|line| !line.contains(r#""sessionUpdate":"tool_call""#))
+        .collect();
+    let found = check(&mut checker(["--profile", "acp"]), lost.as_bytes()).1;
+    assert_eq!(found[0].rule, Rule::CompletionWithoutStart, "{found:?}");
 }
 
 /// Goal: arguments that readers read differently are not taken for harmless ones.

@@ -141,13 +141,16 @@ impl<'p> CallTable<'p> {
     fn start(&mut self, key: u64, call: &Call<'_>, line: u64) -> Effect {
         if let Some(open) = self.open.get_mut(&key) {
             let again = Some((CallChange::StartedAgain, open.number, false));
-            if call.may_repeat {
+            if call.may_repeat || call.only_repeats {
                 return (again, None);
             }
             open.repeats = open.repeats.saturating_add(1);
             let message = format!("{} is started again while it is open", name(call, None));
             let diagnostic = Diagnostic::new(Rule::DuplicateCallStart, message).related(open.line);
             return (again, Some(diagnostic));
+        }
+        if call.only_repeats {
+            return (None, None);
         }
         let same = call.same.as_ref().map(|same| self.hash(same));
         let is_same = |ended: &EndedCall| same.is_some() && ended.same == same;
