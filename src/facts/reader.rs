@@ -203,7 +203,7 @@ fn call<'p, 'e>(
         id: call_id(scope, &rule.id)?,
         tool,
         tool_key,
-        is_tool_known: is_known.unwrap_or(names.is_empty()),
+        is_tool_known: is_known.unwrap_or(names.is_empty() || rule.only_repeats),
         is_result_known: true,
         may_repeat: rule.may_repeat,
         only_repeats: rule.only_repeats,

@@ -268,3 +268,18 @@ fn a_call_that_succeeded_was_not_refused() {
     let (_, found) = check(&mut checker(["--profile", "claude"]), stream.as_bytes());
     assert!(found.iter().any(|it| it.rule == Rule::ContradictoryCompletion), "{found:?}");
 }
+
+/// Goal: `**` stands for every file of the agent's directory, and for none outside of it.
+#[test]
+fn an_allowed_file_is_in_the_directory() {
+    let within = Expectation::WritesWithin(vec!["**/*.rs".to_owned(), "/tmp/**".to_owned()]);
+    for (path, expected) in [
+        ("/home/dev/app/a/x.rs", &[][..]),
+        ("/tmp/x", &[]),
+        ("/etc/x.rs", &[Rule::ExpectationFailed]),
+        ("../x.rs", &[Rule::ExpectationFailed]),
+        ("~/x.rs", &[Rule::ExpectationUnobservable]),
+    ] {
+        assert_eq!(rules(&within, &write_of("/home/dev/app", path)), expected, "{path}");
+    }
+}

@@ -34,7 +34,7 @@ fn a_profile_may_say_everything() {
             "background": {"start": [{"when": {}, "id": ["/b"]}],
                 "end": [{"when": {}, "id": ["/b"]}]},
             "actions": {"rules": [{"tool": "*", "done": "Did", "kind": "write", "polls": true,
-                "files": {"each": "/e", "where": inner, "value": "/v"}}]},
+                "files": [{"each": "/e", "where": inner, "value": "/v"}]}]},
         },
         "text": {
             "rules": [{"mode": "delta", "when": {}, "each": "/e", "where": inner, "value": "/v",

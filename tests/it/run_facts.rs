@@ -128,8 +128,8 @@ fn calls() -> Value {
             "actions": {"rules": [
                 {"tool": "save", "kind": "write", "path": true, "detail": ["{/args/file}"]},
                 {"tool": "patch", "kind": "write",
-                    "files":
-                        {"each": "/args/files", "where": {"/skip": {"not": true}}, "value": "/p"}},
+                    "files": [{"each": "/args/files", "where": {"/skip": {"not": true}},
+                        "value": "/p"}]},
                 {"tool": "run", "kind": "command", "detail": ["{/args/line}"]},
                 {"tool": "peek", "kind": "command", "polls": true}]}}})
 }

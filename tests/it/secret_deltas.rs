@@ -221,6 +221,15 @@ fn members_pairs_and_arguments_are_searched() {
         r#"{"password":["V"]}"#,
         r#"{"name":"API_KEY","value":"V"}"#,
         r#"{"env":[{"value":"V","name":"API_KEY"}]}"#,
+        r#"{"env":[{"name":"DB_PASSWORD","scopes":["a","b"],"value":"V"}]}"#,
+        r#"{"env":[{"value":"V","meta":{"name":"x","value":"y"},"name":"DB_PASSWORD"}]}"#,
+        r#"{"headers":[{"name":"cookie","value":"sid=V"}]}"#,
+        r#"{"password":"%V!mB"}"#,
+        r#"{"password":"$V!mB"}"#,
+        r#"{"password":"[V"}"#,
+        r#"{"secret":"AKIAIOSFODNN7EXAMPLQ:V"}"#,
+        r#"{"text":"{\"password\": \"kk9Q2xL\\\"V\"}"}"#,
+        r#"{"text":"postgres://user:%V@host/db"}"#,
         r#"["--password","V"]"#,
         r#"{"command":["curl","-u","bob:V"]}"#,
         r#"{"command":["mysql","-pV"]}"#,
@@ -235,8 +244,65 @@ fn members_pairs_and_arguments_are_searched() {
         r#"{"command":["cargo","test","--test","a1b2c3"]}"#,
         r#"{"name":"title","value":"NqVwYS81VP7Hb1DX8pPd"}"#,
         r#"{"name":"API_KEY","value":"string"}"#,
+        r#"{"password":"${DB_PASSWORD}"}"#,
+        r#"{"password":"$DB_PASSWORD"}"#,
+        r#"{"password":"<your password 1>"}"#,
+        r#"{"password":"{{ vault.key1 }}"}"#,
+        r#"{"text":"https://user:$PASSWORD1@host"}"#,
         r#"{"text":"the cookie jar: a=b"}"#,
     ] {
         assert_eq!(redacted(innocent).trim_end(), innocent);
+    }
+}
+
+/// Goal: a long value goes as a whole, and the rest of the text stays what it is.
+#[test]
+fn long_values_are_replaced_as_a_whole() {
+    let redacted = |text: &str| {
+        let (mut redactor, mut out) = (Redactor::secrets(&[]), Vec::new());
+        redactor.feed(format!("{}\n", json!({"text": text})).as_bytes(), &mut out);
+        redactor.finish(&mut out);
+        let line: Value = serde_json::from_slice(&out).unwrap();
+        line["text"].as_str().unwrap().to_owned()
+    };
+    let long = "NqVwYS81VP7Hb1DX8pPd".repeat(60);
+    for (before, behind) in [
+        ("{\"refresh_token\": \"", "\", \"a\": 1}"),
+        ("{\"refresh_token\": \"é", "é\", \"a\": 1}"),
+        ("pip --index-url https://aws:", "@host/simple/"),
+    ] {
+        let out = redacted(&format!("{before}{long}{behind}"));
+        assert!(!out.contains("NqVwYS81VP7H") && out.contains("[REDACTED:"), "{out}");
+        let rest = behind.trim_start_matches('é');
+        assert!(out.ends_with(rest), "{out}");
+    }
+}
+
+/// Goal: what else happens between two deltas does not cut their text, and no delta is too long.
+#[test]
+fn a_text_goes_on_behind_results_and_long_deltas() {
+    let secret = ["gh", "p_", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"].concat();
+    let delta = |text: &str| {
+        json!({"type": "stream_event", "session_id": "s", "parent_tool_use_id": null,
+            "event": {"type": "content_block_delta", "index": 0,
+                "delta": {"type": "text_delta", "text": text}}})
+    };
+    let result = json!({"type": "user", "session_id": "s", "parent_tool_use_id": "toolu_1",
+        "message": {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "toolu_2", "content": "ok"}]}});
+    let long = "word\n".repeat(6_000);
+    for (first, between) in [("token ", Some(&result)), (&*format!("{long}token "), None)] {
+        for at in [5, 20, 35] {
+            let (start, rest) = secret.split_at(at);
+            let mut events = vec![delta(&format!("{first}{start}"))];
+            events.extend(between.cloned());
+            events.push(delta(&format!("{rest} done\n")));
+            let mut checker = Checker::builder().profile("claude").build().unwrap();
+            let at_text = "/event/delta/text";
+            let delta = |text: &str| json!(text);
+            let shape = Shape { agent: "claude", before: events, delta, at: at_text };
+            let out = redacted(&shape, &mut checker, &[]);
+            assert!(out.ends_with("[REDACTED:github-token] done\n"), "{at}: {out}");
+        }
     }
 }

@@ -5,7 +5,8 @@ use super::finder::{Found, Search, Tail};
 /// A text without colours, and where its bytes are in the text with them.
 pub(super) struct PlainText {
     pub(super) text: Vec<u8>,
-    places: Vec<usize>,
+    /// Where each part between two escapes begins, here and in the text with colours.
+    parts: Vec<(usize, usize)>,
     /// The length of the text with colours.
     length: usize,
 }
@@ -14,48 +15,62 @@ impl PlainText {
     /// None if a text has no colours.
     pub(super) fn of(text: &[u8]) -> Option<Self> {
         memchr::memchr(0x1b, text)?;
-        let (mut plain, mut places, mut at) = (Vec::new(), Vec::new(), 0);
-        while let Some(byte) = text.get(at) {
-            let escape = escape_length(&text[at..]);
+        let (mut plain, mut parts, mut at) = (Vec::new(), vec![(0, 0)], 0);
+        while at < text.len() {
+            let rest = &text[at..];
+            // An escape that is none of a colour stays.
+            let escape = escape_length(rest);
             if escape == 0 {
-                plain.push(*byte);
-                places.push(at);
+                let end = memchr::memchr(0x1b, &rest[1..]).map_or(rest.len(), |end| end + 1);
+                plain.extend_from_slice(&rest[..end]);
+                at += end;
+            } else {
+                at += escape;
+                parts.push((plain.len(), at));
             }
-            at += escape.max(1);
         }
-        Some(Self { text: plain, places, length: text.len() })
+        Some(Self { text: plain, parts, length: text.len() })
     }
 
     /// Where a place of the text with colours is in this one.
     pub(super) fn place_of(&self, place: usize) -> usize {
-        self.places.partition_point(|at| *at < place)
+        let part = self.parts.partition_point(|(_, at)| *at < place);
+        let end = self.parts.get(part).map_or(self.text.len(), |(end, _)| *end);
+        let Some((start, at)) = part.checked_sub(1).map(|part| self.parts[part]) else { return 0 };
+        (start + place - at).min(end)
+    }
+
+    /// Where a byte of this text is in the text with colours.
+    fn original_of(&self, place: usize) -> Option<usize> {
+        let part = self.parts.partition_point(|(start, _)| *start <= place);
+        let (start, at) = self.parts[part.checked_sub(1)?];
+        (place < self.text.len()).then_some(at + place - start)
     }
 
     /// What was found in the text with colours, and in this one.
     pub(super) fn joined(&self, search: Search, in_plain: Search) -> Search {
         let mut found: Vec<Found> = in_plain.found.iter().map(|it| self.moved(it)).collect();
         let is_apart = |it: &Found| {
-            found
-                .iter()
-                .all(|own| it.range.end <= own.range.start || it.range.start >= own.range.end)
+            let next = found.partition_point(|own| own.range.end <= it.range.start);
+            found.get(next).is_none_or(|own| it.range.end <= own.range.start)
         };
         let others: Vec<Found> = search.found.into_iter().filter(is_apart).collect();
         found.extend(others);
         found.sort_by_key(|it| it.range.start);
         let tail = in_plain.tail.map(|tail| Tail {
-            start: self.places.get(tail.start).copied().unwrap_or(self.length),
+            start: self.original_of(tail.start).unwrap_or(self.length),
             cut: tail.cut.as_ref().map(|cut| self.moved(cut)),
         });
         Search { found, tail: tail.or(search.tail) }
     }
 
     fn moved(&self, found: &Found) -> Found {
-        let end = match found.range.end.checked_sub(1).and_then(|last| self.places.get(last)) {
+        let end = match found.range.end.checked_sub(1).and_then(|last| self.original_of(last)) {
             _ if found.range.end == self.text.len() && found.may_go_on => self.length,
             Some(last) => last + 1,
             None => 0,
         };
-        let start = self.places.get(found.range.start).copied().unwrap_or(end);
+        let start = self.original_of(found.range.start).unwrap_or(end);
         Found { range: start..end, ..*found }
     }
 }

@@ -5,7 +5,6 @@
 
 use super::finder::{Found, SecretFinder, lacks_end};
 use super::held::{HeldLines, Piece};
-use super::open_text::replace;
 use super::pem::PEM_BYTES_MAX;
 use crate::limits::TEXT_LINE_BYTES_MAX;
 
@@ -47,7 +46,10 @@ impl DeltaText {
         self.pieces.push(piece);
         let waiting = self.text.len() - self.decided;
         if waiting > WAITING_BYTES_MAX {
-            self.end(true, finder, held);
+            self.decide(finder, held);
+            if self.text.len() - self.decided > WAITING_BYTES_MAX {
+                self.end(true, finder, held);
+            }
         } else if (ends_line || waiting > TEXT_LINE_BYTES_MAX) && self.text.len() >= self.search_at
         {
             self.decide(finder, held);
@@ -61,9 +63,7 @@ impl DeltaText {
         }
         let search = finder.search(&self.text, self.decided);
         let cut = search.tail.and_then(|tail| tail.cut).filter(|_| is_cut);
-        for found in search.found.iter().chain(&cut) {
-            self.replace(found, finder, held);
-        }
+        self.replace(search.found.iter().chain(&cut), finder, held);
         self.forget(self.text.len());
     }
 
@@ -84,16 +84,39 @@ impl DeltaText {
             found.may_go_on || found.range.end > until || lacks_end(&self.text, found)
         };
         until = until.min(search.found.iter().find(is_open).map_or(until, |it| it.range.start));
-        for found in search.found.iter().filter(|found| found.range.end <= until) {
-            self.replace(found, finder, held);
-        }
+        let decided = search.found.iter().filter(|found| found.range.end <= until);
+        self.replace(decided, finder, held);
         self.forget(until);
         // What stays open is not searched again for each line that follows.
         self.search_at = self.text.len() + (self.text.len() - self.decided) / 4;
     }
 
-    fn replace(&self, found: &Found, finder: &SecretFinder, held: &mut HeldLines) {
-        replace(&self.pieces, self.decided, found, finder, held);
+    /// Replaces secrets, which are in order; the first piece of each gets the replacement.
+    fn replace<'f>(
+        &self,
+        found: impl Iterator<Item = &'f Found>,
+        finder: &SecretFinder,
+        held: &mut HeldLines,
+    ) {
+        let mut found = found.peekable();
+        let mut start = self.decided;
+        for piece in &self.pieces {
+            let end = start + piece.part.len();
+            let mut parts = Vec::new();
+            while let Some(secret) = found.peek().filter(|secret| secret.range.start < end) {
+                let range = &secret.range;
+                let offset = |at: usize| piece.part.start + at - start;
+                let text = if range.start >= start { finder.replacement(secret) } else { "" };
+                let part = offset(range.start.max(start))..offset(range.end.min(end));
+                parts.push((part, text));
+                if range.end > end {
+                    break;
+                }
+                found.next();
+            }
+            held.replace(piece, parts);
+            start = end;
+        }
     }
 
     /// Everything before this place has been decided.

@@ -108,10 +108,11 @@ impl SecretFinder {
     /// The secret in a text that the name of a secret belongs to, such as a member of an object.
     pub(super) fn member_value(&self, value: &[u8]) -> Option<Found> {
         let format = self.search(value, 0).found.into_iter().next();
-        let is_secret = format.is_none() && is_secret_value(value, true);
-        format.or_else(|| {
-            is_secret.then_some(Found { range: 0..value.len(), format: NAMED, may_go_on: false })
-        })
+        let whole = 0..value.len();
+        if format.as_ref().is_none_or(|it| it.range != whole) && is_secret_value(value, true) {
+            return Some(Found { range: whole, format: NAMED, may_go_on: false });
+        }
+        format
     }
 
     /// The secrets in the value of a header, which a member with its name has.

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::finder::SecretFinder;
+use super::finder::{SecretFinder, is_header};
 use super::held::{HeldLines, Piece};
 use super::names::is_secret_name;
 
@@ -12,37 +12,63 @@ use super::names::is_secret_name;
 const ARGUMENTS_MAX: usize = 128;
 const ARGUMENT_BYTES_MAX: usize = 4096;
 
+/// Most objects and arrays around a string that are followed.
+const AROUND_MAX: usize = 16;
+
+/// The strings of the objects and arrays around a place, from the outermost.
+#[derive(Debug, Default)]
+pub(super) struct Siblings(Vec<Container>);
+
 /// The strings of one object or array.
 #[derive(Debug, Default)]
-pub(super) struct Siblings {
-    container: u64,
+struct Container {
+    number: u64,
     /// Whether a member is the name of a secret.
     names_secret: bool,
+    /// A member that is the name of a header.
+    header: Option<Vec<u8>>,
     value: Option<(Vec<u8>, Piece)>,
     arguments: Vec<(Vec<u8>, Piece)>,
 }
 
 impl Siblings {
     /// The strings of this container follow.
-    pub(super) fn enter(&mut self, container: u64, finder: &SecretFinder, held: &mut HeldLines) {
-        if self.container != container {
-            self.leave(finder, held);
-            self.container = container;
+    pub(super) fn enter(&mut self, number: u64, finder: &SecretFinder, held: &mut HeldLines) {
+        // It is inside those that began before it, or they have ended.
+        while let Some(ended) = self.0.pop_if(|it| it.number > number) {
+            ended.leave(finder, held);
+        }
+        if self.0.last().is_none_or(|it| it.number != number) {
+            if self.0.len() == AROUND_MAX {
+                self.0.remove(0).leave(finder, held);
+            }
+            self.0.push(Container { number, ..Container::default() });
         }
     }
 
-    /// Takes a string: the value of a member, or an item.
+    /// Takes a string of the latest container: the value of a member, or an item.
     pub(super) fn take(&mut self, key: Option<Cow<'_, [u8]>>, text: &[u8], piece: &Piece) {
+        let Some(container) = self.0.last_mut() else { return };
         match key {
-            Some(key) => self.member(&key, text, piece),
-            None => self.item(text, piece),
+            Some(key) => container.member(&key, text, piece),
+            None => container.item(text, piece),
         }
     }
 
+    /// No more strings come.
+    pub(super) fn leave(&mut self, finder: &SecretFinder, held: &mut HeldLines) {
+        for container in std::mem::take(&mut self.0) {
+            container.leave(finder, held);
+        }
+    }
+}
+
+impl Container {
     fn member(&mut self, key: &[u8], value: &[u8], piece: &Piece) {
         let is = |names: &[&[u8]]| names.iter().any(|name| key.eq_ignore_ascii_case(name));
         if is(&[b"name", b"key", b"header"]) {
             self.names_secret |= is_secret_name(value);
+            self.header = is_header(value).then(|| value.to_vec()).or(self.header.take());
         } else if is(&[b"value"]) {
             self.value = Some((value.to_vec(), piece.clone()));
         }
@@ -54,11 +80,12 @@ impl Siblings {
         }
     }
 
-    /// No more strings of the container come.
-    pub(super) fn leave(&mut self, finder: &SecretFinder, held: &mut HeldLines) {
-        let Self { names_secret, value, arguments, .. } = std::mem::take(self);
-        if let Some((value, piece)) = value.filter(|_| names_secret) {
-            let found = finder.member_value(&value);
+    fn leave(self, finder: &SecretFinder, held: &mut HeldLines) {
+        let Self { names_secret, header, value, arguments, .. } = self;
+        if let Some((value, piece)) = value {
+            let named = finder.member_value(&value).filter(|_| names_secret);
+            let of_header = header.iter().flat_map(|name| finder.header_values(name, &value));
+            let found: Vec<_> = of_header.chain(named).collect();
             held.replace(&piece, found.iter().map(|it| (it.range.clone(), finder.replacement(it))));
         }
         if arguments.iter().any(|(text, _)| text.starts_with(b"-")) {

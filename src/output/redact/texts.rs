@@ -92,8 +92,13 @@ impl TextReader {
             }
         }
         let (started, completed) = plan.calls();
-        let has_calls = !(started.is_empty() && completed.is_empty());
-        if is_whole || has_calls || plan.template.marks.ends_segment || plan.ends_run() {
+        // A result may come while the next text does; what asked for it came before.
+        let has_calls =
+            !started.is_empty() || self.profile.calls.only_ended && !completed.is_empty();
+        let ends_text =
+            is_whole || has_calls || plan.template.marks.ends_segment || plan.ends_run();
+        // What a sub-agent does in the meantime ends no text of another.
+        if ends_text && self.profile.calls.parent(event.root().into()).is_none() {
             texts.ends.push(start + line.len());
         }
         if is_whole || !completed.is_empty() {

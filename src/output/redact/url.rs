@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::classes::{Class, Runs};
 use super::randomness::looks_random;
+use super::values::is_reference;
 
 /// Shortest password.
 const PASSWORD_BYTES_MIN: usize = 3;
@@ -12,7 +13,7 @@ const PASSWORD_BYTES_MIN: usize = 3;
 const TOKEN_BYTES_MIN: usize = 16;
 
 /// Longest user and password that may go on in another text.
-const PART_BYTES_MAX: usize = 256;
+const PART_BYTES_MAX: usize = 2048;
 
 /// Most escapes of a slash: JSON in a string of JSON, and so on.
 const ESCAPES_MAX: usize = 15;
@@ -67,7 +68,9 @@ fn password(runs: &mut Runs, start: usize) -> Authority {
     let end = runs.end(Class::Password, start);
     let body = &text[start..end];
     // A variable or a placeholder is no password, and a replacement is none, either.
-    if body.first().is_some_and(|it| b"$[{<*".contains(it)) || is_port(body, end == text.len()) {
+    let password = &body[..first_at(body).unwrap_or(body.len())];
+    let is_hidden = matches!(password, [b'*'] | [b'*', b'*', ..]) || is_reference(password);
+    if is_hidden || is_port(body, end == text.len()) {
         return Authority::Plain;
     }
     let Some(mut length) = first_at(body) else {

@@ -9,8 +9,8 @@ use super::randomness::{looks_like_name, looks_random};
 /// Shortest value that is a secret, in bytes.
 const VALUE_BYTES_MIN: usize = 6;
 
-/// Longest value in quotes.
-const QUOTED_BYTES_MAX: usize = 512;
+/// How far away the quote at the end of a value may be.
+const QUOTED_BYTES_MAX: usize = 8 * 1024;
 
 /// Deepest indentation of a value on a separate line.
 const MARGIN_BYTES_MAX: usize = 64;
@@ -100,12 +100,26 @@ pub(super) fn value(runs: &mut Runs, from: usize, class: Class) -> SecretSpan {
     };
     let start = start + slashes + 1;
     let body = &text[start..text.len().min(start + QUOTED_BYTES_MAX)];
-    let mut end = memchr::memchr(*quote, body).unwrap_or(body.len());
-    let is_open = start + end == text.len();
-    while !is_open && slashes > 0 && end > 0 && body[end - 1] == b'\\' {
+    let quoted = closing_quote(body, *quote, slashes);
+    // Without its end, the value is as long as its characters go on.
+    let mut end = quoted.unwrap_or_else(|| match body.len() {
+        QUOTED_BYTES_MAX => runs.end(class, start) - start,
+        rest => rest,
+    });
+    let is_open = quoted.is_none() && start + end == text.len();
+    while !is_open && slashes > 0 && end > 0 && text[start + end - 1] == b'\\' {
         end -= 1;
     }
     SecretSpan { range: start..start + end, is_quoted: true, is_open }
+}
+
+/// Where the quote is that ends a value. A quote inside has more backslashes in front than the
+/// first one, or an odd number of them.
+fn closing_quote(body: &[u8], quote: u8, slashes: usize) -> Option<usize> {
+    memchr::memchr_iter(quote, body).find(|at| {
+        let before = body[..*at].iter().rev().take_while(|it| **it == b'\\').count();
+        quote != b'"' || if slashes == 0 { before % 2 == 0 } else { before <= slashes }
+    })
 }
 
 /// Whether a value is one that only hides, names or computes a secret.
@@ -113,9 +127,25 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let value = &value[..value.len().min(SAMPLE_BYTES)];
     let Some(first) = value.first() else { return true };
     let lower = value.to_ascii_lowercase();
-    b"$<{[*%".contains(first)
+    is_reference(value)
         || value.iter().all(|it| it == first)
         || PLACEHOLDERS.iter().any(|it| memchr::memmem::find(&lower, it).is_some())
+}
+
+/// Whether a value only refers to a secret: a variable, a template, a mark in angle brackets.
+pub(super) fn is_reference(value: &[u8]) -> bool {
+    let closes = |with: u8| value.contains(&with);
+    match value {
+        [b'$' | b'%', b'{' | b'(', ..] | [b'%', .., b'%'] | [b'%'] | [b'%', _] => true,
+        [b'$', name @ ..] => {
+            let is_name = name.iter().all(|it| it.is_ascii_alphanumeric() || *it == b'_');
+            is_name && !looks_random(name)
+        }
+        [b'<', ..] => closes(b'>'),
+        [b'{', ..] => closes(b'}'),
+        [b'[', ..] => closes(b']'),
+        _ => false,
+    }
 }
 
 /// Whether a value behind the name of a secret is one. A literal is written in quotes, or in a

@@ -5,7 +5,7 @@ use super::truth::{Tally, Truth};
 use super::verdict::{Answered, Context};
 use crate::check::counted;
 use crate::check::globs::Globs;
-use crate::check::paths::{ResolvedPath, folded, resolved};
+use crate::check::paths::{ResolvedPath, folded, is_relative, resolved};
 use crate::check::stage::actions::Action;
 use crate::profile::ActionKind;
 
@@ -14,14 +14,19 @@ use crate::profile::ActionKind;
 #[derive(Debug)]
 pub(super) struct WritePattern {
     globs: Globs,
+    /// Those of them that are absolute, for files outside of the agent's directory.
+    absolute: Globs,
     /// Whether the globs name the allowed files, and not the forbidden ones.
     is_within: bool,
 }
 
 impl WritePattern {
     pub(super) fn new(globs: &[String], is_within: bool) -> Result<Self, String> {
+        let is_absolute = |glob: &&String| !is_relative(glob);
+        let absolute: Vec<String> = globs.iter().filter(is_absolute).cloned().collect();
+        let absolute = Globs::new(&absolute)?;
         let globs = if is_within { Globs::new(globs) } else { Globs::in_any_reading(globs) }?;
-        Ok(Self { globs, is_within })
+        Ok(Self { globs, absolute, is_within })
     }
 
     /// Whether a half of a call names a file that it may not write, if it names any.
@@ -61,11 +66,15 @@ impl WritePattern {
             (resolved(&folded(file), directory), directory)
         };
         match resolved {
+            ResolvedPath::Known(file) if self.is_within && !is_relative(&file) => {
+                (!self.absolute.match_path(&file)).into()
+            }
             ResolvedPath::Known(file) => (self.matches(&file, directory) != self.is_within).into(),
             ResolvedPath::Unclear(file) => {
                 let mut tails = file.match_indices('/').map(|(at, _)| &file[at + 1..]);
                 match () {
-                    () if self.matches(&file, None) => (!self.is_within).into(),
+                    () if self.is_within && self.absolute.match_path(&file) => Truth::No,
+                    () if !self.is_within && self.matches(&file, None) => Truth::Yes,
                     () if tails.any(|tail| self.matches(tail, None)) => Truth::Unknown,
                     () => self.is_within.into(),
                 }
