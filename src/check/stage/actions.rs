@@ -167,12 +167,10 @@ impl<'p> ActionTable<'p> {
         if rule.kind.changes_files() {
             let named = object.map(|object| rule.files(object)).unwrap_or_default();
             if !named.is_empty() {
-                files.clear();
-                for file in named.iter().map(|file| self.relative(file)) {
-                    if !files.iter().any(|known| *known == file) {
-                        files.push(file.into_owned());
-                    }
-                }
+                let relative = named.iter().map(|file| self.relative(file));
+                let mut known = HashSet::new();
+                let new = relative.filter(|file| known.insert(file.clone()));
+                files = new.map(Cow::into_owned).collect();
                 shows_files = true;
             } else if rule.path && !detail.is_empty() {
                 files = vec![detail.to_string()];

@@ -24,13 +24,14 @@ pub(super) struct EventTexts {
     pub(super) deltas: Vec<(usize, u64)>,
     /// Behind which places of the line all texts before are complete.
     pub(super) ends: Vec<usize>,
-    /// Events whose strings are whole: a message, or the end of a call.
+    /// Events whose strings are whole, in order: a message, or the end of a call.
     pub(super) whole: Vec<Range<usize>>,
 }
 
 impl EventTexts {
     pub(super) fn is_whole(&self, at: usize) -> bool {
-        self.whole.iter().any(|event| event.contains(&at))
+        let next = self.whole.partition_point(|event| event.end <= at);
+        self.whole.get(next).is_some_and(|event| event.contains(&at))
     }
 }
 
