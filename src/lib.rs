@@ -31,79 +31,23 @@
 //! [`Stream::feed`] does no input or output, so it works in a thread, in an async task, or in a
 //! test. [`Checker::check`] reads a whole source. An [`Observer`] is called for every event, with
 //! the text and the tool calls in it; [`Human`], [`Json`] and [`Conversion`] are observers that
-//! write.
+//! write, with the feature `formats`.
 //!
 //! The agent is detected by its first events. [`CheckerBuilder::profile`] names it.
 //!
 //! How the parts work together is described in `docs/architecture.md` of the repository.
 
-mod check;
-mod error;
-mod facts;
-mod fast;
-mod json;
-mod limits;
-mod output;
-mod profile;
-mod rules;
-mod stream;
-
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod cli;
-
-pub use check::{
-    CallCounts, CallRow, CheckedEvent, Checker, CheckerBuilder, CompletedCall, Defect, Event,
-    EventCall, EventKind, EventTime, Expectation, ExpectedCalls, FailureSign, Figures, Format,
-    Limit, Limits, Note, Notice, Observer, Outcome, ProducerExit, RunResult, RunStats, Session,
-    SessionFacts, Silence, SlowCall, StopReason, Stream, StreamStart, StreamSummary, TextSegment,
-    ToolStats, UnknownKind, UnknownName, Verdict, WantedEvents,
-};
-pub use check::{LastEvents, Reader};
-pub use error::Error;
-pub use facts::{CommandCounts, NoticeValues, PlanItem, RunFacts, Server, Usage};
-pub use output::convert::{Conversion, To};
-pub use output::redact::{Redactor, SECRET_BYTES_MIN, SecretValue};
-pub use output::report::{Human, Json, Totals};
-pub use profile::detect::ProfileSource;
-pub use profile::{ActionKind, CallOutcome, ExitStatus, NoticeKind, PlanState, Reason};
-pub use rules::diagnostic::{Diagnostic, SchemaLocation};
-pub use rules::{Rule, Severity};
+pub use ndjson_check_core::*;
+#[cfg(feature = "formats")]
+pub use ndjson_check_formats::{Conversion, Human, Json, To, Totals};
 
 /// For the tests and benches of this package; not part of the interface.
 #[doc(hidden)]
 pub mod internals {
-    use crate::error::Error;
-
-    pub use crate::output::report::SCHEMA as REPORT_SCHEMA;
-    pub use crate::profile::LANGUAGE;
-    pub use crate::rules::escape::misleads;
-
-    /// The names of the built-in profiles, the default one first.
-    pub fn profile_names() -> impl Iterator<Item = &'static str> {
-        crate::profile::Profile::names()
-    }
-
-    /// The text of a built-in profile.
-    ///
-    /// # Errors
-    ///
-    /// When there is none of this name.
-    pub fn profile_text(name: &str) -> Result<&'static str, Error> {
-        crate::profile::Profile::text(name)
-    }
-
-    /// Whether a value satisfies a JSON Schema; both are JSON texts.
-    ///
-    /// # Errors
-    ///
-    /// When the schema cannot be used.
-    pub fn satisfies(schema: &str, value: &str) -> Result<bool, Error> {
-        let parse = |text| serde_json::from_str(text).unwrap_or_default();
-        let schema = crate::json::Schema::compile("test", &parse(schema))?;
-        let value = crate::json::ParsedJson::Tree(parse(value));
-        schema.violations(&value).map(|found| found.is_empty())
-    }
+    pub use ndjson_check_core::escape::misleads;
+    pub use ndjson_check_core::internals::{LANGUAGE, profile_names, profile_text, satisfies};
+    #[cfg(feature = "formats")]
+    pub use ndjson_check_formats::REPORT_SCHEMA;
 }
 
 /// The example of the page about the library is compiled and run.

@@ -1,5 +1,7 @@
 //! The program.
 
+mod cli;
+
 fn main() -> std::process::ExitCode {
-    ndjson_check::cli::main()
+    cli::main()
 }

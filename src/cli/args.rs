@@ -13,11 +13,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser};
+use ndjson_check_core::LINE_BYTES_MAX;
+use ndjson_check_core::Rule;
+use ndjson_check_core::internals::REPEATED_CALLS;
 
-use crate::check::REPEATED_CALLS;
 use crate::cli::config::{Cost, Count};
-use crate::limits::LINE_BYTES_MAX;
-use crate::rules::Rule;
 
 use help::{USAGE, long, short};
 use log::LogArgs;

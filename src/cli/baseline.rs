@@ -3,11 +3,12 @@
 use std::fs::File;
 use std::io::Read as _;
 
+use ndjson_check_core::internals::FILE_BYTES_MAX;
+use ndjson_check_formats::baseline::Baseline;
+
 use super::args::Cli;
 use super::error::CliError;
 use super::stream_files::portable_names;
-use crate::limits::FILE_BYTES_MAX;
-use crate::output::baseline::Baseline;
 
 /// The baseline, and the name of its file.
 pub(super) fn of(cli: &Cli) -> Result<Option<(Baseline, String)>, CliError> {

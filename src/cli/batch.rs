@@ -4,8 +4,12 @@ use std::any::Any;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
+
+use ndjson_check_core::{
+    Checker, Diagnostic, Error, Observer, ProducerExit, StreamStart, StreamSummary, WantedEvents,
+};
 
 use super::archive::Decompressed;
 use super::conclude;
@@ -15,11 +19,6 @@ use super::outputs::Outputs;
 use super::progress::Progress;
 use super::redaction::{self, Redaction};
 use super::tee::Tee;
-use crate::check::{Checker, Observer, ProducerExit, StreamStart, StreamSummary, WantedEvents};
-use crate::error::Error;
-use crate::profile::Profile;
-use crate::profile::detect::ProfileSource;
-use crate::rules::diagnostic::Diagnostic;
 
 /// Streams that are checked ahead of the one that is being reported.
 const STREAMS_AHEAD_MAX: usize = 64;
@@ -90,7 +89,7 @@ pub(super) fn conclude_stream(result: Result<(), impl Into<CliError>>, outputs: 
 
 /// What a worker sends about one stream.
 enum Message {
-    Begin(String, Arc<Profile>, ProfileSource),
+    Begin(StreamStart<'static>),
     Diagnostic(Box<Diagnostic>),
     Summary(Box<StreamSummary>),
     Done(Result<(), Error>),
@@ -185,9 +184,7 @@ fn relay(messages: &Messages, outputs: &mut Outputs) -> Result<(), Error> {
         };
         for message in batch {
             match message {
-                Message::Begin(name, profile, source) => {
-                    outputs.begin(&StreamStart { name: &name, profile: &profile, source })?;
-                }
+                Message::Begin(start) => outputs.begin(&start)?,
                 Message::Diagnostic(diagnostic) => outputs.diagnostic(&diagnostic),
                 Message::Summary(summary) => outputs.summary(&summary),
                 Message::Done(result) => {
@@ -215,8 +212,7 @@ impl Sender {
 
 impl Observer for Sender {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
-        let name = start.name.to_owned();
-        self.pending.push(Message::Begin(name, Arc::clone(start.profile), start.source));
+        self.pending.push(Message::Begin(start.clone().into_owned()));
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! Run mode on systems without process groups.
 
+use ndjson_check_core::{Checker, ExitStatus, ProducerExit};
+
 use super::args::Cli;
 use super::batch::check_inputs;
 use super::error::CliError;
@@ -7,8 +9,6 @@ use super::exit::Exit;
 use super::fail;
 use super::inputs::Input;
 use super::outputs::Outputs;
-use crate::check::{Checker, ProducerExit};
-use crate::profile::ExitStatus;
 
 /// Checks standard input; commands and timeouts are not supported.
 pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Outputs) -> Exit {

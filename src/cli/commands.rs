@@ -2,26 +2,30 @@
 //! `drift`, `completions` and `man`.
 
 use std::io::{BufReader, BufWriter};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use ndjson_check_core::internals::{
+    self, DEFAULT, LANGUAGE, events_schema, profile_names, profile_title,
+};
+use ndjson_check_core::{Error, Rule, Severity};
+use ndjson_check_draft::draft_profile;
+use ndjson_check_formats::REPORT_SCHEMA;
+use ndjson_check_formats::baseline;
+use ndjson_check_formats::report::MergedReports;
+
+use super::archive::Decompressed;
 use super::args::{
     ProfileDraft, RedactArgs, RedactMode, SchemaOf, Subcommand, completions, manual_page,
 };
 use super::config;
-use super::draft::draft_profile;
 use super::error::CliError;
 use super::exit;
-use super::inputs::{Input, STDIN};
+use super::inputs::{Input, STDIN, inputs};
 use super::outputs::{STDOUT, stdout};
 use super::redaction::Redaction;
 use super::workflow_commands::escape_commands;
 use super::{diff, drift};
 use super::{print, print_stderr};
-use crate::error::Error;
-use crate::output::baseline;
-use crate::output::report::{self, MergedReports};
-use crate::profile::{self, Profile};
-use crate::rules::{Rule, Severity};
 
 /// Runs a subcommand; returns the exit code.
 pub(super) fn run(subcommand: &Subcommand) -> Result<u8, CliError> {
@@ -35,7 +39,9 @@ pub(super) fn run(subcommand: &Subcommand) -> Result<u8, CliError> {
             print_draft(files)?;
         }
         Subcommand::Profiles { name: None, .. } => print(&profile_list()?)?,
-        Subcommand::Profiles { name: Some(name), .. } => print(&Profile::whole_text(name)?)?,
+        Subcommand::Profiles { name: Some(name), .. } => {
+            print(&internals::whole_profile_text(name)?)?;
+        }
         Subcommand::Schema { of, profile } => print(&schema(*of, profile.as_deref())?)?,
         Subcommand::Completions { shell } => print(&completions(*shell))?,
         Subcommand::Man => {
@@ -95,40 +101,48 @@ fn rule_list() -> String {
 
 fn profile_list() -> Result<String, Error> {
     let mut text = format!("{:<13} AGENT, AND THE VERSIONS SEEN\n", "PROFILE");
-    for name in Profile::names() {
-        let (profile, _) = Profile::load(name)?;
-        let seen = profile.versions.seen.join(", ");
+    for name in profile_names() {
+        let (title, versions) = profile_title(name)?;
+        let seen = versions.join(", ");
         let seen = if seen.is_empty() { seen } else { format!("\n{:13} {seen}", "") };
-        text.extend([format!("{name:<13} {}{seen}\n", profile.title)]);
+        text.extend([format!("{name:<13} {title}{seen}\n")]);
     }
     Ok(text)
 }
 
 fn schema(of: SchemaOf, profile: Option<&str>) -> Result<String, CliError> {
     match (of, profile) {
-        (SchemaOf::Events, _) => Ok(events_schema(profile.unwrap_or(profile::DEFAULT))?),
+        (SchemaOf::Events, _) => Ok(format!("{:#}\n", events_schema(profile.unwrap_or(DEFAULT))?)),
         (_, Some(_)) => Err(CliError::usage("--profile works with `schema events` only")),
-        (SchemaOf::Report, None) => Ok(report::SCHEMA.to_owned()),
-        (SchemaOf::Profile, None) => Ok(profile::LANGUAGE.to_owned()),
+        (SchemaOf::Report, None) => Ok(REPORT_SCHEMA.to_owned()),
+        (SchemaOf::Profile, None) => Ok(LANGUAGE.to_owned()),
         (SchemaOf::Config, None) => Ok(config::SCHEMA.to_owned()),
         (SchemaOf::Baseline, None) => Ok(baseline::SCHEMA.to_owned()),
     }
 }
 
-fn events_schema(name: &str) -> Result<String, Error> {
-    let (_, schema) = Profile::load(name)?;
-    let schema = schema.ok_or_else(|| Error::Profile {
-        origin: name.to_owned(),
-        message: "it has no schema".to_owned(),
-    })?;
-    Ok(format!("{:#}\n", schema.document()))
-}
-
 /// Prints the draft of a profile, and the reasons for it on standard error. Both quote recordings.
-fn print_draft(recordings: &[PathBuf]) -> Result<(), CliError> {
-    let draft = draft_profile(recordings)?;
+fn print_draft(arguments: &[PathBuf]) -> Result<(), CliError> {
+    let recordings = recordings(arguments)?;
+    let draft = draft_profile(&recordings, &|path: &Path| {
+        let recording = Input::Path(path.to_owned()).open()?;
+        Ok(Box::new(Decompressed::new(recording)))
+    })?;
     for reason in &draft.evidence {
         print_stderr(reason);
     }
     print(&draft.profile())
+}
+
+/// The files to draft from: those that are named, and the streams below directories.
+fn recordings(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let file = |input: Result<Input, Error>| match input? {
+        Input::Path(path) if path.is_file() || !path.exists() => Ok(path),
+        input @ (Input::Stdin | Input::Path(_)) => Err(Error::NothingToCheck {
+            origin: input.name(),
+            message: "recordings are read several times and must be regular files".to_owned(),
+        }),
+    };
+    let named = if arguments.is_empty() { vec![STDIN.into()] } else { arguments.to_vec() };
+    inputs(named).into_iter().map(file).collect()
 }

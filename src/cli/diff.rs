@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use ndjson_check_core::Error;
+use ndjson_check_formats::compare::{Outline, RunComparison};
+
 use super::args::{CompareFormat, DiffArgs};
 use super::drift::StreamReader;
 use super::error::CliError;
 use super::inputs::inputs;
 use super::{exit, print};
-use crate::error::Error;
-use crate::output::compare::{Outline, RunComparison};
 
 /// Prints how two recordings differ; returns the exit code.
 pub(super) fn run(arguments: &DiffArgs) -> Result<u8, CliError> {

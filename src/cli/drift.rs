@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 
+use ndjson_check_core::{
+    Checker, Error, Observer, ProducerExit, StreamSummary, WantedEvents, internals::AUTO,
+};
+use ndjson_check_formats::report::DriftReport;
+
 use super::archive::Decompressed;
 use super::args::{CompareFormat, DriftArgs, RedactArgs};
 use super::error::CliError;
 use super::inputs::{Input, inputs};
 use super::redaction::{self, Redaction};
 use super::{exit, print, print_stderr};
-use crate::check::{Checker, Observer, ProducerExit, StreamSummary, WantedEvents};
-use crate::error::Error;
-use crate::output::report::DriftReport;
-use crate::profile::detect::AUTO;
 
 /// Prints what is new; returns the exit code.
 pub(super) fn run(arguments: &DriftArgs) -> Result<u8, CliError> {

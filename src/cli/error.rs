@@ -3,10 +3,10 @@
 use std::fmt;
 use std::io;
 
+use ndjson_check_core::{Error, ExitStatus};
+
 use super::exit;
 use super::redaction::Redaction;
-use crate::error::Error;
-use crate::profile::ExitStatus;
 
 /// A failure that ends the program or the check of one stream; its text is one line.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use crate::output::report::Totals;
+use ndjson_check_formats::report::Totals;
 
 pub(crate) const SUCCEEDED: u8 = 0;
 pub(crate) const NON_CONFORMING: u8 = 1;

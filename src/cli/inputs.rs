@@ -6,10 +6,12 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use ndjson_check_core::{Error, escape::clipped};
+
 use crate::cli::stdio::{self, BlockingFile};
-use crate::error::Error;
-use crate::limits::STREAM_NAME_BYTES_MAX;
-use crate::rules::escape::clipped;
+
+/// Longest name of a stream in an error, in bytes: the reason after it must fit the message.
+const STREAM_NAME_BYTES_MAX: usize = 1_024;
 
 /// The name of standard input, in arguments and reports.
 pub(crate) const STDIN: &str = "-";

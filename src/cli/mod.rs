@@ -8,7 +8,6 @@ mod batch;
 mod commands;
 mod config;
 mod diff;
-mod draft;
 mod drift;
 mod error;
 mod exit;
@@ -37,10 +36,10 @@ use std::mem::ManuallyDrop;
 use std::panic;
 use std::process::ExitCode;
 
-use crate::check::ProducerExit;
-use crate::limits::MESSAGE_BYTES_MAX;
-use crate::profile::ExitStatus;
-use crate::rules::escape::{clipped, visible};
+use ndjson_check_core::{
+    ExitStatus, ProducerExit,
+    escape::{clipped, visible},
+};
 
 use args::{Cli, Invocation};
 use config::Config;
@@ -52,8 +51,11 @@ use progress::Progress;
 use redaction::Redaction;
 use workflow_commands::escape_commands;
 
+/// Longest message on standard error, in bytes.
+const MESSAGE_BYTES_MAX: usize = 2_048;
+
 /// The program.
-pub fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().collect();
     #[cfg(unix)]
     {

@@ -3,6 +3,14 @@
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write};
 
+use ndjson_check_core::StreamLines;
+use ndjson_check_core::{
+    CheckedEvent, Diagnostic, Error, Event, Observer, StreamStart, StreamSummary, WantedEvents,
+};
+use ndjson_check_formats::baseline::Baseline;
+use ndjson_check_formats::report::Totals;
+use ndjson_check_formats::{Conversion, To};
+
 use super::args::{Cli, Color, Target};
 use super::error::CliError;
 use super::progress::Progress;
@@ -12,12 +20,6 @@ use super::stdio::{self, BlockingFile};
 use super::tee::TeeTarget;
 use super::workflow_commands::{escape_commands, in_github_workflow, own_commands, stop_commands};
 use super::{exit, print_stderr};
-use crate::check::{CheckedEvent, Event, Observer, StreamStart, StreamSummary, WantedEvents};
-use crate::error::Error;
-use crate::output::baseline::Baseline;
-use crate::output::convert::{Conversion, StreamLines, To};
-use crate::output::report::Totals;
-use crate::rules::diagnostic::Diagnostic;
 
 pub(super) const STDOUT: &str = "standard output";
 
@@ -151,7 +153,8 @@ impl Outputs {
         if self.shows_stats || summary.stats.is_none() {
             return self.observers().for_each(|observer| observer.summary(summary));
         }
-        let plain = StreamSummary { stats: None, ..summary.clone() };
+        let mut plain = summary.clone();
+        plain.stats = None;
         if let Some(conversion) = &mut self.conversion {
             conversion.summary(&plain);
         }
@@ -265,9 +268,7 @@ fn conversion(
         }
         // The agent's own bytes.
         To::Json | To::ValidEvents => Conversion::new(to, !on_terminal, escape_commands(stdout)),
-        To::Events | To::AgUi | To::ChromeTrace | To::OtlpJson | To::Atif => {
-            Conversion::new(to, cli.raw, escape_commands(stdout))
-        }
+        _ => Conversion::new(to, cli.raw, escape_commands(stdout)),
     })
 }
 

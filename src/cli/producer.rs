@@ -22,10 +22,11 @@ use std::process::{self, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::check::ProducerExit;
+use ndjson_check_core::{ProducerExit, Redactor};
+
 use crate::cli::progress::Progress;
 use crate::cli::stdio::BlockingFile;
-use crate::output::redact::Redactor;
+
 use group::Group;
 use signals::Signals;
 use supervisor::Supervisor;

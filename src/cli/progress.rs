@@ -15,13 +15,13 @@ use std::thread;
 use std::time::Duration;
 
 use indicatif::{BinaryBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use ndjson_check_core::{CheckedEvent, Error, WantedEvents};
 
 use super::args::Cli;
 use super::inputs::Input;
 use super::stdio;
 use super::workflow_commands::in_ci_log;
-use crate::check::{CheckedEvent, WantedEvents};
-use crate::error::Error;
+
 use run_status::RunStatus;
 
 /// Shorter work shows no progress.

@@ -5,17 +5,14 @@ use std::cell::RefCell;
 use std::env;
 use std::io::{self, Read};
 
+use ndjson_check_core::{
+    CheckedEvent, Checker, Diagnostic, Error, Event, Observer, ProducerExit, Redactor, Rule,
+    SECRET_BYTES_MIN, SecretValue, Stream, StreamStart, StreamSummary, WantedEvents,
+};
+
 use super::args::{RedactArgs, RedactMode};
 use super::error::CliError;
 use super::tee::TeeTarget;
-use crate::check::{
-    CheckedEvent, Checker, Event, Observer, ProducerExit, Stream, StreamStart, StreamSummary,
-    WantedEvents,
-};
-use crate::error::Error;
-use crate::output::redact::{Redactor, SECRET_BYTES_MIN, SecretValue};
-use crate::rules::Rule;
-use crate::rules::diagnostic::Diagnostic;
 
 /// What to redact.
 #[derive(Debug, Clone)]
@@ -288,16 +285,12 @@ impl Observer for Judged<'_> {
             self.pass_on(diagnostic);
         }
         let original = self.original.unwrap_or(summary);
-        self.out.summary(&StreamSummary {
-            verdict: original.verdict,
-            outcome: original.outcome,
-            errors: original.errors,
-            warnings: original.warnings,
-            rule_counts: original.rule_counts.clone(),
-            bytes: original.bytes,
-            sha256: original.sha256.clone(),
-            text_bytes: original.text_bytes,
-            ..summary.clone()
-        });
+        let mut shown = summary.clone();
+        (shown.verdict, shown.outcome) = (original.verdict, original.outcome);
+        (shown.errors, shown.warnings) = (original.errors, original.warnings);
+        shown.rule_counts.clone_from(&original.rule_counts);
+        (shown.bytes, shown.text_bytes) = (original.bytes, original.text_bytes);
+        shown.sha256.clone_from(&original.sha256);
+        self.out.summary(&shown);
     }
 }

@@ -6,9 +6,10 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use ndjson_check_formats::report::PageFolder;
+
 use super::error::CliError;
 use super::report_target::ReportTarget;
-use crate::output::report::PageFolder;
 
 /// The folder for the report in this file: `report.html` has `report.pages`.
 pub(super) fn page_folder(file: Option<&Path>) -> Result<PageFolder, CliError> {

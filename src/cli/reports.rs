@@ -4,6 +4,12 @@ use std::env;
 use std::io::{self, BufWriter, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
+use ndjson_check_core::Observer;
+use ndjson_check_formats::report::{
+    Annotations, BaselineWriter, Html, Human, Json, Junit, Markdown, Report, Sarif, StepOutputs,
+    Totals,
+};
+
 use super::args::{Cli, Color, ReportFormat, ReportTo};
 use super::error::CliError;
 use super::outputs::{STDOUT, copied, stdout};
@@ -13,11 +19,6 @@ use super::report_target::ReportTarget;
 use super::stdio;
 use super::stream_files::{in_repository, portable_names};
 use super::workflow_commands::{escape_commands, in_github_workflow};
-use crate::check::Observer;
-use crate::output::report::{
-    Annotations, BaselineWriter, Html, Human, Json, Junit, Markdown, Report, Sarif, StepOutputs,
-    Totals,
-};
 
 const STDERR: &str = "standard error";
 
@@ -135,7 +136,8 @@ pub(super) fn of_refusal(error: &CliError) {
         let log = BufWriter::new(ReportTarget::Stream(Box::new(log)));
         OpenReport::new(STDERR.to_owned(), Annotations::new(log, Box::new(|_| None)))
     });
-    let totals = Totals { not_checked: 1, ..Totals::default() };
+    let mut totals = Totals::default();
+    totals.not_checked = 1;
     for mut report in annotations.into_iter().chain(of_job().unwrap_or_default()) {
         report.error(&error.to_string());
         let _ = report.finish(&totals, error.exit_code());

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use ndjson_check_core::{Checker, ExitStatus, ProducerExit};
+
 use super::archive::Decompressed;
 use super::args::{Cli, EXIT_GRACE};
 use super::error::CliError;
@@ -12,8 +14,6 @@ use super::producer::{Producer, Timers};
 use super::redaction::{Original, RedactedCopy, Redacting, Redaction};
 use super::tee::Tee;
 use super::{batch, conclude};
-use crate::check::{Checker, ProducerExit};
-use crate::profile::ExitStatus;
 
 /// Checks the stream of a command, or of standard input.
 pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Outputs) -> Exit {

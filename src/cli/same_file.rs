@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use ndjson_check_core::Error;
 use same_file::Handle;
 
 use super::args::Cli;
 use super::error::CliError;
 use super::inputs::Input;
 use super::stream_files::absolute;
-use crate::error::Error;
 
 pub(super) fn refuse(
     cli: &Cli,

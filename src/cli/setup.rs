@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use ndjson_check_core::{Checker, Error, Format, Rule, Severity, internals::AUTO};
+
 use super::args::{Cli, EngineName, InputFormat, ReportFormat, SessionCount, Target};
 use super::config::Config;
 use super::error::CliError;
 use super::inputs::list::{self, Separator};
 use super::inputs::{Input, STDIN, inputs};
-use crate::check::{Checker, Format};
-use crate::error::Error;
-use crate::profile::detect::AUTO;
-use crate::rules::{Rule, Severity};
 
 pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
     let mut builder = Checker::builder()

@@ -3,8 +3,9 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 
+use ndjson_check_core::internals::PIPE_BUFFER_BYTES;
+
 use super::at_start;
-use crate::limits::PIPE_BUFFER_BYTES;
 
 pub(crate) use platform::{stdin_is_closed, stdout_is_pipe};
 #[cfg(unix)]

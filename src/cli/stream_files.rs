@@ -3,9 +3,10 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use ndjson_check_formats::report::{FileOf, NameOf};
+
 use super::args::Cli;
 use super::inputs::STDIN;
-use crate::output::report::{FileOf, NameOf};
 
 /// Names the file of a stream relative to the folder where the job has the repository, or to our
 /// folder outside of a job. A stream of standard input or of a command has none.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use crate::output::convert::StreamLines;
+use ndjson_check_core::StreamLines;
 
 /// Reads a stream and writes what it reads to the copies. A copy that fails gets no more bytes; the
 /// stream is still read to its end.

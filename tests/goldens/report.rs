@@ -98,7 +98,7 @@ const NOT_SHOWN: &[&str] = &[
 /// Method: collect every member and every named value of the report's schema, and of the reports.
 #[test]
 fn chosen_json_reports_show_every_member() {
-    let schema = fs::read(root().join("src/output/report.schema.json")).unwrap();
+    let schema = fs::read(root().join("crates/formats/src/report.schema.json")).unwrap();
     let schema: Value = serde_json::from_slice(&schema).unwrap();
     let mut possible = BTreeSet::new();
     for kind in schema["properties"]["type"]["enum"].as_array().unwrap() {

@@ -331,7 +331,7 @@ fn agents_without_a_single_object_have_one_usage_error() {
 #[test]
 fn profiles_folders_and_pages_are_the_same() {
     let names: BTreeSet<String> = profile_names().map(str::to_owned).collect();
-    let folder = root().join("src/profile/builtin");
+    let folder = root().join("crates/core/src/profile/builtin");
     let entries = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path());
     let folders: Vec<PathBuf> = entries.filter(|path| path.is_dir()).collect();
     let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();

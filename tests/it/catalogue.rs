@@ -42,7 +42,7 @@ fn names_are_unique_kebab_case_and_each_has_its_page() {
         assert!(plain, "{rule}");
         assert_eq!(Rule::named(rule.name()), Some(*rule));
     }
-    let pages = files(&root().join("src/rules"), "md");
+    let pages = files(&root().join("crates/core/src/rules"), "md");
     let pages: BTreeSet<_> = pages.iter().filter_map(|it| it.file_stem()?.to_str()).collect();
     assert_eq!(pages, names);
 }
@@ -58,7 +58,7 @@ fn the_documents_list_every_rule() {
     for (rule, row) in Rule::ALL.iter().zip(rows) {
         assert!(readme.contains(&format!("`{rule}`")), "{rule}");
         let (default, strict) = (name(rule.severity()), name(rule.strict_severity()));
-        let link = format!("[`{rule}`](../src/rules/{rule}.md)");
+        let link = format!("[`{rule}`](../crates/core/src/rules/{rule}.md)");
         assert_eq!(row, format!("| {link} | {default} | {strict} | {} |", rule.summary()));
     }
 }

@@ -77,12 +77,16 @@ fn several_streams_have_one_verdict_each_and_one_summary() {
     assert!(report.lines().last().unwrap().contains("streams: "), "{report}");
 
     // What cannot be read is reported, the others are checked, and the code is 2.
-    let output =
-        run(&["no/such.ndjson", GOOD, "fixtures/rules/missing-terminal-event", "src/rules"]);
+    let output = run(&[
+        "no/such.ndjson",
+        GOOD,
+        "fixtures/rules/missing-terminal-event",
+        "crates/core/src/rules",
+    ]);
     assert_eq!(code(&output), 2);
     let errors = text(&output.stderr);
     assert!(errors.contains("failed to read no/such.ndjson: "), "{errors}");
-    assert!(errors.contains("nothing to check in src/rules: "), "{errors}");
+    assert!(errors.contains("nothing to check in crates/core/src/rules: "), "{errors}");
     assert!(text(&output.stdout).contains("2 not checked"), "{}", text(&output.stdout));
 }
 

@@ -137,7 +137,7 @@ fn structure(value: &Value, key: &str, into: &mut BTreeSet<String>) {
 #[test]
 fn no_word_of_the_content_is_left() {
     let mut known = BTreeSet::new();
-    for path in files(&root().join("src/profile/builtin"), "json") {
+    for path in files(&root().join("crates/core/src/profile/builtin"), "json") {
         let text = fs::read_to_string(path).unwrap();
         known.extend(text.split(|it: char| !it.is_alphanumeric()).map(str::to_owned));
     }

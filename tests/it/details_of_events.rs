@@ -25,7 +25,7 @@ fn named(rule: &Value) -> Vec<String> {
 #[test]
 fn sessions_and_notices_have_their_members() {
     let mut expected = BTreeSet::new();
-    for file in files(&root().join("src/profile/builtin"), "json") {
+    for file in files(&root().join("crates/core/src/profile/builtin"), "json") {
         let agent = file.parent().and_then(|it| it.file_name()).unwrap().to_str().unwrap();
         let profile: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
         // The tests of the normal form compare both.

@@ -222,7 +222,7 @@ fn streams_without_a_profile_are_not_judged() {
 /// Goal: each format that is recognised and not read has a test, and is in the documents.
 #[test]
 fn formats_that_are_not_read_are_documented() {
-    let unread = fs::read(root().join("src/profile/unread.json")).unwrap();
+    let unread = fs::read(root().join("crates/core/src/profile/unread.json")).unwrap();
     let unread: BTreeMap<String, Value> = serde_json::from_slice(&unread).unwrap();
     let page = fs::read_to_string(root().join("docs/agents.md")).unwrap();
     let unlisted = unlisted();

@@ -151,3 +151,21 @@ fn packages_agree_on_targets_and_version() {
         assert!(page.contains(&format!("ndjson-check/ndjson-check@v{major}")));
     }
 }
+
+/// Goal: what is not built here every day is built all the same: the package, and the library
+/// without the command line.
+#[test]
+fn the_package_and_the_library_can_be_built() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let manifest = read("Cargo.toml");
+    assert!(manifest.contains("default-members = [\".\", \"crates/*\"]"));
+    let included = |manifest: &str| {
+        manifest.lines().find(|line| line.starts_with("include = ")).unwrap().to_owned()
+    };
+    assert!(included(&manifest).contains("\"/src\""));
+    assert!(included(&read("crates/core/Cargo.toml")).contains("\"/build.rs\", \"/src\""));
+    for check in ["-p ndjson-check", "-p ndjson-check-core"] {
+        let check = format!("cargo check --locked --no-default-features {check}\n");
+        assert!(read(".ci/run").contains(&check), "{check}");
+    }
+}

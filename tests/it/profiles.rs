@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::streams::{cases, checker, files, judge, program, root, run_on, text};
 
 fn profile_files() -> Vec<std::path::PathBuf> {
-    let mut found = files(&root().join("src/profile/builtin"), "json");
+    let mut found = files(&root().join("crates/core/src/profile/builtin"), "json");
     found.extend(files(&root().join("fixtures/profiles"), "json"));
     found.retain(|path| path.ends_with("profile.json"));
     assert!(found.len() >= 3, "{found:?}");

@@ -128,7 +128,7 @@ fn exit_codes_are_in_the_readme_and_the_help() {
 #[test]
 fn the_table_of_agents_is_true() {
     let page = fs::read_to_string(root().join("docs/agents.md")).unwrap();
-    let link = "](../src/profile/builtin/";
+    let link = "](../crates/core/src/profile/builtin/";
     let rows = page.lines().filter(|line| line.contains(link) && line.starts_with('|'));
     let mut shown: Vec<(String, String)> = rows
         .map(|row| {

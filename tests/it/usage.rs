@@ -132,7 +132,7 @@ fn rules_are_listed_and_explained() {
 fn schemas_are_printed() {
     let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     let events = |name: &str| {
-        let file = root().join(format!("src/profile/builtin/{name}/schema.json"));
+        let file = root().join(format!("crates/core/src/profile/builtin/{name}/schema.json"));
         json(&fs::read_to_string(file).unwrap())
     };
     assert_eq!(json(&printed(&["schema"])), events("cursor"));
@@ -140,7 +140,7 @@ fn schemas_are_printed() {
     assert_eq!(json(&printed(&["schema", "--profile", "claude"])), events("claude"));
     assert_eq!(json(&printed(&["schema", "events", "--profile", "codex"])), events("codex"));
     assert_eq!(printed(&["schema", "profile"]), LANGUAGE);
-    let report = fs::read_to_string(root().join("src/output/report.schema.json")).unwrap();
+    let report = fs::read_to_string(root().join("crates/formats/src/report.schema.json")).unwrap();
     assert_eq!(printed(&["schema", "report"]), report);
     assert_eq!(REPORT_SCHEMA, report);
 }

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueEnum};
+use ndjson_check_core::{Rule, internals::DEFAULT};
 
 use super::generated::Shell;
 use super::{RedactArgs, rule};
-use crate::profile::DEFAULT;
-use crate::rules::Rule;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Subcommand {

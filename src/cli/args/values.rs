@@ -7,10 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use clap::ValueEnum;
-
-use crate::limits::TIMER_MAX;
-use crate::rules::Rule;
-use crate::rules::suggest::nearest;
+use ndjson_check_core::internals::TIMER_MAX;
+use ndjson_check_core::{Rule, internals::nearest};
 
 /// Most files that are checked at a time, for each core.
 const JOBS_PER_CORE_MAX: NonZeroUsize = NonZeroUsize::new(4).unwrap();
@@ -194,7 +192,7 @@ pub(crate) enum Color {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::LINE_BYTES_MAX;
+    use ndjson_check_core::LINE_BYTES_MAX;
 
     #[test]
     fn jobs_are_capped() {

@@ -1,16 +1,13 @@
 //! The table `expect` of the configuration file.
 
+use ndjson_check_core::{ActionKind, Expectation, ExpectedCalls, internals::read_schema};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::source::ConfigText;
 use super::table::absolute;
 use super::values::{Count, Glob, Pattern};
-use crate::check::{Expectation, ExpectedCalls};
 use crate::cli::error::CliError;
-use crate::error::Error;
-use crate::json::Schema;
-use crate::profile::{ActionKind, read_json};
 
 /// An expectation, and its place in the file.
 pub(super) type Placed = (String, Expectation);
@@ -96,12 +93,7 @@ impl ExpectedAnswer {
             let span = schema.span();
             let file = source.path(schema.get_ref());
             let origin = file.display().to_string();
-            let json = read_json(&file).and_then(|json| match Schema::compile(&origin, &json) {
-                Ok(_) => Ok(json),
-                Err(Error::Schema { message, .. }) => Err(message),
-                Err(error) => Err(error.to_string()),
-            });
-            let json = json.map_err(|message| {
+            let json = read_schema(&file).map_err(|message| {
                 source.fault(&span, &format!("failed to use the schema {origin}: {message}"))
             })?;
             *schema.get_mut() = absolute(&file);
@@ -125,13 +117,11 @@ impl CallEntry {
         if at_most.is_some_and(|most| most < needed) {
             return Err("`at-most` is less than what the entry needs");
         }
-        Ok(ExpectedCalls {
-            kind: self.kind,
-            tool: self.tool.clone(),
-            matches: self.matches.as_ref().map(|pattern| pattern.0.clone()),
-            at_least,
-            at_most,
-            last_succeeded: self.last.is_some(),
-        })
+        let mut calls = ExpectedCalls::default();
+        (calls.kind, calls.tool) = (self.kind, self.tool.clone());
+        calls.matches = self.matches.as_ref().map(|pattern| pattern.0.clone());
+        (calls.at_least, calls.at_most) = (at_least, at_most);
+        calls.last_succeeded = self.last.is_some();
+        Ok(calls)
     }
 }

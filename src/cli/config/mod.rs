@@ -9,13 +9,12 @@ mod values;
 
 use std::path::Path;
 
+use ndjson_check_core::{Limits, Rule, Severity};
 use toml::Spanned;
 
 use super::args::Cli;
 use super::error::CliError;
 use super::setup;
-use crate::check::Limits;
-use crate::rules::{Rule, Severity};
 
 use expect::Placed;
 use source::ConfigText;

@@ -5,9 +5,12 @@ use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use ndjson_check_core::internals::nearest;
+
 use crate::cli::error::CliError;
-use crate::limits::CONFIG_BYTES_MAX;
-use crate::rules::suggest::nearest;
+
+/// Largest configuration file, in bytes. An endless file ends here, too.
+const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
 /// A configuration file that was read.
 #[derive(Debug)]

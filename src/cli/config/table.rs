@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use ndjson_check_core::{
+    Limits,
+    internals::{AUTO, nearest, profile_names},
+};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::expect::{ExpectTable, Placed};
 use super::source::ConfigText;
 use super::values::{Cost, Count, Level, RuleName};
-use crate::check::Limits;
 use crate::cli::args::Cli;
 use crate::cli::error::CliError;
-use crate::profile::Profile;
-use crate::profile::detect::AUTO;
-use crate::rules::suggest::nearest;
 
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
@@ -60,14 +60,14 @@ impl Table {
 
 /// The name of a built-in profile, or the path of a profile file.
 fn known_profile(profile: &str, source: &ConfigText) -> Result<String, String> {
-    if profile == AUTO || Profile::names().any(|name| name == profile) {
+    if profile == AUTO || profile_names().any(|name| name == profile) {
         return Ok(profile.to_owned());
     }
     let file = source.path(profile);
     if file.exists() {
         return Ok(absolute(&file));
     }
-    let near = nearest(profile, Profile::names());
+    let near = nearest(profile, profile_names());
     let near = near.map_or(String::new(), |near| format!("; a similar one is `{near}`"));
     Err(format!("no such profile, and no such file: `{profile}`{near}"))
 }
@@ -93,12 +93,12 @@ impl LimitTable {
     }
 
     pub(super) fn limits(&self) -> Limits {
-        Limits {
-            cost: self.cost.map(|cost| cost.0),
-            tokens: self.tokens.map(|count| count.0),
-            turns: self.turns.map(|count| count.0),
-            calls: self.calls.map(|count| count.0),
-            failed_calls: self.failed_calls.map(|count| count.0),
-        }
+        let mut limits = Limits::default();
+        limits.cost = self.cost.map(|cost| cost.0);
+        limits.tokens = self.tokens.map(|count| count.0);
+        limits.turns = self.turns.map(|count| count.0);
+        limits.calls = self.calls.map(|count| count.0);
+        limits.failed_calls = self.failed_calls.map(|count| count.0);
+        limits
     }
 }

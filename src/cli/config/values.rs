@@ -3,13 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
+use ndjson_check_core::{
+    Rule, Severity,
+    internals::{Globs, pattern_error},
+};
 use serde::de::{Error as _, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::check::Globs;
 use crate::cli::args;
-use crate::profile::pattern::LazyRegex;
-use crate::rules::{Rule, Severity};
 
 /// A whole number that is at least `MIN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -170,7 +171,7 @@ pub(super) struct Pattern(pub(super) String);
 impl<'de> Deserialize<'de> for Pattern {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
-        match LazyRegex::syntax_error(&text) {
+        match pattern_error(&text) {
             Some(error) => Err(D::Error::custom(format!("not a regular expression: {error}"))),
             None => Ok(Self(text)),
         }

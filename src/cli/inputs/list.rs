@@ -5,8 +5,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use ndjson_check_core::Error;
+
 use super::{Input, STDIN};
-use crate::error::Error;
 
 /// What separates two names of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io::{self, IsTerminal as _};
 use std::process::Child;
 
+use ndjson_check_core::ExitStatus;
 use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::sys::wait::waitpid;
 use nix::unistd::{Pid, getpgrp, getsid, tcgetpgrp, tcsetpgrp};
 use rustix::process::{Pid as RawPid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
 use super::guard::Guard;
-use crate::profile::ExitStatus;
 
 /// A process group and its leader, the command. Dropping it kills what is left of it; if we end
 /// before that, its guard does.

@@ -5,11 +5,19 @@ use std::collections::VecDeque;
 use std::io::{self, Read as _, Write as _};
 use std::thread::{self, JoinHandle};
 
+use ndjson_check_core::Redactor;
+
 use super::stream::ProducerStream;
 use crate::cli::progress::Progress;
 use crate::cli::stdio;
-use crate::limits::{STDERR_BYTES_MAX, STDERR_LINES_MAX};
-use crate::output::redact::Redactor;
+
+/// The end of a command's standard error that is kept, in bytes.
+#[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
+const STDERR_BYTES_MAX: usize = 64 * 1024;
+
+/// Lines of a command's standard error in a report.
+#[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
+const STDERR_LINES_MAX: usize = 10;
 
 /// Passes a pipe on to our own standard error, in a separate thread: neither a flood nor a slow
 /// reader delays the stream. The thread ends when everything is passed on; it returns the last

@@ -4,7 +4,11 @@ use std::io::{self, PipeReader, Read};
 
 use super::watch::Watch;
 use crate::cli::stdio::{BlockingFile, wait_for_either};
-use crate::limits::AFTER_STOP_BYTES_MAX;
+
+/// Bytes that are read from a pipe after the wait for it was stopped: the largest pipe that is
+/// possible by default.
+#[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
+const AFTER_STOP_BYTES_MAX: usize = 1024 * 1024;
 
 #[derive(Debug)]
 pub(crate) struct ProducerStream {

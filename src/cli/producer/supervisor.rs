@@ -7,6 +7,8 @@ use std::process;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use ndjson_check_core::internals::TIMER_MAX;
+use ndjson_check_core::{ExitStatus, ProducerExit, StopReason};
 use nix::sys::signal::Signal;
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTSTP, SIGXCPU};
 
@@ -14,10 +16,7 @@ use super::group::{Group, LeaderChange};
 use super::signals::{Signals, to_command};
 use super::watch::{RunState, Watch};
 use super::{Interrupt, Supervised, Timers};
-use crate::check::{ProducerExit, StopReason};
 use crate::cli::stdio::wait_for_any;
-use crate::limits::TIMER_MAX;
-use crate::profile::ExitStatus;
 
 /// A second signal within this time counts as the first: `timeout` sends its signal to a command
 /// and again to the command's group.

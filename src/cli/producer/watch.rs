@@ -6,12 +6,10 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::check::{
-    CheckedEvent, Event, EventKind, Observer, StreamStart, StreamSummary, WantedEvents,
+use ndjson_check_core::{
+    CheckedEvent, Diagnostic, Error, Event, EventKind, NoticeKind, Observer, StreamStart,
+    StreamSummary, WantedEvents,
 };
-use crate::error::Error;
-use crate::profile::NoticeKind;
-use crate::rules::diagnostic::Diagnostic;
 
 /// A write of our output that takes less than this does not count as blocked.
 const BLOCKED_MIN: Duration = Duration::from_millis(1);
@@ -174,12 +172,12 @@ impl Watch {
                 _ => {}
             }
         }
-        if event.facts.terminal().is_some_and(|end| !end.is_provisional) {
+        if event.is_end() {
             wakes |= state.terminal_event.is_none();
             state.terminal_event.get_or_insert(now);
         }
-        wakes |= event.exceeds_limit && !state.exceeds_limit;
-        state.exceeds_limit |= event.exceeds_limit;
+        wakes |= event.exceeds_limit() && !state.exceeds_limit;
+        state.exceeds_limit |= event.exceeds_limit();
         drop(state);
         if wakes {
             self.wake();
@@ -210,7 +208,7 @@ impl<R: Read> Read for Watched<R> {
 
 impl<O: Observer> Observer for Watched<&mut O> {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
-        self.watch.state().hides_open_calls = start.profile.calls.only_ended;
+        self.watch.state().hides_open_calls = !start.shows_open_calls();
         self.inner.begin(start)
     }
 

@@ -3,9 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::check::{CheckedEvent, EventCall, EventKind, counted};
-use crate::limits::{CALLS_OPEN_MAX, STATUS_LABEL_BYTES_MAX};
-use crate::rules::escape::{clipped, visible};
+use ndjson_check_core::{
+    CheckedEvent, EventCall, EventKind, counted,
+    escape::{clipped, visible},
+};
+
+/// Longest name of a call in the status line, in bytes; the terminal cuts it further.
+const STATUS_LABEL_BYTES_MAX: usize = 500;
+
+/// Open calls of which the line knows the label.
+const CALLS_OPEN_MAX: usize = 20_000;
 
 /// What is known of a run that goes on.
 #[derive(Debug)]

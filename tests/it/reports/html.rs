@@ -82,7 +82,7 @@ pub(super) fn is_sound(file: &Path) {
         }
     }
     for target in targets {
-        let is_rule = target.starts_with("https://") && target.contains("/src/rules/");
+        let is_rule = target.starts_with("https://") && target.contains("/crates/core/src/rules/");
         let leads = match target.strip_prefix('#') {
             Some(id) => ids.contains(id),
             None => is_rule || file.with_file_name(&target).exists(),

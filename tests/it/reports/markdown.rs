@@ -8,7 +8,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 use super::{NASTY, in_workflow, nasty_folder, nasty_stream, stdout};
 use crate::streams::{program, root, run_on};
 
-const PAGES: &str = "https://github.com/ndjson-check/ndjson-check/blob/HEAD/src/rules/";
+const PAGES: &str = "https://github.com/ndjson-check/ndjson-check/blob/HEAD/crates/core/src/rules/";
 
 /// Fails unless all markup is ours. `@`, `#` and addresses mean something to GitHub in plain text.
 fn has_only_our_markup(report: &str) {

@@ -1,0 +1,201 @@
+//! The options of a [`Checker`], and the check that they can be used.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::contract::{Contracts, NamedProfile, Options};
+use super::stage::expect::Expected;
+use super::{Checker, Expectation, Format, Limits};
+use crate::error::Error;
+use crate::profile::detect::AUTO;
+use crate::profile::{parse_json, read_json};
+use crate::rules::{Rule, Severities, Severity};
+
+/// Builds a [`Checker`].
+#[derive(Debug, Clone, Default)]
+pub struct CheckerBuilder {
+    profile: Option<NamedProfile>,
+    schema: Option<(String, Value)>,
+    expectations: Vec<(String, Expectation)>,
+    options: Options,
+}
+
+impl CheckerBuilder {
+    /// The agent: the name of a built-in profile, or a profile file. Without it, or with `auto`,
+    /// the first events of each stream show it.
+    #[must_use]
+    pub fn profile(mut self, name_or_file: &str) -> Self {
+        let name = Some(name_or_file).filter(|name| *name != AUTO);
+        self.profile = name.map(|name| NamedProfile::Name(name.to_owned()));
+        self
+    }
+
+    /// The profile of the agent as JSON text; `origin` names it in messages. Files that it names
+    /// are those of the working directory.
+    #[must_use]
+    pub fn profile_text(mut self, origin: &str, text: &str) -> Self {
+        let (origin, text) = (origin.to_owned(), text.to_owned());
+        self.profile = Some(NamedProfile::Text { origin, text });
+        self
+    }
+
+    /// A file with a JSON Schema that every event must satisfy, too.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or is not JSON.
+    pub fn schema_file(mut self, file: &Path) -> Result<Self, Error> {
+        let origin = file.display().to_string();
+        match read_json(file) {
+            Ok(schema) => self.schema = Some((origin, schema)),
+            Err(message) => return Err(Error::Schema { stream: None, origin, message }),
+        }
+        Ok(self)
+    }
+
+    /// A JSON Schema that every event must satisfy, too, as text; `origin` names it in messages.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not JSON.
+    pub fn schema_text(mut self, origin: &str, text: &str) -> Result<Self, Error> {
+        let origin = origin.to_owned();
+        match parse_json(text) {
+            Ok(schema) => self.schema = Some((origin, schema)),
+            Err(message) => return Err(Error::Schema { stream: None, origin, message }),
+        }
+        Ok(self)
+    }
+
+    /// Gives every rule its strict severity.
+    #[must_use]
+    pub fn strict(mut self, is_strict: bool) -> Self {
+        self.options.severities = Severities::new(is_strict);
+        self
+    }
+
+    /// Sets the severity of a rule; `None` turns it off. Comes after [`CheckerBuilder::strict`].
+    #[must_use]
+    pub fn severity(mut self, rule: Rule, severity: Option<Severity>) -> Self {
+        self.options.severities.set(rule, severity);
+        self
+    }
+
+    /// The configuration file from which the options are, for a note in the summary.
+    #[must_use]
+    pub fn config_file(mut self, file: Option<String>) -> Self {
+        self.options.config_file = file;
+        self
+    }
+
+    /// The format that the agent was asked for. Without it, the first event shows it.
+    #[must_use]
+    pub fn format(mut self, format: Format) -> Self {
+        self.options.format = Some(format);
+        self
+    }
+
+    /// How many equal calls in a row are reported as `repeated-call`. The default is 5.
+    #[must_use]
+    pub fn repeated_calls(mut self, count: u64) -> Self {
+        self.options.repeated_calls = count;
+        self
+    }
+
+    /// Whether each session in a stream is judged on its own, as if it were a stream. The sessions
+    /// are named after the stream, with `#1`, `#2` and so on. An event that starts a session with
+    /// another id begins the next one; without ids, one that comes after the terminal event. The
+    /// observer gets the start and the summary of each; [`Stream::finish`](super::Stream::finish)
+    /// returns the last summary. The default is no.
+    #[must_use]
+    pub fn many_sessions(mut self, are_many: bool) -> Self {
+        self.options.splits_sessions = are_many;
+        self
+    }
+
+    /// Whether the summary has the SHA-256 hash of the bytes. Computing it takes longer than the
+    /// check. With [`CheckerBuilder::many_sessions`] there is none. The default is no.
+    #[must_use]
+    pub fn sha256(mut self, is_wanted: bool) -> Self {
+        self.options.hashes_bytes = is_wanted;
+        self
+    }
+
+    /// Whether the summary has [`RunStats`](super::RunStats). The default is no.
+    #[must_use]
+    pub fn stats(mut self, are_wanted: bool) -> Self {
+        self.options.collects_stats = are_wanted;
+        self.options.compares_members = are_wanted;
+        self
+    }
+
+    /// Whether the members of events are compared with their schemas. Comes after
+    /// [`CheckerBuilder::stats`], which turns this on and off, too.
+    #[must_use]
+    pub fn members(mut self, are_compared: bool) -> Self {
+        self.options.compares_members = are_compared;
+        self
+    }
+
+    /// Whether events have all times that their profile knows, and not only those that a rule
+    /// reads. Some conversions show them. The default is no.
+    #[must_use]
+    pub fn times(mut self, are_wanted: bool) -> Self {
+        self.options.reads_times = are_wanted;
+        self
+    }
+
+    /// Whether the stream is one JSON array of events. Without it, the first bytes show it.
+    #[must_use]
+    pub fn array(mut self, is_array: bool) -> Self {
+        self.options.is_array = Some(is_array);
+        self
+    }
+
+    /// The longest line that is checked, in bytes; longer ones are reported and skipped. Of an
+    /// array, the longest element.
+    #[must_use]
+    pub fn max_line_bytes(mut self, bytes: u64) -> Self {
+        self.options.line_bytes_max = bytes;
+        self
+    }
+
+    /// Sets limits for the run; see the rule `limit-exceeded`.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.options.limits = limits;
+        self
+    }
+
+    /// Adds something that is expected of the run; see the rule `expectation-failed`. `place` says
+    /// in messages where it is stated.
+    #[must_use]
+    pub fn expect(mut self, place: &str, expectation: Expectation) -> Self {
+        self.expectations.push((place.to_owned(), expectation));
+        self
+    }
+
+    /// Reads every line by the plain parser. Slow; the results are the same.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn plain(mut self, is_plain: bool) -> Self {
+        self.options.is_plain = is_plain;
+        self
+    }
+
+    /// The checker.
+    ///
+    /// # Errors
+    ///
+    /// When the profile, a schema or an expectation cannot be used.
+    pub fn build(self) -> Result<Checker, Error> {
+        let Self { profile, schema, expectations, mut options } = self;
+        let expected = expectations.into_iter().map(|(place, it)| Expected::new(&place, it));
+        options.expected = expected.collect::<Result<_, _>>()?;
+        let schema = schema.as_ref().map(|(origin, schema)| (origin.as_str(), schema));
+        let contracts = Contracts::new(profile, schema, options)?;
+        Ok(Checker::new(Arc::new(contracts)))
+    }
+}

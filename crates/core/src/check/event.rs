@@ -1,0 +1,267 @@
+//! What happens in a run, in one vocabulary for all agents.
+
+mod call;
+mod owned;
+mod result;
+mod run_events;
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::facts::{NoticeValues, PlanItem, Server};
+use crate::profile::{CallOutcome, NoticeKind};
+use crate::rules::diagnostic::Diagnostic;
+
+pub use call::{CompletedCall, EventCall};
+pub use result::{Figures, RunResult};
+pub use run_events::RunEvents;
+
+/// The value of `format` in the first event.
+const FORMAT: &str = "ndjson-check/1";
+
+/// One thing that happened. As JSON it is a line of `--to events`, which
+/// `src/profile/builtin/events/schema.json` describes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Event<'a> {
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind<'a>,
+    /// Where in the stream, and when.
+    #[serde(flatten)]
+    pub at: EventTime,
+}
+
+/// When something happened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct EventTime {
+    /// The line of the stream, from 1; none for what only the end of the stream shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// The agent's own time in milliseconds, if the event has one and times are read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_ms: Option<u64>,
+}
+
+/// What can happen in a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EventKind<'a> {
+    /// Comes first, and once.
+    Session(Box<Session<'a>>),
+    /// More of the session becomes known, or changes.
+    SessionChanged(Box<SessionFacts<'a>>),
+    /// Another turn begins; the first is 1.
+    Turn {
+        /// Its number.
+        turn: u64,
+    },
+    /// More text of a segment.
+    TextDelta {
+        /// The number of the segment, from 1.
+        segment: u64,
+        /// What is added.
+        text: Cow<'a, str>,
+    },
+    /// A segment of the assistant's text is complete.
+    Text(TextSegment<'a>),
+    /// The segment is no part of the answer.
+    TextAbandoned {
+        /// The number of the segment.
+        segment: u64,
+        /// Whether the next event has its final version, as a whole.
+        #[serde(rename = "replaced", skip_serializing_if = "is_false")]
+        is_replaced: bool,
+    },
+    /// The text of the answer, which the agent repeats at the end.
+    Answer {
+        /// The whole text.
+        text: Cow<'a, str>,
+    },
+    /// A tool call starts.
+    CallStarted(EventCall<'a>),
+    /// The start came again, perhaps with more details.
+    CallUpdated(EventCall<'a>),
+    /// A tool call has ended.
+    CallCompleted(Box<CompletedCall<'a>>),
+    /// The call has completed, and now the agent says that it ended in another way.
+    CallCorrected {
+        /// The call.
+        #[serde(flatten)]
+        call: EventCall<'a>,
+        /// How it ended.
+        outcome: CallOutcome,
+        /// How its completion said that it ended.
+        #[serde(skip)]
+        instead_of: CallOutcome,
+    },
+    /// The turn or the run is over, and the call has not completed.
+    CallUnfinished(EventCall<'a>),
+    /// More of the agent's reasoning.
+    ThinkingDelta {
+        /// The number of the block, from 1.
+        block: u64,
+        /// What is added.
+        text: Cow<'a, str>,
+    },
+    /// The block is complete.
+    ThinkingEnd {
+        /// The number of the block.
+        block: u64,
+    },
+    /// The agent's list of things to do changes; at most 1,000.
+    Plan {
+        /// All of them, in its order.
+        items: Vec<PlanItem>,
+    },
+    /// What a reader of a log wants to see, such as a retry.
+    Notice(Box<Notice<'a>>),
+    /// The agent reports an error.
+    Error {
+        /// `warning`, `failure` (the run may go on) or `fatal`.
+        severity: &'static str,
+        /// What the agent says.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<Cow<'a, str>>,
+    },
+    /// What is known of the run so far.
+    Usage(Box<Figures<'a>>),
+    /// The stream does not keep its contract.
+    Defect(Defect<'a>),
+    /// The run is over.
+    End(Box<RunResult<'a>>),
+    /// The stream is over, and the run was not.
+    Cut(Box<RunResult<'a>>),
+}
+
+impl<'a> EventKind<'a> {
+    /// The call that the event is about.
+    pub fn call(&self) -> Option<&EventCall<'a>> {
+        match self {
+            Self::CallStarted(call)
+            | Self::CallUpdated(call)
+            | Self::CallUnfinished(call)
+            | Self::CallCorrected { call, .. } => Some(call),
+            Self::CallCompleted(completed) => Some(&completed.call),
+            _ => None,
+        }
+    }
+}
+
+/// The start of a stream.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Session<'a> {
+    /// The version of this vocabulary.
+    pub format: &'static str,
+    /// The profile by which the stream is read.
+    pub profile: Cow<'a, str>,
+    /// What is known of the session.
+    #[serde(flatten)]
+    pub session: SessionFacts<'a>,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(profile: String, session: SessionFacts<'a>) -> Self {
+        Self { format: FORMAT, profile: profile.into(), session }
+    }
+}
+
+/// What is known of the session. An observer that wants no details gets the id, the directory and
+/// the model only.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SessionFacts<'a> {
+    /// Its id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<Cow<'a, str>>,
+    /// The directory in which the agent works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<Cow<'a, str>>,
+    /// The version of the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<Cow<'a, str>>,
+    /// The model, by the agent's name for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Cow<'a, str>>,
+    /// What the agent may do without asking, in its own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Cow<'a, str>>,
+    /// The names of its tools; at most 1,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Cow<'a, [String]>>,
+    /// The servers with more tools; at most 1,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub servers: Option<Cow<'a, [Server]>>,
+}
+
+/// A complete segment of the assistant's text.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TextSegment<'a> {
+    /// Its number, from 1.
+    pub segment: u64,
+    /// The text; none if deltas have given it and it is very long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<Cow<'a, str>>,
+    /// The size of the text.
+    pub bytes: u64,
+    /// The text, or its start if it is very long.
+    #[serde(skip)]
+    pub start: Cow<'a, str>,
+    /// Whether deltas have given the text.
+    #[serde(skip)]
+    pub is_repeated: bool,
+}
+
+/// What a reader of a log wants to see, such as a retry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Notice<'a> {
+    /// What it is about.
+    pub kind: NoticeKind,
+    /// What the agent says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Cow<'a, str>>,
+    /// The same in values, where the agent has them.
+    #[serde(flatten)]
+    pub values: NoticeValues,
+}
+
+/// A defect of the stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Defect<'a> {
+    /// The rule.
+    pub rule: &'static str,
+    /// How bad it is: `error` or `warning`.
+    pub severity: &'static str,
+    /// What is wrong.
+    pub message: Cow<'a, str>,
+    /// What to do, or what belongs to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<Cow<'a, str>>,
+    /// The line to which it is related.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub related_line: Option<u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl<'a> From<&'a Diagnostic> for Defect<'a> {
+    fn from(diagnostic: &'a Diagnostic) -> Self {
+        Self {
+            rule: diagnostic.rule.name(),
+            severity: diagnostic.severity.name(),
+            message: (&*diagnostic.message).into(),
+            note: diagnostic.note.as_deref().map(Into::into),
+            related_line: diagnostic.related_line,
+        }
+    }
+}

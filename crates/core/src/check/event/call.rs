@@ -1,0 +1,130 @@
+//! A tool call in an event.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::check::CallUpdate;
+use crate::facts::whole_number;
+use crate::profile::{ActionKind, CallOutcome, Profile};
+
+/// A tool call, as far as this event and those before it show it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct EventCall<'a> {
+    /// Its number in the stream, from 1.
+    #[serde(rename = "call")]
+    pub number: u64,
+    /// The agent's id, which it may use again.
+    pub id: Cow<'a, str>,
+    /// The tool's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<Cow<'a, str>>,
+    /// The number of the call inside which a sub-agent makes this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<u64>,
+    /// What the tool does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ActionKind>,
+    /// What the call is about, such as a path or a command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Cow<'a, str>>,
+    /// The files that it writes or deletes.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub files: Cow<'a, [String]>,
+    /// What the tool was asked to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Value>,
+    /// The number of the profile's rule that says what the tool does.
+    #[serde(skip)]
+    pub(crate) rule: Option<usize>,
+}
+
+/// A tool call that has ended.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct CompletedCall<'a> {
+    /// The call.
+    #[serde(flatten)]
+    pub call: EventCall<'a>,
+    /// How it ended.
+    pub outcome: CallOutcome,
+    /// The exit status of a command, if the agent says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i64>,
+    /// The text of its result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<Cow<'a, str>>,
+    /// How long it took in milliseconds, as the agent says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// The same, as the agent writes it.
+    #[serde(skip)]
+    pub said_ms: Option<f64>,
+    /// What the tool was asked to do, if this event says it too.
+    #[serde(skip)]
+    pub arguments: Option<Value>,
+    /// Numbers in the result that the profile names, such as lines read.
+    #[serde(skip)]
+    pub numbers: Vec<String>,
+    /// Whether nothing was known of the call before.
+    #[serde(skip)]
+    pub is_new: bool,
+}
+
+impl<'a> EventCall<'a> {
+    /// Without its arguments.
+    pub(in crate::check) fn new(update: &'a CallUpdate<'_>) -> Self {
+        Self {
+            number: update.number,
+            id: update.id().into(),
+            tool: Some(&*update.action.tool).filter(|tool| !tool.is_empty()).map(Into::into),
+            parent: None,
+            kind: update.action.is_kind_known.then_some(update.action.kind),
+            detail: update.detail().map(Into::into),
+            files: Cow::Borrowed(&update.action.files),
+            arguments: None,
+            rule: update.action.rule,
+        }
+    }
+}
+
+impl<'a> CompletedCall<'a> {
+    /// Without arguments and result.
+    pub(in crate::check) fn new(
+        call: EventCall<'a>,
+        update: &'a CallUpdate<'_>,
+        outcome: CallOutcome,
+    ) -> Self {
+        let said_ms = update.duration_ms();
+        Self {
+            call,
+            outcome,
+            exit_code: update.exit_code(),
+            result: None,
+            duration_ms: said_ms.and_then(whole_number),
+            said_ms,
+            arguments: None,
+            numbers: Vec::new(),
+            is_new: update.is_new,
+        }
+    }
+
+    pub(in crate::check) fn with_values(
+        self,
+        update: &'a CallUpdate<'_>,
+        profile: &Profile,
+    ) -> Self {
+        let actions = &profile.calls.actions;
+        let object = update.call.and_then(|call| actions.object(call.scope));
+        let numbers = self.call.rule.zip(object);
+        let numbers = numbers.map(|(rule, object)| actions.rule(rule).suffixes(object));
+        Self {
+            result: update.result(),
+            arguments: update.arguments(),
+            numbers: numbers.unwrap_or_default(),
+            ..self
+        }
+    }
+}

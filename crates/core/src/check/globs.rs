@@ -1,0 +1,71 @@
+//! Globs for paths: `*` does not match `/`, `**` does.
+
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::rules::escape::shown;
+
+/// Several globs; a path matches if it matches one of them.
+#[derive(Debug, Clone)]
+pub struct Globs(GlobSet);
+
+impl Globs {
+    /// # Errors
+    ///
+    /// What is wrong with the first glob that does not compile, or cannot match.
+    pub fn new(globs: &[String]) -> Result<Self, String> {
+        Self::compiled(globs, false)
+    }
+
+    /// The case of letters does not count. A glob that names a directory matches all that is in it,
+    /// and one that begins with `/` may be meant from the agent's directory.
+    ///
+    /// # Errors
+    ///
+    /// When one of them is no glob.
+    pub fn in_any_reading(globs: &[String]) -> Result<Self, String> {
+        let mut readings = Vec::new();
+        for glob in globs {
+            let name = glob.rsplit('/').next().unwrap_or_default();
+            let below = format!("{glob}/**");
+            let is_name = !name.is_empty() && !name.contains(['*', '?', '[', '{']);
+            for reading in [Some(glob), is_name.then_some(&below)].into_iter().flatten() {
+                readings.extend(reading.strip_prefix('/').map(str::to_owned));
+                readings.push(reading.clone());
+            }
+        }
+        Self::compiled(&readings, true)
+    }
+
+    fn compiled(globs: &[String], in_any_case: bool) -> Result<Self, String> {
+        let mut set = GlobSetBuilder::new();
+        for glob in globs {
+            if matches_nothing(glob) {
+                let glob = shown(glob);
+                return Err(format!("{glob} matches no path: write it as `src/**` or `**/*.lock`"));
+            }
+            let mut glob_builder = GlobBuilder::new(glob);
+            glob_builder.literal_separator(true).case_insensitive(in_any_case);
+            let parsed = glob_builder.build();
+            let wrong =
+                |error: globset::Error| format!("{} is not a glob: {}", shown(glob), error.kind());
+            set.add(parsed.map_err(wrong)?);
+        }
+        let set =
+            set.build().map_err(|error| format!("the globs are too large: {}", error.kind()))?;
+        Ok(Self(set))
+    }
+
+    /// Whether one of the globs matches.
+    pub fn match_path(&self, path: &str) -> bool {
+        self.0.is_match(Path::new(path))
+    }
+}
+
+/// Whether a glob cannot match a path, which has no `.` and no `..` in it, and names a file.
+fn matches_nothing(glob: &str) -> bool {
+    let parts = glob.strip_prefix('/').unwrap_or(glob).split('/');
+    let is_impossible = |part: &str| ["", ".", "..", "~"].contains(&part);
+    glob != glob.trim() || glob.starts_with('!') || parts.into_iter().any(is_impossible)
+}

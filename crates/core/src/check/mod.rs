@@ -1,0 +1,362 @@
+//! The check of streams: [`Checker`] and [`Stream`] are its door.
+//!
+//! A [`Stream`] takes bytes, or reads them. Until its first events show which agent wrote it, it
+//! only collects; then [`stream::StreamCheck`] sends each line through the stages.
+
+mod answer;
+mod builder;
+mod contract;
+mod end_of_run;
+mod event;
+mod expectation;
+mod findings;
+mod globs;
+mod note;
+mod observer;
+mod paths;
+mod reader;
+mod run;
+mod run_model;
+mod single_object;
+mod stage;
+mod stats;
+mod stream;
+mod summary;
+mod unknown;
+mod updates;
+mod wording;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::error::Error;
+use crate::profile::detect::{Detector, ProfileSource};
+use crate::stream::{ArraySplitter, LineBuffer, LineParser};
+
+use contract::Options;
+use stream::{Memory, StreamBytes, StreamCheck, session_name};
+
+pub use answer::Answer;
+pub use builder::CheckerBuilder;
+pub(crate) use contract::{Contract, Contracts};
+pub use end_of_run::{ProducerExit, StopReason};
+pub use event::{
+    CompletedCall, Defect, Event, EventCall, EventKind, EventTime, Figures, Notice, RunEvents,
+    RunResult, Session, SessionFacts, TextSegment,
+};
+pub use expectation::{Expectation, ExpectedCalls, Limits};
+pub use globs::Globs;
+pub use note::counted;
+pub use note::{FailureSign, Limit, Note};
+pub use observer::{CheckedEvent, Observer, StreamStart, WantedEvents};
+pub use reader::{LastEvents, Reader};
+pub use stage::calls::{CallCounts, CallRow};
+pub use stage::repeats::REPEATED_CALLS;
+pub(crate) use stage::schema::validate;
+pub use stats::{RunStats, Silence, SlowCall, ToolStats};
+pub use summary::{Format, Outcome, StreamSummary, Verdict};
+pub use unknown::{UnknownKind, UnknownName};
+pub use wording::{Wording, Wordings};
+
+use updates::{CallChange, CallUpdate, TextUpdate};
+
+/// Bytes of one read during detection: in most streams the first line shows the agent.
+const DETECTION_READ_BYTES: usize = 16 * 1024;
+
+/// Checks streams, one after the other. It reuses what it learned from earlier streams. A clone
+/// shares profiles and schemas but learns separately; use one per thread.
+pub struct Checker {
+    contracts: Arc<Contracts>,
+    learned: Learned,
+}
+
+/// What one stream leaves for the next.
+struct Learned {
+    /// By the name of the profile.
+    memories: HashMap<String, Memory>,
+    parser: LineParser,
+    buffer: Vec<u8>,
+}
+
+impl Learned {
+    fn nothing(contracts: &Contracts) -> Self {
+        let parser = LineParser::new(contracts.options().is_plain);
+        Self { memories: HashMap::new(), parser, buffer: Vec::new() }
+    }
+}
+
+impl Clone for Checker {
+    fn clone(&self) -> Self {
+        Self::new(Arc::clone(&self.contracts))
+    }
+}
+
+impl fmt::Debug for Checker {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Checker").finish_non_exhaustive()
+    }
+}
+
+impl Checker {
+    fn new(contracts: Arc<Contracts>) -> Self {
+        let learned = Learned::nothing(&contracts);
+        Self { contracts, learned }
+    }
+
+    /// The default options: the profile is detected, rules have their default severities.
+    pub fn builder() -> CheckerBuilder {
+        CheckerBuilder::default()
+    }
+
+    pub(crate) fn contracts(&self) -> Arc<Contracts> {
+        Arc::clone(&self.contracts)
+    }
+
+    /// Begins to check a stream; `name` names it in reports.
+    pub fn stream(&mut self, name: &str) -> Stream<'_> {
+        let nothing = Learned::nothing(&self.contracts);
+        let learned = std::mem::replace(&mut self.learned, nothing);
+        Stream { home: Some(&mut self.learned), ..Stream::new(name, &self.contracts, learned) }
+    }
+
+    /// Begins to read a stream as [`Event`]s; `name` names it in messages. Any number of streams
+    /// can be read at the same time.
+    pub fn reader(&self, name: &str) -> Reader {
+        Reader::open(name, self.contracts())
+    }
+
+    /// Checks a stream to its end. Nothing is known about its producer; see [`Stream::finish`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Stream::read`] and [`Stream::finish`].
+    pub fn check(
+        &mut self,
+        name: &str,
+        source: impl Read,
+        out: &mut dyn Observer,
+    ) -> Result<StreamSummary, Error> {
+        let mut stream = self.stream(name);
+        stream.read(source, out)?;
+        stream.finish(&ProducerExit::default(), out)
+    }
+}
+
+/// One stream that is being checked. [`Stream::feed`] takes bytes as they come, and does no input
+/// or output; [`Stream::read`] reads a source.
+///
+/// After an error the stream is lost.
+pub struct Stream<'c> {
+    name: String,
+    contracts: &'c Contracts,
+    learned: Learned,
+    /// Where what was learned goes at the end.
+    home: Option<&'c mut Learned>,
+    lines: LineBuffer,
+    /// Of the bytes, if their hash is wanted.
+    hasher: Option<Sha256>,
+    state: State<'c>,
+}
+
+#[expect(clippy::large_enum_variant, reason = "there is one for each stream")]
+enum State<'c> {
+    /// The first events are being read, to find the profile.
+    Detecting(Detector),
+    Checking(StreamCheck<'c>),
+}
+
+impl fmt::Debug for Stream<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Stream").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl<'c> Stream<'c> {
+    fn new(name: &str, contracts: &'c Contracts, mut learned: Learned) -> Self {
+        let options = contracts.options();
+        let Options { line_bytes_max, is_array, .. } = *options;
+        let buffer = std::mem::take(&mut learned.buffer);
+        let lines = LineBuffer::new(buffer, line_bytes_max, is_array);
+        let hashes_bytes = options.hashes_bytes && !options.splits_sessions;
+        let hasher = hashes_bytes.then(Sha256::new);
+        let (name, state) = (name.to_owned(), State::Detecting(Detector::default()));
+        Self { name, contracts, learned, home: None, lines, hasher, state }
+    }
+
+    /// Takes bytes that have come, cut anywhere. Diagnostics go to the observer as soon as they
+    /// are found.
+    ///
+    /// # Errors
+    ///
+    /// When no known agent writes the first events, or several do, when the observer refuses the
+    /// profile, when the agent never writes the format that was asked for, or when a schema cannot
+    /// be evaluated.
+    /// Defects of the stream are diagnostics, not errors.
+    pub fn feed(&mut self, bytes: &[u8], out: &mut dyn Observer) -> Result<(), Error> {
+        let mut bytes = bytes;
+        while !bytes.is_empty() {
+            let room = self.lines.room();
+            let count = room.len().min(bytes.len());
+            room[..count].copy_from_slice(&bytes[..count]);
+            self.filled(count);
+            bytes = &bytes[count..];
+            self.advance(out)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a source to its end, without a copy, and closes it. The source is read to its end
+    /// after an error, too: a producer must not be killed because its output is not read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stream::feed`]; also when the source cannot be read.
+    pub fn read(&mut self, mut source: impl Read, out: &mut dyn Observer) -> Result<(), Error> {
+        let result = self.read_all(&mut source, out);
+        if let Err(error) = &result {
+            out.flush();
+            if !matches!(error, Error::Read { .. }) {
+                // This stream has an error already; another one would say nothing more.
+                let _ = io::copy(&mut source, &mut io::sink());
+            }
+        }
+        result
+    }
+
+    fn read_all(&mut self, source: &mut impl Read, out: &mut dyn Observer) -> Result<(), Error> {
+        loop {
+            let room = self.lines.room();
+            // Most streams show their agent in the first line.
+            let wanted = match self.state {
+                State::Detecting(_) => room.len().min(DETECTION_READ_BYTES),
+                State::Checking(_) => room.len(),
+            };
+            match source.read(&mut room[..wanted]) {
+                Ok(0) => return Ok(()),
+                Ok(count) => {
+                    self.filled(count);
+                    self.advance(out)?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    // What has come is checked all the same.
+                    self.settle(out)?;
+                    self.advance(out)?;
+                    return Err(Error::Read { stream: self.name.clone(), source: error });
+                }
+            }
+        }
+    }
+
+    /// Takes the bytes that have been written to the beginning of the room.
+    fn filled(&mut self, count: usize) {
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(&self.lines.room()[..count]);
+        }
+        self.lines.filled(count);
+    }
+
+    /// The end of the stream, and what is known about its producer. Reports what only the end
+    /// shows.
+    ///
+    /// # Errors
+    ///
+    /// As [`Stream::feed`].
+    pub fn finish(
+        mut self,
+        exit: &ProducerExit,
+        out: &mut dyn Observer,
+    ) -> Result<StreamSummary, Error> {
+        let summary = self.close(exit, out)?;
+        let Self { mut learned, home, lines, state, .. } = self;
+        if let (Some(home), State::Checking(check)) = (home, state) {
+            let (profile, memory) = check.into_memory();
+            learned.memories.insert(profile.to_owned(), memory);
+            learned.buffer = lines.into_memory();
+            *home = learned;
+        }
+        Ok(summary)
+    }
+
+    fn close(
+        &mut self,
+        exit: &ProducerExit,
+        out: &mut dyn Observer,
+    ) -> Result<StreamSummary, Error> {
+        self.lines.end();
+        self.settle(out)?;
+        self.advance(out)?;
+        let State::Checking(check) = &mut self.state else { unreachable!("settled above") };
+        let defect = self.lines.array().and_then(ArraySplitter::defect);
+        let sha256 = self.hasher.take().map(hexadecimal);
+        let bytes = StreamBytes { end: self.lines.bytes_taken(), sha256 };
+        Ok(check.finish(bytes, defect, exit, out))
+    }
+
+    /// Checks the lines that have come.
+    fn advance(&mut self, out: &mut dyn Observer) -> Result<(), Error> {
+        if !self.lines.has_begun() {
+            return Ok(());
+        }
+        if let State::Detecting(detector) = &mut self.state {
+            if self.contracts.named().is_none() {
+                let is_over = detector.observe(self.lines.unread(), || out.undetected_event());
+                if !is_over {
+                    return Ok(());
+                }
+            }
+            self.settle(out)?;
+        }
+        let State::Checking(check) = &mut self.state else { return Ok(()) };
+        while self.lines.is_ready() {
+            if let Err(mut error) = check.block(self.lines.take(), &mut self.learned.parser, out) {
+                if let Error::Schema { stream, .. } = &mut error {
+                    *stream = Some(self.name.clone());
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Chooses the profile by what has come.
+    fn settle(&mut self, out: &mut dyn Observer) -> Result<(), Error> {
+        let State::Detecting(detector) = &mut self.state else { return Ok(()) };
+        let chosen = if let Some(contract) = self.contracts.named() {
+            Ok((contract, ProfileSource::Named))
+        } else {
+            let detection = detector.finish(self.lines.unread());
+            self.contracts.detected(&self.name, detector.has_events(), &detection)
+        };
+        let (contract, source) = chosen?;
+        let profile = contract.profile();
+        let name = if contract.options().splits_sessions {
+            session_name(&self.name, 1)
+        } else {
+            self.name.clone()
+        };
+        let start = StreamStart { name: (&*name).into(), profile: Arc::clone(profile), source };
+        if contract.options().format == Some(Format::Json) && profile.single_object.is_none() {
+            return Err(start.no_single_object());
+        }
+        out.begin(&start)?;
+        let memory = self.learned.memories.remove(&profile.name).unwrap_or_default();
+        let of = (contract, source, out.wants());
+        let mut check = StreamCheck::new(&self.name, name, of, memory);
+        if let Some(array) = self.lines.array() {
+            check.array_begins(array);
+        }
+        self.state = State::Checking(check);
+        Ok(())
+    }
+}
+
+/// The hash, as it is usually written.
+fn hexadecimal(hasher: Sha256) -> String {
+    let digits = hasher.finalize().into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
+}

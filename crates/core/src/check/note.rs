@@ -1,0 +1,323 @@
+//! What a reader of a report should know of a stream that is no defect of it.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use crate::limits::{
+    CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, FILES_MAX, NAMES_MAX, TEXT_BYTES_MAX,
+};
+use crate::rules::Rule;
+use crate::rules::escape::shown;
+
+/// Something a reader of the report should know that is not a defect of the stream. Its text is
+/// one sentence without a full stop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// A configuration file was read.
+    Configured {
+        /// Its name.
+        file: String,
+    },
+    /// Rules were turned off, by the configuration file or by an option.
+    RulesOff {
+        /// Which ones.
+        rules: Vec<Rule>,
+    },
+    /// Rules that are errors were made warnings, by the configuration file or by an option.
+    RulesLowered {
+        /// Which ones.
+        rules: Vec<Rule>,
+    },
+    /// No profile was named, and no event shows which agent wrote the stream.
+    ProfileFallback {
+        /// The profile that was used.
+        profile: String,
+    },
+    /// The profile is written for other versions of the agent.
+    VersionOutOfRange {
+        /// The agent's version.
+        version: String,
+        /// The profile.
+        profile: String,
+        /// The versions that it is written for.
+        range: String,
+    },
+    /// Of one rule more diagnostics were found than reported.
+    DiagnosticsOmitted {
+        /// The rule.
+        rule: Rule,
+        /// How many were not reported.
+        count: u64,
+    },
+    /// An event that the profile does not know came more than once.
+    UnknownEventRepeated {
+        /// Its tag.
+        tag: String,
+        /// How often it came.
+        count: u64,
+    },
+    /// Events lack a call id, or a text where the profile expects one.
+    EventsIncomplete {
+        /// How many.
+        count: u64,
+    },
+    /// A line that looks like an event is not a usable one; what it could explain is not reported.
+    LineLost {
+        /// The first such line.
+        line: u64,
+    },
+    /// A limit was reached, and something was not followed or not kept.
+    LimitReached(Limit),
+    /// The stream reports that the run failed.
+    FailureReported {
+        /// The line.
+        line: u64,
+        /// What the line is.
+        sign: FailureSign,
+    },
+    /// The stream ended before the run did; what is missing.
+    CutShort {
+        /// Whether the terminal event is missing.
+        no_terminal_event: bool,
+        /// The calls that are open.
+        open_calls: Option<String>,
+    },
+    /// This agent's stream does not show whether the run succeeded, and no exit status is known.
+    OutcomeUnknown,
+    /// The agent reported errors and went on.
+    ErrorsSurvived {
+        /// How many.
+        count: u64,
+    },
+    /// What the exit status means, by the agent's documentation.
+    ExitStatusMeaning(String),
+    /// The agent was still running after its terminal event.
+    Lingered {
+        /// Whether we stopped it, and did not just stop reading.
+        was_stopped: bool,
+    },
+    /// An idle timeout did not apply: this agent writes a call only when it has ended.
+    NoIdleTimeout {
+        /// The profile.
+        profile: String,
+    },
+    /// A timeout fired.
+    TimedOut(String),
+}
+
+/// What says that a run failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FailureSign {
+    /// An error event, or a line of text.
+    Error,
+    /// The terminal event.
+    TerminalEvent,
+    /// The last event, with which no good run of this agent ends.
+    LastEvent,
+}
+
+/// A limit of the checker; see `limits.rs` for the reasons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Limit {
+    /// Tool calls that are followed.
+    Calls,
+    /// Names of unknown events and tools that are counted.
+    Names,
+    /// Tool calls that are listed in the report.
+    CallRows,
+    /// Files that are listed in the report.
+    Files,
+    /// Text that is compared byte by byte.
+    Text,
+}
+
+impl Note {
+    /// Whether it is about the check, and so the same for every stream.
+    pub fn is_of_check(&self) -> bool {
+        matches!(self, Self::Configured { .. } | Self::RulesOff { .. } | Self::RulesLowered { .. })
+    }
+
+    /// The name in reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Configured { .. } => "configured",
+            Self::RulesOff { .. } => "rules-off",
+            Self::RulesLowered { .. } => "rules-lowered",
+            Self::ProfileFallback { .. } => "profile-fallback",
+            Self::VersionOutOfRange { .. } => "version-out-of-range",
+            Self::DiagnosticsOmitted { .. } => "diagnostics-omitted",
+            Self::UnknownEventRepeated { .. } => "unknown-event-repeated",
+            Self::EventsIncomplete { .. } => "events-incomplete",
+            Self::LineLost { .. } => "line-lost",
+            Self::LimitReached(_) => "limit-reached",
+            Self::FailureReported { .. } => "failure-reported",
+            Self::CutShort { .. } => "cut-short",
+            Self::OutcomeUnknown => "outcome-unknown",
+            Self::ErrorsSurvived { .. } => "errors-survived",
+            Self::ExitStatusMeaning(_) => "exit-status-meaning",
+            Self::Lingered { .. } => "lingered",
+            Self::NoIdleTimeout { .. } => "no-idle-timeout",
+            Self::TimedOut(_) => "timed-out",
+        }
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Configured { file } => write!(out, "configured by {}", shown(file)),
+            Self::RulesOff { rules } => listed(out, rules, ["is off", "are off"]),
+            Self::RulesLowered { rules } => {
+                listed(out, rules, ["is only a warning", "are only warnings"])
+            }
+            Self::ProfileFallback { profile } => {
+                write!(out, "using profile {profile}: there is no event that identifies the agent")
+            }
+            Self::VersionOutOfRange { version, profile, range } => {
+                let version = shown(version);
+                write!(out, "the version is {version}; profile {profile} is for versions {range}")
+            }
+            Self::DiagnosticsOmitted { rule, count } => {
+                write!(out, "{}", counted(*count, &format!("more {rule} diagnostic")))?;
+                write!(out, " {} not shown", if *count == 1 { "is" } else { "are" })
+            }
+            Self::UnknownEventRepeated { tag, count } if tag.is_empty() => {
+                write!(out, "the unknown event without a tag occurs {count} times")
+            }
+            Self::UnknownEventRepeated { tag, count } => {
+                write!(out, "the unknown event {} occurs {count} times", shown(tag))
+            }
+            Self::EventsIncomplete { count } => {
+                let lack = if *count == 1 { "lacks" } else { "lack" };
+                write!(out, "{} {lack} a call id or a text", counted(*count, "event"))
+            }
+            Self::LineLost { line } => write!(
+                out,
+                "line {line} is not a usable event; problems that it could explain are not reported"
+            ),
+            Self::LimitReached(limit) => limit.fmt(out),
+            Self::FailureReported { line, sign: FailureSign::Error } => {
+                write!(out, "an error in line {line} says that the run failed")
+            }
+            Self::FailureReported { line, sign: FailureSign::TerminalEvent } => {
+                write!(out, "the terminal event in line {line} says that the run failed")
+            }
+            Self::FailureReported { line, sign: FailureSign::LastEvent } => {
+                write!(out, "the stream ends with line {line}, which means that the run failed")
+            }
+            Self::CutShort { no_terminal_event, open_calls } => {
+                let missing = no_terminal_event.then_some("there is no terminal event");
+                let parts: Vec<&str> = missing.into_iter().chain(open_calls.as_deref()).collect();
+                out.write_str(&parts.join("; "))
+            }
+            Self::OutcomeUnknown => out.write_str(
+                "only the exit status shows whether the run succeeded: use --exit-status, or let \
+                 ndjson-check run the command",
+            ),
+            Self::ErrorsSurvived { count } => {
+                write!(out, "the run succeeded after {}", counted(*count, "error"))
+            }
+            Self::ExitStatusMeaning(meaning) => write!(out, "the exit status means: {meaning}"),
+            Self::Lingered { was_stopped: true } => {
+                out.write_str("the command was still running after its terminal event; stopped")
+            }
+            Self::Lingered { was_stopped: false } => {
+                out.write_str("the stream stayed open after its terminal event; stopped reading")
+            }
+            Self::NoIdleTimeout { profile } => {
+                write!(out, "--idle-timeout did not apply: {profile} shows only ended calls; ")?;
+                out.write_str("use --timeout")
+            }
+            Self::TimedOut(message) => out.write_str(message),
+        }
+    }
+}
+
+impl Limit {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Calls => "calls",
+            Self::Names => "names",
+            Self::CallRows => "call-rows",
+            Self::Files => "files",
+            Self::Text => "text",
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Calls => write!(
+                out,
+                "more than {CALLS_OPEN_MAX} tool calls were open at once, or more than \
+                 {CALLS_ENDED_MAX} ended: not all were followed"
+            ),
+            Self::Names => write!(out, "only the first {NAMES_MAX} unknown names were counted"),
+            Self::CallRows => write!(
+                out,
+                "only {CALL_ROWS_MAX} tool calls are listed: those that did not succeed go first"
+            ),
+            Self::Files => {
+                write!(
+                    out,
+                    "only the first {FILES_MAX} changed files are listed, and no very long path"
+                )
+            }
+            Self::Text => write!(
+                out,
+                "text beyond {TEXT_BYTES_MAX} bytes was compared by length and hash only"
+            ),
+        }
+    }
+}
+
+/// How many rules there are, what they are, and their names.
+fn listed(out: &mut fmt::Formatter<'_>, rules: &[Rule], [one, several]: [&str; 2]) -> fmt::Result {
+    let names: Vec<&str> = rules.iter().map(|rule| rule.name()).collect();
+    let are = if rules.len() == 1 { one } else { several };
+    write!(out, "{} {are}: {}", counted(rules.len() as u64, "rule"), names.join(", "))
+}
+
+/// A number and a noun: `1 event`, `2 events`.
+pub fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A note as the JSON report has it.
+#[derive(Default, Serialize)]
+struct NoteObject {
+    note: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rules: Vec<&'static str>,
+    message: String,
+}
+
+impl From<&Note> for NoteObject {
+    fn from(note: &Note) -> Self {
+        let plain = Self { note: note.name(), message: note.to_string(), ..Self::default() };
+        match note {
+            Note::LimitReached(limit) => Self { limit: Some(limit.name()), ..plain },
+            Note::Configured { file } => Self { file: Some(file.clone()), ..plain },
+            Note::RulesOff { rules } | Note::RulesLowered { rules } => {
+                Self { rules: rules.iter().map(|rule| rule.name()).collect(), ..plain }
+            }
+            _ => plain,
+        }
+    }
+}
+
+impl Serialize for Note {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        NoteObject::from(self).serialize(to)
+    }
+}

@@ -1,0 +1,356 @@
+//! One run of an agent: the stages that follow it, through all its turns.
+
+mod notes;
+
+use super::contract::Contract;
+use super::end_of_run::{Cause, EndOfRun, LastLine, ProducerExit, StreamEnd};
+use super::findings::Findings;
+use super::run_model::{Events, RunModel, Updates};
+use super::stage::actions::ActionTable;
+use super::stage::background::BackgroundWork;
+use super::stage::calls::CallTable;
+use super::stage::demands::DemandCheck;
+use super::stage::drift::Drift;
+use super::stage::expect::Context;
+use super::stage::lines::LineCheck;
+use super::stage::repeats::RepeatCheck;
+use super::stage::reported::reported;
+use super::stage::session::SessionCheck;
+use super::stage::stats::StatsCollector;
+use super::stage::terminal::{Place, TerminalCheck};
+use super::stage::text::{TextCheck, TextUpdates};
+use super::{CallUpdate, CheckedEvent, Format, Observer, TextSegment, WantedEvents};
+use crate::facts::{Facts, Marks, RunFacts};
+use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
+use crate::stream::Line;
+
+#[derive(Debug)]
+pub(super) struct Run<'c> {
+    contract: &'c Contract,
+    format: Option<Format>,
+    pub(super) events: u64,
+    /// Valid events that lack what their rules ask for.
+    incomplete_events: u64,
+    pub(super) drift: Drift,
+    pub(super) session: SessionCheck<'c>,
+    pub(super) calls: CallTable<'c>,
+    pub(super) actions: ActionTable<'c>,
+    repeats: RepeatCheck,
+    background: BackgroundWork,
+    pub(super) text: TextCheck<'c>,
+    pub(super) terminal: TerminalCheck,
+    demands: Option<DemandCheck<'c>>,
+    pub(super) stats: Option<Box<StatsCollector>>,
+    pub(super) facts: RunFacts,
+    /// If events are wanted.
+    model: Option<RunModel>,
+}
+
+impl<'c> Run<'c> {
+    pub(super) fn new(
+        contract: &'c Contract,
+        format: Option<Format>,
+        wanted: WantedEvents,
+    ) -> Self {
+        let (profile, options) = (contract.profile(), contract.options());
+        let demands = DemandCheck::new(options);
+        let of_stats = options.collects_stats.then_some(WantedEvents::DETAILS);
+        let of_demands = demands.is_some().then_some(WantedEvents::PLAIN);
+        let wanted = of_stats.into_iter().chain(of_demands).fold(wanted, WantedEvents::or);
+        Self {
+            contract,
+            format,
+            events: 0,
+            incomplete_events: 0,
+            drift: Drift::default(),
+            session: SessionCheck::new(&profile.session),
+            calls: CallTable::new(&profile.calls),
+            actions: ActionTable::new(&profile.calls.actions),
+            repeats: RepeatCheck::new(options.repeated_calls),
+            background: BackgroundWork::default(),
+            text: TextCheck::new(profile),
+            terminal: TerminalCheck::default(),
+            demands,
+            stats: options.collects_stats.then(Box::default),
+            facts: RunFacts::default(),
+            model: wanted.any.then(|| RunModel::new(profile, wanted)),
+        }
+    }
+
+    /// Whether an event that starts a session with this id starts another one.
+    pub(super) fn is_other_session(&self, id: Option<&str>) -> bool {
+        let has_ended = self.terminal.terminal_line().is_some();
+        self.events > 0 && self.session.is_other(id).unwrap_or(has_ended)
+    }
+
+    pub(super) fn format(&self) -> Format {
+        self.format.unwrap_or(Format::StreamJson)
+    }
+
+    /// Observes one event; `is_valid` says whether it satisfies the schemas.
+    pub(super) fn observe(
+        &mut self,
+        line: &Line<'_>,
+        facts: &Facts<'_>,
+        is_valid: bool,
+        findings: &mut Findings<'_>,
+        out: &mut dyn Observer,
+    ) {
+        self.events += 1;
+        let place = self.terminal.place(facts);
+        self.session.order.observe(facts, &mut findings.pending);
+        let mut text = TextUpdates::new();
+        let mut turn_at = None;
+        let mut calls = Vec::new();
+        match place {
+            // Nothing follows what comes after the end; of many such events most are counted only.
+            Place::AfterEnd => {
+                if !findings.is_counted_only(Rule::EventAfterTerminal) {
+                    self.terminal.observe(facts, &mut findings.pending);
+                }
+            }
+            Place::Epilogue => {
+                self.in_run_or_after(facts, is_valid, &mut findings.pending);
+                self.terminal.observe_epilogue(facts, &mut findings.pending);
+            }
+            Place::NewTurn => {
+                self.new_turn(&mut text, &mut findings.pending);
+                turn_at = Some(text.len());
+                self.in_run(facts, is_valid, &mut text, &mut calls, findings);
+            }
+            Place::Run => self.in_run(facts, is_valid, &mut text, &mut calls, findings),
+        }
+        let mut events = Events::new();
+        if let Some(model) = &mut self.model {
+            let updates = Updates { text: &text, turn_at, calls: &calls };
+            let is_in_run = place.is_in_run();
+            model.line((line, facts), is_in_run, updates, &self.facts, &mut events);
+        }
+        let exceeds_limit = self.demands.as_mut().is_some_and(|demands| {
+            demands.observe(facts, (&calls, &events), (&self.facts, self.calls.counts()))
+        }) && findings.is_error(Rule::LimitExceeded);
+        if let Some(stats) = self.stats.as_mut().filter(|_| place.is_in_run()) {
+            stats.observe(facts, &events);
+        }
+        out.event(&CheckedEvent {
+            line,
+            facts,
+            profile: self.contract.profile(),
+            events: &events,
+            is_valid,
+            place,
+            exceeds_limit,
+        });
+        if !events.is_empty() {
+            out.events(&events);
+        }
+    }
+
+    /// No more events will come.
+    pub(super) fn stream_ended(&mut self, out: &mut dyn Observer) {
+        let mut events = Events::new();
+        if let Some(model) = &mut self.model {
+            model.stream_ended(&mut events);
+        }
+        if !events.is_empty() {
+            out.events(&events);
+        }
+    }
+
+    pub(super) fn take_open_text(&mut self) -> Option<TextSegment<'static>> {
+        self.model.as_mut()?.take_open_text()
+    }
+
+    fn new_turn(&mut self, text: &mut TextUpdates<'_>, found: &mut Vec<Diagnostic>) {
+        // One object is never followed by another turn.
+        self.format = self.contract.options().format.or(Some(Format::StreamJson));
+        self.terminal.new_turn(found);
+        self.facts.new_turn();
+        self.session.new_turn();
+        self.calls.new_turn();
+        if let Some(stats) = &mut self.stats {
+            stats.new_turn();
+        }
+        if let Some(demands) = &mut self.demands {
+            demands.new_turn();
+        }
+        self.actions.new_turn();
+        self.text.new_turn(text);
+    }
+
+    /// What may also come after the end of the run.
+    #[inline]
+    fn in_run_or_after(&mut self, facts: &Facts<'_>, is_valid: bool, found: &mut Vec<Diagnostic>) {
+        self.drift.event(facts, is_valid, found);
+        if let Some(rare) = &facts.rare {
+            self.facts.observe(rare);
+            self.background.observe(facts);
+            reported(facts, found);
+            if is_valid {
+                self.drift.values(facts, found);
+            }
+            self.drift.calls(facts, |call| self.calls.start_of(&call.id), found);
+        }
+        self.session.observe(facts, found);
+    }
+
+    #[inline]
+    fn in_run<'f>(
+        &mut self,
+        facts: &'f Facts<'_>,
+        is_valid: bool,
+        text: &mut TextUpdates<'f>,
+        calls: &mut Vec<CallUpdate<'f>>,
+        findings: &mut Findings<'_>,
+    ) where
+        'c: 'f,
+    {
+        let found = &mut findings.pending;
+        self.in_run_or_after(facts, is_valid, found);
+        let is_success = self.terminal.is_success(facts);
+        let format = self.settle_format(facts);
+        if facts.rare.is_some() {
+            self.calls.observe(facts, is_success, calls, found);
+            self.actions.observe(facts, calls);
+            self.repeats.observe(facts, calls, found);
+        }
+        if facts.text.is_some() || facts.rare.is_some() || facts.marks.ends_segment {
+            self.text.observe(facts, format == Format::Json, found, text);
+        }
+        self.terminal.observe(facts, found);
+        let is_incomplete = facts.marks.is_incomplete;
+        if is_success && !self.terminal.has_fatal_error() {
+            let doubts = self.text.doubts(is_incomplete);
+            found.extend(doubts.map(|diagnostic| diagnostic.at(facts.line, facts.offset)));
+        }
+        if is_incomplete && is_valid {
+            self.incomplete_events += 1;
+        } else if is_incomplete && findings.is_error(Rule::SchemaViolation) {
+            findings.lost_line(facts.line);
+        }
+    }
+
+    /// Whether the schemas apply to an event: not behind the end, where it has no place.
+    pub(super) fn applies_schemas(&self, marks: Marks) -> bool {
+        self.terminal.terminal_line().is_none() || marks.starts_turn || marks.may_follow_end
+    }
+
+    /// The first event shows the format: a terminal event alone is the single object.
+    fn settle_format(&mut self, facts: &Facts<'_>) -> Format {
+        *self.format.get_or_insert_with(|| {
+            let is_end = facts.terminal().is_some_and(|end| !end.is_provisional);
+            let has_single = self.contract.profile().single_object.is_some();
+            if has_single && is_end { Format::Json } else { Format::StreamJson }
+        })
+    }
+
+    /// What only the end of the stream shows.
+    pub(super) fn end(
+        &mut self,
+        exit: &ProducerExit,
+        lines: &mut LineCheck<'_>,
+        findings: &mut Findings<'_>,
+    ) -> EndOfRun<'c> {
+        self.text.finish();
+        let text_says_failed = self.terminal.fail(lines.failure.take(), &mut self.facts);
+        let needs_terminal = self.contract.needs_terminal();
+        let last_line = lines.last_line(findings);
+        let is_last_line_broken = matches!(last_line, LastLine::Cut | LastLine::Unparsed);
+        let terminal =
+            self.terminal.finish(needs_terminal, is_last_line_broken, &mut findings.pending);
+        let stream = StreamEnd {
+            has_events: self.events > 0,
+            needs_terminal,
+            terminal,
+            says: self.terminal.says(),
+            text_says_failed,
+            has_fatal_error: self.terminal.has_fatal_error(),
+            is_midway: self.terminal.is_unfinished() || self.calls.is_unfinished(),
+            last_line,
+        };
+        let status = exit.status.map(|status| self.contract.profile().end.exit.interpret(status));
+        let end = EndOfRun::decide(stream, exit, status);
+        let found = &mut findings.pending;
+        if let Some(cut) = lines.cut_line.take().filter(|_| end.reports_cut_line()) {
+            let is_missing = needs_terminal && self.terminal.terminal_line().is_none();
+            let note = is_missing.then(|| self.missing("there is no terminal event"));
+            found.push(Diagnostic { note, ..cut });
+        }
+        let (line, offset) = self.terminal.last_event();
+        match end.cause {
+            Cause::NoEvents => {
+                found.push(Diagnostic::new(Rule::EmptyStream, "the stream has no event"));
+            }
+            Cause::NoTerminalEvent => {
+                let message = "the stream ends here, without a terminal event";
+                let diagnostic = Diagnostic::new(Rule::MissingTerminalEvent, message);
+                let note = self.missing("the run was cut short");
+                found.push(diagnostic.note(note).at(line, offset));
+            }
+            Cause::TimedOut
+            | Cause::LimitExceeded
+            | Cause::Failed
+            | Cause::CutLine
+            | Cause::Ended => {}
+        }
+        if self.events > 0 {
+            self.session.finish(self.format() == Format::StreamJson, found);
+        }
+        self.calls.report_rejected(found);
+        found.extend(self.repeats.finish());
+        if end.reports_open_calls() {
+            self.calls.report_open(line, offset, found);
+        }
+        if end.nothing_followed() && end.succeeded() {
+            found.extend(self.text.doubts(false).map(|it| it.at(line, offset)));
+        }
+        found.extend(end.contradiction(self.terminal.terminal_line()));
+        if self.events > 0 && end.succeeded() {
+            found.extend(self.calls.counts().all_refused().map(|it| it.at(line, offset)));
+            self.background.report_open(line, offset, found);
+        }
+        producer_defects(&end, exit, found);
+        if self.events > 0 {
+            self.demands(&end, findings);
+        }
+        end
+    }
+
+    /// What the user demands of the run.
+    fn demands(&mut self, end: &EndOfRun<'_>, findings: &mut Findings<'_>) {
+        let format = self.format();
+        let Some(demands) = &mut self.demands else { return };
+        let profile = self.contract.profile();
+        let context = Context {
+            has_succeeded: end.succeeded(),
+            // One object at the end of a run says nothing about its calls.
+            shows_calls: profile.calls.are_shown() && format == Format::StreamJson,
+            shows_text: !profile.text.rules.is_empty(),
+            has_lost_line: findings.first_lost_line.is_some(),
+            untracked_calls: 0,
+        };
+        let used = (&self.facts, self.calls.counts());
+        let was_stopped = end.cause == Cause::LimitExceeded;
+        demands.finish(used, context, was_stopped, &mut findings.pending);
+    }
+
+    /// What a stream without its terminal event leaves open.
+    fn missing(&self, fact: &str) -> String {
+        let open = [self.calls.open_summary(), self.background.open_summary()];
+        let open = open.iter().flatten().map(String::as_str);
+        [fact].into_iter().chain(open).collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// What is wrong with the producer, besides its stream.
+fn producer_defects(end: &EndOfRun<'_>, exit: &ProducerExit, found: &mut Vec<Diagnostic>) {
+    if end.failed_silently(exit) {
+        let message = "the command failed and wrote nothing to standard error";
+        found.push(Diagnostic::new(Rule::SilentFailure, message));
+    }
+    if exit.stdout_held_open {
+        let message = "a process that the command left behind keeps the stream open";
+        found.push(Diagnostic::new(Rule::PipeHeldOpen, message));
+    }
+}

@@ -1,0 +1,361 @@
+//! The loop: every stage in order, line by line.
+
+use super::contract::Contract;
+use super::end_of_run::{EndOfRun, ProducerExit};
+use super::findings::Findings;
+use super::run::Run;
+use super::stage::first_events::FirstEvents;
+use super::stage::lines::LineCheck;
+use super::stage::members::MemberCheck;
+use super::stage::schema;
+use super::{
+    Limit, Note, Observer, Outcome, StreamStart, StreamSummary, UnknownName, Verdict, WantedEvents,
+};
+use crate::error::Error;
+use crate::facts::{FactReader, RunFacts};
+use crate::fast::Shapes;
+use crate::limits::STDERR_LINE_BYTES_MAX;
+use crate::profile::detect::ProfileSource;
+use crate::rules::Severity;
+use crate::rules::diagnostic::Diagnostic;
+use crate::rules::escape::clipped;
+use crate::stream::{ArraySplitter, Block, Line, LineParser, ParsedEvent};
+
+/// What one stream of an agent leaves for the next: the rules of its tags, the shapes of its
+/// lines.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    facts: FactReader,
+    shapes: Shapes,
+}
+
+/// The bytes of a stream: the offset of its end, and their hash.
+#[derive(Debug)]
+pub(super) struct StreamBytes {
+    pub(super) end: u64,
+    pub(super) sha256: Option<String>,
+}
+
+/// The check of one stream, once its profile is known.
+#[derive(Debug)]
+pub(super) struct StreamCheck<'c> {
+    stream: String,
+    /// That of the stream, or of the session that is judged.
+    name: String,
+    contract: &'c Contract,
+    source: ProfileSource,
+    memory: Memory,
+    lines: LineCheck<'c>,
+    first_events: FirstEvents<'c>,
+    run: Run<'c>,
+    findings: Findings<'c>,
+    /// If members that the profile does not know are wanted.
+    members: Option<Box<MemberCheck<'c>>>,
+    /// The number of the session, and the offset at which it begins.
+    session: (u64, u64),
+    /// Lines that were parsed, because no shape was recalled.
+    #[cfg(test)]
+    parsed: u64,
+}
+
+impl<'c> StreamCheck<'c> {
+    pub(super) fn new(
+        stream: &str,
+        name: String,
+        (contract, source, wanted): (&'c Contract, ProfileSource, WantedEvents),
+        mut memory: Memory,
+    ) -> Self {
+        let (profile, options) = (contract.profile(), contract.options());
+        if options.collects_stats || options.reads_times {
+            memory.facts.read_all_times();
+        }
+        Self {
+            stream: stream.to_owned(),
+            name,
+            contract,
+            source,
+            memory,
+            lines: LineCheck::new(profile, options.is_array == Some(true)),
+            first_events: FirstEvents::new(profile, source),
+            run: Run::new(contract, options.format, wanted),
+            findings: Findings::new(&options.severities),
+            members: options.compares_members.then(|| Box::new(MemberCheck::new(contract))),
+            session: (1, 0),
+            #[cfg(test)]
+            parsed: 0,
+        }
+    }
+
+    /// The stream is one array of events.
+    pub(super) fn array_begins(&mut self, array: &ArraySplitter) {
+        self.lines.array_begins(array, &mut self.findings);
+    }
+
+    /// Gives its memory to the next stream of the same agent.
+    pub(super) fn into_memory(self) -> (&'c str, Memory) {
+        (&self.contract.profile().name, self.memory)
+    }
+
+    /// Checks the lines that have arrived, and reports all that is known.
+    ///
+    /// # Errors
+    ///
+    /// When a schema cannot be evaluated.
+    pub(super) fn block(
+        &mut self,
+        mut block: Block<'_>,
+        parser: &mut LineParser,
+        out: &mut dyn Observer,
+    ) -> Result<(), Error> {
+        loop {
+            // The first event may be validated against another schema than those that follow.
+            if self.run.events > 0
+                && self.first_events.are_over()
+                && let Some((line, recalled)) = self.memory.shapes.recall(&mut block)
+            {
+                let is_valid = self.run.applies_schemas(recalled.marks());
+                let facts = recalled.facts(&line);
+                self.lines.recalled(&mut self.findings);
+                if let Some(members) = &mut self.members {
+                    members.count(facts.tag, facts.line, recalled.unknown_members());
+                }
+                self.run.observe(&line, &facts, is_valid, &mut self.findings, out);
+                if self.findings.pending.is_empty() {
+                    continue;
+                }
+            } else if let Some((line, parsed)) = parser.next(&mut block) {
+                #[cfg(test)]
+                {
+                    self.parsed += 1;
+                }
+                let (begin, reader) = (line.offset, &mut self.memory.facts);
+                let accepted = self.lines.accept(line, parsed, reader, &mut self.findings);
+                if let Some((line, event)) = accepted {
+                    self.parsed(begin, &line, &event, out)?;
+                }
+            } else {
+                break;
+            }
+            if self.lines.is_settled(&mut self.findings) {
+                self.findings.report(out);
+            }
+        }
+        out.flush();
+        Ok(())
+    }
+
+    /// Checks an event that was parsed; `begin` is the offset of its line.
+    fn parsed(
+        &mut self,
+        begin: u64,
+        line: &Line<'_>,
+        event: &ParsedEvent<'_>,
+        out: &mut dyn Observer,
+    ) -> Result<(), Error> {
+        let contract = self.contract;
+        let mut plan = self.memory.facts.plan(contract.profile(), event);
+        let starts_session =
+            contract.options().splits_sessions && plan.template.marks.starts_session;
+        if starts_session && self.run.is_other_session(plan.template.session.as_deref()) {
+            self.next_session(begin, out)?;
+        }
+        self.first_events.observe(event, plan.is_known(), &mut self.findings.pending);
+        let (tag, is_first) = (&*plan.template.tag, self.run.events == 0);
+        let applies = self.run.applies_schemas(plan.template.marks);
+        let found = &mut self.findings.pending;
+        let is_valid = applies && schema::validate(contract, event, tag, is_first, found)?;
+        let status = plan.template.tag_status;
+        let members = self.members.as_mut();
+        let unknown = members.map(|it| it.unknown(tag, status, event.root()));
+        let unknown = unknown.unwrap_or_default();
+        // From here on the event's values decide nothing. Behind the end, too, only a valid
+        // event is learned: a new turn may begin.
+        let shapes = &mut self.memory.shapes;
+        let is_learnable = if applies {
+            is_valid
+        } else {
+            shapes.has_budget(event, &plan) && schema::holds(contract, event, tag)
+        };
+        if is_learnable && !is_first && !starts_session {
+            shapes.learn(line, event, &plan, &unknown);
+        }
+        let facts = plan.facts(event.line, event.offset);
+        if let Some(members) = &mut self.members {
+            members.count(facts.tag, facts.line, &unknown);
+        }
+        self.run.observe(line, &facts, is_valid, &mut self.findings, out);
+        Ok(())
+    }
+
+    /// The session is over: the next one begins with the line at this offset, which has been
+    /// accepted.
+    fn next_session(&mut self, offset: u64, out: &mut dyn Observer) -> Result<(), Error> {
+        let of_event = std::mem::take(&mut self.findings.pending);
+        self.lines.lines -= 1;
+        let bytes = StreamBytes { end: offset, sha256: None };
+        self.finish(bytes, None, &ProducerExit::default(), out);
+        let options = self.contract.options();
+        self.session = (self.session.0 + 1, offset);
+        self.name = session_name(&self.stream, self.session.0);
+        self.lines.next_session();
+        self.first_events = FirstEvents::new(self.contract.profile(), self.source);
+        self.findings = Findings::new(&options.severities);
+        self.findings.pending = of_event;
+        self.members = self.members.take().map(|_| Box::new(MemberCheck::new(self.contract)));
+        let profile = self.contract.profile();
+        let profile = std::sync::Arc::clone(profile);
+        out.begin(&StreamStart { name: (&*self.name).into(), profile, source: self.source })?;
+        self.run = Run::new(self.contract, options.format, out.wants());
+        Ok(())
+    }
+
+    /// The end of the stream; what only it shows. `array_defect` is what is wrong with the array
+    /// around the events.
+    pub(super) fn finish(
+        &mut self,
+        bytes: StreamBytes,
+        array_defect: Option<Diagnostic>,
+        exit: &ProducerExit,
+        out: &mut dyn Observer,
+    ) -> StreamSummary {
+        self.run.stream_ended(out);
+        out.stream_ended();
+        self.lines.finish(array_defect, &mut self.findings);
+        if self.lines.is_settled(&mut self.findings) {
+            self.findings.report(out);
+        }
+        let end = self.run.end(exit, &mut self.lines, &mut self.findings);
+        if self.lines.is_ndjson() {
+            self.findings.report(out);
+        }
+        let summary = self.summary(bytes, &end, exit);
+        out.summary(&summary);
+        out.flush();
+        summary
+    }
+
+    fn summary(
+        &mut self,
+        bytes: StreamBytes,
+        end: &EndOfRun<'_>,
+        exit: &ProducerExit,
+    ) -> StreamSummary {
+        let (errors, warnings) =
+            (self.findings.total(Severity::Error), self.findings.total(Severity::Warning));
+        let failed = end.outcome != Outcome::Succeeded;
+        let stderr = exit.stderr.iter().flatten().filter(|_| failed);
+        let clip = |line: &String| clipped(line, STDERR_LINE_BYTES_MAX).into_owned();
+        StreamSummary {
+            name: self.name.clone(),
+            profile: self.contract.profile().name.clone(),
+            format: self.run.format(),
+            verdict: if errors > 0 { Verdict::NonConforming } else { Verdict::Conforming },
+            outcome: end.outcome,
+            lines: self.lines.lines,
+            events: self.run.events,
+            bytes: bytes.end - self.session.1,
+            sha256: bytes.sha256,
+            errors,
+            warnings,
+            known: 0,
+            rule_counts: self.findings.rule_counts(),
+            session_id: self.run.session.session_id().map(str::to_owned),
+            call_counts: self.run.calls.counts(),
+            tool_calls: self.run.calls.take_rows(),
+            exit_status: exit.status,
+            stderr: stderr.map(clip).collect(),
+            facts: self.facts(end, exit),
+            text_bytes: self.run.text.text_bytes(),
+            open_text: self.run.take_open_text(),
+            unknown: self.unknown(),
+            stats: self.run.stats.as_mut().map(|stats| Box::new(stats.finish())),
+            notes: self.notes(end, exit),
+        }
+    }
+
+    fn unknown(&self) -> Vec<UnknownName> {
+        let members = self.members.iter().flat_map(|members| members.names.list());
+        self.run.drift.list().into_iter().chain(members).collect()
+    }
+
+    fn facts(&self, end: &EndOfRun<'_>, exit: &ProducerExit) -> RunFacts {
+        let facts = &self.run.facts;
+        RunFacts {
+            agent_version: self.first_events.version().map(str::to_owned),
+            reason: Some(end.reason(facts.reason, exit)),
+            files: self.run.actions.files(),
+            commands: self.run.actions.commands(),
+            error_text: facts.error_text.clone().filter(|_| !end.succeeded()),
+            ..facts.clone()
+        }
+    }
+
+    fn notes(&self, end: &EndOfRun<'_>, exit: &ProducerExit) -> Vec<Note> {
+        let is_ndjson = self.lines.is_ndjson();
+        let mut notes = self.contract.options().notes();
+        if self.source == ProfileSource::Fallback && is_ndjson {
+            let profile = self.contract.profile().name.clone();
+            notes.push(Note::ProfileFallback { profile });
+        }
+        notes.extend(self.first_events.note());
+        notes.extend(self.findings.notes());
+        let lost = self.findings.first_lost_line.filter(|_| is_ndjson);
+        notes.extend(lost.map(|line| Note::LineLost { line }));
+        notes.extend(self.run.notes(end, exit));
+        let names = Note::LimitReached(Limit::Names);
+        if self.members.as_ref().is_some_and(|members| members.names.has_overflowed())
+            && !notes.contains(&names)
+        {
+            notes.push(names);
+        }
+        notes
+    }
+}
+
+/// The name of one session of a stream, by its number.
+pub(super) fn session_name(stream: &str, number: u64) -> String {
+    format!("{stream}#{number}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::check::{Checker, State};
+    use crate::limits::DETECTION_EVENTS_MAX;
+    use crate::rules::diagnostic::Diagnostic;
+
+    /// Goal: sessions that were joined are read as fast as one.
+    /// Method: the lines that are parsed, and not recalled by their shape, of a session of many
+    /// deltas and of a hundred such sessions in one stream.
+    #[test]
+    fn lines_behind_the_end_are_recalled_too() {
+        let delta = |at: u32| {
+            let content = json!([{"type": "text", "text": "a"}]);
+            let message = json!({"role": "assistant", "content": content});
+            let event = json!({"type": "assistant", "message": message, "session_id": "s",
+                "timestamp_ms": at});
+            format!("{event}\n")
+        };
+        let init = json!({"type": "system", "subtype": "init", "apiKeySource": "login",
+            "cwd": "/w", "session_id": "s", "model": "m", "permissionMode": "default"});
+        let result = json!({"type": "result", "subtype": "success", "is_error": false,
+            "duration_ms": 1, "duration_api_ms": 1, "result": "a".repeat(50), "session_id": "s",
+            "request_id": "r"});
+        let deltas: String = (1..=50).map(delta).collect();
+        let session = format!("{init}\n{deltas}{result}\n");
+        let parsed = |text: &str| {
+            let mut checker = Checker::builder().profile("cursor").build().expect("built in");
+            let mut stream = checker.stream("-");
+            let mut found: Vec<Diagnostic> = Vec::new();
+            stream.feed(text.as_bytes(), &mut found).expect("a stream");
+            let State::Checking(check) = &stream.state else { panic!("the profile is known") };
+            assert_eq!(check.lines.lines, text.lines().count() as u64);
+            check.parsed
+        };
+        let alone = parsed(&session);
+        assert!(alone < DETECTION_EVENTS_MAX as u64 + 5, "{alone}");
+        let joined = parsed(&session.repeat(100));
+        assert!(joined < 100 * 5, "{joined} of 5,200 lines were parsed");
+    }
+}

@@ -1,0 +1,131 @@
+//! What the program, the draft of profiles, the tests and the benches need beyond the interface.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::json::{ParsedJson, Schema};
+use crate::limits::LINE_BYTES_MAX;
+use crate::profile::Profile;
+use crate::profile::pattern::LazyRegex;
+use crate::stream::{LineBuffer, parse_line};
+
+pub use crate::check::{Globs, REPEATED_CALLS};
+pub use crate::json::{JsonRef, pointer};
+pub use crate::limits::{FILE_BYTES_MAX, PIPE_BUFFER_BYTES, TIMER_MAX};
+pub use crate::profile::detect::AUTO;
+pub use crate::profile::path::Path as JsonPath;
+pub use crate::profile::{DEFAULT, LANGUAGE};
+pub use crate::rules::suggest::nearest;
+
+/// The names of the built-in profiles, the default one first.
+pub fn profile_names() -> impl Iterator<Item = &'static str> {
+    Profile::names()
+}
+
+/// The text of a built-in profile.
+///
+/// # Errors
+///
+/// When there is none of this name.
+pub fn profile_text(name: &str) -> Result<&'static str, Error> {
+    Profile::text(name)
+}
+
+/// The text of a built-in profile, with its schema.
+///
+/// # Errors
+///
+/// When there is none of this name.
+pub fn whole_profile_text(name: &str) -> Result<String, Error> {
+    Profile::whole_text(name)
+}
+
+/// The agent of a built-in profile, and the versions of it that were seen.
+///
+/// # Errors
+///
+/// When there is none of this name.
+pub fn profile_title(name: &str) -> Result<(String, Vec<String>), Error> {
+    let (profile, _) = Profile::load(name)?;
+    Ok((profile.title.clone(), profile.versions.seen.clone()))
+}
+
+/// The schema of the events of a built-in profile, or of a profile file.
+///
+/// # Errors
+///
+/// When there is no such profile, or when it has no schema.
+pub fn events_schema(profile: &str) -> Result<Value, Error> {
+    let (_, schema) = Profile::load(profile)?;
+    let schema = schema.ok_or_else(|| Error::Profile {
+        origin: profile.to_owned(),
+        message: "it has no schema".to_owned(),
+    })?;
+    Ok(schema.document().clone())
+}
+
+/// Reads a file with a JSON Schema, and checks that it is one.
+///
+/// # Errors
+///
+/// When it cannot be read, or is no schema; says what is wrong.
+pub fn read_schema(file: &Path) -> Result<Value, String> {
+    let json = crate::profile::read_json(file)?;
+    match Schema::compile(&file.display().to_string(), &json) {
+        Ok(_) => Ok(json),
+        Err(Error::Schema { message, .. }) => Err(message),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// What is wrong with a regular expression, if anything is.
+pub fn pattern_error(pattern: &str) -> Option<String> {
+    LazyRegex::syntax_error(pattern)
+}
+
+/// Calls `each` with the number of each line and its event; with none for a line that is no event.
+///
+/// # Errors
+///
+/// When the source cannot be read.
+pub fn each_event(
+    mut source: impl Read,
+    each: &mut dyn FnMut(u64, Option<JsonRef<'_>>),
+) -> io::Result<()> {
+    let mut lines = LineBuffer::new(Vec::new(), LINE_BYTES_MAX, None);
+    loop {
+        let count = match source.read(lines.room()) {
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        lines.filled(count);
+        if count == 0 {
+            lines.end();
+        }
+        while lines.is_ready() {
+            for line in lines.take() {
+                let event = parse_line(&line).ok();
+                each(line.number, event.as_ref().map(|event| event.root()));
+            }
+        }
+        if count == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// Whether a value satisfies a JSON Schema; both are JSON texts.
+///
+/// # Errors
+///
+/// When the schema cannot be used.
+pub fn satisfies(schema: &str, value: &str) -> Result<bool, Error> {
+    let parse = |text| serde_json::from_str(text).unwrap_or_default();
+    let schema = Schema::compile("test", &parse(schema))?;
+    let value = ParsedJson::Tree(parse(value));
+    schema.violations(&value).map(|found| found.is_empty())
+}

@@ -1,0 +1,71 @@
+//! Checks the NDJSON event stream of AI coding agents.
+//!
+//! A [`Checker`] knows the contracts of agents: which events they write, how tool calls start and
+//! complete, which text repeats which, how a run ends. A [`Stream`] takes the bytes of one run and
+//! reports each defect as a [`Diagnostic`], as soon as it is known; at the end it returns a
+//! [`StreamSummary`] with the verdict (does the stream keep its contract?) and the outcome (did the
+//! run succeed?).
+//!
+//! ```
+//! use ndjson_check_core::{Checker, Diagnostic, Outcome, ProducerExit, Verdict};
+//!
+//! let mut checker = Checker::builder().build()?;
+//! let mut diagnostics: Vec<Diagnostic> = Vec::new();
+//!
+//! let mut stream = checker.stream("my run");
+//! stream.feed(b"{\"type\":\"system\",\"subtype\":\"init\",\"cwd\":\"/app\",", &mut diagnostics)?;
+//! stream.feed(b"\"session_id\":\"1\",\"model\":\"Auto\",", &mut diagnostics)?;
+//! stream.feed(b"\"apiKeySource\":\"login\",\"permissionMode\":\"default\"}\n", &mut diagnostics)?;
+//! let summary = stream.finish(&ProducerExit::default(), &mut diagnostics)?;
+//!
+//! // The run was cut short: there is no terminal event.
+//! assert_eq!(summary.outcome, Outcome::Truncated);
+//! assert_eq!(summary.verdict, Verdict::NonConforming);
+//! assert_eq!(diagnostics[0].rule.name(), "missing-terminal-event");
+//! # Ok::<(), ndjson_check_core::Error>(())
+//! ```
+//!
+//! A [`Reader`] takes the bytes of one run and returns what happened as [`Event`]s: texts, tool
+//! calls, the end. It owns what it needs, so a program can keep any number of them.
+//!
+//! [`Stream::feed`] does no input or output, so it works in a thread, in an async task, or in a
+//! test. [`Checker::check`] reads a whole source. An [`Observer`] is called for every event, with
+//! the text and the tool calls in it.
+//!
+//! The agent is detected by its first events. [`CheckerBuilder::profile`] names it.
+//!
+//! How the parts work together is described in `docs/architecture.md` of the repository.
+
+mod check;
+mod error;
+mod facts;
+mod fast;
+mod json;
+mod limits;
+mod profile;
+mod redact;
+mod rules;
+mod stream;
+
+pub use check::{
+    Answer, CallCounts, CallRow, CheckedEvent, Checker, CheckerBuilder, CompletedCall, Defect,
+    Event, EventCall, EventKind, EventTime, Expectation, ExpectedCalls, FailureSign, Figures,
+    Format, LastEvents, Limit, Limits, Note, Notice, Observer, Outcome, ProducerExit, Reader,
+    RunEvents, RunResult, RunStats, Session, SessionFacts, Silence, SlowCall, StopReason, Stream,
+    StreamStart, StreamSummary, TextSegment, ToolStats, UnknownKind, UnknownName, Verdict,
+    WantedEvents, Wording, Wordings, counted,
+};
+pub use error::Error;
+pub use facts::{CommandCounts, NoticeValues, PlanItem, RunFacts, Server, Usage};
+pub use limits::LINE_BYTES_MAX;
+pub use profile::detect::ProfileSource;
+pub use profile::{ActionKind, CallOutcome, ExitStatus, NoticeKind, PlanState, Reason};
+pub use redact::{Redactor, SECRET_BYTES_MIN, SecretValue};
+pub use rules::diagnostic::{Diagnostic, SchemaLocation};
+pub use rules::escape;
+pub use rules::{Rule, Severity};
+pub use stream::StreamLines;
+
+/// For the program, the tests and the benches; not part of the interface.
+#[doc(hidden)]
+pub mod internals;

@@ -1,0 +1,43 @@
+//! The built-in profiles: one folder of `src/profile/builtin` each. `build.rs` lists them.
+
+use std::borrow::Cow;
+
+use crate::json::{Keyword, List, PackedTexts, Scalar, Schema, SchemaTable};
+
+/// The profile of a stream without events, if none is named.
+pub const DEFAULT: &str = "cursor";
+
+pub(super) struct BuiltInProfile {
+    pub(super) name: &'static str,
+    /// JSON text.
+    pub(super) profile: &'static str,
+    /// The schema of its events, a JSON text.
+    pub(super) schema: &'static str,
+    /// The same schema, as the evaluator reads it.
+    pub(super) table: SchemaTable,
+}
+
+static BUILT_IN: &[BuiltInProfile] = {
+    use Keyword::{
+        AllOf, AnyOf, Const, DependentSchemas, Enum, If, Items, Members, MinItems, MinLength,
+        MinProperties, Minimum, Never, Not, OneOf, Pattern, Ref, Required, Types,
+    };
+    use Scalar::{Bool, Null, Text};
+    include!(concat!(env!("OUT_DIR"), "/builtin.rs"))
+};
+
+impl BuiltInProfile {
+    /// The default one, then the others by name.
+    pub(super) fn all() -> impl Iterator<Item = &'static Self> {
+        let others = BUILT_IN.iter().filter(|profile| profile.name != DEFAULT);
+        Self::find(DEFAULT).into_iter().chain(others)
+    }
+
+    pub(super) fn compiled_schema(&'static self) -> Schema {
+        Schema::built_in(self.name, self.schema, &self.table)
+    }
+
+    pub(super) fn find(name: &str) -> Option<&'static Self> {
+        BUILT_IN.iter().find(|profile| profile.name == name)
+    }
+}

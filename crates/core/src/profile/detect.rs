@@ -1,0 +1,277 @@
+//! Detects the agent by the first events of a stream.
+//!
+//! The detection rules of a profile match a key or a value that only its agent writes. `build.rs`
+//! writes those of the built-in profiles as one table, so that nothing is parsed before a stream is
+//! checked.
+
+mod rules;
+mod table;
+#[cfg(test)]
+mod write;
+
+use crate::json::{JsonRef, PackedTexts};
+use crate::limits::{DETECTION_BYTES_MAX, DETECTION_EVENTS_MAX, LINE_BYTES_MAX};
+use crate::stream::{Ending, Line, glued_events, parse_line};
+pub(crate) use rules::{Author, DetectRules, matches};
+
+/// The name that requests detection.
+pub const AUTO: &str = "auto";
+
+/// How the profile of a stream was chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProfileSource {
+    /// The caller named it.
+    #[default]
+    Named,
+    /// One of the first events shows the agent.
+    Detected,
+    /// The stream has no event that could show the agent.
+    Fallback,
+}
+
+/// Who may have written a stream.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Detection<'r> {
+    /// No event shows it.
+    #[default]
+    None,
+    One(Author<'r>),
+    /// One of these; nothing shows which.
+    Several(Vec<Author<'r>>),
+}
+
+impl<'r> Detection<'r> {
+    /// An event that no remaining author matches changes nothing.
+    fn observe(self, event: JsonRef<'_>, rules: &'r DetectRules) -> Self {
+        let mut matching: Vec<Author<'_>> = rules.matching(event).collect();
+        if let Self::Several(left) = &self {
+            matching.retain(|author| left.contains(author));
+        }
+        match matching[..] {
+            [] => self,
+            [author] => Self::One(author),
+            [_, _, ..] => Self::Several(matching),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Detector {
+    rules: &'static DetectRules,
+    detection: Detection<'static>,
+    events: usize,
+    /// Whether one of the events is whole, or follows other text.
+    has_events: bool,
+    /// Bytes read so far.
+    at: usize,
+    /// No line feed is between `at` and here.
+    searched: usize,
+    is_over: bool,
+}
+
+impl Default for Detector {
+    fn default() -> Self {
+        Self::new(DetectRules::built_in())
+    }
+}
+
+impl Detector {
+    fn new(rules: &'static DetectRules) -> Self {
+        Self {
+            rules,
+            detection: Detection::None,
+            events: 0,
+            has_events: false,
+            at: 0,
+            searched: 0,
+            is_over: false,
+        }
+    }
+
+    /// Reads the complete lines in `bytes`, which is the stream so far, and calls `on_event` for
+    /// each event. True once the agent is known, or enough was read.
+    pub(crate) fn observe(&mut self, bytes: &[u8], mut on_event: impl FnMut()) -> bool {
+        while !self.is_over
+            && let Some(found) = memchr::memchr(b'\n', &bytes[self.searched..])
+        {
+            let end = self.searched + found;
+            self.line(&bytes[self.at..end], &mut on_event);
+            (self.at, self.searched) = (end + 1, end + 1);
+            self.is_over |= self.at >= DETECTION_BYTES_MAX;
+        }
+        self.searched = bytes.len();
+        // A line may be as long as the check allows.
+        self.is_over |= (bytes.len() - self.at) as u64 >= LINE_BYTES_MAX;
+        self.is_over
+    }
+
+    /// Whether there is an event. The objects in a broken one are not events.
+    pub(crate) fn has_events(&self) -> bool {
+        self.has_events
+    }
+
+    /// The result, at the end of the stream.
+    pub(crate) fn finish(&mut self, bytes: &[u8]) -> Detection<'static> {
+        if !self.observe(bytes, || ()) {
+            self.line(&bytes[self.at..], || ());
+        }
+        std::mem::take(&mut self.detection)
+    }
+
+    fn line(&mut self, bytes: &[u8], mut on_event: impl FnMut()) {
+        let line = Line::new(self.at as u64, bytes, Ending::Lf);
+        let whole = parse_line(&line).ok();
+        let is_broken = whole.is_none() && bytes.trim_ascii_start().starts_with(b"{");
+        let glued = || glued_events(&line).next().map(|glued| glued.event);
+        let Some(event) = whole.or_else(glued) else { return };
+        on_event();
+        self.has_events |= !is_broken;
+        self.events += 1;
+        let detection = std::mem::take(&mut self.detection);
+        self.detection = detection.observe(event.root(), self.rules);
+        let is_known = matches!(self.detection, Detection::One(_));
+        self.is_over = is_known || self.events == DETECTION_EVENTS_MAX;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+    use std::sync::OnceLock;
+
+    use serde_json::{Map, Value, json};
+
+    use super::table::DetectTable;
+    use super::*;
+    use crate::profile::{DEFAULT, EventRule, Profile};
+
+    fn rules() -> &'static DetectRules {
+        static RULES: OnceLock<DetectRules> = OnceLock::new();
+        RULES.get_or_init(|| {
+            let profiles = json!({
+                "a": [{ "when": { "/a": { "exists": true } } }, { "when": { "/t": "x" } }],
+                "b": [{ "when": { "/b": "1" } }, { "when": { "/t": "x" } }]
+            });
+            let unread = json!({ "c": [{ "when": { "/t": ["x", "y"] } }] });
+            Cow::<DetectTable>::Owned(DetectTable::new(profiles, unread).expect("rules")).into()
+        })
+    }
+
+    /// The result, and the number of events read; the bytes arrive in chunks.
+    fn detect(stream: &[u8], chunk: usize) -> (String, usize) {
+        let mut detector = Detector::new(rules());
+        let mut events = 0;
+        for end in (chunk..stream.len()).step_by(chunk) {
+            if detector.observe(&stream[..end], || events += 1) {
+                break;
+            }
+        }
+        let detection = detector.finish(stream);
+        (format!("{detection:?}"), detector.events.max(events))
+    }
+
+    #[test]
+    fn the_first_event_that_only_one_writer_matches_decides() {
+        let cases: [(&[u8], &str, usize); 9] = [
+            (b"", "None", 0),
+            (b"{\"a\":1}\n{\"b\":\"1\"}\n", "One(Agent(\"a\"))", 1),
+            (b"{\"t\":\"z\"}\n{\"b\":\"1\"}", "One(Agent(\"b\"))", 2),
+            (b"Hello\n\n[1]\n{\"b\":\"1\"}\n", "One(Agent(\"b\"))", 1),
+            (b"Warning: { \"b\":\"1\"}\n", "One(Agent(\"b\"))", 1),
+            (b"{\"t\":\"x\"}\n{\"t\":\"q\"}\n{\"t\":\"y\"}\n", "One(Unread(\"c\"))", 3),
+            (
+                b"{\"t\":\"x\"}\n{\"t\":\"x\"}\n",
+                "Several([Agent(\"a\"), Agent(\"b\"), Unread(\"c\")])",
+                2,
+            ),
+            (b"{\"a\":1,\"b\":\"1\"}\n{\"t\":\"y\"}\n", "Several([Agent(\"a\"), Agent(\"b\")])", 2),
+            (b"{\"a\":1,\"b\":", "None", 0),
+        ];
+        for (stream, expected, events) in cases {
+            for chunk in [1, 7, usize::MAX] {
+                let shown = String::from_utf8_lossy(stream);
+                assert_eq!(detect(stream, chunk), (expected.to_owned(), events), "{shown}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_more_is_read_than_necessary() {
+        let many = b"{\"t\":\"z\"}\n".repeat(DETECTION_EVENTS_MAX + 1);
+        let stream = [&many[..], b"{\"a\":1}\n"].concat();
+        assert_eq!(detect(&stream, 100), ("None".to_owned(), DETECTION_EVENTS_MAX));
+        let long = b"no JSON at all\n".repeat(DETECTION_BYTES_MAX / 10);
+        let late = [&long[..], b"{\"a\":1}\n"].concat();
+        assert_eq!(detect(&late, 1 << 16), ("None".to_owned(), 0));
+    }
+
+    /// Goal: the table means what conditions of profiles mean, for each test that rules may have.
+    #[test]
+    fn a_table_matches_as_conditions_do() {
+        let conditions = [
+            json!({}),
+            json!({ "/a": "x" }),
+            json!({ "/a": ["x", ""] }),
+            json!({ "/a": { "exists": true } }),
+            json!({ "/a": { "exists": false } }),
+            json!({ "/a": { "not": "x" } }),
+            json!({ "/a": { "not": ["x", "y"], "exists": true } }),
+            json!({ "/a": { "empty": true } }),
+            json!({ "/a": { "empty": false, "exists": true } }),
+            json!({ "/a": { "starts_with": "" } }),
+            json!({ "/a": { "starts_with": "x" } }),
+            json!({ "/a": { "matches": "^x|z$" } }),
+            json!({ "/a/0/b": "x" }),
+            json!({ "/a/0": { "exists": true }, "/a/1": { "exists": false } }),
+            json!([{ "/a": "x" }, { "/a/0": { "starts_with": "y" }, "/b": { "exists": false } }]),
+        ];
+        let values =
+            [json!(null), json!("x"), json!("xz"), json!(""), json!("yz"), json!(0), json!([])];
+        let values = values.into_iter().chain([json!(["y"]), json!([{"b": "x"}, 1]), json!({})]);
+        let mut events: Vec<Value> = values.map(|value| json!({ "a": value })).collect();
+        events.extend([json!({}), json!({ "a": ["y"], "b": 1 })]);
+        for when in conditions {
+            let rules = json!([{ "when": when }]);
+            let own: Vec<EventRule> = serde_json::from_value(rules.clone()).expect("conditions");
+            let table = DetectTable::new(json!({ "a": rules }), json!({})).expect("a table");
+            let table = DetectRules::from(Cow::<DetectTable>::Owned(table));
+            for event in &events {
+                let event = JsonRef::tree(event);
+                let expected = matches(event, &own);
+                assert_eq!(table.matching(event).count() == 1, expected, "{when} {event:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_rule_that_the_table_cannot_have_is_an_error() {
+        let refused = |when: Value| {
+            let rules = json!({ "a": [{ "when": when }] });
+            DetectTable::new(rules, json!({})).expect_err("an error")
+        };
+        assert_eq!(refused(json!({ "/a": 1 })), "a: /a: a detection rule has no value 1");
+        assert_eq!(refused(json!({ "/*a": "x" })), "a: a detection rule has no path /*a");
+        let more = refused(json!({ "/a": { "more": 1 } }));
+        assert_eq!(more, "a: /a: a detection rule has no test more: 1");
+    }
+
+    /// Goal: the table that the build writes has what the profiles have.
+    #[test]
+    fn every_built_in_profile_has_rules_and_they_are_used() {
+        let names: Vec<&str> = Profile::names().collect();
+        assert_eq!(names[0], DEFAULT);
+        assert!(names[1..].is_sorted());
+        let mut profiles = Map::new();
+        for name in names {
+            let text = Profile::text(name).expect("a built-in profile");
+            let mut profile: Value = serde_json::from_str(text).expect("JSON");
+            let own = profile["detect"].take();
+            assert_eq!(own == json!([]), name == "jsonl", "{name}");
+            profiles.insert(name.to_owned(), own);
+        }
+        let unread = serde_json::from_str(include_str!("unread.json")).expect("JSON");
+        let table = DetectTable::new(profiles.into(), unread).expect("a table");
+        assert_eq!(DetectRules::built_in().table(), &table);
+    }
+}

@@ -1,0 +1,122 @@
+//! What the events of a producer mean, as data: the profile language and the built-in profiles.
+//!
+//! A profile is a JSON file with a closed vocabulary, described by its own JSON Schema
+//! ([`LANGUAGE`]). The stages contain nothing about any producer.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+mod actions;
+pub(crate) mod builtin;
+mod calls;
+pub(crate) mod condition;
+mod defects;
+mod details;
+pub(crate) mod detect;
+mod end;
+mod exit;
+mod load;
+mod noise;
+pub(crate) mod path;
+pub(crate) mod pattern;
+mod run_facts;
+mod session;
+mod tags;
+mod template;
+mod text;
+mod validate;
+mod values;
+mod versions;
+pub(crate) mod vocabulary;
+
+pub use actions::ActionKind;
+pub use calls::CallOutcome;
+pub use exit::ExitStatus;
+pub use run_facts::Reason;
+
+pub(crate) use actions::ActionRules;
+pub use builtin::DEFAULT;
+pub(crate) use calls::{BackgroundRule, CallRule, CallRules, OpenAtEnd, ToolName, WithoutStart};
+pub(crate) use defects::DefectRule;
+pub(crate) use details::{
+    CallDuration, FragmentRule, NoticePaths, NoticeRule, PlanRule, ResultRule, ThinkingMode,
+    ThinkingRule,
+};
+pub use details::{NoticeKind, PlanState};
+pub(crate) use end::{EndRules, RunOutcome, RunProgress, TerminalOutcome, TerminalPolicy};
+pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
+pub(crate) use load::parse_json;
+pub(crate) use load::read_json;
+pub(crate) use noise::{Noise, NoiseKind, NoisePlace};
+pub(crate) use run_facts::{FactValue, RunFact, RunFactRule};
+pub(crate) use session::{EventOrder, Repeats, ServersAt, SessionRules};
+pub(crate) use tags::{EventRule, Objects, SingleObjectRules, Tags};
+pub(crate) use template::Template;
+pub(crate) use text::{FinalText, TextDeltas, TextMode, TextRules};
+pub(crate) use values::ValueRule;
+pub(crate) use versions::Versions;
+
+/// The JSON Schema of the profile language.
+pub const LANGUAGE: &str = include_str!("profile.schema.json");
+
+/// What the events of one kind of producer mean.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Profile {
+    /// For editors and for links to the profile.
+    #[serde(rename = "$schema")]
+    _language: Option<String>,
+    #[serde(rename = "$id")]
+    _id: Option<String>,
+    pub name: String,
+    /// The producer's name, command and flags.
+    pub title: String,
+    /// The event schema, which is loaded separately.
+    #[serde(rename = "schema")]
+    _schema: Option<Value>,
+    #[serde(default)]
+    pub versions: Versions,
+    /// An early event that matches one of these comes from this producer and no other.
+    #[serde(default)]
+    pub detect: Vec<EventRule>,
+    /// The profiles of agents whose events this one writes, too.
+    #[serde(default)]
+    pub relatives: Vec<String>,
+    pub tags: Tags,
+    #[serde(default)]
+    pub session: SessionRules,
+    #[serde(default)]
+    pub calls: CallRules,
+    #[serde(default)]
+    pub text: TextRules,
+    #[serde(default)]
+    pub end: EndRules,
+    /// All that match apply.
+    #[serde(default)]
+    pub facts: Vec<RunFactRule>,
+    /// All that match apply.
+    #[serde(default)]
+    pub thinking: Vec<ThinkingRule>,
+    /// The first that matches and finds a list applies.
+    #[serde(default)]
+    pub plans: Vec<PlanRule>,
+    /// Strings that come in pieces and are no text of the assistant. All that match apply.
+    #[serde(default)]
+    pub fragments: Vec<FragmentRule>,
+    /// All that match apply.
+    #[serde(default)]
+    pub notices: Vec<NoticeRule>,
+    /// The first that matches applies.
+    #[serde(default)]
+    pub noise: Vec<Noise>,
+    /// All that match apply.
+    #[serde(default)]
+    pub values: Vec<ValueRule>,
+    /// All that match apply.
+    #[serde(default)]
+    pub defects: Vec<DefectRule>,
+    pub single_object: Option<SingleObjectRules>,
+    /// What a profile that is not built in was read from.
+    #[serde(skip)]
+    json: Option<Value>,
+}

@@ -1,0 +1,169 @@
+//! Makes control characters in text from a stream visible.
+//!
+//! A model that reads untrusted pages writes the stream. Control characters, escape sequences, C1
+//! controls, bidirectional overrides, zero-width and tag characters can rewrite a screen or hide a
+//! word, so this program writes none of them raw.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use crate::limits::NAME_CHARS_MAX;
+
+/// Whether this character could mislead a terminal or its reader.
+pub fn misleads(character: char) -> bool {
+    matches!(character,
+        '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' // C0, DEL, C1
+        | '\u{ad}' | '\u{61c}' | '\u{180e}'
+        | '\u{200b}'..='\u{200f}' // zero width, left-to-right and right-to-left marks
+        | '\u{2028}'..='\u{202e}' // line and paragraph separator, bidirectional embeddings
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}' // tag characters
+    )
+}
+
+/// `text` on one line, with everything that misleads shown as `\n`, `\x1b` or `\u{202e}`.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(misleads) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if misleads(character) {
+            push_visible(character, &mut shown);
+        } else {
+            shown.push(character);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+fn push_visible(character: char, shown: &mut String) {
+    // Writing to a string cannot fail.
+    let _ = match character {
+        '\n' => write!(shown, "\\n"),
+        '\r' => write!(shown, "\\r"),
+        '\t' => write!(shown, "\\t"),
+        c if c.is_ascii() => write!(shown, "\\x{:02x}", u32::from(c)),
+        c => write!(shown, "\\u{{{:x}}}", u32::from(c)),
+    };
+}
+
+/// The same JSON on one line with everything that misleads escaped: such characters occur in
+/// strings only. Readers that split on more than `\n` find nothing else to split on.
+pub fn escaped_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for character in json.chars() {
+        if misleads(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
+/// Shows a text of several lines that comes in chunks: line breaks and tabs stay, `\r\n` becomes a
+/// line break, everything else that misleads becomes visible.
+#[derive(Debug, Clone, Copy)]
+pub struct Escaper {
+    /// Whether everything is shown unchanged.
+    raw: bool,
+    /// A carriage return at the end of the last chunk: the next may begin with its line feed.
+    carriage_return: bool,
+}
+
+impl Escaper {
+    /// Unless `raw`, what misleads becomes visible.
+    pub fn new(raw: bool) -> Self {
+        Self { raw, carriage_return: false }
+    }
+
+    /// Appends the next chunk to `out`.
+    pub fn text(&mut self, chunk: &str, out: &mut String) {
+        if self.raw {
+            out.push_str(chunk);
+            return;
+        }
+        for character in chunk.chars() {
+            if character != '\n' {
+                self.end(out);
+            }
+            match character {
+                '\r' => self.carriage_return = true,
+                '\n' => {
+                    self.carriage_return = false;
+                    out.push('\n');
+                }
+                '\t' => out.push('\t'),
+                c if misleads(c) => push_visible(c, out),
+                c => out.push(c),
+            }
+        }
+    }
+
+    /// Appends a carriage return that ends the text.
+    pub fn end(&mut self, out: &mut String) {
+        if std::mem::take(&mut self.carriage_return) {
+            out.push_str("\\r");
+        }
+    }
+}
+
+/// At most `max` bytes of `text`, cut between two characters and marked with `…`.
+pub fn clipped(text: &str, max: usize) -> Cow<'_, str> {
+    if text.len() <= max {
+        return Cow::Borrowed(text);
+    }
+    let (start, _) = split_before(text, max.saturating_sub('…'.len_utf8()));
+    Cow::Owned(format!("{start}…"))
+}
+
+/// A text in two: as many of its characters as fit into this many bytes, and the others.
+pub fn split_before(text: &str, bytes_max: usize) -> (&str, &str) {
+    let end = (0..=bytes_max.min(text.len())).rfind(|&at| text.is_char_boundary(at));
+    text.split_at(end.unwrap_or(0))
+}
+
+/// A name from the stream (tag, tool, property, call id) for a message: on one line, visible,
+/// short.
+pub fn shown(name: &str) -> String {
+    let visible = visible(name);
+    match visible.char_indices().nth(NAME_CHARS_MAX) {
+        Some((end, _)) => format!("`{}…`", &visible[..end]),
+        None => format!("`{visible}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_text_is_borrowed_and_unchanged() {
+        assert!(matches!(visible("grün – 日本 👍"), Cow::Borrowed("grün – 日本 👍")));
+    }
+
+    #[test]
+    fn what_misleads_is_shown() {
+        let cases = [
+            ("a\nb\tc\r", "a\\nb\\tc\\r"),
+            ("\u{1b}]52;c;x\u{7}", "\\x1b]52;c;x\\x07"),
+            ("\u{9b}31m", "\\u{9b}31m"),
+            ("a\u{202e}b\u{2066}", "a\\u{202e}b\\u{2066}"),
+            ("\u{e0041}\u{200b}", "\\u{e0041}\\u{200b}"),
+        ];
+        for (raw, shown) in cases {
+            assert_eq!(visible(raw), shown);
+        }
+    }
+
+    #[test]
+    fn clipping_never_splits_a_character() {
+        assert_eq!(clipped("abc", 3), "abc");
+        assert_eq!(clipped("abcdef", 5), "ab…");
+        assert_eq!(clipped("ééé", 5), "é…");
+    }
+}

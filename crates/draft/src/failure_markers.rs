@@ -1,0 +1,127 @@
+//! Flags and values whose English names suggest a failure.
+
+use serde_json::{Map, Value, json};
+
+use super::last_token;
+use super::leaves::{LeafCounts, LeafPath, LeafTable};
+
+/// Parts of the keys of flags that are true after a failure, and of values that name one.
+const FAILURE: [&str; 3] = ["error", "fail", "abort"];
+
+/// Parts of the keys of flags that are false after a failure.
+const SUCCESS: [&str; 1] = ["success"];
+
+/// Deepest marker, in tokens of its path.
+const DEPTH: usize = 3;
+
+/// A flag or a string that may mark a failure.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct FailureMarker {
+    pub(super) path: String,
+    /// The values that mean failure.
+    values: Vec<Value>,
+}
+
+impl FailureMarker {
+    /// The condition that holds for a failure.
+    pub(super) fn condition(&self) -> Value {
+        match &self.values[..] {
+            [value] => value.clone(),
+            values => json!(values),
+        }
+    }
+
+    /// The condition that holds for anything else.
+    pub(super) fn negation(&self) -> Value {
+        json!({ "not": self.condition() })
+    }
+}
+
+/// The markers in the same object as `path`: in the event, or in the element of an array.
+pub(super) fn failure_markers(path: &LeafPath, leaves: &LeafTable) -> Vec<FailureMarker> {
+    let near =
+        leaves.iter().filter(|(leaf, _)| leaf.is_in_same_object(path) && leaf.depth() <= DEPTH);
+    let markers = near.map(|(leaf, counts)| {
+        let values = failure_values(last_token(&leaf.path), counts);
+        FailureMarker { path: leaf.path.clone(), values }
+    });
+    markers.filter(|marker| !marker.values.is_empty()).collect()
+}
+
+fn failure_values(key: &str, counts: &LeafCounts) -> Vec<Value> {
+    if counts.booleans == counts.scalars {
+        let flags = [(true, &FAILURE[..]), (false, &SUCCESS[..])].into_iter();
+        return flags
+            .filter(|(_, parts)| contains(key, parts))
+            .map(|(flag, _)| json!(flag))
+            .collect();
+    }
+    let values = counts.values.get().into_iter().flatten();
+    values.filter(|value| contains(value, &FAILURE)).map(|value| json!(value)).collect()
+}
+
+/// Whether the last part of a tag or the whole of a value names a failure.
+pub(super) fn names_failure(tag: &str) -> bool {
+    contains(last_token(tag), &FAILURE)
+}
+
+/// Whether the key at a path is that of a flag for failure or success.
+pub(super) fn is_marker(path: &str) -> bool {
+    let key = last_token(path);
+    contains(key, &FAILURE) || contains(key, &SUCCESS)
+}
+
+/// Whether the text contains one of these lower-case parts, in any case.
+pub(super) fn contains(text: &str, parts: &[&str]) -> bool {
+    let text = text.to_ascii_lowercase();
+    parts.iter().any(|part| text.contains(part))
+}
+
+/// These conditions and more, of which the later ones win.
+pub(super) fn and(
+    conditions: &Map<String, Value>,
+    more: impl IntoIterator<Item = (String, Value)>,
+) -> Value {
+    let mut conditions = conditions.clone();
+    conditions.extend(more);
+    conditions.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use serde_json::json;
+
+    use super::super::leaves::{LeafPath, LeafTable, leaves};
+    use super::{failure_markers, is_marker, names_failure};
+    use ndjson_check_core::internals::JsonRef;
+
+    #[test]
+    fn markers_are_flags_and_values_with_known_names() {
+        let tag: Rc<str> = "end".into();
+        let mut table = LeafTable::default();
+        for status in ["ok", "errored", "aborted"] {
+            let event = json!({"is_error": false, "success": true, "more": true, "status": status,
+                "list": [{"failed": true}]});
+            for leaf in leaves(JsonRef::tree(&event), None) {
+                table.count(&tag, &leaf);
+            }
+        }
+        let event = LeafPath { tag, each: None, kind: None, path: String::new() };
+        let markers = failure_markers(&event, &table);
+        let conditions: Vec<_> =
+            markers.iter().map(|marker| (&*marker.path, marker.condition())).collect();
+        let status = json!(["aborted", "errored"]);
+        let expected =
+            [("/is_error", json!(true)), ("/status", status), ("/success", json!(false))];
+        assert_eq!(conditions, expected);
+        assert_eq!(markers[0].negation(), json!({ "not": true }));
+    }
+
+    #[test]
+    fn names_of_failures() {
+        assert!(names_failure("result/Error_max") && !names_failure("error/none"));
+        assert!(is_marker("/a/isSuccess") && !is_marker("/error/code"));
+    }
+}

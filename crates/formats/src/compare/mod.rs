@@ -1,0 +1,155 @@
+//! Compares two runs: what each did, and what it took.
+
+mod outline;
+mod text;
+
+use ndjson_check_core::{StreamSummary, ToolStats};
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use crate::report::{self, Change, ChangedItem, diff_line, dollars, duration, grouped};
+
+pub use outline::Outline;
+
+/// Two runs, and how they differ.
+#[derive(Debug)]
+pub struct RunComparison<'o> {
+    a: &'o StreamSummary,
+    b: &'o StreamSummary,
+    /// What must be equal in equal runs.
+    results: Vec<ComparedFigure>,
+    /// What changes with every run.
+    figures: Vec<ComparedFigure>,
+    calls: Changes,
+    text: Changes,
+    /// What the profile does not know.
+    unknown: Changes,
+    is_clipped: bool,
+}
+
+/// One figure of both runs.
+#[derive(Debug)]
+struct ComparedFigure {
+    name: &'static str,
+    a: String,
+    b: String,
+}
+
+/// How one list becomes the other.
+#[derive(Debug)]
+struct Changes {
+    list: Vec<ChangedItem>,
+    kept: usize,
+}
+
+impl<'o> RunComparison<'o> {
+    /// None if a run has no summary: then its stream was not read to its end.
+    pub fn new(a: &'o Outline, b: &'o Outline) -> Option<Self> {
+        let (of_a, of_b) = (a.summary.as_ref()?, b.summary.as_ref()?);
+        let pairs = |of: fn(&StreamSummary) -> Vec<(&'static str, String)>| {
+            let both = of(of_a).into_iter().zip(of(of_b));
+            both.map(|((name, a), (_, b))| ComparedFigure { name, a, b }).collect()
+        };
+        let unknown = |summary: &StreamSummary| -> Vec<String> {
+            let names = summary.unknown.iter().map(report::unknown_name);
+            names.collect()
+        };
+        Some(Self {
+            a: of_a,
+            b: of_b,
+            results: pairs(results),
+            figures: pairs(figures),
+            calls: Changes::between(&a.calls(), &b.calls()),
+            text: Changes::between(&a.lines(), &b.lines()),
+            unknown: Changes::between(&unknown(of_a), &unknown(of_b)),
+            is_clipped: a.is_clipped() || b.is_clipped(),
+        })
+    }
+
+    /// Whether the runs differ in what they did. What they took does not count.
+    pub fn differs(&self) -> bool {
+        let lists = [&self.calls, &self.text, &self.unknown];
+        self.results.iter().any(ComparedFigure::differs)
+            || lists.iter().any(|changes| !changes.list.is_empty())
+    }
+
+    /// The comparison as one line of JSON, with all that is known of both streams.
+    pub fn json(&self) -> String {
+        let lists = [&self.calls, &self.text, &self.unknown].map(|changes| &changes.list[..]);
+        diff_line((self.a, self.b), self.differs(), self.is_clipped, lists)
+    }
+
+    /// The tools that either run called, with their figures in both.
+    fn tools(&self) -> Vec<(String, Option<&'o ToolStats>, Option<&'o ToolStats>)> {
+        fn of(summary: &StreamSummary) -> &[ToolStats] {
+            summary.stats.as_ref().map_or(&[], |stats| &stats.tools)
+        }
+        let find = |tools: &'o [ToolStats], name: &Option<String>| {
+            tools.iter().find(|tool| tool.tool == *name)
+        };
+        let (a, b) = (of(self.a), of(self.b));
+        let mut names: Vec<_> = a.iter().chain(b).map(|tool| &tool.tool).collect();
+        names.sort();
+        names.dedup();
+        let row = |name: &Option<String>| {
+            let shown = name.clone().unwrap_or_else(|| "(no name)".to_owned());
+            (shown, find(a, name), find(b, name))
+        };
+        names.into_iter().map(row).collect()
+    }
+}
+
+impl ComparedFigure {
+    fn differs(&self) -> bool {
+        self.a != self.b
+    }
+}
+
+impl Changes {
+    fn between(a: &[String], b: &[String]) -> Self {
+        let mut changes = Self { list: Vec::new(), kept: 0 };
+        for operation in capture_diff_slices(Algorithm::Myers, a, b) {
+            if let DiffOp::Equal { len, .. } = operation {
+                changes.kept += len;
+                continue;
+            }
+            let item =
+                |change: Change| move |item: &String| ChangedItem { change, item: item.clone() };
+            let removed = a[operation.old_range()].iter().map(item(Change::Removed));
+            let added = b[operation.new_range()].iter().map(item(Change::Added));
+            changes.list.extend(removed.chain(added));
+        }
+        changes
+    }
+}
+
+fn results(summary: &StreamSummary) -> Vec<(&'static str, String)> {
+    let findings = summary.rule_counts.iter().map(|(rule, count)| format!("{count} {rule}"));
+    let findings: Vec<String> = findings.collect();
+    let findings = if findings.is_empty() { "none".to_owned() } else { findings.join(", ") };
+    vec![
+        ("profile", summary.profile.clone()),
+        ("verdict", summary.verdict.name().to_owned()),
+        ("outcome", report::outcome(summary)),
+        ("findings", findings),
+    ]
+}
+
+fn figures(summary: &StreamSummary) -> Vec<(&'static str, String)> {
+    let known = |figure: Option<String>| figure.unwrap_or_else(|| "-".to_owned());
+    let (facts, stats) = (&summary.facts, summary.stats.as_deref());
+    let time = |of: Option<u64>| known(of.map(duration));
+    vec![
+        ("version", known(facts.agent_version.clone())),
+        ("model", known(facts.model.clone())),
+        ("events", grouped(summary.events)),
+        ("turns", known(facts.turns.map(grouped))),
+        ("time", time(stats.and_then(|stats| stats.elapsed_ms))),
+        ("time with a call open", time(stats.and_then(|stats| stats.calls_ms))),
+        ("time by the agent", time(facts.duration_ms)),
+        ("tokens in", known(facts.usage.tokens_in().map(grouped))),
+        ("tokens out", known(facts.usage.output_tokens.map(grouped))),
+        ("cost", known(facts.cost_usd.map(dollars))),
+        ("error", known(facts.error_text.clone())),
+        ("bytes of text", grouped(summary.text_bytes)),
+    ]
+}

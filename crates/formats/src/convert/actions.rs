@@ -1,0 +1,120 @@
+//! One line for each tool call: what was done, or only attempted; and its result.
+
+use ndjson_check_core::{
+    CallOutcome, CompletedCall, EventCall, EventKind, Wording, Wordings, escape::visible,
+};
+
+use super::log::{LineStyle, Log, LogLine};
+use crate::limits::ACTION_DETAIL_CHARS_MAX;
+
+/// Describes each call when it ends.
+pub(super) struct Actions {
+    wordings: Wordings,
+    log: Log,
+}
+
+impl Actions {
+    pub(super) fn new(wordings: Wordings, log: &Log) -> Self {
+        Self { wordings, log: log.clone() }
+    }
+
+    /// The line for an event that says how a call ended, or that it will not end.
+    pub(super) fn line_of(&self, event: &EventKind<'_>) -> Option<LogLine> {
+        Some(match event {
+            EventKind::CallCompleted(completed) => self.ended(completed),
+            EventKind::CallCorrected { call, outcome, instead_of } => {
+                let call = self.outcome(call, *outcome, "");
+                let text = format!("{call} (reported as {} before)", instead_of.name());
+                LogLine::new(text, LineStyle::Bad)
+            }
+            EventKind::CallUnfinished(call) => {
+                let ActionText { attempt, detail, .. } = self.texts(call, false);
+                LogLine::new(format!("Unfinished: {attempt}{detail}"), LineStyle::Bad)
+            }
+            _ => return None,
+        })
+    }
+
+    fn ended(&self, completed: &CompletedCall<'_>) -> LogLine {
+        let outcome = completed.outcome;
+        let style = match outcome {
+            CallOutcome::Succeeded | CallOutcome::Unknown => LineStyle::Plain,
+            CallOutcome::Failed | CallOutcome::Rejected | CallOutcome::Denied => LineStyle::Bad,
+        };
+        let result = if self.log.result_lines > 0 { completed.result.as_deref() } else { None };
+        let below = result.map(|result| self.log.shown_lines(result)).unwrap_or_default();
+        let text = self.outcome(&completed.call, outcome, &self.suffix(completed));
+        LogLine { below, ..LogLine::new(text, style) }
+    }
+
+    fn outcome(&self, call: &EventCall<'_>, outcome: CallOutcome, suffix: &str) -> String {
+        let ActionText { done, failed, attempt, detail } = self.texts(call, !suffix.is_empty());
+        match (outcome, failed) {
+            (CallOutcome::Succeeded | CallOutcome::Unknown, _) => {
+                format!("{done}{detail}{suffix}")
+            }
+            (CallOutcome::Failed, Some(failed)) => format!("{failed}{detail}{suffix}"),
+            (CallOutcome::Failed, None) => format!("Failed: {attempt}{detail}{suffix}"),
+            (CallOutcome::Rejected, _) => format!("Rejected: {attempt}{detail}"),
+            (CallOutcome::Denied, _) => format!("Denied: {attempt}{detail}"),
+        }
+    }
+
+    /// The profile's texts for a call; for a tool it does not know, the name.
+    fn texts(&self, call: &EventCall<'_>, has_suffix: bool) -> ActionText {
+        let tool = call.tool.as_deref().unwrap_or_default();
+        let Some(Wording { done, failed, attempt, may_have_numbers, .. }) = self.wordings.get(call)
+        else {
+            let name = if tool.is_empty() { "without a name" } else { tool };
+            return ActionText {
+                done: "Called tool".to_owned(),
+                failed: None,
+                attempt: "call tool".to_owned(),
+                detail: format!(" {}", self.short(name)),
+            };
+        };
+        let attempt =
+            attempt.map_or_else(|| format!("call tool {}", self.line(tool)), str::to_owned);
+        let detail = call.detail.as_deref().unwrap_or_default();
+        ActionText {
+            done: done.map_or_else(|| attempt.clone(), str::to_owned),
+            // A number in brackets shows what became of it; without one, the text must.
+            failed: failed.filter(|_| has_suffix || !may_have_numbers).map(str::to_owned),
+            attempt,
+            detail: if detail.is_empty() {
+                String::new()
+            } else {
+                format!(" {}", self.short(detail))
+            },
+        }
+    }
+
+    /// Numbers from the result, in brackets, with a space before them; empty without any.
+    fn suffix(&self, completed: &CompletedCall<'_>) -> String {
+        let numbers = completed.numbers.iter();
+        let numbers: Vec<String> = numbers.map(|text| self.short(text)).collect();
+        if numbers.is_empty() { String::new() } else { format!(" ({})", numbers.join(", ")) }
+    }
+
+    /// Text of the stream on one line, and not too much of it.
+    fn short(&self, text: &str) -> String {
+        let shown = self.line(text);
+        match shown.char_indices().nth(ACTION_DETAIL_CHARS_MAX) {
+            Some((end, _)) => format!("{}…", &shown[..end]),
+            None => shown,
+        }
+    }
+
+    /// Text of the stream on one line, even if nothing else is escaped.
+    fn line(&self, text: &str) -> String {
+        if self.log.is_raw { text.replace('\n', "\\n") } else { visible(text).into_owned() }
+    }
+}
+
+struct ActionText {
+    done: String,
+    failed: Option<String>,
+    attempt: String,
+    /// With a space before it, if there is one.
+    detail: String,
+}

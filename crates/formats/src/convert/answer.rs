@@ -1,0 +1,40 @@
+//! `answer`: only the final message of a run that succeeded (contract T2), without blank lines
+//! around it.
+
+use ndjson_check_core::{Answer, Event, Outcome, StreamSummary, WantedEvents, escape::Escaper};
+
+use super::Formatter;
+
+pub(super) struct AnswerFormatter {
+    escaper: Escaper,
+    answer: Answer,
+}
+
+impl AnswerFormatter {
+    pub(super) fn new(is_raw: bool) -> Self {
+        Self { escaper: Escaper::new(is_raw), answer: Answer::default() }
+    }
+}
+
+impl Formatter for AnswerFormatter {
+    fn wants(&self) -> WantedEvents {
+        WantedEvents::PLAIN
+    }
+
+    fn events(&mut self, events: &[Event<'_>], _: &mut Vec<u8>) {
+        for event in events {
+            self.answer.observe(&event.kind);
+        }
+    }
+
+    fn finish(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
+        if summary.outcome != Outcome::Succeeded || self.answer.is_empty() {
+            return;
+        }
+        let mut text = String::new();
+        self.escaper.text(self.answer.text(), &mut text);
+        self.escaper.end(&mut text);
+        text.push('\n');
+        out.extend_from_slice(text.as_bytes());
+    }
+}

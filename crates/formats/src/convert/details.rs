@@ -1,0 +1,78 @@
+//! Reasoning and notices as lines.
+
+use ndjson_check_core::{
+    EventKind, NoticeKind,
+    escape::{split_before, visible},
+};
+
+use super::log::{LineStyle, Log, LogLine};
+use crate::limits::ACTION_DETAIL_CHARS_MAX;
+
+/// Longest line of reasoning in a log, in bytes; a longer one becomes several.
+const THINKING_LINE_BYTES_MAX: usize = 8 * 1024;
+
+/// Makes lines of reasoning as it comes.
+pub(super) struct DetailLines {
+    is_raw: bool,
+    /// The start of a line of reasoning, whose end has not come.
+    open: String,
+}
+
+impl DetailLines {
+    /// None if they are not shown.
+    pub(super) fn new(log: &Log) -> Option<Self> {
+        log.has_thinking.then(|| Self { is_raw: log.is_raw, open: String::new() })
+    }
+
+    /// Adds the lines for an event.
+    pub(super) fn event(&mut self, event: &EventKind<'_>, lines: &mut Vec<LogLine>) {
+        match event {
+            EventKind::ThinkingDelta { text, .. } => self.thinking(text, lines),
+            EventKind::ThinkingEnd { .. } => lines.extend(self.end()),
+            EventKind::Notice(notice) => {
+                lines.extend(self.end());
+                lines.push(self.notice(notice.kind, notice.detail.as_deref()));
+            }
+            _ => {}
+        }
+    }
+
+    fn thinking(&mut self, text: &str, lines: &mut Vec<LogLine>) {
+        for mut part in text.split_inclusive('\n') {
+            while !part.is_empty() {
+                let room = THINKING_LINE_BYTES_MAX.saturating_sub(self.open.len());
+                let (fits, rest) = split_before(part, room);
+                self.open.push_str(fits);
+                part = rest;
+                // What does not fit begins the next line.
+                if fits.ends_with('\n') || !rest.is_empty() {
+                    lines.extend(self.end());
+                }
+            }
+        }
+    }
+
+    /// The line of reasoning that is open.
+    pub(super) fn end(&mut self) -> Option<LogLine> {
+        let text = std::mem::take(&mut self.open);
+        let text = text.trim_end();
+        (!text.is_empty())
+            .then(|| LogLine::new(format!("Thinking: {}", self.shown(text)), LineStyle::Quiet))
+    }
+
+    fn notice(&self, kind: NoticeKind, detail: Option<&str>) -> LogLine {
+        let style = if kind == NoticeKind::Error { LineStyle::Bad } else { LineStyle::Quiet };
+        let detail = detail.map_or("", str::trim);
+        let detail = match detail.char_indices().nth(ACTION_DETAIL_CHARS_MAX) {
+            _ if detail.is_empty() => String::new(),
+            Some((end, _)) => format!(": {}…", self.shown(&detail[..end])),
+            None => format!(": {}", self.shown(detail)),
+        };
+        LogLine::new(format!("{}{detail}", kind.title()), style)
+    }
+
+    /// Text of the stream on one line.
+    fn shown(&self, text: &str) -> String {
+        if self.is_raw { text.replace('\n', "\\n") } else { visible(text).into_owned() }
+    }
+}

@@ -1,0 +1,33 @@
+//! `json`: the single object that the agent writes in its non-streaming format (contract J1 to
+//! J3).
+
+use ndjson_check_core::escape::escaped_json;
+use ndjson_check_core::{CheckedEvent, Outcome, StreamSummary};
+
+use super::Formatter;
+
+pub(super) struct ObjectFormatter {
+    is_raw: bool,
+    object: String,
+}
+
+impl ObjectFormatter {
+    /// Unless `is_raw`, what misleads a terminal is escaped; the JSON stays equal.
+    pub(super) fn new(is_raw: bool) -> Self {
+        Self { is_raw, object: String::new() }
+    }
+}
+
+impl Formatter for ObjectFormatter {
+    fn event(&mut self, event: &CheckedEvent<'_>, _: &mut Vec<u8>) {
+        let Some(object) = event.single_object() else { return };
+        self.object = if self.is_raw { object } else { escaped_json(&object) };
+        self.object.push('\n');
+    }
+
+    fn finish(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
+        if summary.outcome == Outcome::Succeeded {
+            out.extend_from_slice(self.object.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Tool calls that are written when they end, with what their start said.
+
+use std::collections::BTreeMap;
+
+use ndjson_check_core::{ActionKind, EventCall, escape::clipped};
+
+use super::clock::ClockTime;
+use crate::limits::KEPT_ARGUMENTS_BYTES_MAX;
+
+/// What is kept of the detail of an open call, in bytes, for its completion.
+const DETAIL_BYTES_MAX: usize = 1_024;
+
+/// The calls that are open, by their number. Of the arguments a limited size is kept.
+#[derive(Debug, Default)]
+pub(super) struct OpenCalls {
+    open: BTreeMap<u64, KeptCall>,
+    argument_bytes: usize,
+}
+
+/// What is known of a call.
+#[derive(Debug, Default)]
+pub(super) struct KeptCall {
+    pub(super) number: u64,
+    pub(super) id: String,
+    pub(super) tool: Option<String>,
+    pub(super) kind: Option<&'static str>,
+    pub(super) detail: Option<String>,
+    /// As JSON; none if they are unknown, or too many were kept.
+    pub(super) arguments: Option<String>,
+    pub(super) start: ClockTime,
+}
+
+impl OpenCalls {
+    /// The call starts, or its start comes again.
+    pub(super) fn start(&mut self, call: &EventCall<'_>, now: ClockTime) {
+        let arguments = call.arguments.as_ref().map(ToString::to_string);
+        let room = KEPT_ARGUMENTS_BYTES_MAX - self.argument_bytes;
+        let arguments = arguments.filter(|arguments| arguments.len() <= room);
+        let open = self.open.entry(call.number).or_insert_with(|| KeptCall {
+            number: call.number,
+            id: call.id.to_string(),
+            start: now,
+            ..KeptCall::default()
+        });
+        if arguments.is_some() {
+            self.argument_bytes -= open.arguments.as_ref().map_or(0, String::len);
+            open.arguments = arguments;
+            self.argument_bytes += open.arguments.as_ref().map_or(0, String::len);
+        }
+        open.learn(call);
+    }
+
+    /// The call ends, or will not end any more. If its start has the same time, it started as long
+    /// ago as the agent says.
+    pub(super) fn end(
+        &mut self,
+        call: &EventCall<'_>,
+        now: ClockTime,
+        duration_ms: Option<u64>,
+    ) -> KeptCall {
+        let mut ended = self.open.remove(&call.number).unwrap_or_default();
+        self.argument_bytes -= ended.arguments.as_ref().map_or(0, String::len);
+        ended.learn(call);
+        if let Some(duration_ms) = duration_ms.filter(|_| ended.start.is_same_time(now)) {
+            ended.start = now.before(duration_ms);
+        }
+        ended
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+}
+
+impl KeptCall {
+    fn learn(&mut self, call: &EventCall<'_>) {
+        let detail = |text: &str| clipped(text, DETAIL_BYTES_MAX).into_owned();
+        self.tool = call.tool.as_deref().map(str::to_owned).or(self.tool.take());
+        self.kind = call.kind.map(ActionKind::name).or(self.kind);
+        self.detail = call.detail.as_deref().map(detail).or(self.detail.take());
+    }
+
+    /// The tool's name, for formats that require one.
+    pub(super) fn tool_name(&self) -> &str {
+        self.tool.as_deref().unwrap_or(UNKNOWN_TOOL)
+    }
+}
+
+/// The name of a tool that no event names.
+pub(super) const UNKNOWN_TOOL: &str = "unknown";

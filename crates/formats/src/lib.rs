@@ -1,0 +1,13 @@
+//! Reports and conversions of the streams that `ndjson-check-core` reads. All of them are observers
+//! on its public interface.
+
+pub mod baseline;
+pub mod compare;
+mod convert;
+mod digits;
+mod fingerprint;
+mod limits;
+pub mod report;
+
+pub use convert::{Conversion, To};
+pub use report::{Human, Json, SCHEMA as REPORT_SCHEMA, Totals};

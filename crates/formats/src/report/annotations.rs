@@ -1,0 +1,169 @@
+//! Annotations of a GitHub workflow: commands that the runner finds in the log.
+//!
+//! The runner shows ten of each level for a step; the tenth here says how many more there are. They
+//! come at the end, when that is known.
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use ndjson_check_core::{
+    Diagnostic, Error, Observer, Outcome, Severity, StreamStart, StreamSummary, Verdict,
+    escape::{clipped, visible},
+};
+
+use super::{FileOf, Report, Sink, Totals, summary_text};
+
+/// Annotations of one level in the log of a GitHub workflow, without the one that counts the
+/// others. The runner shows ten for a step.
+const ANNOTATIONS_MAX: usize = 9;
+
+/// Longest message of an annotation, in bytes. The runner cuts it at 4,096 characters.
+const ANNOTATION_BYTES_MAX: usize = 4_000;
+
+/// Longest part of the reason for which a run failed, in an annotation, in bytes.
+const ANNOTATION_REASON_BYTES_MAX: usize = 1_000;
+
+/// Writes the annotations.
+pub struct Annotations<W> {
+    file_of: FileOf,
+    /// The stream, and its file.
+    stream: String,
+    file: Option<String>,
+    /// Diagnostics of the stream: errors, warnings.
+    seen: (u64, u64),
+    errors: LevelCommands,
+    warnings: LevelCommands,
+    sink: Sink<W>,
+}
+
+/// The annotations of one level.
+struct LevelCommands {
+    command: &'static str,
+    shown: Vec<String>,
+    omitted: u64,
+}
+
+impl<W: Write> Annotations<W> {
+    /// Writes commands to the log of a workflow.
+    pub fn new(writer: W, file_of: FileOf) -> Self {
+        let level = |command| LevelCommands { command, shown: Vec::new(), omitted: 0 };
+        Self {
+            file_of,
+            stream: String::new(),
+            file: None,
+            seen: (0, 0),
+            errors: level("error"),
+            warnings: level("warning"),
+            sink: Sink::new(writer),
+        }
+    }
+
+    /// The properties of an annotation for this place, and the text before its message: what is no
+    /// file in the repository cannot be a property.
+    fn place(&self, line: Option<u64>) -> (String, String) {
+        match (&self.file, line) {
+            (Some(file), Some(line)) => {
+                (format!("file={},line={line},", property(file)), String::new())
+            }
+            (Some(file), None) => (format!("file={},", property(file)), String::new()),
+            (None, Some(line)) => (String::new(), format!("{}:{line}: ", self.stream)),
+            (None, None) => (String::new(), format!("{}: ", self.stream)),
+        }
+    }
+}
+
+impl LevelCommands {
+    fn add(&mut self, (properties, place): (String, String), title: &str, message: &str) {
+        if self.shown.len() == ANNOTATIONS_MAX {
+            self.omitted += 1;
+            return;
+        }
+        let (title, message) = (property(title), data(&format!("{place}{message}")));
+        self.shown.push(format!("::{} {properties}title={title}::{message}\n", self.command));
+    }
+
+    fn text(&self) -> String {
+        let mut text = self.shown.concat();
+        if self.omitted > 0 {
+            let (command, omitted) = (self.command, self.omitted);
+            let _ = writeln!(text, "::{command} title=ndjson-check::and {omitted} more");
+        }
+        text
+    }
+}
+
+impl<W: Write> Report<W> for Annotations<W> {
+    fn error(&mut self, message: &str) {
+        self.errors.add(<_>::default(), "ndjson-check", message);
+    }
+
+    fn end(&mut self, _: &Totals, _: u8) {
+        let text = self.errors.text() + &self.warnings.text();
+        self.sink.write(&text);
+    }
+
+    fn sink(&self) -> &Sink<W> {
+        &self.sink
+    }
+
+    fn into_sink(self: Box<Self>) -> Sink<W> {
+        self.sink
+    }
+}
+
+impl<W: Write> Observer for Annotations<W> {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        self.stream = visible(start.name()).into_owned();
+        self.file = (self.file_of)(start.name());
+        self.seen = (0, 0);
+        Ok(())
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        let place = self.place(diagnostic.line);
+        let note = diagnostic.note.as_ref().map(|note| format!(" ({note})"));
+        let message = format!("{}{}", diagnostic.message, note.unwrap_or_default());
+        let (level, seen) = match diagnostic.severity {
+            Severity::Error => (&mut self.errors, &mut self.seen.0),
+            Severity::Warning => (&mut self.warnings, &mut self.seen.1),
+        };
+        *seen += 1;
+        level.add(place, diagnostic.rule.name(), &message);
+    }
+
+    fn summary(&mut self, summary: &StreamSummary) {
+        // Those of a rule that has too many are counted, and not observed.
+        self.errors.omitted += summary.errors.saturating_sub(self.seen.0);
+        self.warnings.omitted += summary.warnings.saturating_sub(self.seen.1);
+        let what = match summary.outcome {
+            Outcome::Succeeded => return,
+            Outcome::Failed => "the run failed",
+            Outcome::Truncated => "the run was cut short",
+            Outcome::TimedOut => "the run timed out",
+            _ => "the run did not succeed",
+        };
+        let reasons: Vec<String> = summary_text::reasons(summary)
+            .iter()
+            .map(|reason| clipped(&visible(reason), ANNOTATION_REASON_BYTES_MAX).into_owned())
+            .collect();
+        // Otherwise the findings say why the step fails.
+        if summary.verdict == Verdict::Conforming || !reasons.is_empty() {
+            let colon = if reasons.is_empty() { "" } else { ": " };
+            let message = format!("{what}{colon}{}", reasons.join("; "));
+            self.errors.add(self.place(None), &summary_text::outcome(summary), &message);
+        }
+    }
+}
+
+/// A message as the runner reads it. Nothing in it ends its line, or is a command of the older form
+/// that begins anywhere in a line.
+fn data(text: &str) -> String {
+    let text = visible(text);
+    let text = clipped(&text, ANNOTATION_BYTES_MAX);
+    text.replace('%', "%25").replace("##", "\\u0023\\u0023")
+}
+
+/// The value of a property, which ends at a comma or a colon.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

@@ -1,0 +1,105 @@
+//! Writes a baseline of what is found.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::num::NonZeroU64;
+
+use ndjson_check_core::{
+    Diagnostic, Error, Note, Observer, Rule, StreamStart, StreamSummary, escape::escaped_json,
+};
+
+use super::{NameOf, Report, Sink, Totals};
+use crate::baseline::{KnownFinding, NOT_SHOWN, VERSION};
+use crate::fingerprint::fingerprint;
+
+/// Writes a baseline.
+pub struct BaselineWriter<W> {
+    name_of: NameOf,
+    /// The open stream, and its findings by their fingerprint.
+    stream: String,
+    found: BTreeMap<String, KnownFinding>,
+    /// The findings of the streams that were checked.
+    findings: BTreeMap<String, Vec<KnownFinding>>,
+    sink: Sink<W>,
+}
+
+impl<W: Write> BaselineWriter<W> {
+    /// Names the streams in the baseline by `name_of`.
+    pub fn new(writer: W, name_of: NameOf) -> Self {
+        let sink = Sink::new(writer);
+        let (found, findings) = (BTreeMap::new(), BTreeMap::new());
+        Self { name_of, stream: String::new(), found, findings, sink }
+    }
+
+    fn add(&mut self, rule: Rule, message: &str, count: u64) {
+        let fingerprint = fingerprint(&self.stream, rule, message);
+        let Some(count) = NonZeroU64::new(count) else { return };
+        if let Some(known) = self.found.get_mut(&fingerprint) {
+            known.count = known.count.saturating_add(count.get());
+            return;
+        }
+        let known = KnownFinding {
+            path: self.stream.clone(),
+            rule: rule.name().to_owned(),
+            message: message.to_owned(),
+            fingerprint: fingerprint.clone(),
+            count,
+        };
+        self.found.insert(fingerprint, known);
+    }
+}
+
+impl<W: Write> Report<W> for BaselineWriter<W> {
+    fn end(&mut self, totals: &Totals, _: u8) {
+        if totals.not_checked > 0 || totals.streams == 0 {
+            // The old file is better than half of a new one.
+            self.sink.failure = Some(io::Error::other("an input could not be checked"));
+            return;
+        }
+        let findings = std::mem::take(&mut self.findings);
+        let mut findings: Vec<KnownFinding> = findings.into_values().flatten().collect();
+        findings.sort();
+        let lines = findings.iter().map(|finding| {
+            // Cannot fail: it has nothing but strings and a number.
+            let line = serde_json::to_string(finding).unwrap_or_default();
+            format!("\n    {}", escaped_json(&line))
+        });
+        let lines: Vec<String> = lines.collect();
+        let end = if lines.is_empty() { "" } else { "\n  " };
+        let text = format!(
+            "{{\n  \"version\": {VERSION},\n  \"findings\": [{}{end}]\n}}\n",
+            lines.join(",")
+        );
+        self.sink.write(&text);
+    }
+
+    fn sink(&self) -> &Sink<W> {
+        &self.sink
+    }
+
+    fn into_sink(self: Box<Self>) -> Sink<W> {
+        self.sink
+    }
+}
+
+impl<W: Write> Observer for BaselineWriter<W> {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        self.stream = (self.name_of)(start.name());
+        self.found.clear();
+        Ok(())
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        self.add(diagnostic.rule, &diagnostic.message, 1);
+    }
+
+    fn summary(&mut self, summary: &StreamSummary) {
+        for note in &summary.notes {
+            if let Note::DiagnosticsOmitted { rule, count } = note {
+                self.add(*rule, NOT_SHOWN, *count);
+            }
+        }
+        let found = std::mem::take(&mut self.found).into_values().collect();
+        self.findings.insert(self.stream.clone(), found);
+    }
+}

@@ -1,0 +1,182 @@
+//! The HTML report: a page for each stream, and an index of several.
+//!
+//! A page is one file that needs nothing else. It is written when its stream is complete; until
+//! then a [`Recorder`] keeps what it will show, in bounded memory.
+
+mod arguments;
+mod blocks;
+mod clock;
+mod entries;
+mod excerpt;
+mod index;
+mod legend;
+mod page;
+mod policy;
+mod recorder;
+mod recording;
+mod stats;
+mod timeline;
+mod transcript;
+mod words;
+
+use std::io::{self, Write};
+
+use ndjson_check_core::{CheckedEvent, Diagnostic, Error, Observer, StreamStart, StreamSummary};
+
+use self::index::Index;
+use self::page::page;
+use self::recorder::Recorder;
+use self::recording::Recording;
+use super::{Report, Sink, Totals};
+use crate::limits::PAGES_MAX;
+
+/// The pages of several streams: a folder next to the index.
+pub struct PageFolder {
+    /// Links from the index to the folder, and back.
+    pub folder: String,
+    /// The name of the index.
+    pub index: String,
+    /// Writes a page, by the name of its file.
+    pub write: WritePage,
+}
+
+type WritePage = Box<dyn FnMut(&str, &str) -> io::Result<()>>;
+
+/// Writes the HTML report. Of one stream it is its page; of several it is the index, and their
+/// pages are in a folder.
+pub struct Html<W> {
+    pages: PageFolder,
+    index: Index,
+    /// The open stream, and its name.
+    recorder: Option<(Recorder, String)>,
+    /// The first stream, while it is the only one.
+    first: Option<Box<Recording>>,
+    /// Pages of streams that need a look, and of others.
+    written: [usize; 2],
+    sink: Sink<W>,
+}
+
+impl<W: Write> Html<W> {
+    /// Writes to `writer`; the pages of several streams to `pages`.
+    pub fn new(writer: W, pages: PageFolder) -> Self {
+        Self {
+            pages,
+            index: Index::default(),
+            recorder: None,
+            first: None,
+            written: [0; 2],
+            sink: Sink::new(writer),
+        }
+    }
+
+    /// Writes the page of one of several streams.
+    fn write(&mut self, recording: &Recording) {
+        let is_good = index::is_good(&recording.summary);
+        if self.written[usize::from(is_good)] == PAGES_MAX {
+            self.index.omit(&recording.summary);
+            return;
+        }
+        self.written[usize::from(is_good)] += 1;
+        let file = file_name(self.written.iter().sum(), &recording.summary.name);
+        let text = page(recording, Some(&self.pages.index));
+        if self.sink.failure.is_none() {
+            self.sink.failure = (self.pages.write)(&file, &text).err();
+        }
+        self.index.add(&recording.summary, &format!("{}/{file}", self.pages.folder));
+    }
+
+    fn write_first(&mut self) {
+        if let Some(first) = self.first.take() {
+            self.write(&first);
+        }
+    }
+}
+
+impl<W: Write> Report<W> for Html<W> {
+    fn error(&mut self, message: &str) {
+        self.write_first();
+        let stream = self.recorder.take().map(|(_, name)| name);
+        self.index.error(stream.as_deref(), message);
+    }
+
+    fn end(&mut self, totals: &Totals, _: u8) {
+        let text = match self.first.take() {
+            Some(only) => page(&only, None),
+            None => self.index.page(totals),
+        };
+        self.sink.write(&text);
+    }
+
+    fn shows_events(&self) -> bool {
+        true
+    }
+
+    fn shows_stats(&self) -> bool {
+        true
+    }
+
+    fn sink(&self) -> &Sink<W> {
+        &self.sink
+    }
+
+    fn into_sink(self: Box<Self>) -> Sink<W> {
+        self.sink
+    }
+}
+
+impl<W: Write> Observer for Html<W> {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        self.write_first();
+        self.recorder = Some((Recorder::new(), start.name().to_owned()));
+        Ok(())
+    }
+
+    fn event(&mut self, event: &CheckedEvent<'_>) {
+        if let Some((recorder, _)) = &mut self.recorder {
+            recorder.event(event);
+        }
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        if let Some((recorder, _)) = &mut self.recorder {
+            recorder.diagnostic(diagnostic);
+        }
+    }
+
+    fn summary(&mut self, summary: &StreamSummary) {
+        let Some((recorder, _)) = self.recorder.take() else { return };
+        let recording = recorder.finish(summary);
+        if self.index.is_empty() {
+            self.first = Some(Box::new(recording));
+        } else {
+            self.write(&recording);
+        }
+    }
+}
+
+/// The name of the file of a page: its number, and the plain letters in the name of its stream.
+fn file_name(number: usize, stream: &str) -> String {
+    let file = stream.rsplit(['/', '\\']).next().unwrap_or_default();
+    let mut words = String::new();
+    for character in file.chars().take(60) {
+        if character.is_ascii_alphanumeric() {
+            words.push(character.to_ascii_lowercase());
+        } else if !words.is_empty() && !words.ends_with('-') {
+            words.push('-');
+        }
+    }
+    format!("{number:04}-{}", words.trim_end_matches('-')).trim_end_matches('-').to_owned()
+        + ".html"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_plain() {
+        assert_eq!(file_name(1, "a/b/Plain run.ndjson#2"), "0001-plain-run-ndjson-2.html");
+        assert_eq!(file_name(12, "\u{202e}../"), "0012.html");
+        assert!(file_name(1, &"a".repeat(5_000)).len() < 80);
+    }
+}

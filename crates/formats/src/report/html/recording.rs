@@ -1,0 +1,188 @@
+//! What a page shows of a stream, in bounded memory.
+
+use ndjson_check_core::{CallOutcome, Diagnostic, NoticeKind, StreamSummary};
+
+use super::blocks::Blocks;
+use super::clock::{Clock, Moment};
+use super::entries::PageEntries;
+use super::excerpt::Excerpt;
+
+/// The markup of one entry of a transcript, in bytes.
+const PAGE_ENTRY_BYTES: usize = 700;
+
+/// A stream as its page shows it.
+#[derive(Debug)]
+pub(super) struct Recording {
+    pub(super) summary: StreamSummary,
+    pub(super) clock: Clock,
+    pub(super) entries: PageEntries,
+    /// In the order of their lines; those of the stream as a whole at the end.
+    pub(super) findings: Vec<PageFinding>,
+    /// None if there are too many calls to be shown one by one.
+    pub(super) bars: Option<Vec<Bar>>,
+    pub(super) calls: Blocks,
+    /// Calls that failed, were refused or never completed.
+    pub(super) bad_calls: Blocks,
+    pub(super) texts: Blocks,
+    pub(super) thoughts: Blocks,
+    pub(super) ends: Vec<Moment>,
+    /// The text of the answer, if it is not the last text.
+    pub(super) answer: Option<Excerpt>,
+}
+
+/// Where an open call is kept.
+#[derive(Debug)]
+pub(super) struct RecordedCall {
+    pub(super) number: u64,
+    pub(super) start: Moment,
+    pub(super) entry: u64,
+}
+
+/// A text that grows: its entry, and when it began and grew.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OpenBlock {
+    pub(super) entry: u64,
+    pub(super) start: Moment,
+    pub(super) end: Moment,
+}
+
+impl Recording {
+    /// Takes outcomes from the summary: another event than the completion may say that a call was
+    /// refused.
+    pub(super) fn take_refusals(&mut self) {
+        let rows = std::mem::take(&mut self.summary.tool_calls);
+        let row = |number: u64| {
+            rows.binary_search_by_key(&number, |row| row.number).ok().map(|place| &rows[place])
+        };
+        for call in self.entries.calls_mut() {
+            if let Some(row) = row(call.number).filter(|row| row.id == call.id) {
+                call.outcome = row.outcome.filter(|_| call.outcome.is_some());
+            }
+        }
+        for bar in self.bars.iter_mut().flatten() {
+            let outcome = row(bar.number).and_then(|row| row.outcome);
+            bar.outcome = outcome.filter(|_| bar.outcome.is_some()).or(bar.outcome);
+        }
+    }
+}
+
+/// One entry of the transcript.
+#[derive(Debug)]
+pub(super) struct PageEntry {
+    pub(super) at: Moment,
+    pub(super) kind: EntryKind,
+}
+
+#[derive(Debug)]
+pub(super) enum EntryKind {
+    Text(PageText),
+    /// Reasoning.
+    Thought(PageText),
+    /// An event that a reader wants to see: its kind, and what it says.
+    Notice(NoticeKind, Excerpt),
+    Call(Box<PageCall>),
+    /// A turn begins, by its number.
+    Turn(u64),
+    /// Nothing came for so many milliseconds, while no call was open.
+    Silence(f64),
+    /// The event that ends the run, by its tag.
+    End(String),
+}
+
+#[derive(Debug)]
+pub(super) struct PageText {
+    pub(super) text: Excerpt,
+    /// Whether the agent gave it up.
+    pub(super) is_abandoned: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct PageCall {
+    /// Its number among the calls of the stream, from 1.
+    pub(super) number: u64,
+    pub(super) id: String,
+    pub(super) tool: String,
+    pub(super) detail: String,
+    /// The names of its arguments, and their values.
+    pub(super) arguments: Vec<(String, Excerpt)>,
+    pub(super) result: Option<Excerpt>,
+    pub(super) has_start: bool,
+    pub(super) end: Option<Moment>,
+    /// How long it took, if the stream shows that.
+    pub(super) took_ms: Option<f64>,
+    /// How it ended; none while it is open.
+    pub(super) outcome: Option<CallOutcome>,
+}
+
+/// A finding, and the last event before it was found.
+#[derive(Debug)]
+pub(super) struct PageFinding {
+    pub(super) diagnostic: Diagnostic,
+    pub(super) at: Moment,
+}
+
+/// A call in the timeline.
+#[derive(Debug)]
+pub(super) struct Bar {
+    pub(super) number: u64,
+    pub(super) entry: u64,
+    pub(super) tool: String,
+    pub(super) detail: String,
+    pub(super) start: Moment,
+    pub(super) end: Moment,
+    /// How long it took, if the stream shows that.
+    pub(super) took_ms: Option<f64>,
+    pub(super) outcome: Option<CallOutcome>,
+}
+
+impl PageCall {
+    /// A call of which this is the first event.
+    pub(super) fn new(number: u64, id: &str) -> Self {
+        Self {
+            number,
+            id: id.to_owned(),
+            tool: String::new(),
+            detail: String::new(),
+            arguments: Vec::new(),
+            result: None,
+            has_start: true,
+            end: None,
+            took_ms: None,
+            outcome: None,
+        }
+    }
+}
+
+impl Bar {
+    pub(super) fn new(number: u64, entry: u64, start: Moment) -> Self {
+        let (tool, detail, took_ms) = (String::new(), String::new(), None);
+        Self { number, entry, tool, detail, start, end: start, took_ms, outcome: None }
+    }
+}
+
+impl PageEntry {
+    /// Whether it is a text of nothing but white space.
+    pub(super) fn is_blank(&self) -> bool {
+        match &self.kind {
+            EntryKind::Text(text) | EntryKind::Thought(text) => text.text.is_blank(),
+            _ => false,
+        }
+    }
+
+    /// What it takes in a page at most, in bytes.
+    pub(super) fn cost(&self) -> usize {
+        let text = match &self.kind {
+            EntryKind::Text(text) | EntryKind::Thought(text) => text.text.cost(),
+            EntryKind::Notice(_, text) => text.cost(),
+            EntryKind::Call(call) => {
+                let names = call.tool.len() * 2 + call.detail.len();
+                let values = call.arguments.iter().map(|(name, value)| name.len() + value.cost());
+                let result = call.result.as_ref().map_or(0, Excerpt::cost);
+                6 * names + values.sum::<usize>() + result
+            }
+            EntryKind::End(tag) => 6 * tag.len(),
+            EntryKind::Turn(_) | EntryKind::Silence(_) => 0,
+        };
+        text + PAGE_ENTRY_BYTES
+    }
+}

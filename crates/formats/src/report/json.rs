@@ -1,0 +1,215 @@
+//! The json report: NDJSON, one object on each line.
+//!
+//! Its format is described by `report.schema.json` (`ndjson-check schema report`); an incompatible
+//! change is a new version. A diagnostic is written when it is found, a stream at its end, and the
+//! summary is the last line: a report without it is truncated.
+
+use std::io::{self, Write};
+
+use ndjson_check_core::{
+    Diagnostic, Error, Observer, StreamStart, StreamSummary, escape::escaped_json,
+};
+use serde::Serialize;
+
+use super::Report;
+use super::stats::StatsTotals;
+use super::{Sink, Totals};
+
+/// The JSON Schema of the report.
+pub const SCHEMA: &str = include_str!("../report.schema.json");
+
+/// The version of the report's format.
+pub(super) const REPORT_VERSION: u8 = 1;
+
+/// Writes the json report.
+pub struct Json<W> {
+    path: String,
+    stats: Option<StatsTotals>,
+    sink: Sink<W>,
+}
+
+impl<W: Write> Json<W> {
+    /// Writes to this writer.
+    pub fn new(writer: W) -> Self {
+        Self { path: String::new(), stats: None, sink: Sink::new(writer) }
+    }
+
+    /// Writes the last line: the sum of all streams, and the exit code of the program.
+    pub fn totals(&mut self, totals: &Totals, exit_code: u8) {
+        let stats = self.stats.take();
+        self.line(&SummaryLine {
+            r#type: "summary",
+            report_version: REPORT_VERSION,
+            tool_version: env!("CARGO_PKG_VERSION"),
+            totals,
+            stats: stats.as_ref(),
+            exit_code,
+        });
+    }
+
+    /// The figures of streams whose lines are written already.
+    pub(super) fn with_stats(self, stats: Option<StatsTotals>) -> Self {
+        Self { stats, ..self }
+    }
+
+    /// The first failure to write.
+    pub fn failure(&self) -> Option<&io::Error> {
+        self.sink.failure.as_ref()
+    }
+
+    /// The writer.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write.
+    pub fn finish(self) -> io::Result<W> {
+        self.sink.finish()
+    }
+
+    fn line(&mut self, object: &impl Serialize) {
+        // Cannot fail: the objects have nothing but strings, numbers and each other.
+        let mut line = escaped_json(&serde_json::to_string(object).unwrap_or_default());
+        line.push('\n');
+        self.sink.write(&line);
+    }
+}
+
+impl<W: Write> Report<W> for Json<W> {
+    fn end(&mut self, totals: &Totals, exit_code: u8) {
+        self.totals(totals, exit_code);
+    }
+
+    fn shows_exit_code(&self) -> bool {
+        true
+    }
+
+    fn sink(&self) -> &Sink<W> {
+        &self.sink
+    }
+
+    fn into_sink(self: Box<Self>) -> Sink<W> {
+        self.sink
+    }
+}
+
+impl<W: Write> Observer for Json<W> {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        start.name().clone_into(&mut self.path);
+        Ok(())
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        let path = std::mem::take(&mut self.path);
+        self.line(&DiagnosticLine {
+            r#type: "diagnostic",
+            report_version: REPORT_VERSION,
+            path: &path,
+            diagnostic,
+        });
+        self.path = path;
+    }
+
+    fn summary(&mut self, summary: &StreamSummary) {
+        if summary.stats.is_some() {
+            self.stats.get_or_insert_default().add(&summary.into());
+        }
+        self.line(&StreamLine::from(summary));
+    }
+
+    fn flush(&mut self) {
+        self.sink.flush();
+    }
+}
+
+/// The comparison of two streams, as one line. The lists say what only the first stream has, with
+/// `removed`, and what only the second one has.
+pub(crate) fn diff_line(
+    streams: (&StreamSummary, &StreamSummary),
+    differs: bool,
+    is_clipped: bool,
+    lists: [&[ChangedItem]; 3],
+) -> String {
+    let [calls, text, unknown] = lists;
+    let line = DiffLine {
+        r#type: "diff",
+        report_version: REPORT_VERSION,
+        tool_version: env!("CARGO_PKG_VERSION"),
+        differs,
+        is_clipped,
+        calls,
+        text,
+        unknown,
+        a: StreamLine::from(streams.0),
+        b: StreamLine::from(streams.1),
+    };
+    escaped_json(&serde_json::to_string(&line).unwrap_or_default()) + "\n"
+}
+
+/// One item of a list that only one of two streams has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct ChangedItem {
+    pub change: Change,
+    pub item: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Change {
+    Removed,
+    Added,
+}
+
+impl<'a> From<&'a StreamSummary> for StreamLine<'a> {
+    fn from(summary: &'a StreamSummary) -> Self {
+        Self {
+            r#type: "stream",
+            report_version: REPORT_VERSION,
+            tool_version: env!("CARGO_PKG_VERSION"),
+            summary,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct DiagnosticLine<'a> {
+    r#type: &'a str,
+    report_version: u8,
+    path: &'a str,
+    #[serde(flatten)]
+    diagnostic: &'a Diagnostic,
+}
+
+#[derive(Serialize)]
+struct StreamLine<'a> {
+    r#type: &'a str,
+    report_version: u8,
+    tool_version: &'a str,
+    #[serde(flatten)]
+    summary: &'a StreamSummary,
+}
+
+#[derive(Serialize)]
+struct DiffLine<'a> {
+    r#type: &'a str,
+    report_version: u8,
+    tool_version: &'a str,
+    differs: bool,
+    is_clipped: bool,
+    calls: &'a [ChangedItem],
+    text: &'a [ChangedItem],
+    unknown: &'a [ChangedItem],
+    a: StreamLine<'a>,
+    b: StreamLine<'a>,
+}
+
+#[derive(Serialize)]
+struct SummaryLine<'a> {
+    r#type: &'a str,
+    report_version: u8,
+    tool_version: &'a str,
+    #[serde(flatten)]
+    totals: &'a Totals,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stats: Option<&'a StatsTotals>,
+    exit_code: u8,
+}

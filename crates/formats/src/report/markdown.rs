@@ -1,0 +1,317 @@
+//! The Markdown report: a comment on a pull request, or the summary of a job.
+//!
+//! Text from a stream is in code spans only. There it is no markup, no mention and no link.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write;
+
+use ndjson_check_core::{
+    CallOutcome, CallRow, Diagnostic, Error, Note, Observer, Outcome, Severity, StreamStart,
+    StreamSummary, Verdict, counted,
+    escape::{clipped, visible},
+};
+
+use super::bounded::worst;
+use super::markdown_sections::{Sections, ShortStream, StreamClass};
+use super::stats::StatsTotals;
+use super::worst::{SeverityCounts, WorstItems};
+use super::{Report, Sink, Totals, markdown_stats, page_url, summary_text};
+use crate::limits::MARKDOWN_BYTES_MAX;
+
+/// Diagnostics of one stream, tools of one stream, and errors in a Markdown report.
+const MARKDOWN_ROWS_MAX: usize = 20;
+
+/// Longest list of a Markdown report, in bytes.
+const MARKDOWN_LIST_BYTES_MAX: usize = 8_000;
+
+/// Longest name of a tool in a Markdown report, in bytes.
+const MARKDOWN_NAME_BYTES_MAX: usize = 60;
+
+/// Longest text of a stream in one place of a Markdown report, in bytes.
+const MARKDOWN_TEXT_BYTES_MAX: usize = 500;
+
+/// The first line of a comment, by which a script finds it again.
+const MARKER: &str = "<!-- ndjson-check -->\n";
+
+/// Rules that the line of a stream names.
+const LINE_RULES_MAX: usize = 3;
+
+/// Writes the Markdown report.
+pub struct Markdown<W> {
+    marker: &'static str,
+    /// The diagnostics of the open stream.
+    rows: WorstRows,
+    /// Of the streams.
+    sections: Sections,
+    /// The verdict and outcome of the last stream.
+    last: String,
+    stats: StatsTotals,
+    errors: WorstRows,
+    error_count: u64,
+    sink: Sink<W>,
+}
+
+/// The rows of a list, as many as there is room for.
+type WorstRows = WorstItems<String>;
+
+impl<W: Write> Markdown<W> {
+    /// A comment, which begins with a marker.
+    pub fn comment(writer: W) -> Self {
+        Self { marker: MARKER, ..Self::new(writer) }
+    }
+
+    /// The summary of a job.
+    pub fn new(writer: W) -> Self {
+        Self {
+            marker: "",
+            rows: no_rows(),
+            sections: Sections::default(),
+            last: String::new(),
+            stats: StatsTotals::default(),
+            errors: no_rows(),
+            error_count: 0,
+            sink: Sink::new(writer),
+        }
+    }
+}
+
+fn no_rows() -> WorstRows {
+    WorstItems::new(MARKDOWN_LIST_BYTES_MAX)
+}
+
+fn add(rows: &mut WorstRows, severity: Severity, row: String) {
+    // So that there are not too many short ones.
+    let size = row.len().max(MARKDOWN_LIST_BYTES_MAX / MARKDOWN_ROWS_MAX);
+    rows.add(severity, size, row);
+}
+
+/// The list, if it has rows, with what is missing.
+fn list(rows: WorstRows, more: Option<String>) -> String {
+    let more = more.map(|more| format!("and {more}"));
+    let mut text = String::new();
+    for row in rows.into_items().chain(more) {
+        let _ = writeln!(text, "- {row}");
+    }
+    if text.is_empty() { text } else { text + "\n" }
+}
+
+impl<W: Write> Report<W> for Markdown<W> {
+    fn error(&mut self, message: &str) {
+        self.error_count += 1;
+        add(&mut self.errors, Severity::Error, format!("error: {}", code(message)));
+    }
+
+    fn end(&mut self, totals: &Totals, exit_code: u8) {
+        let is_single = totals.streams == 1 && totals.not_checked == 0;
+        let heading = if is_single { self.last.clone() } else { summary_text::sum(totals) };
+        let mut text = format!("{}## ndjson-check: {heading}\n\n", self.marker);
+        let errors = std::mem::replace(&mut self.errors, no_rows());
+        let more = SeverityCounts { errors: self.error_count, warnings: 0 };
+        let more = more.without(errors.counts()).more();
+        text += &list(errors, more);
+        text += &markdown_stats::of_all(&self.stats);
+        let room = (MARKDOWN_BYTES_MAX - 100).saturating_sub(text.len());
+        text += &std::mem::take(&mut self.sections).text(room);
+        let _ = writeln!(text, "Exit code {exit_code}.");
+        self.sink.write(&text);
+    }
+
+    fn shows_exit_code(&self) -> bool {
+        true
+    }
+
+    fn sink(&self) -> &Sink<W> {
+        &self.sink
+    }
+
+    fn into_sink(self: Box<Self>) -> Sink<W> {
+        self.sink
+    }
+}
+
+impl<W: Write> Observer for Markdown<W> {
+    fn begin(&mut self, _: &StreamStart<'_>) -> Result<(), Error> {
+        self.rows = no_rows();
+        Ok(())
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        let (severity, rule) = (diagnostic.severity.name(), diagnostic.rule);
+        let mut row = format!("{severity} [{rule}]({})", page_url(rule));
+        if let Some(line) = diagnostic.line {
+            let _ = write!(row, ", line {line}");
+        }
+        let _ = write!(row, ": {}", code(&diagnostic.message));
+        if let Some(note) = &diagnostic.note {
+            let _ = write!(row, " ({})", code(note));
+        }
+        add(&mut self.rows, diagnostic.severity, row);
+    }
+
+    fn summary(&mut self, summary: &StreamSummary) {
+        let (verdict, outcome) = (summary.verdict, summary_text::outcome(summary));
+        self.last = format!("{}, {outcome}", verdict.name());
+        // A cost begins with a sign that could begin a formula.
+        let numbers = unbroken(&summary_text::numbers(summary).join(", ")).replace('$', "\\$");
+        let mut section = format!("### {}\n\n", code(&summary.name));
+        let _ = writeln!(
+            section,
+            "**{}, {outcome}**: profile {}, {numbers}\n",
+            verdict.name(),
+            code(&summary.profile)
+        );
+        if let Some(error) = &summary.facts.error_text {
+            let _ = writeln!(section, "The agent: {}\n", code(error));
+        }
+        section += &notes(summary);
+        if let Some(stats) = &summary.stats {
+            section += &markdown_stats::of_stream(summary, stats);
+            self.stats.add(&summary.into());
+        } else if !summary.tool_calls.is_empty() {
+            section += &tools(&summary.tool_calls);
+            let more = summary.call_counts.total.saturating_sub(summary.tool_calls.len() as u64);
+            if more > 0 {
+                let more = counted(more, "more tool call");
+                let _ = writeln!(section, "{more} not counted here; failed ones are first.\n");
+            }
+        }
+        let rows = std::mem::replace(&mut self.rows, no_rows());
+        // Those of a rule that has too many are counted, and not observed.
+        let found = SeverityCounts::of(summary);
+        let more = found.without(rows.counts()).more();
+        let class =
+            if summary.outcome != Outcome::Succeeded || summary.verdict != Verdict::Conforming {
+                StreamClass::Bad
+            } else if found != SeverityCounts::default() {
+                StreamClass::Warned
+            } else {
+                StreamClass::Good
+            };
+        section += &list(rows, more);
+        let kind = format!("{}, {}", verdict.name(), summary.outcome.name());
+        self.sections.add(class, section, ShortStream { text: line(summary), kind });
+    }
+}
+
+/// A stream on one line, where there is no room for its section.
+fn line(summary: &StreamSummary) -> String {
+    let rules: Vec<&str> = summary.rule_counts.keys().map(|rule| rule.name()).collect();
+    let rules = rules[..LINE_RULES_MAX.min(rules.len())].join(", ");
+    let colon = if rules.is_empty() { "" } else { ": " };
+    let verdict = summary.verdict.name();
+    let outcome = summary_text::outcome(summary);
+    format!("- {}: {verdict}, {outcome}{colon}{rules}\n", code(&summary.name))
+}
+
+/// With groups of digits that stay on one line.
+fn unbroken(numbers: &str) -> String {
+    let mut text = String::with_capacity(numbers.len());
+    let mut characters = numbers.chars().peekable();
+    while let Some(character) = characters.next() {
+        let is_group = character == ' '
+            && text.ends_with(|it: char| it.is_ascii_digit())
+            && characters.peek().is_some_and(char::is_ascii_digit);
+        text.push(if is_group { '\u{a0}' } else { character });
+    }
+    text
+}
+
+/// What the human report shows of a stream besides its findings.
+fn notes(summary: &StreamSummary) -> String {
+    let mut rows = no_rows();
+    let mut count = 0;
+    let mut row = |text: String| {
+        count += 1;
+        add(&mut rows, Severity::Warning, text);
+    };
+    for line in &summary.stderr {
+        row(format!("stderr: {}", code(line)));
+    }
+    for note in &summary.notes {
+        // The list of findings says how many are missing there.
+        if !matches!(note, Note::DiagnosticsOmitted { .. }) {
+            row(format!("note: {}", code(&note.to_string())));
+        }
+    }
+    let omitted = count - rows.counts().warnings;
+    list(rows, (omitted > 0).then(|| format!("{omitted} more")))
+}
+
+/// A table of the calls of each tool, the most frequent tool first.
+fn tools(calls: &[CallRow]) -> String {
+    let mut tools: BTreeMap<&str, [u64; 4]> = BTreeMap::new();
+    for call in calls {
+        let counts = tools.entry(call.tool.as_deref().unwrap_or_default()).or_default();
+        counts[0] += 1;
+        match call.outcome {
+            Some(CallOutcome::Succeeded | CallOutcome::Unknown) => {}
+            Some(CallOutcome::Failed) => counts[1] += 1,
+            Some(CallOutcome::Rejected | CallOutcome::Denied) => counts[2] += 1,
+            None => counts[3] += 1,
+        }
+    }
+    let mut rows: Vec<_> = tools.into_iter().collect();
+    rows.sort_by_key(|(_, counts)| std::cmp::Reverse(counts[0]));
+    let omitted = rows.len().saturating_sub(MARKDOWN_ROWS_MAX);
+    let rows = worst(rows, MARKDOWN_ROWS_MAX, |(_, counts)| counts[1..] != [0; 3]);
+    let mut table = "| tool | calls | failed | refused | unfinished |\n".to_owned();
+    table += "|---|---:|---:|---:|---:|\n";
+    for (tool, [calls, failed, refused, unfinished]) in &rows {
+        let tool = clipped(tool, MARKDOWN_NAME_BYTES_MAX);
+        let tool = if tool.is_empty() { "no name".to_owned() } else { cell(&tool) };
+        let _ = writeln!(table, "| {tool} | {calls} | {failed} | {refused} | {unfinished} |");
+    }
+    if omitted > 0 {
+        let _ = writeln!(table, "| and {omitted} more | | | | |");
+    }
+    table + "\n"
+}
+
+/// A code span in a table: a bar ends a cell even there.
+pub(super) fn cell(text: &str) -> String {
+    code(text).replace('|', "\\x7c")
+}
+
+/// A code span: its fence is longer than every run of backticks in it.
+pub(super) fn code(text: &str) -> String {
+    let text = visible(text);
+    let text = clipped(&text, MARKDOWN_TEXT_BYTES_MAX);
+    let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest + 1);
+    // One space on each side is not shown.
+    let pad = if text.is_empty() || text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) {
+        " "
+    } else {
+        ""
+    };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+/// Lines of text as a block of code, which no text in them can end.
+pub(crate) fn fenced(language: &str, text: &str) -> String {
+    let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}\n{text}{fence}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_leaves_its_code_span() {
+        let cases = [
+            ("a", "`a`"),
+            ("", "`  `"),
+            ("`", "`` ` ``"),
+            (" a ", "`  a  `"),
+            ("a``b`", "``` a``b` ```"),
+            ("</details>\n@x", "`</details>\\n@x`"),
+        ];
+        for (text, span) in cases {
+            assert_eq!(code(text), span);
+        }
+        assert!(code(&"`".repeat(5_000)).len() < 3 * MARKDOWN_TEXT_BYTES_MAX);
+    }
+}

@@ -1,0 +1,155 @@
+//! Joins json reports, such as those of several machines.
+
+use std::io::{self, BufRead, Read as _, Write};
+
+use ndjson_check_core::LINE_BYTES_MAX;
+use ndjson_check_core::escape::escaped_json;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::json::REPORT_VERSION;
+use super::stats::StatsTotals;
+use super::{Json, Totals};
+
+/// The json reports of several runs of the program. It does not matter in which order they are
+/// added, nor whether some were joined before.
+#[derive(Debug, Default)]
+pub struct MergedReports {
+    streams: Vec<ReportStream>,
+    totals: Totals,
+    /// Of the streams that have figures.
+    stats: Option<StatsTotals>,
+    exit_codes: Vec<u8>,
+}
+
+/// The lines of one stream: its diagnostics, and then its result, if it has one.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ReportStream {
+    path: String,
+    lines: Vec<String>,
+}
+
+/// What is read of a line.
+#[derive(Debug, Deserialize)]
+struct ReportLine {
+    r#type: ReportLineType,
+    report_version: u8,
+    path: Option<String>,
+    stats: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ReportLineType {
+    Diagnostic,
+    Stream,
+    Summary,
+}
+
+/// What is read of the last line.
+#[derive(Debug, Deserialize)]
+struct ReportSummary {
+    #[serde(flatten)]
+    totals: Totals,
+    exit_code: u8,
+}
+
+impl MergedReports {
+    /// Adds a report.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, and in which line; the reports are then incomplete.
+    pub fn add(&mut self, mut report: impl BufRead) -> Result<(), String> {
+        let mut open: Option<ReportStream> = None;
+        let mut summary: Option<ReportSummary> = None;
+        for number in 1.. {
+            let text = read_text(&mut report).map_err(|error| format!("line {number}: {error}"))?;
+            let Some(text) = text else { break };
+            if summary.is_some() {
+                return Err(format!("line {number}: it comes after the last line of a report"));
+            }
+            let line = read_line(&text).map_err(|error| format!("line {number}: {error}"))?;
+            match (line.r#type, line.path) {
+                (ReportLineType::Summary, _) => summary = Some(read_summary(&text, number)?),
+                (_, None) => return Err(format!("line {number}: it has no path")),
+                (kind, Some(path)) => {
+                    let is_next = open.as_ref().is_some_and(|stream| stream.path != path);
+                    self.streams.extend(open.take_if(|_| is_next));
+                    if kind == ReportLineType::Stream && line.stats.is_some() {
+                        self.add_stats(&text, number)?;
+                    }
+                    let new = ReportStream { path, lines: Vec::new() };
+                    open.get_or_insert(new).lines.push(text);
+                    self.streams.extend(open.take_if(|_| kind == ReportLineType::Stream));
+                }
+            }
+        }
+        let summary = summary.ok_or("it is truncated: the last line is not a summary")?;
+        self.streams.extend(open);
+        self.totals += summary.totals;
+        self.exit_codes.push(summary.exit_code);
+        Ok(())
+    }
+
+    fn add_stats(&mut self, line: &str, number: u64) -> Result<(), String> {
+        let stream = serde_json::from_str(line)
+            .map_err(|error| format!("line {number}: {}", without_place(&error)))?;
+        self.stats.get_or_insert_default().add(&stream);
+        Ok(())
+    }
+
+    /// The exit codes of the reports.
+    pub fn exit_codes(&self) -> &[u8] {
+        &self.exit_codes
+    }
+
+    /// Writes one report: the streams by their paths, and the sum.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write.
+    pub fn write(mut self, mut writer: impl Write, exit_code: u8) -> io::Result<()> {
+        self.streams.sort();
+        for line in self.streams.iter().flat_map(|stream| &stream.lines) {
+            writeln!(writer, "{}", escaped_json(line))?;
+        }
+        let mut report = Json::new(writer).with_stats(self.stats);
+        report.totals(&self.totals, exit_code);
+        report.finish().map(drop)
+    }
+}
+
+/// The next line, without its end; none at the end of the report.
+fn read_text(report: &mut impl BufRead) -> io::Result<Option<String>> {
+    let mut text = String::new();
+    report.by_ref().take(LINE_BYTES_MAX).read_line(&mut text)?;
+    if text.len() as u64 == LINE_BYTES_MAX {
+        return Err(io::Error::other("the line is too long for a json report"));
+    }
+    let length = text.trim_end_matches(['\r', '\n']).len();
+    let is_line = !text.is_empty();
+    text.truncate(length);
+    Ok(is_line.then_some(text))
+}
+
+fn read_line(text: &str) -> Result<ReportLine, String> {
+    let line: ReportLine = serde_json::from_str(text)
+        .map_err(|error| format!("not a line of a json report: {}", without_place(&error)))?;
+    if line.report_version == REPORT_VERSION {
+        Ok(line)
+    } else {
+        let version = line.report_version;
+        Err(format!("report version {version}; this program knows version {REPORT_VERSION}"))
+    }
+}
+
+fn read_summary(text: &str, number: u64) -> Result<ReportSummary, String> {
+    serde_json::from_str(text).map_err(|error| format!("line {number}: {}", without_place(&error)))
+}
+
+/// The message without its line, which is 1 always.
+fn without_place(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    message.split(" at line ").next().unwrap_or_default().to_owned()
+}

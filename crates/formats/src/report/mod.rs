@@ -1,0 +1,215 @@
+//! Reports, to read or to parse.
+
+mod annotations;
+mod baseline_writer;
+mod bounded;
+mod drift;
+mod html;
+mod human;
+mod json;
+mod junit;
+mod markdown;
+mod markdown_sections;
+mod markdown_stats;
+mod merge;
+mod sarif;
+mod stats;
+mod stats_text;
+mod step_outputs;
+mod summary_text;
+mod unknown_text;
+mod worst;
+
+use std::ops::AddAssign;
+
+use ndjson_check_core::{Observer, Outcome, Rule, StreamSummary, Verdict};
+use serde::{Deserialize, Serialize};
+
+pub use annotations::Annotations;
+pub use baseline_writer::BaselineWriter;
+pub use drift::DriftReport;
+pub use html::{Html, PageFolder};
+pub use human::Human;
+pub(super) use json::{Change, ChangedItem, diff_line};
+pub use json::{Json, SCHEMA};
+pub use junit::Junit;
+pub use markdown::Markdown;
+pub(crate) use markdown::fenced;
+pub use merge::MergedReports;
+pub use sarif::Sarif;
+pub(super) use stats_text::{TextTable, duration};
+pub use step_outputs::StepOutputs;
+pub(super) use summary_text::{dollars, grouped, outcome};
+pub(super) use unknown_text::name as unknown_name;
+
+/// A report, whatever its format: it observes all streams, then gets their sum.
+pub trait Report<W>: Observer {
+    /// Writes what only the end shows.
+    fn end(&mut self, totals: &Totals, exit_code: u8);
+
+    /// Where it writes.
+    fn sink(&self) -> &Sink<W>;
+
+    /// The same, when the report is complete.
+    fn into_sink(self: Box<Self>) -> Sink<W>;
+
+    /// Something went wrong that is no defect of a stream; a message on one line. If a stream is
+    /// open, it could not be checked to its end.
+    fn error(&mut self, message: &str) {
+        let _ = message;
+    }
+
+    /// Whether the report shows single events.
+    fn shows_events(&self) -> bool {
+        false
+    }
+
+    /// Whether the report shows the stats of each run, also without `--stats`.
+    fn shows_stats(&self) -> bool {
+        false
+    }
+
+    /// Whether the report shows the exit code, which depends on the other outputs.
+    fn shows_exit_code(&self) -> bool {
+        false
+    }
+}
+
+/// The file of a stream as a service knows it, by its path in the repository. None if the stream is
+/// no file there.
+pub type FileOf = Box<dyn Fn(&str) -> Option<String>>;
+
+/// The name of a stream that is the same wherever the folder is, for fingerprints.
+pub type NameOf = Box<dyn Fn(&str) -> String>;
+
+/// The page of a rule in the repository.
+fn page_url(rule: Rule) -> String {
+    format!("{}/blob/HEAD/crates/core/src/rules/{rule}.md", env!("CARGO_PKG_REPOSITORY"))
+}
+
+/// The sum of several streams.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Totals {
+    /// Streams checked to their end.
+    pub streams: u64,
+    /// Streams that conform.
+    pub conforming: u64,
+    /// Streams that do not.
+    pub non_conforming: u64,
+    /// Streams whose run succeeded.
+    pub succeeded: u64,
+    /// Streams whose run failed.
+    pub failed: u64,
+    /// Streams that ended before their run did.
+    pub truncated: u64,
+    /// Streams that were abandoned because a timeout fired.
+    pub timed_out: u64,
+    /// Inputs that could not be read to their end.
+    pub not_checked: u64,
+    /// Diagnostics of severity error.
+    pub errors: u64,
+    /// Diagnostics of severity warning.
+    pub warnings: u64,
+    /// Diagnostics that a baseline accepts; they are in no other count.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub known: u64,
+    /// Entries of the baseline without a diagnostic.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stale: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl Totals {
+    /// Adds a stream.
+    pub fn add(&mut self, stream: &StreamSummary) {
+        self.streams += 1;
+        match stream.verdict {
+            Verdict::Conforming => self.conforming += 1,
+            Verdict::NonConforming => self.non_conforming += 1,
+        }
+        match stream.outcome {
+            Outcome::Succeeded => self.succeeded += 1,
+            Outcome::Truncated => self.truncated += 1,
+            Outcome::TimedOut => self.timed_out += 1,
+            _ => self.failed += 1,
+        }
+        self.errors += stream.errors;
+        self.warnings += stream.warnings;
+        self.known += stream.known;
+    }
+}
+
+impl AddAssign for Totals {
+    fn add_assign(&mut self, other: Self) {
+        let Self {
+            streams,
+            conforming,
+            non_conforming,
+            succeeded,
+            failed,
+            truncated,
+            timed_out,
+            not_checked,
+            errors,
+            warnings,
+            known,
+            stale,
+        } = other;
+        let add = |sum: &mut u64, other: u64| *sum = sum.saturating_add(other);
+        add(&mut self.streams, streams);
+        add(&mut self.conforming, conforming);
+        add(&mut self.non_conforming, non_conforming);
+        add(&mut self.succeeded, succeeded);
+        add(&mut self.failed, failed);
+        add(&mut self.truncated, truncated);
+        add(&mut self.timed_out, timed_out);
+        add(&mut self.not_checked, not_checked);
+        add(&mut self.errors, errors);
+        add(&mut self.warnings, warnings);
+        add(&mut self.known, known);
+        add(&mut self.stale, stale);
+    }
+}
+
+/// A writer that keeps its first failure, and writes nothing after it.
+pub struct Sink<W> {
+    writer: W,
+    /// The first failure.
+    pub failure: Option<std::io::Error>,
+}
+
+impl<W: std::io::Write> Sink<W> {
+    fn new(writer: W) -> Self {
+        Self { writer, failure: None }
+    }
+
+    fn write(&mut self, text: &str) {
+        if self.failure.is_none() {
+            self.failure = self.writer.write_all(text.as_bytes()).err();
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.failure.is_none() {
+            self.failure = self.writer.flush().err();
+        }
+    }
+
+    /// The writer.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write.
+    pub fn finish(mut self) -> std::io::Result<W> {
+        self.flush();
+        match self.failure {
+            Some(error) => Err(error),
+            None => Ok(self.writer),
+        }
+    }
+}

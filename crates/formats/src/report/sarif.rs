@@ -1,0 +1,229 @@
+//! The SARIF report, version 2.1.0: findings for code scanning services and editors.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write;
+
+use ndjson_check_core::{
+    Diagnostic, Error, Observer, Rule, Severity, StreamStart, StreamSummary, counted,
+    escape::{escaped_json, visible},
+};
+use serde_json::{Value, json};
+
+use super::worst::{SeverityCounts, WorstItems};
+use super::{FileOf, NameOf, Report, Sink, Totals, page_url};
+use crate::fingerprint::fingerprint;
+
+/// Results in a SARIF report: GitHub shows as many.
+const SARIF_RESULTS_MAX: usize = 5_000;
+
+/// Errors in a SARIF report that are no results.
+const SARIF_ERRORS_MAX: usize = 100;
+
+/// Writes the SARIF report.
+pub struct Sarif<W> {
+    file_of: FileOf,
+    name_of: NameOf,
+    /// The stream as messages name it, as fingerprints do, and its file as a URI.
+    stream: String,
+    name: String,
+    uri: Option<String>,
+    /// How often each fingerprint occurred in the stream.
+    occurrences: BTreeMap<String, u64>,
+    /// The rules that were raised, in the order in which they came.
+    rules: Vec<Rule>,
+    results: WorstItems<Value>,
+    /// Diagnostics of all streams, and those of the open one that were observed.
+    found: SeverityCounts,
+    seen: SeverityCounts,
+    errors: Vec<Value>,
+    omitted_errors: u64,
+    sink: Sink<W>,
+}
+
+impl<W: Write> Sarif<W> {
+    /// Names the files of streams by `file_of`, and what has no file by `name_of`.
+    pub fn new(writer: W, file_of: FileOf, name_of: NameOf) -> Self {
+        Self {
+            file_of,
+            name_of,
+            stream: String::new(),
+            name: String::new(),
+            uri: None,
+            occurrences: BTreeMap::new(),
+            rules: Vec::new(),
+            results: WorstItems::new(SARIF_RESULTS_MAX),
+            found: SeverityCounts::default(),
+            seen: SeverityCounts::default(),
+            errors: Vec::new(),
+            omitted_errors: 0,
+            sink: Sink::new(writer),
+        }
+    }
+
+    /// The place of the rule in the list of rules.
+    fn index(&mut self, rule: Rule) -> usize {
+        let known = self.rules.iter().position(|it| *it == rule);
+        known.unwrap_or_else(|| {
+            self.rules.push(rule);
+            self.rules.len() - 1
+        })
+    }
+
+    /// A line of the stream.
+    fn location(&self, line: Option<u64>) -> Value {
+        let Some(uri) = &self.uri else {
+            return json!({"logicalLocations": [{"fullyQualifiedName": self.stream}]});
+        };
+        let mut physical = json!({"artifactLocation": {"uri": uri, "uriBaseId": "%SRCROOT%"}});
+        if let Some(line) = line {
+            physical["region"] = json!({"startLine": line});
+        }
+        json!({"physicalLocation": physical})
+    }
+
+    fn result(&mut self, diagnostic: &Diagnostic) -> Value {
+        let rule = diagnostic.rule;
+        let hash = fingerprint(&self.name, rule, &diagnostic.message);
+        let occurrence = self.occurrences.entry(hash.clone()).or_default();
+        *occurrence += 1;
+        let identity = format!("{hash}:{occurrence}");
+        let note = diagnostic.note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
+        let mut result = json!({
+            "ruleId": rule.name(),
+            "ruleIndex": self.index(rule),
+            "level": diagnostic.severity.name(),
+            "message": {"text": plain(&format!("{}{note}", diagnostic.message))},
+            "locations": [self.location(diagnostic.line)],
+            "partialFingerprints": {"ndjsonCheckFinding/v1": identity},
+        });
+        if let Some(line) = diagnostic.related_line {
+            let mut related = self.location(Some(line));
+            related["message"] = json!({"text": format!("line {line}")});
+            result["relatedLocations"] = json!([related]);
+        }
+        result
+    }
+}
+
+impl<W: Write> Report<W> for Sarif<W> {
+    fn error(&mut self, message: &str) {
+        if self.errors.len() < SARIF_ERRORS_MAX {
+            self.errors.push(notification(Severity::Error, &plain(message)));
+        } else {
+            self.omitted_errors += 1;
+        }
+    }
+
+    fn end(&mut self, totals: &Totals, exit_code: u8) {
+        let mut notifications = std::mem::take(&mut self.errors);
+        if self.omitted_errors > 0 {
+            let errors = counted(self.omitted_errors, "more input");
+            let text = format!("{errors} could not be checked");
+            notifications.push(notification(Severity::Error, &text));
+        }
+        let results = std::mem::replace(&mut self.results, WorstItems::new(0));
+        if let Some(more) = self.found.without(results.counts()).more() {
+            let text = format!("{more} not in this report");
+            notifications.push(notification(Severity::Warning, &text));
+        }
+        let results: Vec<Value> = results.into_items().collect();
+        let rules: Vec<Value> = self.rules.iter().map(|rule| described(*rule)).collect();
+        let log = json!({
+            "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+            "version": "2.1.0",
+            "runs": [{
+                "tool": {"driver": {
+                    "name": "ndjson-check",
+                    "version": env!("CARGO_PKG_VERSION"),
+                    "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                    "rules": rules,
+                }},
+                "automationDetails": {"id": "ndjson-check/"},
+                "invocations": [{
+                    "executionSuccessful": totals.not_checked == 0 && totals.streams > 0,
+                    "exitCode": exit_code,
+                    "toolExecutionNotifications": notifications,
+                }],
+                "results": results,
+            }],
+        });
+        self.sink.write(&escaped_json(&log.to_string()));
+        self.sink.write("\n");
+    }
+
+    fn shows_exit_code(&self) -> bool {
+        true
+    }
+
+    fn sink(&self) -> &Sink<W> {
+        &self.sink
+    }
+
+    fn into_sink(self: Box<Self>) -> Sink<W> {
+        self.sink
+    }
+}
+
+impl<W: Write> Observer for Sarif<W> {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        self.stream = visible(start.name()).into_owned();
+        self.name = (self.name_of)(start.name());
+        self.uri = (self.file_of)(start.name()).as_deref().map(uri);
+        self.occurrences.clear();
+        self.seen = SeverityCounts::default();
+        Ok(())
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        self.seen.add(diagnostic.severity);
+        self.found.add(diagnostic.severity);
+        let result = self.result(diagnostic);
+        self.results.add(diagnostic.severity, 1, result);
+    }
+
+    fn summary(&mut self, summary: &StreamSummary) {
+        // Those of a rule that has too many are counted, and not observed.
+        let unseen = SeverityCounts::of(summary).without(self.seen);
+        self.found.errors += unseen.errors;
+        self.found.warnings += unseen.warnings;
+    }
+}
+
+fn notification(level: Severity, text: &str) -> Value {
+    json!({"level": level.name(), "message": {"text": text}})
+}
+
+/// A rule with its page.
+fn described(rule: Rule) -> Value {
+    let severity = rule.severity();
+    let level = severity.or(rule.strict_severity()).unwrap_or(Severity::Warning);
+    json!({
+        "id": rule.name(),
+        "shortDescription": {"text": rule.summary()},
+        "help": {"text": rule.page(), "markdown": rule.page()},
+        "helpUri": page_url(rule),
+        "defaultConfiguration": {"enabled": severity.is_some(), "level": level.name()},
+    })
+}
+
+/// A message without links: in plain text, too, `[text](target)` is one.
+fn plain(message: &str) -> String {
+    visible(message).replace("](", "] (")
+}
+
+/// A relative path as a URI.
+fn uri(path: &str) -> String {
+    let mut uri = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(byte.into());
+            }
+            _ => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    uri
+}

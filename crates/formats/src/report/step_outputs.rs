@@ -1,0 +1,101 @@
+//! Outputs of a GitHub workflow's step: lines `name=value` for the steps that follow.
+//!
+//! Every value is a number or a word of this program: nothing of a stream is in it.
+
+use std::io::Write;
+
+use ndjson_check_core::{Observer, Outcome, StreamSummary};
+
+use super::{Report, Sink, Totals};
+
+/// Writes the outputs.
+pub struct StepOutputs<W> {
+    cost_usd: Option<f64>,
+    tokens: Option<u64>,
+    turns: Option<u64>,
+    /// Calls that a person or a rule refused.
+    denied: u64,
+    outcome: Option<Outcome>,
+    sink: Sink<W>,
+}
+
+impl<W: Write> StepOutputs<W> {
+    /// Writes to the file for the outputs of a step.
+    pub fn new(writer: W) -> Self {
+        Self {
+            cost_usd: Some(0.0),
+            tokens: Some(0),
+            turns: Some(0),
+            denied: 0,
+            outcome: None,
+            sink: Sink::new(writer),
+        }
+    }
+}
+
+impl<W: Write> Report<W> for StepOutputs<W> {
+    fn end(&mut self, totals: &Totals, exit_code: u8) {
+        let is_whole = totals.streams > 0 && totals.not_checked == 0;
+        let verdict = match totals {
+            _ if !is_whole => "not-checked",
+            Totals { non_conforming: 1.., .. } => "non-conforming",
+            _ => "conforming",
+        };
+        // What a stream does not report is unknown, and so is its sum.
+        let sum = |sum: Option<String>| sum.filter(|_| is_whole).unwrap_or_default();
+        let outputs = [
+            ("verdict", verdict.to_owned()),
+            ("outcome", self.outcome.map_or("", Outcome::name).to_owned()),
+            ("exit-code", exit_code.to_string()),
+            ("cost-usd", sum(self.cost_usd.map(amount))),
+            ("tokens", sum(self.tokens.map(|tokens| tokens.to_string()))),
+            ("turns", sum(self.turns.map(|turns| turns.to_string()))),
+            ("denied", sum(Some(self.denied.to_string()))),
+        ];
+        let lines = outputs.map(|(name, value)| format!("{name}={value}\n"));
+        self.sink.write(&lines.concat());
+    }
+
+    fn shows_exit_code(&self) -> bool {
+        true
+    }
+
+    fn sink(&self) -> &Sink<W> {
+        &self.sink
+    }
+
+    fn into_sink(self: Box<Self>) -> Sink<W> {
+        self.sink
+    }
+}
+
+impl<W: Write> Observer for StepOutputs<W> {
+    fn summary(&mut self, summary: &StreamSummary) {
+        let (facts, usage) = (&summary.facts, &summary.facts.usage);
+        let tokens = usage.tokens_in().zip(usage.output_tokens);
+        let tokens = tokens.map(|(sent, received)| sent.saturating_add(received));
+        self.cost_usd = self.cost_usd.zip(facts.cost_usd).map(|(sum, cost)| sum + cost);
+        self.tokens = self.tokens.zip(tokens).map(|(sum, tokens)| sum.saturating_add(tokens));
+        self.turns = self.turns.zip(facts.turns).map(|(sum, turns)| sum.saturating_add(turns));
+        let calls = &summary.call_counts;
+        self.denied = self.denied.saturating_add(calls.rejected).saturating_add(calls.denied);
+        let worse = |outcome: &Outcome| badness(summary.outcome) < badness(*outcome);
+        self.outcome = self.outcome.filter(worse).or(Some(summary.outcome));
+    }
+}
+
+/// Without digits that only the sum of fractions has.
+fn amount(cost: f64) -> String {
+    format!("{cost:.6}").trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The order of the exit codes: a timeout decides before a failure.
+fn badness(outcome: Outcome) -> u8 {
+    match outcome {
+        Outcome::Succeeded => 0,
+        Outcome::Truncated => 1,
+        Outcome::Failed => 2,
+        // Also what a later version may add: it is no success.
+        _ => 3,
+    }
+}
