@@ -56,7 +56,7 @@ impl<'c> Run<'c> {
         let (profile, options) = (contract.profile(), contract.options());
         let demands = DemandCheck::new(options);
         let of_stats = options.collects_stats.then_some(WantedEvents::DETAILS);
-        let of_demands = demands.is_some().then_some(WantedEvents::PLAIN);
+        let of_demands = demands.is_some().then(|| DemandCheck::wants(options));
         let wanted = of_stats.into_iter().chain(of_demands).fold(wanted, WantedEvents::or);
         Self {
             contract,
@@ -128,7 +128,7 @@ impl<'c> Run<'c> {
             model.line((line, facts), is_in_run, updates, &self.facts, &mut events);
         }
         let exceeds_limit = self.demands.as_mut().is_some_and(|demands| {
-            demands.observe(facts, (&calls, &events), (&self.facts, self.calls.counts()))
+            demands.observe(facts, &events, (&self.facts, self.calls.counts()))
         }) && findings.is_error(Rule::LimitExceeded);
         if let Some(stats) = self.stats.as_mut().filter(|_| place.is_in_run()) {
             stats.observe(facts, &events);
@@ -153,6 +153,9 @@ impl<'c> Run<'c> {
         if let Some(model) = &mut self.model {
             model.stream_ended(&mut events);
         }
+        if let Some(demands) = &mut self.demands {
+            demands.stream_ended(&events);
+        }
         if !events.is_empty() {
             out.events(&events);
         }
@@ -171,9 +174,6 @@ impl<'c> Run<'c> {
         self.calls.new_turn();
         if let Some(stats) = &mut self.stats {
             stats.new_turn();
-        }
-        if let Some(demands) = &mut self.demands {
-            demands.new_turn();
         }
         self.actions.new_turn();
         self.text.new_turn(text);

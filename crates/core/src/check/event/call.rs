@@ -39,6 +39,12 @@ pub struct EventCall<'a> {
     /// The number of the profile's rule that says what the tool does.
     #[serde(skip)]
     pub(crate) rule: Option<usize>,
+    /// Whether this event itself has the detail, and so the whole of it.
+    #[serde(skip)]
+    pub(crate) shows_detail: bool,
+    /// Whether this event itself names the files, and so all of them.
+    #[serde(skip)]
+    pub(crate) shows_files: bool,
 }
 
 /// A tool call that has ended.
@@ -86,6 +92,8 @@ impl<'a> EventCall<'a> {
             files: Cow::Borrowed(&update.action.files),
             arguments: None,
             rule: update.action.rule,
+            shows_detail: update.action.shows_detail,
+            shows_files: update.action.shows_files,
         }
     }
 }

@@ -123,6 +123,8 @@ impl EventCall<'_> {
             files: Cow::Owned(self.files.into_owned()),
             arguments: self.arguments,
             rule: self.rule,
+            shows_detail: self.shows_detail,
+            shows_files: self.shows_files,
         }
     }
 }

@@ -80,6 +80,8 @@ impl PendingCall {
             kind: self.kind,
             files: Cow::Borrowed(&[]),
             rule: self.rule,
+            shows_detail: false,
+            shows_files: false,
             arguments: None,
         }
     }

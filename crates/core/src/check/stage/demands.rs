@@ -1,10 +1,10 @@
 //! Stage: what the user demands of the run: its limits, and what is expected of it.
 
 use super::calls::CallCounts;
-use super::expect::{Context, ExpectCheck};
+use super::expect::{Context, ExpectCheck, Expected};
 use super::limits::LimitCheck;
 use crate::check::contract::Options;
-use crate::check::{CallUpdate, Event, Limits};
+use crate::check::{Event, Limits, WantedEvents};
 use crate::facts::{Facts, RunFacts};
 use crate::rules::diagnostic::Diagnostic;
 
@@ -24,25 +24,31 @@ impl<'c> DemandCheck<'c> {
         })
     }
 
-    /// A new turn begins: calls that are open will not end any more.
-    pub(crate) fn new_turn(&mut self) {
-        self.expect.new_turn();
-    }
-
     /// Observes an event, and what the run used until now; returns whether a limit is exceeded.
     #[inline]
     pub(crate) fn observe(
         &mut self,
         facts: &Facts<'_>,
-        (calls, events): (&[CallUpdate<'_>], &[Event<'_>]),
+        events: &[Event<'_>],
         used: (&RunFacts, CallCounts),
     ) -> bool {
-        self.expect.observe(facts, calls, events);
+        self.expect.observe(events);
         // No other event changes a figure.
         if facts.rare.is_some() {
             self.limits.observe((facts.line, facts.offset), used.0, used.1);
         }
         self.limits.is_exceeded()
+    }
+
+    /// No more events will come; these close what is open.
+    pub(crate) fn stream_ended(&mut self, events: &[Event<'_>]) {
+        self.expect.observe(events);
+    }
+
+    /// The events by which the run is judged.
+    pub(crate) fn wants(options: &Options) -> WantedEvents {
+        let wants = options.expected.iter().map(Expected::wants);
+        wants.fold(WantedEvents::PLAIN, WantedEvents::or)
     }
 
     /// The end of the stream. `was_stopped` says whether a limit ended the run.

@@ -9,10 +9,11 @@ mod writes;
 
 use std::collections::{BTreeMap, VecDeque};
 
+use serde_json::Value;
+
 use crate::check::answer::Answer;
-use crate::check::{CallChange, CallUpdate, Event, Expectation};
+use crate::check::{Event, EventCall, EventKind, Expectation, SessionFacts, WantedEvents};
 use crate::error::Error;
-use crate::facts::Facts;
 use crate::limits::CALL_ROWS_MAX;
 use crate::profile::pattern::LazyRegex;
 use crate::rules::diagnostic::Diagnostic;
@@ -69,11 +70,24 @@ impl Expected {
     }
 
     /// What a half of a call answers to the question about its text, if it shows any.
-    fn judge(&self, update: &CallUpdate<'_>, directory: Option<&str>) -> Option<Truth> {
+    fn judge(
+        &self,
+        call: &EventCall<'_>,
+        arguments: Option<&Value>,
+        directory: Option<&str>,
+    ) -> Option<Truth> {
         match &self.pattern {
             Question::Answer(_) => None,
-            Question::Calls(pattern) => pattern.judge(update),
-            Question::Writes(pattern) => pattern.judge(&update.action, directory),
+            Question::Calls(pattern) => pattern.judge(call, arguments),
+            Question::Writes(pattern) => pattern.judge(call, directory),
+        }
+    }
+
+    /// The events by which it is judged.
+    pub(crate) fn wants(&self) -> WantedEvents {
+        match &self.pattern {
+            Question::Calls(pattern) if pattern.needs_arguments() => WantedEvents::VALUES,
+            _ => WantedEvents::PLAIN,
         }
     }
 }
@@ -128,58 +142,65 @@ impl<'c> ExpectCheck<'c> {
         }
     }
 
-    /// A new turn begins: calls that are open will not end any more.
-    pub(crate) fn new_turn(&mut self) {
-        for call in std::mem::take(&mut self.open).into_values() {
-            self.end(call);
-        }
-    }
-
-    /// Observes what an event adds.
+    /// Observes what happens in the run.
     #[inline]
-    pub(crate) fn observe(
-        &mut self,
-        facts: &Facts<'_>,
-        calls: &[CallUpdate<'_>],
-        events: &[Event<'_>],
-    ) {
+    pub(crate) fn observe(&mut self, events: &[Event<'_>]) {
         if self.expected.is_empty() {
             return;
         }
-        let directory = facts.rare.as_ref().and_then(|rare| rare.directory.as_deref());
-        if let Some(directory) = directory.filter(|directory| !directory.is_empty()) {
-            self.directory = Some(directory.to_owned());
-        }
-        if let Some(answer) = &mut self.answer {
-            for event in events {
+        for event in events {
+            if let Some(answer) = &mut self.answer {
                 answer.observe(&event.kind);
             }
-        }
-        for update in calls {
-            self.call(facts.line, update);
+            self.event(event);
         }
     }
 
-    fn call(&mut self, line: u64, update: &CallUpdate<'_>) {
-        if let CallChange::Corrected { outcome, .. } = update.change {
-            let mut ended = self.ended.iter_mut().rev();
-            if let Some(call) = ended.find(|call| call.number == update.number) {
-                call.outcome = Some(outcome);
+    fn event(&mut self, event: &Event<'_>) {
+        let line = event.at.line.unwrap_or_default();
+        match &event.kind {
+            EventKind::Session(session) => self.session(&session.session),
+            EventKind::SessionChanged(session) => self.session(session),
+            EventKind::CallStarted(call) | EventKind::CallUpdated(call) => {
+                let seen = self.seen(line, call, call.arguments.as_ref());
+                self.open.insert(call.number, seen);
             }
-            return;
+            EventKind::CallCompleted(completed) => {
+                let mut seen = self.seen(line, &completed.call, completed.arguments.as_ref());
+                seen.outcome = Some(completed.outcome);
+                self.end(seen);
+            }
+            EventKind::CallUnfinished(call) => {
+                if let Some(seen) = self.open.remove(&call.number) {
+                    self.end(seen);
+                }
+            }
+            EventKind::CallCorrected { call, outcome, .. } => {
+                let mut ended = self.ended.iter_mut().rev();
+                if let Some(seen) = ended.find(|seen| seen.number == call.number) {
+                    seen.outcome = Some(*outcome);
+                }
+            }
+            _ => {}
         }
-        let mut call = self.open.remove(&update.number).unwrap_or_else(|| {
+    }
+
+    fn session(&mut self, session: &SessionFacts<'_>) {
+        let directory = session.directory.as_deref().filter(|directory| !directory.is_empty());
+        if let Some(directory) = directory {
+            self.directory = Some(directory.to_owned());
+        }
+    }
+
+    /// What has been seen of a call, with what this event shows.
+    fn seen(&mut self, line: u64, call: &EventCall<'_>, arguments: Option<&Value>) -> SeenCall {
+        let mut seen = self.open.remove(&call.number).unwrap_or_else(|| {
             self.seen += 1;
-            SeenCall::new(update.number, line)
+            SeenCall::new(call.number, line)
         });
         let expected = self.expected.iter().map(|(expected, _)| *expected);
-        call.observe(update, self.directory.as_deref(), expected);
-        if let CallChange::Completed(outcome) = update.change {
-            call.outcome = Some(outcome);
-            self.end(call);
-        } else {
-            self.open.insert(update.number, call);
-        }
+        seen.observe((call, arguments), self.directory.as_deref(), expected);
+        seen
     }
 
     fn end(&mut self, call: SeenCall) {
@@ -208,7 +229,6 @@ impl<'c> ExpectCheck<'c> {
 
     /// The end of the stream, in which there were `total` calls.
     pub(crate) fn finish(&mut self, total: u64, context: Context, found: &mut Vec<Diagnostic>) {
-        self.new_turn();
         for call in std::mem::take(&mut self.ended) {
             self.count(&call);
         }

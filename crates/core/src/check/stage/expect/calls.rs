@@ -6,8 +6,7 @@ use super::compiled;
 use super::seen_call::SeenCall;
 use super::truth::{Tally, Truth};
 use super::verdict::{Answered, Context};
-use crate::check::ExpectedCalls;
-use crate::check::updates::CallUpdate;
+use crate::check::{EventCall, ExpectedCalls};
 use crate::profile::ActionKind;
 use crate::profile::pattern::LazyRegex;
 use crate::rules::escape::shown;
@@ -74,20 +73,21 @@ impl CallPattern {
     /// Whether the detail matches, if this half of a call has one and a pattern is set. It is
     /// unclear for a call that has more to search than its detail: a command with further words,
     /// or a tool that the profile does not know.
-    pub(super) fn judge(&self, update: &CallUpdate<'_>) -> Option<Truth> {
-        let action = &update.action;
-        let pattern = self.matches.as_ref().filter(|_| action.shows_detail)?;
-        if pattern.is_in(&action.detail) {
+    pub(super) fn judge(&self, call: &EventCall<'_>, arguments: Option<&Value>) -> Option<Truth> {
+        let pattern = self.matches.as_ref().filter(|_| call.shows_detail)?;
+        if pattern.is_in(call.detail.as_deref().unwrap_or_default()) {
             return Some(Truth::Yes);
         }
-        let is_unclear = match action.kind {
-            ActionKind::Command => {
-                update.arguments().is_some_and(|arguments| is_in_rest(pattern, &arguments))
-            }
-            _ if action.is_kind_known => false,
-            _ => update.arguments().is_none_or(|all| is_in_any(pattern, &all)),
+        let is_unclear = match call.kind {
+            Some(ActionKind::Command) => arguments.is_some_and(|all| is_in_rest(pattern, all)),
+            Some(_) => false,
+            None => arguments.is_none_or(|all| is_in_any(pattern, all)),
         };
         Some(if is_unclear { Truth::Unknown } else { Truth::No })
+    }
+
+    pub(super) fn needs_arguments(&self) -> bool {
+        self.matches.is_some()
     }
 
     /// Whether this call is expected; `shown` says whether its detail matches.

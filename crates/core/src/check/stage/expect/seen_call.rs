@@ -1,11 +1,10 @@
 //! A call, and what the stream shows of it.
 
-use std::sync::Arc;
-
 use super::Expected;
 use super::truth::Truth;
-use crate::check::updates::CallUpdate;
+use crate::check::EventCall;
 use crate::profile::{ActionKind, CallOutcome};
+use serde_json::Value;
 
 /// A call that is open, or has ended.
 #[derive(Debug)]
@@ -17,7 +16,7 @@ pub(super) struct SeenCall {
     pub(super) outcome: Option<CallOutcome>,
     /// None if the profile does not know it.
     kind: Option<ActionKind>,
-    tool: Arc<str>,
+    tool: Box<str>,
     /// For each expectation, the answer to its question about text: one event that shows it is
     /// enough. The text itself may be long, and is not kept.
     shown: Vec<Option<Truth>>,
@@ -25,21 +24,20 @@ pub(super) struct SeenCall {
 
 impl SeenCall {
     pub(super) fn new(number: u64, line: u64) -> Self {
-        let (outcome, kind, tool) = (None, None, Arc::default());
+        let (outcome, kind, tool) = (None, None, Box::default());
         Self { number, line, outcome, kind, tool, shown: Vec::new() }
     }
 
     /// Observes what a half of it shows, in an agent's directory.
     pub(super) fn observe<'e>(
         &mut self,
-        update: &CallUpdate<'_>,
+        (call, arguments): (&EventCall<'_>, Option<&Value>),
         directory: Option<&str>,
         expected: impl Iterator<Item = &'e Expected>,
     ) {
-        let action = &update.action;
-        self.kind = action.is_kind_known.then_some(action.kind);
-        self.tool = Arc::clone(&action.tool);
-        let shown = expected.map(|expected| expected.judge(update, directory));
+        self.kind = call.kind;
+        self.tool = call.tool.as_deref().unwrap_or_default().into();
+        let shown = expected.map(|expected| expected.judge(call, arguments, directory));
         let known = std::mem::take(&mut self.shown).into_iter().chain(std::iter::repeat(None));
         self.shown = shown.zip(known).map(|(now, known)| now.max(known)).collect();
     }

@@ -3,10 +3,9 @@
 use super::seen_call::SeenCall;
 use super::truth::{Tally, Truth};
 use super::verdict::{Answered, Context};
-use crate::check::counted;
 use crate::check::globs::Globs;
 use crate::check::paths::{ResolvedPath, folded, is_relative, resolved};
-use crate::check::stage::actions::Action;
+use crate::check::{EventCall, counted};
 use crate::profile::ActionKind;
 
 /// Where calls may write, or may not. The case of letters counts for what is allowed only: on some
@@ -30,8 +29,8 @@ impl WritePattern {
     }
 
     /// Whether a half of a call names a file that it may not write, if it names any.
-    pub(super) fn judge(&self, action: &Action, directory: Option<&str>) -> Option<Truth> {
-        let files = action.files.iter().filter(|_| action.shows_files);
+    pub(super) fn judge(&self, call: &EventCall<'_>, directory: Option<&str>) -> Option<Truth> {
+        let files = call.files.iter().filter(|_| call.shows_files);
         files.map(|file| self.forbids(file, directory)).max()
     }
 
