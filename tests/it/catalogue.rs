@@ -47,19 +47,26 @@ fn names_are_unique_kebab_case_and_each_has_its_page() {
     assert_eq!(pages, names);
 }
 
-/// Goal: the README names every rule, and the table in docs/rules.md is true.
+/// Goal: the table in docs/rules.md is true. With `UPDATE_GOLDENS` it is written.
 #[test]
-fn the_documents_list_every_rule() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let page = fs::read_to_string(root().join("docs/rules.md")).unwrap();
-    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| [`")).collect();
-    assert_eq!(rows.len(), Rule::ALL.len());
+fn the_table_of_rules_is_true() {
+    let file = root().join("docs/rules.md");
+    let page = fs::read_to_string(&file).unwrap();
     let name = |severity: Option<Severity>| severity.map_or("off", Severity::name);
-    for (rule, row) in Rule::ALL.iter().zip(rows) {
-        assert!(readme.contains(&format!("`{rule}`")), "{rule}");
+    let rows = Rule::ALL.iter().map(|rule| {
         let (default, strict) = (name(rule.severity()), name(rule.strict_severity()));
         let link = format!("[`{rule}`](../crates/core/src/rules/{rule}.md)");
-        assert_eq!(row, format!("| {link} | {default} | {strict} | {} |", rule.summary()));
+        format!("| {link} | {default} | {strict} | {} |\n", rule.summary())
+    });
+    let (before, _) = page.split_once("| [`").unwrap();
+    let (_, after) = page.rsplit_once("| [`").unwrap();
+    let after = after.split_once('\n').unwrap().1;
+    let expected: String =
+        std::iter::once(before.to_owned()).chain(rows).collect::<String>() + after;
+    if env::var_os("UPDATE_GOLDENS").is_some() {
+        fs::write(&file, &expected).unwrap();
+    } else {
+        assert!(page == expected, "UPDATE_GOLDENS=1 writes docs/rules.md");
     }
 }
 

@@ -73,7 +73,7 @@ impl<'c> Findings<'c> {
     /// Whether what seems to be missing may have been in a line that is not a usable event. That
     /// line has been reported, once, as an error.
     fn is_explained_by_lost_line(&self, rule: Rule) -> bool {
-        self.first_lost_line.is_some() && rule.rests_on_every_line()
+        self.first_lost_line.is_some() && rule.needs_every_line()
             || self.is_last_line_lost && rule == Rule::MissingTerminalEvent
     }
 

@@ -29,9 +29,12 @@ impl Severity {
 }
 
 /// Declares the rules: one row is the variant, its kebab-case name and its severity by default
-/// and under `--strict` (`None` is off).
+/// and under `--strict` (`None` is off). `every_line` marks a rule that needs every line: what seems
+/// to be missing may be in a line that could not be parsed.
 macro_rules! rules {
-    ($($variant:ident $name:literal $default:expr, $strict:expr;)+) => {
+    (@needs) => { false };
+    (@needs every_line) => { true };
+    ($($variant:ident $name:literal $default:expr, $strict:expr $(, $needs:ident)?;)+) => {
         /// A kind of defect. Each has a page, which `ndjson-check rules NAME` prints.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
@@ -62,6 +65,10 @@ macro_rules! rules {
             pub fn strict_severity(self) -> Option<Severity> {
                 match self { $(Self::$variant => $strict),+ }
             }
+
+            pub(crate) fn needs_every_line(self) -> bool {
+                match self { $(Self::$variant => rules!(@needs $($needs)?)),+ }
+            }
         }
     };
 }
@@ -90,28 +97,28 @@ rules! {
     UndocumentedEvent "undocumented-event" OFF, ERROR;
     UnknownTool "unknown-tool" OFF, WARNING;
     UnknownValue "unknown-value" WARNING, ERROR;
-    MissingSessionStart "missing-session-start" ERROR, ERROR;
+    MissingSessionStart "missing-session-start" ERROR, ERROR, every_line;
     LateSessionStart "late-session-start" ERROR, ERROR;
     DuplicateSessionStart "duplicate-session-start" ERROR, ERROR;
     SessionIdChanged "session-id-changed" ERROR, ERROR;
     TimestampWentBackwards "timestamp-went-backwards" WARNING, ERROR;
-    BrokenSequence "broken-sequence" WARNING, ERROR;
+    BrokenSequence "broken-sequence" WARNING, ERROR, every_line;
     DuplicateCallStart "duplicate-call-start" ERROR, ERROR;
     ReusedCallId "reused-call-id" WARNING, ERROR;
-    CompletionWithoutStart "completion-without-start" ERROR, ERROR;
-    RejectedWithoutStart "rejected-without-start" WARNING, ERROR;
+    CompletionWithoutStart "completion-without-start" ERROR, ERROR, every_line;
+    RejectedWithoutStart "rejected-without-start" WARNING, ERROR, every_line;
     DuplicateCompletion "duplicate-completion" ERROR, ERROR;
     CallMismatch "call-mismatch" ERROR, ERROR;
     ContradictoryCompletion "contradictory-completion" WARNING, ERROR;
-    UnfinishedCall "unfinished-call" ERROR, ERROR;
-    DeltaMismatch "delta-mismatch" ERROR, ERROR;
-    UnfinishedText "unfinished-text" WARNING, ERROR;
-    FinalTextMismatch "final-text-mismatch" ERROR, ERROR;
-    EmptyAnswer "empty-answer" WARNING, ERROR;
-    AllCallsRefused "all-calls-refused" WARNING, ERROR;
+    UnfinishedCall "unfinished-call" ERROR, ERROR, every_line;
+    DeltaMismatch "delta-mismatch" ERROR, ERROR, every_line;
+    UnfinishedText "unfinished-text" WARNING, ERROR, every_line;
+    FinalTextMismatch "final-text-mismatch" ERROR, ERROR, every_line;
+    EmptyAnswer "empty-answer" WARNING, ERROR, every_line;
+    AllCallsRefused "all-calls-refused" WARNING, ERROR, every_line;
     DeniedCall "denied-call" WARNING, ERROR;
     RepeatedCall "repeated-call" WARNING, ERROR;
-    BackgroundWorkLost "background-work-lost" WARNING, ERROR;
+    BackgroundWorkLost "background-work-lost" WARNING, ERROR, every_line;
     MissingTerminalEvent "missing-terminal-event" ERROR, ERROR;
     EventAfterTerminal "event-after-terminal" ERROR, ERROR;
     RunFailed "run-failed" OFF, ERROR;
@@ -130,25 +137,6 @@ impl Rule {
     /// The rule with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|rule| rule.name() == name)
-    }
-
-    /// Whether the rule needs every line: what seems to be missing may be in a line that could not
-    /// be parsed.
-    pub(crate) fn rests_on_every_line(self) -> bool {
-        matches!(
-            self,
-            Self::MissingSessionStart
-                | Self::BrokenSequence
-                | Self::CompletionWithoutStart
-                | Self::RejectedWithoutStart
-                | Self::UnfinishedCall
-                | Self::DeltaMismatch
-                | Self::UnfinishedText
-                | Self::FinalTextMismatch
-                | Self::EmptyAnswer
-                | Self::AllCallsRefused
-                | Self::BackgroundWorkLost
-        )
     }
 
     /// The meaning on one line: the second paragraph of the page.
