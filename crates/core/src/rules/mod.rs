@@ -29,8 +29,8 @@ impl Severity {
 }
 
 /// Declares the rules: one row is the variant, its kebab-case name and its severity by default
-/// and under `--strict` (`None` is off). `every_line` marks a rule that needs every line: what seems
-/// to be missing may be in a line that could not be parsed.
+/// and under `--strict` (`None` is off). `every_line` marks a rule that needs every line: what
+/// seems to be missing may be in a line that could not be parsed.
 macro_rules! rules {
     (@needs) => { false };
     (@needs every_line) => { true };
