@@ -4,13 +4,19 @@ use ndjson_check_core::Event;
 
 use super::normal_target::NormalTarget;
 
-pub(super) struct EventLines;
+#[derive(Default)]
+pub(super) struct EventLines {
+    /// The next line; its memory is used again.
+    line: Vec<u8>,
+}
 
 impl NormalTarget for EventLines {
     fn event(&mut self, event: &Event<'_>, out: &mut String) {
+        self.line.clear();
         // Strings, numbers and maps with names as keys can always be written.
-        if let Ok(line) = serde_json::to_string(event) {
-            out.push_str(&line);
+        let written = serde_json::to_writer(&mut self.line, event).is_ok();
+        if let Some(line) = str::from_utf8(&self.line).ok().filter(|_| written) {
+            out.push_str(line);
             out.push('\n');
         }
     }

@@ -235,7 +235,7 @@ fn formatter(start: &StreamStart<'_>, to: To, log: &Log) -> Box<dyn Formatter + 
         To::Answer => Box::new(answer::AnswerFormatter::new(is_raw)),
         To::Json => Box::new(json::ObjectFormatter::new(is_raw)),
         To::ValidEvents => Box::new(valid_events::ValidEventsFormatter),
-        To::Events => Box::new(NormalFormatter::new(start, is_raw, EventLines)),
+        To::Events => Box::new(NormalFormatter::new(start, is_raw, EventLines::default())),
         To::AgUi => Box::new(NormalFormatter::new(start, is_raw, AgUiEvents::new(start.name()))),
         To::ChromeTrace => Box::new(NormalFormatter::new(start, is_raw, ChromeTrace::default())),
         To::OtlpJson => Box::new(NormalFormatter::new(start, is_raw, OtlpSpans::new(start.name()))),

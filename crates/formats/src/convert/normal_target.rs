@@ -17,12 +17,14 @@ pub(super) struct NormalFormatter<T> {
     target: T,
     is_raw: bool,
     run: RunEvents,
+    /// What the next events write; its memory is used again.
+    text: String,
 }
 
 impl<T: NormalTarget> NormalFormatter<T> {
     /// Unless `is_raw`, what misleads a terminal is escaped; the JSON stays equal.
     pub(super) fn new(start: &StreamStart<'_>, is_raw: bool, target: T) -> Self {
-        Self { target, is_raw, run: RunEvents::new(start) }
+        Self { target, is_raw, run: RunEvents::new(start), text: String::new() }
     }
 
     fn with(
@@ -30,18 +32,25 @@ impl<T: NormalTarget> NormalFormatter<T> {
         out: &mut Vec<u8>,
         tell: impl FnOnce(&mut RunEvents, &mut dyn FnMut(&Event<'_>)),
     ) {
-        let mut text = String::new();
-        let Self { target, run, .. } = self;
-        tell(run, &mut |event| target.event(event, &mut text));
-        let text = if self.is_raw { text } else { escaped_lines(text) };
-        out.extend_from_slice(text.as_bytes());
+        let Self { target, is_raw, run, text } = self;
+        text.clear();
+        tell(run, &mut |event| target.event(event, text));
+        if *is_raw || is_plain(text) {
+            out.extend_from_slice(text.as_bytes());
+        } else {
+            out.extend_from_slice(escaped_lines(text).as_bytes());
+        }
     }
 }
 
-fn escaped_lines(text: String) -> String {
-    if text.bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)) {
-        return text;
-    }
+/// Whether nothing needs to be escaped. Without a branch for each byte, as most texts are plain.
+fn is_plain(text: &str) -> bool {
+    let is_plain = |byte: &u8| *byte == b'\n' || (b' '..=b'~').contains(byte);
+    let mut chunks = text.as_bytes().chunks(64);
+    chunks.all(|chunk| chunk.iter().fold(true, |all, byte| all & is_plain(byte)))
+}
+
+fn escaped_lines(text: &str) -> String {
     let lines = text.split_inclusive('\n');
     let escaped = lines.map(|line| match line.strip_suffix('\n') {
         Some(line) => escaped_json(line) + "\n",
