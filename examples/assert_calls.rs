@@ -5,7 +5,7 @@
 
 use std::process::ExitCode;
 
-use ndjson_check::{ActionKind, CallOutcome, Checker, Event, EventKind, Outcome, ProducerExit};
+use ndjson_check::{CallKind, CallOutcome, Checker, Event, EventKind, Outcome, ProducerExit};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -39,7 +39,7 @@ fn ran(stream: &[u8], text: &str) -> Result<bool> {
 fn command(event: &Event<'_>, text: &str) -> Option<u64> {
     let EventKind::CallStarted(call) = &event.kind else { return None };
     let arguments = call.arguments.as_ref()?.to_string();
-    (call.kind == Some(ActionKind::Command) && arguments.contains(text)).then_some(call.number)
+    (call.kind == Some(CallKind::Command) && arguments.contains(text)).then_some(call.number)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Checks the NDJSON event stream of AI coding agents.
 //!
 //! A [`Checker`] knows the contracts of agents: which events they write, how tool calls start and
-//! complete, which text repeats which, how a run ends. A [`Stream`] takes the bytes of one run and
-//! reports each defect as a [`Diagnostic`], as soon as it is known; at the end it returns a
+//! complete, which text repeats which, how a run ends. A [`StreamCheck`] takes the bytes of one run
+//! and reports each defect as a [`Diagnostic`], as soon as it is known; at the end it returns a
 //! [`StreamSummary`] with the verdict (does the stream keep its contract?) and the outcome (did the
 //! run succeed?).
 //!
@@ -28,9 +28,9 @@
 //! A [`Reader`] takes the bytes of one run and returns what happened as [`Event`]s: texts, tool
 //! calls, the end. It owns what it needs, so a program can keep any number of them.
 //!
-//! [`Stream::feed`] does no input or output, so it works in a thread, in an async task, or in a
+//! [`StreamCheck::feed`] does no input or output, so it works in a thread, in an async task, or in a
 //! test. [`Checker::check`] reads a whole source. An [`Observer`] is called for every event, with
-//! the text and the tool calls in it; [`Human`], [`Json`] and [`Conversion`] are observers that
+//! the text and the tool calls in it; [`HumanReport`], [`JsonReport`] and [`Converter`] are observers that
 //! write, with the feature `formats`.
 //!
 //! The agent is detected by its first events. [`CheckerBuilder::profile`] names it.
@@ -39,7 +39,7 @@
 
 pub use ndjson_check_core::*;
 #[cfg(feature = "formats")]
-pub use ndjson_check_formats::{Conversion, Human, Json, To, Totals};
+pub use ndjson_check_formats::{Converter, Form, HumanReport, JsonReport, RunTotals};
 
 /// For the tests and benches of this package; not part of the interface.
 #[doc(hidden)]

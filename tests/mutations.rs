@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use ndjson_check::{Rule, StreamSummary, To};
+use ndjson_check::{Form, Rule, StreamSummary};
 
 use contracts::{Subject, agents, subjects};
 use differential::{Batch, Engines};
@@ -138,16 +138,16 @@ fn check_batch(
 
 fn batch(subject: &Subject, random: &mut Random) -> (Batch, Mutations) {
     let targets = [
-        To::Text,
-        To::Transcript,
-        To::Answer,
-        To::Json,
-        To::ValidEvents,
-        To::Events,
-        To::AgUi,
-        To::ChromeTrace,
-        To::OtlpJson,
-        To::Atif,
+        Form::Text,
+        Form::Transcript,
+        Form::Answer,
+        Form::Json,
+        Form::ValidEvents,
+        Form::Events,
+        Form::AgUi,
+        Form::ChromeTrace,
+        Form::OtlpJson,
+        Form::Atif,
     ];
     let to = random.chance(40).then(|| (random.pick(&targets), random.chance(50)));
     let read_bytes = random.pick(&[0, 0, 0, 61, 4_096, 65_536]);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use ndjson_check_formats::report::Totals;
+use ndjson_check_formats::report::RunTotals;
 
 pub(crate) const SUCCEEDED: u8 = 0;
 pub(crate) const NON_CONFORMING: u8 = 1;
@@ -37,14 +37,14 @@ pub(crate) fn table() -> String {
 }
 
 /// The exit code for these totals. `is_unwritten`: an output failed.
-pub(crate) fn code(totals: &Totals, is_unwritten: bool) -> u8 {
+pub(crate) fn code(totals: &RunTotals, is_unwritten: bool) -> u8 {
     match totals {
-        Totals { not_checked: 1.., .. } | Totals { streams: 0, .. } => NOT_CHECKED,
+        RunTotals { not_checked: 1.., .. } | RunTotals { streams: 0, .. } => NOT_CHECKED,
         _ if is_unwritten => NOT_CHECKED,
-        Totals { non_conforming: 1.., .. } | Totals { stale: 1.., .. } => NON_CONFORMING,
-        Totals { timed_out: 1.., .. } => TIMED_OUT,
+        RunTotals { non_conforming: 1.., .. } | RunTotals { stale: 1.., .. } => NON_CONFORMING,
+        RunTotals { timed_out: 1.., .. } => TIMED_OUT,
         // A rule may be turned off, but that does not make the run a success.
-        Totals { failed: 1.., .. } | Totals { truncated: 1.., .. } => RUN_FAILED,
+        RunTotals { failed: 1.., .. } | RunTotals { truncated: 1.., .. } => RUN_FAILED,
         _ => SUCCEEDED,
     }
 }

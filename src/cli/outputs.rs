@@ -8,8 +8,8 @@ use ndjson_check_core::{
     CheckedEvent, Diagnostic, Error, Event, Observer, StreamStart, StreamSummary, WantedEvents,
 };
 use ndjson_check_formats::baseline::Baseline;
-use ndjson_check_formats::report::Totals;
-use ndjson_check_formats::{Conversion, To};
+use ndjson_check_formats::report::RunTotals;
+use ndjson_check_formats::{Converter, Form};
 
 use super::args::{Cli, Color, Target};
 use super::error::CliError;
@@ -25,7 +25,7 @@ pub(super) const STDOUT: &str = "standard output";
 
 pub(super) struct Outputs {
     reports: Vec<OpenReport>,
-    conversion: Option<Conversion<Box<dyn Write>>>,
+    conversion: Option<Converter<Box<dyn Write>>>,
     pub(super) copies: Vec<TeeTarget>,
     pub(super) progress: Progress,
     pub(super) redaction: Option<Redaction>,
@@ -33,7 +33,7 @@ pub(super) struct Outputs {
     baseline: Option<(Baseline, String)>,
     /// Whether each report has the figures of runs.
     shows_stats: bool,
-    totals: Totals,
+    totals: RunTotals,
 }
 
 impl Outputs {
@@ -82,7 +82,7 @@ impl Outputs {
             let writer = if path.is_file() { Box::new(file) } else { escape_commands(file) };
             copies.push(TeeTarget::new(&name, writer));
         }
-        let (shows_stats, totals) = (cli.stats, Totals::default());
+        let (shows_stats, totals) = (cli.stats, RunTotals::default());
         Ok(Self { reports, conversion, copies, progress, redaction, baseline, shows_stats, totals })
     }
 
@@ -96,7 +96,7 @@ impl Outputs {
 
     /// The sum of the streams so far.
     #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
-    pub(super) fn totals(&self) -> &Totals {
+    pub(super) fn totals(&self) -> &RunTotals {
         &self.totals
     }
 
@@ -120,7 +120,7 @@ impl Outputs {
         // The reader of the stream may stop at any time: the check goes on.
         let copies = copies
             .filter(|(name, error)| *name != STDOUT || error.kind() != io::ErrorKind::BrokenPipe);
-        let conversion = self.conversion.iter().filter_map(Conversion::failure);
+        let conversion = self.conversion.iter().filter_map(Converter::failure);
         let failures = copies.chain(conversion.map(|error| (STDOUT, error)));
         let mut failures = failures.map(|(name, error)| CliError::output(name, copied(error)));
         failures.next().or_else(|| self.reports.iter().find_map(OpenReport::failure))
@@ -239,18 +239,18 @@ fn conversion(
     target: Target,
     cli: &Cli,
     progress: &Progress,
-) -> Result<Conversion<Box<dyn Write>>, CliError> {
+) -> Result<Converter<Box<dyn Write>>, CliError> {
     let to = match target {
-        Target::Text => To::Text,
-        Target::Transcript => To::Transcript,
-        Target::Answer => To::Answer,
-        Target::Json => To::Json,
-        Target::StreamJson => To::ValidEvents,
-        Target::Events => To::Events,
-        Target::AgUi => To::AgUi,
-        Target::ChromeTrace => To::ChromeTrace,
-        Target::OtlpJson => To::OtlpJson,
-        Target::Atif => To::Atif,
+        Target::Text => Form::Text,
+        Target::Transcript => Form::Transcript,
+        Target::Answer => Form::Answer,
+        Target::Json => Form::Json,
+        Target::StreamJson => Form::ValidEvents,
+        Target::Events => Form::Events,
+        Target::AgUi => Form::AgUi,
+        Target::ChromeTrace => Form::ChromeTrace,
+        Target::OtlpJson => Form::OtlpJson,
+        Target::Atif => Form::Atif,
     };
     let on_terminal = io::stdout().is_terminal();
     let stdout: Box<dyn Write> = match stdout()? {
@@ -259,21 +259,21 @@ fn conversion(
     };
     let results = cli.log.results.unwrap_or_default();
     Ok(match to {
-        To::Text | To::Transcript if results > 0 && in_github_workflow() => {
+        Form::Text | Form::Transcript if results > 0 && in_github_workflow() => {
             let (writer, mark) = own_commands(stdout);
-            log(Conversion::new(to, cli.raw, writer).groups(Some(mark)), cli)
+            log(Converter::new(to, cli.raw, writer).groups(Some(mark)), cli)
         }
-        To::Text | To::Transcript | To::Answer => {
-            log(Conversion::new(to, cli.raw, stop_commands(stdout)), cli)
+        Form::Text | Form::Transcript | Form::Answer => {
+            log(Converter::new(to, cli.raw, stop_commands(stdout)), cli)
         }
         // The agent's own bytes.
-        To::Json | To::ValidEvents => Conversion::new(to, !on_terminal, escape_commands(stdout)),
-        _ => Conversion::new(to, cli.raw, escape_commands(stdout)),
+        Form::Json | Form::ValidEvents => Converter::new(to, !on_terminal, escape_commands(stdout)),
+        _ => Converter::new(to, cli.raw, escape_commands(stdout)),
     })
 }
 
 /// What the log shows. Only a terminal, or a user who asks, gets colour.
-fn log<W: Write>(conversion: Conversion<W>, cli: &Cli) -> Conversion<W> {
+fn log<W: Write>(conversion: Converter<W>, cli: &Cli) -> Converter<W> {
     let on_terminal = io::stdout().is_terminal();
     let may_color = on_terminal || cli.color == Color::Always;
     let results = cli.log.results.unwrap_or_default();

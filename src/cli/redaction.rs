@@ -7,7 +7,7 @@ use std::io::{self, Read};
 
 use ndjson_check_core::{
     CheckedEvent, Checker, Diagnostic, Error, Event, Observer, ProducerExit, Redactor, Rule,
-    SECRET_BYTES_MIN, SecretValue, Stream, StreamStart, StreamSummary, WantedEvents,
+    SECRET_BYTES_MIN, SecretValue, StreamCheck, StreamStart, StreamSummary, WantedEvents,
 };
 
 use super::args::{RedactArgs, RedactMode};
@@ -81,7 +81,7 @@ fn value(name: &str) -> Result<SecretValue, CliError> {
 /// The redacted copy of a stream, which is checked again for all that is written.
 pub(super) struct RedactedCopy<'c, 'o> {
     redactor: Redactor,
-    stream: Stream<'c>,
+    stream: StreamCheck<'c>,
     copies: &'o mut [TeeTarget],
     out: &'o mut dyn Observer,
     /// Bytes that were read and not yet redacted.
@@ -133,7 +133,8 @@ impl<'c, 'o> RedactedCopy<'c, 'o> {
         self.copies.iter_mut().for_each(|copy| copy.write(bytes, false));
         if self.failure.is_none() {
             let Self { out, of_messages, .. } = self;
-            let mut judged = Judged { out: *out, of_messages, original: None, expectations: None };
+            let mut judged =
+                WithOriginalVerdict { out: *out, of_messages, original: None, expectations: None };
             self.failure = self.stream.feed(bytes, &mut judged).err();
         }
     }
@@ -155,15 +156,16 @@ impl<'c, 'o> RedactedCopy<'c, 'o> {
             return Err(error);
         }
         let (original, of_messages) = (Some(&summary), &of_messages);
-        stream.finish(&exit, &mut Judged { out, of_messages, original, expectations })?;
+        stream
+            .finish(&exit, &mut WithOriginalVerdict { out, of_messages, original, expectations })?;
         Ok(summary)
     }
 }
 
 /// Observes the check of the stream as it came.
-pub(super) struct Original<'r, 'c, 'o>(pub(super) &'r RefCell<RedactedCopy<'c, 'o>>);
+pub(super) struct OriginalObserver<'r, 'c, 'o>(pub(super) &'r RefCell<RedactedCopy<'c, 'o>>);
 
-impl Observer for Original<'_, '_, '_> {
+impl Observer for OriginalObserver<'_, '_, '_> {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.0.borrow_mut().redactor.begin(start)
     }
@@ -221,13 +223,13 @@ pub(super) fn check(
     let mut second = checker.clone();
     let copy = RedactedCopy::new(redaction, name, &mut second, copies, out);
     let mut stream = checker.stream(&redaction.of_name(name));
-    let read = stream.read(Redacting::new(source, &copy), &mut Original(&copy));
-    let result = read.and_then(|()| stream.finish(exit, &mut Original(&copy)));
+    let read = stream.read(Redacting::new(source, &copy), &mut OriginalObserver(&copy));
+    let result = read.and_then(|()| stream.finish(exit, &mut OriginalObserver(&copy)));
     RedactedCopy::finish(copy, result.map(|summary| (summary, exit.clone())))
 }
 
 /// Passes on what the check of the redacted copy finds; the judgement is that of the stream.
-struct Judged<'o> {
+struct WithOriginalVerdict<'o> {
     out: &'o mut dyn Observer,
     of_messages: &'o Redactor,
     /// Once it is known.
@@ -236,7 +238,7 @@ struct Judged<'o> {
     expectations: Option<Vec<Diagnostic>>,
 }
 
-impl Judged<'_> {
+impl WithOriginalVerdict<'_> {
     fn pass_on(&mut self, diagnostic: &Diagnostic) {
         let mut diagnostic = diagnostic.clone();
         diagnostic.message = self.of_messages.text(&diagnostic.message);
@@ -245,7 +247,7 @@ impl Judged<'_> {
     }
 }
 
-impl Observer for Judged<'_> {
+impl Observer for WithOriginalVerdict<'_> {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.out.begin(start)
     }

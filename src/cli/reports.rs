@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use ndjson_check_core::Observer;
 use ndjson_check_formats::report::{
-    Annotations, BaselineWriter, Html, Human, Json, Junit, Markdown, Report, Sarif, StepOutputs,
-    Totals,
+    Annotations, BaselineWriter, Html, HumanReport, JsonReport, Junit, Markdown, Report, RunTotals,
+    Sarif, StepOutputs,
 };
 
 use super::args::{Cli, Color, ReportFormat, ReportTo};
@@ -63,7 +63,7 @@ impl OpenReport {
         (self.report.shows_exit_code(), self.name == STDOUT)
     }
 
-    pub(super) fn finish(mut self, totals: &Totals, code: u8) -> Result<(), CliError> {
+    pub(super) fn finish(mut self, totals: &RunTotals, code: u8) -> Result<(), CliError> {
         self.report.end(totals, code);
         let target = self.report.into_sink().finish();
         let target = target.and_then(|target| target.into_inner().map_err(io::Error::from));
@@ -96,9 +96,9 @@ pub(super) fn open(cli: &Cli, progress: &Progress) -> Result<Vec<OpenReport>, Cl
                 ReportFormat::Human => {
                     let on_terminal = file.is_none() && is_on_terminal(cli);
                     let color = has_color(cli.color, on_terminal);
-                    OpenReport::new(name, Human::with_color(target, color))
+                    OpenReport::new(name, HumanReport::with_color(target, color))
                 }
-                ReportFormat::Json => OpenReport::new(name, Json::new(target)),
+                ReportFormat::Json => OpenReport::new(name, JsonReport::new(target)),
                 ReportFormat::Markdown => OpenReport::new(name, Markdown::comment(target)),
                 ReportFormat::Junit => OpenReport::new(name, Junit::new(target)),
                 ReportFormat::Sarif => {
@@ -136,7 +136,7 @@ pub(super) fn of_refusal(error: &CliError) {
         let log = BufWriter::new(ReportTarget::Stream(Box::new(log)));
         OpenReport::new(STDERR.to_owned(), Annotations::new(log, Box::new(|_| None)))
     });
-    let mut totals = Totals::default();
+    let mut totals = RunTotals::default();
     totals.not_checked = 1;
     for mut report in annotations.into_iter().chain(of_job().unwrap_or_default()) {
         report.error(&error.to_string());

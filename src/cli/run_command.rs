@@ -11,7 +11,7 @@ use super::exit::{self, Exit};
 use super::inputs::{Input, STDIN};
 use super::outputs::Outputs;
 use super::producer::{Producer, Timers};
-use super::redaction::{Original, RedactedCopy, Redacting, Redaction};
+use super::redaction::{OriginalObserver, RedactedCopy, Redacting, Redaction};
 use super::tee::Tee;
 use super::{batch, conclude};
 
@@ -55,9 +55,9 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
     let (result, exit, interrupt) = if let Some(redaction) = outputs.redaction.clone() {
         let copy = RedactedCopy::new(&redaction, &name, &mut redacted, &mut copies, &mut *outputs);
         let source = producer.watched(Redacting::new(source, &copy));
-        let read = stream.read(source, &mut producer.watched(&mut Original(&copy)));
+        let read = stream.read(source, &mut producer.watched(&mut OriginalObserver(&copy)));
         let (exit, interrupt) = finish(producer);
-        let result = read.and_then(|()| stream.finish(&exit, &mut Original(&copy)));
+        let result = read.and_then(|()| stream.finish(&exit, &mut OriginalObserver(&copy)));
         let result = result.map(|summary| (summary, exit.clone()));
         (RedactedCopy::finish(copy, result), exit, interrupt)
     } else {

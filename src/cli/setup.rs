@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ndjson_check_core::{Checker, Error, Format, Rule, Severity, internals::AUTO};
+use ndjson_check_core::{AgentFormat, Checker, Error, Rule, Severity, internals::AUTO};
 
 use super::args::{Cli, EngineName, InputFormat, ReportFormat, SessionCount, Target};
 use super::config::Config;
@@ -35,8 +35,8 @@ pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
     }
     builder = match cli.input_format {
         InputFormat::Auto | InputFormat::Array => builder,
-        InputFormat::StreamJson => builder.format(Format::StreamJson),
-        InputFormat::Json => builder.format(Format::Json),
+        InputFormat::StreamJson => builder.format(AgentFormat::StreamJson),
+        InputFormat::Json => builder.format(AgentFormat::Json),
     };
     if let Some(is_array) = cli.input_format.is_array() {
         builder = builder.array(is_array);

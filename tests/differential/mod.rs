@@ -12,8 +12,8 @@ use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ndjson_check::{
-    CheckedEvent, Checker, CheckerBuilder, Conversion, Diagnostic, Error, Event, Observer,
-    ProducerExit, StreamStart, StreamSummary, To,
+    CheckedEvent, Checker, CheckerBuilder, Converter, Diagnostic, Error, Event, Form, Observer,
+    ProducerExit, StreamStart, StreamSummary,
 };
 
 /// The reference first: the others are compared with it.
@@ -40,7 +40,7 @@ pub(crate) struct Engines {
 pub(crate) struct Batch {
     pub(crate) streams: Vec<Vec<u8>>,
     /// What they are converted to, and whether control characters stay as they are.
-    pub(crate) to: Option<(To, bool)>,
+    pub(crate) to: Option<(Form, bool)>,
     /// How many bytes a read gives; 0 is all. The reference engine always gets all.
     pub(crate) read_bytes: usize,
     /// How many bytes are fed at once; 0 is all.
@@ -120,7 +120,7 @@ impl Engines {
         };
         let (mut streams, mut summaries, mut converted) = (Vec::new(), Vec::new(), Vec::new());
         let mut conversion =
-            batch.to.map(|(to, is_raw)| Conversion::new(to, is_raw, &mut converted));
+            batch.to.map(|(to, is_raw)| Converter::new(to, is_raw, &mut converted));
         for stream in &batch.streams {
             let mut out = Collected::new(conversion.as_mut());
             let summary = match way {
@@ -215,11 +215,11 @@ impl Read for Chunks<'_> {
 struct Collected<'a, 'b> {
     diagnostics: Vec<Diagnostic>,
     events: String,
-    conversion: Option<&'a mut Conversion<&'b mut Vec<u8>>>,
+    conversion: Option<&'a mut Converter<&'b mut Vec<u8>>>,
 }
 
 impl<'a, 'b> Collected<'a, 'b> {
-    fn new(conversion: Option<&'a mut Conversion<&'b mut Vec<u8>>>) -> Self {
+    fn new(conversion: Option<&'a mut Converter<&'b mut Vec<u8>>>) -> Self {
         Self { diagnostics: Vec::new(), events: String::new(), conversion }
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ndjson_check::internals::profile_names;
-use ndjson_check::{Checker, Event, EventKind, Observer, Outcome, Rule, To, Verdict};
+use ndjson_check::{Checker, Event, EventKind, Form, Observer, Outcome, Rule, Verdict};
 use serde_json::Value;
 
 use crate::streams::{
@@ -156,7 +156,7 @@ fn an_answer_is_called_empty_where_none_is_printed() {
         if summary.outcome != Outcome::Succeeded || !shows_text || is_value {
             continue;
         }
-        let answer = converted(&bytes, &mut checker, To::Answer);
+        let answer = converted(&bytes, &mut checker, Form::Answer);
         let is_called_empty = rules.contains(&Rule::EmptyAnswer);
         assert_eq!(
             answer.trim().is_empty(),
@@ -234,7 +234,7 @@ fn no_text_is_printed_twice() {
             strings(event, &mut told);
         }
         let told = most(told);
-        for to in [To::Answer, To::Transcript] {
+        for to in [Form::Answer, Form::Transcript] {
             let output = converted(&stream, &mut checker, to);
             let output = without_actions(&output);
             let found = most([&*output]);
@@ -283,7 +283,7 @@ fn every_text_is_in_the_transcript() {
             continue;
         }
         let joined = |text: &str| text.split_whitespace().collect::<String>();
-        let shown = converted(&stream, &mut checker, To::Transcript);
+        let shown = converted(&stream, &mut checker, Form::Transcript);
         let transcript = joined(&without_actions(&shown));
         let mut texts = Texts::default();
         checker.check("-", &stream[..], &mut texts).unwrap();

@@ -3,7 +3,8 @@
 use std::fs;
 
 use ndjson_check::{
-    Checker, Conversion, Diagnostic, Json, Outcome, ProducerExit, Rule, StreamSummary, To, Verdict,
+    Checker, Converter, Diagnostic, Form, JsonReport, Outcome, ProducerExit, Rule, StreamSummary,
+    Verdict,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -112,9 +113,9 @@ fn facts(summary: &StreamSummary) -> Facts {
 }
 
 /// A JSON conversion as values; text as it is.
-fn values(to: To, text: &str) -> Vec<Value> {
+fn values(to: Form, text: &str) -> Vec<Value> {
     match to {
-        To::Json | To::ValidEvents => {
+        Form::Json | Form::ValidEvents => {
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
         }
         _ => vec![text.into()],
@@ -163,9 +164,9 @@ fn same_conversions(
     lines: &mut Checker,
     fast: &mut Checker,
 ) {
-    for to in [To::Text, To::Transcript, To::Answer, To::Json, To::ValidEvents] {
-        let mut probe = Conversion::new(to, true, Vec::new());
-        if to == To::Json && lines.check("-", stream.as_bytes(), &mut probe).is_err() {
+    for to in [Form::Text, Form::Transcript, Form::Answer, Form::Json, Form::ValidEvents] {
+        let mut probe = Converter::new(to, true, Vec::new());
+        if to == Form::Json && lines.check("-", stream.as_bytes(), &mut probe).is_err() {
             continue;
         }
         let expected = values(to, &converted(stream.as_bytes(), lines, to));
@@ -257,7 +258,7 @@ fn raised(stream: &[u8], flags: &[&str]) -> Vec<String> {
     let shown = String::from_utf8_lossy(stream);
     assert_eq!(report, json_report(stream, &mut reference), "{shown}");
     for size in [1, 2, 3, 7] {
-        let mut pieces = Json::new(Vec::new());
+        let mut pieces = JsonReport::new(Vec::new());
         let mut fed = fast.stream("-");
         stream.chunks(size).for_each(|piece| fed.feed(piece, &mut pieces).unwrap());
         fed.finish(&ProducerExit::default(), &mut pieces).unwrap();

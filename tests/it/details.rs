@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use ndjson_check::internals::profile_names;
-use ndjson_check::{Checker, Event, EventKind, Observer, To};
+use ndjson_check::{Checker, Event, EventKind, Form, Observer};
 use serde_json::Value;
 
 use crate::log::logged;
@@ -53,7 +53,7 @@ const NO_NOTICES: [&str; 9] = [
 fn the_profiles_know_results_reasoning_and_notices() {
     let mut shown: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for case in cases().iter().filter(|case| case.path.starts_with("fixtures/agents")) {
-        let log = logged(&case.bytes(), &mut case.checker(), To::Text);
+        let log = logged(&case.bytes(), &mut case.checker(), Form::Text);
         for line in details(&log) {
             let kind = match line {
                 _ if line.starts_with("    ") => "results",
@@ -101,9 +101,9 @@ fn the_normal_form_has_the_same_log() {
     let mut events = Checker::builder().profile("events").build().unwrap();
     let mut compared = 0;
     for case in cases().iter().filter(|case| case.path.starts_with("fixtures/agents")) {
-        let log = logged(&case.bytes(), &mut case.checker(), To::Text);
-        let normal = converted(&case.bytes(), &mut case.checker(), To::Events);
-        let again = logged(normal.as_bytes(), &mut events, To::Text);
+        let log = logged(&case.bytes(), &mut case.checker(), Form::Text);
+        let normal = converted(&case.bytes(), &mut case.checker(), Form::Events);
+        let again = logged(normal.as_bytes(), &mut events, Form::Text);
         assert_eq!(details(&again), details(&log), "{}", case.path.display());
         compared += usize::from(!details(&log).is_empty());
     }
@@ -123,7 +123,7 @@ fn the_lab_s_thought_is_shown_once() {
             continue;
         }
         let mut checker = Checker::builder().build().unwrap();
-        let log = logged(&fs::read(&path).unwrap(), &mut checker, To::Text);
+        let log = logged(&fs::read(&path).unwrap(), &mut checker, Form::Text);
         let thoughts: Vec<&str> = log.lines().filter(|it| it.starts_with("Thinking")).collect();
         let name = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
         let is_silent = SILENT.iter().any(|agent| name.starts_with(&format!("{agent}-")));
@@ -241,7 +241,7 @@ fn reasoning_is_what_a_naive_reading_finds() {
     for (agent, least) in [("claude", 1), ("cursor", 1), ("codex", 1)] {
         let mut compared = 0;
         for (case, events) in of_agent(agent) {
-            let log = logged(&case.bytes(), &mut case.checker(), To::Text);
+            let log = logged(&case.bytes(), &mut case.checker(), Form::Text);
             let lines = log.lines().filter(|line| line.starts_with("Thinking: "));
             let shown: Vec<&str> = lines.collect();
             assert_eq!(shown, naive_thinking(agent, &events), "{}", case.path.display());
@@ -279,7 +279,7 @@ fn text_and_reasoning_are_measured() {
         let mut checker = Checker::builder().profile(profile).stats(true).build().unwrap();
         let Ok(summary) = checker.check("-", &*case.bytes(), &mut ()) else { continue };
         let stats = summary.stats.unwrap();
-        let shown = converted(&case.bytes(), &mut checker, To::Events);
+        let shown = converted(&case.bytes(), &mut checker, Form::Events);
         let shown = shown.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let shown: Vec<Value> = shown.collect();
         let texts = segments(&shown);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use ndjson_check::To;
+use ndjson_check::Form;
 use serde_json::{Value, json};
 
 use crate::streams::{cases, checker, converted, files, root};
@@ -45,7 +45,7 @@ fn sessions_and_notices_have_their_members() {
     assert!(expected.len() > 40, "{expected:?}");
     let mut shown = BTreeSet::new();
     for case in cases().iter().filter(|case| case.path.starts_with("fixtures/agents")) {
-        let events = converted(&case.bytes(), &mut case.checker(), To::Events);
+        let events = converted(&case.bytes(), &mut case.checker(), Form::Events);
         for line in events.lines() {
             let event: Value = serde_json::from_str(line).unwrap();
             if ["session", "session_changed", "notice", "plan"]
@@ -64,7 +64,7 @@ fn sessions_and_notices_have_their_members() {
 #[test]
 fn a_session_names_its_tools_and_servers() {
     let stream = fs::read(root().join("fixtures/agents/claude/plain.ndjson")).unwrap();
-    let events = converted(&stream, &mut checker(["--profile", "claude"]), To::Events);
+    let events = converted(&stream, &mut checker(["--profile", "claude"]), Form::Events);
     let session: Value = serde_json::from_str(events.lines().next().unwrap()).unwrap();
     assert_eq!(session["mode"], "acceptEdits");
     assert_eq!(session["tools"][0], "Bash");
@@ -77,7 +77,7 @@ fn a_session_names_its_tools_and_servers() {
 fn calls_of_sub_agents_have_a_parent() {
     let nested = |fixture: &str, stream: &[u8]| -> Vec<(u64, u64)> {
         let profile = fixture.split('/').next().unwrap();
-        let events = converted(stream, &mut checker(["--profile", profile]), To::Events);
+        let events = converted(stream, &mut checker(["--profile", profile]), Form::Events);
         let calls = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let calls = calls.filter(|event| event["type"] == "call_completed");
         let nested =
@@ -109,7 +109,7 @@ fn calls_of_sub_agents_have_a_parent() {
 #[test]
 fn a_plan_comes_when_it_changes() {
     let stream = fs::read(root().join("fixtures/agents/acp/plan.ndjson")).unwrap();
-    let events = converted(&stream, &mut checker(["--profile", "acp"]), To::Events);
+    let events = converted(&stream, &mut checker(["--profile", "acp"]), Form::Events);
     let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let plans: Vec<Value> = events.filter(|event| event["type"] == "plan").collect();
     let states = |plan: &Value| {

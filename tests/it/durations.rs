@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use ndjson_check::{Checker, RunStats, To};
+use ndjson_check::{Checker, Form, RunStats};
 use serde_json::{Value, json};
 
 use crate::streams::{converted, root, run_on, text};
@@ -50,7 +50,7 @@ fn the_time_of_a_call_is_no_silence() {
         let first = if calls[0][1] == 0 { 100 } else { 0 };
         let events = stream(first, calls, 1_500);
         let direct = stats(&mut opencode(), events.as_bytes());
-        let normal = converted(events.as_bytes(), &mut opencode(), To::Events);
+        let normal = converted(events.as_bytes(), &mut opencode(), Form::Events);
         let mut again = Checker::builder().profile("events").stats(true).build().unwrap();
         for stats in [direct, stats(&mut again, normal.as_bytes())] {
             let parts = (stats.calls_ms, stats.other_ms);
@@ -70,7 +70,7 @@ fn each_output_has_the_duration() {
     let durations: Vec<u64> = found.slowest_calls.iter().map(|call| call.duration_ms).collect();
     assert_eq!(durations, [2_161, 1_211]);
     assert!(found.calls_ms >= Some(2_161) && found.elapsed_ms >= found.calls_ms, "{found:?}");
-    let trace = converted(&stream, &mut opencode(), To::ChromeTrace);
+    let trace = converted(&stream, &mut opencode(), Form::ChromeTrace);
     let trace: Value = serde_json::from_str(&trace).unwrap();
     let mut starts = BTreeMap::new();
     let mut found = Vec::new();
@@ -83,7 +83,7 @@ fn each_output_has_the_duration() {
         }
     }
     assert_eq!(found, [1_211, 2_161]);
-    let spans = converted(&stream, &mut opencode(), To::OtlpJson);
+    let spans = converted(&stream, &mut opencode(), Form::OtlpJson);
     let spans: Value = serde_json::from_str(&spans).unwrap();
     let spans = spans["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap();
     let time = |span: &Value, key: &str| span[key].as_str().unwrap().parse::<u64>().unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use ndjson_check::internals::profile_names;
-use ndjson_check::{CheckerBuilder, Format, Rule, StreamSummary, To};
+use ndjson_check::{AgentFormat, CheckerBuilder, Form, Rule, StreamSummary};
 use serde_json::{Value, json};
 
 use crate::contracts::{agents, engines, of_profile, subjects, without_schema};
@@ -13,17 +13,17 @@ use crate::mutation::{Corpus, Mutator, Random, damage};
 use crate::streams::{Case, cases, files, root, run_on, shared};
 use crate::support::builder;
 
-const TARGETS: [To; 10] = [
-    To::Text,
-    To::Transcript,
-    To::Answer,
-    To::Json,
-    To::ValidEvents,
-    To::Events,
-    To::AgUi,
-    To::ChromeTrace,
-    To::OtlpJson,
-    To::Atif,
+const TARGETS: [Form; 10] = [
+    Form::Text,
+    Form::Transcript,
+    Form::Answer,
+    Form::Json,
+    Form::ValidEvents,
+    Form::Events,
+    Form::AgUi,
+    Form::ChromeTrace,
+    Form::OtlpJson,
+    Form::Atif,
 ];
 
 /// The summaries, where the engines agree; the smallest streams that show a difference, where not.
@@ -61,7 +61,7 @@ fn engines_agree_on_the_fixtures() {
         let name = case.path.display().to_string();
         let twice = vec![case.bytes(); 2];
         agree_in_every_way(&Engines::new(built(&case)).unwrap(), &twice, &name);
-        for format in [Format::Json, Format::StreamJson] {
+        for format in [AgentFormat::Json, AgentFormat::StreamJson] {
             let engines = Engines::new(built(&case).format(format)).unwrap();
             agree(&engines, &Batch { streams: twice.clone(), ..Batch::default() }, &name);
         }

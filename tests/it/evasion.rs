@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use ndjson_check::{
-    ActionKind, Checker, Diagnostic, Event, Expectation, Observer, ProducerExit, Rule,
-    StreamSummary,
+    CallKind, Checker, Diagnostic, Event, Expectation, Observer, ProducerExit, Rule, StreamSummary,
 };
 use serde_json::{Value, json};
 
@@ -12,7 +11,7 @@ use crate::demands::{PLACE, of_kind};
 use crate::support::{builder, cases, check, checker};
 
 /// The details of the calls of a kind.
-struct Details(ActionKind, BTreeSet<String>);
+struct Details(CallKind, BTreeSet<String>);
 
 impl Observer for Details {
     fn events(&mut self, events: &[Event<'_>]) {
@@ -23,7 +22,7 @@ impl Observer for Details {
 }
 
 fn commands(checker: &mut Checker, bytes: &[u8]) -> BTreeSet<String> {
-    let mut details = Details(ActionKind::Command, BTreeSet::new());
+    let mut details = Details(CallKind::Command, BTreeSet::new());
     let mut stream = checker.stream("a");
     stream.feed(bytes, &mut details).unwrap();
     stream.finish(&ProducerExit::default(), &mut details).unwrap();

@@ -5,7 +5,7 @@ use std::fs;
 
 use ndjson_check::internals::profile_text;
 use ndjson_check::{
-    Checker, Diagnostic, Outcome, Rule, RunFacts, Severity, StreamSummary, To, Verdict,
+    Checker, Diagnostic, Form, Outcome, Rule, RunFacts, Severity, StreamSummary, Verdict,
 };
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ struct Pair {
 impl Pair {
     fn new(stream: &[u8], own: &mut Checker, events: &mut Checker) -> Self {
         let (original, found) = check(own, stream);
-        let text = converted(stream, own, To::Events);
+        let text = converted(stream, own, Form::Events);
         let (again, found_again) = check(events, text.as_bytes());
         Self { original, found, events: text, again, found_again }
     }
@@ -149,8 +149,8 @@ fn the_normal_form_has_the_same_answer_and_calls() {
         let name = case.path.display();
         let (mut own, mut events) = (case.checker(), of_events(&case));
         let pair = Pair::new(&case.bytes(), &mut own, &mut events);
-        let answer = converted(&case.bytes(), &mut own, To::Answer);
-        let again = converted(pair.events.as_bytes(), &mut events, To::Answer);
+        let answer = converted(&case.bytes(), &mut own, Form::Answer);
+        let again = converted(pair.events.as_bytes(), &mut events, Form::Answer);
         // The profile does not know where a turn begins.
         if !pair.events.contains("{\"type\":\"turn\",") || !answer.is_empty() {
             assert_eq!(again, answer, "{name}");
@@ -202,7 +202,7 @@ fn converting_twice_changes_nothing() {
         if !pair.found.is_empty() || !pair.found_again.is_empty() {
             continue;
         }
-        let again = converted(pair.events.as_bytes(), &mut events, To::Events);
+        let again = converted(pair.events.as_bytes(), &mut events, Form::Events);
         let kinds = |text: &str| -> Vec<(String, String)> {
             let events = text.lines().map(json);
             let lost = ["session_changed", "usage", "error", "turn"];
@@ -219,7 +219,7 @@ fn converting_twice_changes_nothing() {
 #[test]
 fn a_damaged_normal_form_does_not_conform() {
     let stream = fs::read(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();
-    let text = converted(&stream, &mut checker([]), To::Events);
+    let text = converted(&stream, &mut checker([]), Form::Events);
     let lines: Vec<&str> = text.lines().collect();
     let judged = |lines: &[&str]| {
         let (_, rules) = judge(lines.join("\n").as_bytes(), &mut checker(["--profile", "events"]));
@@ -273,7 +273,7 @@ fn arguments_and_exit_statuses_are_those_of_the_agent() {
     for case in cases().iter().filter(|case| ["cursor", "codex"].contains(&case.folder())) {
         let bytes = case.bytes();
         let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
-        for event in converted(&bytes[..], &mut case.checker(), To::Events).lines().map(json) {
+        for event in converted(&bytes[..], &mut case.checker(), Form::Events).lines().map(json) {
             let line = event["line"].as_u64().and_then(|line| usize::try_from(line).ok());
             let Some(line) = line.and_then(|line| lines.get(line - 1)) else { continue };
             let Ok(raw) = serde_json::from_slice::<Value>(line) else { continue };

@@ -8,7 +8,7 @@ use ndjson_check::RunFacts;
 use ndjson_check::internals::{profile_names, profile_text};
 use serde_json::Value;
 
-use crate::readers::{Told, reader};
+use crate::readers::{Reported, reader};
 use crate::streams::{check, checker, files, root, shared};
 
 /// Profiles without a reader.
@@ -70,9 +70,9 @@ fn streams(profile: &str) -> Vec<PathBuf> {
     found
 }
 
-fn reported(facts: &RunFacts) -> Told {
+fn reported(facts: &RunFacts) -> Reported {
     let count = |number: Option<u64>| number.map(|number| u32::try_from(number).unwrap().into());
-    Told {
+    Reported {
         model: facts.model.clone(),
         cost: facts.cost_usd,
         turns: count(facts.turns),
@@ -103,13 +103,13 @@ fn facts_are_those_of_the_stream() {
                 continue;
             }
             let stream = fs::read(&path).unwrap();
-            let mut expected = Told::default();
+            let mut expected = Reported::default();
             for event in events(&stream) {
                 reader(&mut expected, &event);
             }
             let (summary, _) = check(&mut checker, &stream[..]);
             let found = reported(&summary.facts);
-            if found != Told::default() {
+            if found != Reported::default() {
                 told_something.insert(profile);
             }
             if found != expected {

@@ -1,6 +1,6 @@
 //! What the profile language says is what is found.
 
-use ndjson_check::{Checker, Json, Outcome, Rule, StreamSummary, To};
+use ndjson_check::{Checker, Form, JsonReport, Outcome, Rule, StreamSummary};
 use serde_json::{Value, json};
 
 use crate::streams::{converted, judge, text};
@@ -95,7 +95,7 @@ fn conditions_say_what_they_ask() {
 /// The summary of a stream, about which the engines must agree.
 pub(crate) fn agree(engines: &mut [Checker; 2], stream: &str) -> StreamSummary {
     let [(summary, fast), (_, plain)] = engines.each_mut().map(|engine| {
-        let mut report = Json::new(Vec::new());
+        let mut report = JsonReport::new(Vec::new());
         let summary = engine.check("-", stream.as_bytes(), &mut report).unwrap();
         (summary, text(&report.finish().unwrap()))
     });
@@ -269,7 +269,7 @@ fn the_final_text_may_begin_in_the_middle() {
         let rules = if answer.is_some() { vec![] } else { vec![Rule::FinalTextMismatch] };
         assert_eq!(raised(&profile, &events), rules, "{events}");
         if let Some(answer) = answer {
-            let found = converted(stream(&events).as_bytes(), &mut checker(&profile), To::Answer);
+            let found = converted(stream(&events).as_bytes(), &mut checker(&profile), Form::Answer);
             assert_eq!(found, answer, "{events}");
         }
     }
@@ -308,8 +308,8 @@ fn abandoned_text_is_not_part_of_the_answer() {
             assert_eq!(judge(stream.as_bytes(), &mut checker).1, [], "{events}");
         }
         let checker = &mut checker(&profile);
-        assert_eq!(converted(stream.as_bytes(), checker, To::Transcript), transcript, "{events}");
-        assert_eq!(converted(stream.as_bytes(), checker, To::Answer), "Hello.\n", "{events}");
+        assert_eq!(converted(stream.as_bytes(), checker, Form::Transcript), transcript, "{events}");
+        assert_eq!(converted(stream.as_bytes(), checker, Form::Answer), "Hello.\n", "{events}");
     }
     // Without a new connection, a text that comes again is text.
     let events = json!([w(1, "Ha"), w(2, "Ha"), {"t": "z", "x": "HaHa"}]);

@@ -4,16 +4,16 @@ use std::fs;
 use std::process::Stdio;
 
 use ndjson_check::internals::misleads;
-use ndjson_check::{Checker, Conversion, ProducerExit, To};
+use ndjson_check::{Checker, Converter, Form, ProducerExit};
 use serde_json::{Value, json};
 
 use crate::language::{checker, engines, stream};
 use crate::streams::{cases, converted, program, root, run_on, text};
 
 /// A stream as a log with everything that a log can show.
-pub(crate) fn logged(bytes: &[u8], checker: &mut Checker, to: To) -> String {
+pub(crate) fn logged(bytes: &[u8], checker: &mut Checker, to: Form) -> String {
     let mut output = Vec::new();
-    let conversion = Conversion::new(to, false, &mut output);
+    let conversion = Converter::new(to, false, &mut output);
     checker.check("-", bytes, &mut conversion.results(1_000).thinking(true)).unwrap();
     text(&output)
 }
@@ -53,7 +53,7 @@ fn profile() -> Value {
 fn a_text_that_has_ended_is_a_whole_line() {
     let [mut fast, _] = engines(&profile());
     let mut output = Vec::new();
-    let mut conversion = Conversion::new(To::Transcript, false, &mut output);
+    let mut conversion = Converter::new(Form::Transcript, false, &mut output);
     let mut check = fast.stream("-");
     check.feed(stream(&json!([{"t": "d", "text": "hello"}])).as_bytes(), &mut conversion).unwrap();
     drop(conversion);
@@ -88,7 +88,7 @@ fn a_profile_says_where_reasoning_and_notices_are() {
         (json!([{"t": "z"}, {"t": "e", "no": 2}]), &[]),
     ] {
         for checker in &mut logs {
-            let shown = logged(stream(&events).as_bytes(), checker, To::Text);
+            let shown = logged(stream(&events).as_bytes(), checker, Form::Text);
             assert_eq!(shown.lines().collect::<Vec<_>>(), expected, "{events}");
         }
     }
@@ -110,7 +110,7 @@ fn a_profile_says_where_results_are() {
         let events = json!([{"t": "a", "id": "1", "tool": "x", "out": "no"},
             {"t": "b", "all": "of all", "done": [done]}]);
         for mut checker in engines(&profile()) {
-            let shown = logged(stream(&events).as_bytes(), &mut checker, To::Transcript);
+            let shown = logged(stream(&events).as_bytes(), &mut checker, Form::Transcript);
             let mut lines = shown.lines();
             assert_eq!(lines.next(), Some("[Called tool x]"));
             let below: Vec<&str> = lines.map(|it| it.strip_prefix("    ").unwrap()).collect();
@@ -125,13 +125,13 @@ fn a_profile_says_where_results_are() {
 fn the_options_only_add_lines() {
     for case in cases() {
         let (bytes, name) = (case.bytes(), case.path.display());
-        for to in [To::Text, To::Transcript] {
+        for to in [Form::Text, Form::Transcript] {
             let plain = converted(&bytes, &mut case.checker(), to);
             let mut output = Vec::new();
-            let mut conversion = Conversion::new(to, true, &mut output).results(0).thinking(false);
+            let mut conversion = Converter::new(to, true, &mut output).results(0).thinking(false);
             case.checker().check("-", &bytes[..], &mut conversion).unwrap();
             assert_eq!(text(&output), plain, "{name}");
-            if to == To::Text {
+            if to == Form::Text {
                 let full = logged(&bytes, &mut case.checker(), to);
                 let plain = plain.lines().map(|it| it.replace(misleads, "?"));
                 let mut lines = full.lines();
@@ -148,11 +148,11 @@ fn the_options_only_add_lines() {
 fn a_log_is_the_same_however_the_stream_arrives() {
     for case in cases().into_iter().filter(|case| case.bytes().len() < 20_000) {
         let bytes = case.bytes();
-        for to in [To::Text, To::Transcript] {
+        for to in [Form::Text, Form::Transcript] {
             let whole = logged(&bytes, &mut case.checker(), to);
             let mut checker = case.checker();
             let mut output = Vec::new();
-            let conversion = Conversion::new(to, false, &mut output);
+            let conversion = Converter::new(to, false, &mut output);
             let mut conversion = conversion.results(1_000).thinking(true);
             let mut stream = checker.stream("-");
             let fed = bytes.chunks(7).try_for_each(|bytes| stream.feed(bytes, &mut conversion));
@@ -249,7 +249,7 @@ fn the_options_need_a_log() {
 fn huge_texts_are_cut() {
     let output = "x".repeat(100_000) + &"\ny".repeat(100_000);
     let mut shown = Vec::new();
-    let mut conversion = Conversion::new(To::Text, false, &mut shown).results(4);
+    let mut conversion = Converter::new(Form::Text, false, &mut shown).results(4);
     let mut cursor = Checker::builder().profile("cursor").build().unwrap();
     cursor.check("-", &with_output(&output)[..], &mut conversion).unwrap();
     let shown = text(&shown);
@@ -259,6 +259,6 @@ fn huge_texts_are_cut() {
     assert_eq!(lines[2..], ["    y", "    … 99997 lines more …", "    y", "    y"]);
     let mut thinker = checker(&profile());
     let events = json!([{"t": "s", "part": "x".repeat(100_000)}, {"t": "s", "part": "y"}]);
-    let log = logged(stream(&events).as_bytes(), &mut thinker, To::Text);
+    let log = logged(stream(&events).as_bytes(), &mut thinker, Form::Text);
     assert!(log.lines().all(|line| line.len() <= 100_020), "{}", log.len());
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use ndjson_check::{Checker, Outcome, Reason, Rule};
+use ndjson_check::{Checker, EndReason, Outcome, Rule};
 use serde_json::json;
 
 use crate::streams::{json_report, judge};
@@ -71,7 +71,7 @@ fn a_failure_in_plain_text_is_a_failed_run() {
         assert_eq!(notes, ["an error in line 2 says that the run failed"]);
         let facts = summary.facts;
         assert_eq!(facts.error_text.as_deref(), Some("FATAL: no more credit"));
-        assert_eq!(facts.reason, Some(Reason::Billing));
+        assert_eq!(facts.reason, Some(EndReason::Billing));
         let recovered = format!("{stream}{{\"t\":\"z\"}}\n");
         let (summary, raised) = judge(recovered.as_bytes(), &mut checker);
         assert_eq!((summary.outcome, raised), (Outcome::Succeeded, vec![]));

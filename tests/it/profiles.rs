@@ -3,7 +3,7 @@
 use std::fs;
 
 use ndjson_check::internals::{LANGUAGE, profile_names, profile_text, satisfies};
-use ndjson_check::{Checker, Json, Outcome, Rule, Totals, Verdict};
+use ndjson_check::{Checker, JsonReport, Outcome, Rule, RunTotals, Verdict};
 use serde_json::{Value, json};
 
 use crate::streams::{cases, checker, files, judge, program, root, run_on, text};
@@ -244,9 +244,9 @@ fn our_report_conforms() {
     let mut own = checker(["--profile", "fixtures/profiles/report/profile.json"]);
     let (mut checked, mut succeeded) = (0, 0);
     for case in cases() {
-        let mut report = Json::new(Vec::new());
+        let mut report = JsonReport::new(Vec::new());
         let summary = case.checker().check("-", &case.bytes()[..], &mut report).unwrap();
-        let mut totals = Totals::default();
+        let mut totals = RunTotals::default();
         totals.add(&summary);
         let is_good = summary.verdict == Verdict::Conforming;
         report.totals(&totals, u8::from(!is_good));

@@ -1,6 +1,6 @@
 //! The reader: a stream as events, without an observer.
 
-use ndjson_check::{Checker, EventKind, ProducerExit, Reader, To};
+use ndjson_check::{Checker, EventKind, Form, ProducerExit, Reader};
 
 use crate::streams::{Case, cases, converted, judge};
 
@@ -26,7 +26,7 @@ fn a_reader_shows_the_events_of_the_conversion() {
         let mut checker = case.checker();
         for chunk in [7, 4_096] {
             let Some(events) = read(&checker, &stream, chunk) else { continue };
-            let expected = converted(&stream, &mut checker, To::Events);
+            let expected = converted(&stream, &mut checker, Form::Events);
             let unescaped = |text: &str| -> Vec<serde_json::Value> {
                 text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
             };

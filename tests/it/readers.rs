@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// What a stream says about its run.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Told {
+pub(crate) struct Reported {
     pub(crate) model: Option<String>,
     pub(crate) cost: Option<f64>,
     pub(crate) turns: Option<f64>,
@@ -17,7 +17,7 @@ pub(crate) struct Told {
     pub(crate) reasoning: Option<f64>,
 }
 
-impl Told {
+impl Reported {
     fn model(&mut self, model: &Value) {
         if let Some(model) = model.as_str().filter(|model| !model.is_empty()) {
             self.model = Some(model.to_owned());
@@ -53,7 +53,7 @@ fn anthropic(usage: &Value) -> [Option<f64>; 4] {
     names.map(|name| usage[name].as_f64())
 }
 
-fn acp(told: &mut Told, event: &Value) {
+fn acp(told: &mut Reported, event: &Value) {
     let (result, update) = (&event["result"], &event["params"]["update"]);
     for options in [&result["configOptions"], &update["configOptions"]] {
         for option in options.as_array().into_iter().flatten().filter(|it| it["id"] == "model") {
@@ -79,7 +79,7 @@ fn acp(told: &mut Told, event: &Value) {
     add(&mut told.reasoning, usage["thoughtTokens"].as_f64());
 }
 
-fn antigravity(told: &mut Told, event: &Value) {
+fn antigravity(told: &mut Reported, event: &Value) {
     if event["event"] == "init" {
         told.model(&event["init"]["model"]);
     }
@@ -94,7 +94,7 @@ fn antigravity(told: &mut Told, event: &Value) {
     add(&mut told.reasoning, usage["thinking_tokens"].as_f64());
 }
 
-fn claude(told: &mut Told, event: &Value) {
+fn claude(told: &mut Reported, event: &Value) {
     if event["type"] == "system" && event["subtype"] == "init" {
         told.model(&event["model"]);
     }
@@ -119,7 +119,7 @@ fn claude(told: &mut Told, event: &Value) {
     add(&mut told.reasoning, details["thinking_tokens"].as_f64());
 }
 
-fn cline(told: &mut Told, event: &Value) {
+fn cline(told: &mut Reported, event: &Value) {
     if event["type"] == "run_start" {
         told.model(&event["modelId"]);
     }
@@ -139,7 +139,7 @@ fn cline(told: &mut Told, event: &Value) {
     }
 }
 
-fn codex(told: &mut Told, event: &Value) {
+fn codex(told: &mut Reported, event: &Value) {
     if event["type"] != "turn.completed" {
         return;
     }
@@ -153,7 +153,7 @@ fn codex(told: &mut Told, event: &Value) {
     set(&mut told.reasoning, usage["reasoning_output_tokens"].as_f64());
 }
 
-fn cursor(told: &mut Told, event: &Value) {
+fn cursor(told: &mut Reported, event: &Value) {
     if event["type"] == "system" && event["subtype"] == "init" {
         told.model(&event["model"]);
     }
@@ -168,7 +168,7 @@ fn cursor(told: &mut Told, event: &Value) {
     add(&mut told.output, usage["outputTokens"].as_f64());
 }
 
-fn droid(told: &mut Told, event: &Value) {
+fn droid(told: &mut Reported, event: &Value) {
     if event["type"] == "system" && event["subtype"] == "init" {
         told.model(&event["model"]);
     }
@@ -185,7 +185,7 @@ fn droid(told: &mut Told, event: &Value) {
     set(&mut told.reasoning, event["usage"]["thinking_tokens"].as_f64());
 }
 
-fn gemini(told: &mut Told, event: &Value) {
+fn gemini(told: &mut Reported, event: &Value) {
     if event["type"] == "init" {
         told.model(&event["model"]);
     }
@@ -201,7 +201,7 @@ fn gemini(told: &mut Told, event: &Value) {
     set(&mut told.output, total.or(stats["output_tokens"].as_f64()));
 }
 
-fn goose(told: &mut Told, event: &Value) {
+fn goose(told: &mut Reported, event: &Value) {
     if event["type"] != "complete" {
         return;
     }
@@ -215,7 +215,7 @@ fn goose(told: &mut Told, event: &Value) {
     }
 }
 
-fn gptme(told: &mut Told, event: &Value) {
+fn gptme(told: &mut Reported, event: &Value) {
     if event["type"] != "message" || event["role"] != "assistant" {
         return;
     }
@@ -231,7 +231,7 @@ fn gptme(told: &mut Told, event: &Value) {
     add(&mut told.reasoning, usage["reasoning_tokens"].as_f64());
 }
 
-fn grok(told: &mut Told, event: &Value) {
+fn grok(told: &mut Reported, event: &Value) {
     let [input, read, write, output] = anthropic(&event["usage"]);
     let reasoning = event["usage"]["reasoning_tokens"].as_f64();
     // The last event has the sums of those before it.
@@ -249,11 +249,11 @@ fn grok(told: &mut Told, event: &Value) {
     set(&mut told.cost, event["total_cost_usd"].as_f64());
 }
 
-fn grok_cli(told: &mut Told, event: &Value) {
+fn grok_cli(told: &mut Reported, event: &Value) {
     add(&mut told.turns, (event["role"] == "assistant").then_some(1.0));
 }
 
-fn letta(told: &mut Told, event: &Value) {
+fn letta(told: &mut Reported, event: &Value) {
     if event["type"] == "system" && event["subtype"] == "init" {
         told.model(&event["model"]);
     }
@@ -272,7 +272,7 @@ fn letta(told: &mut Told, event: &Value) {
     add(&mut told.reasoning, message["reasoning_tokens"].as_f64());
 }
 
-fn opencode(told: &mut Told, event: &Value) {
+fn opencode(told: &mut Reported, event: &Value) {
     if event["type"] != "step_finish" {
         return;
     }
@@ -289,7 +289,7 @@ fn opencode(told: &mut Told, event: &Value) {
     add(&mut told.reasoning, tokens["reasoning"].as_f64());
 }
 
-fn pi(told: &mut Told, event: &Value) {
+fn pi(told: &mut Reported, event: &Value) {
     let message = &event["message"];
     if event["type"] != "message_end" || message["role"] != "assistant" {
         return;
@@ -307,9 +307,9 @@ fn pi(told: &mut Told, event: &Value) {
     }
 }
 
-fn nothing(_: &mut Told, _: &Value) {}
+fn nothing(_: &mut Reported, _: &Value) {}
 
-pub(crate) type Reader = fn(&mut Told, &Value);
+pub(crate) type Reader = fn(&mut Reported, &Value);
 
 /// What reads the events of a profile.
 pub(crate) fn reader(profile: &str) -> Option<Reader> {

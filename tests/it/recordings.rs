@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use ndjson_check::{Checker, Format, Outcome, Rule, Verdict};
+use ndjson_check::{AgentFormat, Checker, Outcome, Rule, Verdict};
 
 use crate::bytes::Pieces;
 use crate::streams::{checker, json_report, judge, run_on, shared, text};
@@ -58,7 +58,7 @@ fn recordings_are_judged_as_their_index_says() {
         let errors = ["agent-runner-sanitised", "inspector-small-trace"].contains(&name.as_str());
         assert_eq!(summary.verdict == Verdict::NonConforming, errors, "{name}");
         let single = name == "eungjin-json";
-        assert_eq!(summary.format == Format::Json, single, "{name}");
+        assert_eq!(summary.format == AgentFormat::Json, single, "{name}");
         assert_eq!(summary.events, lines_of(&name), "{name}");
         judged.insert(name, summary.events);
     }

@@ -106,9 +106,9 @@ fn an_interrupted_call_was_tried_and_failed() {
 
 /// Counts the outcomes that an observer is told.
 #[derive(Default)]
-struct Told(CallCounts);
+struct Reported(CallCounts);
 
-impl Told {
+impl Reported {
     fn count(&mut self, outcome: CallOutcome) -> &mut u64 {
         match outcome {
             CallOutcome::Succeeded => &mut self.0.succeeded,
@@ -120,7 +120,7 @@ impl Told {
     }
 }
 
-impl Observer for Told {
+impl Observer for Reported {
     fn events(&mut self, events: &[Event<'_>]) {
         for event in events {
             match &event.kind {
@@ -139,7 +139,7 @@ impl Observer for Told {
 #[test]
 fn an_observer_is_told_of_every_outcome() {
     for case in cases() {
-        let mut told = Told::default();
+        let mut told = Reported::default();
         let mut checker = checker(case.flags.iter().map(String::as_str));
         let mut stream = checker.stream("a");
         let fed = stream.feed(&case.bytes(), &mut told);

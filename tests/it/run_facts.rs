@@ -1,6 +1,6 @@
 //! Facts of a run, and the rules that rest on them: the language, on both engines.
 
-use ndjson_check::{ActionKind, Checker, Reason, Rule, StreamSummary};
+use ndjson_check::{CallKind, Checker, EndReason, Rule, StreamSummary};
 use serde_json::{Value, json};
 
 use crate::language::{engines, stream};
@@ -41,7 +41,7 @@ fn numbers_are_set_added_and_subtracted() {
     let usage = facts.usage;
     assert_eq!((usage.input_tokens, usage.cache_read_tokens), (Some(13), Some(9)));
     assert_eq!((usage.output_tokens, usage.reasoning_tokens), (Some(3), None));
-    assert_eq!((facts.reason, facts.error_text), (Some(Reason::Completed), None));
+    assert_eq!((facts.reason, facts.error_text), (Some(EndReason::Completed), None));
 }
 
 #[test]
@@ -70,14 +70,14 @@ fn a_failed_run_has_its_reason_and_error() {
             {"when": {"/t": "z"}, "set": {"error_text": "/why"}}]});
     let failed = json!([{"t": "b"}, {"t": "z", "bad": true, "why": "slow down"}]);
     let facts = judged(&profile, &failed).0.facts;
-    assert_eq!(facts.reason, Some(Reason::RateLimit));
+    assert_eq!(facts.reason, Some(EndReason::RateLimit));
     assert_eq!(facts.error_text.as_deref(), Some("slow down"));
     let recovered =
         json!([{"t": "b"}, {"t": "z", "bad": true, "why": "slow down"}, {"t": "a"}, {"t": "z"}]);
     let facts = judged(&profile, &recovered).0.facts;
-    assert_eq!((facts.reason, facts.error_text), (Some(Reason::Completed), None));
+    assert_eq!((facts.reason, facts.error_text), (Some(EndReason::Completed), None));
     let silent = json!([{"t": "z", "bad": true}]);
-    assert_eq!(judged(&profile, &silent).0.facts.reason, Some(Reason::Unknown));
+    assert_eq!(judged(&profile, &silent).0.facts.reason, Some(EndReason::Unknown));
 }
 
 #[test]
@@ -86,9 +86,9 @@ fn the_name_of_a_reason_may_be_in_the_event() {
         "end": {"rules": [{"outcome": "failure", "when": {"/t": "z"}}]},
         "facts": [{"when": {"/t": "z"}, "reason": "/why"}]});
     for (why, reason) in [
-        ("billing", Reason::Billing),
-        ("model-not-found", Reason::ModelNotFound),
-        ("no such reason", Reason::Unknown),
+        ("billing", EndReason::Billing),
+        ("model-not-found", EndReason::ModelNotFound),
+        ("no such reason", EndReason::Unknown),
     ] {
         let facts = judged(&profile, &json!([{"t": "z", "why": why}])).0.facts;
         assert_eq!(facts.reason, Some(reason), "{why}");
@@ -169,7 +169,7 @@ fn changed_files_and_commands_are_counted() {
     assert_eq!(summary.facts.files.unwrap(), ["a.rs", "c", "e"]);
     let commands = summary.facts.commands.unwrap();
     assert_eq!((commands.total, commands.failed), (2, 1));
-    assert_eq!(ActionKind::ALL.map(ActionKind::name).len(), 11);
+    assert_eq!(CallKind::ALL.map(CallKind::name).len(), 11);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::{Read, Write as _};
 use std::path::Path;
 
 use ndjson_check::internals::profile_text;
-use ndjson_check::{Checker, Conversion, Json, To};
+use ndjson_check::{Checker, Converter, Form, JsonReport};
 use serde_json::Value;
 
 pub(crate) use crate::support::{
@@ -30,7 +30,7 @@ impl Case {
 
 /// The json report of a stream, without its last line.
 pub(crate) fn json_report(stream: impl Read, checker: &mut Checker) -> String {
-    let mut report = Json::new(Vec::new());
+    let mut report = JsonReport::new(Vec::new());
     checker.check("-", stream, &mut report).unwrap();
     text(&report.finish().unwrap())
 }
@@ -48,9 +48,9 @@ pub(crate) fn inherited(profile: &str, key: &str) -> Value {
 }
 
 /// A stream in another form.
-pub(crate) fn converted(stream: &[u8], checker: &mut Checker, to: To) -> String {
+pub(crate) fn converted(stream: &[u8], checker: &mut Checker, to: Form) -> String {
     let mut output = Vec::new();
-    let mut conversion = Conversion::new(to, true, &mut output);
+    let mut conversion = Converter::new(to, true, &mut output);
     checker.check("-", stream, &mut conversion).unwrap();
     text(&output)
 }

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use ndjson_check::{Checker, Conversion, ProducerExit, To};
+use ndjson_check::{Checker, Converter, Form, ProducerExit};
 use serde_json::{Value, json};
 
 use crate::streams::{cases, checker, converted, root, run_on, text};
 
-const FORMS: [To; 5] = [To::Events, To::AgUi, To::ChromeTrace, To::OtlpJson, To::Atif];
+const FORMS: [Form; 5] = [Form::Events, Form::AgUi, Form::ChromeTrace, Form::OtlpJson, Form::Atif];
 
 fn values(text: &str) -> Vec<Value> {
     let value =
@@ -200,16 +200,16 @@ fn every_fixture_has_the_structure_of_each_form() {
     let mut count = 0;
     for case in cases() {
         let (stream, mut checker) = (case.bytes(), case.checker());
-        let mut form = |to: To| values(&converted(&stream, &mut checker, to));
-        let (text, calls) = said(&form(To::Events));
-        check_ag_ui(&form(To::AgUi), &text, calls);
+        let mut form = |to: Form| values(&converted(&stream, &mut checker, to));
+        let (text, calls) = said(&form(Form::Events));
+        check_ag_ui(&form(Form::AgUi), &text, calls);
         let one = |values: Vec<Value>| {
             assert_eq!(values.len(), 1, "{}", case.path.display());
             values.into_iter().next().unwrap()
         };
-        check_chrome_trace(&one(form(To::ChromeTrace)), calls);
-        check_otlp(&one(form(To::OtlpJson)), calls);
-        check_atif(&one(form(To::Atif)), calls);
+        check_chrome_trace(&one(form(Form::ChromeTrace)), calls);
+        check_otlp(&one(form(Form::OtlpJson)), calls);
+        check_atif(&one(form(Form::Atif)), calls);
         count += 1;
     }
     assert!(count > 300, "only {count}");
@@ -221,8 +221,8 @@ fn the_text_of_a_cut_run_is_kept() {
     let mut cut = 0;
     for case in cases() {
         let (stream, mut checker) = (case.bytes(), case.checker());
-        let mut form = |to: To| values(&converted(&stream, &mut checker, to));
-        let events = form(To::Events);
+        let mut form = |to: Form| values(&converted(&stream, &mut checker, to));
+        let events = form(Form::Events);
         if events.last().is_none_or(|last| last["type"] != "cut") {
             continue;
         }
@@ -233,10 +233,10 @@ fn the_text_of_a_cut_run_is_kept() {
         let last = events.iter().rfind(|it| it["segment"].is_number());
         let Some(open) = last.filter(|it| it["type"] == "text_delta") else { continue };
         let open = of_segment(&open["segment"]);
-        let trajectory = form(To::Atif).remove(0);
+        let trajectory = form(Form::Atif).remove(0);
         let messages = array(&trajectory["steps"]).iter().map(|step| string(&step["message"]));
         assert!(messages.into_iter().any(|it| it.ends_with(&open)), "{}", case.path.display());
-        let trace = form(To::ChromeTrace).remove(0);
+        let trace = form(Form::ChromeTrace).remove(0);
         let spans = array(&trace["traceEvents"]).iter();
         let texts: Vec<_> = spans.filter(|it| it["name"] == "unfinished text").collect();
         assert_eq!(texts.len(), 1, "{}", case.path.display());
@@ -259,7 +259,8 @@ fn ids_of_a_step_differ() {
     let both = |path: &str| half("started", "twice", path) + &half("completed", "twice", path);
     let inner = both("a") + &both("b");
     let stream = half("started", "around", "c") + &inner + &half("completed", "around", "c");
-    let trajectory = converted(stream.as_bytes(), &mut checker(["--profile", "cursor"]), To::Atif);
+    let trajectory =
+        converted(stream.as_bytes(), &mut checker(["--profile", "cursor"]), Form::Atif);
     let trajectory = values(&trajectory).remove(0);
     check_atif(&trajectory, 3);
     let step = &trajectory["steps"][0];
@@ -289,9 +290,9 @@ fn forms_do_not_depend_on_how_the_stream_arrives() {
     assert!(checked > 300, "only {checked}");
 }
 
-fn fed(stream: &[u8], size: usize, checker: &mut Checker, to: To) -> String {
+fn fed(stream: &[u8], size: usize, checker: &mut Checker, to: Form) -> String {
     let mut output = Vec::new();
-    let mut conversion = Conversion::new(to, true, &mut output);
+    let mut conversion = Converter::new(to, true, &mut output);
     let mut check = checker.stream("-");
     for piece in stream.chunks(size) {
         check.feed(piece, &mut conversion).unwrap();
@@ -305,7 +306,7 @@ fn fed(stream: &[u8], size: usize, checker: &mut Checker, to: To) -> String {
 fn times_are_those_of_the_stream_or_its_order() {
     let trace = |path: &str, profile: &str| {
         let stream = fs::read(root().join("fixtures/agents").join(path)).unwrap();
-        let text = converted(&stream, &mut checker(["--profile", profile]), To::ChromeTrace);
+        let text = converted(&stream, &mut checker(["--profile", profile]), Form::ChromeTrace);
         values(&text).remove(0)
     };
     let start = |trace: &Value| {

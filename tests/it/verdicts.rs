@@ -1,6 +1,6 @@
 //! What follows from what: one defect is one diagnostic, and nothing hides another.
 
-use ndjson_check::{Checker, Limit, Note, Outcome, Rule, Verdict};
+use ndjson_check::{Bound, Checker, Note, Outcome, Rule, Verdict};
 use serde_json::json;
 
 use crate::streams::{checker, judge, run_on, text};
@@ -178,7 +178,7 @@ fn more_calls_than_can_be_followed_are_still_counted() {
     assert_eq!(rules, [Rule::UnfinishedCall]);
     assert_eq!((summary.call_counts.total, summary.call_counts.unfinished), (count as u64, 10));
     assert_eq!(summary.call_counts.succeeded, count as u64 - 10);
-    assert!(summary.notes.contains(&Note::LimitReached(Limit::Calls)), "{:?}", summary.notes);
+    assert!(summary.notes.contains(&Note::LimitReached(Bound::Calls)), "{:?}", summary.notes);
 
     let many = CALLS_ENDED_MAX + 10;
     let pair = |id: usize| call("started", &id.to_string()) + &call("completed", &id.to_string());

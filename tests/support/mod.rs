@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 
 use ndjson_check::{
-    Checker, CheckerBuilder, Diagnostic, Format, Limits, Rule, Severity, StreamSummary,
+    AgentFormat, Checker, CheckerBuilder, Diagnostic, Limits, Rule, Severity, StreamSummary,
 };
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_ndjson-check");
@@ -122,8 +122,8 @@ pub(crate) fn builder<'a>(flags: impl IntoIterator<Item = &'a str>) -> CheckerBu
             "--max-line-bytes" => builder.max_line_bytes(value().parse().unwrap()),
             "--input-format" => match value() {
                 "auto" => builder,
-                "json" => builder.format(Format::Json).array(false),
-                "stream-json" => builder.format(Format::StreamJson).array(false),
+                "json" => builder.format(AgentFormat::Json).array(false),
+                "stream-json" => builder.format(AgentFormat::StreamJson).array(false),
                 "array" => builder.array(true),
                 other => panic!("{other}"),
             },

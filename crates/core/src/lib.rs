@@ -1,8 +1,8 @@
 //! Checks the NDJSON event stream of AI coding agents.
 //!
 //! A [`Checker`] knows the contracts of agents: which events they write, how tool calls start and
-//! complete, which text repeats which, how a run ends. A [`Stream`] takes the bytes of one run and
-//! reports each defect as a [`Diagnostic`], as soon as it is known; at the end it returns a
+//! complete, which text repeats which, how a run ends. A [`StreamCheck`] takes the bytes of one run
+//! and reports each defect as a [`Diagnostic`], as soon as it is known; at the end it returns a
 //! [`StreamSummary`] with the verdict (does the stream keep its contract?) and the outcome (did the
 //! run succeed?).
 //!
@@ -28,7 +28,7 @@
 //! A [`Reader`] takes the bytes of one run and returns what happened as [`Event`]s: texts, tool
 //! calls, the end. It owns what it needs, so a program can keep any number of them.
 //!
-//! [`Stream::feed`] does no input or output, so it works in a thread, in an async task, or in a
+//! [`StreamCheck::feed`] does no input or output, so it works in a thread, in an async task, or in a
 //! test. [`Checker::check`] reads a whole source. An [`Observer`] is called for every event, with
 //! the text and the tool calls in it.
 //!
@@ -48,18 +48,18 @@ mod rules;
 mod stream;
 
 pub use check::{
-    Answer, CallCounts, CallRow, CheckedEvent, Checker, CheckerBuilder, CompletedCall, Defect,
-    Event, EventCall, EventKind, EventTime, Expectation, ExpectedCalls, FailureSign, Figures,
-    Format, LastEvents, Limit, Limits, Note, Notice, Observer, Outcome, ProducerExit, Reader,
-    RunEvents, RunResult, RunStats, Session, SessionFacts, Silence, SlowCall, StopReason, Stream,
-    StreamStart, StreamSummary, TextSegment, ToolStats, UnknownKind, UnknownName, Verdict,
-    WantedEvents, Wording, Wordings, counted,
+    AgentFormat, Answer, Bound, CallCounts, CheckedEvent, Checker, CheckerBuilder, CompletedCall,
+    Defect, Event, EventCall, EventKind, EventTime, Expectation, ExpectedCalls, FailureSource,
+    Figures, IdlePeriod, LastEvents, Limits, Note, Notice, Observer, Outcome, ProducerExit, Reader,
+    RunEvents, RunResult, RunStats, Session, SessionFacts, SlowCall, StopReason, StreamCheck,
+    StreamStart, StreamSummary, TextSegment, ToolCall, ToolStats, UnknownKind, UnknownName,
+    Verdict, WantedEvents, Wording, Wordings, counted,
 };
 pub use error::Error;
 pub use facts::{CommandCounts, NoticeValues, PlanItem, RunFacts, Server, Usage};
 pub use limits::LINE_BYTES_MAX;
 pub use profile::detect::ProfileSource;
-pub use profile::{ActionKind, CallOutcome, ExitStatus, NoticeKind, PlanState, Reason};
+pub use profile::{CallKind, CallOutcome, EndReason, ExitStatus, NoticeKind, PlanState};
 pub use redact::{Redactor, SECRET_BYTES_MIN, SecretValue};
 pub use rules::diagnostic::{Diagnostic, SchemaLocation};
 pub use rules::escape;

@@ -9,5 +9,5 @@ mod fingerprint;
 mod limits;
 pub mod report;
 
-pub use convert::{Conversion, To};
-pub use report::{Human, Json, SCHEMA as REPORT_SCHEMA, Totals};
+pub use convert::{Converter, Form};
+pub use report::{HumanReport, JsonReport, RunTotals, SCHEMA as REPORT_SCHEMA};

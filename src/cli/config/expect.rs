@@ -1,6 +1,6 @@
 //! The table `expect` of the configuration file.
 
-use ndjson_check_core::{ActionKind, Expectation, ExpectedCalls, internals::read_schema};
+use ndjson_check_core::{CallKind, Expectation, ExpectedCalls, internals::read_schema};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -32,7 +32,7 @@ struct ExpectedAnswer {
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
 struct CallEntry {
-    kind: Option<ActionKind>,
+    kind: Option<CallKind>,
     tool: Option<String>,
     matches: Option<Pattern>,
     at_least: Option<Count<1>>,

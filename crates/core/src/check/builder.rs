@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::contract::{Contracts, NamedProfile, Options};
 use super::stage::expect::Expected;
-use super::{Checker, Expectation, Format, Limits};
+use super::{AgentFormat, Checker, Expectation, Limits};
 use crate::error::Error;
 use crate::profile::detect::AUTO;
 use crate::profile::{parse_json, read_json};
@@ -92,7 +92,7 @@ impl CheckerBuilder {
 
     /// The format that the agent was asked for. Without it, the first event shows it.
     #[must_use]
-    pub fn format(mut self, format: Format) -> Self {
+    pub fn format(mut self, format: AgentFormat) -> Self {
         self.options.format = Some(format);
         self
     }
@@ -107,7 +107,7 @@ impl CheckerBuilder {
     /// Whether each session in a stream is judged on its own, as if it were a stream. The sessions
     /// are named after the stream, with `#1`, `#2` and so on. An event that starts a session with
     /// another id begins the next one; without ids, one that comes after the terminal event. The
-    /// observer gets the start and the summary of each; [`Stream::finish`](super::Stream::finish)
+    /// observer gets the start and the summary of each; [`StreamCheck::finish`](super::Stream::finish)
     /// returns the last summary. The default is no.
     #[must_use]
     pub fn many_sessions(mut self, are_many: bool) -> Self {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::stage::expect::Expected;
 use super::stage::repeats::REPEATED_CALLS;
-use super::{Format, Limits, Note};
+use super::{AgentFormat, Limits, Note};
 use crate::error::Error;
 use crate::json::Schema;
 use crate::limits::LINE_BYTES_MAX;
@@ -24,7 +24,7 @@ pub(crate) struct Options {
     /// The configuration file that set these options, if one did.
     pub(crate) config_file: Option<String>,
     /// The format that the agent was asked for; without one the first event shows it.
-    pub(crate) format: Option<Format>,
+    pub(crate) format: Option<AgentFormat>,
     /// Whether the stream is one array; without it the first bytes show it.
     pub(crate) is_array: Option<bool>,
     /// The shortest series of equal calls that is reported.
@@ -138,7 +138,7 @@ impl Contract {
 
     /// The schemas that an event with this tag must satisfy.
     pub(crate) fn schemas(&self, tag: &str, is_first: bool) -> impl Iterator<Item = &Schema> {
-        let is_json = self.shared.options.format == Some(Format::Json);
+        let is_json = self.shared.options.format == Some(AgentFormat::Json);
         let own = match self.single.as_ref().filter(|_| is_json) {
             // What follows the first object has no place there, and is reported for that.
             Some(_) if !is_first => None,

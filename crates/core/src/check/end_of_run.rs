@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Outcome;
-use crate::profile::{ExitStatus, Reason, RunOutcome, StatusMeaning};
+use crate::profile::{EndReason, ExitStatus, RunOutcome, StatusMeaning};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -63,7 +63,7 @@ pub(super) struct StreamEnd {
     pub(super) needs_terminal: bool,
     pub(super) terminal: TerminalState,
     /// What the stream says about the run.
-    pub(super) says: Option<RunOutcome>,
+    pub(super) reported_outcome: Option<RunOutcome>,
     /// Whether plain text says that the run failed, and no terminal event says how it ended.
     pub(super) text_says_failed: bool,
     /// Whether an error came with which the run cannot have succeeded.
@@ -143,29 +143,30 @@ impl<'p> EndOfRun<'p> {
             (_, _, _, true, true) => Cause::Ended,
         };
 
-        let outcome = match (cause, stream.says, stream.ended_early(), stream.has_fatal_error) {
-            (Cause::TimedOut, ..) => Outcome::TimedOut,
-            (Cause::Failed, ..) | (_, Some(RunOutcome::Failure), ..) => Outcome::Failed,
-            (_, _, true, _) => Outcome::Truncated,
-            (_, _, _, true) => Outcome::Failed,
-            (_, _, false, false) => Outcome::Succeeded,
-        };
+        let outcome =
+            match (cause, stream.reported_outcome, stream.ended_early(), stream.has_fatal_error) {
+                (Cause::TimedOut, ..) => Outcome::TimedOut,
+                (Cause::Failed, ..) | (_, Some(RunOutcome::Failure), ..) => Outcome::Failed,
+                (_, _, true, _) => Outcome::Truncated,
+                (_, _, _, true) => Outcome::Failed,
+                (_, _, false, false) => Outcome::Succeeded,
+            };
         Self { cause, outcome, status, stream, was_stopped }
     }
 
     /// Why the run ended; `reported` is what the stream says.
-    pub(super) fn reason(&self, reported: Option<Reason>, exit: &ProducerExit) -> Reason {
+    pub(super) fn reason(&self, reported: Option<EndReason>, exit: &ProducerExit) -> EndReason {
         let status = self.status;
         match self.outcome {
-            Outcome::Succeeded => Reason::Completed,
-            Outcome::TimedOut => Reason::Timeout,
-            Outcome::Failed | Outcome::Truncated if exit.was_interrupted => Reason::Interrupted,
+            Outcome::Succeeded => EndReason::Completed,
+            Outcome::TimedOut => EndReason::Timeout,
+            Outcome::Failed | Outcome::Truncated if exit.was_interrupted => EndReason::Interrupted,
             Outcome::Failed | Outcome::Truncated => {
                 let of_profile = status.and_then(|status| status.reason);
-                let of_signal = exit.status.and_then(Reason::of_signal);
+                let of_signal = exit.status.and_then(EndReason::of_signal);
                 // Some agents exit with a code above 128 that means something else.
                 let of_signal = of_signal.filter(|it| of_profile.is_none_or(|known| known == *it));
-                of_signal.or(reported).or(of_profile).unwrap_or(Reason::Unknown)
+                of_signal.or(reported).or(of_profile).unwrap_or(EndReason::Unknown)
             }
         }
     }
@@ -192,7 +193,7 @@ impl<'p> EndOfRun<'p> {
 
     /// How the exit status contradicts what the stream says.
     pub(super) fn contradiction(&self, terminal_line: Option<u64>) -> Option<Diagnostic> {
-        let both = self.status.zip(self.stream.says).filter(|_| self.stream.has_events);
+        let both = self.status.zip(self.stream.reported_outcome).filter(|_| self.stream.has_events);
         let (status, says) = both.filter(|(status, says)| !status.is_consistent_with(*says))?;
         let says = match says {
             RunOutcome::Failure => "failed",
@@ -212,8 +213,8 @@ impl<'p> EndOfRun<'p> {
     /// Whether neither the stream nor standard error says why the run failed.
     pub(super) fn failed_silently(&self, exit: &ProducerExit) -> bool {
         let failed = matches!(self.status.map(|it| it.status), Some(ExitStatus::Code(1..)));
-        let is_explained =
-            self.stream.says == Some(RunOutcome::Failure) || self.stream.has_fatal_error;
+        let is_explained = self.stream.reported_outcome == Some(RunOutcome::Failure)
+            || self.stream.has_fatal_error;
         failed && !is_explained && exit.stderr.as_ref().is_some_and(Vec::is_empty)
     }
 

@@ -1,6 +1,6 @@
 //! What a user demands of a run, as plain data.
 
-use crate::profile::ActionKind;
+use crate::profile::CallKind;
 
 /// Limits of a run. What is not set has no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -39,7 +39,7 @@ pub enum Expectation {
 #[non_exhaustive]
 pub struct ExpectedCalls {
     /// Only calls of this kind.
-    pub kind: Option<ActionKind>,
+    pub kind: Option<CallKind>,
     /// Only calls of this tool.
     pub tool: Option<String>,
     /// Only calls whose detail, a path or a command, matches this regular expression.

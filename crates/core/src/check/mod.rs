@@ -1,6 +1,6 @@
-//! The check of streams: [`Checker`] and [`Stream`] are its door.
+//! The check of streams: [`Checker`] and [`StreamCheck`] are its door.
 //!
-//! A [`Stream`] takes bytes, or reads them. Until its first events show which agent wrote it, it
+//! A [`StreamCheck`] takes bytes, or reads them. Until its first events show which agent wrote it, it
 //! only collects; then [`stream::StreamCheck`] sends each line through the stages.
 
 mod answer;
@@ -38,7 +38,7 @@ use crate::profile::detect::{Detector, ProfileSource};
 use crate::stream::{ArraySplitter, LineBuffer, LineParser};
 
 use contract::Options;
-use stream::{Memory, StreamBytes, StreamCheck, session_name};
+use stream::{LineLoop, Memory, StreamBytes, session_name};
 
 pub use answer::Answer;
 pub use builder::CheckerBuilder;
@@ -51,14 +51,14 @@ pub use event::{
 pub use expectation::{Expectation, ExpectedCalls, Limits};
 pub use globs::Globs;
 pub use note::counted;
-pub use note::{FailureSign, Limit, Note};
+pub use note::{Bound, FailureSource, Note};
 pub use observer::{CheckedEvent, Observer, StreamStart, WantedEvents};
 pub use reader::{LastEvents, Reader};
-pub use stage::calls::{CallCounts, CallRow};
+pub use stage::calls::{CallCounts, ToolCall};
 pub use stage::repeats::REPEATED_CALLS;
 pub(crate) use stage::schema::validate;
-pub use stats::{RunStats, Silence, SlowCall, ToolStats};
-pub use summary::{Format, Outcome, StreamSummary, Verdict};
+pub use stats::{IdlePeriod, RunStats, SlowCall, ToolStats};
+pub use summary::{AgentFormat, Outcome, StreamSummary, Verdict};
 pub use unknown::{UnknownKind, UnknownName};
 pub use wording::{Wording, Wordings};
 
@@ -117,10 +117,13 @@ impl Checker {
     }
 
     /// Begins to check a stream; `name` names it in reports.
-    pub fn stream(&mut self, name: &str) -> Stream<'_> {
+    pub fn stream(&mut self, name: &str) -> StreamCheck<'_> {
         let nothing = Learned::nothing(&self.contracts);
         let learned = std::mem::replace(&mut self.learned, nothing);
-        Stream { home: Some(&mut self.learned), ..Stream::new(name, &self.contracts, learned) }
+        StreamCheck {
+            home: Some(&mut self.learned),
+            ..StreamCheck::new(name, &self.contracts, learned)
+        }
     }
 
     /// Begins to read a stream as [`Event`]s; `name` names it in messages. Any number of streams
@@ -129,11 +132,11 @@ impl Checker {
         Reader::open(name, self.contracts())
     }
 
-    /// Checks a stream to its end. Nothing is known about its producer; see [`Stream::finish`].
+    /// Checks a stream to its end. Nothing is known about its producer; see [`StreamCheck::finish`].
     ///
     /// # Errors
     ///
-    /// As [`Stream::read`] and [`Stream::finish`].
+    /// As [`StreamCheck::read`] and [`StreamCheck::finish`].
     pub fn check(
         &mut self,
         name: &str,
@@ -146,11 +149,11 @@ impl Checker {
     }
 }
 
-/// One stream that is being checked. [`Stream::feed`] takes bytes as they come, and does no input
-/// or output; [`Stream::read`] reads a source.
+/// One stream that is being checked. [`StreamCheck::feed`] takes bytes as they come, and does no input
+/// or output; [`StreamCheck::read`] reads a source.
 ///
 /// After an error the stream is lost.
-pub struct Stream<'c> {
+pub struct StreamCheck<'c> {
     name: String,
     contracts: &'c Contracts,
     learned: Learned,
@@ -166,16 +169,16 @@ pub struct Stream<'c> {
 enum State<'c> {
     /// The first events are being read, to find the profile.
     Detecting(Detector),
-    Checking(StreamCheck<'c>),
+    Checking(LineLoop<'c>),
 }
 
-impl fmt::Debug for Stream<'_> {
+impl fmt::Debug for StreamCheck<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Stream").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-impl<'c> Stream<'c> {
+impl<'c> StreamCheck<'c> {
     fn new(name: &str, contracts: &'c Contracts, mut learned: Learned) -> Self {
         let options = contracts.options();
         let Options { line_bytes_max, is_array, .. } = *options;
@@ -214,7 +217,7 @@ impl<'c> Stream<'c> {
     ///
     /// # Errors
     ///
-    /// As [`Stream::feed`]; also when the source cannot be read.
+    /// As [`StreamCheck::feed`]; also when the source cannot be read.
     pub fn read(&mut self, mut source: impl Read, out: &mut dyn Observer) -> Result<(), Error> {
         let result = self.read_all(&mut source, out);
         if let Err(error) = &result {
@@ -265,7 +268,7 @@ impl<'c> Stream<'c> {
     ///
     /// # Errors
     ///
-    /// As [`Stream::feed`].
+    /// As [`StreamCheck::feed`].
     pub fn finish(
         mut self,
         exit: &ProducerExit,
@@ -340,13 +343,13 @@ impl<'c> Stream<'c> {
             self.name.clone()
         };
         let start = StreamStart { name: (&*name).into(), profile: Arc::clone(profile), source };
-        if contract.options().format == Some(Format::Json) && profile.single_object.is_none() {
+        if contract.options().format == Some(AgentFormat::Json) && profile.single_object.is_none() {
             return Err(start.no_single_object());
         }
         out.begin(&start)?;
         let memory = self.learned.memories.remove(&profile.name).unwrap_or_default();
         let of = (contract, source, out.wants());
-        let mut check = StreamCheck::new(&self.name, name, of, memory);
+        let mut check = LineLoop::new(&self.name, name, of, memory);
         if let Some(array) = self.lines.array() {
             check.array_begins(array);
         }

@@ -69,13 +69,13 @@ pub enum Note {
         line: u64,
     },
     /// A limit was reached, and something was not followed or not kept.
-    LimitReached(Limit),
+    LimitReached(Bound),
     /// The stream reports that the run failed.
     FailureReported {
         /// The line.
         line: u64,
         /// What the line is.
-        sign: FailureSign,
+        sign: FailureSource,
     },
     /// The stream ended before the run did; what is missing.
     CutShort {
@@ -110,7 +110,7 @@ pub enum Note {
 /// What says that a run failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum FailureSign {
+pub enum FailureSource {
     /// An error event, or a line of text.
     Error,
     /// The terminal event.
@@ -122,13 +122,13 @@ pub enum FailureSign {
 /// A limit of the checker; see `limits.rs` for the reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Limit {
+pub enum Bound {
     /// Tool calls that are followed.
     Calls,
     /// Names of unknown events and tools that are counted.
     Names,
     /// Tool calls that are listed in the report.
-    CallRows,
+    ToolCalls,
     /// Files that are listed in the report.
     Files,
     /// Text that is compared byte by byte.
@@ -200,13 +200,13 @@ impl fmt::Display for Note {
                 "line {line} is not a usable event; problems that it could explain are not reported"
             ),
             Self::LimitReached(limit) => limit.fmt(out),
-            Self::FailureReported { line, sign: FailureSign::Error } => {
+            Self::FailureReported { line, sign: FailureSource::Error } => {
                 write!(out, "an error in line {line} says that the run failed")
             }
-            Self::FailureReported { line, sign: FailureSign::TerminalEvent } => {
+            Self::FailureReported { line, sign: FailureSource::TerminalEvent } => {
                 write!(out, "the terminal event in line {line} says that the run failed")
             }
-            Self::FailureReported { line, sign: FailureSign::LastEvent } => {
+            Self::FailureReported { line, sign: FailureSource::LastEvent } => {
                 write!(out, "the stream ends with line {line}, which means that the run failed")
             }
             Self::CutShort { no_terminal_event, open_calls } => {
@@ -237,20 +237,20 @@ impl fmt::Display for Note {
     }
 }
 
-impl Limit {
+impl Bound {
     /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Calls => "calls",
             Self::Names => "names",
-            Self::CallRows => "call-rows",
+            Self::ToolCalls => "call-rows",
             Self::Files => "files",
             Self::Text => "text",
         }
     }
 }
 
-impl fmt::Display for Limit {
+impl fmt::Display for Bound {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Calls => write!(
@@ -259,7 +259,7 @@ impl fmt::Display for Limit {
                  {CALLS_ENDED_MAX} ended: not all were followed"
             ),
             Self::Names => write!(out, "only the first {NAMES_MAX} unknown names were counted"),
-            Self::CallRows => write!(
+            Self::ToolCalls => write!(
                 out,
                 "only {CALL_ROWS_MAX} tool calls are listed: those that did not succeed go first"
             ),

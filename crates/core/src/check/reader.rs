@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{
-    Contracts, Event, Learned, Observer, ProducerExit, RunEvents, Stream, StreamStart,
+    Contracts, Event, Learned, Observer, ProducerExit, RunEvents, StreamCheck, StreamStart,
     StreamSummary,
 };
 use crate::error::Error;
@@ -15,7 +15,7 @@ self_cell::self_cell!(
     struct OwnStream {
         owner: Arc<Contracts>,
         #[not_covariant]
-        dependent: Stream,
+        dependent: StreamCheck,
     }
 );
 
@@ -55,7 +55,7 @@ impl fmt::Debug for Reader {
 impl Reader {
     pub(super) fn open(name: &str, contracts: Arc<Contracts>) -> Self {
         let stream = OwnStream::new(contracts, |contracts| {
-            Stream::new(name, contracts, Learned::nothing(contracts))
+            StreamCheck::new(name, contracts, Learned::nothing(contracts))
         });
         Self { stream, events: NewEvents::default() }
     }
@@ -64,7 +64,7 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// As [`Stream::feed`]. Defects of the stream are events, not errors.
+    /// As [`StreamCheck::feed`]. Defects of the stream are events, not errors.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Event<'static>>, Error> {
         let events = &mut self.events;
         self.stream.with_dependent_mut(|_, stream| stream.feed(bytes, events))?;
@@ -75,7 +75,7 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// As [`Stream::feed`].
+    /// As [`StreamCheck::feed`].
     pub fn finish(self, exit: &ProducerExit) -> Result<LastEvents, Error> {
         let Self { mut stream, mut events } = self;
         let summary = stream.with_dependent_mut(|_, stream| stream.close(exit, &mut events))?;

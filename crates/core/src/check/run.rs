@@ -19,7 +19,7 @@ use super::stage::session::SessionCheck;
 use super::stage::stats::StatsCollector;
 use super::stage::terminal::{Place, TerminalCheck};
 use super::stage::text::{TextCheck, TextUpdates};
-use super::{CallUpdate, CheckedEvent, Format, Observer, TextSegment, WantedEvents};
+use super::{AgentFormat, CallUpdate, CheckedEvent, Observer, TextSegment, WantedEvents};
 use crate::facts::{Facts, Marks, RunFacts};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
@@ -28,7 +28,7 @@ use crate::stream::Line;
 #[derive(Debug)]
 pub(super) struct Run<'c> {
     contract: &'c Contract,
-    format: Option<Format>,
+    format: Option<AgentFormat>,
     pub(super) events: u64,
     /// Valid events that lack what their rules ask for.
     incomplete_events: u64,
@@ -50,7 +50,7 @@ pub(super) struct Run<'c> {
 impl<'c> Run<'c> {
     pub(super) fn new(
         contract: &'c Contract,
-        format: Option<Format>,
+        format: Option<AgentFormat>,
         wanted: WantedEvents,
     ) -> Self {
         let (profile, options) = (contract.profile(), contract.options());
@@ -84,8 +84,8 @@ impl<'c> Run<'c> {
         self.events > 0 && self.session.is_other(id).unwrap_or(has_ended)
     }
 
-    pub(super) fn format(&self) -> Format {
-        self.format.unwrap_or(Format::StreamJson)
+    pub(super) fn format(&self) -> AgentFormat {
+        self.format.unwrap_or(AgentFormat::StreamJson)
     }
 
     /// Observes one event; `is_valid` says whether it satisfies the schemas.
@@ -167,7 +167,7 @@ impl<'c> Run<'c> {
 
     fn new_turn(&mut self, text: &mut TextUpdates<'_>, found: &mut Vec<Diagnostic>) {
         // One object is never followed by another turn.
-        self.format = self.contract.options().format.or(Some(Format::StreamJson));
+        self.format = self.contract.options().format.or(Some(AgentFormat::StreamJson));
         self.terminal.new_turn(found);
         self.facts.new_turn();
         self.session.new_turn();
@@ -216,13 +216,13 @@ impl<'c> Run<'c> {
             self.repeats.observe(facts, calls, found);
         }
         if facts.text.is_some() || facts.rare.is_some() || facts.marks.ends_segment {
-            self.text.observe(facts, format == Format::Json, found, text);
+            self.text.observe(facts, format == AgentFormat::Json, found, text);
         }
         self.terminal.observe(facts, found);
         let is_incomplete = facts.marks.is_incomplete;
         if is_success && !self.terminal.has_fatal_error() {
-            let doubts = self.text.doubts(is_incomplete);
-            found.extend(doubts.map(|diagnostic| diagnostic.at(facts.line, facts.offset)));
+            let diagnostics = self.text.end_diagnostics(is_incomplete);
+            found.extend(diagnostics.map(|diagnostic| diagnostic.at(facts.line, facts.offset)));
         }
         if is_incomplete && is_valid {
             self.incomplete_events += 1;
@@ -237,11 +237,11 @@ impl<'c> Run<'c> {
     }
 
     /// The first event shows the format: a terminal event alone is the single object.
-    fn settle_format(&mut self, facts: &Facts<'_>) -> Format {
+    fn settle_format(&mut self, facts: &Facts<'_>) -> AgentFormat {
         *self.format.get_or_insert_with(|| {
             let is_end = facts.terminal().is_some_and(|end| !end.is_provisional);
             let has_single = self.contract.profile().single_object.is_some();
-            if has_single && is_end { Format::Json } else { Format::StreamJson }
+            if has_single && is_end { AgentFormat::Json } else { AgentFormat::StreamJson }
         })
     }
 
@@ -253,7 +253,8 @@ impl<'c> Run<'c> {
         findings: &mut Findings<'_>,
     ) -> EndOfRun<'c> {
         self.text.finish();
-        let text_says_failed = self.terminal.fail(lines.failure.take(), &mut self.facts);
+        let text_says_failed =
+            self.terminal.note_failure_line(lines.failure.take(), &mut self.facts);
         let needs_terminal = self.contract.needs_terminal();
         let last_line = lines.last_line(findings);
         let is_last_line_broken = matches!(last_line, LastLine::Cut | LastLine::Unparsed);
@@ -263,7 +264,7 @@ impl<'c> Run<'c> {
             has_events: self.events > 0,
             needs_terminal,
             terminal,
-            says: self.terminal.says(),
+            reported_outcome: self.terminal.reported_outcome(),
             text_says_failed,
             has_fatal_error: self.terminal.has_fatal_error(),
             is_midway: self.terminal.is_unfinished() || self.calls.is_unfinished(),
@@ -295,7 +296,7 @@ impl<'c> Run<'c> {
             | Cause::Ended => {}
         }
         if self.events > 0 {
-            self.session.finish(self.format() == Format::StreamJson, found);
+            self.session.finish(self.format() == AgentFormat::StreamJson, found);
         }
         self.calls.report_rejected(found);
         found.extend(self.repeats.finish());
@@ -303,7 +304,7 @@ impl<'c> Run<'c> {
             self.calls.report_open(line, offset, found);
         }
         if end.nothing_followed() && end.succeeded() {
-            found.extend(self.text.doubts(false).map(|it| it.at(line, offset)));
+            found.extend(self.text.end_diagnostics(false).map(|it| it.at(line, offset)));
         }
         found.extend(end.contradiction(self.terminal.terminal_line()));
         if self.events > 0 && end.succeeded() {
@@ -325,7 +326,7 @@ impl<'c> Run<'c> {
         let context = Context {
             has_succeeded: end.succeeded(),
             // One object at the end of a run says nothing about its calls.
-            shows_calls: profile.calls.are_shown() && format == Format::StreamJson,
+            shows_calls: profile.calls.are_shown() && format == AgentFormat::StreamJson,
             shows_text: !profile.text.rules.is_empty(),
             has_lost_line: findings.first_lost_line.is_some(),
             untracked_calls: 0,

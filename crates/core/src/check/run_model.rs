@@ -18,7 +18,7 @@ use crate::facts::{
     SessionDetail, ThinkingUpdate, whole_number,
 };
 use crate::limits::TASKS_MAX;
-use crate::profile::{ActionKind, ErrorSeverity, Profile, RunFact};
+use crate::profile::{CallKind, ErrorSeverity, Profile, RunFact};
 use crate::stream::Line;
 
 use open::{OpenSegment, PendingCall};
@@ -308,7 +308,7 @@ impl RunModel {
 
     fn end_call(&mut self, update: &CallUpdate<'_>) {
         self.open_calls.remove(&update.number);
-        if update.action.kind == ActionKind::Task {
+        if update.action.kind == CallKind::Task {
             if self.ended_tasks.len() == TASKS_MAX {
                 self.ended_tasks.pop_front();
             }

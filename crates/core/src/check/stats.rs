@@ -42,7 +42,7 @@ pub struct RunStats {
     /// The calls that took longest, at most ten.
     pub slowest_calls: Vec<SlowCall>,
     /// The longest times without an event while no tool call was open, at most ten.
-    pub silences: Vec<Silence>,
+    pub silences: Vec<IdlePeriod>,
 }
 
 /// The calls of one tool.
@@ -107,7 +107,7 @@ pub struct SlowCall {
 /// A time without an event that has a time, while no tool call was open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Silence {
+pub struct IdlePeriod {
     /// How long it was.
     pub duration_ms: u64,
     /// The line of the event before it.

@@ -9,7 +9,7 @@ use super::stage::lines::LineCheck;
 use super::stage::members::MemberCheck;
 use super::stage::schema;
 use super::{
-    Limit, Note, Observer, Outcome, StreamStart, StreamSummary, UnknownName, Verdict, WantedEvents,
+    Bound, Note, Observer, Outcome, StreamStart, StreamSummary, UnknownName, Verdict, WantedEvents,
 };
 use crate::error::Error;
 use crate::facts::{FactReader, RunFacts};
@@ -38,7 +38,7 @@ pub(super) struct StreamBytes {
 
 /// The check of one stream, once its profile is known.
 #[derive(Debug)]
-pub(super) struct StreamCheck<'c> {
+pub(super) struct LineLoop<'c> {
     stream: String,
     /// That of the stream, or of the session that is judged.
     name: String,
@@ -58,7 +58,7 @@ pub(super) struct StreamCheck<'c> {
     parsed: u64,
 }
 
-impl<'c> StreamCheck<'c> {
+impl<'c> LineLoop<'c> {
     pub(super) fn new(
         stream: &str,
         name: String,
@@ -174,7 +174,7 @@ impl<'c> StreamCheck<'c> {
         let is_learnable = if applies {
             is_valid
         } else {
-            shapes.has_budget(event, &plan) && schema::holds(contract, event, tag)
+            shapes.has_budget(event, &plan) && schema::is_valid_later_event(contract, event, tag)
         };
         if is_learnable && !is_first && !starts_session {
             shapes.learn(line, event, &plan, &unknown);
@@ -302,7 +302,7 @@ impl<'c> StreamCheck<'c> {
         let lost = self.findings.first_lost_line.filter(|_| is_ndjson);
         notes.extend(lost.map(|line| Note::LineLost { line }));
         notes.extend(self.run.notes(end, exit));
-        let names = Note::LimitReached(Limit::Names);
+        let names = Note::LimitReached(Bound::Names);
         if self.members.as_ref().is_some_and(|members| members.names.has_overflowed())
             && !notes.contains(&names)
         {

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use super::event::TextSegment;
 use super::note::Note;
-use super::stage::calls::{CallCounts, CallRow};
+use super::stage::calls::{CallCounts, ToolCall};
 use super::stats::RunStats;
 use super::unknown::UnknownName;
 use crate::facts::RunFacts;
@@ -64,14 +64,14 @@ impl Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Format {
+pub enum AgentFormat {
     /// One event on each line.
     StreamJson,
     /// One object at the end of the run.
     Json,
 }
 
-impl Format {
+impl AgentFormat {
     /// The name in reports and flags.
     pub fn name(self) -> &'static str {
         match self {
@@ -91,7 +91,7 @@ pub struct StreamSummary {
     /// The name of the profile.
     pub profile: String,
     /// The format, as far as the stream shows it.
-    pub format: Format,
+    pub format: AgentFormat,
     /// Whether the stream keeps its contract.
     pub verdict: Verdict,
     /// How the run ended.
@@ -120,7 +120,7 @@ pub struct StreamSummary {
     pub session_id: Option<String>,
     /// The tool calls in the order in which they appeared; a limited number, from which a call
     /// that did not succeed is not left out for one that did.
-    pub tool_calls: Vec<CallRow>,
+    pub tool_calls: Vec<ToolCall>,
     /// How many tool calls there were.
     #[serde(rename = "tool_call_counts")]
     pub call_counts: CallCounts,

@@ -8,7 +8,7 @@ use super::tag_rules::TagRules;
 use crate::json::JsonRef;
 use crate::limits::{ERROR_TEXT_BYTES_MAX, MESSAGE_BYTES_MAX, STRUCTURED_BYTES_MAX};
 use crate::profile::path::Scope;
-use crate::profile::{FactValue, Profile, Reason, RunFact};
+use crate::profile::{EndReason, FactValue, Profile, RunFact};
 use crate::rules::escape::clipped;
 
 /// What an event reports about the run.
@@ -20,7 +20,7 @@ pub(crate) enum FactUpdate {
     Add(RunFact, f64),
     Text(RunFact, String),
     Structured(Value),
-    Reason(Reason),
+    Reason(EndReason),
 }
 
 /// What the agent reports about the run. What it does not report is absent, never zero.
@@ -47,7 +47,7 @@ pub struct RunFacts {
     pub usage: Usage,
     /// Why the run ended.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<Reason>,
+    pub reason: Option<EndReason>,
     /// What the agent says about its failure; its start, if it is long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_text: Option<String>,

@@ -25,7 +25,7 @@ pub(crate) struct ActionRule {
     #[serde(default)]
     when: Conditions,
     #[serde(default)]
-    pub kind: ActionKind,
+    pub kind: CallKind,
     /// Shown for a call that succeeded: `Read file`.
     pub done: Option<String>,
     /// Shown for a call that was carried out but failed: `Ran terminal command`.
@@ -59,7 +59,7 @@ struct FilesAt {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum ActionKind {
+pub enum CallKind {
     /// It reads a file, or lists a directory.
     Read,
     /// It creates or changes files.
@@ -85,7 +85,7 @@ pub enum ActionKind {
     Other,
 }
 
-impl ActionKind {
+impl CallKind {
     /// Every kind.
     pub const ALL: [Self; 11] = [
         Self::Read,
@@ -142,7 +142,7 @@ impl ActionRules {
         rules.position(|rule| rule.is_for(tool) && rule.when.hold(object))
     }
 
-    pub(crate) fn kinds(&self) -> impl Iterator<Item = ActionKind> {
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = CallKind> {
         self.rules.iter().map(|rule| rule.kind)
     }
 
@@ -158,7 +158,7 @@ impl ActionRule {
 
     /// Whether the kind is known: a rule for all other tools says nothing about one of them.
     pub(crate) fn knows_kind(&self) -> bool {
-        self.kind != ActionKind::Other || self.tool != "*"
+        self.kind != CallKind::Other || self.tool != "*"
     }
 
     /// What the call is about.

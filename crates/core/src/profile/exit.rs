@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Objects, Reason, RunOutcome};
+use super::{EndReason, Objects, RunOutcome};
 use crate::profile::path::Conditions;
 
 /// An exit status, as the system reports it.
@@ -78,7 +78,7 @@ pub(crate) struct ExitCodes {
     /// What a code means, for messages.
     pub meaning: BTreeMap<i32, String>,
     /// Why the run ended, for a code that says so.
-    pub reason: BTreeMap<i32, Reason>,
+    pub reason: BTreeMap<i32, EndReason>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -119,7 +119,7 @@ impl ExitCodes {
 pub(crate) struct StatusMeaning<'p> {
     pub status: ExitStatus,
     pub meaning: Option<&'p str>,
-    pub reason: Option<Reason>,
+    pub reason: Option<EndReason>,
     success: bool,
     failure: bool,
     /// In neither of two lists.

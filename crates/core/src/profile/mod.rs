@@ -29,10 +29,10 @@ mod values;
 mod versions;
 pub(crate) mod vocabulary;
 
-pub use actions::ActionKind;
+pub use actions::CallKind;
 pub use calls::CallOutcome;
 pub use exit::ExitStatus;
-pub use run_facts::Reason;
+pub use run_facts::EndReason;
 
 pub(crate) use actions::ActionRules;
 pub use builtin::DEFAULT;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::Reason;
+use super::EndReason;
 use crate::profile::pattern::LazyRegex;
 
 /// A known line, or start of a line, that is not a JSON object.
@@ -15,7 +15,7 @@ pub(crate) struct Noise {
     #[serde(default)]
     pub failed: bool,
     /// Why it failed, in one word.
-    pub reason: Option<Reason>,
+    pub reason: Option<EndReason>,
     #[serde(rename = "where", default)]
     pub place: NoisePlace,
 }

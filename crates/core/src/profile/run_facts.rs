@@ -123,7 +123,7 @@ impl Term {
 #[serde(try_from = "String")]
 pub(crate) enum ReasonSource {
     /// The event means this one.
-    This(Reason),
+    This(EndReason),
     /// The event names it there.
     At(Path),
 }
@@ -135,15 +135,15 @@ impl TryFrom<String> for ReasonSource {
         if text.starts_with('/') {
             return Ok(Self::At(Path::try_from(text.as_str())?));
         }
-        Reason::named(&text).map(Self::This).map_err(|error| error.to_string())
+        EndReason::named(&text).map(Self::This).map_err(|error| error.to_string())
     }
 }
 
 impl ReasonSource {
-    pub(crate) fn reason(&self, scope: Scope<'_>) -> Option<Reason> {
+    pub(crate) fn reason(&self, scope: Scope<'_>) -> Option<EndReason> {
         match self {
             Self::This(reason) => Some(*reason),
-            Self::At(path) => Reason::named(&path.find(scope)?.as_str()?).ok(),
+            Self::At(path) => EndReason::named(&path.find(scope)?.as_str()?).ok(),
         }
     }
 }
@@ -152,7 +152,7 @@ impl ReasonSource {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Reason {
+pub enum EndReason {
     /// The agent finished.
     Completed,
     /// It is not signed in, or not allowed to use the model.
@@ -197,7 +197,7 @@ pub enum Reason {
     Unknown,
 }
 
-impl Reason {
+impl EndReason {
     /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {

@@ -4,7 +4,7 @@
 //! its line of text is complete, and longer while a secret that was found may go on.
 
 use super::finder::{Found, SecretFinder, lacks_end};
-use super::held::{HeldLines, Piece};
+use super::held::{HeldLines, TextPart};
 use super::pem::PEM_BYTES_MAX;
 use crate::limits::TEXT_LINE_BYTES_MAX;
 
@@ -22,7 +22,7 @@ pub(super) struct DeltaText {
     /// How much of it has been decided before.
     decided: usize,
     /// What makes the rest.
-    pieces: Vec<Piece>,
+    pieces: Vec<TextPart>,
     /// The size of the text at which it is searched next.
     search_at: usize,
 }
@@ -37,7 +37,7 @@ impl DeltaText {
     pub(super) fn push(
         &mut self,
         text: &[u8],
-        piece: Piece,
+        piece: TextPart,
         finder: &SecretFinder,
         held: &mut HeldLines,
     ) {

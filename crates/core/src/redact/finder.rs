@@ -6,7 +6,7 @@ use super::borders::{Border, border};
 use super::classes::Runs;
 use super::colours::PlainText;
 use super::commands;
-use super::formats::{Body, FORMATS};
+use super::formats::{FORMATS, TokenShape};
 use super::named::{Named, NamedKind, SEPARATORS, behind_separator, cut_name, is_cut_value};
 use super::pem;
 use super::rows::{LONG, Match, Row};
@@ -80,7 +80,8 @@ impl SecretFinder {
         replacements.push("[REDACTED:cookie]".to_owned());
         for (name, forms) in values {
             let format = replacements.len();
-            let row = |form: &Vec<u8>| Row { prefix: form.clone(), body: Body::Nothing, format };
+            let row =
+                |form: &Vec<u8>| Row { prefix: form.clone(), body: TokenShape::Nothing, format };
             rows.extend(forms.iter().map(row));
             replacements.push(format!("[REDACTED:{name}]"));
         }
@@ -312,7 +313,7 @@ impl SecretFinder {
         for row in rows {
             let Some(start) = row.cut_start(text, at, floor, is_word) else { continue };
             let is_long = rest.len() >= CUT_VALUE_BYTES_MIN;
-            let is_value = is_long && matches!(row.body, Body::Nothing);
+            let is_value = is_long && matches!(row.body, TokenShape::Nothing);
             let range = at..text.len();
             let cut = is_value.then_some(Found { range, format: row.format, may_go_on: true });
             let known = tail.get_or_insert(Tail { start, cut: None });
@@ -338,7 +339,7 @@ impl Search {
 
 fn is_exact_by_end(found: &Found) -> bool {
     let body = FORMATS.get(found.format).map(|format| format.body);
-    found.may_go_on && matches!(body, Some(Body::Run(run)) if run.is_exact)
+    found.may_go_on && matches!(body, Some(TokenShape::Run(run)) if run.is_exact)
 }
 
 /// Whether a name is that of a header whose values have a form of their own.
@@ -349,7 +350,8 @@ pub(super) fn is_header(name: &[u8]) -> bool {
 
 /// Whether a secret is a private key whose last line has not come.
 pub(super) fn lacks_end(text: &[u8], found: &Found) -> bool {
-    let is_key = FORMATS.get(found.format).is_some_and(|format| matches!(format.body, Body::Pem));
+    let is_key =
+        FORMATS.get(found.format).is_some_and(|format| matches!(format.body, TokenShape::Pem));
     is_key && pem::lacks_end(&text[found.range.clone()])
 }
 

@@ -10,12 +10,12 @@ pub(super) struct SecretFormat {
     pub(super) name: &'static str,
     /// What it begins with: one of these.
     pub(super) prefixes: &'static [&'static str],
-    pub(super) body: Body,
+    pub(super) body: TokenShape,
 }
 
 /// What follows the prefix.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Body {
+pub(super) enum TokenShape {
     Run(FormatRun),
     /// The rest of a private key in PEM.
     Pem,
@@ -70,7 +70,7 @@ const fn proven(
     proof: Proof,
 ) -> SecretFormat {
     let run = FormatRun { class, least, is_exact: false, proof, keeps_prefix: false, before: None };
-    SecretFormat { name, prefixes, body: Body::Run(run) }
+    SecretFormat { name, prefixes, body: TokenShape::Run(run) }
 }
 
 /// The prefix may begin other things, too: the length must be right.
@@ -82,7 +82,7 @@ const fn exact(
 ) -> SecretFormat {
     let (proof, keeps_prefix) = (Proof::Random, false);
     let run = FormatRun { class, least: length, is_exact: true, proof, keeps_prefix, before: None };
-    SecretFormat { name, prefixes, body: Body::Run(run) }
+    SecretFormat { name, prefixes, body: TokenShape::Run(run) }
 }
 
 /// The fixed part is in the middle.
@@ -96,7 +96,7 @@ const fn middle(
     let (is_exact, keeps_prefix) = (false, false);
     let before = Some(before);
     let run = FormatRun { class, least, is_exact, proof: Proof::None, keeps_prefix, before };
-    SecretFormat { name, prefixes, body: Body::Run(run) }
+    SecretFormat { name, prefixes, body: TokenShape::Run(run) }
 }
 
 const fn header(
@@ -107,7 +107,7 @@ const fn header(
 ) -> SecretFormat {
     let (class, is_exact, keeps_prefix) = (Class::Token, false, true);
     let run = FormatRun { class, least, is_exact, proof, keeps_prefix, before: None };
-    SecretFormat { name, prefixes, body: Body::Run(run) }
+    SecretFormat { name, prefixes, body: TokenShape::Run(run) }
 }
 
 const AWS: &[&str] = &["AKIA", "ASIA", "ABIA", "ACCA"];
@@ -272,11 +272,11 @@ pub(super) const FORMATS: &[SecretFormat] = &[
     exact("yandex-key", &["YC"], Class::Url, 38),
     proven("json-web-token", &["eyJ"], Class::Dotted, 30, Proof::Dots),
     run("json-web-token", &["ZXlK"], Class::Token, 60),
-    SecretFormat { name: "private-key", prefixes: PRIVATE, body: Body::Pem },
-    SecretFormat { name: "private-key", prefixes: PRIVATE_BASE64, body: Body::Pem },
+    SecretFormat { name: "private-key", prefixes: PRIVATE, body: TokenShape::Pem },
+    SecretFormat { name: "private-key", prefixes: PRIVATE_BASE64, body: TokenShape::Pem },
     header("basic-credentials", &["Basic ", "basic "], 8, Proof::Pair),
     header("bearer-token", &["Bearer ", "bearer "], 16, Proof::Mixed),
-    SecretFormat { name: "url-password", prefixes: &["://", ":\\"], body: Body::Url },
+    SecretFormat { name: "url-password", prefixes: &["://", ":\\"], body: TokenShape::Url },
 ];
 
 impl Proof {

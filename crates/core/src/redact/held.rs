@@ -30,7 +30,7 @@ struct Edit {
 
 /// A part of a string, or of a line that is not JSON.
 #[derive(Debug, Clone)]
-pub(super) struct Piece {
+pub(super) struct TextPart {
     pub(super) line: u64,
     /// The bytes of the string, or of the line.
     pub(super) content: Range<usize>,
@@ -55,7 +55,7 @@ impl HeldLines {
     /// Replaces parts of the text of a piece, which are in order.
     pub(super) fn replace<'t>(
         &mut self,
-        piece: &Piece,
+        piece: &TextPart,
         parts: impl IntoIterator<Item = (Range<usize>, &'t str)>,
     ) {
         let index = piece.line.checked_sub(self.first).and_then(|it| usize::try_from(it).ok());

@@ -38,7 +38,7 @@ use std::sync::Arc;
 use content::ContentStream;
 use finder::SecretFinder;
 use forms::forms;
-use held::{HeldLines, Piece};
+use held::{HeldLines, TextPart};
 use secrets::SecretLines;
 use written::{decoded, located};
 
@@ -209,7 +209,8 @@ impl Redactor {
         let found = self.finder.search(&text, 0).found;
         let mut held = HeldLines::default();
         let line = held.push(bytes);
-        let piece = Piece { line, content: 0..bytes.len(), part: 0..text.len(), is_plain: false };
+        let piece =
+            TextPart { line, content: 0..bytes.len(), part: 0..text.len(), is_plain: false };
         held.replace(
             &piece,
             found.iter().map(|it| (it.range.clone(), self.finder.replacement(it))),

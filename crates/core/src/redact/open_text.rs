@@ -1,7 +1,7 @@
 //! The end of a text that may be a part of a secret, until the text goes on.
 
 use super::finder::{CONTEXT_BYTES, Found, Search, SecretFinder};
-use super::held::{HeldLines, Piece};
+use super::held::{HeldLines, TextPart};
 use super::randomness::looks_random;
 
 /// A start that is at the beginning of a string must have this many bytes, so that the next string
@@ -29,7 +29,7 @@ pub(super) struct SearchedString<'t> {
     pub(super) event: u64,
     pub(super) key: TextKey,
     pub(super) text: &'t [u8],
-    pub(super) piece: Piece,
+    pub(super) piece: TextPart,
     pub(super) search: Search,
 }
 
@@ -53,21 +53,21 @@ pub(super) struct OpenText {
 pub(super) enum OpenPart {
     /// The start of a secret.
     Start {
-        pieces: Vec<Piece>,
+        pieces: Vec<TextPart>,
         /// Where it begins in its string, if it is one.
         at: Option<usize>,
         /// Starts of the same secret, in shorter copies of the text.
-        copies: Vec<Vec<Piece>>,
+        copies: Vec<Vec<TextPart>>,
         cut: Option<Found>,
     },
     /// A secret that could be longer.
     Whole {
         /// Where what may be more of it begins.
         more: usize,
-        unsure: Vec<Piece>,
+        unsure: Vec<TextPart>,
         /// The pieces that make it, if they are of events with other labels, and so perhaps of
         /// another text; else they have been replaced.
-        likely: Option<(Vec<Piece>, Found)>,
+        likely: Option<(Vec<TextPart>, Found)>,
     },
 }
 
@@ -91,7 +91,7 @@ impl OpenText {
         let at = tail.start;
         let first = at.saturating_sub(CONTEXT_BYTES);
         let part = OpenPart::Start {
-            pieces: vec![Piece { part: at..string.text.len(), ..string.piece.clone() }],
+            pieces: vec![TextPart { part: at..string.text.len(), ..string.piece.clone() }],
             at: Some(at),
             copies: Vec::new(),
             cut: tail.cut.as_ref().map(|cut| moved_back(cut, first)),
@@ -121,7 +121,7 @@ impl OpenText {
     }
 
     pub(super) fn first_line(&self) -> Option<u64> {
-        let first = |pieces: &[Piece]| pieces.first().map(|piece| piece.line);
+        let first = |pieces: &[TextPart]| pieces.first().map(|piece| piece.line);
         match &self.part {
             OpenPart::Start { pieces, copies, .. } => {
                 copies.iter().map(|it| first(it)).chain([first(pieces)]).flatten().min()
@@ -203,7 +203,7 @@ impl OpenText {
         let is_longer = |at: usize| found.as_ref().is_none_or(|found| at < found.range.start);
         let tail = search.tail.filter(|tail| tail.start < before && is_longer(tail.start));
         let covered = found.as_ref().map_or(0, |found| found.range.end.saturating_sub(before));
-        let more = Piece { part: 0..covered.min(string.text.len()), ..string.piece.clone() };
+        let more = TextPart { part: 0..covered.min(string.text.len()), ..string.piece.clone() };
         let key = TextKey { known: self.key.known, labels: string.key.labels };
         let first = string.search.found.first();
         let is_next = key.known.is_none() && first.is_some_and(|found| found.range.start == 0);
@@ -233,7 +233,7 @@ impl OpenText {
             }
             (OpenPart::Start { pieces, .. }, found, Some(tail)) => {
                 let mut longer = pieces.clone();
-                longer.push(Piece { part: 0..string.text.len(), ..string.piece.clone() });
+                longer.push(TextPart { part: 0..string.text.len(), ..string.piece.clone() });
                 if let Some(found) = found.filter(|_| is_same) {
                     replace(&longer, self.context, &found, finder, held);
                 }
@@ -257,7 +257,7 @@ impl OpenText {
     /// Takes more of a secret.
     fn lengthen(
         &mut self,
-        piece: Piece,
+        piece: TextPart,
         found: &Found,
         finder: &SecretFinder,
         held: &mut HeldLines,
@@ -276,7 +276,7 @@ impl OpenText {
     /// The rest of this text, from a place where a secret may begin.
     fn start(
         &self,
-        mut pieces: Vec<Piece>,
+        mut pieces: Vec<TextPart>,
         at: usize,
         cut: Option<Found>,
         event: u64,
@@ -297,7 +297,7 @@ impl OpenText {
     }
 
     /// The secret at the end of this text.
-    fn whole(&self, likely: Option<(Vec<Piece>, Found)>, event: u64, key: TextKey) -> Self {
+    fn whole(&self, likely: Option<(Vec<TextPart>, Found)>, event: u64, key: TextKey) -> Self {
         let (text, more) = (self.text.clone(), self.text.len());
         let part = OpenPart::Whole { more, unsure: Vec::new(), likely };
         Self { event, key, text, part, ..*self }
@@ -312,7 +312,7 @@ fn moved_back(found: &Found, by: usize) -> Found {
 /// Replaces a secret in pieces that make the text behind the context; the first of its pieces gets
 /// the replacement.
 pub(super) fn replace(
-    pieces: &[Piece],
+    pieces: &[TextPart],
     context: usize,
     found: &Found,
     finder: &SecretFinder,

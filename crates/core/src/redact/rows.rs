@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::borders::{Border, border};
 use super::classes::{Class, Runs};
 use super::finder::{Found, Tail};
-use super::formats::{Body, FormatRun, Proof};
+use super::formats::{FormatRun, Proof, TokenShape};
 use super::pem::{self, Key, PEM_BYTES_MAX};
 use super::randomness::{looks_like_name, looks_random};
 use super::url::{Authority, authority};
@@ -20,7 +20,7 @@ const VERY_LONG: usize = 8 * 1024;
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) prefix: Vec<u8>,
-    pub(super) body: Body,
+    pub(super) body: TokenShape,
     pub(super) format: usize,
 }
 
@@ -42,9 +42,9 @@ impl Row {
         is_word: bool,
     ) -> Option<usize> {
         match self.body {
-            Body::Run(FormatRun { before: None, .. }) => is_word.then_some(at),
-            Body::Run(run) => self.first(run, text, at, floor),
-            Body::Url | Body::Pem | Body::Nothing => Some(at),
+            TokenShape::Run(FormatRun { before: None, .. }) => is_word.then_some(at),
+            TokenShape::Run(run) => self.first(run, text, at, floor),
+            TokenShape::Url | TokenShape::Pem | TokenShape::Nothing => Some(at),
         }
     }
 
@@ -53,9 +53,9 @@ impl Row {
         let (start, format) = (at + self.prefix.len(), self.format);
         let found = |range: Range<usize>, may_go_on| Found { range, format, may_go_on };
         match self.body {
-            Body::Nothing => Match::Yes(found(at..start, false)),
-            Body::Run(run) => self.match_run(run, runs, at, floor),
-            Body::Pem => match pem::key(&self.prefix, &text[start..]) {
+            TokenShape::Nothing => Match::Yes(found(at..start, false)),
+            TokenShape::Run(run) => self.match_run(run, runs, at, floor),
+            TokenShape::Pem => match pem::key(&self.prefix, &text[start..]) {
                 Key::No => Match::No,
                 Key::Cut(is_private) => {
                     let cut = is_private.then(|| found(at..text.len(), true));
@@ -68,8 +68,8 @@ impl Row {
                 }
             },
             // The scheme may be in the text before.
-            Body::Url if at > 0 && !text[at - 1].is_ascii_alphanumeric() => Match::No,
-            Body::Url => match authority(runs, at + 1) {
+            TokenShape::Url if at > 0 && !text[at - 1].is_ascii_alphanumeric() => Match::No,
+            TokenShape::Url => match authority(runs, at + 1) {
                 Authority::Plain => Match::No,
                 Authority::Open(part) => {
                     let is_cut = part.len() >= CUT_BYTES_MIN;

@@ -1,7 +1,7 @@
 //! Invented secrets of each format.
 
 use super::classes::Class;
-use super::formats::{Body, FORMATS, FormatRun, Proof};
+use super::formats::{FORMATS, FormatRun, Proof, TokenShape};
 
 /// A generator with a fixed seed.
 pub(super) struct Dice(u64);
@@ -37,9 +37,9 @@ pub(super) fn secrets(count: usize, mut take: impl FnMut(&mut Dice, usize, &str,
     }
 }
 
-fn secret(dice: &mut Dice, body: Body, prefix: &str) -> (String, String) {
+fn secret(dice: &mut Dice, body: TokenShape, prefix: &str) -> (String, String) {
     match body {
-        Body::Run(run) => {
+        TokenShape::Run(run) => {
             let body = proven(dice, run);
             match run.before {
                 _ if run.keeps_prefix => (prefix.to_owned(), body),
@@ -49,16 +49,16 @@ fn secret(dice: &mut Dice, body: Body, prefix: &str) -> (String, String) {
                 None => (String::new(), format!("{prefix}{body}")),
             }
         }
-        Body::Pem if prefix.starts_with("PuTTY") => {
+        TokenShape::Pem if prefix.starts_with("PuTTY") => {
             let body = dice.run(Class::Alnum, 64);
             let (head, mac) = ("ssh-rsa\nEncryption: none", dice.run(Class::Hex, 40));
             let text = format!("{prefix}{head}\nPrivate-Lines: 1\n{body}\nPrivate-MAC: {mac}");
             (String::new(), text)
         }
-        Body::Pem if prefix.starts_with("LS0t") => {
+        TokenShape::Pem if prefix.starts_with("LS0t") => {
             (String::new(), format!("{prefix}{}", dice.run(Class::Alnum, 60)))
         }
-        Body::Pem => {
+        TokenShape::Pem => {
             let lines: Vec<String> = (0..3).map(|_| dice.run(Class::Alnum, 24)).collect();
             let (kind, body) = (["", "RSA "][dice.next(2)], lines.join("\n"));
             let end = prefix.replace("BEGIN", "END").replace("begin", "end");
@@ -67,11 +67,13 @@ fn secret(dice: &mut Dice, body: Body, prefix: &str) -> (String, String) {
             let label = format!("{kind}{label}{dashes}");
             (String::new(), format!("{prefix}{label}\n{body}\n{end}{label}"))
         }
-        Body::Url if prefix.ends_with('\\') => {
+        TokenShape::Url if prefix.ends_with('\\') => {
             (r"https:\/\/user:".to_owned(), format!("{}@", dice.run(Class::Alnum, 9)))
         }
-        Body::Url => (format!("https{prefix}user:"), format!("{}@", dice.run(Class::Alnum, 9))),
-        Body::Nothing => unreachable!("no format has this"),
+        TokenShape::Url => {
+            (format!("https{prefix}user:"), format!("{}@", dice.run(Class::Alnum, 9)))
+        }
+        TokenShape::Nothing => unreachable!("no format has this"),
     }
 }
 

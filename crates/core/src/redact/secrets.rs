@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::delta_text::DeltaText;
 use super::finder::{Search, SecretFinder, is_header};
-use super::held::{HeldLines, Piece};
+use super::held::{HeldLines, TextPart};
 use super::names::is_secret_name;
 use super::open_text::{SearchedString, TextKey};
 use super::open_texts::{OpenTexts, PLAIN};
@@ -99,7 +99,7 @@ impl SecretLines {
                 continue;
             }
             let text = decoded(&line[content.clone()]);
-            let piece = Piece { line: number, content, part: 0..text.len(), is_plain: false };
+            let piece = TextPart { line: number, content, part: 0..text.len(), is_plain: false };
             if is_sibling {
                 siblings.enter(string.container, &self.finder, &mut self.held);
                 let key = string.key.clone().filter(|_| !string.is_item);
@@ -141,7 +141,7 @@ impl SecretLines {
         })
     }
 
-    fn delta(&mut self, place: u64, of: u64, text: &[u8], piece: Piece) {
+    fn delta(&mut self, place: u64, of: u64, text: &[u8], piece: TextPart) {
         if self.deltas.len() == DELTA_TEXTS_MAX && !self.deltas.contains_key(&of) {
             self.end_texts(true);
         }
@@ -163,7 +163,7 @@ impl SecretLines {
         line: &[u8],
         string: &WrittenString,
         text: &[u8],
-        piece: &Piece,
+        piece: &TextPart,
     ) -> Search {
         let search = if string.is_key && !string.is_cut {
             self.finder.search_whole(text, 0)
@@ -191,7 +191,7 @@ impl SecretLines {
         let text = if has_end { [line, b"\n"].concat() } else { line.to_vec() };
         let search = self.finder.search(&text, 0);
         let content = 0..line.len();
-        let piece = Piece { line: number, content, part: 0..text.len(), is_plain: true };
+        let piece = TextPart { line: number, content, part: 0..text.len(), is_plain: true };
         self.replace(&piece, &search, !has_end);
         let key = TextKey { known: Some(PLAIN), labels: 0 };
         let event = self.event;
@@ -199,7 +199,7 @@ impl SecretLines {
     }
 
     /// Replaces what was found in a string alone.
-    fn replace(&mut self, piece: &Piece, search: &Search, is_cut: bool) {
+    fn replace(&mut self, piece: &TextPart, search: &Search, is_cut: bool) {
         let cut = search.tail.as_ref().and_then(|tail| tail.cut.as_ref()).filter(|_| is_cut);
         let found = search.found.iter().chain(cut);
         let parts: Vec<(Range<usize>, &str)> =

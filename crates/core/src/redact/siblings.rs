@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::finder::{SecretFinder, is_header};
-use super::held::{HeldLines, Piece};
+use super::held::{HeldLines, TextPart};
 use super::names::is_secret_name;
 
 /// Longest list that may be the arguments of a command, and the longest of these, in bytes.
@@ -27,8 +27,8 @@ struct Container {
     names_secret: bool,
     /// A member that is the name of a header.
     header: Option<Vec<u8>>,
-    value: Option<(Vec<u8>, Piece)>,
-    arguments: Vec<(Vec<u8>, Piece)>,
+    value: Option<(Vec<u8>, TextPart)>,
+    arguments: Vec<(Vec<u8>, TextPart)>,
 }
 
 impl Siblings {
@@ -47,7 +47,7 @@ impl Siblings {
     }
 
     /// Takes a string of the latest container: the value of a member, or an item.
-    pub(super) fn take(&mut self, key: Option<Cow<'_, [u8]>>, text: &[u8], piece: &Piece) {
+    pub(super) fn take(&mut self, key: Option<Cow<'_, [u8]>>, text: &[u8], piece: &TextPart) {
         let Some(container) = self.0.last_mut() else { return };
         match key {
             Some(key) => container.member(&key, text, piece),
@@ -64,7 +64,7 @@ impl Siblings {
 }
 
 impl Container {
-    fn member(&mut self, key: &[u8], value: &[u8], piece: &Piece) {
+    fn member(&mut self, key: &[u8], value: &[u8], piece: &TextPart) {
         let is = |names: &[&[u8]]| names.iter().any(|name| key.eq_ignore_ascii_case(name));
         if is(&[b"name", b"key", b"header"]) {
             self.names_secret |= is_secret_name(value);
@@ -74,7 +74,7 @@ impl Container {
         }
     }
 
-    fn item(&mut self, text: &[u8], piece: &Piece) {
+    fn item(&mut self, text: &[u8], piece: &TextPart) {
         if self.arguments.len() < ARGUMENTS_MAX && text.len() <= ARGUMENT_BYTES_MAX {
             self.arguments.push((text.to_vec(), piece.clone()));
         }
@@ -95,7 +95,7 @@ impl Container {
 }
 
 /// Searches the arguments of a command as a shell writes them.
-fn as_command(arguments: &[(Vec<u8>, Piece)], finder: &SecretFinder, held: &mut HeldLines) {
+fn as_command(arguments: &[(Vec<u8>, TextPart)], finder: &SecretFinder, held: &mut HeldLines) {
     let mut command = Vec::new();
     let mut places: Vec<Range<usize>> = Vec::new();
     for (text, _) in arguments {

@@ -1,6 +1,6 @@
 //! No planted secret survives, and what is no secret does not change.
 
-use super::formats::{Body, FORMATS, FormatRun};
+use super::formats::{FORMATS, FormatRun, TokenShape};
 use super::randomness::looks_random;
 use super::samples::{Dice, secrets};
 use super::*;
@@ -88,7 +88,7 @@ fn claude_texts(stream: &str) -> String {
 /// first piece.
 fn secrets_by_prefix(count: usize, mut take: impl FnMut(&mut Dice, usize, &str, &str)) {
     secrets(count, |dice, format, before, secret| {
-        if !matches!(FORMATS[format].body, Body::Run(FormatRun { before: Some(_), .. })) {
+        if !matches!(FORMATS[format].body, TokenShape::Run(FormatRun { before: Some(_), .. })) {
             take(dice, format, before, secret);
         }
     });

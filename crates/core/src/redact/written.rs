@@ -38,7 +38,7 @@ pub(super) struct LineShape {
 
 /// A container around a value.
 #[derive(Clone)]
-struct Around {
+struct OpenContainer {
     place: u64,
     is_object: bool,
     /// From 1 in the line.
@@ -52,7 +52,7 @@ struct Around {
 /// Takes all strings of a line, which need not be JSON.
 pub(super) fn strings(line: &[u8], mut take: impl FnMut(WrittenString)) -> LineShape {
     let (mut is_other, mut labels, mut item) = (false, 0_u64, 0);
-    let mut around: Vec<Around> = Vec::new();
+    let mut around: Vec<OpenContainer> = Vec::new();
     let (mut too_deep, mut containers) = (0_usize, 0);
     let mut at = 0;
     while let Some(&byte) = line.get(at) {
@@ -98,7 +98,7 @@ pub(super) fn strings(line: &[u8], mut take: impl FnMut(WrittenString)) -> LineS
                 let key = around.last().filter(|_| !is_object).and_then(|top| top.key.clone());
                 containers += 1;
                 let number = containers;
-                around.push(Around { place, is_object, number, member, key, expects_key });
+                around.push(OpenContainer { place, is_object, number, member, key, expects_key });
             }
             b'{' | b'[' => too_deep += 1,
             b'}' | b']' if too_deep > 0 => too_deep -= 1,

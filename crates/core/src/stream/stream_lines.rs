@@ -7,11 +7,11 @@ use crate::json::Compactor;
 #[derive(Debug)]
 pub struct StreamLines {
     wants_array: Option<bool>,
-    form: Form,
+    form: LineForm,
 }
 
 #[derive(Debug)]
-enum Form {
+enum LineForm {
     /// The first bytes, which do not show the form.
     Unknown(Vec<u8>),
     Lines,
@@ -21,23 +21,23 @@ enum Form {
 impl StreamLines {
     /// Unless the user says whether the stream is one array, its first bytes show it.
     pub fn new(wants_array: Option<bool>) -> Self {
-        Self { wants_array, form: Form::Unknown(Vec::new()) }
+        Self { wants_array, form: LineForm::Unknown(Vec::new()) }
     }
 
     /// A new stream begins.
     pub fn begin(&mut self) {
-        self.form = Form::Unknown(Vec::new());
+        self.form = LineForm::Unknown(Vec::new());
     }
 
     /// Calls `write` with the lines in the next bytes.
     pub fn push(&mut self, bytes: &[u8], write: impl FnOnce(&[u8])) {
         let mut bytes = bytes.to_vec();
-        if let Form::Unknown(first) = &mut self.form {
+        if let LineForm::Unknown(first) = &mut self.form {
             first.append(&mut bytes);
             let Some(is_array) = is_array(first, self.wants_array, false) else { return };
             bytes = self.settle(is_array);
         }
-        if let Form::Array(array, compactor) = &mut self.form {
+        if let LineForm::Array(array, compactor) = &mut self.form {
             let mut out = Vec::new();
             let length = array.split(&mut bytes, |_| ());
             compactor.push(&bytes[..length], &mut out);
@@ -48,11 +48,11 @@ impl StreamLines {
 
     /// The stream has ended.
     pub fn end(&mut self, write: impl FnOnce(&[u8])) {
-        if let Form::Unknown(first) = &self.form {
+        if let LineForm::Unknown(first) = &self.form {
             let is_array = is_array(first, self.wants_array, true) == Some(true);
             let bytes = self.settle(is_array);
             self.push(&bytes, write);
-        } else if let Form::Array(array, _) = &self.form
+        } else if let LineForm::Array(array, _) = &self.form
             && array.lacks_line_end()
         {
             write(b"\n");
@@ -62,13 +62,13 @@ impl StreamLines {
     /// The form is known now; returns the bytes that were kept.
     fn settle(&mut self, is_array: bool) -> Vec<u8> {
         let form = if is_array {
-            Form::Array(ArraySplitter::default(), Compactor::default())
+            LineForm::Array(ArraySplitter::default(), Compactor::default())
         } else {
-            Form::Lines
+            LineForm::Lines
         };
         match std::mem::replace(&mut self.form, form) {
-            Form::Unknown(first) => first,
-            Form::Lines | Form::Array(..) => Vec::new(),
+            LineForm::Unknown(first) => first,
+            LineForm::Lines | LineForm::Array(..) => Vec::new(),
         }
     }
 }

@@ -37,7 +37,7 @@ const CONVERTED_BYTES_MAX: usize = 64 * 1024;
 /// What a stream is converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum To {
+pub enum Form {
     /// One line for each action.
     Text,
     /// The assistant's text, with the actions in between.
@@ -60,7 +60,7 @@ pub enum To {
     Atif,
 }
 
-impl To {
+impl Form {
     /// Whether the form is plain text, and not JSON.
     pub fn is_text(self) -> bool {
         match self {
@@ -98,8 +98,8 @@ trait Formatter {
 }
 
 /// Writes streams in another form, one after the other.
-pub struct Conversion<W> {
-    to: To,
+pub struct Converter<W> {
+    to: Form,
     log: Log,
     /// None between streams.
     formatter: Option<Box<dyn Formatter + Send>>,
@@ -109,24 +109,24 @@ pub struct Conversion<W> {
     out: Vec<u8>,
 }
 
-impl<W: Write> Conversion<W> {
+impl<W: Write> Converter<W> {
     /// Control characters and the like are escaped in text, unless `is_raw`.
-    pub fn new(to: To, is_raw: bool, writer: W) -> Self {
+    pub fn new(to: Form, is_raw: bool, writer: W) -> Self {
         let (formatter, failure) = (None, None);
         let log = Log { is_raw, ..Log::default() };
         Self { to, log, formatter, writer: Some(writer), failure, out: Vec::new() }
     }
 
-    /// Shows at most this many lines of each call's result below it, in [`To::Text`] and
-    /// [`To::Transcript`]: of a longer one the first and the last.
+    /// Shows at most this many lines of each call's result below it, in [`Form::Text`] and
+    /// [`Form::Transcript`]: of a longer one the first and the last.
     #[must_use]
     pub fn results(mut self, lines: usize) -> Self {
         self.log.result_lines = lines;
         self
     }
 
-    /// Shows the agent's reasoning and notices such as retries, in [`To::Text`] and
-    /// [`To::Transcript`].
+    /// Shows the agent's reasoning and notices such as retries, in [`Form::Text`] and
+    /// [`Form::Transcript`].
     #[must_use]
     pub fn thinking(mut self, is_shown: bool) -> Self {
         self.log.has_thinking = is_shown;
@@ -148,7 +148,7 @@ impl<W: Write> Conversion<W> {
     }
 
     /// The target.
-    pub fn to(&self) -> To {
+    pub fn to(&self) -> Form {
         self.to
     }
 
@@ -171,9 +171,9 @@ impl<W: Write> Conversion<W> {
     }
 }
 
-impl<W: Write> Observer for Conversion<W> {
+impl<W: Write> Observer for Converter<W> {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
-        if self.to == To::Json && !start.has_single_object() {
+        if self.to == Form::Json && !start.has_single_object() {
             return Err(start.no_single_object());
         }
         self.formatter = Some(formatter(start, self.to, &self.log));
@@ -227,18 +227,20 @@ impl<W: Write> Observer for Conversion<W> {
     }
 }
 
-fn formatter(start: &StreamStart<'_>, to: To, log: &Log) -> Box<dyn Formatter + Send> {
+fn formatter(start: &StreamStart<'_>, to: Form, log: &Log) -> Box<dyn Formatter + Send> {
     let is_raw = log.is_raw;
     match to {
-        To::Text => Box::new(text::TextFormatter::new(start.wordings(), log)),
-        To::Transcript => Box::new(transcript::TranscriptFormatter::new(start.wordings(), log)),
-        To::Answer => Box::new(answer::AnswerFormatter::new(is_raw)),
-        To::Json => Box::new(json::ObjectFormatter::new(is_raw)),
-        To::ValidEvents => Box::new(valid_events::ValidEventsFormatter),
-        To::Events => Box::new(NormalFormatter::new(start, is_raw, EventLines::default())),
-        To::AgUi => Box::new(NormalFormatter::new(start, is_raw, AgUiEvents::new(start.name()))),
-        To::ChromeTrace => Box::new(NormalFormatter::new(start, is_raw, ChromeTrace::default())),
-        To::OtlpJson => Box::new(NormalFormatter::new(start, is_raw, OtlpSpans::new(start.name()))),
-        To::Atif => Box::new(NormalFormatter::new(start, is_raw, AtifTrajectory::default())),
+        Form::Text => Box::new(text::TextFormatter::new(start.wordings(), log)),
+        Form::Transcript => Box::new(transcript::TranscriptFormatter::new(start.wordings(), log)),
+        Form::Answer => Box::new(answer::AnswerFormatter::new(is_raw)),
+        Form::Json => Box::new(json::ObjectFormatter::new(is_raw)),
+        Form::ValidEvents => Box::new(valid_events::ValidEventsFormatter),
+        Form::Events => Box::new(NormalFormatter::new(start, is_raw, EventLines::default())),
+        Form::AgUi => Box::new(NormalFormatter::new(start, is_raw, AgUiEvents::new(start.name()))),
+        Form::ChromeTrace => Box::new(NormalFormatter::new(start, is_raw, ChromeTrace::default())),
+        Form::OtlpJson => {
+            Box::new(NormalFormatter::new(start, is_raw, OtlpSpans::new(start.name())))
+        }
+        Form::Atif => Box::new(NormalFormatter::new(start, is_raw, AtifTrajectory::default())),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ndjson_check_core::{ActionKind, EventCall, escape::clipped};
+use ndjson_check_core::{CallKind, EventCall, escape::clipped};
 
 use super::clock::ClockTime;
 use crate::limits::KEPT_ARGUMENTS_BYTES_MAX;
@@ -76,7 +76,7 @@ impl KeptCall {
     fn learn(&mut self, call: &EventCall<'_>) {
         let detail = |text: &str| clipped(text, DETAIL_BYTES_MAX).into_owned();
         self.tool = call.tool.as_deref().map(str::to_owned).or(self.tool.take());
-        self.kind = call.kind.map(ActionKind::name).or(self.kind);
+        self.kind = call.kind.map(CallKind::name).or(self.kind);
         self.detail = call.detail.as_deref().map(detail).or(self.detail.take());
     }
 

@@ -11,7 +11,7 @@ use ndjson_check_core::{
     escape::{clipped, visible},
 };
 
-use super::{FileOf, Report, Sink, Totals, summary_text};
+use super::{FileOf, Report, RunTotals, Sink, summary_text};
 
 /// Annotations of one level in the log of a GitHub workflow, without the one that counts the
 /// others. The runner shows ten for a step.
@@ -97,7 +97,7 @@ impl<W: Write> Report<W> for Annotations<W> {
         self.errors.add(<_>::default(), "ndjson-check", message);
     }
 
-    fn end(&mut self, _: &Totals, _: u8) {
+    fn end(&mut self, _: &RunTotals, _: u8) {
         let text = self.errors.text() + &self.warnings.text();
         self.sink.write(&text);
     }

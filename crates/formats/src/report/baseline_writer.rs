@@ -8,7 +8,7 @@ use ndjson_check_core::{
     Diagnostic, Error, Note, Observer, Rule, StreamStart, StreamSummary, escape::escaped_json,
 };
 
-use super::{NameOf, Report, Sink, Totals};
+use super::{NameOf, Report, RunTotals, Sink};
 use crate::baseline::{KnownFinding, NOT_SHOWN, VERSION};
 use crate::fingerprint::fingerprint;
 
@@ -50,7 +50,7 @@ impl<W: Write> BaselineWriter<W> {
 }
 
 impl<W: Write> Report<W> for BaselineWriter<W> {
-    fn end(&mut self, totals: &Totals, _: u8) {
+    fn end(&mut self, totals: &RunTotals, _: u8) {
         if totals.not_checked > 0 || totals.streams == 0 {
             // The old file is better than half of a new one.
             self.sink.failure = Some(io::Error::other("an input could not be checked"));

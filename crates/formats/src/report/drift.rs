@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use ndjson_check_core::{Limit, Note, StreamSummary, counted, escape::escaped_json};
+use ndjson_check_core::{Bound, Note, StreamSummary, counted, escape::escaped_json};
 use serde::Serialize;
 
 use super::json::REPORT_VERSION;
@@ -46,7 +46,7 @@ struct AgentNews<'d> {
 impl DriftReport {
     /// Adds a stream, which was checked with its figures.
     pub fn add(&mut self, stream: &StreamSummary) {
-        self.has_uncounted |= stream.notes.contains(&Note::LimitReached(Limit::Names));
+        self.has_uncounted |= stream.notes.contains(&Note::LimitReached(Bound::Names));
         self.totals.add(&stream.into());
     }
 

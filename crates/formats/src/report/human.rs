@@ -10,10 +10,10 @@ use ndjson_check_core::{
 
 use super::Report;
 use super::stats::StatsTotals;
-use super::{Sink, Totals, stats_text, summary_text};
+use super::{RunTotals, Sink, stats_text, summary_text};
 
 /// Writes the human report.
-pub struct Human<W> {
+pub struct HumanReport<W> {
     name: String,
     stats: StatsTotals,
     /// The figures of the last stream.
@@ -34,7 +34,7 @@ enum Style {
     Quiet,
 }
 
-impl<W: Write> Human<W> {
+impl<W: Write> HumanReport<W> {
     /// Writes without colour.
     pub fn new(writer: W) -> Self {
         let (name, stats, last_stats) = (String::new(), StatsTotals::default(), None);
@@ -64,7 +64,7 @@ impl<W: Write> Human<W> {
 
     /// Writes the figures of the streams, if they were collected, and the sum of all streams, if
     /// there are several.
-    pub fn totals(&mut self, totals: &Totals) {
+    pub fn totals(&mut self, totals: &RunTotals) {
         let single = self.last_stats.as_deref().filter(|_| self.stats.sum.streams == 1);
         self.sink.write(&stats_text::block(&self.stats, single));
         if totals.streams + totals.not_checked < 2 {
@@ -88,8 +88,8 @@ impl<W: Write> Human<W> {
     }
 }
 
-impl<W: Write> Report<W> for Human<W> {
-    fn end(&mut self, totals: &Totals, _: u8) {
+impl<W: Write> Report<W> for HumanReport<W> {
+    fn end(&mut self, totals: &RunTotals, _: u8) {
         self.totals(totals);
     }
 
@@ -102,7 +102,7 @@ impl<W: Write> Report<W> for Human<W> {
     }
 }
 
-impl<W: Write> Observer for Human<W> {
+impl<W: Write> Observer for HumanReport<W> {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.name = visible(start.name()).into_owned();
         Ok(())

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::Report;
 use super::stats::StatsTotals;
-use super::{Sink, Totals};
+use super::{RunTotals, Sink};
 
 /// The JSON Schema of the report.
 pub const SCHEMA: &str = include_str!("../report.schema.json");
@@ -22,20 +22,20 @@ pub const SCHEMA: &str = include_str!("../report.schema.json");
 pub(super) const REPORT_VERSION: u8 = 1;
 
 /// Writes the json report.
-pub struct Json<W> {
+pub struct JsonReport<W> {
     path: String,
     stats: Option<StatsTotals>,
     sink: Sink<W>,
 }
 
-impl<W: Write> Json<W> {
+impl<W: Write> JsonReport<W> {
     /// Writes to this writer.
     pub fn new(writer: W) -> Self {
         Self { path: String::new(), stats: None, sink: Sink::new(writer) }
     }
 
     /// Writes the last line: the sum of all streams, and the exit code of the program.
-    pub fn totals(&mut self, totals: &Totals, exit_code: u8) {
+    pub fn totals(&mut self, totals: &RunTotals, exit_code: u8) {
         let stats = self.stats.take();
         self.line(&SummaryLine {
             r#type: "summary",
@@ -74,8 +74,8 @@ impl<W: Write> Json<W> {
     }
 }
 
-impl<W: Write> Report<W> for Json<W> {
-    fn end(&mut self, totals: &Totals, exit_code: u8) {
+impl<W: Write> Report<W> for JsonReport<W> {
+    fn end(&mut self, totals: &RunTotals, exit_code: u8) {
         self.totals(totals, exit_code);
     }
 
@@ -92,7 +92,7 @@ impl<W: Write> Report<W> for Json<W> {
     }
 }
 
-impl<W: Write> Observer for Json<W> {
+impl<W: Write> Observer for JsonReport<W> {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         start.name().clone_into(&mut self.path);
         Ok(())
@@ -208,7 +208,7 @@ struct SummaryLine<'a> {
     report_version: u8,
     tool_version: &'a str,
     #[serde(flatten)]
-    totals: &'a Totals,
+    totals: &'a RunTotals,
     #[serde(skip_serializing_if = "Option::is_none")]
     stats: Option<&'a StatsTotals>,
     exit_code: u8,

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use ndjson_check_core::{
-    CallOutcome, CallRow, Diagnostic, Error, Observer, Outcome, Rule, Severity, StreamStart,
-    StreamSummary, Verdict,
+    CallOutcome, Diagnostic, Error, Observer, Outcome, Rule, Severity, StreamStart, StreamSummary,
+    ToolCall, Verdict,
     escape::{clipped, visible},
 };
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
 
-use super::{Report, Sink, Totals, summary_text};
+use super::{Report, RunTotals, Sink, summary_text};
 use crate::limits::MESSAGE_BYTES_MAX;
 
 const HEAD: &str = "\
@@ -85,7 +85,7 @@ impl<W: Write> Report<W> for Junit<W> {
         self.suite(&Suite { name, duration_ms: None, cases, output: String::new() });
     }
 
-    fn end(&mut self, _: &Totals, _: u8) {
+    fn end(&mut self, _: &RunTotals, _: u8) {
         self.sink.write("</testsuites>\n");
     }
 
@@ -174,7 +174,7 @@ fn of_rule(rule: Rule, severity: Severity, mut texts: Vec<String>, count: u64) -
 }
 
 /// A tool call. One that did not succeed does not fail: agents go on after it.
-fn of_call(call: &CallRow) -> TestCase {
+fn of_call(call: &ToolCall) -> TestCase {
     let tool = call.tool.as_deref().unwrap_or_default();
     let result = match call.outcome {
         Some(CallOutcome::Succeeded | CallOutcome::Unknown) => TestResult::Passed(String::new()),

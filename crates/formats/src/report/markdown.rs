@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use ndjson_check_core::{
-    CallOutcome, CallRow, Diagnostic, Error, Note, Observer, Outcome, Severity, StreamStart,
-    StreamSummary, Verdict, counted,
+    CallOutcome, Diagnostic, Error, Note, Observer, Outcome, Severity, StreamStart, StreamSummary,
+    ToolCall, Verdict, counted,
     escape::{clipped, visible},
 };
 
@@ -16,7 +16,7 @@ use super::bounded::worst;
 use super::markdown_sections::{Sections, ShortStream, StreamClass};
 use super::stats::StatsTotals;
 use super::worst::{SeverityCounts, WorstItems};
-use super::{Report, Sink, Totals, markdown_stats, page_url, summary_text};
+use super::{Report, RunTotals, Sink, markdown_stats, page_url, summary_text};
 use crate::limits::MARKDOWN_BYTES_MAX;
 
 /// Diagnostics of one stream, tools of one stream, and errors in a Markdown report.
@@ -102,7 +102,7 @@ impl<W: Write> Report<W> for Markdown<W> {
         add(&mut self.errors, Severity::Error, format!("error: {}", code(message)));
     }
 
-    fn end(&mut self, totals: &Totals, exit_code: u8) {
+    fn end(&mut self, totals: &RunTotals, exit_code: u8) {
         let is_single = totals.streams == 1 && totals.not_checked == 0;
         let heading = if is_single { self.last.clone() } else { summary_text::sum(totals) };
         let mut text = format!("{}## ndjson-check: {heading}\n\n", self.marker);
@@ -239,7 +239,7 @@ fn notes(summary: &StreamSummary) -> String {
 }
 
 /// A table of the calls of each tool, the most frequent tool first.
-fn tools(calls: &[CallRow]) -> String {
+fn tools(calls: &[ToolCall]) -> String {
     let mut tools: BTreeMap<&str, [u64; 4]> = BTreeMap::new();
     for call in calls {
         let counts = tools.entry(call.tool.as_deref().unwrap_or_default()).or_default();

@@ -9,14 +9,14 @@ use serde::de::IgnoredAny;
 
 use super::json::REPORT_VERSION;
 use super::stats::StatsTotals;
-use super::{Json, Totals};
+use super::{JsonReport, RunTotals};
 
 /// The json reports of several runs of the program. It does not matter in which order they are
 /// added, nor whether some were joined before.
 #[derive(Debug, Default)]
 pub struct MergedReports {
     streams: Vec<ReportStream>,
-    totals: Totals,
+    totals: RunTotals,
     /// Of the streams that have figures.
     stats: Option<StatsTotals>,
     exit_codes: Vec<u8>,
@@ -50,7 +50,7 @@ enum ReportLineType {
 #[derive(Debug, Deserialize)]
 struct ReportSummary {
     #[serde(flatten)]
-    totals: Totals,
+    totals: RunTotals,
     exit_code: u8,
 }
 
@@ -114,7 +114,7 @@ impl MergedReports {
         for line in self.streams.iter().flat_map(|stream| &stream.lines) {
             writeln!(writer, "{}", escaped_json(line))?;
         }
-        let mut report = Json::new(writer).with_stats(self.stats);
+        let mut report = JsonReport::new(writer).with_stats(self.stats);
         report.totals(&self.totals, exit_code);
         report.finish().map(drop)
     }

@@ -29,9 +29,9 @@ pub use annotations::Annotations;
 pub use baseline_writer::BaselineWriter;
 pub use drift::DriftReport;
 pub use html::{Html, PageFolder};
-pub use human::Human;
+pub use human::HumanReport;
 pub(super) use json::{Change, ChangedItem, diff_line};
-pub use json::{Json, SCHEMA};
+pub use json::{JsonReport, SCHEMA};
 pub use junit::Junit;
 pub use markdown::Markdown;
 pub(crate) use markdown::fenced;
@@ -45,7 +45,7 @@ pub(super) use unknown_text::name as unknown_name;
 /// A report, whatever its format: it observes all streams, then gets their sum.
 pub trait Report<W>: Observer {
     /// Writes what only the end shows.
-    fn end(&mut self, totals: &Totals, exit_code: u8);
+    fn end(&mut self, totals: &RunTotals, exit_code: u8);
 
     /// Where it writes.
     fn sink(&self) -> &Sink<W>;
@@ -90,7 +90,7 @@ fn page_url(rule: Rule) -> String {
 /// The sum of several streams.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Totals {
+pub struct RunTotals {
     /// Streams checked to their end.
     pub streams: u64,
     /// Streams that conform.
@@ -124,7 +124,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-impl Totals {
+impl RunTotals {
     /// Adds a stream.
     pub fn add(&mut self, stream: &StreamSummary) {
         self.streams += 1;
@@ -144,7 +144,7 @@ impl Totals {
     }
 }
 
-impl AddAssign for Totals {
+impl AddAssign for RunTotals {
     fn add_assign(&mut self, other: Self) {
         let Self {
             streams,

@@ -11,7 +11,7 @@ use ndjson_check_core::{
 use serde_json::{Value, json};
 
 use super::worst::{SeverityCounts, WorstItems};
-use super::{FileOf, NameOf, Report, Sink, Totals, page_url};
+use super::{FileOf, NameOf, Report, RunTotals, Sink, page_url};
 use crate::fingerprint::fingerprint;
 
 /// Results in a SARIF report: GitHub shows as many.
@@ -115,7 +115,7 @@ impl<W: Write> Report<W> for Sarif<W> {
         }
     }
 
-    fn end(&mut self, totals: &Totals, exit_code: u8) {
+    fn end(&mut self, totals: &RunTotals, exit_code: u8) {
         let mut notifications = std::mem::take(&mut self.errors);
         if self.omitted_errors > 0 {
             let errors = counted(self.omitted_errors, "more input");

@@ -1,7 +1,7 @@
 //! The figures of several streams together. It does not matter in which order they are added.
 
 use ndjson_check_core::{
-    CallCounts, RunStats, Silence, SlowCall, StreamSummary, ToolStats, UnknownKind, UnknownName,
+    CallCounts, IdlePeriod, RunStats, SlowCall, StreamSummary, ToolStats, UnknownKind, UnknownName,
     Usage,
 };
 use serde::{Deserialize, Serialize, Serializer};
@@ -56,7 +56,7 @@ pub(crate) struct StatsTotals {
     #[serde(serialize_with = "tools")]
     pub(super) tools: Bounded<Option<String>, ToolStats>,
     pub(super) slowest_calls: Vec<InStream<SlowCall>>,
-    pub(super) silences: Vec<InStream<Silence>>,
+    pub(super) silences: Vec<InStream<IdlePeriod>>,
     /// What the profiles do not know.
     #[serde(skip_serializing_if = "is_empty", serialize_with = "unknown")]
     pub(super) unknown: Bounded<(Agent, Unknown), FoundName>,
@@ -156,7 +156,7 @@ impl StatsTotals {
         let found = |it: &SlowCall| InStream::new(&stream.path, it.clone());
         self.slowest_calls.extend(stats.slowest_calls.iter().map(found));
         keep_longest(&mut self.slowest_calls, |it| (it.duration_ms, it.started_line));
-        let found = |it: &Silence| InStream::new(&stream.path, *it);
+        let found = |it: &IdlePeriod| InStream::new(&stream.path, *it);
         self.silences.extend(stats.silences.iter().map(found));
         keep_longest(&mut self.silences, |it| (it.duration_ms, it.after_line));
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use ndjson_check_core::{
-    RunStats, Silence, SlowCall, StreamSummary, ToolStats, counted,
+    IdlePeriod, RunStats, SlowCall, StreamSummary, ToolStats, counted,
     escape::{clipped, visible},
 };
 
@@ -44,7 +44,7 @@ pub(super) fn row(summary: &StreamSummary, stats: &RunStats) -> String {
         parts.push(format!("slowest call {}, line {}", slow(call), call.started_line));
     }
     if let Some(silence) = stats.silences.first() {
-        let Silence { duration_ms, before_line, .. } = silence;
+        let IdlePeriod { duration_ms, before_line, .. } = silence;
         parts
             .push(format!("longest silence {}, before line {before_line}", duration(*duration_ms)));
     }
@@ -202,11 +202,11 @@ pub(super) fn slowest(
 
 /// The longest silences, a line each.
 pub(super) fn silences(
-    silences: &[InStream<Silence>],
+    silences: &[InStream<IdlePeriod>],
     place: impl Fn(&str) -> Option<String>,
 ) -> Vec<String> {
-    let line = |silence: &InStream<Silence>| {
-        let Silence { duration_ms, after_line, before_line, .. } = silence.it;
+    let line = |silence: &InStream<IdlePeriod>| {
+        let IdlePeriod { duration_ms, after_line, before_line, .. } = silence.it;
         let place = place(&silence.path).map(|it| format!("{it}, ")).unwrap_or_default();
         format!("{}, {place}lines {after_line} to {before_line}", duration(duration_ms))
     };

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use ndjson_check_core::{Observer, Outcome, StreamSummary};
 
-use super::{Report, Sink, Totals};
+use super::{Report, RunTotals, Sink};
 
 /// Writes the outputs.
 pub struct StepOutputs<W> {
@@ -34,11 +34,11 @@ impl<W: Write> StepOutputs<W> {
 }
 
 impl<W: Write> Report<W> for StepOutputs<W> {
-    fn end(&mut self, totals: &Totals, exit_code: u8) {
+    fn end(&mut self, totals: &RunTotals, exit_code: u8) {
         let is_whole = totals.streams > 0 && totals.not_checked == 0;
         let verdict = match totals {
             _ if !is_whole => "not-checked",
-            Totals { non_conforming: 1.., .. } => "non-conforming",
+            RunTotals { non_conforming: 1.., .. } => "non-conforming",
             _ => "conforming",
         };
         // What a stream does not report is unknown, and so is its sum.

@@ -1,13 +1,13 @@
 //! The numbers in reports that a person reads.
 
-use ndjson_check_core::{Note, Outcome, Reason, StreamSummary, counted};
+use ndjson_check_core::{EndReason, Note, Outcome, StreamSummary, counted};
 
-use super::Totals;
+use super::RunTotals;
 
 /// The outcome of a stream, with the reason for one that is not a success.
 pub(crate) fn outcome(summary: &StreamSummary) -> String {
     let reason = match (summary.outcome, summary.facts.reason) {
-        (Outcome::Failed | Outcome::Truncated, Some(reason)) if reason != Reason::Unknown => {
+        (Outcome::Failed | Outcome::Truncated, Some(reason)) if reason != EndReason::Unknown => {
             format!(" ({})", reason.name())
         }
         _ => String::new(),
@@ -33,7 +33,7 @@ pub(super) fn reasons(summary: &StreamSummary) -> Vec<String> {
 }
 
 /// The sum of all streams, on one line.
-pub(super) fn sum(totals: &Totals) -> String {
+pub(super) fn sum(totals: &RunTotals) -> String {
     let verdicts = [
         (totals.conforming, "conforming"),
         (totals.non_conforming, "non-conforming"),

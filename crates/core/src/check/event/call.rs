@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::check::CallUpdate;
 use crate::facts::whole_number;
-use crate::profile::{ActionKind, CallOutcome, Profile};
+use crate::profile::{CallKind, CallOutcome, Profile};
 
 /// A tool call, as far as this event and those before it show it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,7 +26,7 @@ pub struct EventCall<'a> {
     pub parent: Option<u64>,
     /// What the tool does.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<ActionKind>,
+    pub kind: Option<CallKind>,
     /// What the call is about, such as a path or a command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<Cow<'a, str>>,

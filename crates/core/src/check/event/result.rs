@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::check::{Outcome, StreamSummary, Verdict};
 use crate::facts::{CommandCounts, RunFacts, Usage};
-use crate::profile::{ExitStatus, Reason};
+use crate::profile::{EndReason, ExitStatus};
 
 /// What an agent reports in numbers, and its model. What it does not report is absent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -52,7 +52,7 @@ pub struct RunResult<'a> {
     pub verdict: Verdict,
     /// Why it ended so.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<Reason>,
+    pub reason: Option<EndReason>,
     /// What the agent says of a run that did not succeed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_text: Option<Cow<'a, str>>,

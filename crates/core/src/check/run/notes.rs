@@ -43,7 +43,7 @@ impl Run<'_> {
                 let policy = self.contract.profile().end.policy;
                 let is_silent = policy != TerminalPolicy::Required
                     && self.terminal.terminal_line().is_none()
-                    && self.terminal.says().is_none();
+                    && self.terminal.reported_outcome().is_none();
                 let count = self.terminal.warnings;
                 if is_silent && end.status.is_none() {
                     notes.push(Note::OutcomeUnknown);

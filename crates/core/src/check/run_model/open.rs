@@ -7,7 +7,7 @@ use crate::check::event::{EventCall, TextSegment};
 use crate::check::stage::actions::Action;
 use crate::check::updates::CallUpdate;
 use crate::limits::{ACTION_DETAIL_BYTES_MAX, TEXT_BYTES_MAX};
-use crate::profile::ActionKind;
+use crate::profile::CallKind;
 use crate::rules::escape::clipped;
 
 /// A segment that came in deltas.
@@ -24,7 +24,7 @@ pub(super) struct PendingCall {
     pub(super) id: String,
     pub(super) parent: Option<u64>,
     tool: Arc<str>,
-    kind: Option<ActionKind>,
+    kind: Option<CallKind>,
     rule: Option<usize>,
     /// The start of a very long one.
     detail: Arc<str>,

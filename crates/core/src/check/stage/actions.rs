@@ -5,19 +5,19 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::check::paths::{below, is_relative};
-use crate::check::{CallChange, CallUpdate, Limit, Note};
+use crate::check::{Bound, CallChange, CallUpdate, Note};
 use crate::facts::{CommandCounts, Facts};
 use crate::limits::{ACTION_DETAIL_BYTES_MAX, CALL_ID_BYTES_MAX, CALL_ROWS_MAX, FILES_MAX};
 use crate::profile::path::Scope;
-use crate::profile::{ActionKind, ActionRules, CallOutcome};
+use crate::profile::{ActionRules, CallKind, CallOutcome};
 use crate::rules::escape::clipped;
 
 /// What a tool call does, as far as this event and the start of the call show it.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(crate) struct Action {
-    pub(crate) kind: ActionKind,
-    /// Whether the profile knows the kind, and does not just call it [`ActionKind::Other`].
+    pub(crate) kind: CallKind,
+    /// Whether the profile knows the kind, and does not just call it [`CallKind::Other`].
     pub(crate) is_kind_known: bool,
     /// The number of the profile's rule; none if the profile does not know the tool.
     pub(crate) rule: Option<usize>,
@@ -124,7 +124,7 @@ impl<'p> ActionTable<'p> {
         let mut known = std::mem::take(&mut self.ended[at].1);
         update.action = self.named(&mut known, None);
         self.ended[at].1 = known;
-        if update.action.kind == ActionKind::Command {
+        if update.action.kind == CallKind::Command {
             self.commands.failed -= u64::from(instead_of == CallOutcome::Failed);
             self.commands.failed += u64::from(outcome == CallOutcome::Failed);
         }
@@ -220,7 +220,7 @@ impl<'p> ActionTable<'p> {
     }
 
     fn count(&mut self, action: &Action, outcome: CallOutcome) {
-        if action.kind == ActionKind::Command {
+        if action.kind == CallKind::Command {
             self.commands.total += 1;
             self.commands.failed += u64::from(outcome == CallOutcome::Failed);
         }
@@ -242,15 +242,15 @@ impl<'p> ActionTable<'p> {
     /// The files that successful calls wrote or deleted, in the order of their calls; none if the
     /// profile does not know which calls do.
     pub(crate) fn files(&self) -> Option<Vec<String>> {
-        self.rules.kinds().any(ActionKind::changes_files).then(|| self.files.clone())
+        self.rules.kinds().any(CallKind::changes_files).then(|| self.files.clone())
     }
 
     /// The commands that ended; none if the profile does not know which calls are commands.
     pub(crate) fn commands(&self) -> Option<CommandCounts> {
-        self.rules.kinds().any(|kind| kind == ActionKind::Command).then_some(self.commands)
+        self.rules.kinds().any(|kind| kind == CallKind::Command).then_some(self.commands)
     }
 
     pub(crate) fn note(&self) -> Option<Note> {
-        self.has_overflowed.then_some(Note::LimitReached(Limit::Files))
+        self.has_overflowed.then_some(Note::LimitReached(Bound::Files))
     }
 }

@@ -15,7 +15,7 @@ use std::hash::{BuildHasher, RandomState};
 use foldhash::fast::RandomState as HashedKeys;
 
 use crate::check::stage::drift::Start;
-use crate::check::{CallChange, CallUpdate, Limit, Note};
+use crate::check::{Bound, CallChange, CallUpdate, Note};
 use crate::facts::{BoundedId, Call, Facts, ToolKey};
 use crate::limits::{CALL_ID_BYTES_MAX, CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX};
 use crate::profile::{CallOutcome, CallRules, WithoutStart};
@@ -24,9 +24,9 @@ use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::{clipped, shown};
 
 pub(super) use call_arguments::{CallArguments, KeptValue};
-pub use call_counts::{CallCounts, CallRow};
+pub use call_counts::{CallCounts, ToolCall};
 use call_name::{name, named, tool};
-use call_rows::CallRows;
+use call_rows::ToolCalls;
 use interruptions::RejectedCall;
 use known_call::{EndedCall, OpenCall};
 use untracked::UntrackedCalls;
@@ -42,7 +42,7 @@ pub(crate) struct CallTable<'p> {
     /// The key of the hash: the author of a stream cannot know it.
     state: RandomState,
     arguments: CallArguments,
-    rows: CallRows,
+    rows: ToolCalls,
     counts: CallCounts,
     /// Calls that the latest completions reject, if the agent may say that they were interrupted.
     rejected: Vec<RejectedCall>,
@@ -68,7 +68,7 @@ impl<'p> CallTable<'p> {
             ended: HashMap::default(),
             state: RandomState::new(),
             arguments: CallArguments::default(),
-            rows: CallRows::default(),
+            rows: ToolCalls::default(),
             counts: CallCounts::default(),
             rejected: Vec::new(),
             latest: 0,
@@ -356,7 +356,7 @@ impl<'p> CallTable<'p> {
     /// Gives a new call its number, and a row if there is room.
     fn begin(&mut self, call: &Call<'_>, started_line: Option<u64>) {
         self.latest += 1;
-        self.rows.start(CallRow {
+        self.rows.start(ToolCall {
             number: self.latest,
             id: call.id.as_str().to_owned(),
             tool: tool(call),
@@ -378,14 +378,14 @@ impl<'p> CallTable<'p> {
     }
 
     /// The calls, in the order in which they appeared; at most [`CALL_ROWS_MAX`].
-    pub(crate) fn take_rows(&mut self) -> Vec<CallRow> {
+    pub(crate) fn take_rows(&mut self) -> Vec<ToolCall> {
         self.rows.take()
     }
 
     pub(crate) fn notes(&self) -> Vec<Note> {
         let has_more_rows = self.counts.total > CALL_ROWS_MAX as u64;
-        let calls = self.has_overflowed.then_some(Note::LimitReached(Limit::Calls));
-        let rows = has_more_rows.then_some(Note::LimitReached(Limit::CallRows));
+        let calls = self.has_overflowed.then_some(Note::LimitReached(Bound::Calls));
+        let rows = has_more_rows.then_some(Note::LimitReached(Bound::ToolCalls));
         calls.into_iter().chain(rows).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! Stage: events and tools that the profile does not know, each name once, counted.
 
 use super::unknown_names::UnknownNames;
-use crate::check::{Limit, Note, UnknownKind, UnknownName};
+use crate::check::{Bound, Note, UnknownKind, UnknownName};
 use crate::facts::{Call, Facts, TagStatus};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
@@ -123,7 +123,7 @@ impl Drift {
         let events = [&self.events, &self.notices, &self.undocumented];
         let mut lists = events.into_iter().chain([&self.tools, &self.results, &self.values]);
         let has_overflowed = lists.any(UnknownNames::has_overflowed);
-        notes.extend(has_overflowed.then_some(Note::LimitReached(Limit::Names)));
+        notes.extend(has_overflowed.then_some(Note::LimitReached(Bound::Names)));
         notes
     }
 

@@ -4,7 +4,7 @@ use crate::check::end_of_run::LastLine;
 use crate::check::findings::Findings;
 use crate::facts::FactReader;
 use crate::limits::ERROR_TEXT_BYTES_MAX;
-use crate::profile::{Noise, NoiseKind, NoisePlace, Profile, Reason};
+use crate::profile::{EndReason, Noise, NoiseKind, NoisePlace, Profile};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
@@ -33,7 +33,7 @@ pub(crate) struct LineCheck<'c> {
 pub(crate) struct FailureLine {
     pub(crate) number: u64,
     pub(crate) text: String,
-    pub(crate) reason: Option<Reason>,
+    pub(crate) reason: Option<EndReason>,
 }
 
 /// A line that is not an event, once the profile has been asked.

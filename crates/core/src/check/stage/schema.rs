@@ -10,7 +10,11 @@ use crate::rules::escape::clipped;
 use crate::stream::ParsedEvent;
 
 /// Whether an event that is not the first satisfies the schemas.
-pub(crate) fn holds(contract: &Contract, event: &ParsedEvent<'_>, tag: &str) -> bool {
+pub(crate) fn is_valid_later_event(
+    contract: &Contract,
+    event: &ParsedEvent<'_>,
+    tag: &str,
+) -> bool {
     contract.schemas(tag, false).all(|schema| schema.is_valid(&event.json))
 }
 

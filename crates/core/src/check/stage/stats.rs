@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use crate::check::stats::{RunStats, Silence, SlowCall, ToolStats};
+use crate::check::stats::{IdlePeriod, RunStats, SlowCall, ToolStats};
 use crate::check::{CompletedCall, Event, EventCall, EventKind};
 use crate::facts::Facts;
 use crate::limits::{
@@ -129,7 +129,7 @@ impl StatsCollector {
         self.other_ms += end - start;
         let duration_ms = whole(end - start);
         if duration_ms > 0 {
-            let silence = Silence { duration_ms, after_line, before_line };
+            let silence = IdlePeriod { duration_ms, after_line, before_line };
             keep_longest(&mut self.stats.silences, silence, |it| it.duration_ms);
         }
         true

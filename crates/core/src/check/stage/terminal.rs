@@ -1,6 +1,6 @@
 //! Stage: the terminal event, nothing after it, and what it says about the run.
 
-use crate::check::FailureSign;
+use crate::check::FailureSource;
 use crate::check::end_of_run::TerminalState;
 use crate::check::stage::lines::FailureLine;
 use crate::facts::{Facts, RunEnd, RunFacts};
@@ -124,7 +124,7 @@ impl TerminalCheck {
             self.provisional = None;
         }
         if facts.rare.is_some() {
-            self.course(facts, found);
+            self.observe_progress(facts, found);
         }
         self.last_event = Some((facts.line, facts.offset));
     }
@@ -146,7 +146,7 @@ impl TerminalCheck {
         *end = TerminalEvent { line, offset, outcome: RunOutcome::Failure, ..*end };
     }
 
-    fn course(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
+    fn observe_progress(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         let Some(rare) = &facts.rare else { return };
         match rare.error {
             Some(severity @ (ErrorSeverity::Failure | ErrorSeverity::Fatal)) => {
@@ -194,7 +194,11 @@ impl TerminalCheck {
 
     /// A line of plain text may say that the run failed, and why. It counts if no terminal event
     /// says how the run ended.
-    pub(crate) fn fail(&mut self, failure: Option<FailureLine>, facts: &mut RunFacts) -> bool {
+    pub(crate) fn note_failure_line(
+        &mut self,
+        failure: Option<FailureLine>,
+        facts: &mut RunFacts,
+    ) -> bool {
         let failure = failure.filter(|_| self.terminal.is_none());
         let Some(FailureLine { number, text, reason }) = failure else { return false };
         self.fatal_error.get_or_insert(number);
@@ -231,7 +235,7 @@ impl TerminalCheck {
             let progress = self.progress.and_then(RunProgress::outcome);
             self.running = self.running.or(progress).or(by_errors);
         }
-        if self.says() == Some(RunOutcome::Success) {
+        if self.reported_outcome() == Some(RunOutcome::Success) {
             let (line, offset) = self.last_event();
             let diagnostic = self.success_after_fatal_error();
             found.extend(diagnostic.map(|diagnostic| diagnostic.at(line, offset)));
@@ -256,7 +260,7 @@ impl TerminalCheck {
     }
 
     /// What the stream says about the run.
-    pub(crate) fn says(&self) -> Option<RunOutcome> {
+    pub(crate) fn reported_outcome(&self) -> Option<RunOutcome> {
         self.terminal.map(|end| end.outcome).or(self.running)
     }
 
@@ -265,13 +269,16 @@ impl TerminalCheck {
     }
 
     /// The line that says that the run failed, and what it is.
-    pub(crate) fn failure(&self) -> Option<(u64, FailureSign)> {
+    pub(crate) fn failure(&self) -> Option<(u64, FailureSource)> {
         let end = self.terminal.filter(|end| end.outcome == RunOutcome::Failure);
         let of_end = |end: TerminalEvent| {
             let is_last = end.is_provisional;
-            (end.line, if is_last { FailureSign::LastEvent } else { FailureSign::TerminalEvent })
+            (
+                end.line,
+                if is_last { FailureSource::LastEvent } else { FailureSource::TerminalEvent },
+            )
         };
-        self.fatal_error.map(|line| (line, FailureSign::Error)).or(end.map(of_end))
+        self.fatal_error.map(|line| (line, FailureSource::Error)).or(end.map(of_end))
     }
 
     /// Line and offset of the latest event before the end.

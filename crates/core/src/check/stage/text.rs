@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use crate::check::{Limit, Note, TextUpdate};
+use crate::check::{Bound, Note, TextUpdate};
 use crate::facts::{AnswerText, BoundedId, Facts, OpenHalf, TextFact, TextKind};
 use crate::profile::{FinalText, Profile, TextDeltas, TextMode};
 use crate::rules::Rule;
@@ -119,7 +119,7 @@ impl<'p> TextCheck<'p> {
         for TextFact { kind, group, text } in facts.texts() {
             self.has_call_ended &= text.is_empty();
             if let Some(group) = group {
-                self.enter(group, *kind == TextKind::Whole && !text.is_empty(), updates);
+                self.switch_group(group, *kind == TextKind::Whole && !text.is_empty(), updates);
             }
             match kind {
                 TextKind::Delta => self.append(text, facts, updates),
@@ -143,7 +143,7 @@ impl<'p> TextCheck<'p> {
 
     /// The text that follows is of this group; one of another group is complete, or abandoned if
     /// this is the whole of another message.
-    fn enter(&mut self, group: &str, is_whole: bool, updates: &mut TextUpdates<'_>) {
+    fn switch_group(&mut self, group: &str, is_whole: bool, updates: &mut TextUpdates<'_>) {
         if self.group.as_ref().is_some_and(|own| own.is(group)) {
             return;
         }
@@ -357,7 +357,10 @@ impl<'p> TextCheck<'p> {
 
     /// What is doubtful in the text of a turn that succeeded and has ended. `is_incomplete` says
     /// that the event that ends it lacks something.
-    pub(crate) fn doubts(&self, is_incomplete: bool) -> impl Iterator<Item = Diagnostic> + use<> {
+    pub(crate) fn end_diagnostics(
+        &self,
+        is_incomplete: bool,
+    ) -> impl Iterator<Item = Diagnostic> + use<> {
         let is_nothing = self.answer.length() == 0;
         let is_empty = match self.is_final_text_empty {
             Some(true) => is_nothing || self.has_call_ended,
@@ -388,6 +391,6 @@ impl<'p> TextCheck<'p> {
     }
 
     pub(crate) fn notes(&self) -> Vec<Note> {
-        self.has_overflowed().then_some(Note::LimitReached(Limit::Text)).into_iter().collect()
+        self.has_overflowed().then_some(Note::LimitReached(Bound::Text)).into_iter().collect()
     }
 }

@@ -71,7 +71,7 @@ fn a_cut_secret_may_go_on() {
         let start = 4 + before.len();
         let first = match format.body {
             // Digits or letters in front of the fixed part say nothing.
-            Body::Run(FormatRun { before: Some((_, least, _)), .. }) => start + least,
+            TokenShape::Run(FormatRun { before: Some((_, least, _)), .. }) => start + least,
             _ => start,
         };
         for at in first + 1..text.len() {

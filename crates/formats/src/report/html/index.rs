@@ -7,7 +7,7 @@ use super::page::{document, in_short, name};
 use super::stats::{of_all, sums};
 use super::words::{OneLine, duration};
 use crate::limits::PAGES_MAX;
-use crate::report::Totals;
+use crate::report::RunTotals;
 use crate::report::stats::StatsTotals;
 use crate::report::summary_text::{self, dollars, grouped};
 
@@ -90,7 +90,7 @@ impl Index {
         self.errors.push(clipped(&format!("{stream}{message}"), 500).into_owned());
     }
 
-    pub(super) fn page(&self, totals: &Totals) -> String {
+    pub(super) fn page(&self, totals: &RunTotals) -> String {
         let bad: Vec<_> = self.rows.iter().filter(|row| !row.is_good).collect();
         let good: Vec<_> = self.rows.iter().filter(|row| row.is_good).collect();
         let folder = self.common_folder();

@@ -27,7 +27,7 @@ use self::index::Index;
 use self::page::page;
 use self::recorder::Recorder;
 use self::recording::Recording;
-use super::{Report, Sink, Totals};
+use super::{Report, RunTotals, Sink};
 use crate::limits::PAGES_MAX;
 
 /// The pages of several streams: a folder next to the index.
@@ -99,7 +99,7 @@ impl<W: Write> Report<W> for Html<W> {
         self.index.error(stream.as_deref(), message);
     }
 
-    fn end(&mut self, totals: &Totals, _: u8) {
+    fn end(&mut self, totals: &RunTotals, _: u8) {
         let text = match self.first.take() {
             Some(only) => page(&only, None),
             None => self.index.page(totals),

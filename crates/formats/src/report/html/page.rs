@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use ndjson_check_core::{
-    Diagnostic, Limit, Note, Outcome, Severity, StreamSummary, Verdict, counted,
+    Bound, Diagnostic, Note, Outcome, Severity, StreamSummary, Verdict, counted,
 };
 
 use super::recording::Recording;
@@ -259,7 +259,7 @@ fn files(summary: &StreamSummary) -> Option<String> {
 fn notes(summary: &StreamSummary) -> Markup {
     let reasons = summary_text::reasons(summary);
     // The page has other bounds for its list of calls.
-    let notes = summary.notes.iter().filter(|note| **note != Note::LimitReached(Limit::CallRows));
+    let notes = summary.notes.iter().filter(|note| **note != Note::LimitReached(Bound::ToolCalls));
     let notes = notes.map(Note::to_string);
     let notes: Vec<String> = notes.filter(|note| !reasons.contains(note)).collect();
     html! {

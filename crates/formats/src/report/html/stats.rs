@@ -1,7 +1,7 @@
 //! The figures of a run, and of several: what the tools did, and where the time went.
 
 use maud::{Markup, html};
-use ndjson_check_core::{RunStats, Silence, SlowCall, counted};
+use ndjson_check_core::{IdlePeriod, RunStats, SlowCall, counted};
 
 use super::recording::{EntryKind, Recording};
 use super::timeline::class;
@@ -107,8 +107,8 @@ fn slow_call(recording: &Recording, slow: &SlowCall) -> Markup {
     row_of(slow.duration_ms, &what)
 }
 
-fn silence(recording: &Recording, silence: &Silence) -> Markup {
-    let Silence { duration_ms, after_line, before_line, .. } = silence;
+fn silence(recording: &Recording, silence: &IdlePeriod) -> Markup {
+    let IdlePeriod { duration_ms, after_line, before_line, .. } = silence;
     let mut entries = recording.entries.numbered();
     let entry = entries.find(|(entry, _)| {
         matches!(entry.kind, EntryKind::Silence(_)) && entry.at.line == *before_line

@@ -9,7 +9,7 @@ use crate::rules::diagnostic::Diagnostic;
 /// A tool call as the report lists it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct CallRow {
+pub struct ToolCall {
     /// Its number among the calls of the stream, from 1.
     #[serde(skip)]
     pub number: u64,

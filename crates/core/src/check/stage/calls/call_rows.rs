@@ -1,20 +1,20 @@
 //! The rows of the call table: as many as there is room for, and no good one for a bad one.
 
-use super::CallRow;
+use super::ToolCall;
 use crate::limits::CALL_ROWS_MAX;
 use crate::profile::CallOutcome;
 
 /// The listed calls, in the order of their numbers. Where there are too many, the last good one
 /// makes room for the next call.
 #[derive(Debug, Default)]
-pub(super) struct CallRows {
-    rows: Vec<CallRow>,
+pub(super) struct ToolCalls {
+    rows: Vec<ToolCall>,
     good: usize,
 }
 
-impl CallRows {
+impl ToolCalls {
     /// Adds a call that is open, if there is room for it. Its number is the highest.
-    pub(super) fn start(&mut self, row: CallRow) {
+    pub(super) fn start(&mut self, row: ToolCall) {
         if self.rows.len() >= CALL_ROWS_MAX {
             let last_good = self.rows.iter().rposition(is_good).filter(|_| self.good > 0);
             let Some(place) = last_good else { return };
@@ -25,7 +25,7 @@ impl CallRows {
     }
 
     /// Changes the row of a call, if it is listed.
-    pub(super) fn change(&mut self, number: u64, change: impl FnOnce(&mut CallRow)) {
+    pub(super) fn change(&mut self, number: u64, change: impl FnOnce(&mut ToolCall)) {
         let place = self.rows.binary_search_by_key(&number, |row| row.number);
         let Some(row) = place.ok().and_then(|place| self.rows.get_mut(place)) else { return };
         self.good -= usize::from(is_good(row));
@@ -34,17 +34,17 @@ impl CallRows {
     }
 
     /// The last listed call with this id.
-    pub(super) fn last(&self, id: &str) -> Option<&CallRow> {
+    pub(super) fn last(&self, id: &str) -> Option<&ToolCall> {
         self.rows.iter().rev().find(|row| row.id == id)
     }
 
-    pub(super) fn take(&mut self) -> Vec<CallRow> {
+    pub(super) fn take(&mut self) -> Vec<ToolCall> {
         self.good = 0;
         std::mem::take(&mut self.rows)
     }
 }
 
-fn is_good(row: &CallRow) -> bool {
+fn is_good(row: &ToolCall) -> bool {
     matches!(row.outcome, Some(CallOutcome::Succeeded | CallOutcome::Unknown))
 }
 
@@ -52,16 +52,16 @@ fn is_good(row: &CallRow) -> bool {
 mod tests {
     use super::*;
 
-    fn numbers(mut rows: CallRows) -> Vec<u64> {
+    fn numbers(mut rows: ToolCalls) -> Vec<u64> {
         rows.take().iter().map(|row| row.number).collect()
     }
 
-    fn rows(outcomes: impl Iterator<Item = CallOutcome>) -> CallRows {
-        let mut rows = CallRows::default();
+    fn rows(outcomes: impl Iterator<Item = CallOutcome>) -> ToolCalls {
+        let mut rows = ToolCalls::default();
         for (outcome, number) in outcomes.zip(1..) {
             let (id, tool) = (number.to_string(), None);
             let (started_line, completed_line) = (None, None);
-            rows.start(CallRow { number, id, tool, outcome: None, started_line, completed_line });
+            rows.start(ToolCall { number, id, tool, outcome: None, started_line, completed_line });
             rows.change(number, |row| row.outcome = Some(outcome));
         }
         rows

@@ -7,7 +7,7 @@ use super::seen_call::SeenCall;
 use super::truth::{Tally, Truth};
 use super::verdict::{Answered, Context};
 use crate::check::{EventCall, ExpectedCalls};
-use crate::profile::ActionKind;
+use crate::profile::CallKind;
 use crate::profile::pattern::LazyRegex;
 use crate::rules::escape::shown;
 
@@ -79,7 +79,7 @@ impl CallPattern {
             return Some(Truth::Yes);
         }
         let is_unclear = match call.kind {
-            Some(ActionKind::Command) => arguments.is_some_and(|all| is_in_rest(pattern, all)),
+            Some(CallKind::Command) => arguments.is_some_and(|all| is_in_rest(pattern, all)),
             Some(_) => false,
             None => arguments.is_none_or(|all| is_in_any(pattern, all)),
         };

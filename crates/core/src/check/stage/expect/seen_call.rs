@@ -3,7 +3,7 @@
 use super::Expected;
 use super::truth::Truth;
 use crate::check::EventCall;
-use crate::profile::{ActionKind, CallOutcome};
+use crate::profile::{CallKind, CallOutcome};
 use serde_json::Value;
 
 /// A call that is open, or has ended.
@@ -15,7 +15,7 @@ pub(super) struct SeenCall {
     /// None while it is open, or if it never ended.
     pub(super) outcome: Option<CallOutcome>,
     /// None if the profile does not know it.
-    kind: Option<ActionKind>,
+    kind: Option<CallKind>,
     tool: Box<str>,
     /// For each expectation, the answer to its question about text: one event that shows it is
     /// enough. The text itself may be long, and is not kept.
@@ -48,7 +48,7 @@ impl SeenCall {
     }
 
     /// Whether it is of this kind.
-    pub(super) fn is_of(&self, kind: ActionKind) -> Truth {
+    pub(super) fn is_of(&self, kind: CallKind) -> Truth {
         self.kind.map_or(Truth::Unknown, |known| (known == kind).into())
     }
 

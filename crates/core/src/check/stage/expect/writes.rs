@@ -6,7 +6,7 @@ use super::verdict::{Answered, Context};
 use crate::check::globs::Globs;
 use crate::check::paths::{ResolvedPath, folded, is_relative, resolved};
 use crate::check::{EventCall, counted};
-use crate::profile::ActionKind;
+use crate::profile::CallKind;
 
 /// Where calls may write, or may not. The case of letters counts for what is allowed only: on some
 /// systems a file that is forbidden can be written by another spelling.
@@ -36,7 +36,7 @@ impl WritePattern {
 
     /// Counts a call that writes where it may not; `shown` says whether it does, if it writes.
     pub(super) fn count(call: &SeenCall, shown: Truth, broken: &mut Tally) {
-        let writes = call.is_of(ActionKind::Write).max(call.is_of(ActionKind::Delete));
+        let writes = call.is_of(CallKind::Write).max(call.is_of(CallKind::Delete));
         if !call.was_refused() {
             broken.add(writes.min(shown), call.line);
         }
