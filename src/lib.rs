@@ -28,11 +28,10 @@
 //! A [`Reader`] takes the bytes of one run and returns what happened as [`Event`]s: texts, tool
 //! calls, the end. It owns what it needs, so a program can keep any number of them.
 //!
-//! [`StreamCheck::feed`] does no input or output, so it works in a thread, in an async task, or in a
-//! test. [`Checker::check`] reads a whole source. An [`Observer`] is called for every event, with
-//! the text and the tool calls in it;
-//! [`HumanReport`], [`JsonReport`] and
-//! [`Converter`] are observers that write, with the feature `formats`.
+//! [`StreamCheck::feed`] does no input or output, so it works in a thread, in an async task, or in
+//! a test. [`Checker::check`] reads a whole source. An [`Observer`] is called for every event, with
+//! the text and the tool calls in it. [`HumanReport`], [`JsonReport`] and [`Converter`] are observers
+//! that write; they need the feature `formats`.
 //!
 //! The agent is detected by its first events. [`CheckerBuilder::profile`] names it.
 //!

@@ -28,8 +28,8 @@
 //! A [`Reader`] takes the bytes of one run and returns what happened as [`Event`]s: texts, tool
 //! calls, the end. It owns what it needs, so a program can keep any number of them.
 //!
-//! [`StreamCheck::feed`] does no input or output, so it works in a thread, in an async task, or in a
-//! test. [`Checker::check`] reads a whole source. An [`Observer`] is called for every event, with
+//! [`StreamCheck::feed`] does no input or output, so it works in a thread, in an async task, or in
+//! a test. [`Checker::check`] reads a whole source. An [`Observer`] is called for every event, with
 //! the text and the tool calls in it.
 //!
 //! The agent is detected by its first events. [`CheckerBuilder::profile`] names it.
