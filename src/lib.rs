@@ -30,8 +30,9 @@
 //!
 //! [`StreamCheck::feed`] does no input or output, so it works in a thread, in an async task, or in
 //! a test. [`Checker::check`] reads a whole source. An [`Observer`] is called for every event, with
-//! the text and the tool calls in it. [`HumanReport`], [`JsonReport`] and [`Converter`] are observers
-//! that write; they need the feature `formats`.
+//! the text and the tool calls in it. [`HumanReport`], [`JsonReport`] and [`Converter`] are
+//! observers that write; they need the feature `formats`. With the feature `run`, [`run::Command`]
+//! starts an agent.
 //!
 //! The agent is detected by its first events. [`CheckerBuilder::profile`] names it.
 //!

@@ -64,7 +64,7 @@ pub(crate) struct Exit {
     pub(crate) code: u8,
     /// The signal that asked us to end early: we end with it, not with the code.
     #[cfg(unix)]
-    pub(crate) interrupt: Option<super::producer::Interrupt>,
+    pub(crate) interrupt: Option<ndjson_check_core::internals::run::Interrupt>,
 }
 
 impl From<u8> for Exit {
@@ -82,7 +82,7 @@ impl Exit {
     pub(crate) fn end(self) -> ExitCode {
         #[cfg(unix)]
         if let Some(interrupt) = self.interrupt {
-            interrupt.die();
+            super::whole_process::die(interrupt);
         }
         ExitCode::from(self.code)
     }

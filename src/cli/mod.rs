@@ -11,10 +11,10 @@ mod diff;
 mod drift;
 mod error;
 mod exit;
+#[cfg(unix)]
+mod guard;
 mod inputs;
 mod outputs;
-#[cfg(unix)]
-mod producer;
 mod progress;
 mod redaction;
 mod report_pages;
@@ -27,6 +27,8 @@ mod setup;
 mod stdio;
 mod stream_files;
 mod tee;
+#[cfg(unix)]
+mod whole_process;
 mod workflow_commands;
 
 use std::env;
@@ -59,11 +61,11 @@ pub(crate) fn main() -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().collect();
     #[cfg(unix)]
     {
-        if let Some(group) = producer::guarded_group(&arguments) {
+        if let Some(group) = guard::guarded_group(&arguments) {
             group.guard();
             return ExitCode::SUCCESS;
         }
-        producer::survive_file_limit();
+        ndjson_check_core::internals::run::survive_file_limit();
     }
     // A panic would end with 101, which means nothing to the caller.
     let exit = panic::catch_unwind(|| run(&arguments));

@@ -1,7 +1,10 @@
 //! Run mode, and standard input under timers.
 
+use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
+use ndjson_check_core::internals::run::{Producer, ProducerStream, StderrCopy, Timers};
 use ndjson_check_core::{Checker, ExitStatus, ProducerExit};
 
 use super::archive::Decompressed;
@@ -10,10 +13,10 @@ use super::error::CliError;
 use super::exit::{self, Exit};
 use super::inputs::{Input, STDIN};
 use super::outputs::Outputs;
-use super::producer::{Producer, Timers};
 use super::redaction::{OriginalObserver, RedactedCopy, Redacting, Redaction};
 use super::tee::Tee;
-use super::{batch, conclude};
+use super::whole_process::WHOLE_PROCESS;
+use super::{batch, conclude, stdio};
 
 /// Checks the stream of a command, or of standard input.
 pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Outputs) -> Exit {
@@ -23,14 +26,16 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
     let failed = |program: &str, source| CliError::Start { program: program.to_owned(), source };
     let stderr = outputs.redaction.as_ref().map(Redaction::of_text);
     let (start, name) = if let Some(program) = cli.command.first() {
-        let start =
-            Producer::start(&cli.command, cli.no_stdin, timers, stderr, outputs.progress.clone());
+        let out = stdio::stderr().ok();
+        let progress = outputs.progress.clone();
+        let out = out.map(|stderr| Box::new(progress.hidden_by(stderr)) as Box<dyn Write + Send>);
+        let start = start(cli, timers, StderrCopy { out, redactor: stderr });
         let start = start.map_err(|error| failed(&program.to_string_lossy(), error));
         let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
         (start, name.into_owned())
     } else {
         let start = Input::Stdin.open().map_err(CliError::from).and_then(|input| {
-            Producer::of_input(input, timers).map_err(|error| failed(STDIN, error))
+            Producer::of_input(input, timers, WHOLE_PROCESS).map_err(|error| failed(STDIN, error))
         });
         (start, Input::Stdin.name())
     };
@@ -79,6 +84,17 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
         cli.propagate_exit_code && [exit::SUCCEEDED, exit::RUN_FAILED].contains(&own_code);
     let code = failed.filter(|_| propagated).map(ExitStatus::shell_code);
     Exit { code: conclude(code, outputs), interrupt }
+}
+
+/// Starts the command, with our standard input unless it must have none.
+fn start(cli: &Cli, timers: Timers, copy: StderrCopy) -> io::Result<(Producer, ProducerStream)> {
+    let mut command = Command::new(&cli.command[0]);
+    command.args(&cli.command[1..]);
+    if cli.no_stdin {
+        command.stdin(Stdio::null());
+    }
+    let reads_terminal = !cli.no_stdin && io::stdin().is_terminal();
+    Producer::start(&mut command, reads_terminal, timers, copy, Some(WHOLE_PROCESS))
 }
 
 /// The status that says that the producer failed, unless we ended it.

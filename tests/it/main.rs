@@ -59,6 +59,7 @@ mod recordings;
 mod redact;
 mod refusals;
 mod reports;
+mod run_command;
 mod run_facts;
 mod schemas;
 mod secret_deltas;

@@ -16,6 +16,13 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// A command could not be started.
+    Start {
+        /// The name of the program.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A schema file could not be read, is not a JSON Schema, or refers to something outside
     /// itself.
     Schema {
@@ -86,6 +93,7 @@ impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read { stream, source } => write!(out, "failed to read {stream}: {source}"),
+            Self::Start { program, source } => write!(out, "failed to start {program}: {source}"),
             Self::Schema { stream, origin, message } => {
                 if let Some(stream) = stream {
                     write!(out, "{stream}: ")?;
@@ -133,6 +141,9 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        if let Self::Read { source, .. } = self { Some(source) } else { None }
+        match self {
+            Self::Read { source, .. } | Self::Start { source, .. } => Some(source),
+            _ => None,
+        }
     }
 }

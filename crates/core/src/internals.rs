@@ -20,6 +20,18 @@ pub use crate::profile::path::Path as JsonPath;
 pub use crate::profile::{DEFAULT, LANGUAGE};
 pub use crate::rules::suggest::nearest;
 
+/// What the program needs to run a command, or to watch a stream.
+#[cfg(feature = "run")]
+pub mod run {
+    pub use crate::run::blocking_file::BlockingFile;
+    #[cfg(unix)]
+    pub use crate::run::{
+        producer::{Interrupt, Producer, StderrCopy, Timers, WholeProcess},
+        signals::{outlive_all, survive_file_limit},
+        stream::ProducerStream,
+    };
+}
+
 /// The names of the built-in profiles, the default one first.
 pub fn profile_names() -> impl Iterator<Item = &'static str> {
     Profile::names()

@@ -45,6 +45,8 @@ mod limits;
 mod profile;
 mod redact;
 mod rules;
+#[cfg(feature = "run")]
+pub mod run;
 mod stream;
 
 pub use check::{

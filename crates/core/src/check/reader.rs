@@ -71,6 +71,19 @@ impl Reader {
         Ok(std::mem::take(&mut self.events.new))
     }
 
+    /// The same, and another observer around ours sees what comes.
+    #[cfg(all(unix, feature = "run"))]
+    pub(crate) fn feed_around(
+        &mut self,
+        bytes: &[u8],
+        around: &dyn for<'o> Fn(&'o mut dyn Observer) -> Box<dyn Observer + 'o>,
+    ) -> Result<Vec<Event<'static>>, Error> {
+        let mut observer = around(&mut self.events);
+        self.stream.with_dependent_mut(|_, stream| stream.feed(bytes, &mut *observer))?;
+        drop(observer);
+        Ok(std::mem::take(&mut self.events.new))
+    }
+
     /// The end of the stream, and what is known about its producer.
     ///
     /// # Errors

@@ -1,22 +1,22 @@
 //! Waits for the command, the timers and the signals, and ends what must end.
 
-use std::io::{self, PipeWriter, Read as _, Write as _};
+use std::io::{self, PipeWriter, Read as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::process;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use ndjson_check_core::internals::TIMER_MAX;
-use ndjson_check_core::{ExitStatus, ProducerExit, StopReason};
 use nix::sys::signal::Signal;
-use signal_hook::consts::{SIGCHLD, SIGINT, SIGTSTP, SIGXCPU};
+use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGTSTP, SIGXCPU};
 
+use super::blocking_file::wait_for_any;
 use super::group::{Group, LeaderChange};
+use super::producer::{Interrupt, Supervised, Timers, WholeProcess};
 use super::signals::{Signals, to_command};
-use super::watch::{RunState, Watch};
-use super::{Interrupt, Supervised, Timers};
-use crate::cli::stdio::wait_for_any;
+use super::watch::{RunState, StopRequest, Watch};
+use crate::check::{ProducerExit, StopReason};
+use crate::limits::TIMER_MAX;
+use crate::profile::ExitStatus;
 
 /// A second signal within this time counts as the first: `timeout` sends its signal to a command
 /// and again to the command's group.
@@ -34,9 +34,6 @@ const DRAIN_TICK: Duration = Duration::from_millis(50);
 /// How long we may take to write the report after a timeout or a signal, when no command is left
 /// to wait for. It is longer than [`DRAIN_WAIT`].
 const FINISH_WAIT: Duration = Duration::from_secs(3);
-
-/// How long the last message of a process that ends itself may take.
-const LAST_MESSAGE_WAIT: Duration = Duration::from_millis(100);
 
 /// How long a command may take to end after SIGTERM before it is killed.
 const KILL_WAIT: Duration = Duration::from_secs(5);
@@ -63,6 +60,7 @@ pub(super) struct Supervisor {
     terminal_given: bool,
     /// Whether the terminal sent that signal to the command only, and not to our own group.
     from_terminal: bool,
+    whole: Option<WholeProcess>,
 }
 
 impl Supervisor {
@@ -72,6 +70,7 @@ impl Supervisor {
         (watch, wake): (Watch, UnixStream),
         signals: Signals,
         stop: [PipeWriter; 2],
+        whole: Option<WholeProcess>,
     ) -> Self {
         let terminal_given = group.as_ref().is_some_and(Group::give_terminal_to_reader);
         Self {
@@ -89,6 +88,7 @@ impl Supervisor {
             interrupted: None,
             terminal_given,
             from_terminal: false,
+            whole,
         }
     }
 
@@ -105,6 +105,7 @@ impl Supervisor {
             for signal in self.signals.take() {
                 self.signal(signal);
             }
+            self.stop_as_asked();
             self.reap();
             self.expire(Instant::now());
         }
@@ -117,8 +118,12 @@ impl Supervisor {
             .interrupted
             .map(|(signal, _)| Interrupt { signal, from_terminal: self.from_terminal });
         let total = self.total(&self.watch.state());
-        if let Some(at) = self.leave.or_else(|| after(total?, FINISH_WAIT)) {
-            thread::spawn(move || leave(at, interrupted));
+        let leave = self.leave.or_else(|| after(total?, FINISH_WAIT));
+        if let Some((at, whole)) = leave.zip(self.whole) {
+            thread::spawn(move || {
+                thread::sleep(at.saturating_duration_since(Instant::now()));
+                (whole.leave)(interrupted);
+            });
         }
         Supervised { end: self.end, interrupted }
     }
@@ -172,6 +177,17 @@ impl Supervisor {
     fn drain_end(&self, state: &RunState, now: Instant) -> Option<Instant> {
         let (ended, blocked) = self.ended?;
         after(ended, DRAIN_WAIT + state.blocked(now).saturating_sub(blocked))
+    }
+
+    /// Stops the command, if the user of the library asked for it.
+    fn stop_as_asked(&mut self) {
+        let request = self.watch.state().take_stop();
+        if request.is_some() {
+            self.signal(SIGTERM);
+        }
+        if let Some(group) = self.group.as_ref().filter(|_| request == Some(StopRequest::Kill)) {
+            group.signal(Signal::SIGKILL);
+        }
     }
 
     fn signal(&mut self, signal: i32) {
@@ -306,22 +322,6 @@ impl Supervisor {
         }
         Some(StopReason::IdleTimeout { limit })
     }
-}
-
-/// Ends us at this time, if the reader of our output still blocks the check: by the signal, if one
-/// was sent to us. After a timeout the code is not 4, which would promise a complete report.
-#[expect(clippy::exit, reason = "the thread of the check is blocked and cannot return")]
-fn leave(at: Instant, interrupted: Option<Interrupt>) {
-    thread::sleep(at.saturating_duration_since(Instant::now()));
-    if let Some(interrupt) = interrupted {
-        interrupt.die();
-    }
-    // Writing to standard error may block, too.
-    thread::spawn(|| {
-        writeln!(io::stderr(), "ndjson-check: timed out: the output could not be written in time")
-    });
-    thread::sleep(LAST_MESSAGE_WAIT);
-    process::exit(2);
 }
 
 /// The end of a time limit; none if it is too far away to matter.

@@ -49,6 +49,11 @@ impl Signals {
         Self::register(&ENDING)
     }
 
+    /// The signal about a child: all others are the host's.
+    pub(super) fn for_library() -> io::Result<Self> {
+        Self::register(&[SIGCHLD])
+    }
+
     fn register(signals: &[i32]) -> io::Result<Self> {
         let mut registered = Self { waited: Vec::new(), done: Arc::default() };
         // A signal that our parent ignores (`nohup`) stays ignored, for the command too.
@@ -89,14 +94,14 @@ pub(super) fn to_command(signal: i32) -> Signal {
 
 /// A file that becomes larger than `ulimit -f` allows is an error like a full disk. A handler does
 /// this, as the command would inherit that we ignore the signal.
-pub(crate) fn survive_file_limit() {
+pub fn survive_file_limit() {
     if !is_ignored(SIGXFSZ) {
         let _ = register(SIGXFSZ, Arc::default());
     }
 }
 
 /// Lets the signals that end others not end this process.
-pub(super) fn outlive_all() {
+pub fn outlive_all() {
     for signal in ENDING {
         let _ = register(signal, Arc::default());
     }

@@ -3,6 +3,7 @@
 //!
 //! The guard reads a pipe whose other end only we have. Its end is our end, whatever the reason.
 
+use std::any::Any;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read as _};
@@ -13,7 +14,7 @@ use std::process::{Child, Command, Stdio};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use super::signals::outlive_all;
+use ndjson_check_core::internals::run::outlive_all;
 
 /// The first argument of a guard; the second is the number of the group.
 const GUARD: &str = "--guard-process-group";
@@ -23,10 +24,15 @@ const OURSELVES: &str = "/proc/self/exe";
 
 /// The guard of a group. Dropping it ends the guard, and not the group.
 #[derive(Debug)]
-pub(super) struct Guard(Child);
+struct Guard(Child);
+
+/// Starts the guard of a group.
+pub(super) fn start(group: i32) -> io::Result<Box<dyn Any + Send>> {
+    Guard::of(group).map(|guard| Box::new(guard) as Box<dyn Any + Send>)
+}
 
 impl Guard {
-    pub(super) fn of(group: Pid) -> io::Result<Self> {
+    fn of(group: i32) -> io::Result<Self> {
         let ours = Path::new(OURSELVES);
         let ours = if ours.exists() { ours.to_owned() } else { std::env::current_exe()? };
         let mut guard = Command::new(ours);

@@ -1,23 +1,23 @@
 //! The command's process group: signals to it, its status, and the terminal it may own.
 
+use std::any::Any;
 use std::fs::File;
-use std::io::{self, IsTerminal as _};
 use std::process::Child;
 
-use ndjson_check_core::ExitStatus;
 use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::sys::wait::waitpid;
 use nix::unistd::{Pid, getpgrp, getsid, tcgetpgrp, tcsetpgrp};
 use rustix::process::{Pid as RawPid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
-use super::guard::Guard;
+use super::producer::WholeProcess;
+use crate::profile::ExitStatus;
 
 /// A process group and its leader, the command. Dropping it kills what is left of it; if we end
 /// before that, its guard does.
 #[derive(Debug)]
 pub(super) struct Group {
     leader: Pid,
-    guard: Option<Guard>,
+    guard: Option<Box<dyn Any + Send>>,
     /// Our controlling terminal.
     terminal: Option<File>,
     /// Whether the command has our standard input, and that is a terminal.
@@ -34,6 +34,10 @@ impl Drop for Group {
     }
 }
 
+fn open_terminal() -> std::io::Result<File> {
+    File::options().read(true).write(true).open("/dev/tty")
+}
+
 /// What happened to the leader.
 pub(super) enum LeaderChange {
     Ended(ExitStatus),
@@ -43,14 +47,14 @@ pub(super) enum LeaderChange {
 }
 
 impl Group {
-    pub(super) fn of(child: &Child, no_stdin: bool) -> Self {
+    pub(super) fn of(child: &Child, reads_terminal: bool, whole: Option<WholeProcess>) -> Self {
         // Process ids fit: the system's own type is signed.
         let leader = Pid::from_raw(child.id().cast_signed());
         Self {
             leader,
-            guard: Guard::of(leader).ok(),
-            terminal: File::options().read(true).write(true).open("/dev/tty").ok(),
-            reads_terminal: !no_stdin && io::stdin().is_terminal(),
+            guard: whole.and_then(|whole| (whole.guard)(leader.as_raw()).ok()),
+            terminal: whole.and_then(|_| open_terminal().ok()),
+            reads_terminal,
         }
     }
 

@@ -6,13 +6,24 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ndjson_check_core::{
-    CheckedEvent, Diagnostic, Error, Event, EventKind, NoticeKind, Observer, StreamStart,
-    StreamSummary, WantedEvents,
+use crate::check::{
+    CheckedEvent, Event, EventKind, Observer, StreamStart, StreamSummary, WantedEvents,
 };
+use crate::error::Error;
+use crate::profile::NoticeKind;
+use crate::rules::diagnostic::Diagnostic;
 
 /// A write of our output that takes less than this does not count as blocked.
 const BLOCKED_MIN: Duration = Duration::from_millis(1);
+
+/// How the user of the library stops a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum StopRequest {
+    /// The command is asked to end.
+    Terminate,
+    /// It has no time to end.
+    Kill,
+}
 
 /// The state of the run, shared by the check and the supervisor.
 #[derive(Debug, Clone)]
@@ -44,6 +55,8 @@ pub(super) struct RunState {
     blocked: Duration,
     /// Whether a tool may be at work although no call is open: there is no idle timeout.
     pub(super) hides_open_calls: bool,
+    /// What the user of the library asked for, until the supervisor does it.
+    stop: Option<StopRequest>,
     /// The lines that started the open calls, by the number of the call.
     open: HashMap<u64, (u64, Instant)>,
 }
@@ -52,6 +65,11 @@ impl RunState {
     /// Whether the agent may be silent for as long as it likes.
     pub(super) fn may_be_silent(&self) -> bool {
         self.hides_open_calls || !self.open.is_empty()
+    }
+
+    /// What was asked for since the last call.
+    pub(super) fn take_stop(&mut self) -> Option<StopRequest> {
+        self.stop.take()
     }
 
     /// The lines that started the open calls, and their age.
@@ -99,6 +117,7 @@ impl Watch {
             writing: None,
             blocked: Duration::ZERO,
             hides_open_calls: false,
+            stop: None,
             open: HashMap::new(),
         };
         Ok((Self { state: Arc::new(Mutex::new(state)), wake: Arc::new(writer) }, reader))
@@ -111,6 +130,15 @@ impl Watch {
     fn wake(&self) {
         // A full socket wakes the supervisor, too.
         let _ = (&*self.wake).write(&[1]);
+    }
+
+    /// Asks the supervisor to stop the run.
+    pub(super) fn stop(&self, at_once: bool) {
+        let request = if at_once { StopRequest::Kill } else { StopRequest::Terminate };
+        let mut state = self.state();
+        state.stop = state.stop.max(Some(request));
+        drop(state);
+        self.wake();
     }
 
     /// The check waits for input, or is busy: it starts by writing copies of what it read.
@@ -186,7 +214,7 @@ impl Watch {
 }
 
 /// A reader or an observer whose writes the supervisor knows of; an observer also reports events.
-pub(crate) struct Watched<T> {
+pub struct Watched<T> {
     watch: Watch,
     /// Whether it must be known which events are progress.
     has_idle_timeout: bool,
@@ -199,14 +227,14 @@ impl<T> Watched<T> {
     }
 }
 
-/// The outermost reader of a [`super::ProducerStream`], which writes the copies, too.
+/// The outermost reader of a [`super::stream::ProducerStream`], which writes the copies, too.
 impl<R: Read> Read for Watched<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.watch.writes(|| self.inner.read(buffer))
     }
 }
 
-impl<O: Observer> Observer for Watched<&mut O> {
+impl<O: Observer + ?Sized> Observer for Watched<&mut O> {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.watch.state().hides_open_calls = !start.shows_open_calls();
         self.inner.begin(start)

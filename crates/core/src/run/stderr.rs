@@ -5,18 +5,13 @@ use std::collections::VecDeque;
 use std::io::{self, Read as _, Write as _};
 use std::thread::{self, JoinHandle};
 
-use ndjson_check_core::Redactor;
-
+use super::producer::StderrCopy;
 use super::stream::ProducerStream;
-use crate::cli::progress::Progress;
-use crate::cli::stdio;
 
 /// The end of a command's standard error that is kept, in bytes.
-#[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
 const STDERR_BYTES_MAX: usize = 64 * 1024;
 
 /// Lines of a command's standard error in a report.
-#[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
 const STDERR_LINES_MAX: usize = 10;
 
 /// Passes a pipe on to our own standard error, in a separate thread: neither a flood nor a slow
@@ -24,13 +19,12 @@ const STDERR_LINES_MAX: usize = 10;
 /// lines.
 pub(super) fn pass_on(
     mut pipe: ProducerStream,
-    mut redactor: Option<Redactor>,
-    progress: Progress,
+    copy: StderrCopy,
 ) -> io::Result<JoinHandle<Vec<String>>> {
     thread::Builder::new().spawn(move || {
         let mut tail = VecDeque::new();
         let mut buffer = vec![0; 16 * 1024];
-        let mut ours = stdio::stderr().ok().map(|stderr| progress.hidden_by(stderr));
+        let StderrCopy { out: mut ours, mut redactor } = copy;
         // The tail is cut from what is written: half a secret would not be found in it.
         let mut write = |bytes: &[u8]| {
             tail.extend(bytes);

@@ -2,16 +2,16 @@
 
 use std::io::{self, PipeReader, Read};
 
+use super::blocking_file::{BlockingFile, wait_for_either};
 use super::watch::Watch;
-use crate::cli::stdio::{BlockingFile, wait_for_either};
 
 /// Bytes that are read from a pipe after the wait for it was stopped: the largest pipe that is
 /// possible by default.
-#[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
 const AFTER_STOP_BYTES_MAX: usize = 1024 * 1024;
 
+/// The standard output of a command, or the input of a stream under timers.
 #[derive(Debug)]
-pub(crate) struct ProducerStream {
+pub struct ProducerStream {
     pipe: BlockingFile,
     /// At its end, and so readable, once the supervisor stops the wait.
     stop: PipeReader,

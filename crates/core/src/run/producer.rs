@@ -1,156 +1,159 @@
-//! Run mode: the command that writes the stream, and the timers of a stream.
+//! What writes a stream: a command, or an unknown process; and the timers of the stream.
 //!
 //! There are two threads besides the check: one passes standard error on; the supervisor waits for
 //! the command, the timers and the signals, and ends the command's process group where it must. The
 //! check reads a [`ProducerStream`] and reports its progress to the supervisor through [`Watched`].
-//! A small process of our own guards the group, in case that we are killed.
 
-mod group;
-mod guard;
-mod signals;
-mod stderr;
-mod stream;
-mod supervisor;
-mod watch;
-
-use std::ffi::OsString;
+use std::any::Any;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
-use std::process::{self, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use ndjson_check_core::{ProducerExit, Redactor};
+use super::blocking_file::BlockingFile;
+use super::group::Group;
+use super::signals::Signals;
+use super::stderr;
+use super::stream::ProducerStream;
+use super::supervisor::Supervisor;
+use super::watch::{Watch, Watched};
+use crate::check::ProducerExit;
+use crate::redact::Redactor;
 
-use crate::cli::progress::Progress;
-use crate::cli::stdio::BlockingFile;
-
-use group::Group;
-use signals::Signals;
-use supervisor::Supervisor;
-use watch::Watch;
-
-pub(crate) use guard::guarded_group;
-pub(crate) use signals::survive_file_limit;
-pub(crate) use stream::ProducerStream;
-pub(crate) use watch::Watched;
-
+/// The times that a run may take.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Timers {
+pub struct Timers {
     /// Of the whole run.
-    pub(crate) timeout: Option<Duration>,
+    pub timeout: Option<Duration>,
     /// Between two events, while no call is open.
-    pub(crate) idle: Option<Duration>,
+    pub idle: Option<Duration>,
     /// Between the terminal event and the command's end.
-    pub(crate) grace: Duration,
+    pub grace: Duration,
 }
 
 /// What writes a stream: a command, or an unknown process that writes to our standard input.
 #[derive(Debug)]
-pub(crate) struct Producer {
+pub struct Producer {
     watch: Watch,
     timers: Timers,
     /// Returns the last lines of standard error.
     stderr: Option<JoinHandle<Vec<String>>>,
     supervisor: JoinHandle<Supervised>,
+    /// If it is a pipe.
+    stdin: Option<ChildStdin>,
 }
 
 /// The supervisor's result.
 #[derive(Debug)]
-struct Supervised {
-    end: ProducerExit,
+pub(super) struct Supervised {
+    pub(super) end: ProducerExit,
     /// The signal to end us, which was passed on first.
-    interrupted: Option<Interrupt>,
+    pub(super) interrupted: Option<Interrupt>,
 }
 
 /// A signal to end us; we end by it after the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Interrupt {
-    pub(crate) signal: i32,
+pub struct Interrupt {
+    /// Its number.
+    pub signal: i32,
     /// It came from the terminal while the command owned it: our own group did not get it.
-    pub(crate) from_terminal: bool,
+    pub from_terminal: bool,
 }
 
-impl Interrupt {
-    /// Ends us by the signal, as it would any command.
-    pub(crate) fn die(self) {
-        if self.from_terminal
-            && let Ok(signal) = nix::sys::signal::Signal::try_from(self.signal)
-        {
-            // A script that started us must stop, too.
-            let _ = nix::sys::signal::killpg(nix::unistd::getpgrp(), signal);
-        }
-        if process::id() == 1 {
-            // The first process of a container cannot die of a signal.
-            process::exit(128 + self.signal);
-        }
-        let _ = signal_hook::low_level::emulate_default_handler(self.signal);
-    }
+/// What a program does that has its process for itself. A library does none of it: the signals and
+/// the terminal are its host's.
+#[derive(Debug, Clone, Copy)]
+pub struct WholeProcess {
+    /// Starts what ends a process group, by its number, if our process ends without doing so.
+    pub guard: fn(i32) -> io::Result<Box<dyn Any + Send>>,
+    /// Ends our process, when the reader of our output blocks the check for too long.
+    pub leave: fn(Option<Interrupt>),
+}
+
+/// Where the standard error of a command goes; its end is kept for the result.
+pub struct StderrCopy {
+    /// None if it goes nowhere.
+    pub out: Option<Box<dyn Write + Send>>,
+    /// What it must be redacted with.
+    pub redactor: Option<Redactor>,
 }
 
 impl Producer {
-    /// Starts a command in a new process group, with our environment and directory, and our
-    /// standard input unless `no_stdin`. Its standard error is passed on, redacted if it must be.
-    pub(crate) fn start(
-        command: &[OsString],
-        no_stdin: bool,
+    /// Starts a command in a new process group. `reads_terminal` says that it may read from the
+    /// terminal of our process.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be started.
+    pub fn start(
+        command: &mut Command,
+        reads_terminal: bool,
         timers: Timers,
-        redactor: Option<Redactor>,
-        progress: Progress,
+        copy: StderrCopy,
+        whole: Option<WholeProcess>,
     ) -> io::Result<(Self, ProducerStream)> {
-        let Some((program, arguments)) = command.split_first() else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
         // Before the command starts: no signal may be missed, and a failure here needs no cleanup.
-        let signals = Signals::for_command()?;
+        let signals =
+            if whole.is_some() { Signals::for_command() } else { Signals::for_library() }?;
         let (stop_out, stop_err, stop) = stop_pipes()?;
         let watch = Watch::new()?;
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(if no_stdin { Stdio::null() } else { Stdio::inherit() })
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn()?;
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.process_group(0).spawn()?;
         // From here on, an error drops the group, which kills it.
-        let group = Group::of(&child, no_stdin);
+        let group = Group::of(&child, reads_terminal, whole);
         let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
         let stream = ProducerStream::new(file(stdout), stop_out, Some(watch.0.clone()));
         let stderr = ProducerStream::new(file(stderr), stop_err, None);
-        let stderr = stderr::pass_on(stderr, redactor, progress)?;
+        let stderr = stderr::pass_on(stderr, copy)?;
         let checks = watch.0.clone();
-        let supervisor = Supervisor::new(Some(group), timers, watch, signals, stop);
+        let supervisor = Supervisor::new(Some(group), timers, watch, signals, stop, whole);
         let (stderr, supervisor) = (Some(stderr), supervisor.start()?);
-        Ok((Self { watch: checks, timers, stderr, supervisor }, stream))
+        Ok((Self { watch: checks, timers, stderr, supervisor, stdin: child.stdin.take() }, stream))
     }
 
     /// Watches a stream of another process. After a timeout or a signal we stop reading; the other
     /// process is not killed.
-    pub(crate) fn of_input(
+    ///
+    /// # Errors
+    ///
+    /// When there are too many open files.
+    pub fn of_input(
         input: BlockingFile,
         timers: Timers,
+        whole: WholeProcess,
     ) -> io::Result<(Self, ProducerStream)> {
         let (stop_out, _unused, stop) = stop_pipes()?;
         let watch = Watch::new()?;
         let checks = watch.0.clone();
         let stream = ProducerStream::new(input, stop_out, Some(checks.clone()));
-        let supervisor = Supervisor::new(None, timers, watch, Signals::for_reader()?, stop);
+        let supervisor =
+            Supervisor::new(None, timers, watch, Signals::for_reader()?, stop, Some(whole));
         let supervisor = supervisor.start()?;
-        Ok((Self { watch: checks, timers, stderr: None, supervisor }, stream))
+        Ok((Self { watch: checks, timers, stderr: None, supervisor, stdin: None }, stream))
     }
 
     /// Wraps a reader or an observer, so that the supervisor knows when it blocks us; from an
     /// observer the supervisor also learns the events.
-    pub(crate) fn watched<T>(&self, inner: T) -> Watched<T> {
+    pub fn watched<T>(&self, inner: T) -> Watched<T> {
         Watched::new(self.watch.clone(), self.timers.idle.is_some(), inner)
     }
 
+    /// Its standard input, if that is a pipe.
+    pub(super) fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.stdin.take()
+    }
+
+    pub(super) fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
     /// Waits for the end; also returns the signal to end us, if one came.
-    pub(crate) fn finish(self) -> (ProducerExit, Option<Interrupt>) {
+    pub fn finish(self) -> (ProducerExit, Option<Interrupt>) {
         self.watch.stream_ended();
         let had_no_idle_timeout = self.timers.idle.is_some() && self.watch.state().hides_open_calls;
         let outcome = self.supervisor.join();

@@ -1,0 +1,23 @@
+//! Running an agent: its command in a process group of its own, timers, its standard error, and the
+//! [`Event`]s of its stream as they come.
+
+pub(crate) mod blocking_file;
+#[cfg(unix)]
+mod command;
+#[cfg(unix)]
+mod group;
+#[cfg(unix)]
+pub(crate) mod producer;
+#[cfg(unix)]
+pub(crate) mod signals;
+#[cfg(unix)]
+mod stderr;
+#[cfg(unix)]
+pub(crate) mod stream;
+#[cfg(unix)]
+mod supervisor;
+#[cfg(unix)]
+pub(crate) mod watch;
+
+#[cfg(unix)]
+pub use command::{AgentRun, Command, Stdin, Stopper};
