@@ -79,7 +79,7 @@ impl Write for Shared {
 fn events_come_while_the_command_runs() {
     let folder = TempDir::new().unwrap();
     let go = folder.path().join("go");
-    let script = "printf '%s\\n' \"$STREAM\" | head -3; while ! [ -e \"$GO\" ]; do sleep 0.01; done; \
+    let script = "printf '%s\\n' \"$STREAM\" | head -3; until [ -e \"$GO\" ]; do sleep 0.01; done; \
         printf '%s\\n' \"$STREAM\" | tail -n +4";
     let mut run = shell(script).env("GO", &go).spawn(&checker()).unwrap();
     let first = run.next().unwrap().unwrap();

@@ -107,8 +107,9 @@ impl CheckerBuilder {
     /// Whether each session in a stream is judged on its own, as if it were a stream. The sessions
     /// are named after the stream, with `#1`, `#2` and so on. An event that starts a session with
     /// another id begins the next one; without ids, one that comes after the terminal event. The
-    /// observer gets the start and the summary of each; [`StreamCheck::finish`](super::Stream::finish)
-    /// returns the last summary. The default is no.
+    /// observer gets the start and the summary of each;
+    /// [`StreamCheck::finish`](super::StreamCheck::finish) returns the last summary. The
+    /// default is no.
     #[must_use]
     pub fn many_sessions(mut self, are_many: bool) -> Self {
         self.options.splits_sessions = are_many;

@@ -1,7 +1,7 @@
 //! The check of streams: [`Checker`] and [`StreamCheck`] are its door.
 //!
-//! A [`StreamCheck`] takes bytes, or reads them. Until its first events show which agent wrote it, it
-//! only collects; then [`stream::StreamCheck`] sends each line through the stages.
+//! A [`StreamCheck`] takes bytes, or reads them. Until its first events show which agent wrote it,
+//! it only collects; then [`stream::LineLoop`] sends each line through the stages.
 
 mod answer;
 mod builder;
@@ -132,7 +132,8 @@ impl Checker {
         Reader::open(name, self.contracts())
     }
 
-    /// Checks a stream to its end. Nothing is known about its producer; see [`StreamCheck::finish`].
+    /// Checks a stream to its end. Nothing is known about its producer; see
+    /// [`StreamCheck::finish`].
     ///
     /// # Errors
     ///
@@ -149,8 +150,8 @@ impl Checker {
     }
 }
 
-/// One stream that is being checked. [`StreamCheck::feed`] takes bytes as they come, and does no input
-/// or output; [`StreamCheck::read`] reads a source.
+/// One stream that is being checked. [`StreamCheck::feed`] takes bytes as they come, and does no
+/// input or output; [`StreamCheck::read`] reads a source.
 ///
 /// After an error the stream is lost.
 pub struct StreamCheck<'c> {

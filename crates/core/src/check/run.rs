@@ -253,13 +253,12 @@ impl<'c> Run<'c> {
         findings: &mut Findings<'_>,
     ) -> EndOfRun<'c> {
         self.text.finish();
-        let text_says_failed =
-            self.terminal.note_failure_line(lines.failure.take(), &mut self.facts);
+        let failure = lines.failure.take();
+        let text_says_failed = self.terminal.note_failure_line(failure, &mut self.facts);
         let needs_terminal = self.contract.needs_terminal();
         let last_line = lines.last_line(findings);
-        let is_last_line_broken = matches!(last_line, LastLine::Cut | LastLine::Unparsed);
-        let terminal =
-            self.terminal.finish(needs_terminal, is_last_line_broken, &mut findings.pending);
+        let is_broken = matches!(last_line, LastLine::Cut | LastLine::Unparsed);
+        let terminal = self.terminal.finish(needs_terminal, is_broken, &mut findings.pending);
         let stream = StreamEnd {
             has_events: self.events > 0,
             needs_terminal,

@@ -1,5 +1,5 @@
 //! Running an agent: its command in a process group of its own, timers, its standard error, and the
-//! [`Event`]s of its stream as they come.
+//! [`Event`](crate::check::Event)s of its stream as they come.
 
 pub(crate) mod blocking_file;
 #[cfg(unix)]
