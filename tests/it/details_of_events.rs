@@ -119,3 +119,48 @@ fn a_plan_comes_when_it_changes() {
     assert_eq!(states, [["in_progress", "pending"], ["completed", "in_progress"]]);
     assert_eq!(plans[0]["items"][1]["text"], "Plant the fern");
 }
+
+/// The completions of calls in the fixtures of an agent, as events.
+fn completions(agent: &str) -> Vec<Value> {
+    let mut found = Vec::new();
+    for case in
+        cases().iter().filter(|case| case.path.starts_with(format!("fixtures/agents/{agent}")))
+    {
+        let events = converted(&case.bytes(), &mut case.checker(), Form::Events);
+        let events = events.lines().map(|line| serde_json::from_str(line).unwrap());
+        found.extend(events.filter(|event: &Value| event["type"] == "call_completed"));
+    }
+    found
+}
+
+/// Goal: the outputs of a command are apart where the agent gives them apart.
+#[test]
+fn outputs_of_commands_are_apart() {
+    let failed = |event: &&Value| event["stderr"] == "npm ERR! Test failed\n";
+    let cursor = completions("cursor");
+    let failed = cursor.iter().find(failed).expect("a fixture has it");
+    assert_eq!(failed["stdout"], "1 failing: total() ignores the discount\n");
+    assert!(completions("claude").iter().any(|event| event["stdout"] == "4 passing"));
+}
+
+/// Goal: a completion says what the call changed in files.
+#[test]
+fn completions_have_the_changes_of_files() {
+    let cursor = completions("cursor");
+    let changed = |event: &&Value| event["changes"][0]["path"] == "/home/dev/app/src/cart.js";
+    let change = &cursor.iter().find(changed).expect("a fixture has it")["changes"][0];
+    assert_eq!((&change["added"], &change["removed"]), (&json!(1), &json!(1)));
+    let diff = change["diff"].as_str().unwrap();
+    assert!(
+        diff.contains("\n+  return items.reduce((sum, item) => sum + item.price - item.discount")
+    );
+    let [old, new] = ["old", "new"].map(|side| change[side].as_str().unwrap());
+    assert!(!old.contains("discount") && new.contains("item.discount"), "{change}");
+    let kinds: BTreeSet<String> = completions("codex/")
+        .iter()
+        .flat_map(|event| event["changes"].as_array().cloned().unwrap_or_default())
+        .map(|change| change["kind"].as_str().unwrap().to_owned())
+        .collect();
+    let expected = ["added", "deleted", "modified"].map(str::to_owned);
+    assert_eq!(kinds, BTreeSet::from(expected));
+}

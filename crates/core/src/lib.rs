@@ -61,7 +61,9 @@ pub use error::Error;
 pub use facts::{CommandCounts, NoticeValues, PlanItem, RunFacts, Server, Usage};
 pub use limits::LINE_BYTES_MAX;
 pub use profile::detect::ProfileSource;
-pub use profile::{CallKind, CallOutcome, EndReason, ExitStatus, NoticeKind, PlanState};
+pub use profile::{
+    CallKind, CallOutcome, ChangeKind, EndReason, ExitStatus, FileChange, NoticeKind, PlanState,
+};
 pub use redact::{Redactor, SECRET_BYTES_MIN, SecretValue};
 pub use rules::diagnostic::{Diagnostic, SchemaLocation};
 pub use rules::escape;

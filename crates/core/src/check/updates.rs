@@ -9,7 +9,7 @@ use crate::facts::{Call, time_ms};
 use crate::json::JsonRef;
 use crate::limits::DURATION_MS_MAX;
 use crate::profile::path::Path;
-use crate::profile::{CallDuration, CallOutcome, CallRules};
+use crate::profile::{CallDuration, CallOutcome, CallRules, FileChange};
 
 /// What an event adds to the assistant's text. Text that the agent sends twice comes once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,6 +120,22 @@ impl<'a> CallUpdate<'a> {
     /// The exit status of the command, if this event completes one and says it.
     pub(crate) fn exit_code(&self) -> Option<i64> {
         self.completion_rules()?.exit_code(self.call?.scope)
+    }
+
+    /// The standard output of the command, if this event completes one and shows it apart.
+    pub(crate) fn stdout(&self) -> Option<Cow<'a, str>> {
+        self.completion_rules()?.stdout(self.call?.scope)
+    }
+
+    /// The same for its standard error.
+    pub(crate) fn stderr(&self) -> Option<Cow<'a, str>> {
+        self.completion_rules()?.stderr(self.call?.scope)
+    }
+
+    /// What the call changed in files, if this event completes it and says so.
+    pub(crate) fn changes(&self) -> Vec<FileChange> {
+        let rules = self.completion_rules().zip(self.call);
+        rules.map(|(rules, call)| rules.changes(call.scope)).unwrap_or_default()
     }
 
     /// What the call is about, such as a path or a command, if the profile knows where it is.

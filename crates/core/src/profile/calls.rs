@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::changes::{ChangeRule, FileChange};
 use super::{ActionRules, CallDuration, EventRule, Objects, ResultRule};
 use crate::json::{JsonRef, parse_tree};
 use crate::profile::path::{Conditions, Finder, Path, Scope};
@@ -32,6 +33,11 @@ pub(crate) struct CallRules {
     input: Vec<InputRule>,
     /// Where the exit status of a command is, in its completion; the first that is present.
     exit_code: Vec<Path>,
+    /// Where its standard output and its standard error are, apart from each other.
+    stdout: Vec<Path>,
+    stderr: Vec<Path>,
+    /// Where its completion says what it changed; the first rule that finds a change is used.
+    changes: Vec<ChangeRule>,
     /// Where an event names the call inside which it happens; the first that is present.
     parent: Vec<Path>,
     /// Where the text of a result is; the first that is present.
@@ -81,6 +87,24 @@ impl CallRules {
     pub(crate) fn exit_code(&self, half: Scope<'_>) -> Option<i64> {
         let whole = |value: JsonRef<'_>| value.to_value().as_i64();
         self.exit_code.iter().find_map(|path| path.find(half).and_then(whole))
+    }
+}
+
+impl CallRules {
+    /// The standard output of the command, if this half of the call shows it apart.
+    pub(crate) fn stdout<'e>(&self, half: Scope<'e>) -> Option<Cow<'e, str>> {
+        self.stdout.iter().find_map(|path| path.find(half)?.as_str())
+    }
+
+    /// The standard error of the command, if this half of the call shows it apart.
+    pub(crate) fn stderr<'e>(&self, half: Scope<'e>) -> Option<Cow<'e, str>> {
+        self.stderr.iter().find_map(|path| path.find(half)?.as_str())
+    }
+
+    /// What the call changed in files, as this half of it shows.
+    pub(crate) fn changes(&self, half: Scope<'_>) -> Vec<FileChange> {
+        let mut changes = self.changes.iter().map(|rule| rule.changes(half));
+        changes.find(|changes| !changes.is_empty()).unwrap_or_default()
     }
 }
 

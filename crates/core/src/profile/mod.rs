@@ -9,6 +9,7 @@ use serde_json::Value;
 mod actions;
 pub(crate) mod builtin;
 mod calls;
+mod changes;
 pub(crate) mod condition;
 mod defects;
 mod details;
@@ -31,6 +32,7 @@ pub(crate) mod vocabulary;
 
 pub use actions::CallKind;
 pub use calls::CallOutcome;
+pub use changes::{ChangeKind, FileChange};
 pub use exit::ExitStatus;
 pub use run_facts::EndReason;
 

@@ -193,8 +193,8 @@ pub struct Stopper(Watch);
 
 impl Stopper {
     /// Asks the command and its group to end, and kills them if they do not within 5 s. The run
-    /// goes on to return events until the stream ends. Unless it was complete, the summary says that
-    /// it was interrupted.
+    /// goes on to return events until the stream ends. Unless it was complete, the summary says
+    /// that it was interrupted.
     pub fn stop(&self) {
         self.0.stop(false);
     }

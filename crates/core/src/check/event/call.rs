@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::check::CallUpdate;
 use crate::facts::whole_number;
-use crate::profile::{CallKind, CallOutcome, Profile};
+use crate::profile::{CallKind, CallOutcome, FileChange, Profile};
 
 /// A tool call, as far as this event and those before it show it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -62,6 +62,15 @@ pub struct CompletedCall<'a> {
     /// The text of its result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Cow<'a, str>>,
+    /// The standard output of a command, if the agent gives it apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stdout: Option<Cow<'a, str>>,
+    /// The standard error of a command, if the agent gives it apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<Cow<'a, str>>,
+    /// What it changed in files, if the agent says it.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub changes: Vec<FileChange>,
     /// How long it took in milliseconds, as the agent says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
@@ -111,6 +120,9 @@ impl<'a> CompletedCall<'a> {
             outcome,
             exit_code: update.exit_code(),
             result: None,
+            stdout: None,
+            stderr: None,
+            changes: Vec::new(),
             duration_ms: said_ms.and_then(whole_number),
             said_ms,
             arguments: None,
@@ -130,6 +142,9 @@ impl<'a> CompletedCall<'a> {
         let numbers = numbers.map(|(rule, object)| actions.rule(rule).suffixes(object));
         Self {
             result: update.result(),
+            stdout: update.stdout(),
+            stderr: update.stderr(),
+            changes: update.changes(),
             arguments: update.arguments(),
             numbers: numbers.unwrap_or_default(),
             ..self
