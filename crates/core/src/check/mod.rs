@@ -22,6 +22,8 @@ mod stage;
 mod stats;
 mod stream;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod unknown;
 mod updates;
 mod wording;

@@ -1,0 +1,86 @@
+//! Tables of what the stages decide, each on its own.
+
+mod calls;
+mod end;
+mod session;
+mod terminal;
+
+use serde_json::{Map, Value, json};
+
+use crate::facts::{FactReader, Facts};
+use crate::profile::Profile;
+use crate::rules::diagnostic::Diagnostic;
+use crate::stream::{Ending, Line, parse_line};
+
+/// An agent whose events say in one word what they are.
+pub(super) fn agent() -> Value {
+    json!({
+        "name": "test", "title": "test",
+        "tags": { "at": ["/at"], "documented": ["x"] },
+        "session": {
+            "start": [{ "when": { "/at": "hello" } }], "id": ["/session"], "time": "/time"
+        },
+        "calls": {
+            "start": [{ "when": { "/at": "start" }, "id": ["/id"] }],
+            "completion": [
+                { "when": { "/at": "done" }, "id": ["/id"],
+                  "outcomes": [{ "outcome": "succeeded", "when": {} }] },
+                { "when": { "/at": "broken" }, "id": ["/id"],
+                  "outcomes": [{ "outcome": "failed", "when": {} }] }
+            ],
+            "refusals": [
+                { "when": { "/at": "denied" }, "id": ["/id"], "outcome": "denied" }
+            ]
+        },
+        "end": {
+            "rules": [
+                { "outcome": "success", "when": { "/at": "good" } },
+                { "outcome": "failure", "when": { "/at": "bad" } },
+                { "outcome": "neutral", "when": { "/at": "over" } },
+                { "outcome": "success", "provisional": true, "when": { "/at": "pause" } }
+            ],
+            "progress": [
+                { "outcome": "success", "when": { "/at": "well" } },
+                { "outcome": "unfinished", "when": { "/at": "more" } }
+            ],
+            "reopen": [{ "when": { "/at": "ask" } }],
+            "after": [{ "when": { "/at": "bye" } }, { "when": { "/at": "late-error" } }],
+            "errors": [
+                { "severity": "warning", "when": { "/at": "warning" } },
+                { "severity": "fatal", "when": { "/at": "fatal" } },
+                { "severity": "failure", "when": { "/at": "late-error" } }
+            ]
+        }
+    })
+}
+
+pub(super) fn profile(agent: Value) -> Profile {
+    serde_json::from_value(agent).expect("a profile")
+}
+
+/// Calls `see` with the facts of each event: `start id=1` is `{"at":"start","id":"1"}` on its line.
+/// A number after `time=` is one.
+pub(super) fn each_event(profile: &Profile, events: &str, mut see: impl FnMut(&Facts<'_>)) {
+    let mut reader = FactReader::default();
+    for (number, event) in (1..).zip(events.split(", ").filter(|event| !event.is_empty())) {
+        let mut words = event.split(' ');
+        let mut members = Map::new();
+        members.insert("at".to_owned(), words.next().into());
+        for word in words {
+            let (name, value) = word.split_once('=').expect("name=value");
+            let time = value.parse::<u64>().ok().filter(|_| name == "time");
+            members.insert(name.to_owned(), time.map_or_else(|| value.into(), Value::from));
+        }
+        let bytes = Value::Object(members).to_string().into_bytes();
+        let mut line = Line::new(0, &bytes, Ending::Lf);
+        line.number = number;
+        let Ok(event) = parse_line(&line) else { panic!("not an event: {event}") };
+        see(&reader.plan(profile, &event).facts(number, 0));
+    }
+}
+
+/// Rules and lines, as `rule@line`.
+pub(super) fn shown(found: &[Diagnostic]) -> String {
+    let line = |it: &Diagnostic| it.line.map(|line| format!("@{line}")).unwrap_or_default();
+    found.iter().map(|it| it.rule.name().to_owned() + &line(it)).collect::<Vec<_>>().join(" ")
+}
