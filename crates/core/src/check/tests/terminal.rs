@@ -5,8 +5,8 @@ use crate::check::end_of_run::TerminalState;
 use crate::check::stage::terminal::{Place, TerminalCheck};
 use crate::profile::RunOutcome;
 
-/// Where each event comes (`r`un, new `t`urn, `e`pilogue, `a`fter the end), the end, what the stream
-/// says of the run, and the findings.
+/// Where each event comes (`r`un, new `t`urn, `e`pilogue, `a`fter the end), the end, what the
+/// stream says of the run, and the findings.
 fn told(events: &str) -> (String, TerminalState, Option<RunOutcome>, String) {
     let profile = profile(agent());
     let mut check = TerminalCheck::default();
