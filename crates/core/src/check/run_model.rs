@@ -102,16 +102,18 @@ impl RunModel {
     ) {
         let is_other_block = !(updates.text.is_empty() && updates.calls.is_empty());
         let details = self.details.as_mut();
-        let mut details = details.map(|details| details.read(facts.tag, line, is_other_block));
+        let details = details.and_then(|details| details.read(facts.tag, line, is_other_block));
         if !is_in_run {
             return;
         }
         let at = EventTime { line: Some(facts.line), time_ms: facts.time.and_then(whole_number) };
         let emitter = &mut Emitter { at, events };
         let rare = facts.rare.as_deref();
-        self.session(facts, details.as_mut().map(|it| std::mem::take(&mut it.session)), emitter);
-        if let Some(details) = details {
+        if let Some(mut details) = details {
+            self.session(facts, Some(std::mem::take(&mut details.session)), emitter);
             self.details(details, emitter);
+        } else {
+            self.session(facts, None, emitter);
         }
         let (closing, text) = updates.text.split_at(updates.turn_at.unwrap_or_default());
         self.texts(closing, emitter);

@@ -154,17 +154,16 @@ impl DetailReader {
         Self { profile, tags, latest: None, block, parser }
     }
 
-    /// Reads an event; `is_other_block` says whether it has text or calls.
+    /// Reads an event; most have nothing. `is_other_block` says whether it has text or calls.
     pub(crate) fn read(
         &mut self,
         tag: &str,
         line: &Line<'_>,
         is_other_block: bool,
-    ) -> EventDetails {
+    ) -> Option<EventDetails> {
         let mut details = EventDetails::default();
-        if self.may_have_details(tag)
-            && let Ok(event) = self.parser.read(line)
-        {
+        let may_have_details = self.may_have_details(tag);
+        if may_have_details && let Ok(event) = self.parser.read(line) {
             let halves = event.lone_halves;
             details.thinking = thinking(&self.profile, event.root(), halves, &mut self.block);
             details.notices = notices(&self.profile, event.root());
@@ -174,7 +173,7 @@ impl DetailReader {
         if is_other_block {
             self.block.end(&mut details.thinking);
         }
-        details
+        (may_have_details || !details.thinking.is_empty()).then_some(details)
     }
 
     fn may_have_details(&mut self, tag: &str) -> bool {

@@ -127,7 +127,10 @@ impl StatsCollector {
             return false;
         };
         self.other_ms += end - start;
-        let duration_ms = whole(end - start);
+        // Most times are shorter than the longest that are kept.
+        let shortest = self.stats.silences.get(LONGEST_MAX - 1).map_or(0, |it| it.duration_ms);
+        let duration_ms =
+            if end - start + 1.0 < as_float(shortest) { 0 } else { whole(end - start) };
         if duration_ms > 0 {
             let silence = IdlePeriod { duration_ms, after_line, before_line };
             keep_longest(&mut self.stats.silences, silence, |it| it.duration_ms);
@@ -304,6 +307,11 @@ fn keep_longest<T>(longest: &mut Vec<T>, new: T, duration: impl Fn(&T) -> u64) {
 /// What passed between two times, unless the clock was set back.
 fn not_negative(ms: f64) -> Option<f64> {
     Some(ms).filter(|ms| *ms >= 0.0 && ms.is_finite())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "it is compared roughly")]
+fn as_float(ms: u64) -> f64 {
+    ms as f64
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "too large saturates")]
