@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use ndjson_check_core::internals::NO_SUCH_PROFILE;
 use ndjson_check_core::{Error, ExitStatus};
 
 use super::exit;
@@ -87,14 +88,31 @@ impl fmt::Display for CliError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Usage(message) => out.write_str(message),
-            Self::Check(error) => error.fmt(out),
+            Self::Check(error) => write!(out, "{error}{}", hint(error)),
             Self::CommandFailed(error, status) => {
-                write!(out, "{error}; the command ended with {status}")
+                write!(out, "{error}{}; the command ended with {status}", hint(error))
             }
             Self::Output { name, source } => write!(out, "failed to write to {name}: {source}"),
             Self::ReaderClosed => out.write_str("the reader closed the output"),
             Self::Start { program, source } => write!(out, "failed to start {program}: {source}"),
         }
+    }
+}
+
+/// What the user can do about an error of the check.
+fn hint(error: &Error) -> &'static str {
+    match error {
+        Error::UnknownAgent { .. } => {
+            ": choose with --profile NAME; `ndjson-check profiles` lists the agents, and \
+             `--profile jsonl` checks any JSON Lines"
+        }
+        Error::UnreadFormat { .. } => "; `--profile jsonl` checks any JSON Lines",
+        Error::AmbiguousStream { .. } => "; name one with --profile",
+        Error::NoSingleObject { .. } => ", which --to json and --input-format json need",
+        Error::Profile { message, .. } if message.contains(NO_SUCH_PROFILE) => {
+            "; `ndjson-check profiles` lists the built-in ones"
+        }
+        _ => "",
     }
 }
 

@@ -170,8 +170,8 @@ fn a_stream_of_two_agents_is_told_apart() {
     assert_eq!(output.status.code(), Some(1));
     let told = text(&output.stdout);
     let expected = "-:2: error[wrong-profile]: this looks like a stream of cursor, but the profile \
-                    is codex-old\n    note: an earlier event shows codex-old; choose with \
-                    --profile cursor or codex-old\n";
+                    is codex-old\n    note: an earlier event shows codex-old; choose the \
+                    profile cursor or codex-old\n";
     assert!(told.contains(expected), "{told}");
     assert_eq!(told.matches("wrong-profile").count(), 1, "{told}");
     // Behind the first events, too, nothing of the other agent is known.

@@ -212,9 +212,7 @@ fn a_key_that_occurs_twice_is_refused_with_its_place() {
 
 #[test]
 fn a_profile_that_is_not_there_is_named() {
-    for (name, hint) in
-        [("nobody", "lists the built-in ones"), ("no/such/profile.json", "No such file")]
-    {
+    for (name, hint) in [("nobody", "no such profile"), ("no/such/profile.json", "No such file")] {
         let output = run_on(&["--profile", name], b"{}\n");
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stderr).contains(hint), "{}", text(&output.stderr));

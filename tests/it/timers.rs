@@ -52,7 +52,7 @@ fn an_agent_that_hides_open_calls_has_no_idle_timeout() {
     let output = run(&["--idle-timeout", "300ms"], &agent);
     let report = text(&output.stdout);
     assert_eq!(code(&output), 0, "{report}");
-    assert!(report.contains("note: --idle-timeout did not apply: opencode shows"), "{report}");
+    assert!(report.contains("note: the idle timeout did not apply: opencode shows"), "{report}");
     let output = run(&["--timeout", "800ms", "--idle-timeout", "300ms"], &agent[..5]);
     assert_eq!(code(&output), 4, "{}", text(&output.stdout));
 }

@@ -110,27 +110,17 @@ impl fmt::Display for Error {
                 write!(out, "failed to use the report {origin}: {message}")
             }
             Self::UnknownAgent { stream } => {
-                write!(
-                    out,
-                    "{stream}: no known agent writes these events: choose with --profile NAME; \
-                     `ndjson-check profiles` lists the agents, and `--profile jsonl` checks any \
-                     JSON Lines"
-                )
+                write!(out, "{stream}: no known agent writes these events")
             }
             Self::UnreadFormat { stream, format } => {
-                write!(
-                    out,
-                    "{stream}: this is {format}, which no profile reads; `--profile jsonl` checks \
-                     any JSON Lines"
-                )
+                write!(out, "{stream}: this is {format}, which no profile reads")
             }
             Self::AmbiguousStream { stream, profiles } => {
                 let profiles = profiles.join(" and ");
-                write!(out, "{stream}: the first events match {profiles}; name one with --profile")
+                write!(out, "{stream}: the first events match {profiles}")
             }
             Self::NoSingleObject { stream, profile } => {
-                let flags = "which --to json and --input-format json need";
-                write!(out, "{stream}: profile {profile} has no single object, {flags}")
+                write!(out, "{stream}: profile {profile} has no single object")
             }
             Self::NothingToCheck { origin, message } => {
                 write!(out, "nothing to check in {origin}: {message}")

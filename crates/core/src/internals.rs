@@ -17,7 +17,7 @@ pub use crate::json::{JsonRef, pointer};
 pub use crate::limits::{FILE_BYTES_MAX, PIPE_BUFFER_BYTES, TIMER_MAX};
 pub use crate::profile::detect::AUTO;
 pub use crate::profile::path::Path as JsonPath;
-pub use crate::profile::{DEFAULT, LANGUAGE};
+pub use crate::profile::{DEFAULT, LANGUAGE, NO_SUCH_PROFILE};
 pub use crate::rules::suggest::nearest;
 
 /// What the program needs to run a command, or to watch a stream.

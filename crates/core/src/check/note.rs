@@ -229,8 +229,8 @@ impl fmt::Display for Note {
                 out.write_str("the stream stayed open after its terminal event; stopped reading")
             }
             Self::NoIdleTimeout { profile } => {
-                write!(out, "--idle-timeout did not apply: {profile} shows only ended calls; ")?;
-                out.write_str("use --timeout")
+                write!(out, "the idle timeout did not apply: {profile} shows only ended calls; ")?;
+                out.write_str("limit the time of the whole run")
             }
             Self::TimedOut(message) => out.write_str(message),
         }

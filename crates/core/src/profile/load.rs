@@ -126,14 +126,17 @@ impl SchemaSource {
 
 fn built_in(name: &str) -> Result<&'static BuiltInProfile, Error> {
     let found = BuiltInProfile::find(name);
-    found.ok_or_else(|| refused(name, format!("no such profile; {}", known_besides(name))))
+    found.ok_or_else(|| refused(name, none_named(name)))
 }
 
-/// The known profiles, first one with a similar name.
-fn known_besides(name: &str) -> String {
+/// What is said of a name that no built-in profile has.
+pub const NO_SUCH_PROFILE: &str = "no such profile";
+
+/// That there is none of this name, and which one has a similar name.
+fn none_named(name: &str) -> String {
     let near = nearest(name, Profile::names());
-    let near = near.map_or(String::new(), |near| format!("a similar one is {near}; "));
-    format!("{near}`ndjson-check profiles` lists the built-in ones")
+    let near = near.map(|near| format!("; a similar one is {near}"));
+    format!("{NO_SUCH_PROFILE}{}", near.unwrap_or_default())
 }
 
 fn refused(origin: &str, message: String) -> Error {
@@ -171,8 +174,7 @@ fn resolve(name_or_file: &str, text: Option<&str>, depth: usize) -> Result<Resol
     let is_built_in = BuiltInProfile::find(&base).is_some();
     let file = File::new(name_or_file).with_file_name(&base);
     if !is_built_in && !file.exists() {
-        let known = known_besides(&base);
-        let message = format!("no file {}, and no such profile; {known}", file.display());
+        let message = format!("no file {}, and {}", file.display(), none_named(&base));
         return Err(refused(format!("/extends: {message}")));
     }
     let base = if is_built_in { base.into() } else { file.to_string_lossy() };
@@ -207,8 +209,7 @@ fn read_own(
     }
     let file = File::new(name_or_file);
     if text.is_none() && !file.exists() && file.extension().is_none() {
-        let known = known_besides(name_or_file);
-        return Err(format!("no such file, and no such profile; {known}"));
+        return Err(format!("no such file, and {}", none_named(name_or_file)));
     }
     let profile = match text {
         Some(text) => parse_json(text)?,

@@ -47,8 +47,8 @@ pub(crate) use details::{
 pub use details::{NoticeKind, PlanState};
 pub(crate) use end::{EndRules, RunOutcome, RunProgress, TerminalOutcome, TerminalPolicy};
 pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
-pub(crate) use load::parse_json;
-pub(crate) use load::read_json;
+pub use load::NO_SUCH_PROFILE;
+pub(crate) use load::{parse_json, read_json};
 pub(crate) use noise::{Noise, NoiseKind, NoisePlace};
 pub(crate) use run_facts::{FactValue, RunFact, RunFactRule};
 pub(crate) use session::{EventOrder, Repeats, ServersAt, SessionRules};

@@ -70,8 +70,9 @@ impl LineDefect {
             Self::Blank => (Diagnostic::new(Rule::BlankLine, "the line is blank"), 0),
             Self::TooLong => {
                 let length = line.length;
-                let message =
-                    format!("the {noun} has {length} bytes, more than --max-line-bytes; skipped");
+                let message = format!(
+                    "the {noun} has {length} bytes, more than the limit for a line; it was skipped"
+                );
                 (Diagnostic::new(Rule::LineTooLong, message), 0)
             }
             Self::Truncated => (truncated(line), 0),

@@ -162,10 +162,10 @@ impl Foreign {
             ),
             Self::Array => (
                 "one JSON array",
-                "its first element is no object, or --input-format asks for another form",
+                "its first element is no object, or another format was asked for",
             ),
             Self::NoArray => {
-                ("one JSON array", "--input-format array asks for it; leave it out, or use auto")
+                ("one JSON array", "the format `array` was asked for; leave it out, or use `auto`")
             }
             Self::PrettyPrinted => {
                 ("JSON over several lines", "write one event on each line: `jq -c .`")

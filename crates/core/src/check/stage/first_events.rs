@@ -91,12 +91,12 @@ impl<'c> FirstEvents<'c> {
         };
         let message = format!("this looks like {looks}, but the profile is {name}");
         let note = match (profiles.is_empty(), self.source) {
-            (true, _) => "`--profile jsonl` checks any JSON Lines".to_owned(),
+            (true, _) => "the profile jsonl checks any JSON Lines".to_owned(),
             (false, ProfileSource::Named) => {
-                format!("use --profile {profiles}, or leave --profile out")
+                format!("use the profile {profiles}, or name none")
             }
             (false, _) => {
-                format!("an earlier event shows {name}; choose with --profile {profiles} or {name}")
+                format!("an earlier event shows {name}; choose the profile {profiles} or {name}")
             }
         };
         Some(Diagnostic::new(Rule::WrongProfile, message).note(note))
