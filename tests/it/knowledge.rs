@@ -6,6 +6,7 @@ use ndjson_check::internals::{profile_names, profile_text};
 use serde_json::{Value, json};
 
 use crate::streams::{program, run_on, text};
+use crate::tidy::{literals, sources};
 
 /// Runs the program by a profile that says this in addition; its report.
 fn report_by(says: &serde_json::Value, flags: &[&str], stream: &str) -> String {
@@ -121,4 +122,18 @@ fn a_printed_profile_stands_alone() {
     let output = program().args(["--profile", file, "fixtures/agents/cursor"]).output().unwrap();
     // All conform, and one is of a run that failed.
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stdout));
+}
+
+/// Goal: a message of the library helps whoever embeds it. The program adds its own flags.
+#[test]
+fn the_core_knows_no_flag_of_the_program() {
+    let is_flag =
+        |text: &str| text.split(' ').any(|word| word.trim_start_matches('`').starts_with("--"));
+    for (path, code) in sources().iter().filter(|(path, _)| path.starts_with("core/")) {
+        // Redaction knows the flags of other programs.
+        let literals = literals(code).into_iter().filter(|_| !path.starts_with("core/redact/"));
+        for literal in literals {
+            assert!(!is_flag(literal), "{path}: {literal}");
+        }
+    }
 }
