@@ -123,7 +123,7 @@ pub(crate) const DETECTION_BYTES_MAX: usize = 1024 * 1024;
 /// Most calls of other agents that are remembered after their end.
 pub(crate) const TASKS_MAX: usize = 256;
 
-/// Most tools and servers of a session, and items of a plan, that are told.
+/// Most tools and servers of a session, and items of a plan, that events list.
 pub(crate) const SESSION_LIST_MAX: usize = 1_000;
 
 /// Longest message of a diagnostic, in bytes.

@@ -38,8 +38,8 @@ pub trait Observer {
         let _ = event;
     }
 
-    /// What that event tells of the run, or what the end of the stream does. Defects, and the last
-    /// event of the run, are told by [`Self::diagnostic`] and [`Self::summary`].
+    /// What that event, or the end of the stream, says about the run. Defects, and the last event of
+    /// the run, come through [`Self::diagnostic`] and [`Self::summary`].
     fn events(&mut self, events: &[Event<'_>]) {
         let _ = events;
     }
@@ -68,7 +68,7 @@ pub trait Observer {
 }
 
 /// Which events an observer is called with, and what is in them. What is large or rare is read from
-/// a line only if somebody wants it.
+/// a line only if an observer wants it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WantedEvents {
     pub(super) any: bool,
@@ -236,7 +236,7 @@ impl<'a> CheckedEvent<'a> {
         self.exceeds_limit
     }
 
-    /// What it tells of the run, as far as it is wanted; [`Observer::events`] is called with the
+    /// What it says about the run, as far as it is wanted; [`Observer::events`] is called with the
     /// same.
     pub fn events(&self) -> &'a [Event<'a>] {
         self.events

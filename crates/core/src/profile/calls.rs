@@ -114,7 +114,7 @@ impl CallRules {
 enum InputRule {
     /// In one value.
     Value(Path),
-    /// Each in a value of its own, by its name.
+    /// Each in its own value, by its name.
     Members(BTreeMap<String, Path>),
 }
 

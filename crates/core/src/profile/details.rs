@@ -139,7 +139,7 @@ pub enum NoticeKind {
 }
 
 impl NoticeKind {
-    /// Its name for people.
+    /// Its name, as reports show it.
     pub fn title(self) -> &'static str {
         match self {
             Self::Prompt => "Prompt",

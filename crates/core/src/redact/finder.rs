@@ -131,7 +131,7 @@ impl SecretFinder {
     }
 
     /// Searches `text` from `from`; what is before it shows where words begin, and may be the name
-    /// or the prefix that a secret keeps. The colours of a terminal may stand between them.
+    /// or the prefix that a secret keeps. The colours of a terminal may be between them.
     pub(super) fn search(&self, text: &[u8], from: usize) -> Search {
         let search = self.search_plain(text, from);
         match PlainText::of(text) {

@@ -36,7 +36,7 @@ pub enum Stdin {
 
 /// A command that runs an agent.
 ///
-/// It gets a process group of its own. Everything in the group ends with the run: when a time is
+/// It gets its own process group. Everything in the group ends with the run: when a time is
 /// over, when a limit of the [`Checker`] is exceeded, when it is stopped, or when the [`AgentRun`]
 /// is dropped. No signal of this process is caught, and nothing is written to its outputs.
 pub struct Command {

@@ -1,4 +1,4 @@
-//! Running an agent: its command in a process group of its own, timers, its standard error, and the
+//! Running an agent: its command in its own process group, timers, its standard error, and the
 //! [`Event`](crate::check::Event)s of its stream as they come.
 
 pub(crate) mod blocking_file;

@@ -61,7 +61,7 @@ struct OpenTime {
 }
 
 impl StatsCollector {
-    /// Observes an event of the run, and what it tells.
+    /// Observes an event of the run, and what it says.
     pub(crate) fn observe(&mut self, facts: &Facts<'_>, events: &[Event<'_>]) {
         let is_of_call = |event: &&Event<'_>| event.kind.call().is_some();
         for event in events.iter().filter(|event| !is_of_call(event)) {

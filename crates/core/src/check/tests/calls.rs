@@ -64,7 +64,7 @@ fn halves_of_calls_are_paired_once() {
             "reused-call-id@3",
             [2, 2, 0, 0, 0],
         ),
-        // In another turn an id may come again, and what was open stays open.
+        // In another turn an id may be used again, and what was open stays open.
         (
             "start id=a, good, ask, start id=a, done id=a",
             "start 1, start 2, succeeded 2",

@@ -118,7 +118,7 @@ fn what_the_status_and_the_stream_contradict() {
         let end = decide(stream, &exit, &codes);
         let told = (end.contradiction(Some(1)).is_some(), end.failed_silently(&exit));
         assert_eq!(told, (contradicts, is_silent), "{stream:?} {exit:?}");
-        // Whoever does not read standard error does not know that it is empty.
+        // If standard error is not read, it is not known to be empty.
         assert!(!end.failed_silently(&ProducerExit { stderr: None, ..exit }));
     }
 }

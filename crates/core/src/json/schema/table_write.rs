@@ -40,7 +40,7 @@ const SILENT: [&str; 8] = [
     "else",
 ];
 
-/// Keywords for people.
+/// Keywords that only describe.
 const NOTES: [&str; 8] = [
     "$comment",
     "title",
@@ -98,7 +98,7 @@ impl TableWriter {
 
     /// Adds a schema, and returns its place.
     fn node(&mut self, schema: &Value) -> Result<u16, String> {
-        // A schema that is only a reference needs no place of its own.
+        // A schema that is only a reference needs no place.
         if let Some(members) = schema.as_object()
             && let Some(reference) = members.get("$ref")
             && members.keys().all(|key| key == "$ref" || NOTES.contains(&&**key))

@@ -48,7 +48,7 @@ fn is_in_any(pattern: &LazyRegex, arguments: &Value) -> bool {
 }
 
 /// Whether arguments show a pattern outside of the detail of a command. Of an object only lists
-/// count: they have further words or commands, and texts beside the command only describe it.
+/// count: they have further words or commands, and other texts only describe the command.
 fn is_in_rest(pattern: &LazyRegex, arguments: &Value) -> bool {
     match arguments {
         Value::Object(members) => {
