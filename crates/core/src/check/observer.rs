@@ -38,8 +38,8 @@ pub trait Observer {
         let _ = event;
     }
 
-    /// What that event, or the end of the stream, says about the run. Defects, and the last event of
-    /// the run, come through [`Self::diagnostic`] and [`Self::summary`].
+    /// What that event, or the end of the stream, says about the run. Defects, and the last event
+    /// of the run, come through [`Self::diagnostic`] and [`Self::summary`].
     fn events(&mut self, events: &[Event<'_>]) {
         let _ = events;
     }
