@@ -213,9 +213,99 @@ mod tests {
             (b"\n{\n \"a\": 1\n}\n", Framing::NotNdjson(Foreign::PrettyPrinted)),
             (b"{\"a\": 1,\n \"b\": 2}\n", Framing::NotNdjson(Foreign::PrettyPrinted)),
             (b": ping\n\ndata: {}\n", Framing::NotNdjson(Foreign::ServerSentEvents)),
+            (b"\xfe\xff\0{\0}\0\n", Framing::NotNdjson(Foreign::Utf16)),
+            (b"\xef\xbb\xbf\x1e{}\n", Framing::NotNdjson(Foreign::RecordSeparators)),
+            (b"\xef\xbb\xbf{\n\"a\": 1\n}\n", Framing::NotNdjson(Foreign::PrettyPrinted)),
         ];
         for (stream, expected) in cases {
             assert_eq!(framing(stream), *expected, "{}", String::from_utf8_lossy(stream));
+        }
+    }
+
+    /// What is known after each line; `is_event` is what the parser says of it.
+    fn steps(first: Framing, stream: &str) -> Vec<Framing> {
+        let (mut framing, mut steps) = (first, Vec::new());
+        each_block(stream.as_bytes(), usize::MAX, 1_000, |block| {
+            for line in block {
+                framing = framing.observe(&line, parse_line(&line).is_ok());
+                steps.push(framing);
+            }
+        });
+        steps
+    }
+
+    fn suspect(other: Foreign, lines: usize, blanks: usize) -> Framing {
+        Framing::Suspect { other, lines, blanks }
+    }
+
+    #[test]
+    fn each_line_adds_to_a_suspicion_or_ends_it() {
+        use Foreign::{Array, NoArray, PrettyPrinted, RecordSeparators, ServerSentEvents};
+        use Framing::{ArrayWanted, Ndjson, NotNdjson, Unseen};
+
+        let rows: &[(&str, &[Framing])] = &[
+            ("\n \n{}\n", &[Unseen, Unseen, Ndjson]),
+            ("hello\n", &[Ndjson]),
+            ("{\"a\":\n", &[Ndjson]),
+            // What is known does not change.
+            ("{}\ndata: {}\n", &[Ndjson, Ndjson]),
+            ("\x1e{}\n{}\n", &[NotNdjson(RecordSeparators), NotNdjson(RecordSeparators)]),
+            // A suspicion waits for lines, not for blank ones.
+            ("data: {}\n\n", &[suspect(ServerSentEvents, 1, 0), suspect(ServerSentEvents, 1, 1)]),
+            (
+                "data: {}\n\ndata: {}\n",
+                &[
+                    suspect(ServerSentEvents, 1, 0),
+                    suspect(ServerSentEvents, 1, 1),
+                    suspect(ServerSentEvents, 2, 1),
+                ],
+            ),
+            ("data: {}\nhello\n", &[suspect(ServerSentEvents, 1, 0), Ndjson]),
+            ("data: {}\n{}\n", &[suspect(ServerSentEvents, 1, 0), Ndjson]),
+            ("{\n\"a\": 1\n", &[suspect(PrettyPrinted, 1, 0), suspect(PrettyPrinted, 2, 0)]),
+            ("{\ntrue\n", &[suspect(PrettyPrinted, 1, 0), suspect(PrettyPrinted, 2, 0)]),
+            ("{\nTrue\n", &[suspect(PrettyPrinted, 1, 0), Ndjson]),
+            ("{\n{}\n", &[suspect(PrettyPrinted, 1, 0), Ndjson]),
+            // An item of an array is enough.
+            ("[\n1,\n", &[suspect(Array, 1, 0), NotNdjson(Array)]),
+            ("[\n1\n", &[suspect(Array, 1, 0), suspect(Array, 2, 0)]),
+            ("{\n\"a\": 1,\n", &[suspect(PrettyPrinted, 1, 0), suspect(PrettyPrinted, 2, 0)]),
+        ];
+        for (stream, expected) in rows {
+            assert_eq!(steps(Unseen, stream), *expected, "{stream:?}");
+        }
+        let rows: &[(&str, &[Framing])] = &[
+            ("\n{}\n", &[ArrayWanted, NotNdjson(NoArray)]),
+            ("hello\n{}\n", &[NotNdjson(NoArray), NotNdjson(NoArray)]),
+        ];
+        for (stream, expected) in rows {
+            assert_eq!(steps(ArrayWanted, stream), *expected, "{stream:?}");
+        }
+    }
+
+    #[test]
+    fn a_suspicion_ends_after_some_lines() {
+        let last = |stream: String| steps(Framing::Unseen, &stream).pop().expect("a line");
+        let lines = |count: usize| last("data: {}\n".repeat(count));
+        let other = Foreign::ServerSentEvents;
+        assert_eq!(lines(FRAMING_LINES_MAX - 1), suspect(other, FRAMING_LINES_MAX - 1, 0));
+        assert_eq!(lines(FRAMING_LINES_MAX), Framing::NotNdjson(other));
+        let blanks = |count: usize| last("data: {}\n".to_owned() + &"\n".repeat(count));
+        assert_eq!(blanks(FRAMING_BLANKS_MAX), suspect(other, 1, FRAMING_BLANKS_MAX));
+        assert_eq!(blanks(FRAMING_BLANKS_MAX + 1), Framing::Ndjson);
+    }
+
+    #[test]
+    fn the_end_confirms_a_suspicion() {
+        let other = Foreign::PrettyPrinted;
+        for (framing, expected) in [
+            (suspect(other, 1, 0), Framing::NotNdjson(other)),
+            (Framing::NotNdjson(other), Framing::NotNdjson(other)),
+            (Framing::Unseen, Framing::Unseen),
+            (Framing::ArrayWanted, Framing::ArrayWanted),
+            (Framing::Ndjson, Framing::Ndjson),
+        ] {
+            assert_eq!(framing.finish(), expected, "{framing:?}");
         }
     }
 
