@@ -2,6 +2,7 @@
 
 mod calls;
 mod end;
+mod lines;
 mod session;
 mod terminal;
 
