@@ -43,32 +43,32 @@ fn halves_of_calls_are_paired_once() {
             "",
             [2, 2, 0, 0, 0],
         ),
-        ("start id=a, good", "start 1", "unfinished-call@2", [1, 0, 0, 0, 1]),
+        ("start id=a, good", "start 1", "unfinished-call@2(1)", [1, 0, 0, 0, 1]),
         ("start id=a, bye", "start 1", "", [1, 0, 0, 0, 1]),
         ("done id=a", "succeeded 1", "completion-without-start@1", [1, 1, 0, 0, 0]),
         (
             "start id=a, start id=a, done id=a",
             "start 1, again 1, succeeded 1",
-            "duplicate-call-start@2",
+            "duplicate-call-start@2(1)",
             [1, 1, 0, 0, 0],
         ),
         (
             "start id=a, done id=a, done id=a",
             "start 1, succeeded 1",
-            "duplicate-completion@3",
+            "duplicate-completion@3(2)",
             [1, 1, 0, 0, 0],
         ),
         (
             "start id=a, done id=a, start id=a, done id=a",
             "start 1, succeeded 1, start 2, succeeded 2",
-            "reused-call-id@3",
+            "reused-call-id@3(2)",
             [2, 2, 0, 0, 0],
         ),
         // In another turn an id may be used again, and what was open stays open.
         (
             "start id=a, good, ask, start id=a, done id=a",
             "start 1, start 2, succeeded 2",
-            "unfinished-call@2",
+            "unfinished-call@2(1)",
             [2, 1, 0, 0, 1],
         ),
     ] {

@@ -80,8 +80,12 @@ pub(super) fn each_event(profile: &Profile, events: &str, mut see: impl FnMut(&F
     }
 }
 
-/// Rules and lines, as `rule@line`.
+/// Rules, lines and related lines, as `rule@line(related)`.
 pub(super) fn shown(found: &[Diagnostic]) -> String {
-    let line = |it: &Diagnostic| it.line.map(|line| format!("@{line}")).unwrap_or_default();
-    found.iter().map(|it| it.rule.name().to_owned() + &line(it)).collect::<Vec<_>>().join(" ")
+    let one = |it: &Diagnostic| {
+        let line = it.line.map(|line| format!("@{line}")).unwrap_or_default();
+        let related = it.related_line.map(|line| format!("({line})")).unwrap_or_default();
+        format!("{}{line}{related}", it.rule.name())
+    };
+    found.iter().map(one).collect::<Vec<_>>().join(" ")
 }

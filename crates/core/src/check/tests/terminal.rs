@@ -41,9 +41,9 @@ fn events_have_a_place_and_the_end_says_how_the_run_went() {
         ("x, good", "rr", Came, Some(Success), ""),
         ("x, bad", "rr", Came, Some(Failure), "run-failed@2"),
         ("x, x", "rr", Missing, None, ""),
-        ("x, good, x", "rra", Came, Some(Success), "event-after-terminal@3"),
+        ("x, good, x", "rra", Came, Some(Success), "event-after-terminal@3(2)"),
         ("x, good, bye", "rre", Came, Some(Success), ""),
-        ("x, good, late-error", "rre", Came, Some(Failure), "run-failed@3"),
+        ("x, good, late-error", "rre", Came, Some(Failure), "run-failed@3(2)"),
         ("x, bad, late-error", "rre", Came, Some(Failure), "run-failed@2"),
         ("x, good, ask, x, bad", "rrtrr", Came, Some(Failure), "run-failed@5"),
         ("x, good, ask, x", "rrtr", Missing, None, ""),
@@ -54,12 +54,12 @@ fn events_have_a_place_and_the_end_says_how_the_run_went() {
         ("x, pause, ask, good", "rrtr", Came, Some(Success), ""),
         // Errors, and ends without an outcome of their own.
         ("warning, good", "rr", Came, Some(Success), ""),
-        ("fatal, good", "rr", Came, Some(Success), "success-after-fatal-error@2"),
+        ("fatal, good", "rr", Came, Some(Success), "success-after-fatal-error@2(1)"),
         ("fatal, over", "rr", Came, Some(Failure), "run-failed@2"),
         ("late-error, good", "rr", Came, Some(Failure), "run-failed@2"),
         ("well, over", "rr", Came, Some(Success), ""),
         ("more, over", "rr", Came, Some(Failure), "run-failed@2"),
-        ("fatal, good, ask, good", "rrtr", Came, Some(Success), "success-after-fatal-error@2"),
+        ("fatal, good, ask, good", "rrtr", Came, Some(Success), "success-after-fatal-error@2(1)"),
     ] {
         let expected = (places.to_owned(), state, outcome, found.to_owned());
         assert_eq!(told(events), expected, "{events}");
