@@ -3,6 +3,7 @@
 mod calls;
 mod end;
 mod lines;
+mod open_calls;
 mod session;
 mod terminal;
 
@@ -27,7 +28,9 @@ pub(super) fn agent() -> Value {
                 { "when": { "/at": "done" }, "id": ["/id"],
                   "outcomes": [{ "outcome": "succeeded", "when": {} }] },
                 { "when": { "/at": "broken" }, "id": ["/id"],
-                  "outcomes": [{ "outcome": "failed", "when": {} }] }
+                  "outcomes": [{ "outcome": "failed", "when": {} }] },
+                { "when": { "/at": "rejected" }, "id": ["/id"],
+                  "outcomes": [{ "outcome": "rejected", "when": {} }] }
             ],
             "refusals": [
                 { "when": { "/at": "denied" }, "id": ["/id"], "outcome": "denied" }
@@ -53,6 +56,16 @@ pub(super) fn agent() -> Value {
             ]
         }
     })
+}
+
+/// The same agent, but for these members of one part of its profile.
+pub(super) fn agent_with(part: &str, members: Value) -> Value {
+    let mut agent = agent();
+    let Value::Object(members) = members else { panic!("members") };
+    for (name, value) in members {
+        agent[part][name] = value;
+    }
+    agent
 }
 
 pub(super) fn profile(agent: Value) -> Profile {
