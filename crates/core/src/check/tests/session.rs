@@ -1,24 +1,33 @@
 //! The start of the session, its id and its times.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{agent, each_event, profile, shown};
+use super::{agent, agent_with, each_event, profile, shown};
 use crate::check::stage::session::SessionCheck;
+use crate::limits::CALL_ID_BYTES_MAX;
+use crate::profile::Profile;
+use crate::rules::diagnostic::Diagnostic;
 
-/// The findings of these events; `repeats` says when the session may start again.
-fn found(repeats: &str, events: &str) -> String {
-    let mut agent = agent();
-    agent["session"]["repeats"] = json!(repeats);
-    let profile = profile(agent);
+fn check_of<'p>(
+    profile: &'p Profile,
+    events: &str,
+    found: &mut Vec<Diagnostic>,
+) -> SessionCheck<'p> {
     let mut check = SessionCheck::new(&profile.session);
-    let mut found = Vec::new();
-    each_event(&profile, events, |facts| {
+    each_event(profile, events, |facts| {
         if facts.marks.starts_turn {
             check.new_turn();
         }
-        check.observe(facts, &mut found);
+        check.observe(facts, found);
     });
-    check.finish(true, &mut found);
+    check
+}
+
+/// The findings of these events, of an agent with these rules for sessions.
+fn found(rules: Value, events: &str) -> String {
+    let profile = profile(agent_with("session", rules));
+    let mut found = Vec::new();
+    check_of(&profile, events, &mut found).finish(true, &mut found);
     shown(&found)
 }
 
@@ -27,16 +36,55 @@ fn a_session_starts_once_before_all_else() {
     for (repeats, events, expected) in [
         ("never", "hello, x, x", ""),
         ("never", "x, x", "missing-session-start@1"),
-        ("never", "x, hello, x", "late-session-start@2(1)"),
+        ("never", "x, x, hello, x", "late-session-start@3(1)"),
         ("never", "hello, x, hello", "duplicate-session-start@3(1)"),
+        (
+            "never",
+            "hello, x, hello, hello",
+            "duplicate-session-start@3(1) duplicate-session-start@4(3)",
+        ),
+        ("never", "x, hello, hello", "late-session-start@2(1) duplicate-session-start@3(2)"),
         ("never", "hello, ask, hello", "duplicate-session-start@3(1)"),
         ("each_turn", "hello, hello", "duplicate-session-start@2(1)"),
         ("each_turn", "hello, ask, hello", ""),
         ("each_turn", "hello, ask, hello, hello", "duplicate-session-start@4(3)"),
         ("always", "hello, hello, hello", ""),
+        ("always", "x, hello, hello", "late-session-start@2(1)"),
         ("never", "", ""),
     ] {
-        assert_eq!(found(repeats, events), expected, "{repeats}: {events}");
+        assert_eq!(found(json!({ "repeats": repeats }), events), expected, "{repeats}: {events}");
+    }
+}
+
+#[test]
+fn a_profile_may_ask_for_less() {
+    let again = json!({ "repeats": "each_turn", "may_repeat_after": [{ "when": { "/at": "y" } }] });
+    for (rules, events, expected) in [
+        (json!({ "required": false }), "x, x", ""),
+        (json!({ "required": false }), "x, hello", "late-session-start@2(1)"),
+        (json!({ "start": [] }), "x, x", ""),
+        (json!({ "must_be_first": false }), "x, hello", ""),
+        (json!({ "must_be_first": false }), "x, x", "missing-session-start@1"),
+        (json!({ "must_be_first": ["y"] }), "x, hello", ""),
+        (json!({ "must_be_first": ["y"] }), "x, y, y, hello", "late-session-start@4(2)"),
+        (again.clone(), "hello, y, x, hello", ""),
+        (again, "hello, y, hello, hello", "duplicate-session-start@4(3)"),
+        (json!({ "id_is_constant": false }), "hello session=a, x session=b", ""),
+        (json!({ "time": null }), "hello time=5, x time=4", ""),
+    ] {
+        assert_eq!(found(rules.clone(), events), expected, "{rules}: {events}");
+    }
+}
+
+#[test]
+fn one_object_has_no_start() {
+    let profile = profile(agent());
+    for (events, starts, expected) in
+        [("good", true, "missing-session-start@1"), ("good", false, ""), ("", true, "")]
+    {
+        let mut found = Vec::new();
+        check_of(&profile, events, &mut found).finish(starts, &mut found);
+        assert_eq!(shown(&found), expected, "{events} {starts}");
     }
 }
 
@@ -49,11 +97,49 @@ fn the_id_stays_and_times_do_not_go_back() {
             "hello session=a, x session=b, x session=a",
             "session-id-changed@2(1) session-id-changed@3(2)",
         ),
+        ("hello session=a, x session=a, x, x session=b", "session-id-changed@4(2)"),
         ("hello, x session=b", ""),
         ("hello time=5, x time=5, x time=7", ""),
         ("hello time=5, x time=4, x time=4", "timestamp-went-backwards@2(1)"),
         ("hello time=5, x, x time=4", "timestamp-went-backwards@3(1)"),
+        ("hello time=5, x time=7, x time=6", "timestamp-went-backwards@3(2)"),
     ] {
-        assert_eq!(found("never", events), expected, "{events}");
+        assert_eq!(found(json!({}), events), expected, "{events}");
+    }
+}
+
+#[test]
+fn the_session_has_the_first_id() {
+    let profile = profile(agent());
+    for (events, expected) in [
+        ("hello", None),
+        ("hello session=a, x session=a", Some("a")),
+        ("hello session=a, x session=b", Some("a")),
+        ("hello, x session=b", Some("b")),
+    ] {
+        let check = check_of(&profile, events, &mut Vec::new());
+        assert_eq!(check.session_id(), expected, "{events}");
+    }
+}
+
+#[test]
+fn another_id_is_that_of_another_session() {
+    let profile = profile(agent());
+    let long = "i".repeat(CALL_ID_BYTES_MAX + 1);
+    let (of_long, longer) = (format!("hello session={long}"), format!("{long}i"));
+    for (events, id, expected) in [
+        ("hello session=a", Some("a"), Some(false)),
+        ("hello session=a", Some("b"), Some(true)),
+        // The latest id counts.
+        ("hello session=a, x session=b", Some("a"), Some(true)),
+        ("hello session=a, x session=b, x", Some("b"), Some(false)),
+        // One of the ids is not known.
+        ("hello session=a", None, None),
+        ("hello", Some("a"), None),
+        (&of_long, Some(&*long), Some(false)),
+        (&of_long, Some(&*longer), Some(true)),
+    ] {
+        let check = check_of(&profile, events, &mut Vec::new());
+        assert_eq!(check.is_other(id), expected, "{events} {id:?}");
     }
 }
