@@ -41,14 +41,17 @@ pub(super) fn agent() -> Value {
                 { "outcome": "success", "when": { "/at": "good" } },
                 { "outcome": "failure", "when": { "/at": "bad" } },
                 { "outcome": "neutral", "when": { "/at": "over" } },
-                { "outcome": "success", "provisional": true, "when": { "/at": "pause" } }
+                { "outcome": "failure", "when": { "/at": "late-bad" } },
+                { "outcome": "success", "provisional": true, "when": { "/at": "pause" } },
+                { "outcome": "failure", "provisional": true, "when": { "/at": "quit" } }
             ],
             "progress": [
                 { "outcome": "success", "when": { "/at": "well" } },
+                { "outcome": "failure", "when": { "/at": "badly" } },
                 { "outcome": "unfinished", "when": { "/at": "more" } }
             ],
             "reopen": [{ "when": { "/at": "ask" } }],
-            "after": [{ "when": { "/at": "bye" } }, { "when": { "/at": "late-error" } }],
+            "after": [{ "when": { "/at": ["bye", "late-error", "late-bad"] } }],
             "errors": [
                 { "severity": "warning", "when": { "/at": "warning" } },
                 { "severity": "fatal", "when": { "/at": "fatal" } },
