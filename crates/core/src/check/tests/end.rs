@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::check::Outcome;
 use crate::check::end_of_run::{
-    Cause, EndOfRun, LastLine, ProducerExit, StopReason, StreamEnd, TerminalState,
+    Cause, EndOfRun, LastLine, ProducerExit, StopReason, StreamEnd, TerminalState, duration,
 };
 use crate::profile::{EndReason, ExitCodes, ExitStatus, RunOutcome};
 
@@ -23,6 +23,9 @@ const GOOD: StreamEnd = StreamEnd {
 /// One without its terminal event.
 const OPEN: StreamEnd =
     StreamEnd { terminal: TerminalState::Missing, reported_outcome: None, ..GOOD };
+
+/// One with which nothing followed an event that may be the last one.
+const PROVISIONAL: StreamEnd = StreamEnd { terminal: TerminalState::Provisional, ..GOOD };
 
 /// One whose agent writes no terminal event.
 const SILENT: StreamEnd = StreamEnd { needs_terminal: false, ..OPEN };
@@ -43,12 +46,17 @@ fn decide<'p>(stream: StreamEnd, exit: &ProducerExit, codes: &'p ExitCodes) -> E
     EndOfRun::decide(stream, exit, exit.status.map(|status| codes.interpret(status)))
 }
 
+fn assert_ends(stream: StreamEnd, exit: &ProducerExit, cause: Cause, outcome: Outcome) {
+    let codes = ExitCodes::default();
+    let end = decide(stream, exit, &codes);
+    assert_eq!((end.cause, end.outcome), (cause, outcome), "{stream:?} {exit:?}");
+}
+
 #[test]
 fn causes_and_outcomes() {
-    let limit = Duration::from_secs(1);
     let unknown = ProducerExit::default;
-    let codes = ExitCodes::default();
-    let interrupted = || ProducerExit { was_interrupted: true, ..exited(130) };
+    let fatal_and_open = StreamEnd { has_fatal_error: true, ..OPEN };
+    let bad_without_end = StreamEnd { reported_outcome: Some(RunOutcome::Failure), ..SILENT };
     for (stream, exit, cause, outcome) in [
         (GOOD, unknown(), Cause::Ended, Outcome::Succeeded),
         (GOOD, exited(0), Cause::Ended, Outcome::Succeeded),
@@ -64,40 +72,120 @@ fn causes_and_outcomes() {
         (StreamEnd { text_says_failed: true, ..OPEN }, unknown(), Cause::Failed, Outcome::Failed),
         (StreamEnd { has_events: false, ..OPEN }, unknown(), Cause::NoEvents, Outcome::Truncated),
         (StreamEnd { has_events: false, ..SILENT }, exited(0), Cause::NoEvents, Outcome::Truncated),
-        (
-            StreamEnd { last_line: LastLine::Cut, ..OPEN },
-            unknown(),
-            Cause::CutLine,
-            Outcome::Truncated,
-        ),
-        (StreamEnd { last_line: LastLine::Cut, ..OPEN }, exited(2), Cause::Failed, Outcome::Failed),
-        // We stopped it: its status is ours.
+        (StreamEnd { has_events: false, ..OPEN }, exited(1), Cause::Failed, Outcome::Failed),
+        (OPEN, ExitStatus::Signal(9).into(), Cause::Failed, Outcome::Failed),
+        // Nothing followed, so that was the end.
+        (PROVISIONAL, unknown(), Cause::Ended, Outcome::Succeeded),
+        (StreamEnd { is_midway: true, ..PROVISIONAL }, unknown(), Cause::Ended, Outcome::Succeeded),
+        // An error counts for more than a success, and for less than what the stream lacks.
+        (StreamEnd { has_fatal_error: true, ..GOOD }, unknown(), Cause::Ended, Outcome::Failed),
+        (fatal_and_open, unknown(), Cause::NoTerminalEvent, Outcome::Truncated),
+        (bad_without_end, exited(0), Cause::Ended, Outcome::Failed),
+    ] {
+        assert_ends(stream, &exit, cause, outcome);
+    }
+}
+
+#[test]
+fn causes_and_outcomes_by_the_last_line() {
+    use LastLine::{Cut, CutAllowed, Unparsed};
+
+    let unknown = ProducerExit::default;
+    let empty = StreamEnd { has_events: false, ..OPEN };
+    for (last_line, stream, exit, cause, outcome) in [
+        (Cut, OPEN, unknown(), Cause::CutLine, Outcome::Truncated),
+        (Cut, OPEN, exited(2), Cause::Failed, Outcome::Failed),
+        (Cut, GOOD, exited(0), Cause::CutLine, Outcome::Succeeded),
+        (Cut, bad(), unknown(), Cause::CutLine, Outcome::Failed),
+        (Cut, empty, unknown(), Cause::CutLine, Outcome::Truncated),
+        (Cut, OPEN, stopped(StopReason::Lingered), Cause::NoTerminalEvent, Outcome::Truncated),
+        // What a cut line leaves open is open even where the user allows it.
+        (CutAllowed, OPEN, unknown(), Cause::NoTerminalEvent, Outcome::Truncated),
+        (CutAllowed, SILENT, unknown(), Cause::Ended, Outcome::Truncated),
+        (CutAllowed, GOOD, unknown(), Cause::Ended, Outcome::Succeeded),
+        (Unparsed, SILENT, unknown(), Cause::Ended, Outcome::Truncated),
+        (Unparsed, GOOD, unknown(), Cause::Ended, Outcome::Succeeded),
+    ] {
+        assert_ends(StreamEnd { last_line, ..stream }, &exit, cause, outcome);
+    }
+}
+
+/// Its status is ours then.
+#[test]
+fn causes_and_outcomes_of_a_producer_that_was_stopped() {
+    let limit = Duration::from_secs(1);
+    let interrupted = || ProducerExit { was_interrupted: true, ..exited(130) };
+    for (stream, exit, cause, outcome) in [
         (OPEN, stopped(StopReason::IdleTimeout { limit }), Cause::TimedOut, Outcome::TimedOut),
         (GOOD, stopped(StopReason::IdleTimeout { limit }), Cause::TimedOut, Outcome::TimedOut),
+        (
+            OPEN,
+            stopped(StopReason::Timeout { limit, open_calls: Vec::new() }),
+            Cause::TimedOut,
+            Outcome::TimedOut,
+        ),
+        (bad(), stopped(StopReason::IdleTimeout { limit }), Cause::TimedOut, Outcome::TimedOut),
         (OPEN, stopped(StopReason::LimitExceeded), Cause::LimitExceeded, Outcome::Truncated),
+        (bad(), stopped(StopReason::LimitExceeded), Cause::LimitExceeded, Outcome::Failed),
+        (
+            StreamEnd { text_says_failed: true, ..OPEN },
+            stopped(StopReason::LimitExceeded),
+            Cause::LimitExceeded,
+            Outcome::Truncated,
+        ),
         (GOOD, stopped(StopReason::Lingered), Cause::Ended, Outcome::Succeeded),
         (GOOD, interrupted(), Cause::Ended, Outcome::Succeeded),
+        (PROVISIONAL, interrupted(), Cause::Ended, Outcome::Succeeded),
         (OPEN, interrupted(), Cause::Failed, Outcome::Failed),
     ] {
-        let end = decide(stream, &exit, &codes);
-        assert_eq!((end.cause, end.outcome), (cause, outcome), "{stream:?} {exit:?}");
+        assert_ends(stream, &exit, cause, outcome);
+    }
+}
+
+#[test]
+fn a_status_in_no_list_of_the_profile_says_nothing() {
+    let codes = r#"{ "failure": [2], "meaning": { "2": "no key" }, "reason": { "2": "auth" } }"#;
+    let codes: ExitCodes = serde_json::from_str(codes).expect("exit codes");
+    for (stream, code, cause, contradicts, meaning) in [
+        (GOOD, 0, Cause::Ended, false, None),
+        (GOOD, 2, Cause::Failed, true, Some("no key")),
+        // It is no success, so the run failed; the stream may say what it likes.
+        (GOOD, 7, Cause::Failed, false, None),
+        (bad(), 7, Cause::Failed, false, None),
+    ] {
+        let end = decide(stream, &exited(code), &codes);
+        assert_eq!(end.cause, cause, "{code}");
+        assert_eq!(end.contradiction(None).is_some(), contradicts, "{code}");
+        assert_eq!(end.status.and_then(|status| status.meaning), meaning, "{code}");
     }
 }
 
 #[test]
 fn reasons() {
+    let listed = r#"{ "reason": { "2": "auth", "130": "billing", "137": "killed" } }"#;
+    let listed: ExitCodes = serde_json::from_str(listed).expect("exit codes");
     let codes = ExitCodes::default();
-    let interrupted = ProducerExit { was_interrupted: true, ..exited(130) };
+    let interrupted = || ProducerExit { was_interrupted: true, ..exited(130) };
     let limit = Duration::from_secs(1);
-    for (stream, exit, reported, reason) in [
-        (GOOD, exited(0), None, EndReason::Completed),
-        (bad(), exited(1), Some(EndReason::RateLimit), EndReason::RateLimit),
-        (bad(), exited(1), None, EndReason::Unknown),
-        (OPEN, interrupted, None, EndReason::Interrupted),
-        (OPEN, ExitStatus::Signal(9).into(), None, EndReason::Killed),
-        (OPEN, stopped(StopReason::IdleTimeout { limit }), None, EndReason::Timeout),
+    for (stream, exit, codes, reported, reason) in [
+        (GOOD, exited(0), &codes, None, EndReason::Completed),
+        (GOOD, exited(0), &codes, Some(EndReason::RateLimit), EndReason::Completed),
+        (bad(), exited(1), &codes, Some(EndReason::RateLimit), EndReason::RateLimit),
+        (bad(), exited(1), &codes, None, EndReason::Unknown),
+        (OPEN, interrupted(), &codes, None, EndReason::Interrupted),
+        (GOOD, interrupted(), &codes, None, EndReason::Completed),
+        (OPEN, ExitStatus::Signal(9).into(), &codes, None, EndReason::Killed),
+        (bad(), ExitStatus::Signal(9).into(), &codes, Some(EndReason::Auth), EndReason::Killed),
+        (OPEN, stopped(StopReason::IdleTimeout { limit }), &codes, None, EndReason::Timeout),
+        // The code of the profile, unless the stream says why; but a signal is a signal.
+        (OPEN, exited(2), &listed, None, EndReason::Auth),
+        (bad(), exited(2), &listed, Some(EndReason::RateLimit), EndReason::RateLimit),
+        (OPEN, exited(137), &listed, Some(EndReason::RateLimit), EndReason::Killed),
+        // This agent exits with 130 for another reason than a signal.
+        (OPEN, exited(130), &listed, None, EndReason::Billing),
+        (OPEN, exited(130), &codes, None, EndReason::Interrupted),
     ] {
-        let end = decide(stream, &exit, &codes);
+        let end = decide(stream, &exit, codes);
         assert_eq!(end.reason(reported, &exit), reason, "{stream:?} {exit:?}");
     }
 }
@@ -105,40 +193,99 @@ fn reasons() {
 #[test]
 fn what_the_status_and_the_stream_contradict() {
     let codes = ExitCodes::default();
+    let silent_bad = StreamEnd { reported_outcome: Some(RunOutcome::Failure), ..SILENT };
     for (stream, exit, contradicts, is_silent) in [
         (GOOD, exited(0), false, false),
         (GOOD, exited(1), true, true),
         (bad(), exited(0), true, false),
         (bad(), exited(1), false, false),
+        (silent_bad, exited(0), true, false),
+        (OPEN, exited(0), false, false),
         (OPEN, exited(1), false, true),
         (StreamEnd { has_fatal_error: true, ..OPEN }, exited(1), false, false),
+        (StreamEnd { has_events: false, ..GOOD }, exited(1), false, true),
+        // Who was killed could not write why.
+        (GOOD, ExitStatus::Signal(9).into(), true, false),
+        (OPEN, ExitStatus::Signal(9).into(), false, false),
         (GOOD, stopped(StopReason::Lingered), false, false),
+        (GOOD, ProducerExit::default(), false, false),
     ] {
         let exit = ProducerExit { stderr: Some(Vec::new()), ..exit };
         let end = decide(stream, &exit, &codes);
         let told = (end.contradiction(Some(1)).is_some(), end.failed_silently(&exit));
         assert_eq!(told, (contradicts, is_silent), "{stream:?} {exit:?}");
-        // If standard error is not read, it is not known to be empty.
-        assert!(!end.failed_silently(&ProducerExit { stderr: None, ..exit }));
+        // It may have written why; if standard error is not read, it is not known to be empty.
+        for stderr in [None, Some(vec!["no key".to_owned()])] {
+            assert!(!end.failed_silently(&ProducerExit { stderr, ..exit.clone() }), "{exit:?}");
+        }
     }
 }
 
 #[test]
+fn a_contradiction_quotes_both_sides() {
+    let codes: ExitCodes =
+        serde_json::from_str(r#"{ "meaning": { "2": "no key" } }"#).expect("exit codes");
+    let says = "the stream says that the run";
+    for (stream, exit, line, message, note) in [
+        (GOOD, exited(1), Some(7), "succeeded, but the exit status is 1", None),
+        (bad(), exited(0), Some(7), "failed, but the exit status is 0", None),
+        (
+            GOOD,
+            exited(2),
+            None,
+            "succeeded, but the exit status is 2",
+            Some("the status means: no key"),
+        ),
+        (
+            GOOD,
+            ExitStatus::Signal(9).into(),
+            Some(7),
+            "succeeded, but the command was ended by signal 9",
+            None,
+        ),
+    ] {
+        let found = decide(stream, &exit, &codes).contradiction(line).expect("a contradiction");
+        assert_eq!(found.message, format!("{says} {message}"));
+        assert_eq!((found.note.as_deref(), found.related_line), (note, line), "{message}");
+    }
+}
+
+/// The columns: nothing followed the last event, open calls are reported, a cut line is reported.
+#[test]
 fn what_the_end_of_the_stream_leaves_open() {
     let codes = ExitCodes::default();
+    let limit = Duration::from_secs(1);
     let cut = StreamEnd { last_line: LastLine::Cut, ..OPEN };
-    let provisional = StreamEnd { terminal: TerminalState::Provisional, ..GOOD };
-    for (stream, exit, open_calls, cut_line) in [
-        (GOOD, exited(0), false, false),
-        (provisional, exited(0), true, false),
-        (SILENT, exited(0), true, false),
-        (SILENT, exited(1), false, false),
-        (OPEN, exited(0), false, false),
-        (cut, exited(0), false, true),
-        (cut, stopped(StopReason::Lingered), false, false),
+    for (stream, exit, nothing_followed, open_calls, cut_line) in [
+        (GOOD, exited(0), false, false, false),
+        (PROVISIONAL, exited(0), true, true, false),
+        (PROVISIONAL, exited(1), true, false, false),
+        (PROVISIONAL, stopped(StopReason::Lingered), false, false, false),
+        (SILENT, exited(0), true, true, false),
+        // With a failed status the run was cut, and its calls with it.
+        (SILENT, exited(1), true, false, false),
+        (SILENT, stopped(StopReason::IdleTimeout { limit }), false, false, false),
+        (StreamEnd { is_midway: true, ..SILENT }, exited(0), true, true, false),
+        (StreamEnd { is_midway: true, ..OPEN }, exited(0), true, false, false),
+        (StreamEnd { has_events: false, ..SILENT }, exited(0), false, false, false),
+        (OPEN, exited(0), true, false, false),
+        (cut, exited(0), true, false, true),
+        (cut, exited(1), true, false, true),
+        (StreamEnd { last_line: LastLine::CutAllowed, ..OPEN }, exited(0), true, false, true),
+        (StreamEnd { last_line: LastLine::Unparsed, ..OPEN }, exited(0), true, false, false),
+        (cut, stopped(StopReason::Lingered), false, false, false),
     ] {
         let end = decide(stream, &exit, &codes);
-        let told = (end.reports_open_calls(), end.reports_cut_line());
-        assert_eq!(told, (open_calls, cut_line), "{stream:?} {exit:?}");
+        let told = (end.nothing_followed(), end.reports_open_calls(), end.reports_cut_line());
+        assert_eq!(told, (nothing_followed, open_calls, cut_line), "{stream:?} {exit:?}");
+    }
+}
+
+#[test]
+fn durations_are_told_as_people_write_them() {
+    for (millis, expected) in
+        [(250, "250ms"), (1_000, "1s"), (90_500, "1m 30s 500ms"), (5_400_000, "1h 30m")]
+    {
+        assert_eq!(duration(Duration::from_millis(millis)), expected);
     }
 }
