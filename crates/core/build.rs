@@ -17,9 +17,17 @@ mod schema {
 
     use super::words::PackedTexts;
 }
+#[path = "src/json"]
+mod json {
+    #[expect(dead_code, unreachable_pub, reason = "only the library reads pointers")]
+    pub(crate) mod pointer;
+}
+#[path = "src/profile/merge.rs"]
+mod merge;
 #[path = "src/json/words.rs"]
 mod words;
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -38,47 +46,57 @@ const UNREAD: &str = "src/profile/unread.json";
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={FOLDER}");
     println!("cargo::rerun-if-changed={UNREAD}");
-    let mut names = Vec::new();
+    let mut profiles = BTreeMap::new();
     for entry in fs::read_dir(FOLDER)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
-            names.push(entry.file_name().into_string().map_err(|it| it.display().to_string())?);
+            let name = entry.file_name().into_string().map_err(|it| it.display().to_string())?;
+            profiles.insert(name.clone(), json_file(&format!("{FOLDER}/{name}/profile.json"))?);
         }
     }
-    names.sort();
     let mut table = "&[\n".to_owned();
     let mut detect = Map::new();
-    for name in &names {
-        let path = format!("{FOLDER}/{name}/profile.json");
-        let text = fs::read(&path).map_err(|error| format!("{path}: {error}"))?;
-        let mut profile: Value =
-            serde_json::from_slice(&text).map_err(|error| format!("{path}: {error}"))?;
-        detect.insert(name.clone(), profile["detect"].take());
-        let file =
-            |name: &str| format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {name:?}))");
-        let profile = file(&format!("/{FOLDER}/{name}/profile.json"));
-        let schema = file(&format!("/{FOLDER}/{name}/schema.json"));
+    for (name, profile) in &profiles {
+        detect.insert(name.clone(), profile["detect"].clone());
+        let resolved = resolved(profile, &profiles).map_err(|error| format!("{name}: {error}"))?;
+        let resolved = resolved.to_string();
+        let file = |file: &str| {
+            let path = format!("/{FOLDER}/{name}/{file}.json");
+            format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))")
+        };
+        let (profile, schema) = (file("profile"), file("schema"));
         let path = format!("{FOLDER}/{name}/schema.json");
-        let text = fs::read(&path).map_err(|error| format!("{path}: {error}"))?;
-        let document: Value =
-            serde_json::from_slice(&text).map_err(|error| format!("{path}: {error}"))?;
-        let nodes = SchemaTable::new(&document).map_err(|error| format!("{path}: {error}"))?;
-        let nodes = rust_of_schema(&nodes);
+        let nodes = SchemaTable::new(&json_file(&path)?);
+        let nodes = rust_of_schema(&nodes.map_err(|error| format!("{path}: {error}"))?);
         writeln!(
             table,
-            "BuiltInProfile {{ name: {name:?}, profile: {profile}, schema: {schema}, \
-             table: {nodes} }},"
+            "BuiltInProfile {{ name: {name:?}, profile: {profile}, resolved: {resolved:?}, \
+             schema: {schema}, table: {nodes} }},"
         )?;
     }
     table.push(']');
-    let unread = fs::read(UNREAD).map_err(|error| format!("{UNREAD}: {error}"))?;
-    let unread: Value =
-        serde_json::from_slice(&unread).map_err(|error| format!("{UNREAD}: {error}"))?;
-    let detect = DetectTable::new(detect.into(), unread)?;
+    let detect = DetectTable::new(detect.into(), json_file(UNREAD)?)?;
     let out = env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?;
     fs::write(Path::new(&out).join("builtin.rs"), table)?;
     fs::write(Path::new(&out).join("detect.rs"), rust_of_detect(&detect))?;
     Ok(())
+}
+
+fn json_file(path: &str) -> Result<Value, String> {
+    let text = fs::read(path).map_err(|error| format!("{path}: {error}"))?;
+    serde_json::from_slice(&text).map_err(|error| format!("{path}: {error}"))
+}
+
+/// A profile with everything that it inherits.
+fn resolved(profile: &Value, profiles: &BTreeMap<String, Value>) -> Result<Value, String> {
+    let mut profile = profile.clone();
+    let Some(base) = profile.as_object_mut().and_then(|members| members.remove("extends")) else {
+        return Ok(profile);
+    };
+    let base = base.as_str().and_then(|base| profiles.get(base));
+    let base = base.ok_or("it extends a profile that is not built in")?;
+    merge::extended(resolved(base, profiles)?, profile)
+        .map_err(|place| format!("{place}: null removes a key that the base does not have"))
 }
 
 fn rust_of_words(PackedTexts { text, ends }: &PackedTexts) -> String {

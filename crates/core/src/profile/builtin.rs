@@ -11,6 +11,8 @@ pub(super) struct BuiltInProfile {
     pub(super) name: &'static str,
     /// JSON text.
     pub(super) profile: &'static str,
+    /// The same with what it inherits, in as few bytes as possible: it is read at every start.
+    pub(super) resolved: &'static str,
     /// The schema of its events, a JSON text.
     pub(super) schema: &'static str,
     /// The same schema, as the evaluator reads it.

@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use super::Profile;
 use super::builtin::BuiltInProfile;
+use super::merge;
 use super::validate::{Fault, faults};
 use crate::error::Error;
-use crate::json::{self, Schema, pointer};
+use crate::json::{self, Schema};
 use crate::limits::{EXTENDS_MAX, FILE_BYTES_MAX};
 use crate::rules::suggest::nearest;
 
@@ -64,34 +65,26 @@ impl Profile {
     /// Loads a built-in profile by name, or a file, and the schema of its events.
     pub(crate) fn load(name_or_file: &str) -> Result<(Self, Option<Schema>), Error> {
         let built_in = BuiltInProfile::find(name_or_file);
-        // Most built-in profiles extend no other, so they need no merging.
-        if let Some(built_in) = built_in
-            && let Ok(profile) = serde_json::from_str(built_in.profile)
-        {
-            return Ok((profile, Some(built_in.compiled_schema())));
-        }
-        Self::resolved(name_or_file, resolve(name_or_file, None, 0)?, built_in.is_none())
+        let Some(built_in) = built_in else {
+            return Self::resolved(name_or_file, resolve(name_or_file, None, 0)?);
+        };
+        let profile = serde_json::from_str(built_in.resolved);
+        let profile = profile.map_err(|error| refused(name_or_file, error.to_string()))?;
+        Ok((profile, Some(built_in.compiled_schema())))
     }
 
     /// Loads a profile from its text; `origin` names it in messages. Files that it names are those
     /// of the working directory.
     pub(crate) fn load_text(origin: &str, text: &str) -> Result<(Self, Option<Schema>), Error> {
-        Self::resolved(origin, resolve(origin, Some(text), 0)?, true)
+        Self::resolved(origin, resolve(origin, Some(text), 0)?)
     }
 
-    fn resolved(
-        origin: &str,
-        resolved: ResolvedProfile,
-        is_own: bool,
-    ) -> Result<(Self, Option<Schema>), Error> {
-        let ResolvedProfile { profile, schema, bases } = resolved;
-        if is_own {
-            validate(&profile, &bases).map_err(|message| refused(origin, message))?;
-        }
-        let own = is_own.then(|| profile.clone());
-        let mut profile: Self =
-            serde_json::from_value(profile).map_err(|error| refused(origin, error.to_string()))?;
-        profile.json = own;
+    fn resolved(origin: &str, resolved: ResolvedProfile) -> Result<(Self, Option<Schema>), Error> {
+        let ResolvedProfile { profile: json, schema, bases } = resolved;
+        validate(&json, &bases).map_err(|message| refused(origin, message))?;
+        let profile = serde_json::from_value(json.clone());
+        let mut profile: Self = profile.map_err(|error| refused(origin, error.to_string()))?;
+        profile.json = Some(json);
         let schema = schema.load(&profile.name)?;
         Ok((profile, schema))
     }
@@ -180,17 +173,7 @@ fn resolve(name_or_file: &str, text: Option<&str>, depth: usize) -> Result<Resol
     let base = if is_built_in { base.into() } else { file.to_string_lossy() };
     let base_profile = resolve(&base, None, depth + 1)?;
     let ResolvedProfile { profile: inherited, schema: base_schema, mut bases } = base_profile;
-    let mut merged = inherited.clone();
-    if let Some(members) = merged.as_object_mut() {
-        members.remove("$id");
-    }
-    if profile.get("schema").is_some()
-        && let Some(tags) = merged.get_mut("tags").and_then(Value::as_object_mut)
-    {
-        // They refer to the schema that is replaced.
-        tags.remove("schemas");
-    }
-    merge(&mut merged, profile, "").map_err(|place| {
+    let merged = merge::extended(inherited.clone(), profile).map_err(|place| {
         refused(format!("{place}: null removes a key that {base} does not have"))
     })?;
     bases.push((base.into_owned(), inherited));
@@ -204,7 +187,7 @@ fn read_own(
 ) -> Result<(Value, Option<SchemaSource>), String> {
     let built_in = BuiltInProfile::find(name_or_file).filter(|_| text.is_none());
     if let Some(built_in) = built_in {
-        let profile = serde_json::from_str(built_in.profile).map_err(|error| error.to_string())?;
+        let profile = serde_json::from_str(built_in.resolved).map_err(|error| error.to_string())?;
         return Ok((profile, Some(SchemaSource::BuiltIn(built_in))));
     }
     let file = File::new(name_or_file);
@@ -224,31 +207,6 @@ fn read_own(
         }
     });
     Ok((profile, schema))
-}
-
-/// Applies a patch as in RFC 7396: merges objects, replaces everything else, and removes what is
-/// `null`. A schema is replaced as a whole. The error is the place of a `null` that removes
-/// nothing: a slip, or the base has changed.
-fn merge(target: &mut Value, patch: Value, place: &str) -> Result<(), String> {
-    let Value::Object(patch) = patch else {
-        *target = patch;
-        return Ok(());
-    };
-    if !target.is_object() {
-        *target = Value::Object(serde_json::Map::new());
-    }
-    let Value::Object(members) = target else { return Ok(()) };
-    for (key, value) in patch {
-        let place = pointer::joined(place, &key);
-        if value.is_null() {
-            members.remove(&key).ok_or(place)?;
-        } else if place == "/schema" {
-            members.insert(key, value);
-        } else {
-            merge(members.entry(key).or_insert(Value::Null), value, &place)?;
-        }
-    }
-    Ok(())
 }
 
 /// Reads a JSON file. Rejects a key that occurs twice: one of its values would be lost.

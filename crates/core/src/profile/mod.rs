@@ -17,6 +17,7 @@ pub(crate) mod detect;
 mod end;
 mod exit;
 mod load;
+mod merge;
 mod noise;
 pub(crate) mod path;
 pub(crate) mod pattern;
