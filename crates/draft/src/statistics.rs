@@ -73,7 +73,7 @@ impl Visitor for Statistics<'_> {
 
 impl<'t> Statistics<'t> {
     pub(super) fn new(tag: &'t [JsonPath]) -> Self {
-        let key = |path: &JsonPath| pointer::tokens(&path.to_string()).last();
+        let key = |path: &JsonPath| pointer::tokens(&path.to_string()).last().map(Cow::into_owned);
         Self {
             tag,
             kind: tag.first().and_then(key),
@@ -322,7 +322,7 @@ pub(super) fn event_path(tag: &Rc<str>) -> LeafPath {
 
 /// A schema for objects whose value at `path` exists and satisfies `schema`.
 fn schema_at(path: &str, schema: Value) -> Value {
-    let tokens: Vec<String> = pointer::tokens(path).collect();
+    let tokens: Vec<Cow<'_, str>> = pointer::tokens(path).collect();
     tokens.iter().rev().fold(
         schema,
         |schema, token| json!({ "properties": { token.clone(): schema }, "required": [token] }),

@@ -1,5 +1,7 @@
 //! JSON Pointer (RFC 6901).
 
+use std::borrow::Cow;
+
 /// `pointer` with one reference token appended, escaped as §3 says.
 pub fn joined(pointer: &str, token: &str) -> String {
     let mut joined = pointer.to_owned();
@@ -20,10 +22,12 @@ pub fn push(pointer: &mut String, token: &str) {
 }
 
 /// The reference tokens of a pointer, unescaped as §4 says.
-pub fn tokens(pointer: &str) -> impl Iterator<Item = String> {
-    pointer.split('/').skip(1).map(|token| {
-        // As nearly all are; a profile has hundreds, which are read at every start.
-        let is_plain = !token.contains('~');
-        if is_plain { token.to_owned() } else { token.replace("~1", "/").replace("~0", "~") }
+pub fn tokens(pointer: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    // An array is faster than a character: a profile has hundreds of short pointers, which are
+    // read at every start.
+    pointer.split(['/']).skip(1).map(|token| {
+        // As nearly all are.
+        let is_plain = !token.as_bytes().contains(&b'~');
+        if is_plain { token.into() } else { token.replace("~1", "/").replace("~0", "~").into() }
     })
 }

@@ -1,6 +1,7 @@
 //! Paths from a profile into an event.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
 
 use serde::de::{Error, Visitor};
@@ -16,11 +17,26 @@ pub(crate) use super::condition::{Conditions, KnownValue};
 /// in `suffix` and is longer, the smallest in byte order if there are several; `*` alone matches
 /// any member. A path that begins with `^` starts at the event, even where others start at an
 /// element of an array in it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Path {
     from_event: bool,
-    /// Most paths need no more room; a profile has hundreds, which are read at every start.
-    tokens: SmallVec<[Token; 2]>,
+    /// The tokens, unescaped and joined: a profile has hundreds of paths, which are read at every
+    /// start.
+    text: String,
+    tokens: SmallVec<[TokenEnd; 4]>,
+}
+
+/// Where a token ends in the text of its path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct TokenEnd {
+    end: u16,
+    is_suffix: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Token<'p> {
+    Key(&'p str),
+    Suffix(&'p str),
 }
 
 /// Where paths start: at an object in an event, or at the event itself.
@@ -35,12 +51,6 @@ impl<'e> From<JsonRef<'e>> for Scope<'e> {
     fn from(event: JsonRef<'e>) -> Self {
         Self { event, object: event }
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Token {
-    Key(String),
-    Suffix(String),
 }
 
 impl<'de> Deserialize<'de> for Path {
@@ -75,17 +85,21 @@ impl TryFrom<&str> for Path {
         if !pointer.is_empty() && !pointer.starts_with('/') {
             return Err(format!("a path begins with a slash: {text}"));
         }
-        let tokens = pointer::tokens(pointer).map(|token| match token.strip_prefix('*') {
-            Some(suffix) => Token::Suffix(suffix.to_owned()),
-            None => Token::Key(token),
-        });
-        Ok(Self { tokens: tokens.collect(), from_event })
+        let mut path = Self { from_event, ..Self::default() };
+        path.text.reserve_exact(pointer.len());
+        for token in pointer::tokens(pointer) {
+            let suffix = token.strip_prefix('*');
+            path.text.push_str(suffix.unwrap_or(&token));
+            let end = u16::try_from(path.text.len()).map_err(|_| format!("a long path: {text}"))?;
+            path.tokens.push(TokenEnd { end, is_suffix: suffix.is_some() });
+        }
+        Ok(path)
     }
 }
 
 impl fmt::Display for Path {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.tokens.iter().fold(String::new(), |text, token| match token {
+        let text = self.tokens().fold(String::new(), |text, token| match token {
             Token::Key(key) => pointer::joined(&text, key),
             Token::Suffix(suffix) => pointer::joined(&text, &format!("*{suffix}")),
         });
@@ -93,7 +107,29 @@ impl fmt::Display for Path {
     }
 }
 
+impl Ord for Path {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let order = self.from_event.cmp(&other.from_event);
+        order.then_with(|| self.tokens().cmp(other.tokens()))
+    }
+}
+
+impl PartialOrd for Path {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl Path {
+    fn tokens(&self) -> impl DoubleEndedIterator<Item = Token<'_>> + ExactSizeIterator {
+        (0..self.tokens.len()).map(|at| {
+            let from = at.checked_sub(1).map_or(0, |before| self.tokens[before].end);
+            let TokenEnd { end, is_suffix } = self.tokens[at];
+            let text = &self.text[usize::from(from)..usize::from(end)];
+            if is_suffix { Token::Suffix(text) } else { Token::Key(text) }
+        })
+    }
+
     /// The value at the path in an event, if there is one.
     pub fn value<'e>(&self, root: JsonRef<'e>) -> Option<JsonRef<'e>> {
         self.find(root)
@@ -105,13 +141,13 @@ impl Path {
 
     /// The value at the path. A value that is `null` counts as absent.
     pub(crate) fn find<'e>(&self, scope: impl Into<Scope<'e>>) -> Option<JsonRef<'e>> {
-        walk(&self.tokens, self.start(scope.into())).filter(|node| !node.is_null())
+        walk(self.tokens(), self.start(scope.into())).filter(|node| !node.is_null())
     }
 
     /// Whether the object is there that may have the member of the last token.
     pub(crate) fn has_parent<'e>(&self, scope: impl Into<Scope<'e>>) -> bool {
-        let parents = self.tokens.split_last().map_or(&[][..], |(_, parents)| parents);
-        walk(parents, self.start(scope.into())).is_some_and(JsonRef::is_object)
+        let parents = self.tokens.len().saturating_sub(1);
+        walk(self.tokens().take(parents), self.start(scope.into())).is_some_and(JsonRef::is_object)
     }
 
     fn start<'e>(&self, scope: Scope<'e>) -> JsonRef<'e> {
@@ -124,7 +160,7 @@ impl Path {
 #[derive(Debug)]
 pub(crate) struct Finder<'p, 'e> {
     scope: Scope<'e>,
-    way: SmallVec<[(&'p Token, Option<JsonRef<'e>>); 8]>,
+    way: SmallVec<[(Token<'p>, Option<JsonRef<'e>>); 8]>,
 }
 
 impl<'p, 'e> Finder<'p, 'e> {
@@ -142,13 +178,13 @@ impl<'p, 'e> Finder<'p, 'e> {
         if path.from_event {
             return path.find(self.scope);
         }
-        self.walk(&path.tokens).filter(|node| !node.is_null())
+        self.walk(path.tokens()).filter(|node| !node.is_null())
     }
 
     /// What the `*` of the last token matches: the key of the member without the suffix.
     pub(crate) fn find_key(&mut self, path: &'p Path) -> Option<Cow<'e, str>> {
-        let (last, parents) = path.tokens.split_last()?;
-        let Token::Suffix(suffix) = last else { return None };
+        let mut parents = path.tokens();
+        let Some(last @ Token::Suffix(suffix)) = parents.next_back() else { return None };
         let is_of_event = path.from_event;
         let parent =
             if is_of_event { walk(parents, self.scope.event) } else { self.walk(parents) }?;
@@ -157,21 +193,26 @@ impl<'p, 'e> Finder<'p, 'e> {
             self.way.push((last, Some(value)));
         }
         Some(match key {
-            Cow::Borrowed(key) => Cow::Borrowed(key.strip_suffix(suffix.as_str())?),
-            Cow::Owned(key) => Cow::Owned(key.strip_suffix(suffix.as_str())?.to_owned()),
+            Cow::Borrowed(key) => Cow::Borrowed(key.strip_suffix(suffix)?),
+            Cow::Owned(key) => Cow::Owned(key.strip_suffix(suffix)?.to_owned()),
         })
     }
 
     /// Goes from where the latest way parts from this one.
-    fn walk(&mut self, tokens: &'p [Token]) -> Option<JsonRef<'e>> {
-        let pairs = self.way.iter().zip(tokens);
-        let alike = pairs.take_while(|((known, _), token)| known == token).count();
+    fn walk(&mut self, tokens: impl Iterator<Item = Token<'p>>) -> Option<JsonRef<'e>> {
+        let mut tokens = tokens.peekable();
+        let mut alike = 0;
+        while let Some((known, _)) = self.way.get(alike)
+            && tokens.next_if_eq(known).is_some()
+        {
+            alike += 1;
+        }
         self.way.truncate(alike);
         let mut node = match self.way.last() {
             Some((_, node)) => (*node)?,
             None => self.scope.object,
         };
-        for token in &tokens[alike..] {
+        for token in tokens {
             let found = token.of(node);
             self.way.push((token, found));
             node = found?;
@@ -180,12 +221,15 @@ impl<'p, 'e> Finder<'p, 'e> {
     }
 }
 
-fn walk<'e>(tokens: &[Token], root: JsonRef<'e>) -> Option<JsonRef<'e>> {
-    tokens.iter().try_fold(root, |node, token| token.of(node))
+fn walk<'e, 'p>(
+    mut tokens: impl Iterator<Item = Token<'p>>,
+    root: JsonRef<'e>,
+) -> Option<JsonRef<'e>> {
+    tokens.try_fold(root, |node, token| token.of(node))
 }
 
-impl Token {
-    fn of<'e>(&self, node: JsonRef<'e>) -> Option<JsonRef<'e>> {
+impl Token<'_> {
+    fn of(self, node: JsonRef<'_>) -> Option<JsonRef<'_>> {
         match self {
             Self::Key(key) => node.get(key),
             Self::Suffix(suffix) => node.member_ending_in(suffix).map(|(_, value)| value),

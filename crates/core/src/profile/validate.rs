@@ -69,7 +69,7 @@ fn similar_key<'l>(language: &'l Value, violation: &Violation) -> Option<&'l str
     let schema = pointer::tokens(object).try_fold(language, |schema, token| {
         let next = match schema.as_array() {
             Some(items) => items.get(token.parse::<usize>().ok()?)?,
-            None => schema.get(&token)?,
+            None => schema.get(&*token)?,
         };
         if token == "$ref" {
             language.pointer(next.as_str()?.strip_prefix('#')?)
