@@ -68,12 +68,16 @@ impl<'c> FirstEvents<'c> {
     /// Whether an event is another agent's.
     fn foreign_profile(&mut self, event: JsonRef<'_>, is_known: bool) -> Option<Diagnostic> {
         let Profile { name, relatives, .. } = self.profile;
+        let is_own = detect::matches(event, &self.profile.detect);
+        if is_own && self.is_shown {
+            return None;
+        }
         let others: Vec<Author<'_>> = DetectRules::built_in()
             .matching(event)
             .filter(|author| author.agent() != Some(name))
             .collect();
-        if detect::matches(event, &self.profile.detect) {
-            self.is_shown |= others.is_empty();
+        if is_own {
+            self.is_shown = others.is_empty();
             return None;
         }
         let is_relative =

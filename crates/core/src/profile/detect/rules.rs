@@ -53,22 +53,25 @@ impl DetectRules {
         .map(|(author, _)| author)
     }
 
-    fn holds(&self, test: DetectTest, found: Option<JsonRef<'_>>) -> bool {
+    fn holds(&self, test: DetectTest, found: Option<&FoundValue<'_>>) -> bool {
         let words = &self.table.words;
+        let string = found.and_then(|found| found.text.as_deref());
         let is_among = |from: u16, to: u16| {
             let mut choices = self.table.choices[usize::from(from)..usize::from(to)].iter();
-            found.is_some_and(|value| choices.any(|word| value.is(words.get(*word))))
+            string.is_some_and(|text| choices.any(|word| text == words.get(*word)))
         };
         match test {
             DetectTest::Exists => found.is_some(),
             DetectTest::Absent => found.is_none(),
-            DetectTest::Empty(empty) => empty == found.is_none_or(JsonRef::is_empty),
+            DetectTest::Empty(empty) => empty == found.is_none_or(|found| found.value.is_empty()),
             DetectTest::OneOf(from, to) => is_among(from, to),
             DetectTest::NoneOf(from, to) => !is_among(from, to),
-            DetectTest::StartsWith(word) => found.is_some_and(|it| it.starts_with(words.get(word))),
-            DetectTest::Matches(pattern) => found
-                .and_then(JsonRef::as_str)
-                .is_some_and(|text| self.patterns[usize::from(pattern)].is_in(&text)),
+            DetectTest::StartsWith(word) => {
+                string.is_some_and(|text| text.starts_with(words.get(word)))
+            }
+            DetectTest::Matches(pattern) => {
+                string.is_some_and(|text| self.patterns[usize::from(pattern)].is_in(text))
+            }
         }
     }
 
@@ -100,18 +103,27 @@ impl DetectRules {
 struct FoundValues<'t, 'e> {
     table: &'t DetectTable,
     event: JsonRef<'e>,
-    known: Vec<OnceCell<Option<JsonRef<'e>>>>,
+    known: Vec<OnceCell<Option<FoundValue<'e>>>>,
+}
+
+/// A value, and its text if it is a string: many tests compare the same one.
+#[derive(Clone)]
+struct FoundValue<'e> {
+    value: JsonRef<'e>,
+    text: Option<Cow<'e, str>>,
 }
 
 impl<'e> FoundValues<'_, 'e> {
     /// A value that is `null` counts as absent.
-    fn find(&self, path: u16) -> Option<JsonRef<'e>> {
+    fn find(&self, path: u16) -> Option<&FoundValue<'e>> {
         let (table, event) = (self.table, self.event);
-        *self.known[usize::from(path)].get_or_init(|| {
+        let known = self.known[usize::from(path)].get_or_init(|| {
             let mut tokens = part(&table.tokens, &table.paths, path).iter();
             let found = tokens.try_fold(event, |value, token| value.get(table.words.get(*token)));
-            found.filter(|value| !value.is_null())
-        })
+            let found = found.filter(|value| !value.is_null());
+            found.map(|value| FoundValue { value, text: value.as_str() })
+        });
+        known.as_ref()
     }
 }
 
