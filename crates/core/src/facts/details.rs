@@ -161,9 +161,16 @@ impl DetailReader {
         line: &Line<'_>,
         is_other_block: bool,
     ) -> Option<EventDetails> {
+        if !self.may_have_details(tag) {
+            let mut thinking = Vec::new();
+            if is_other_block {
+                self.block.end(&mut thinking);
+            }
+            return (!thinking.is_empty())
+                .then(|| EventDetails { thinking, ..EventDetails::default() });
+        }
         let mut details = EventDetails::default();
-        let may_have_details = self.may_have_details(tag);
-        if may_have_details && let Ok(event) = self.parser.read(line) {
+        if let Ok(event) = self.parser.read(line) {
             let halves = event.lone_halves;
             details.thinking = thinking(&self.profile, event.root(), halves, &mut self.block);
             details.notices = notices(&self.profile, event.root());
@@ -173,7 +180,7 @@ impl DetailReader {
         if is_other_block {
             self.block.end(&mut details.thinking);
         }
-        (may_have_details || !details.thinking.is_empty()).then_some(details)
+        Some(details)
     }
 
     fn may_have_details(&mut self, tag: &str) -> bool {

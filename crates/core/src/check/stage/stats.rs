@@ -126,13 +126,12 @@ impl StatsCollector {
         let Some(Idle { start, end, after_line, before_line }) = self.idle.pop_front() else {
             return false;
         };
-        self.other_ms += end - start;
-        // Most times are shorter than the longest that are kept.
+        let duration = end - start;
+        self.other_ms += duration;
+        // Most times are not longer than the longest that are kept.
         let shortest = self.stats.silences.get(LONGEST_MAX - 1).map_or(0, |it| it.duration_ms);
-        let duration_ms =
-            if end - start + 1.0 < as_float(shortest) { 0 } else { whole(end - start) };
-        if duration_ms > 0 {
-            let silence = IdlePeriod { duration_ms, after_line, before_line };
+        if duration >= as_float(shortest) + 0.5 {
+            let silence = IdlePeriod { duration_ms: whole(duration), after_line, before_line };
             keep_longest(&mut self.stats.silences, silence, |it| it.duration_ms);
         }
         true
