@@ -164,3 +164,110 @@ fn completions_have_the_changes_of_files() {
     let expected = ["added", "deleted", "modified"].map(str::to_owned);
     assert_eq!(kinds, BTreeSet::from(expected));
 }
+
+/// Goal: agents that say what they changed have it in a fixture.
+/// Method: each profile with rules for changes has a completion with one.
+#[test]
+fn each_rule_for_changes_and_media_has_a_fixture() {
+    for (key, rules) in [("changes", 6), ("media", 4)] {
+        let mut agents = 0;
+        for file in files(&root().join("crates/core/src/profile/builtin"), "json") {
+            let profile: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+            if profile["calls"][key].is_array() {
+                let agent = profile["name"].as_str().unwrap();
+                let found = completions(&format!("{agent}/"));
+                assert!(found.iter().any(|event| event[key].is_array()), "{agent} {key}");
+                agents += 1;
+            }
+        }
+        assert_eq!(agents, rules, "{key}");
+    }
+}
+
+#[test]
+fn changes_say_what_happened_to_the_file() {
+    let changes = |agent: &str| -> Vec<Value> {
+        let found = completions(agent).into_iter();
+        let changes = found.filter_map(|event| event["changes"].as_array().cloned());
+        changes.flatten().collect()
+    };
+    let claude = changes("claude/");
+    let [added, edited] =
+        ["added", "modified"].map(|kind| claude.iter().find(|it| it["kind"] == kind).unwrap());
+    assert_eq!(added["new"], "# Notes\n");
+    assert_eq!((&edited["added"], &edited["removed"]), (&json!(1), &json!(1)));
+    assert!(edited["diff"].as_str().unwrap().starts_with("@@ -1,3 +1,3 @@\n export function"));
+    let acp = changes("acp/");
+    assert_eq!((&acp[0]["old"], &acp[0]["kind"]), (&json!("bed 4: fern\n"), &json!("modified")));
+    assert_eq!((&acp[1]["new"], &acp[1]["kind"]), (&json!("water daily\n"), &json!("added")));
+    let opencode = changes("opencode/");
+    assert!(opencode.iter().any(|change| change["added"] == 1 && change["old"] == "width 81\n"));
+    assert!(changes("openhands/").iter().any(|change| change["kind"] == "added"));
+}
+
+#[test]
+fn images_have_a_type_and_a_size_and_no_bytes() {
+    for agent in ["claude", "acp", "codex", "opencode"] {
+        let found = completions(&format!("{agent}/image.ndjson"));
+        assert_eq!(found.len(), 1, "{agent}");
+        let image = json!([{ "kind": "image", "media_type": "image/png", "bytes": 70 }]);
+        assert_eq!(found[0]["media"], image, "{agent}");
+        assert!(!found[0].to_string().contains("iVBOR"), "{agent}");
+    }
+}
+
+/// The figures of tokens in an event.
+fn tokens(event: &Value) -> [u64; 5] {
+    ["input", "cache_read", "cache_write", "output", "reasoning"]
+        .map(|name| event[format!("{name}_tokens")].as_u64().unwrap_or_default())
+}
+
+/// Goal: the usage of each message comes once.
+/// Method: for agents that give whole figures, the messages of a run add up to its sum.
+#[test]
+fn messages_add_up_to_the_usage_of_the_run() {
+    let agents = ["amp", "cline", "gptme", "letta", "opencode", "pi"];
+    let mut runs = BTreeSet::new();
+    for case in cases().iter().filter(|case| agents.contains(&case.folder())) {
+        let events = converted(&case.bytes(), &mut case.checker(), Form::Events);
+        let events: Vec<Value> =
+            events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let messages = events.iter().filter(|event| event["type"] == "message_usage");
+        let sum = messages.map(tokens).reduce(|sum, it| std::array::from_fn(|at| sum[at] + it[at]));
+        let end = events.iter().find(|event| event["type"] == "end");
+        if let Some((sum, end)) = sum.zip(end) {
+            assert_eq!(sum, tokens(end), "{}", case.path.display());
+            runs.insert(case.folder().to_owned());
+        }
+    }
+    assert_eq!(runs.len(), agents.len(), "{runs:?}");
+}
+
+/// Goal: several events of one message of Claude make one figure, and the last number counts.
+#[test]
+fn the_last_number_of_a_message_counts() {
+    let usage = |output: u64| json!({ "input_tokens": 4, "output_tokens": output });
+    let assistant = |id: &str, output: u64, parent: Value| {
+        json!({ "type": "assistant", "parent_tool_use_id": parent, "session_id": "s",
+            "message": { "id": id, "model": "m", "role": "assistant", "usage": usage(output),
+                "content": [{ "type": "text", "text": "a" }] } })
+    };
+    let delta = json!({ "type": "stream_event", "session_id": "s",
+        "event": { "type": "message_delta", "usage": usage(90) } });
+    let lines = [
+        assistant("msg_1", 1, Value::Null),
+        assistant("msg_1", 2, Value::Null),
+        delta,
+        assistant("msg_sub", 5, json!("task")),
+        assistant("msg_2", 3, Value::Null),
+        assistant("msg_1", 4, Value::Null),
+    ];
+    let stream = lines.map(|line| line.to_string() + "\n").concat();
+    let events = converted(stream.as_bytes(), &mut checker(["--profile", "claude"]), Form::Events);
+    let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let usage = events.filter(|event| event["type"] == "message_usage");
+    let shown: Vec<_> = usage
+        .map(|event| format!("{} {}", event["message"].as_str().unwrap(), event["output_tokens"]))
+        .collect();
+    assert_eq!(shown, ["msg_1 90", "msg_sub 5", "msg_2 3"]);
+}

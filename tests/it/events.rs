@@ -121,7 +121,7 @@ fn the_normal_form_has_the_same_verdict_and_outcome() {
         checked += 1;
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(checked > 300 && kinds.len() == 21, "{checked} {kinds:?}");
+    assert!(checked > 300 && kinds.len() == 22, "{checked} {kinds:?}");
 }
 
 /// Method: every recording that is present.

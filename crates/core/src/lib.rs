@@ -52,17 +52,18 @@ mod stream;
 pub use check::{
     AgentFormat, Answer, Bound, CallCounts, CheckedEvent, Checker, CheckerBuilder, CompletedCall,
     Defect, Event, EventCall, EventKind, EventTime, Expectation, ExpectedCalls, FailureSource,
-    Figures, IdlePeriod, LastEvents, Limits, Note, Notice, Observer, Outcome, ProducerExit, Reader,
-    RunEvents, RunResult, RunStats, Session, SessionFacts, SlowCall, StopReason, StreamCheck,
-    StreamStart, StreamSummary, TextSegment, ToolCall, ToolStats, UnknownKind, UnknownName,
-    Verdict, WantedEvents, Wording, Wordings, counted,
+    Figures, IdlePeriod, LastEvents, Limits, MessageUsage, Note, Notice, Observer, Outcome,
+    ProducerExit, Reader, RunEvents, RunResult, RunStats, Session, SessionFacts, SlowCall,
+    StopReason, StreamCheck, StreamStart, StreamSummary, TextSegment, ToolCall, ToolStats,
+    UnknownKind, UnknownName, Verdict, WantedEvents, Wording, Wordings, counted,
 };
 pub use error::Error;
 pub use facts::{CommandCounts, NoticeValues, PlanItem, RunFacts, Server, Usage};
 pub use limits::LINE_BYTES_MAX;
 pub use profile::detect::ProfileSource;
 pub use profile::{
-    CallKind, CallOutcome, ChangeKind, EndReason, ExitStatus, FileChange, NoticeKind, PlanState,
+    CallKind, CallOutcome, ChangeKind, EndReason, ExitStatus, FileChange, Media, MediaKind,
+    NoticeKind, PlanState,
 };
 pub use redact::{Redactor, SECRET_BYTES_MIN, SecretValue};
 pub use rules::diagnostic::{Diagnostic, SchemaLocation};

@@ -123,6 +123,15 @@ pub(crate) const DETECTION_BYTES_MAX: usize = 1024 * 1024;
 /// Most calls of other agents that are remembered after their end.
 pub(crate) const TASKS_MAX: usize = 256;
 
+/// Messages of the model that may be open at once, of agents that work for one another.
+pub(crate) const MESSAGES_OPEN_MAX: usize = 64;
+
+/// Ids of messages of the model that are remembered, so that none is told twice.
+pub(crate) const MESSAGES_TOLD_MAX: usize = 256;
+
+/// Most images and other binary content that the event of a call lists.
+pub(crate) const MEDIA_MAX: usize = 1_000;
+
 /// Most tools and servers of a session, and items of a plan, that events list.
 pub(crate) const SESSION_LIST_MAX: usize = 1_000;
 

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::facts::{NoticeValues, PlanItem, Server};
+use crate::facts::{NoticeValues, PlanItem, Server, Usage};
 use crate::profile::{CallOutcome, NoticeKind};
 use crate::rules::diagnostic::Diagnostic;
 
@@ -127,6 +127,8 @@ pub enum EventKind<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<Cow<'a, str>>,
     },
+    /// What one message of the model used; comes once, when the message is complete.
+    MessageUsage(Box<MessageUsage<'a>>),
     /// What is known of the run so far.
     Usage(Box<Figures<'a>>),
     /// The stream does not keep its contract.
@@ -229,6 +231,24 @@ pub struct Notice<'a> {
     /// The same in values, where the agent has them.
     #[serde(flatten)]
     pub values: NoticeValues,
+}
+
+/// What one message of the model used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct MessageUsage<'a> {
+    /// The agent's id of the message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<Cow<'a, str>>,
+    /// The number of the call inside which a sub-agent's message comes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<u64>,
+    /// The model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Cow<'a, str>>,
+    /// Tokens.
+    #[serde(flatten)]
+    pub usage: Usage,
 }
 
 /// A defect of the stream.

@@ -47,8 +47,8 @@ pub use builder::CheckerBuilder;
 pub(crate) use contract::{Contract, Contracts};
 pub use end_of_run::{ProducerExit, StopReason};
 pub use event::{
-    CompletedCall, Defect, Event, EventCall, EventKind, EventTime, Figures, Notice, RunEvents,
-    RunResult, Session, SessionFacts, TextSegment,
+    CompletedCall, Defect, Event, EventCall, EventKind, EventTime, Figures, MessageUsage, Notice,
+    RunEvents, RunResult, Session, SessionFacts, TextSegment,
 };
 pub use expectation::{Expectation, ExpectedCalls, Limits};
 pub use globs::Globs;

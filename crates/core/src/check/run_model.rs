@@ -1,5 +1,6 @@
 //! What a run does, event by event: sessions, turns, texts and calls that are open are closed here.
 
+mod messages;
 mod open;
 mod session;
 
@@ -21,6 +22,7 @@ use crate::limits::TASKS_MAX;
 use crate::profile::{CallKind, ErrorSeverity, Profile, RunFact};
 use crate::stream::Line;
 
+use messages::MessageTable;
 use open::{OpenSegment, PendingCall};
 
 /// The events of one line. Most lines have one.
@@ -58,6 +60,7 @@ pub(super) struct RunModel {
     /// The number of the open block of reasoning, or of the next one.
     block: u64,
     is_thinking: bool,
+    messages: MessageTable,
 }
 
 /// Where the events of one line go.
@@ -88,6 +91,7 @@ impl RunModel {
             details: wanted.details.then(|| DetailReader::new(profile)),
             block: 1,
             is_thinking: false,
+            messages: MessageTable::default(),
         }
     }
 
@@ -109,6 +113,9 @@ impl RunModel {
         let at = EventTime { line: Some(facts.line), time_ms: facts.time.and_then(whole_number) };
         let emitter = &mut Emitter { at, events };
         let rare = facts.rare.as_deref();
+        if updates.turn_at.is_some() || facts.end().is_some() {
+            self.end_messages(emitter);
+        }
         if let Some(mut details) = details {
             self.session(facts, Some(std::mem::take(&mut details.session)), emitter);
             self.details(details, emitter);
@@ -145,6 +152,7 @@ impl RunModel {
         let emitter = &mut Emitter { at: EventTime::default(), events };
         self.end_thinking(emitter);
         self.unfinished(emitter);
+        self.end_messages(emitter);
     }
 
     /// The text that is open at the end of the stream.
@@ -189,6 +197,18 @@ impl RunModel {
         for NoticeUpdate { kind, detail, values } in details.notices {
             let detail = detail.map(Into::into);
             emitter.emit(EventKind::Notice(Box::new(Notice { kind, detail, values })));
+        }
+        for update in details.usage {
+            let parent = update.parent.as_deref().and_then(|id| self.number(id));
+            if let Some(ended) = self.messages.take(update, parent) {
+                emitter.emit(EventKind::MessageUsage(ended.into()));
+            }
+        }
+    }
+
+    fn end_messages(&mut self, emitter: &mut Emitter<'_, '_>) {
+        for ended in self.messages.end() {
+            emitter.emit(EventKind::MessageUsage(ended.into()));
         }
     }
 
@@ -300,12 +320,14 @@ impl RunModel {
     /// The number of the call inside which this one happens.
     fn parent(&self, update: &CallUpdate<'_>) -> Option<u64> {
         let known = self.open_calls.get(&update.number).and_then(|open| open.parent);
-        known.or_else(|| {
-            let id = update.parent()?;
-            let open = self.open_calls.iter().rev().find(|(_, open)| open.id == id);
-            let ended = || self.ended_tasks.iter().rev().find(|(task, _)| *task == id);
-            open.map(|(number, _)| *number).or_else(|| ended().map(|(_, number)| *number))
-        })
+        known.or_else(|| self.number(&update.parent()?))
+    }
+
+    /// The number of the call with this id of the agent that is open, or may go on after its end.
+    fn number(&self, id: &str) -> Option<u64> {
+        let open = self.open_calls.iter().rev().find(|(_, open)| open.id == id);
+        let ended = || self.ended_tasks.iter().rev().find(|(task, _)| *task == id);
+        open.map(|(number, _)| *number).or_else(|| ended().map(|(_, number)| *number))
     }
 
     fn end_call(&mut self, update: &CallUpdate<'_>) {

@@ -9,7 +9,7 @@ use crate::facts::{Call, time_ms};
 use crate::json::JsonRef;
 use crate::limits::DURATION_MS_MAX;
 use crate::profile::path::Path;
-use crate::profile::{CallDuration, CallOutcome, CallRules, FileChange};
+use crate::profile::{CallDuration, CallOutcome, CallRules, FileChange, Media};
 
 /// What an event adds to the assistant's text. Text that the agent sends twice comes once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,6 +136,12 @@ impl<'a> CallUpdate<'a> {
     pub(crate) fn changes(&self) -> Vec<FileChange> {
         let rules = self.completion_rules().zip(self.call);
         rules.map(|(rules, call)| rules.changes(call.scope)).unwrap_or_default()
+    }
+
+    /// The images and other binary content in the result, if this event has it.
+    pub(crate) fn media(&self) -> Vec<Media> {
+        let rules = self.completion_rules().zip(self.call);
+        rules.map(|(rules, call)| rules.media(call.scope)).unwrap_or_default()
     }
 
     /// What the call is about, such as a path or a command, if the profile knows where it is.

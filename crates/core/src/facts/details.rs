@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{OpenHalf, time_ms, whole_number};
+use super::{OpenHalf, UsageUpdate, message_usage, time_ms, whole_number};
 use crate::json::{JsonRef, LoneHalves};
 use crate::limits::{CALL_ID_BYTES_MAX, MESSAGE_BYTES_MAX, SESSION_LIST_MAX, TAGS_REMEMBERED_MAX};
 use crate::profile::path::{Conditions, KnownValue, Path, Scope};
@@ -29,6 +29,7 @@ pub(crate) struct EventDetails {
     pub(crate) thinking: Vec<ThinkingUpdate>,
     pub(crate) plan: Option<Vec<PlanItem>>,
     pub(crate) notices: Vec<NoticeUpdate>,
+    pub(crate) usage: Vec<UsageUpdate>,
 }
 
 /// What an event says about that with which the agent works.
@@ -176,6 +177,7 @@ impl DetailReader {
             details.notices = notices(&self.profile, event.root());
             details.session = session(&self.profile, event.root());
             details.plan = plan(&self.profile, event.root());
+            details.usage = message_usage::read(&self.profile, event.root());
         }
         if is_other_block {
             self.block.end(&mut details.thinking);
@@ -338,9 +340,14 @@ fn values(paths: &NoticePaths, scope: Scope<'_>) -> NoticeValues {
 }
 
 /// A short text that is not empty.
-fn scalar(path: &Path, scope: Scope<'_>) -> Option<String> {
+pub(super) fn scalar(path: &Path, scope: Scope<'_>) -> Option<String> {
     let text = path.find(scope).and_then(JsonRef::scalar_text)?;
-    (!text.is_empty()).then(|| clipped(&text, MESSAGE_BYTES_MAX).into_owned())
+    (!text.is_empty()).then(|| short(&text))
+}
+
+/// The start of a long text.
+pub(super) fn short(text: &str) -> String {
+    clipped(text, MESSAGE_BYTES_MAX).into_owned()
 }
 
 /// Whether a rule may apply to events with this tag, however its parts lie at the paths.
@@ -352,7 +359,8 @@ fn may_apply(profile: &Profile, tag: &str) -> bool {
         let notices = profile.notices.iter().map(|rule| &rule.when);
         let plans = profile.plans.iter().map(|rule| &rule.when);
         let sessions = profile.session.details.iter().map(|rule| &rule.when);
-        thinking.chain(notices).chain(plans).chain(sessions)
+        let usage = profile.message_usage.iter().map(|rule| &rule.when);
+        thinking.chain(notices).chain(plans).chain(sessions).chain(usage)
     };
     let holds = |parts: &[KnownValue], when: &Conditions| {
         let known = |path: &_| {

@@ -7,6 +7,7 @@
 mod answer_text;
 mod bounded_id;
 mod details;
+mod message_usage;
 mod names;
 mod open_half;
 mod reader;
@@ -31,6 +32,7 @@ pub(crate) use answer_text::AnswerText;
 pub(crate) use bounded_id::BoundedId;
 pub(crate) use details::{DetailReader, EventDetails, NoticeUpdate, SessionDetail, ThinkingUpdate};
 pub use details::{NoticeValues, PlanItem, Server};
+pub(crate) use message_usage::UsageUpdate;
 pub(crate) use open_half::OpenHalf;
 pub(crate) use reader::FactReader;
 pub(crate) use run_facts::FactUpdate;

@@ -103,6 +103,50 @@ impl Usage {
         Some(cached.fold(self.input_tokens?, u64::saturating_add))
     }
 
+    /// The number that a fact names, if it is one of these.
+    pub(super) fn member(&mut self, fact: RunFact) -> Option<&mut Option<u64>> {
+        match fact {
+            RunFact::InputTokens => Some(&mut self.input_tokens),
+            RunFact::CacheReadTokens => Some(&mut self.cache_read_tokens),
+            RunFact::CacheWriteTokens => Some(&mut self.cache_write_tokens),
+            RunFact::OutputTokens => Some(&mut self.output_tokens),
+            RunFact::ReasoningTokens => Some(&mut self.reasoning_tokens),
+            RunFact::Model
+            | RunFact::ErrorText
+            | RunFact::Structured
+            | RunFact::CostUsd
+            | RunFact::Turns
+            | RunFact::DurationMs => None,
+        }
+    }
+
+    /// Whether no number says anything.
+    pub(super) fn is_zero(&self) -> bool {
+        self.numbers().into_iter().flatten().all(|number| number == 0)
+    }
+
+    /// The same, with the numbers that the other one has.
+    pub(crate) fn or_newer(self, newer: Self) -> Self {
+        Self {
+            input_tokens: newer.input_tokens.or(self.input_tokens),
+            cache_read_tokens: newer.cache_read_tokens.or(self.cache_read_tokens),
+            cache_write_tokens: newer.cache_write_tokens.or(self.cache_write_tokens),
+            output_tokens: newer.output_tokens.or(self.output_tokens),
+            reasoning_tokens: newer.reasoning_tokens.or(self.reasoning_tokens),
+        }
+    }
+
+    fn numbers(&self) -> [Option<u64>; 5] {
+        let Self {
+            input_tokens,
+            cache_read_tokens,
+            cache_write_tokens,
+            output_tokens,
+            reasoning_tokens,
+        } = *self;
+        [input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens]
+    }
+
     fn is_unknown(&self) -> bool {
         *self == Self::default()
     }
@@ -169,7 +213,6 @@ impl RunFacts {
             return;
         }
         let count = match fact {
-            RunFact::Model | RunFact::ErrorText | RunFact::Structured => return,
             RunFact::CostUsd => {
                 let known = self.cost_usd.filter(|_| is_added).unwrap_or_default();
                 self.cost_usd = Some(known + number);
@@ -177,11 +220,10 @@ impl RunFacts {
             }
             RunFact::Turns => &mut self.turns,
             RunFact::DurationMs => &mut self.duration_ms,
-            RunFact::InputTokens => &mut self.usage.input_tokens,
-            RunFact::CacheReadTokens => &mut self.usage.cache_read_tokens,
-            RunFact::CacheWriteTokens => &mut self.usage.cache_write_tokens,
-            RunFact::OutputTokens => &mut self.usage.output_tokens,
-            RunFact::ReasoningTokens => &mut self.usage.reasoning_tokens,
+            tokens => {
+                let Some(count) = self.usage.member(tokens) else { return };
+                count
+            }
         };
         #[expect(
             clippy::cast_possible_truncation,

@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::changes::{ChangeRule, FileChange};
+use super::media::{Media, MediaRule};
 use super::{ActionRules, CallDuration, EventRule, Objects, ResultRule};
 use crate::json::{JsonRef, parse_tree};
+use crate::limits::MEDIA_MAX;
 use crate::profile::path::{Conditions, Finder, Path, Scope};
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -38,6 +40,8 @@ pub(crate) struct CallRules {
     stderr: Vec<Path>,
     /// Where its completion says what it changed; the first rule that finds a change is used.
     changes: Vec<ChangeRule>,
+    /// Where its completion has images and other binary content; all rules apply.
+    media: Vec<MediaRule>,
     /// Where an event names the call inside which it happens; the first that is present.
     parent: Vec<Path>,
     /// Where the text of a result is; the first that is present.
@@ -105,6 +109,12 @@ impl CallRules {
     pub(crate) fn changes(&self, half: Scope<'_>) -> Vec<FileChange> {
         let mut changes = self.changes.iter().map(|rule| rule.changes(half));
         changes.find(|changes| !changes.is_empty()).unwrap_or_default()
+    }
+
+    /// The images and other binary content in its result.
+    pub(crate) fn media(&self, half: Scope<'_>) -> Vec<Media> {
+        let media = self.media.iter().flat_map(|rule| rule.media(half));
+        media.take(MEDIA_MAX).collect()
     }
 }
 

@@ -1,13 +1,10 @@
 //! What a call changed in files, as the agent says it.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
-use super::Objects;
+use super::{Objects, Template};
 use crate::json::JsonRef;
-use crate::profile::path::{Conditions, Path, Scope};
+use crate::profile::path::{Conditions, FirstOf, Path, Scope};
 
 /// What happened to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
@@ -60,23 +57,42 @@ pub(crate) struct ChangeRule {
     when: Conditions,
     #[serde(flatten)]
     of: Objects,
-    path: Path,
-    kind: Option<ChangeKindRule>,
-    from: Option<Path>,
-    diff: Option<Path>,
-    old: Option<Path>,
-    new: Option<Path>,
-    added: Option<Path>,
-    removed: Option<Path>,
+    path: FirstOf,
+    /// The first that holds.
+    #[serde(default)]
+    kind: Vec<ChangeKindRule>,
+    /// The path before; the same one says nothing.
+    from: Option<FirstOf>,
+    diff: Option<DiffAt>,
+    old: Option<FirstOf>,
+    new: Option<FirstOf>,
+    added: Option<FirstOf>,
+    removed: Option<FirstOf>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChangeKindRule {
+    kind: ChangeKind,
+    #[serde(default)]
+    when: Conditions,
+}
+
+/// Where a diff is.
+#[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
-enum ChangeKindRule {
-    /// Always this one.
-    This(ChangeKind),
-    /// What the agent's values mean.
-    At { at: Path, values: BTreeMap<String, ChangeKind> },
+enum DiffAt {
+    Text(FirstOf),
+    Hunks(HunksAt),
+}
+
+/// Hunks that are objects, with the list of their lines.
+#[derive(Debug, Clone, Deserialize)]
+struct HunksAt {
+    #[serde(flatten)]
+    of: Objects,
+    head: Template,
+    lines: Path,
 }
 
 impl ChangeRule {
@@ -85,32 +101,47 @@ impl ChangeRule {
         if !self.when.hold(half) {
             return Vec::new();
         }
-        let objects = self.of.objects(half.object);
-        objects.filter_map(|object| self.change(object)).collect()
+        self.of.objects(half).filter_map(|object| self.change(object)).collect()
     }
 
     fn change(&self, at: Scope<'_>) -> Option<FileChange> {
-        let find = |path: &Option<Path>| path.as_ref()?.find(at);
-        let text = |path: &Option<Path>| find(path)?.as_str().map(Cow::into_owned);
-        let number = |path: &Option<Path>| find(path).map(JsonRef::to_value)?.as_u64();
+        let text = |paths: &Option<FirstOf>| paths.as_ref()?.text(at);
+        let number = |paths: &Option<FirstOf>| paths.as_ref()?.find(at)?.to_value().as_u64();
+        let path = self.path.text(at)?;
+        let diff = self.diff.as_ref().and_then(|diff| diff.text(at));
+        let counted = diff.as_deref().map(counts);
         Some(FileChange {
-            path: self.path.find(at)?.as_str()?.into_owned(),
-            kind: self.kind.as_ref().and_then(|rule| rule.read(at)),
-            from: text(&self.from),
-            diff: text(&self.diff),
+            kind: self.kind.iter().find(|rule| rule.when.hold(at)).map(|rule| rule.kind),
+            from: text(&self.from).filter(|from| *from != path),
             old: text(&self.old),
             new: text(&self.new),
-            added: number(&self.added),
-            removed: number(&self.removed),
+            added: number(&self.added).or(counted.map(|(added, _)| added)),
+            removed: number(&self.removed).or(counted.map(|(_, removed)| removed)),
+            path,
+            diff,
         })
     }
 }
 
-impl ChangeKindRule {
-    fn read(&self, at: Scope<'_>) -> Option<ChangeKind> {
-        match self {
-            Self::This(kind) => Some(*kind),
-            Self::At { at: path, values } => values.get(&*path.find(at)?.as_str()?).copied(),
-        }
+impl DiffAt {
+    fn text(&self, at: Scope<'_>) -> Option<String> {
+        let text = match self {
+            Self::Text(paths) => paths.text(at)?,
+            Self::Hunks(HunksAt { of, head, lines }) => of
+                .objects(at)
+                .filter_map(|hunk| {
+                    let lines = lines.find(hunk)?.items().filter_map(JsonRef::as_str);
+                    Some(lines.fold(head.filled(hunk)?, |hunk, line| hunk + "\n" + &line))
+                })
+                .fold(String::new(), |diff, hunk| diff + &hunk + "\n"),
+        };
+        Some(text).filter(|text| !text.is_empty())
     }
+}
+
+/// The lines that a diff adds and removes; those before its hunks name the files.
+fn counts(diff: &str) -> (u64, u64) {
+    let hunks = || diff.lines().skip_while(|line| !line.starts_with("@@"));
+    let count = |sign: char| hunks().filter(|line| line.starts_with(sign)).count() as u64;
+    (count('+'), count('-'))
 }

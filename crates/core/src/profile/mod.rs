@@ -17,6 +17,7 @@ pub(crate) mod detect;
 mod end;
 mod exit;
 mod load;
+mod media;
 mod merge;
 mod noise;
 pub(crate) mod path;
@@ -35,6 +36,7 @@ pub use actions::CallKind;
 pub use calls::CallOutcome;
 pub use changes::{ChangeKind, FileChange};
 pub use exit::ExitStatus;
+pub use media::{Media, MediaKind};
 pub use run_facts::EndReason;
 
 pub(crate) use actions::ActionRules;
@@ -51,7 +53,7 @@ pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
 pub use load::NO_SUCH_PROFILE;
 pub(crate) use load::{parse_json, read_json};
 pub(crate) use noise::{Noise, NoiseKind, NoisePlace};
-pub(crate) use run_facts::{FactValue, RunFact, RunFactRule};
+pub(crate) use run_facts::{FactValue, MessageUsageRule, RunFact, RunFactRule, UsageMode};
 pub(crate) use session::{EventOrder, Repeats, ServersAt, SessionRules};
 pub(crate) use tags::{EventRule, Objects, SingleObjectRules, Tags};
 pub(crate) use template::Template;
@@ -97,6 +99,9 @@ pub(crate) struct Profile {
     /// All that match apply.
     #[serde(default)]
     pub facts: Vec<RunFactRule>,
+    /// All that match apply.
+    #[serde(default)]
+    pub message_usage: Vec<MessageUsageRule>,
     /// All that match apply.
     #[serde(default)]
     pub thinking: Vec<ThinkingRule>,

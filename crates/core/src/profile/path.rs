@@ -155,6 +155,28 @@ impl Path {
     }
 }
 
+/// Where a value is: at the first of the paths that has one.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum FirstOf {
+    One(Path),
+    Several(Vec<Path>),
+}
+
+impl FirstOf {
+    pub(crate) fn find<'e>(&self, at: Scope<'e>) -> Option<JsonRef<'e>> {
+        match self {
+            Self::One(path) => path.find(at),
+            Self::Several(paths) => paths.iter().find_map(|path| path.find(at)),
+        }
+    }
+
+    /// The string there.
+    pub(crate) fn text(&self, at: Scope<'_>) -> Option<String> {
+        self.find(at)?.as_str().map(Cow::into_owned)
+    }
+}
+
 /// Finds values of one object and remembers the way to the latest one, since successive paths
 /// mostly begin alike.
 #[derive(Debug)]

@@ -27,6 +27,30 @@ pub(crate) struct RunFactRule {
     pub reason: Option<ReasonSource>,
 }
 
+/// Events that say what one message of the model used. All rules that match apply.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MessageUsageRule {
+    pub when: Conditions,
+    /// Where the id of the message is. An event that says it so far, without an id, is about the
+    /// message that is open.
+    pub message: Option<Path>,
+    pub model: Option<Path>,
+    #[serde(default)]
+    pub mode: UsageMode,
+    pub tokens: BTreeMap<RunFact, FactValue>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum UsageMode {
+    /// Each event is about one message.
+    #[default]
+    Whole,
+    /// Several events are about one message: the last that says a number counts.
+    SoFar,
+}
+
 /// The facts that a rule can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::check::CallUpdate;
 use crate::facts::whole_number;
-use crate::profile::{CallKind, CallOutcome, FileChange, Profile};
+use crate::profile::{CallKind, CallOutcome, FileChange, Media, Profile};
 
 /// A tool call, as far as this event and those before it show it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -71,6 +71,9 @@ pub struct CompletedCall<'a> {
     /// What it changed in files, if the agent says it.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub changes: Vec<FileChange>,
+    /// The images and other binary content in its result; at most 1,000.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub media: Vec<Media>,
     /// How long it took in milliseconds, as the agent says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
@@ -123,6 +126,7 @@ impl<'a> CompletedCall<'a> {
             stdout: None,
             stderr: None,
             changes: Vec::new(),
+            media: Vec::new(),
             duration_ms: said_ms.and_then(whole_number),
             said_ms,
             arguments: None,
@@ -140,11 +144,13 @@ impl<'a> CompletedCall<'a> {
         let object = update.call.and_then(|call| actions.object(call.scope));
         let numbers = self.call.rule.zip(object);
         let numbers = numbers.map(|(rule, object)| actions.rule(rule).suffixes(object));
+        let may_have_changed = !(self.outcome == CallOutcome::Failed || self.outcome.is_refusal());
         Self {
             result: update.result(),
             stdout: update.stdout(),
             stderr: update.stderr(),
-            changes: update.changes(),
+            changes: if may_have_changed { update.changes() } else { Vec::new() },
+            media: update.media(),
             arguments: update.arguments(),
             numbers: numbers.unwrap_or_default(),
             ..self

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::{
-    CompletedCall, Defect, Event, EventCall, EventKind, Figures, Notice, RunResult, Session,
-    SessionFacts, TextSegment,
+    CompletedCall, Defect, Event, EventCall, EventKind, Figures, MessageUsage, Notice, RunResult,
+    Session, SessionFacts, TextSegment,
 };
 
 /// A text that is owned.
@@ -51,6 +51,7 @@ impl EventKind<'_> {
                 stdout: texts(it.stdout),
                 stderr: texts(it.stderr),
                 changes: it.changes,
+                media: it.media,
                 duration_ms: it.duration_ms,
                 said_ms: it.said_ms,
                 arguments: it.arguments,
@@ -74,6 +75,12 @@ impl EventKind<'_> {
             Self::Error { severity, message } => {
                 EventKind::Error { severity, message: texts(message) }
             }
+            Self::MessageUsage(it) => EventKind::MessageUsage(Box::new(MessageUsage {
+                message: texts(it.message),
+                parent: it.parent,
+                model: texts(it.model),
+                usage: it.usage,
+            })),
             Self::Usage(it) => EventKind::Usage(Box::new(it.into_owned())),
             Self::Defect(it) => EventKind::Defect(Defect {
                 rule: it.rule,

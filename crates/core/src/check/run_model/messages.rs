@@ -1,0 +1,68 @@
+//! What the messages of the model used: each is told once, when nothing more can come of it.
+
+use std::collections::VecDeque;
+
+use crate::check::event::MessageUsage;
+use crate::facts::{Usage, UsageUpdate};
+use crate::limits::{MESSAGES_OPEN_MAX, MESSAGES_TOLD_MAX};
+
+/// The messages that several events are about.
+#[derive(Debug, Default)]
+pub(super) struct MessageTable {
+    /// One of each agent: the main one, and those at work for it.
+    open: Vec<OpenMessage>,
+    /// The ids of those that were told.
+    told: VecDeque<String>,
+}
+
+#[derive(Debug)]
+struct OpenMessage {
+    /// The agent's id of the call inside which it comes, and the number of that call.
+    parent: (Option<String>, Option<u64>),
+    id: String,
+    model: Option<String>,
+    usage: Usage,
+}
+
+impl MessageTable {
+    /// Takes what an event says; returns the message that is complete now.
+    pub(super) fn take(
+        &mut self,
+        update: UsageUpdate,
+        call: Option<u64>,
+    ) -> Option<MessageUsage<'static>> {
+        let UsageUpdate { message, parent, is_whole, model, usage } = update;
+        if is_whole {
+            let (message, model) = (message.map(Into::into), model.map(Into::into));
+            return Some(MessageUsage { message, parent: call, model, usage });
+        }
+        let open = self.open.iter_mut().position(|open| open.parent.0 == parent);
+        let same = |at: &usize| message.as_ref().is_none_or(|id| *id == self.open[*at].id);
+        if let Some(at) = open.filter(same) {
+            let open = &mut self.open[at];
+            open.usage = open.usage.or_newer(usage);
+            open.model = model.or(open.model.take());
+            return None;
+        }
+        let id = message.filter(|id| !self.told.contains(id))?;
+        let last = open.or((self.open.len() == MESSAGES_OPEN_MAX).then_some(0));
+        let ended = last.map(|at| self.open.remove(at)).map(|ended| self.tell(ended));
+        self.open.push(OpenMessage { parent: (parent, call), id, model, usage });
+        ended
+    }
+
+    /// Nothing more comes of the messages that are open.
+    pub(super) fn end(&mut self) -> Vec<MessageUsage<'static>> {
+        let open = std::mem::take(&mut self.open);
+        open.into_iter().map(|ended| self.tell(ended)).collect()
+    }
+
+    fn tell(&mut self, ended: OpenMessage) -> MessageUsage<'static> {
+        let OpenMessage { parent: (_, parent), id, model, usage } = ended;
+        if self.told.len() == MESSAGES_TOLD_MAX {
+            self.told.pop_front();
+        }
+        self.told.push_back(id.clone());
+        MessageUsage { message: Some(id.into()), parent, model: model.map(Into::into), usage }
+    }
+}
