@@ -34,6 +34,9 @@
 //!
 //! The agent is detected by its first events. [`CheckerBuilder::profile`] names it.
 //!
+//! Without the feature `user-schemas` there are the built-in profiles, and schemas in the keywords
+//! that they use; another schema is an error that names the feature.
+//!
 //! How the parts work together is described in `docs/architecture.md` of the repository.
 
 mod check;

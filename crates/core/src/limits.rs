@@ -23,6 +23,7 @@ pub const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Steps back in one search for a pattern of a schema: only a pattern that looks around or refers
 /// back takes any. A long text costs one for each byte; at ten times as many one event of 100 kB
 /// took 45 s.
+#[cfg(feature = "user-schemas")]
 pub(crate) const PATTERN_STEPS_MAX: usize = 200_000;
 
 /// Profiles that extend one another in a row: more means a cycle.

@@ -43,3 +43,18 @@ impl BuiltInProfile {
         BUILT_IN.iter().find(|profile| profile.name == name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: the program finds the places of a table that was written when it was built.
+    #[test]
+    fn tables_are_those_of_their_documents() {
+        for profile in BUILT_IN {
+            let schema = serde_json::from_str(profile.schema).expect("JSON");
+            let written = SchemaTable::new(&schema).expect("a table");
+            assert_eq!(format!("{:?}", profile.table), format!("{written:?}"), "{}", profile.name);
+        }
+    }
+}

@@ -1,5 +1,4 @@
-//! Whether a value on a tape satisfies a schema in a table. How an invalid one fails is the
-//! validator's answer.
+//! Whether a value on a tape satisfies a schema in a table.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -10,56 +9,84 @@ use serde_json::Value;
 use super::table::{Keyword, List, Scalar, SchemaTable};
 use crate::json::tape::{Cursor, Kind};
 
-/// A table, and its regular expressions once one is needed.
+/// A table, and what only some values need of it, once one does.
 pub(super) struct CompiledTable {
     table: Cow<'static, SchemaTable>,
     patterns: OnceLock<Vec<Regex>>,
+    /// Where each schema is in the document.
+    places: OnceLock<Vec<String>>,
 }
 
 impl CompiledTable {
     pub(super) fn built_in(table: &'static SchemaTable) -> Self {
-        Self { table: Cow::Borrowed(table), patterns: OnceLock::new() }
+        Self::new(Cow::Borrowed(table))
     }
 
-    /// The table of a user's schema, if it needs nothing that only the validator knows.
-    pub(super) fn given(document: &Value) -> Option<Self> {
-        let table = SchemaTable::new(document).ok()?;
-        let is_readable = is_of_this_draft(document) && !refers_to_itself(&table);
+    fn new(table: Cow<'static, SchemaTable>) -> Self {
+        Self { table, patterns: OnceLock::new(), places: OnceLock::new() }
+    }
+
+    /// The table of a user's schema.
+    ///
+    /// # Errors
+    ///
+    /// Says what only the validator knows.
+    pub(super) fn given(document: &Value) -> Result<Self, String> {
+        let table = SchemaTable::new(document)?;
+        if !is_of_this_draft(document) {
+            return Err("it is not of draft 2020-12".to_owned());
+        }
+        if refers_to_itself(&table) {
+            return Err("a schema refers to itself for the same value".to_owned());
+        }
         let mut patterns = table.patterns.iter().map(|word| table.words.get(*word));
-        let are_plain = patterns.all(|pattern| is_plain(pattern) && Regex::new(pattern).is_ok());
-        (is_readable && are_plain)
-            .then(|| Self { table: Cow::Owned(table), patterns: OnceLock::new() })
+        let unusual = patterns.find(|pattern| !is_plain(pattern) || Regex::new(pattern).is_err());
+        match unusual {
+            Some(pattern) => Err(format!("the pattern {pattern:?} is not a plain one")),
+            None => Ok(Self::new(Cow::Owned(table))),
+        }
     }
 
-    /// Whether a value satisfies the definition that `reference` names, or the whole document; none
-    /// if the table does not have it.
-    pub(super) fn is_valid(&self, reference: Option<&str>, value: Cursor<'_>) -> Option<bool> {
+    /// The definition that `reference` names, or the whole document; none if the table does not
+    /// have it.
+    pub(super) fn part(&self, reference: Option<&str>) -> Option<u16> {
         let SchemaTable { parts, words, .. } = &*self.table;
-        let node = reference.map_or(Some(0), |reference| {
+        reference.map_or(Some(0), |reference| {
             let at = parts.binary_search_by(|(name, _)| words.get(*name).cmp(reference)).ok()?;
             Some(parts[at].1)
-        })?;
-        Some(self.satisfies(node, value))
+        })
     }
 
-    fn satisfies(&self, node: u16, value: Cursor<'_>) -> bool {
+    pub(super) fn place(&self, node: u16, document: &Value) -> &str {
+        let places = || SchemaTable::places(document).expect("the table of it was written");
+        &self.places.get_or_init(places)[usize::from(node)]
+    }
+
+    pub(super) fn satisfies(&self, node: u16, value: Cursor<'_>) -> bool {
+        self.keywords(node).iter().all(|keyword| self.holds(keyword, value))
+    }
+
+    pub(super) fn keywords(&self, node: u16) -> &[Keyword] {
         let (nodes, node) = (&self.table.nodes, usize::from(node));
         let from = if node == 0 { 0 } else { nodes[node - 1] };
-        let keywords = &self.table.keywords[usize::from(from)..usize::from(nodes[node])];
-        keywords.iter().all(|keyword| self.holds(keyword, value))
+        &self.table.keywords[usize::from(from)..usize::from(nodes[node])]
     }
 
-    fn numbers(&self, list: List) -> &[u16] {
+    pub(super) fn word(&self, word: u16) -> &str {
+        self.table.words.get(word)
+    }
+
+    pub(super) fn numbers(&self, list: List) -> &[u16] {
         &self.table.numbers[usize::from(list.0)..usize::from(list.1)]
     }
 
     /// Words and their schemas.
-    fn named(&self, list: List) -> impl Iterator<Item = (&str, u16)> {
+    pub(super) fn named(&self, list: List) -> impl Iterator<Item = (&str, u16)> {
         let pairs = self.numbers(list).as_chunks().0;
         pairs.iter().map(|[word, node]| (self.table.words.get(*word), *node))
     }
 
-    fn holds(&self, keyword: &Keyword, value: Cursor<'_>) -> bool {
+    pub(super) fn holds(&self, keyword: &Keyword, value: Cursor<'_>) -> bool {
         let satisfies = |node: &u16| self.satisfies(*node, value);
         match keyword {
             Keyword::Never => false,
@@ -183,7 +210,7 @@ impl CompiledTable {
         self.table.bounds[usize::from(at)]
     }
 
-    fn matches(&self, pattern: u16, text: &str) -> bool {
+    pub(super) fn matches(&self, pattern: u16, text: &str) -> bool {
         let compiled = self.patterns.get_or_init(|| {
             let compile =
                 |word: &u16| Regex::new(self.table.words.get(*word)).expect("a test compiles it");
@@ -294,7 +321,7 @@ mod tests {
     /// Goal: what the evaluator would read differently from the validator is left to the validator.
     #[test]
     fn a_table_says_all_that_the_schema_does() {
-        let has_table = |schema: Value| CompiledTable::given(&schema).is_some();
+        let has_table = |schema: Value| CompiledTable::given(&schema).is_ok();
         let list = json!({"$defs": {"list": {"items": {"$ref": "#/$defs/list"}}},
             "$ref": "#/$defs/list", "pattern": "^[a-z]+$", "enum": ["a", null, true, 0.5],
             "maxLength": 3, "minimum": 1_000_000_000_000_u64});

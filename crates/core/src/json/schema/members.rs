@@ -173,6 +173,7 @@ mod tests {
         assert_eq!(found, ["/list/*/a~1b", "/map/name/y", "/map/other/y", "/new"]);
     }
 
+    #[cfg(feature = "user-schemas")]
     #[test]
     fn a_schema_that_refers_to_itself_is_read_once() {
         let schema = json!({ "$ref": "#", "anyOf": [{ "$ref": "#" }],

@@ -1,5 +1,6 @@
 //! Writes a schema as a table. `build.rs` compiles this file and does so for the schemas of
-//! built-in profiles.
+//! built-in profiles. The order of members in the document does not matter: the program finds the
+//! places of a table that was written when it was built.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,12 @@ use super::table::{Keyword, List, Scalar, SchemaTable};
 impl SchemaTable {
     /// Writes a document of draft 2020-12. A keyword that the evaluator does not know is an error.
     pub(crate) fn new(document: &Value) -> Result<Self, String> {
-        TableWriter::default().document(document)
+        TableWriter::default().document(document).map(|(table, _)| table)
+    }
+
+    /// The JSON Pointer to each schema in the document, in the order of the table's nodes.
+    pub(crate) fn places(document: &Value) -> Result<Vec<String>, String> {
+        TableWriter::default().document(document).map(|(_, places)| places)
     }
 }
 
@@ -19,6 +25,8 @@ impl SchemaTable {
 struct TableWriter {
     /// The keywords of each.
     nodes: Vec<Vec<Keyword>>,
+    /// Where each is in the document.
+    places: Vec<String>,
     /// The definitions and their places.
     parts: BTreeMap<String, u16>,
     words: PackedTexts,
@@ -53,22 +61,23 @@ const NOTES: [&str; 8] = [
 ];
 
 impl TableWriter {
-    fn document(mut self, document: &Value) -> Result<SchemaTable, String> {
+    fn document(mut self, document: &Value) -> Result<(SchemaTable, Vec<String>), String> {
         // The whole document is the first node; definitions may refer to each other.
-        self.add(Vec::new())?;
-        let definitions = document.get("$defs").and_then(Value::as_object);
-        for name in definitions.into_iter().flat_map(Map::keys) {
-            let place = self.add(Vec::new())?;
-            let name = name.replace('~', "~0").replace('/', "~1");
-            self.parts.insert(format!("#/$defs/{name}"), place);
+        self.add(String::new(), Vec::new())?;
+        let empty = Map::new();
+        let definitions = document.get("$defs").and_then(Value::as_object).unwrap_or(&empty);
+        for (name, _) in sorted(definitions) {
+            let at = below("/$defs", name);
+            let place = self.add(at.clone(), Vec::new())?;
+            self.parts.insert(format!("#{at}"), place);
         }
-        for (name, schema) in definitions.into_iter().flatten() {
-            let node = self.inner(schema).map_err(|error| format!("/$defs/{name}: {error}"))?;
-            let name = name.replace('~', "~0").replace('/', "~1");
-            let place = self.parts[&format!("#/$defs/{name}")];
+        for (name, schema) in sorted(definitions) {
+            let at = below("/$defs", name);
+            let node = self.inner(&at, schema).map_err(|error| format!("{at}: {error}"))?;
+            let place = self.parts[&format!("#{at}")];
             self.nodes[usize::from(place)] = node;
         }
-        self.nodes[0] = self.keywords(document)?;
+        self.nodes[0] = self.keywords("", document)?;
         let mut parts = Vec::new();
         for (name, place) in &self.parts {
             parts.push((self.words.number(name)?, *place));
@@ -79,7 +88,7 @@ impl TableWriter {
             end += node.len();
             ends.push(place(end)?);
         }
-        Ok(SchemaTable {
+        let table = SchemaTable {
             words: self.words,
             keywords: self.nodes.concat().into(),
             nodes: ends.into(),
@@ -88,16 +97,18 @@ impl TableWriter {
             bounds: self.bounds.into(),
             parts: parts.into(),
             patterns: self.patterns.into(),
-        })
+        };
+        Ok((table, self.places))
     }
 
-    fn add(&mut self, node: Vec<Keyword>) -> Result<u16, String> {
+    fn add(&mut self, at: String, node: Vec<Keyword>) -> Result<u16, String> {
+        self.places.push(at);
         self.nodes.push(node);
         place(self.nodes.len() - 1)
     }
 
-    /// Adds a schema, and returns its place.
-    fn node(&mut self, schema: &Value) -> Result<u16, String> {
+    /// Adds the schema at a pointer, and returns its place in the table.
+    fn node(&mut self, at: String, schema: &Value) -> Result<u16, String> {
         // A schema that is only a reference needs no place.
         if let Some(members) = schema.as_object()
             && let Some(reference) = members.get("$ref")
@@ -105,16 +116,16 @@ impl TableWriter {
         {
             return self.part(reference);
         }
-        let node = self.inner(schema)?;
-        self.add(node)
+        let node = self.inner(&at, schema)?;
+        self.add(at, node)
     }
 
     /// The keywords of a schema that is a part of the document.
-    fn inner(&mut self, schema: &Value) -> Result<Vec<Keyword>, String> {
+    fn inner(&mut self, at: &str, schema: &Value) -> Result<Vec<Keyword>, String> {
         if schema.get("$id").is_some() {
             return Err("references are relative to another document".to_owned());
         }
-        self.keywords(schema)
+        self.keywords(at, schema)
     }
 
     fn part(&self, reference: &Value) -> Result<u16, String> {
@@ -122,7 +133,7 @@ impl TableWriter {
         place.copied().ok_or_else(|| format!("{reference} is no definition of the document"))
     }
 
-    fn keywords(&mut self, schema: &Value) -> Result<Vec<Keyword>, String> {
+    fn keywords(&mut self, at: &str, schema: &Value) -> Result<Vec<Keyword>, String> {
         let members = match schema {
             Value::Bool(true) => return Ok(Vec::new()),
             Value::Bool(false) => return Ok(vec![Keyword::Never]),
@@ -136,11 +147,11 @@ impl TableWriter {
         if let Some(types) = members.get("type") {
             keywords.push(Keyword::Types(types_of(types)?));
         }
-        for (keyword, value) in members {
-            let keyword = keyword.as_str();
+        for (keyword, value) in sorted(members) {
             if keyword == "if" {
                 let mut branch = |name: &str| -> Result<Option<u16>, String> {
-                    members.get(name).map(|schema| self.node(schema)).transpose()
+                    let schema = members.get(name);
+                    schema.map(|schema| self.node(below(at, name), schema)).transpose()
                 };
                 let condition = branch("if")?.ok_or("there is no condition")?;
                 let (then, otherwise) = (branch("then")?, branch("else")?);
@@ -149,16 +160,16 @@ impl TableWriter {
                 || SILENT.contains(&keyword)
                 || NOTES.contains(&keyword))
             {
-                keywords.push(self.keyword(keyword, value)?);
+                keywords.push(self.keyword(&below(at, keyword), keyword, value)?);
             }
         }
         if has_members {
-            keywords.push(self.members(members)?);
+            keywords.push(self.members(at, members)?);
         }
         Ok(keywords)
     }
 
-    fn keyword(&mut self, keyword: &str, value: &Value) -> Result<Keyword, String> {
+    fn keyword(&mut self, at: &str, keyword: &str, value: &Value) -> Result<Keyword, String> {
         let text = || value.as_str().ok_or("not a string");
         Ok(match keyword {
             "const" => Keyword::Const(self.scalar(value)?),
@@ -173,43 +184,49 @@ impl TableWriter {
             "maximum" => Keyword::Maximum(self.bound(value)?),
             "pattern" => Keyword::Pattern(self.pattern(text()?)?),
             "required" => Keyword::Required(self.required(value)?),
-            "items" => Keyword::Items(self.node(value)?),
-            "not" => Keyword::Not(self.node(value)?),
+            "items" => Keyword::Items(self.node(at.to_owned(), value)?),
+            "not" => Keyword::Not(self.node(at.to_owned(), value)?),
             "$ref" => Keyword::Ref(self.part(value)?),
-            "allOf" => Keyword::AllOf(self.nodes_of(value)?),
-            "anyOf" => Keyword::AnyOf(self.nodes_of(value)?),
-            "oneOf" => Keyword::OneOf(self.nodes_of(value)?),
-            "dependentSchemas" => Keyword::DependentSchemas(self.named(value)?),
+            "allOf" => Keyword::AllOf(self.nodes_of(at, value)?),
+            "anyOf" => Keyword::AnyOf(self.nodes_of(at, value)?),
+            "oneOf" => Keyword::OneOf(self.nodes_of(at, value)?),
+            "dependentSchemas" => Keyword::DependentSchemas(self.named(at, value)?),
             other => return Err(format!("the keyword {other} is not known to the evaluator")),
         })
     }
 
-    fn members(&mut self, members: &Map<String, Value>) -> Result<Keyword, String> {
-        let named = self.named(members.get("properties").unwrap_or(&Value::Object(Map::new())))?;
+    fn members(&mut self, at: &str, members: &Map<String, Value>) -> Result<Keyword, String> {
+        let empty = Value::Object(Map::new());
+        let properties = members.get("properties").unwrap_or(&empty);
+        let named = self.named(&below(at, "properties"), properties)?;
         let mut matching = Vec::new();
-        let patterns = members.get("patternProperties").and_then(Value::as_object);
-        for (pattern, schema) in patterns.into_iter().flatten() {
-            matching.extend([self.pattern(pattern)?, self.node(schema)?]);
+        let patterns = members.get("patternProperties").unwrap_or(&empty);
+        let at_patterns = below(at, "patternProperties");
+        for (pattern, schema) in sorted(patterns.as_object().ok_or("not an object")?) {
+            let node = self.node(below(&at_patterns, pattern), schema)?;
+            matching.extend([self.pattern(pattern)?, node]);
         }
         let others = members.get("additionalProperties").filter(|it| **it != true);
-        let others = others.map(|it| self.node(it)).transpose()?;
+        let others = others.map(|it| self.node(below(at, "additionalProperties"), it));
+        let others = others.transpose()?;
         let matching = self.list(&matching)?;
         Ok(Keyword::Members { named, matching, others })
     }
 
-    fn named(&mut self, schemas: &Value) -> Result<List, String> {
+    fn named(&mut self, at: &str, schemas: &Value) -> Result<List, String> {
         let mut named = Vec::new();
-        for (name, schema) in schemas.as_object().ok_or("not an object")? {
-            let node = self.node(schema).map_err(|error| format!("{name}: {error}"))?;
+        for (name, schema) in sorted(schemas.as_object().ok_or("not an object")?) {
+            let node = self.node(below(at, name), schema);
+            let node = node.map_err(|error| format!("{name}: {error}"))?;
             named.extend([self.words.number(name)?, node]);
         }
         self.list(&named)
     }
 
-    fn nodes_of(&mut self, schemas: &Value) -> Result<List, String> {
+    fn nodes_of(&mut self, at: &str, schemas: &Value) -> Result<List, String> {
         let mut nodes = Vec::new();
-        for schema in schemas.as_array().ok_or("not an array")? {
-            nodes.push(self.node(schema)?);
+        for (index, schema) in schemas.as_array().ok_or("not an array")?.iter().enumerate() {
+            nodes.push(self.node(format!("{at}/{index}"), schema)?);
         }
         self.list(&nodes)
     }
@@ -260,6 +277,18 @@ impl TableWriter {
         self.patterns.push(self.words.number(pattern)?);
         place(self.patterns.len() - 1)
     }
+}
+
+/// The members of an object in the order of their names, whatever order a map keeps.
+fn sorted(members: &Map<String, Value>) -> Vec<(&str, &Value)> {
+    let mut members: Vec<_> = members.iter().map(|(name, value)| (name.as_str(), value)).collect();
+    members.sort_unstable_by_key(|(name, _)| *name);
+    members
+}
+
+/// A JSON Pointer with one more token.
+fn below(at: &str, token: &str) -> String {
+    format!("{at}/{}", token.replace('~', "~0").replace('/', "~1"))
 }
 
 /// A place in a list of a table.
