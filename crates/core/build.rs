@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             profiles.insert(name.clone(), json_file(&format!("{FOLDER}/{name}/profile.json"))?);
         }
     }
-    let mut table = "&[\n".to_owned();
+    let (mut table, mut texts) = ("&[\n".to_owned(), "&[\n".to_owned());
     let mut detect = Map::new();
     for (name, profile) in &profiles {
         detect.insert(name.clone(), profile["detect"].clone());
@@ -64,20 +64,23 @@ fn main() -> Result<(), Box<dyn Error>> {
             let path = format!("/{FOLDER}/{name}/{file}.json");
             format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))")
         };
-        let (profile, schema) = (file("profile"), file("schema"));
+        writeln!(texts, "{},", file("profile"))?;
+        let schema = file("schema");
         let path = format!("{FOLDER}/{name}/schema.json");
         let nodes = SchemaTable::new(&json_file(&path)?);
         let nodes = rust_of_schema(&nodes.map_err(|error| format!("{path}: {error}"))?);
         writeln!(
             table,
-            "BuiltInProfile {{ name: {name:?}, profile: {profile}, resolved: {resolved:?}, \
-             schema: {schema}, table: {nodes} }},"
+            "BuiltInProfile {{ name: {name:?}, resolved: {resolved:?}, schema: {schema}, \
+             table: {nodes} }},"
         )?;
     }
     table.push(']');
+    texts.push(']');
     let detect = DetectTable::new(detect.into(), json_file(UNREAD)?)?;
     let out = env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?;
     fs::write(Path::new(&out).join("builtin.rs"), table)?;
+    fs::write(Path::new(&out).join("texts.rs"), texts)?;
     fs::write(Path::new(&out).join("detect.rs"), rust_of_detect(&detect))?;
     Ok(())
 }

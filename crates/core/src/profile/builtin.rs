@@ -9,15 +9,17 @@ pub const DEFAULT: &str = "cursor";
 
 pub(super) struct BuiltInProfile {
     pub(super) name: &'static str,
-    /// JSON text.
-    pub(super) profile: &'static str,
-    /// The same with what it inherits, in as few bytes as possible: it is read at every start.
+    /// With what it inherits, in as few bytes as possible: it is read at every start.
     pub(super) resolved: &'static str,
     /// The schema of its events, a JSON text.
     pub(super) schema: &'static str,
     /// The same schema, as the evaluator reads it.
     pub(super) table: SchemaTable,
 }
+
+/// The text of each built-in profile, as its author wrote it, in the order of the profiles. A
+/// program that does not show it is built without it.
+static TEXTS: &[&str] = include!(concat!(env!("OUT_DIR"), "/texts.rs"));
 
 static BUILT_IN: &[BuiltInProfile] = {
     use Keyword::{
@@ -37,6 +39,12 @@ impl BuiltInProfile {
 
     pub(super) fn compiled_schema(&'static self) -> Schema {
         Schema::built_in(self.name, self.schema, &self.table)
+    }
+
+    /// JSON text.
+    pub(super) fn text(&self) -> &'static str {
+        let at = BUILT_IN.iter().position(|profile| profile.name == self.name);
+        TEXTS[at.expect("it is one of them")]
     }
 
     pub(super) fn find(name: &str) -> Option<&'static Self> {

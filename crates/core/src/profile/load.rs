@@ -48,13 +48,13 @@ impl Profile {
 
     /// The text of a built-in profile.
     pub(crate) fn text(name: &str) -> Result<&'static str, Error> {
-        Ok(built_in(name)?.profile)
+        Ok(built_in(name)?.text())
     }
 
     /// The text of a built-in profile with its schema: one complete file.
     pub(crate) fn whole_text(name: &str) -> Result<String, Error> {
         let built_in = built_in(name)?;
-        let mut text = built_in.profile.to_owned();
+        let mut text = built_in.text().to_owned();
         if let Some(place) = json::member(&text, "schema") {
             let schema = built_in.schema;
             text.replace_range(place, &schema.trim_end().replace('\n', "\n  "));
@@ -82,7 +82,7 @@ impl Profile {
     fn resolved(origin: &str, resolved: ResolvedProfile) -> Result<(Self, Option<Schema>), Error> {
         let ResolvedProfile { profile: json, schema, bases } = resolved;
         validate(&json, &bases).map_err(|message| refused(origin, message))?;
-        let profile = serde_json::from_value(json.clone());
+        let profile = serde_json::from_str(&json.to_string());
         let mut profile: Self = profile.map_err(|error| refused(origin, error.to_string()))?;
         profile.json = Some(json);
         let schema = schema.load(&profile.name)?;
