@@ -4,6 +4,7 @@
 //! run: `NDJSON_CHECK_VALUES=1_000_000 cargo test --release -p ndjson-check-core agreement`.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
@@ -44,6 +45,10 @@ fn shared(path: &str) -> Option<PathBuf> {
     let folder = repository().join("../shared").join(path);
     let exists = folder.exists();
     assert!(exists || std::env::var_os("CI").is_none(), "{} is absent", folder.display());
+    if !exists {
+        // Tests capture what is printed, and not what is written.
+        let _ = writeln!(std::io::stderr(), "\nNOT CHECKED: ../shared/{path} is absent");
+    }
     exists.then_some(folder)
 }
 
