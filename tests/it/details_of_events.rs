@@ -271,3 +271,29 @@ fn the_last_number_of_a_message_counts() {
         .collect();
     assert_eq!(shown, ["msg_1 90", "msg_sub 5", "msg_2 3"]);
 }
+
+/// Goal: a completion says when its call started, and how long it took.
+#[test]
+fn completions_have_the_start_of_their_call() {
+    let stream = fs::read(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();
+    let events = converted(&stream, &mut checker(["--profile", "cursor"]), Form::Events);
+    let events: Vec<Value> =
+        events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let completed = events.iter().filter(|event| event["type"] == "call_completed");
+    let mut durations = 0;
+    for call in completed {
+        let is_start =
+            |event: &&Value| event["type"] == "call_started" && event["call"] == call["call"];
+        let start = events.iter().find(is_start).unwrap();
+        assert_eq!(
+            (&call["started_line"], &call["started_ms"]),
+            (&start["line"], &start["time_ms"])
+        );
+        let [from, to] = [start, call].map(|event| event["time_ms"].as_u64());
+        if let Some((from, to)) = from.zip(to) {
+            assert_eq!(call["duration_ms"], to - from);
+            durations += 1;
+        }
+    }
+    assert_eq!(durations, 4);
+}

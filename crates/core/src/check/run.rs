@@ -156,6 +156,9 @@ impl<'c> Run<'c> {
         if let Some(demands) = &mut self.demands {
             demands.stream_ended(&events);
         }
+        if let Some(stats) = &mut self.stats {
+            stats.stream_ended(&events);
+        }
         if !events.is_empty() {
             out.events(&events);
         }

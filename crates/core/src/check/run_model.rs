@@ -1,7 +1,7 @@
 //! What a run does, event by event: sessions, turns, texts and calls that are open are closed here.
 
 mod messages;
-mod open;
+pub(super) mod open;
 mod session;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -23,7 +23,7 @@ use crate::profile::{CallKind, ErrorSeverity, Profile, RunFact};
 use crate::stream::Line;
 
 use messages::MessageTable;
-use open::{OpenSegment, PendingCall};
+use open::{CallStart, OpenSegment, PendingCall};
 
 /// The events of one line. Most lines have one.
 pub(crate) type Events<'e> = SmallVec<[Event<'e>; 1]>;
@@ -66,6 +66,8 @@ pub(super) struct RunModel {
 /// Where the events of one line go.
 struct Emitter<'o, 'e> {
     at: EventTime,
+    /// The time of the line in milliseconds, with their fractions.
+    time: Option<f64>,
     events: &'o mut Events<'e>,
 }
 
@@ -111,7 +113,7 @@ impl RunModel {
             return;
         }
         let at = EventTime { line: Some(facts.line), time_ms: facts.time.and_then(whole_number) };
-        let emitter = &mut Emitter { at, events };
+        let emitter = &mut Emitter { at, time: facts.time, events };
         let rare = facts.rare.as_deref();
         if updates.turn_at.is_some() || facts.end().is_some() {
             self.end_messages(emitter);
@@ -149,7 +151,7 @@ impl RunModel {
 
     /// The end of the stream: blocks of reasoning and calls do not stay open.
     pub(super) fn stream_ended(&mut self, events: &mut Events<'_>) {
-        let emitter = &mut Emitter { at: EventTime::default(), events };
+        let emitter = &mut Emitter { at: EventTime::default(), time: None, events };
         self.end_thinking(emitter);
         self.unfinished(emitter);
         self.end_messages(emitter);
@@ -291,7 +293,9 @@ impl RunModel {
         };
         match update.change {
             CallChange::Started | CallChange::StartedAgain => {
-                self.open_calls.insert(update.number, PendingCall::new(update, parent));
+                let now = CallStart { line: emitter.at.line, time: emitter.time };
+                let start = self.open_calls.get(&update.number).map_or(now, |open| open.start);
+                self.open_calls.insert(update.number, PendingCall::new(update, parent, start));
                 emitter.emit(if update.is_new {
                     EventKind::CallStarted(whole())
                 } else {
@@ -302,8 +306,12 @@ impl RunModel {
                 if update.is_new {
                     emitter.emit(EventKind::CallStarted(whole()));
                 }
+                // Halves in one event have one time; only the agent can say how long the call took.
+                let start = self.open_calls.get(&update.number).map(|open| open.start);
+                let start = start.filter(|start| start.line != emitter.at.line);
                 self.end_call(update);
                 let completed = CompletedCall::new(short(), update, outcome);
+                let completed = completed.with_start(start, emitter.time);
                 let completed = if has_values {
                     completed.with_values(update, &self.profile)
                 } else {

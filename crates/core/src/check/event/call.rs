@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::check::CallUpdate;
+use crate::check::run_model::open::CallStart;
 use crate::facts::whole_number;
 use crate::profile::{CallKind, CallOutcome, FileChange, Media, Profile};
 
@@ -24,6 +25,12 @@ pub struct EventCall<'a> {
     /// The number of the call inside which a sub-agent makes this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<u64>,
+    /// The line of its start, if another event started it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_line: Option<u64>,
+    /// The agent's time of that start in milliseconds, if times are read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_ms: Option<u64>,
     /// What the tool does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<CallKind>,
@@ -74,10 +81,13 @@ pub struct CompletedCall<'a> {
     /// The images and other binary content in its result; at most 1,000.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub media: Vec<Media>,
-    /// How long it took in milliseconds, as the agent says.
+    /// How long it took in milliseconds: from its start to its end, or as the agent says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// The same, as the agent writes it.
+    /// What passed from its start to its end, by the times of two events.
+    #[serde(skip)]
+    pub passed_ms: Option<f64>,
+    /// How long it took, as the agent says, where the events do not show it.
     #[serde(skip)]
     pub said_ms: Option<f64>,
     /// What the tool was asked to do, if this event says it too.
@@ -99,6 +109,8 @@ impl<'a> EventCall<'a> {
             id: update.id().into(),
             tool: Some(&*update.action.tool).filter(|tool| !tool.is_empty()).map(Into::into),
             parent: None,
+            started_line: None,
+            started_ms: None,
             kind: update.action.is_kind_known.then_some(update.action.kind),
             detail: update.detail().map(Into::into),
             files: Cow::Borrowed(&update.action.files),
@@ -128,11 +140,25 @@ impl<'a> CompletedCall<'a> {
             changes: Vec::new(),
             media: Vec::new(),
             duration_ms: said_ms.and_then(whole_number),
+            passed_ms: None,
             said_ms,
             arguments: None,
             numbers: Vec::new(),
             is_new: update.is_new,
         }
+    }
+
+    /// `now` is the time of the completion in milliseconds.
+    pub(in crate::check) fn with_start(self, start: Option<CallStart>, now: Option<f64>) -> Self {
+        let line = start.and_then(|start| start.line);
+        let time = start.and_then(|start| start.time);
+        let is_shown = time.is_some() && time != now;
+        let said_ms = self.said_ms.filter(|_| !is_shown);
+        let passed_ms = said_ms.is_none().then(|| Some(now? - time?)).flatten();
+        let call =
+            EventCall { started_line: line, started_ms: time.and_then(whole_number), ..self.call };
+        let duration_ms = said_ms.or(passed_ms).and_then(whole_number);
+        Self { call, duration_ms, passed_ms, said_ms, ..self }
     }
 
     pub(in crate::check) fn with_values(

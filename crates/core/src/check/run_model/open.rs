@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::check::event::{EventCall, TextSegment};
 use crate::check::stage::actions::Action;
 use crate::check::updates::CallUpdate;
+use crate::facts::whole_number;
 use crate::limits::{ACTION_DETAIL_BYTES_MAX, TEXT_BYTES_MAX};
 use crate::profile::CallKind;
 use crate::rules::escape::clipped;
@@ -18,11 +19,20 @@ pub(super) struct OpenSegment {
     bytes: u64,
 }
 
+/// Where a call started.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::check) struct CallStart {
+    pub(in crate::check) line: Option<u64>,
+    /// The agent's time in milliseconds.
+    pub(in crate::check) time: Option<f64>,
+}
+
 /// A call that has not completed, and what is said of it if it never does.
 #[derive(Debug)]
 pub(super) struct PendingCall {
     pub(super) id: String,
     pub(super) parent: Option<u64>,
+    pub(super) start: CallStart,
     tool: Arc<str>,
     kind: Option<CallKind>,
     rule: Option<usize>,
@@ -53,7 +63,7 @@ impl OpenSegment {
 }
 
 impl PendingCall {
-    pub(super) fn new(update: &CallUpdate<'_>, parent: Option<u64>) -> Self {
+    pub(super) fn new(update: &CallUpdate<'_>, parent: Option<u64>, start: CallStart) -> Self {
         let Action { tool, kind, is_kind_known, rule, detail, .. } = &update.action;
         let detail = match clipped(detail, ACTION_DETAIL_BYTES_MAX) {
             Cow::Borrowed(_) => Arc::clone(detail),
@@ -62,6 +72,7 @@ impl PendingCall {
         Self {
             id: update.id().to_owned(),
             parent,
+            start,
             tool: Arc::clone(tool),
             kind: is_kind_known.then_some(*kind),
             rule: *rule,
@@ -77,6 +88,8 @@ impl PendingCall {
             detail: known(&self.detail).map(Into::into),
             id: self.id.into(),
             parent: self.parent,
+            started_line: self.start.line,
+            started_ms: self.start.time.and_then(whole_number),
             kind: self.kind,
             files: Cow::Borrowed(&[]),
             rule: self.rule,

@@ -16,8 +16,7 @@ use crate::profile::CallOutcome;
 pub(crate) struct StatsCollector {
     stats: RunStats,
     tools: BTreeMap<Arc<str>, ToolFigures>,
-    /// By the number of the call.
-    open: BTreeMap<u64, OpenTime>,
+    open_calls: u64,
     /// Line and milliseconds of the latest time in this turn.
     latest: Option<(u64, f64)>,
     /// The first time in this turn, in milliseconds.
@@ -52,14 +51,6 @@ struct Idle {
     before_line: u64,
 }
 
-/// When a call started.
-#[derive(Debug)]
-struct OpenTime {
-    tool: Arc<str>,
-    line: u64,
-    time: Option<f64>,
-}
-
 impl StatsCollector {
     /// Observes an event of the run, and what it says.
     pub(crate) fn observe(&mut self, facts: &Facts<'_>, events: &[Event<'_>]) {
@@ -75,6 +66,15 @@ impl StatsCollector {
         }
     }
 
+    /// Observes what the end of the stream closes.
+    pub(crate) fn stream_ended(&mut self, events: &[Event<'_>]) {
+        for event in events {
+            if let EventKind::CallUnfinished(call) = &event.kind {
+                self.unfinished(call);
+            }
+        }
+    }
+
     /// A new turn begins: calls that are open will not end any more, and the time until now was
     /// not the agent's.
     pub(crate) fn new_turn(&mut self) {
@@ -82,9 +82,6 @@ impl StatsCollector {
         while self.settle() {}
         self.end_text();
         self.end_reasoning();
-        for open in std::mem::take(&mut self.open).into_values() {
-            self.tool(&open.tool).counts.unfinished += 1;
-        }
     }
 
     fn time(&mut self, line: u64, time: f64) {
@@ -97,7 +94,7 @@ impl StatsCollector {
         // A clock that was set back shows nothing until it is where it was.
         self.latest = Some(if time < start { (line, start) } else { (line, time) });
         let Some(passed) = not_negative(time - start) else { return };
-        if !self.open.is_empty() {
+        if self.open_calls > 0 {
             self.calls_ms += passed;
             return;
         }
@@ -171,18 +168,12 @@ impl StatsCollector {
 
     fn call(&mut self, facts: &Facts<'_>, event: &EventKind<'_>) {
         match event {
-            EventKind::CallStarted(call) => {
-                let (tool, line, time) = (tool_of(call), facts.line, facts.time);
-                self.open.insert(call.number, OpenTime { tool, line, time });
+            EventKind::CallStarted(_) => self.open_calls += 1,
+            EventKind::CallUnfinished(call) => self.unfinished(call),
+            EventKind::CallCompleted(completed) => {
+                self.open_calls = self.open_calls.saturating_sub(1);
+                self.completed(facts, completed);
             }
-            EventKind::CallUpdated(call) => {
-                if let Some(open) = self.open.get_mut(&call.number)
-                    && open.tool.is_empty()
-                {
-                    open.tool = tool_of(call);
-                }
-            }
-            EventKind::CallCompleted(completed) => self.completed(facts, completed),
             EventKind::CallCorrected { call, outcome, instead_of } => {
                 let of = (call.tool.as_deref().unwrap_or_default(), &*call.id);
                 self.correct(of, *instead_of, *outcome);
@@ -191,22 +182,19 @@ impl StatsCollector {
         }
     }
 
+    fn unfinished(&mut self, call: &EventCall<'_>) {
+        self.open_calls = self.open_calls.saturating_sub(1);
+        self.tool(&tool_of(call)).counts.unfinished += 1;
+    }
+
     fn completed(&mut self, facts: &Facts<'_>, completed: &CompletedCall<'_>) {
-        let CompletedCall { call, outcome, .. } = completed;
-        let open = self.open.remove(&call.number);
-        let named = open.as_ref().map(|open| Arc::clone(&open.tool));
-        let tool = named.filter(|tool| !tool.is_empty()).unwrap_or_else(|| tool_of(call));
+        let CompletedCall { call, outcome, passed_ms, said_ms, .. } = completed;
+        let tool = tool_of(call);
         *self.tool(&tool).counts.count(*outcome) += 1;
-        let started_line = open.as_ref().map_or(facts.line, |open| open.line);
-        // Halves in one event have one time: the call took some, which only the agent can say.
-        let start = open.filter(|open| open.line != facts.line).and_then(|open| open.time);
-        let is_unknown = start.is_none() || start == facts.time;
-        let said = completed.said_ms.filter(|_| is_unknown);
-        if let Some((duration, end)) = said.zip(facts.time) {
+        if let Some((duration, end)) = said_ms.zip(facts.time) {
             self.was_open(duration, end);
         }
-        let between = || Some(facts.time? - start?);
-        let Some(duration) = said.or_else(between) else {
+        let Some(duration) = said_ms.or(*passed_ms) else {
             self.hides_open_calls = true;
             return;
         };
@@ -226,7 +214,7 @@ impl StatsCollector {
             tool: Some(tool.to_string()).filter(|tool| !tool.is_empty()),
             detail,
             outcome: *outcome,
-            started_line,
+            started_line: call.started_line.unwrap_or(facts.line),
             completed_line: facts.line,
         };
         keep_longest(&mut self.stats.slowest_calls, slow, |it| it.duration_ms);
