@@ -1,0 +1,100 @@
+"""Tables of calls, events and runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ._errors import NdjsonCheckError
+from ._events import (
+    CallCompleted,
+    CallCorrected,
+    CallStarted,
+    CallUnfinished,
+    CallUpdated,
+    Event,
+)
+from ._native import Table
+from ._read import Reader, _chunks
+
+_CALLS = {
+    "file": "str", "call": "int", "id": "str", "parent": "int", "tool": "str", "kind": "str",
+    "detail": "str", "outcome": "str", "exit_code": "int", "duration_ms": "int", "line": "int",
+    "time_ms": "int", "arguments": "str", "result": "str",
+}
+_EVENTS = {"file": "str", "type": "str", "line": "int", "time_ms": "int", "json": "str"}
+_RUNS = {
+    "file": "str", "error": "str", "profile": "str", "session_id": "str", "model": "str",
+    "agent_version": "str", "verdict": "str", "outcome": "str", "reason": "str",
+    "cost_usd": "float", "turns": "int", "duration_ms": "int", "input_tokens": "int",
+    "cache_read_tokens": "int", "cache_write_tokens": "int", "output_tokens": "int",
+    "reasoning_tokens": "int", "calls": "int", "errors": "int", "warnings": "int",
+}
+_IS_CALL = (CallStarted, CallUpdated, CallCompleted, CallCorrected, CallUnfinished)
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Three Arrow tables: pandas, polars, DuckDB and pyarrow take each of them as it is."""
+
+    calls: Table
+    events: Table
+    runs: Table
+
+
+def _table(columns: Mapping[str, str], rows: list[dict[str, Any]]) -> Table:
+    return Table([(name, kind, [row.get(name) for row in rows]) for name, kind in columns.items()])
+
+
+def frame(
+    files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    profile: str | os.PathLike[str] | None = None,
+) -> Frames:
+    """Reads files into tables. A file that cannot be checked is a row of `runs` with an `error`."""
+    if isinstance(files, (str, os.PathLike)):
+        files = [files]
+    calls: list[dict[str, Any]] = []
+    events: list[dict[str, Any]] = []
+    runs: list[dict[str, Any]] = []
+    for path in files:
+        file = os.fspath(path)
+        try:
+            _add(file, profile, calls, events, runs)
+        except (OSError, NdjsonCheckError) as error:
+            runs.append({"file": file, "error": str(error)})
+    return Frames(_table(_CALLS, calls), _table(_EVENTS, events), _table(_RUNS, runs))
+
+
+def _add(
+    file: str,
+    profile: str | os.PathLike[str] | None,
+    calls: list[dict[str, Any]],
+    events: list[dict[str, Any]],
+    runs: list[dict[str, Any]],
+) -> None:
+    reader = Reader(name=file, profile=profile)
+    of_file: dict[int, dict[str, Any]] = {}
+
+    def take(new: list[Event]) -> None:
+        for event in new:
+            events.append({"file": file, "type": event.type, "line": event.line,
+                           "time_ms": event.time_ms, "json": event.to_json()})
+            if isinstance(event, _IS_CALL):
+                row = of_file.setdefault(event.call, {"line": event.line, "time_ms": event.time_ms})
+                at_start = {name: row[name] for name in ("line", "time_ms")}
+                row.update(event.to_dict(), file=file, **at_start)
+
+    for chunk in _chunks(file):
+        take(reader.feed(chunk))
+    take(reader.finish())
+    for row in of_file.values():
+        if row.get("arguments") is not None and not isinstance(row["arguments"], str):
+            row["arguments"] = json.dumps(row["arguments"], ensure_ascii=False)
+        calls.append(row)
+    summary = reader.summary
+    counts = {"calls": summary["tool_call_counts"]["total"]}
+    runs.append({**summary, **summary.get("usage", {}), **counts, "file": file})

@@ -1,0 +1,132 @@
+"""Reading streams."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
+from typing import Any, Protocol, Union
+
+from . import _native
+from ._events import Event
+
+_CHUNK = 256 * 1024
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes | None: ...
+
+
+class _Receiving(Protocol):
+    def recv(self, size: int, /) -> bytes: ...
+
+
+Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, _Readable, _Receiving,
+               Iterable[bytes]]
+
+
+class Reader:
+    """Reads one stream, whose bytes come in pieces cut anywhere."""
+
+    def __init__(
+        self,
+        *,
+        name: str = "-",
+        profile: str | os.PathLike[str] | None = None,
+        strict: bool = False,
+        rules: Mapping[str, str] | None = None,
+    ) -> None:
+        checker = _native.Checker(
+            profile=None if profile is None else os.fspath(profile),
+            strict=strict,
+            rules=None if rules is None else list(rules.items()),
+        )
+        self._native = _native.NativeReader(checker, name)
+        self._summary: dict[str, Any] | None = None
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that these bytes complete."""
+        return self._native.feed(data)
+
+    def finish(self, *, exit_status: int | None = None, signal: int | None = None) -> list[Event]:
+        """The last events. The very last is End or Cut. A negative exit status is a signal, as in
+        `subprocess`."""
+        if exit_status is not None and exit_status < 0:
+            exit_status, signal = None, -exit_status
+        events, summary = self._native.finish(exit_status, signal)
+        self._summary = json.loads(summary)
+        return events
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The result, with the names of the JSON report, after `finish`."""
+        if self._summary is None:
+            raise RuntimeError("the stream is not finished")
+        return self._summary
+
+
+def _chunks(source: Source) -> Iterator[bytes]:
+    if isinstance(source, (str, os.PathLike)):
+        with open(source, "rb", buffering=0) as file:
+            while data := file.read(_CHUNK):
+                yield data
+    elif isinstance(source, (bytes, bytearray, memoryview)):
+        whole = bytes(source)
+        for start in range(0, len(whole), _CHUNK):
+            yield whole[start : start + _CHUNK]
+    elif (recv := getattr(source, "recv", None)) is not None:
+        while data := recv(_CHUNK):
+            yield data
+    # `read1` of a pipe returns what is there; `read` waits until all that was asked for came.
+    elif (read := getattr(source, "read1", getattr(source, "read", None))) is not None:
+        while data := read(_CHUNK):
+            if isinstance(data, str):
+                raise TypeError("open the file in binary mode")
+            yield data
+    else:
+        yield from source  # type: ignore[misc]
+
+
+def _name(source: object) -> str:
+    return os.fspath(source) if isinstance(source, (str, os.PathLike)) else "-"
+
+
+def read(
+    source: Source,
+    *,
+    profile: str | os.PathLike[str] | None = None,
+    exit_status: int | None = None,
+    signal: int | None = None,
+    strict: bool = False,
+    rules: Mapping[str, str] | None = None,
+) -> Iterator[Event]:
+    """The events of a stream: of a path, bytes, a binary file, a socket, or any iterable of bytes.
+
+    `exit_status` or `signal` says how the agent's process ended.
+    """
+    reader = Reader(name=_name(source), profile=profile, strict=strict, rules=rules)
+
+    def events() -> Iterator[Event]:
+        for chunk in _chunks(source):
+            yield from reader.feed(chunk)
+        yield from reader.finish(exit_status=exit_status, signal=signal)
+
+    return events()
+
+
+async def aread(
+    source: AsyncIterable[bytes],
+    *,
+    profile: str | os.PathLike[str] | None = None,
+    exit_status: int | None = None,
+    signal: int | None = None,
+    strict: bool = False,
+    rules: Mapping[str, str] | None = None,
+) -> AsyncIterator[Event]:
+    """The same of an async iterable of bytes, such as `asyncio.StreamReader`."""
+    reader = Reader(profile=profile, strict=strict, rules=rules)
+    async for chunk in source:
+        for event in reader.feed(chunk):
+            yield event
+    for event in reader.finish(exit_status=exit_status, signal=signal):
+        yield event

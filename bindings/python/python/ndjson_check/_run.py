@@ -1,0 +1,330 @@
+"""Runs of an agent."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Callable, TypeVar, overload
+
+from . import _native
+from ._errors import raise_for
+from ._events import (
+    CallCompleted,
+    CallCorrected,
+    CallStarted,
+    CallUnfinished,
+    CallUpdated,
+    Event,
+)
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call, as far as the run has shown it. `outcome` is None while it is open."""
+
+    number: int
+    id: str
+    tool: str | None
+    kind: str | None
+    detail: str | None
+    files: tuple[str, ...]
+    arguments: Any
+    outcome: str | None
+    exit_code: int | None
+    result: str | None
+    line: int | None
+
+    @property
+    def succeeded(self) -> bool:
+        return self.outcome == "succeeded"
+
+
+class Calls(Sequence[Call]):
+    """Some calls of a run, in the order of their starts."""
+
+    def __init__(self, calls: Sequence[Call], asked: str, all_calls: Sequence[Call]) -> None:
+        self._calls = tuple(calls)
+        self._asked = asked
+        self._all = tuple(all_calls)
+
+    @overload
+    def __getitem__(self, index: int) -> Call: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Call, ...]: ...
+    def __getitem__(self, index: int | slice) -> Call | tuple[Call, ...]:
+        return self._calls[index]
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} of {len(self._all)} calls{self._asked}: {_listed(self._calls)}>"
+
+    def _one(self, index: int) -> Call:
+        if not self._calls:
+            raise AssertionError(f"no call{self._asked}; the run has {_listed(self._all)}")
+        return self._calls[index]
+
+    @property
+    def first(self) -> Call:
+        return self._one(0)
+
+    @property
+    def last(self) -> Call:
+        return self._one(-1)
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether there are calls, and all succeeded."""
+        return bool(self._calls) and all(call.succeeded for call in self._calls)
+
+
+def _listed(calls: Sequence[Call]) -> str:
+    shown = [f"{c.tool or c.kind} {c.detail or ''!s} ({c.outcome or 'open'})" for c in calls[:20]]
+    more = f", and {len(calls) - 20} more" if len(calls) > 20 else ""
+    return (", ".join(shown) or "no calls") + more
+
+
+@dataclass(frozen=True)
+class RunEnd:
+    """How a run ended. What the agent does not say is None. `summary` has the names of the
+    JSON report."""
+
+    outcome: str
+    verdict: str
+    reason: str | None
+    answer: str
+    usage: dict[str, int]
+    cost_usd: float | None
+    turns: int | None
+    duration_ms: int | None
+    error_text: str | None
+    exit_status: int | None
+    signal: int | None
+    stderr_tail: tuple[str, ...]
+    summary: dict[str, Any]
+
+    @classmethod
+    def _of(cls, summary: dict[str, Any], answer: str) -> RunEnd:
+        get = summary.get
+        return cls(
+            outcome=summary["outcome"],
+            verdict=summary["verdict"],
+            reason=get("reason"),
+            answer=answer,
+            usage=get("usage", {}),
+            cost_usd=get("cost_usd"),
+            turns=get("turns"),
+            duration_ms=get("duration_ms"),
+            error_text=get("error_text"),
+            exit_status=get("exit_status"),
+            signal=get("signal"),
+            stderr_tail=tuple(get("stderr_tail", ())),
+            summary=summary,
+        )
+
+
+class Run:
+    """A run of an agent: a context manager, and an iterator of its events. Leaving the context
+    ends the command and its process group. Works with `with` and `async with`."""
+
+    def __init__(self, name: str, start: Callable[[], _native.NativeRun]) -> None:
+        self.name = name
+        self._start = start
+        self._native: _native.NativeRun | None = None
+        self._batch: Iterator[Event] = iter(())
+        self._events: list[Event] = []
+        self._end: RunEnd | None = None
+        self._pool: ThreadPoolExecutor | None = None
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events that were read so far."""
+        return tuple(self._events)
+
+    @property
+    def end(self) -> RunEnd:
+        """How the run ended. Raises RuntimeError while events are left to be read."""
+        if self._end is None:
+            raise RuntimeError("the run has not ended, or its events were not read to the end")
+        return self._end
+
+    def stop(self) -> None:
+        """Asks the command to end. Its last events can still be read."""
+        if self._native is not None:
+            self._native.stop()
+
+    def calls(self, *, kind: str | None = None, tool: str | None = None,
+              matches: str | None = None) -> Calls:
+        """The calls so far; `matches` is a regular expression that is searched in the detail."""
+        found: dict[int, dict[str, Any]] = {}
+        for event in self._events:
+            if isinstance(event, (CallStarted, CallUpdated, CallCompleted, CallCorrected,
+                                  CallUnfinished)):
+                call = found.setdefault(event.call, {"line": event.line})
+                call.update(event.to_dict(), line=call["line"])
+        every = [_call(it) for it in found.values()]
+        some = [
+            call for call in every
+            if (kind is None or call.kind == kind)
+            and (tool is None or call.tool == tool)
+            and (matches is None or re.search(matches, call.detail or "") is not None)
+        ]
+        asked = [("kind", kind), ("tool", tool), ("matches", matches)]
+        words = "".join(f" with {name}={it!r}" for name, it in asked if it is not None)
+        return Calls(some, words, every)
+
+    def raise_for_outcome(self) -> None:
+        """Raises an OutcomeError unless the run succeeded."""
+        raise_for(self.end)
+
+    def _repr_html_(self) -> str:
+        lines = "".join(event.to_json() + "\n" for event in self._events)
+        return _native.page(self.name, lines.encode())
+
+    def __repr__(self) -> str:
+        state = self._end.outcome if self._end else "not ended"
+        return f"<Run of {self.name}: {state}, {len(self._events)} events>"
+
+    def _began(self) -> _native.NativeRun:
+        if self._native is None:
+            self._native = self._start()
+        return self._native
+
+    def _read(self) -> list[Event]:
+        native = self._began()
+        return native.next_batch()
+
+    def _take(self, batch: list[Event]) -> bool:
+        """Whether there are more events."""
+        if batch:
+            self._batch = iter(batch)
+            return True
+        result = self._began().result()
+        if result is not None and self._end is None:
+            self._end = RunEnd._of(json.loads(result[0]), result[1])
+        return False
+
+    def _next(self) -> Event | None:
+        event = next(self._batch, None)
+        if event is not None:
+            self._events.append(event)
+        return event
+
+    def __enter__(self) -> Run:
+        self._began()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the command and its process group, and waits for that."""
+        if self._native is not None:
+            self._native.close()
+        if self._pool is not None:
+            self._pool.shutdown(wait=False)
+
+    def wait(self) -> RunEnd:
+        """Reads all events."""
+        for _ in self:
+            pass
+        return self.end
+
+    def __iter__(self) -> Iterator[Event]:
+        return self
+
+    def __next__(self) -> Event:
+        while (event := self._next()) is None:
+            if not self._take(self._read()):
+                raise StopIteration
+        return event
+
+    async def _in_thread(self, work: Callable[[], _T]) -> _T:
+        # A pool of its own: runs that wait must not use up the threads of the event loop.
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ndjson-check")
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+    async def __aenter__(self) -> Run:
+        await self._in_thread(self._began)
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                        trace: TracebackType | None) -> None:
+        # Not cancelled half way: the process group must have ended when we return.
+        closing = asyncio.ensure_future(asyncio.to_thread(self.close))
+        try:
+            await asyncio.shield(closing)
+        except asyncio.CancelledError:
+            await closing
+            raise
+
+    def __aiter__(self) -> AsyncIterator[Event]:
+        return self
+
+    async def __anext__(self) -> Event:
+        while (event := self._next()) is None:
+            if not self._take(await self._in_thread(self._read)):
+                raise StopAsyncIteration
+        return event
+
+
+def _call(it: dict[str, Any]) -> Call:
+    get = it.get
+    return Call(
+        number=it["call"], id=it["id"], tool=get("tool"), kind=get("kind"), detail=get("detail"),
+        files=tuple(get("files", ())), arguments=get("arguments"), outcome=get("outcome"),
+        exit_code=get("exit_code"), result=get("result"), line=get("line"),
+    )
+
+
+def run(
+    command: Sequence[str | os.PathLike[str]],
+    *,
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str | None] | None = None,
+    stdin: str | None = None,
+    inherit_stdin: bool = False,
+    timeout: float | None = None,
+    idle_timeout: float | None = None,
+    exit_grace: float | None = None,
+    profile: str | os.PathLike[str] | None = None,
+    strict: bool = False,
+    rules: Mapping[str, str] | None = None,
+) -> Run:
+    """Runs an agent in its own process group. It starts when the context is entered or the first
+    event is read.
+
+    `env` is added to the environment; a value of None removes the variable. `stdin` is a text;
+    without it the command reads nothing. Times are in seconds.
+    """
+    if isinstance(command, (str, bytes)):
+        raise TypeError("the command is a list of arguments, not one string")
+    words = [os.fspath(word) for word in command]
+    variables = list((env or {}).items())
+
+    def start() -> _native.NativeRun:
+        if not hasattr(_native, "NativeRun"):
+            raise NotImplementedError("running an agent needs a Unix system")
+        checker = _native.Checker(
+            profile=None if profile is None else os.fspath(profile),
+            strict=strict,
+            rules=None if rules is None else list(rules.items()),
+        )
+        return _native.NativeRun(
+            checker, words, None if cwd is None else os.fspath(cwd), variables, stdin,
+            inherit_stdin, timeout, idle_timeout, exit_grace,
+        )
+
+    name = os.path.basename(words[0]) if words else "run"
+    return Run(name, start)

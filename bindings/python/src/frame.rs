@@ -1,0 +1,71 @@
+//! Columns as an Arrow stream.
+
+use std::sync::Arc;
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch};
+use arrow_array::{RecordBatchIterator, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+/// A table that pandas, polars, DuckDB and others read by the PyCapsule interface of Arrow.
+#[pyclass(frozen, module = "ndjson_check._native")]
+pub(crate) struct Table(RecordBatch);
+
+fn refused(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+#[pymethods]
+impl Table {
+    /// Columns by name, type (`str`, `int`, `float`, `bool`) and values.
+    #[new]
+    fn new(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Self> {
+        let mut fields = Vec::new();
+        let mut arrays: Vec<ArrayRef> = Vec::new();
+        for (name, kind, values) in columns {
+            let (data_type, array): (_, ArrayRef) = match kind.as_str() {
+                "str" => {
+                    let values: Vec<Option<String>> = values.extract()?;
+                    (DataType::Utf8, Arc::new(StringArray::from_iter(values)))
+                }
+                "int" => {
+                    let values: Vec<Option<i64>> = values.extract()?;
+                    (DataType::Int64, Arc::new(Int64Array::from_iter(values)))
+                }
+                "float" => {
+                    let values: Vec<Option<f64>> = values.extract()?;
+                    (DataType::Float64, Arc::new(Float64Array::from_iter(values)))
+                }
+                "bool" => {
+                    let values: Vec<Option<bool>> = values.extract()?;
+                    (DataType::Boolean, Arc::new(BooleanArray::from_iter(values)))
+                }
+                _ => return Err(refused(format_args!("no such type of a column: {kind}"))),
+            };
+            fields.push(Field::new(name, data_type, true));
+            arrays.push(array);
+        }
+        let schema = Arc::new(Schema::new(fields));
+        RecordBatch::try_new(schema, arrays).map(Self).map_err(refused)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A producer may ignore the wish for another schema.
+        drop(requested_schema);
+        let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
+        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        PyCapsule::new(py, stream, Some(c"arrow_array_stream".to_owned()))
+    }
+}

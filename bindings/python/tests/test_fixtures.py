@@ -1,0 +1,97 @@
+"""Every fixture gives the events of the program, however its bytes are cut."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import ndjson_check as nc
+import pytest
+
+from conftest import FIXTURES, ROOT
+
+CASES = sorted(FIXTURES.rglob("*.ndjson"))
+
+
+def profile_of(case: Path) -> str | None:
+    parts = case.relative_to(FIXTURES).parts
+    if parts[0] == "agents" and parts[1] != "cursor":
+        return parts[1]
+    if parts[0] == "profiles":
+        return str(FIXTURES / "profiles" / parts[1] / "profile.json")
+    return None
+
+
+LEVELS = {"--deny": "error", "--warn": "warning", "--allow": "off"}
+
+
+def options_of(case: Path) -> tuple[list[str], dict[str, object]]:
+    """The flags of the case that the binding has as options, and these. Limits are left out."""
+    file = case.with_suffix(".args")
+    flags = file.read_text().split() if file.exists() else []
+    used: list[str] = []
+    options: dict[str, object] = {}
+    rules: dict[str, str] = {}
+    if (profile := profile_of(case)) is not None:
+        flags = ["--profile", profile, *flags]
+    while flags:
+        flag = flags.pop(0)
+        if flag == "--strict":
+            used.append(flag)
+            options["strict"] = True
+            continue
+        value = flags.pop(0)
+        if flag in LEVELS:
+            rules[value] = LEVELS[flag]
+        elif flag == "--exit-status":
+            options["exit_status"] = int(value)
+        elif flag == "--profile":
+            options["profile"] = value
+        else:
+            assert flag.startswith("--max-"), flag
+            continue
+        used += [flag, value]
+    if rules:
+        options["rules"] = rules
+    return used, options
+
+
+def test_there_are_cases() -> None:
+    assert len(CASES) > 100
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda it: str(it.relative_to(FIXTURES)))
+def test_events_are_those_of_the_program(case: Path, program: str) -> None:
+    flags, options = options_of(case)
+    command = [program, "--no-config", "--quiet", "--to", "events", *flags, "-"]
+    data = case.read_bytes()
+    done = subprocess.run(command, input=data, capture_output=True, cwd=ROOT)
+    expected = done.stdout.decode().splitlines()
+    if done.returncode not in (0, 1, 3, 4, 5) and not expected:
+        with pytest.raises(nc.NdjsonCheckError):
+            list(nc.read(data, **options))  # type: ignore[arg-type]
+        return
+    for size in (1, 7, 4096):
+        chunks = (data[at : at + size] for at in range(0, len(data), size))
+        events = [event.to_json() for event in nc.read(chunks, **options)]  # type: ignore[arg-type]
+        assert events == expected, f"pieces of {size} bytes"
+
+
+CLASS_OF: Callable[[str], str] = lambda tag: "".join(it.title() for it in tag.split("_"))
+
+
+def test_each_kind_has_its_class_and_the_members_of_json() -> None:
+    seen: set[str] = set()
+    for case in CASES:
+        _, options = options_of(case)
+        try:
+            events = list(nc.read(case, **options))  # type: ignore[arg-type]
+        except nc.NdjsonCheckError:
+            continue
+        for event in events:
+            assert type(event).__name__ == CLASS_OF(event.type)
+            members = event.to_dict()
+            seen.add(event.type)
+            for name, value in members.items():
+                assert getattr(event, name) == value, (case, event, name)
+    assert len(seen) >= 20, seen

@@ -1,0 +1,144 @@
+import asyncio
+import io
+import os
+import socket
+import threading
+from collections.abc import AsyncIterator
+
+import ndjson_check as nc
+import pytest
+
+from conftest import FIXTURES
+
+PLAIN = FIXTURES / "agents" / "cursor" / "plain.ndjson"
+DATA = PLAIN.read_bytes()
+EXPECTED = [event.to_json() for event in nc.read(PLAIN)]
+
+
+def test_every_source_gives_the_same_events() -> None:
+    ours, theirs = socket.socketpair()
+    theirs.sendall(DATA)
+    theirs.close()
+    read_end, write_end = os.pipe()
+    os.write(write_end, DATA)
+    os.close(write_end)
+    lines = DATA.splitlines(keepends=True)
+    with ours, open(read_end, "rb") as pipe, open(PLAIN, "rb") as file:
+        for source in (str(PLAIN), DATA, bytearray(DATA), io.BytesIO(DATA), file, pipe, ours,
+                       lines, iter(lines)):
+            assert [event.to_json() for event in nc.read(source)] == EXPECTED, source
+
+
+def test_a_pipe_gives_events_before_it_is_closed() -> None:
+    read_end, write_end = os.pipe()
+    with open(read_end, "rb") as pipe:
+        events = nc.read(pipe, profile="cursor")
+        os.write(write_end, DATA.splitlines(keepends=True)[0])
+        assert isinstance(next(events), nc.Session)
+        os.close(write_end)
+
+
+def test_async_iterables_are_read() -> None:
+    async def chunks() -> AsyncIterator[bytes]:
+        for at in range(0, len(DATA), 100):
+            await asyncio.sleep(0)
+            yield DATA[at : at + 100]
+
+    async def main() -> list[str]:
+        return [event.to_json() async for event in nc.aread(chunks())]
+
+    assert asyncio.run(main()) == EXPECTED
+
+
+def test_events_can_be_matched() -> None:
+    answers = []
+    for event in nc.read(DATA):
+        match event:
+            case nc.Session(profile=profile):
+                assert profile == "cursor"
+            case nc.End(outcome=outcome, verdict="conforming"):
+                answers.append(outcome)
+            case nc.Event(type=tag):
+                assert isinstance(tag, str)
+    assert answers == ["succeeded"]
+
+
+def test_events_are_values_and_frozen() -> None:
+    first, second = next(nc.read(DATA)), next(nc.read(DATA))
+    assert first == second and hash(first) == hash(second)
+    assert repr(first).startswith("Session(")
+    with pytest.raises(AttributeError):
+        first.line = 3  # type: ignore[misc]
+
+
+def test_the_exit_status_decides() -> None:
+    *_, good = nc.read(DATA, exit_status=0)
+    *_, failed = nc.read(DATA, exit_status=7)
+    *_, killed = nc.read(DATA, exit_status=-9)
+    assert isinstance(good, nc.End) and good.outcome == "succeeded"
+    assert isinstance(failed, nc.End) and (failed.outcome, failed.exit_status) == ("failed", 7)
+    assert isinstance(killed, nc.End) and (killed.outcome, killed.signal) == ("failed", 9)
+
+
+def test_a_cut_stream_ends_with_cut() -> None:
+    *_, last = nc.read(b"".join(DATA.splitlines(keepends=True)[:3]))
+    assert isinstance(last, nc.Cut) and last.outcome == "truncated"
+
+
+def test_errors_name_the_problem() -> None:
+    with pytest.raises(nc.NdjsonCheckError, match="nosuch"):
+        nc.read(DATA, profile="nosuch")
+    with pytest.raises(ValueError, match="nosuch"):
+        nc.read(DATA, rules={"nosuch": "off"})
+    with pytest.raises(FileNotFoundError):
+        list(nc.read("no/such/file"))
+    with pytest.raises(TypeError, match="binary"):
+        list(nc.read(io.StringIO(DATA.decode())))  # type: ignore[arg-type]
+    reader = nc.Reader()
+    reader.feed(DATA)
+    reader.finish()
+    assert reader.summary["outcome"] == "succeeded"
+    with pytest.raises(ValueError, match="finished"):
+        reader.feed(DATA)
+
+
+def test_other_threads_run_while_bytes_are_read() -> None:
+    """One call that takes long: without the release of the GIL the other thread has no turn."""
+    first, *rest = DATA.splitlines(keepends=True)
+    line = next(it for it in rest if b'"assistant"' in it)
+    big = first + line * 30_000
+    turns, done = 0, threading.Event()
+
+    def count() -> None:
+        nonlocal turns
+        while not done.wait(0.0005):
+            turns += 1
+
+    reader = nc.Reader(profile="cursor")
+    other = threading.Thread(target=count)
+    other.start()
+    native = reader._native
+    before = turns
+    native.feed(big)
+    during = turns - before
+    done.set()
+    other.join()
+    assert during > 5
+
+
+def test_frames_hold_calls_events_and_runs() -> None:
+    tools = sorted((FIXTURES / "agents" / "cursor").glob("*.ndjson"))
+    frames = nc.frame([*tools, "no/such/file"])
+    assert len(frames.runs) == len(tools) + 1
+    assert len(frames.calls) > 5 and len(frames.events) > len(frames.calls)
+    assert "arrow_array_stream" in repr(frames.calls.__arrow_c_stream__())
+
+
+def test_polars_and_duckdb_read_frames() -> None:
+    polars = pytest.importorskip("polars")
+    frames = nc.frame(PLAIN)
+    table = polars.DataFrame(frames.runs)
+    assert table["outcome"].to_list() == ["succeeded"]
+    duckdb = pytest.importorskip("duckdb")
+    events = frames.events
+    assert duckdb.sql("select count(*) from events").fetchone() == (len(events),)

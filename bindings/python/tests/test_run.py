@@ -1,0 +1,197 @@
+import asyncio
+import os
+import sys
+import time
+from pathlib import Path
+
+import ndjson_check as nc
+import pytest
+
+from conftest import FIXTURES, ROOT
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="running an agent needs Unix")
+PLAIN = FIXTURES / "agents" / "cursor" / "plain.ndjson"
+TOOLS = FIXTURES / "agents" / "qwen" / "plain.ndjson"
+
+
+def shell(script: str) -> list[str]:
+    return ["sh", "-c", script]
+
+
+def is_alive(pid_file: Path) -> bool:
+    try:
+        os.kill(int(pid_file.read_text()), 0)
+    except ProcessLookupError:
+        return False
+    # A zombie of which nobody asks is dead.
+    state = Path(f"/proc/{pid_file.read_text().strip()}/stat")
+    return not state.exists() or state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def test_a_good_run() -> None:
+    with nc.run(["cat", PLAIN], timeout=30) as run:
+        events = list(run)
+    assert [event.to_json() for event in events[:-1]] == [
+        event.to_json() for event in list(nc.read(PLAIN))[:-1]
+    ]
+    assert (run.end.outcome, run.end.verdict, run.end.exit_status) == ("succeeded", "conforming", 0)
+    assert run.end.answer
+    run.raise_for_outcome()
+    page = run._repr_html_()
+    assert page.lstrip().lower().startswith("<!doctype html") and "succeeded" in page
+
+
+def test_a_failed_run() -> None:
+    with nc.run(shell(f"cat {PLAIN}; echo no money >&2; exit 3"), timeout=30) as run:
+        run.wait()
+    assert (run.end.outcome, run.end.exit_status) == ("failed", 3)
+    assert "no money" in run.end.stderr_tail
+    with pytest.raises(nc.RunFailed, match="failed") as raised:
+        run.raise_for_outcome()
+    assert raised.value.end is run.end
+
+
+def test_a_cut_run() -> None:
+    with nc.run(["head", "-3", PLAIN], timeout=30) as run:
+        run.wait()
+    assert run.end.outcome == "truncated"
+    with pytest.raises(nc.RunTruncated):
+        run.raise_for_outcome()
+
+
+def test_a_stalled_run(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    script = f"echo $$ > {pid}; head -2 {PLAIN}; sleep 60"
+    with nc.run(shell(script), idle_timeout=0.5, profile="cursor") as run:
+        run.wait()
+    assert run.end.outcome == "timed-out"
+    assert not is_alive(pid)
+    with pytest.raises(nc.RunTimedOut):
+        run.raise_for_outcome()
+
+
+def test_a_run_that_floods_standard_error() -> None:
+    script = f"head -c 20000000 /dev/zero | tr '\\0' 'x' >&2; cat {PLAIN}"
+    with nc.run(shell(script), timeout=60) as run:
+        run.wait()
+    assert run.end.outcome == "succeeded"
+
+
+def test_a_run_that_never_exits(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    script = f"echo $$ > {pid}; cat {PLAIN}; sleep 60"
+    started = time.monotonic()
+    with nc.run(shell(script), exit_grace=0.3) as run:
+        run.wait()
+    assert run.end.outcome == "succeeded"
+    assert time.monotonic() - started < 20 and not is_alive(pid)
+
+
+def test_events_arrive_while_the_agent_runs_and_leaving_ends_it(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    script = f"echo $$ > {pid}; cat {PLAIN} | head -2; sleep 60"
+    started = time.monotonic()
+    with nc.run(shell(script), profile="cursor") as run:
+        assert isinstance(next(run), nc.Session)
+        assert is_alive(pid)
+    assert time.monotonic() - started < 20 and not is_alive(pid)
+    with pytest.raises(RuntimeError):
+        run.end
+
+
+def test_a_slow_reader_that_leaves_does_not_hang(tmp_path: Path) -> None:
+    first = PLAIN.read_bytes().splitlines(keepends=True)[0]
+    stream = tmp_path / "big.ndjson"
+    stream.write_bytes(PLAIN.read_bytes() * 3_000)
+    assert first
+    with nc.run(["cat", stream], profile="cursor") as run:
+        next(run)
+
+
+def test_options_reach_the_command(tmp_path: Path) -> None:
+    script = f'[ "$A" = b ] && [ -z "$HOME" ] && [ "$PWD" = "{tmp_path}" ] && [ "$(cat)" = hi ] && cat {PLAIN}'
+    env = {"A": "b", "HOME": None}
+    with nc.run(shell(script), cwd=tmp_path, env=env, stdin="hi", timeout=30) as run:
+        run.wait()
+    assert run.end.outcome == "succeeded"
+
+
+def test_a_command_that_does_not_start() -> None:
+    with pytest.raises(nc.NdjsonCheckError, match="no-such-agent"):
+        nc.run(["no-such-agent"]).wait()
+    with pytest.raises(TypeError):
+        nc.run("agent --print")
+
+
+def test_asyncio_reads_the_same_events() -> None:
+    async def main() -> nc.Run:
+        async with nc.run(["cat", PLAIN], timeout=30) as run:
+            async for _ in run:
+                pass
+        return run
+
+    run = asyncio.run(main())
+    assert run.end.outcome == "succeeded"
+    assert len(run.events) == len(list(nc.read(PLAIN)))
+
+
+def test_many_runs_at_once_do_not_wait_for_each_other() -> None:
+    async def one() -> str:
+        async with nc.run(shell(f"sleep 0.5; cat {PLAIN}"), timeout=60) as run:
+            async for _ in run:
+                pass
+        return run.end.outcome
+
+    async def main() -> list[str]:
+        return await asyncio.gather(*(one() for _ in range(20)))
+
+    started = time.monotonic()
+    assert set(asyncio.run(main())) == {"succeeded"}
+    assert time.monotonic() - started < 8
+
+
+def test_cancelling_a_task_ends_the_process_group(tmp_path: Path) -> None:
+    pid, child = tmp_path / "pid", tmp_path / "child"
+    script = f"sleep 60 & echo $! > {child}; echo $$ > {pid}; head -2 {PLAIN}; wait"
+
+    async def work(is_ready: asyncio.Event) -> None:
+        async with nc.run(shell(script), profile="cursor") as run:
+            async for _ in run:
+                is_ready.set()
+
+    async def main() -> None:
+        is_ready = asyncio.Event()
+        task = asyncio.create_task(work(is_ready))
+        await asyncio.wait_for(is_ready.wait(), 10)
+        assert is_alive(pid) and is_alive(child)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert not is_alive(pid) and not is_alive(child)
+
+    asyncio.run(main())
+
+
+def test_calls_are_found() -> None:
+    with nc.run(["cat", TOOLS], timeout=30) as run:
+        run.wait()
+    calls = run.calls()
+    assert len(calls) == 2
+    kind = calls.last.kind
+    assert run.calls(kind=kind).last == calls.last
+    assert isinstance(calls.last.succeeded, bool)
+    with pytest.raises(AssertionError, match="no call with matches='npm test'; the run has"):
+        run.calls(matches="npm test").last
+
+
+def test_the_plugin_has_the_fixture(agent_run) -> None:  # type: ignore[no-untyped-def]
+    run = agent_run([sys.executable, "-c", f"print(open({str(PLAIN)!r}).read(), end='')"])
+    assert run.end.outcome == "succeeded"
+
+
+def test_the_program_is_on_the_path(program: str) -> None:
+    import subprocess
+
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    assert nc.__version__ in done.stdout
+    assert ROOT.exists()
