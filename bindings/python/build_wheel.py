@@ -30,9 +30,13 @@ def program():
         command += ["--message-format", "json-render-diagnostics"]
         output = subprocess.run(command, cwd=_ROOT, check=True, stdout=subprocess.PIPE, text=True)
         built = _executable(output.stdout)
+    shutil.copy(built, _scripts() / f"ndjson-check{_SUFFIX}")
+
+
+def _scripts():
     scripts = _HERE / "data" / "scripts"
     scripts.mkdir(parents=True, exist_ok=True)
-    shutil.copy(built, scripts / f"ndjson-check{_SUFFIX}")
+    return scripts
 
 
 def _executable(messages):
@@ -52,9 +56,13 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
     return maturin.build_editable(wheel_directory, settings, metadata_directory)
 
 
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    _scripts()
+    return maturin.prepare_metadata_for_build_wheel(metadata_directory, config_settings)
+
+
 get_requires_for_build_wheel = maturin.get_requires_for_build_wheel
 get_requires_for_build_editable = maturin.get_requires_for_build_editable
-prepare_metadata_for_build_wheel = maturin.prepare_metadata_for_build_wheel
 prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 

@@ -63,7 +63,7 @@ def test_there_are_cases() -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda it: str(it.relative_to(FIXTURES)))
 def test_events_are_those_of_the_program(case: Path, program: str) -> None:
     flags, options = options_of(case)
-    command = [program, "--no-config", "--quiet", "--to", "events", *flags, "-"]
+    command = [program, "--no-config", "--quiet", "--raw", "--to", "events", *flags, "-"]
     data = case.read_bytes()
     done = subprocess.run(command, input=data, capture_output=True, cwd=ROOT)
     expected = done.stdout.decode().splitlines()

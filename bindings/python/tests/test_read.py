@@ -141,4 +141,4 @@ def test_polars_and_duckdb_read_frames() -> None:
     assert table["outcome"].to_list() == ["succeeded"]
     duckdb = pytest.importorskip("duckdb")
     events = frames.events
-    assert duckdb.sql("select count(*) from events").fetchone() == (len(events),)
+    assert duckdb.sql("select count(*) from events").fetchall() == [(len(events),)]

@@ -180,8 +180,8 @@ def test_calls_are_found() -> None:
     kind = calls.last.kind
     assert run.calls(kind=kind).last == calls.last
     assert isinstance(calls.last.succeeded, bool)
-    with pytest.raises(AssertionError, match="no call with matches='npm test'; the run has"):
-        run.calls(matches="npm test").last
+    with pytest.raises(AssertionError, match="no call with matches='cargo bench'; the run has"):
+        run.calls(matches="cargo bench").last
 
 
 def test_the_plugin_has_the_fixture(agent_run) -> None:  # type: ignore[no-untyped-def]

@@ -1,30 +1,73 @@
 """Reads and checks the NDJSON event streams of AI coding agents, and runs agents."""
 
 from ._errors import NdjsonCheckError, OutcomeError, RunFailed, RunTimedOut, RunTruncated
-from ._events import *  # noqa: F403
-from ._events import __all__ as _event_names
+from ._events import (
+    Answer,
+    CallCompleted,
+    CallCorrected,
+    CallStarted,
+    CallUnfinished,
+    CallUpdated,
+    Cut,
+    Defect,
+    End,
+    Error,
+    Event,
+    Notice,
+    Plan,
+    Session,
+    SessionChanged,
+    Text,
+    TextAbandoned,
+    TextDelta,
+    ThinkingDelta,
+    ThinkingEnd,
+    Turn,
+    Usage,
+)
 from ._frame import Frames, Table, frame
 from ._native import __version__
 from ._read import Reader, aread, read
 from ._run import Call, Calls, Run, RunEnd, run
 
 __all__ = [
+    "Answer",
     "Call",
+    "CallCompleted",
+    "CallCorrected",
+    "CallStarted",
+    "CallUnfinished",
+    "CallUpdated",
     "Calls",
+    "Cut",
+    "Defect",
+    "End",
+    "Error",
+    "Event",
     "Frames",
     "NdjsonCheckError",
+    "Notice",
     "OutcomeError",
+    "Plan",
     "Reader",
     "Run",
     "RunEnd",
     "RunFailed",
     "RunTimedOut",
     "RunTruncated",
+    "Session",
+    "SessionChanged",
     "Table",
+    "Text",
+    "TextAbandoned",
+    "TextDelta",
+    "ThinkingDelta",
+    "ThinkingEnd",
+    "Turn",
+    "Usage",
     "__version__",
     "aread",
     "frame",
     "read",
     "run",
 ]
-__all__ += _event_names

@@ -20,6 +20,8 @@ from ._events import (
 from ._native import Table
 from ._read import Reader, _chunks
 
+__all__ = ["Frames", "Table", "frame"]
+
 _CALLS = {
     "file": "str", "call": "int", "id": "str", "parent": "int", "tool": "str", "kind": "str",
     "detail": "str", "outcome": "str", "exit_code": "int", "duration_ms": "int", "line": "int",

@@ -52,7 +52,7 @@ class Reader:
         """The last events. The very last is End or Cut. A negative exit status is a signal, as in
         `subprocess`."""
         if exit_status is not None and exit_status < 0:
-            exit_status, signal = None, -exit_status
+            signal, exit_status = -exit_status, None
         events, summary = self._native.finish(exit_status, signal)
         self._summary = json.loads(summary)
         return events
