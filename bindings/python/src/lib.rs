@@ -43,7 +43,8 @@ impl PyChecker {
             builder = builder.profile(profile);
         }
         for (name, level) in rules.unwrap_or_default() {
-            let unknown = || PyValueError::new_err(format!("unknown rule or level: {name}={level}"));
+            let unknown =
+                || PyValueError::new_err(format!("unknown rule or level: {name}={level}"));
             let rule = Rule::ALL.iter().find(|rule| rule.name() == name).ok_or_else(unknown)?;
             let severity = match level.as_str() {
                 "error" => Some(Severity::Error),

@@ -1,0 +1,44 @@
+"""A program that uses the package, for mypy and pyright in strict mode; it is not run."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from typing_extensions import assert_type
+
+import ndjson_check as nc
+
+
+def show(path: str) -> str | None:
+    for event in nc.read(path, profile="cursor", exit_status=0):
+        assert_type(event, nc.Event)
+        match event:
+            case nc.TextDelta(text=text):
+                assert_type(text, str)
+            case nc.CallCompleted(tool=tool, exit_code=code):
+                assert_type(tool, str | None)
+                assert_type(code, int | None)
+            case nc.End(outcome=outcome) | nc.Cut(outcome=outcome):
+                return outcome
+            case _:
+                pass
+    return None
+
+
+async def chunks() -> AsyncIterator[bytes]:
+    yield b""
+
+
+async def harness() -> nc.RunEnd:
+    async for event in nc.aread(chunks()):
+        assert_type(event.line, int | None)
+    async with nc.run(["agent"], cwd=".", env={"A": None}, timeout=1.5) as run:
+        async for event in run:
+            assert_type(event, nc.Event)
+    assert_type(run.calls(kind="command").last.succeeded, bool)
+    run.raise_for_outcome()
+    return run.end
+
+
+if __name__ == "__main__":
+    show("run.ndjson")
+    asyncio.run(harness())
