@@ -109,7 +109,7 @@ def test_a_slow_reader_that_leaves_does_not_hang(tmp_path: Path) -> None:
 
 
 def test_options_reach_the_command(tmp_path: Path) -> None:
-    script = f'[ "$A" = b ] && [ -z "$HOME" ] && [ "$PWD" = "{tmp_path}" ] && [ "$(cat)" = hi ] && cat {PLAIN}'
+    script = f'[ "$A,$HOME,$PWD,$(cat)" = "b,,{tmp_path},hi" ] && cat {PLAIN}'
     env = {"A": "b", "HOME": None}
     with nc.run(shell(script), cwd=tmp_path, env=env, stdin="hi", timeout=30) as run:
         run.wait()
