@@ -45,7 +45,9 @@ impl PyEvent {
                 Ok(block.into_pyobject(py)?.into_any())
             }
             _ => match (self.value().get(name), name) {
-                (None, "files" | "changes" | "stderr_tail") => Ok(PyTuple::empty(py).into_any()),
+                (None, "files" | "changes" | "media" | "stderr_tail") => {
+                    Ok(PyTuple::empty(py).into_any())
+                }
                 (None, "replaced") => Ok(false.into_pyobject(py)?.to_owned().into_any()),
                 (value, _) => object(py, value.unwrap_or(&Value::Null)),
             },
@@ -195,13 +197,14 @@ kinds! {
     );
     EventKind::CallCompleted(_) => CallCompleted(
         call, id, tool, parent, kind, detail, files, arguments,
-        outcome, exit_code, result, stdout, stderr, changes, duration_ms
+        outcome, exit_code, result, stdout, stderr, changes, media, duration_ms,
+        started_line, started_ms
     );
     EventKind::CallCorrected { .. } => CallCorrected(
         call, id, tool, parent, kind, detail, files, arguments, outcome
     );
     EventKind::CallUnfinished(_) => CallUnfinished(
-        call, id, tool, parent, kind, detail, files, arguments
+        call, id, tool, parent, kind, detail, files, arguments, started_line, started_ms
     );
     EventKind::ThinkingDelta { .. } => ThinkingDelta(text, block);
     EventKind::ThinkingEnd { .. } => ThinkingEnd(block);
@@ -211,6 +214,10 @@ kinds! {
         answer, limit, resets_at_ms
     );
     EventKind::Error { .. } => Error(message, severity);
+    EventKind::MessageUsage(_) => MessageUsage(
+        message, parent, model, input_tokens, cache_read_tokens, cache_write_tokens,
+        output_tokens, reasoning_tokens
+    );
     EventKind::Usage(_) => Usage(
         model, cost_usd, turns, duration_ms, input_tokens, cache_read_tokens,
         cache_write_tokens, output_tokens, reasoning_tokens

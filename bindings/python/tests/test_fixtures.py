@@ -94,4 +94,4 @@ def test_each_kind_has_its_class_and_the_members_of_json() -> None:
             seen.add(event.type)
             for name, value in members.items():
                 assert getattr(event, name) == value, (case, event, name)
-    assert len(seen) >= 20, seen
+    assert len(seen) >= 21, seen

@@ -162,7 +162,10 @@ class CallCompleted(Event):
         "stdout",
         "stderr",
         "changes",
+        "media",
         "duration_ms",
+        "started_line",
+        "started_ms",
     )
     @property
     def call(self) -> int: ...
@@ -193,7 +196,13 @@ class CallCompleted(Event):
     @property
     def changes(self) -> Sequence[dict[str, Any]]: ...
     @property
+    def media(self) -> Sequence[dict[str, Any]]: ...
+    @property
     def duration_ms(self) -> int | None: ...
+    @property
+    def started_line(self) -> int | None: ...
+    @property
+    def started_ms(self) -> int | None: ...
 
 @final
 class CallCorrected(Event):
@@ -246,6 +255,10 @@ class CallUnfinished(Event):
     def files(self) -> Sequence[str]: ...
     @property
     def arguments(self) -> Any: ...
+    @property
+    def started_line(self) -> int | None: ...
+    @property
+    def started_ms(self) -> int | None: ...
 
 @final
 class ThinkingDelta(Event):
@@ -318,6 +331,35 @@ class Error(Event):
     def message(self) -> str | None: ...
     @property
     def severity(self) -> str: ...
+
+@final
+class MessageUsage(Event):
+    __match_args__ = (
+        "message",
+        "parent",
+        "model",
+        "input_tokens",
+        "cache_read_tokens",
+        "cache_write_tokens",
+        "output_tokens",
+        "reasoning_tokens",
+    )
+    @property
+    def message(self) -> str | None: ...
+    @property
+    def parent(self) -> int | None: ...
+    @property
+    def model(self) -> str | None: ...
+    @property
+    def input_tokens(self) -> int | None: ...
+    @property
+    def cache_read_tokens(self) -> int | None: ...
+    @property
+    def cache_write_tokens(self) -> int | None: ...
+    @property
+    def output_tokens(self) -> int | None: ...
+    @property
+    def reasoning_tokens(self) -> int | None: ...
 
 @final
 class Usage(Event):
