@@ -1,6 +1,7 @@
 //! Checks files: one after the other, or several at a time with the same output.
 
 use std::any::Any;
+use std::mem;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
@@ -12,13 +13,13 @@ use ndjson_check_core::{
 };
 
 use super::archive::Decompressed;
+use super::check_stream::{StreamJob, check_stream};
 use super::conclude;
 use super::error::CliError;
 use super::inputs::Input;
 use super::outputs::Outputs;
 use super::progress::Progress;
-use super::redaction::{self, Redaction};
-use super::tee::Tee;
+use super::redaction::Redaction;
 
 /// Streams that are checked ahead of the one that is being reported.
 const STREAMS_AHEAD_MAX: usize = 64;
@@ -62,21 +63,20 @@ fn check_input(
     outputs: &mut Outputs,
 ) -> Result<(), Error> {
     let input = input?;
-    let progress = outputs.progress.clone();
+    let (name, progress) = (input.name(), outputs.progress.clone());
     let source = Decompressed::new(progress.reading(input.open()?));
-    let mut copies = std::mem::take(&mut outputs.copies);
-    if let Some(redaction) = outputs.redaction.clone() {
-        let name = input.name();
-        let result =
-            redaction::check(&redaction, checker, &name, source, exit, &mut copies, outputs);
-        outputs.copies = copies;
-        return result.map(drop);
-    }
-    let mut stream = checker.stream(&input.name());
-    let read = stream.read(Tee::new(source, &mut copies), outputs);
+    let redaction = outputs.redaction.clone();
+    let mut copies = mem::take(&mut outputs.copies);
+    let job = StreamJob {
+        name: &name,
+        redaction: redaction.as_ref(),
+        copies: &mut copies,
+        out: &mut *outputs,
+        supervisor: &mut (),
+    };
+    let result = check_stream(checker, job, source, || exit.clone());
     outputs.copies = copies;
-    read?;
-    stream.finish(exit, outputs).map(drop)
+    result
 }
 
 /// Reports why a stream could not be checked to its end, if so.
@@ -155,15 +155,13 @@ fn work(
     let check = || {
         let input = input?;
         let source = Decompressed::new(progress.reading(input.open()?));
-        let (name, exit) = (input.name(), ProducerExit::default());
-        match redaction {
-            None => checker.check(&name, source, &mut observer),
-            Some(it) => redaction::check(it, checker, &name, source, &exit, &mut [], &mut observer),
-        }
+        let (copies, out, supervisor) = (&mut [], &mut observer, &mut ());
+        let job = StreamJob { name: &input.name(), redaction, copies, out, supervisor };
+        check_stream(checker, job, source, ProducerExit::default)
     };
     // The main thread resumes the panic when it reports this stream.
     let (last, goes_on) = match catch_unwind(AssertUnwindSafe(check)) {
-        Ok(result) => (Message::Done(result.map(drop)), true),
+        Ok(result) => (Message::Done(result), true),
         Err(panic) => (Message::Panicked(panic), false),
     };
     observer.pending.push(last);
@@ -206,7 +204,7 @@ struct Sender {
 impl Sender {
     fn send(&mut self) {
         // Fails if the receiver is gone; the worker then ends with its next stream.
-        let _ = self.sender.send(std::mem::take(&mut self.pending));
+        let _ = self.sender.send(mem::take(&mut self.pending));
     }
 }
 

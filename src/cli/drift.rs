@@ -9,9 +9,10 @@ use ndjson_check_formats::report::DriftReport;
 
 use super::archive::Decompressed;
 use super::args::{CompareFormat, DriftArgs, RedactArgs};
+use super::check_stream::{StreamJob, check_stream};
 use super::error::CliError;
 use super::inputs::{Input, inputs};
-use super::redaction::{self, Redaction};
+use super::redaction::Redaction;
 use super::{exit, print, print_stderr};
 
 /// Prints what is new; returns the exit code.
@@ -50,14 +51,10 @@ impl StreamReader {
     /// Reads one recording.
     pub(super) fn read(&mut self, input: &Input, out: &mut dyn Observer) -> Result<(), Error> {
         let (name, source) = (input.name(), Decompressed::new(input.open()?));
-        let read = match &self.redaction {
-            None => self.checker.check(&name, source, out),
-            Some(redaction) => {
-                let exit = ProducerExit::default();
-                redaction::check(redaction, &mut self.checker, &name, source, &exit, &mut [], out)
-            }
-        };
-        read.map(drop)
+        let redaction = self.redaction.as_ref();
+        let (copies, supervisor) = (&mut [], &mut ());
+        let job = StreamJob { name: &name, redaction, copies, out, supervisor };
+        check_stream(&mut self.checker, job, source, ProducerExit::default)
     }
 
     /// An error as it may be shown.

@@ -5,6 +5,7 @@ mod args;
 mod at_start;
 mod baseline;
 mod batch;
+mod check_stream;
 mod commands;
 mod config;
 mod diff;

@@ -1,7 +1,6 @@
 //! `--redact`: the stream is judged as it came, and all that is written is made from a redacted
 //! copy of it.
 
-use std::cell::RefCell;
 use std::env;
 use std::io::{self, Read};
 
@@ -78,14 +77,11 @@ fn value(name: &str) -> Result<SecretValue, CliError> {
     SecretValue::new(name, value).ok_or_else(short)
 }
 
-/// The redacted copy of a stream, which is checked again for all that is written.
-pub(super) struct RedactedCopy<'c, 'o> {
+/// The redacted copy of a stream, which is checked again for all that is written. It observes the
+/// check of the stream as it came.
+pub(super) struct RedactedCopy<'c> {
     redactor: Redactor,
     stream: StreamCheck<'c>,
-    copies: &'o mut [TeeTarget],
-    out: &'o mut dyn Observer,
-    /// Bytes that were read and not yet redacted.
-    pending: Vec<u8>,
     /// Why the copy could not be checked.
     failure: Option<Error>,
     /// What the stream as it came shows about the expectations, which may ask for content.
@@ -94,80 +90,63 @@ pub(super) struct RedactedCopy<'c, 'o> {
     of_messages: Redactor,
 }
 
-impl<'c, 'o> RedactedCopy<'c, 'o> {
-    pub(super) fn new(
-        redaction: &Redaction,
-        name: &str,
-        checker: &'c mut Checker,
-        copies: &'o mut [TeeTarget],
-        out: &'o mut dyn Observer,
-    ) -> RefCell<Self> {
-        let (redactor, pending) = (redaction.of_stream(checker), Vec::new());
-        let (stream, failure) = (checker.stream(&redaction.of_name(name)), None);
+impl<'c> RedactedCopy<'c> {
+    pub(super) fn new(redaction: &Redaction, name: &str, checker: &'c mut Checker) -> Self {
+        let redactor = redaction.of_stream(checker);
+        let (stream, failure) = (checker.stream(name), None);
         let expectations = redaction.is_of_content.then(Vec::new);
         let of_messages = Redactor::secrets(&redaction.values);
-        RefCell::new(Self {
-            redactor,
-            stream,
-            copies,
-            out,
-            pending,
-            failure,
-            expectations,
-            of_messages,
-        })
+        Self { redactor, stream, failure, expectations, of_messages }
     }
 
-    /// Redacts what was read before, after it was checked.
-    fn advance(&mut self) {
+    /// Redacts bytes that have been checked, writes them, and checks them again.
+    pub(super) fn feed(&mut self, bytes: &[u8], copies: &mut [TeeTarget], out: &mut dyn Observer) {
         let mut ready = Vec::new();
-        self.redactor.feed(&self.pending, &mut ready);
-        self.pending.clear();
-        self.write(&ready);
+        self.redactor.feed(bytes, &mut ready);
+        self.write(&ready, copies, out);
     }
 
-    fn write(&mut self, bytes: &[u8]) {
+    fn write(&mut self, bytes: &[u8], copies: &mut [TeeTarget], out: &mut dyn Observer) {
         if bytes.is_empty() {
             return;
         }
-        self.copies.iter_mut().for_each(|copy| copy.write(bytes, false));
+        for copy in copies.iter_mut() {
+            copy.write(bytes);
+        }
         if self.failure.is_none() {
-            let Self { out, of_messages, .. } = self;
+            let of_messages = &self.of_messages;
             let mut judged =
-                WithOriginalVerdict { out: *out, of_messages, original: None, expectations: None };
+                WithOriginalVerdict { out, of_messages, original: None, expectations: None };
             self.failure = self.stream.feed(bytes, &mut judged).err();
         }
     }
 
-    /// Completes the copy. The result is that of the stream as it came.
+    /// Completes the copy. `original` is the result of the stream as it came.
     pub(super) fn finish(
-        copy: RefCell<Self>,
-        result: Result<(StreamSummary, ProducerExit), Error>,
-    ) -> Result<StreamSummary, Error> {
-        let mut copy = copy.into_inner();
-        copy.advance();
+        mut self,
+        original: Result<StreamSummary, Error>,
+        exit: &ProducerExit,
+        copies: &mut [TeeTarget],
+        out: &mut dyn Observer,
+    ) -> Result<(), Error> {
         let mut rest = Vec::new();
-        copy.redactor.finish(&mut rest);
-        copy.write(&rest);
-        copy.copies.iter_mut().for_each(|copy| copy.write(&[], true));
-        let Self { stream, out, failure, expectations, of_messages, .. } = copy;
-        let (summary, exit) = result?;
+        self.redactor.finish(&mut rest);
+        self.write(&rest, copies, out);
+        copies.iter_mut().for_each(TeeTarget::end);
+        let original = original?;
+        let Self { stream, failure, expectations, of_messages, .. } = self;
         if let Some(error) = failure {
             return Err(error);
         }
-        let (original, of_messages) = (Some(&summary), &of_messages);
-        stream
-            .finish(&exit, &mut WithOriginalVerdict { out, of_messages, original, expectations })?;
-        Ok(summary)
+        let (judge, of_messages) = (Some(&original), &of_messages);
+        let mut judged = WithOriginalVerdict { out, of_messages, original: judge, expectations };
+        stream.finish(exit, &mut judged).map(drop)
     }
 }
 
-/// Observes the check of the stream as it came.
-pub(super) struct OriginalObserver<'r, 'c, 'o>(pub(super) &'r RefCell<RedactedCopy<'c, 'o>>);
-
-impl Observer for OriginalObserver<'_, '_, '_> {
+impl Observer for RedactedCopy<'_> {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
-        self.0.borrow_mut().redactor.begin(start)
+        self.redactor.begin(start)
     }
 
     fn wants(&self) -> WantedEvents {
@@ -175,9 +154,8 @@ impl Observer for OriginalObserver<'_, '_, '_> {
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        let mut copy = self.0.borrow_mut();
-        copy.redactor.diagnostic(diagnostic);
-        if let Some(expectations) = &mut copy.expectations
+        self.redactor.diagnostic(diagnostic);
+        if let Some(expectations) = &mut self.expectations
             && is_about_expectation(diagnostic)
         {
             expectations.push(diagnostic.clone());
@@ -187,45 +165,6 @@ impl Observer for OriginalObserver<'_, '_, '_> {
 
 fn is_about_expectation(diagnostic: &Diagnostic) -> bool {
     matches!(diagnostic.rule, Rule::ExpectationFailed | Rule::ExpectationUnobservable)
-}
-
-/// Reads a stream; what is read becomes part of the redacted copy with the next read.
-pub(super) struct Redacting<'r, 'c, 'o, R> {
-    source: R,
-    copy: &'r RefCell<RedactedCopy<'c, 'o>>,
-}
-
-impl<'r, 'c, 'o, R: Read> Redacting<'r, 'c, 'o, R> {
-    pub(super) fn new(source: R, copy: &'r RefCell<RedactedCopy<'c, 'o>>) -> Self {
-        Self { source, copy }
-    }
-}
-
-impl<R: Read> Read for Redacting<'_, '_, '_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.copy.borrow_mut().advance();
-        let count = self.source.read(buffer)?;
-        self.copy.borrow_mut().pending.extend_from_slice(&buffer[..count]);
-        Ok(count)
-    }
-}
-
-/// Checks a stream to its end; what is observed comes from its redacted copy.
-pub(super) fn check(
-    redaction: &Redaction,
-    checker: &mut Checker,
-    name: &str,
-    source: impl Read,
-    exit: &ProducerExit,
-    copies: &mut [TeeTarget],
-    out: &mut dyn Observer,
-) -> Result<StreamSummary, Error> {
-    let mut second = checker.clone();
-    let copy = RedactedCopy::new(redaction, name, &mut second, copies, out);
-    let mut stream = checker.stream(&redaction.of_name(name));
-    let read = stream.read(Redacting::new(source, &copy), &mut OriginalObserver(&copy));
-    let result = read.and_then(|()| stream.finish(exit, &mut OriginalObserver(&copy)));
-    RedactedCopy::finish(copy, result.map(|summary| (summary, exit.clone())))
 }
 
 /// Passes on what the check of the redacted copy finds; the judgement is that of the stream.

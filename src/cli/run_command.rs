@@ -1,6 +1,7 @@
 //! Run mode, and standard input under timers.
 
 use std::io::{self, IsTerminal as _, Write};
+use std::mem;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -9,18 +10,18 @@ use ndjson_check_core::{Checker, ExitStatus, ProducerExit};
 
 use super::archive::Decompressed;
 use super::args::{Cli, EXIT_GRACE};
+use super::check_stream::{StreamJob, check_stream};
 use super::error::CliError;
 use super::exit::{self, Exit};
 use super::inputs::{Input, STDIN};
 use super::outputs::Outputs;
-use super::redaction::{OriginalObserver, RedactedCopy, Redacting, Redaction};
-use super::tee::Tee;
+use super::redaction::Redaction;
+use super::tee::TeeTarget;
 use super::whole_process::WHOLE_PROCESS;
 use super::{batch, conclude, stdio};
 
 /// Checks the stream of a command, or of standard input.
 pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Outputs) -> Exit {
-    let mut redacted = checker.clone();
     let grace = cli.exit_grace.unwrap_or(EXIT_GRACE);
     let timers = Timers { timeout: cli.timeout, idle: cli.idle_timeout, grace };
     let failed = |program: &str, source| CliError::Start { program: program.to_owned(), source };
@@ -39,7 +40,6 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
         });
         (start, Input::Stdin.name())
     };
-    let name = outputs.redaction.as_ref().map_or(name.clone(), |it| it.of_name(&name));
     let (producer, source) = match start {
         Ok(started) => started,
         Err(error) => {
@@ -48,33 +48,26 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
         }
     };
 
-    let source = Decompressed::new(source);
-    let mut copies = std::mem::take(&mut outputs.copies);
-    let mut stream = checker.stream(&name);
-    // Waits for the producer whatever happened.
-    let finish = |producer: Producer| {
-        let (mut exit, interrupt) = producer.finish();
+    let (mut exit, mut interrupt) = (ProducerExit::default(), None);
+    let (copies, redaction) = (mem::take(&mut outputs.copies), outputs.redaction.clone());
+    let measured = |copy: TeeTarget| copy.through(|writer| Box::new(producer.measured(writer)));
+    let mut copies: Vec<TeeTarget> = copies.into_iter().map(measured).collect();
+    let job = StreamJob {
+        name: &name,
+        redaction: redaction.as_ref(),
+        copies: &mut copies,
+        out: &mut producer.measured(&mut *outputs),
+        supervisor: &mut producer.observer(),
+    };
+    let result = check_stream(checker, job, Decompressed::new(source), || {
+        (exit, interrupt) = producer.finish();
         exit.status = exit.status.or(cli.exit_status.map(ExitStatus::Code));
-        (exit, interrupt)
-    };
-    let (result, exit, interrupt) = if let Some(redaction) = outputs.redaction.clone() {
-        let copy = RedactedCopy::new(&redaction, &name, &mut redacted, &mut copies, &mut *outputs);
-        let source = producer.watched(Redacting::new(source, &copy));
-        let read = stream.read(source, &mut producer.watched(&mut OriginalObserver(&copy)));
-        let (exit, interrupt) = finish(producer);
-        let result = read.and_then(|()| stream.finish(&exit, &mut OriginalObserver(&copy)));
-        let result = result.map(|summary| (summary, exit.clone()));
-        (RedactedCopy::finish(copy, result), exit, interrupt)
-    } else {
-        let source = producer.watched(Tee::new(source, &mut copies));
-        let read = stream.read(source, &mut producer.watched(&mut *outputs));
-        let (exit, interrupt) = finish(producer);
-        (read.and_then(|()| stream.finish(&exit, outputs)), exit, interrupt)
-    };
+        exit.clone()
+    });
     outputs.copies = copies;
     let failed = failed_status(&exit);
     let of_command = failed.filter(|_| !cli.command.is_empty() && !exit.was_interrupted);
-    let result = result.map(drop).map_err(|error| match of_command {
+    let result = result.map_err(|error| match of_command {
         Some(status) => CliError::CommandFailed(error, status),
         None => error.into(),
     });

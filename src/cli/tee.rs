@@ -1,16 +1,10 @@
 //! Copies of every byte that is read, written before the bytes are checked.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use ndjson_check_core::StreamLines;
 
-/// Reads a stream and writes what it reads to the copies. A copy that fails gets no more bytes; the
-/// stream is still read to its end.
-pub(crate) struct Tee<'c, R> {
-    source: R,
-    copies: &'c mut [TeeTarget],
-}
-
+/// A copy. One that fails gets no more bytes; the stream is still read to its end.
 pub(crate) struct TeeTarget {
     /// For errors.
     name: String,
@@ -18,25 +12,6 @@ pub(crate) struct TeeTarget {
     /// Where the copy must be lines, whatever the stream is.
     lines: Option<StreamLines>,
     failure: Option<io::Error>,
-}
-
-impl<'c, R: Read> Tee<'c, R> {
-    pub(crate) fn new(source: R, copies: &'c mut [TeeTarget]) -> Self {
-        for lines in copies.iter_mut().filter_map(|copy| copy.lines.as_mut()) {
-            lines.begin();
-        }
-        Self { source, copies }
-    }
-}
-
-impl<R: Read> Read for Tee<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.source.read(buffer)?;
-        for copy in self.copies.iter_mut() {
-            copy.write(&buffer[..count], count == 0);
-        }
-        Ok(count)
-    }
 }
 
 impl TeeTarget {
@@ -49,23 +24,43 @@ impl TeeTarget {
         Self { lines: Some(lines), ..self }
     }
 
-    /// Writes bytes at once; nothing after a failure.
-    pub(crate) fn write(&mut self, bytes: &[u8], is_end: bool) {
-        let Self { writer, lines, failure, .. } = self;
-        if failure.is_some() {
-            return;
+    /// The same, with another writer around its own.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
+    pub(crate) fn through(self, wrap: impl FnOnce(Box<dyn Write>) -> Box<dyn Write>) -> Self {
+        Self { writer: wrap(self.writer), ..self }
+    }
+
+    /// A stream begins.
+    pub(crate) fn begin(&mut self) {
+        if let Some(lines) = &mut self.lines {
+            lines.begin();
         }
-        let mut write = |bytes: &[u8]| {
-            *failure = writer.write_all(bytes).and_then(|()| writer.flush()).err();
-        };
+    }
+
+    /// Writes bytes at once; nothing after a failure.
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        let Self { writer, lines, failure, .. } = self;
         match lines {
-            Some(lines) if is_end => lines.end(write),
-            Some(lines) => lines.push(bytes, write),
-            None => write(bytes),
+            Some(lines) => lines.push(bytes, |bytes| write(writer, bytes, failure)),
+            None => write(writer, bytes, failure),
+        }
+    }
+
+    /// The stream has ended.
+    pub(crate) fn end(&mut self) {
+        let Self { writer, lines, failure, .. } = self;
+        if let Some(lines) = lines {
+            lines.end(|bytes| write(writer, bytes, failure));
         }
     }
 
     pub(crate) fn failure(&self) -> Option<(&str, &io::Error)> {
         self.failure.as_ref().map(|error| (self.name.as_str(), error))
+    }
+}
+
+fn write(writer: &mut dyn Write, bytes: &[u8], failure: &mut Option<io::Error>) {
+    if failure.is_none() {
+        *failure = writer.write_all(bytes).and_then(|()| writer.flush()).err();
     }
 }

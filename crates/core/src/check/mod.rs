@@ -205,14 +205,45 @@ impl<'c> StreamCheck<'c> {
     pub fn feed(&mut self, bytes: &[u8], out: &mut dyn Observer) -> Result<(), Error> {
         let mut bytes = bytes;
         while !bytes.is_empty() {
-            let room = self.lines.room();
+            let room = self.room();
             let count = room.len().min(bytes.len());
             room[..count].copy_from_slice(&bytes[..count]);
-            self.filled(count);
             bytes = &bytes[count..];
-            self.advance(out)?;
+            self.filled(count, out)?;
         }
         Ok(())
+    }
+
+    /// Where the next bytes of the stream may be written, so that they need not be copied; then
+    /// call [`StreamCheck::filled`].
+    pub fn room(&mut self) -> &mut [u8] {
+        let room = self.lines.room();
+        // Most streams show their agent in the first line.
+        let wanted = match self.state {
+            State::Detecting(_) => room.len().min(DETECTION_READ_BYTES),
+            State::Checking(_) => room.len(),
+        };
+        &mut room[..wanted]
+    }
+
+    /// Takes so many bytes, which are at the beginning of the room, as [`StreamCheck::feed`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`StreamCheck::feed`].
+    pub fn filled(&mut self, count: usize, out: &mut dyn Observer) -> Result<(), Error> {
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(&self.lines.room()[..count]);
+        }
+        self.lines.filled(count);
+        self.advance(out)
+    }
+
+    /// The source cannot be read further: what has come is checked all the same. Returns why the
+    /// stream is not checked to its end.
+    pub fn unreadable(&mut self, source: io::Error, out: &mut dyn Observer) -> Error {
+        let checked = self.settle(out).and_then(|()| self.advance(out));
+        checked.err().unwrap_or_else(|| Error::Read { stream: self.name.clone(), source })
     }
 
     /// Reads a source to its end, without a copy, and closes it. The source is read to its end
@@ -235,35 +266,13 @@ impl<'c> StreamCheck<'c> {
 
     fn read_all(&mut self, source: &mut impl Read, out: &mut dyn Observer) -> Result<(), Error> {
         loop {
-            let room = self.lines.room();
-            // Most streams show their agent in the first line.
-            let wanted = match self.state {
-                State::Detecting(_) => room.len().min(DETECTION_READ_BYTES),
-                State::Checking(_) => room.len(),
-            };
-            match source.read(&mut room[..wanted]) {
+            match source.read(self.room()) {
                 Ok(0) => return Ok(()),
-                Ok(count) => {
-                    self.filled(count);
-                    self.advance(out)?;
-                }
+                Ok(count) => self.filled(count, out)?,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    // What has come is checked all the same.
-                    self.settle(out)?;
-                    self.advance(out)?;
-                    return Err(Error::Read { stream: self.name.clone(), source: error });
-                }
+                Err(error) => return Err(self.unreadable(error, out)),
             }
         }
-    }
-
-    /// Takes the bytes that have been written to the beginning of the room.
-    fn filled(&mut self, count: usize) {
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(&self.lines.room()[..count]);
-        }
-        self.lines.filled(count);
     }
 
     /// The end of the stream, and what is known about its producer. Reports what only the end

@@ -117,6 +117,53 @@ impl Observer for Vec<Diagnostic> {
     }
 }
 
+/// Two observers; the first one sees everything first.
+impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for (&mut A, &mut B) {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        self.0.begin(start)?;
+        self.1.begin(start)
+    }
+
+    fn undetected_event(&mut self) {
+        self.0.undetected_event();
+        self.1.undetected_event();
+    }
+
+    fn event(&mut self, event: &CheckedEvent<'_>) {
+        self.0.event(event);
+        self.1.event(event);
+    }
+
+    fn events(&mut self, events: &[Event<'_>]) {
+        self.0.events(events);
+        self.1.events(events);
+    }
+
+    fn wants(&self) -> WantedEvents {
+        self.0.wants().or(self.1.wants())
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        self.0.diagnostic(diagnostic);
+        self.1.diagnostic(diagnostic);
+    }
+
+    fn flush(&mut self) {
+        self.0.flush();
+        self.1.flush();
+    }
+
+    fn stream_ended(&mut self) {
+        self.0.stream_ended();
+        self.1.stream_ended();
+    }
+
+    fn summary(&mut self, summary: &StreamSummary) {
+        self.0.summary(summary);
+        self.1.summary(summary);
+    }
+}
+
 /// The start of a stream.
 #[derive(Debug, Clone)]
 pub struct StreamStart<'a> {

@@ -71,16 +71,15 @@ impl Reader {
         Ok(std::mem::take(&mut self.events.new))
     }
 
-    /// The same, and another observer around ours sees what comes.
+    /// The same, and another observer sees what comes.
     #[cfg(all(unix, feature = "run"))]
-    pub(crate) fn feed_around(
+    pub(crate) fn feed_beside(
         &mut self,
         bytes: &[u8],
-        around: &dyn for<'o> Fn(&'o mut dyn Observer) -> Box<dyn Observer + 'o>,
+        other: &mut dyn Observer,
     ) -> Result<Vec<Event<'static>>, Error> {
-        let mut observer = around(&mut self.events);
-        self.stream.with_dependent_mut(|_, stream| stream.feed(bytes, &mut *observer))?;
-        drop(observer);
+        let mut both = (other, &mut self.events);
+        self.stream.with_dependent_mut(|_, stream| stream.feed(bytes, &mut both))?;
         Ok(std::mem::take(&mut self.events.new))
     }
 

@@ -229,8 +229,7 @@ impl AgentRun {
         };
         if count > 0 {
             let Some(producer) = &self.producer else { return Ok(()) };
-            let new =
-                reader.feed_around(&self.buffer[..count], &|it| Box::new(producer.watched(it)));
+            let new = reader.feed_beside(&self.buffer[..count], &mut producer.observer());
             self.events.extend(new?);
             return Ok(());
         }

@@ -2,7 +2,7 @@
 //!
 //! There are two threads besides the check: one passes standard error on; the supervisor waits for
 //! the command, the timers and the signals, and ends the command's process group where it must. The
-//! check reads a [`ProducerStream`] and reports its progress to the supervisor through [`Watched`].
+//! check reads a [`ProducerStream`], and a [`RunObserver`] tells the supervisor what comes.
 
 use std::any::Any;
 use std::fs::File;
@@ -19,7 +19,7 @@ use super::signals::Signals;
 use super::stderr;
 use super::stream::ProducerStream;
 use super::supervisor::Supervisor;
-use super::watch::{Watch, Watched};
+use super::watch::{Measured, RunObserver, Watch};
 use crate::check::ProducerExit;
 use crate::redact::Redactor;
 
@@ -137,10 +137,14 @@ impl Producer {
         Ok((Self { watch: checks, timers, stderr: None, supervisor, stdin: None }, stream))
     }
 
-    /// Wraps a reader or an observer, so that the supervisor knows when it blocks us; from an
-    /// observer the supervisor also learns the events.
-    pub fn watched<T>(&self, inner: T) -> Watched<T> {
-        Watched::new(self.watch.clone(), self.timers.idle.is_some(), inner)
+    /// From this observer of the check, the supervisor learns the events.
+    pub fn observer(&self) -> RunObserver {
+        RunObserver { watch: self.watch.clone(), has_idle_timeout: self.timers.idle.is_some() }
+    }
+
+    /// An output of ours, a writer or an observer, so that the supervisor knows when it blocks us.
+    pub fn measured<T>(&self, inner: T) -> Measured<T> {
+        Measured { watch: self.watch.clone(), inner }
     }
 
     /// Its standard input, if that is a pipe.

@@ -1,7 +1,7 @@
 //! What the supervisor knows from the check: when events came, which calls are open, what ended.
 
 use std::collections::HashMap;
-use std::io::{self, Read, Write as _};
+use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -141,11 +141,9 @@ impl Watch {
         self.wake();
     }
 
-    /// The check waits for input, or is busy: it starts by writing copies of what it read.
+    /// The check waits for input, or is busy.
     pub(super) fn waits(&self, waiting: bool) {
-        let mut state = self.state();
-        state.waiting = waiting;
-        state.writing = (!waiting).then(Instant::now);
+        self.state().waiting = waiting;
     }
 
     /// Writes our own output, and measures how long that blocks.
@@ -161,11 +159,6 @@ impl Watch {
     pub(super) fn stream_ended(&self) {
         self.state().stream_end.get_or_insert_with(Instant::now);
         self.wake();
-    }
-
-    /// An event came whose profile is not known yet.
-    fn undetected_event(&self) {
-        self.state().last_event = Instant::now();
     }
 
     /// An event came.
@@ -213,40 +206,54 @@ impl Watch {
     }
 }
 
-/// A reader or an observer whose writes the supervisor knows of; an observer also reports events.
-pub struct Watched<T> {
-    watch: Watch,
+/// Observes the check for the supervisor.
+pub struct RunObserver {
+    pub(super) watch: Watch,
     /// Whether it must be known which events are progress.
-    has_idle_timeout: bool,
-    inner: T,
+    pub(super) has_idle_timeout: bool,
 }
 
-impl<T> Watched<T> {
-    pub(super) fn new(watch: Watch, has_idle_timeout: bool, inner: T) -> Self {
-        Self { watch, has_idle_timeout, inner }
-    }
-}
-
-/// The outermost reader of a [`super::stream::ProducerStream`], which writes the copies, too.
-impl<R: Read> Read for Watched<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.watch.writes(|| self.inner.read(buffer))
-    }
-}
-
-impl<O: Observer + ?Sized> Observer for Watched<&mut O> {
+impl Observer for RunObserver {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.watch.state().hides_open_calls = !start.shows_open_calls();
-        self.inner.begin(start)
+        Ok(())
     }
 
     fn undetected_event(&mut self) {
-        self.watch.undetected_event();
-        self.inner.undetected_event();
+        self.watch.state().last_event = Instant::now();
     }
 
     fn event(&mut self, event: &CheckedEvent<'_>) {
         self.watch.event(event);
+    }
+
+    fn wants(&self) -> WantedEvents {
+        if self.has_idle_timeout { WantedEvents::DETAILS } else { WantedEvents::PLAIN }
+    }
+}
+
+/// An output of ours: the supervisor knows when it blocks us.
+pub struct Measured<T> {
+    pub(super) watch: Watch,
+    pub(super) inner: T,
+}
+
+impl<W: Write> Write for Measured<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.watch.writes(|| self.inner.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.watch.writes(|| self.inner.flush())
+    }
+}
+
+impl<O: Observer + ?Sized> Observer for Measured<&mut O> {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        self.inner.begin(start)
+    }
+
+    fn event(&mut self, event: &CheckedEvent<'_>) {
         self.watch.writes(|| self.inner.event(event));
     }
 
@@ -255,8 +262,7 @@ impl<O: Observer + ?Sized> Observer for Watched<&mut O> {
     }
 
     fn wants(&self) -> WantedEvents {
-        let own = if self.has_idle_timeout { WantedEvents::DETAILS } else { WantedEvents::PLAIN };
-        own.or(self.inner.wants())
+        self.inner.wants()
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
