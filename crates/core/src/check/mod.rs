@@ -231,6 +231,10 @@ impl<'c> StreamCheck<'c> {
     /// # Errors
     ///
     /// As [`StreamCheck::feed`].
+    ///
+    /// # Panics
+    ///
+    /// When the room is smaller than `count`.
     pub fn filled(&mut self, count: usize, out: &mut dyn Observer) -> Result<(), Error> {
         if let Some(hasher) = &mut self.hasher {
             hasher.update(&self.lines.room()[..count]);
