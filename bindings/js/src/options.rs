@@ -1,0 +1,127 @@
+//! What JavaScript says about a stream, as JSON.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use ndjson_check::{Checker, ExitStatus, ProducerExit, Rule, Severity, StopReason};
+use serde::Deserialize;
+
+use crate::output::Output;
+use crate::readers::text;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Options {
+    name: Option<String>,
+    profile: Option<String>,
+    /// The text of a profile, in place of a name.
+    profile_text: Option<String>,
+    #[serde(default)]
+    strict: bool,
+    /// The level of a rule, by its name.
+    #[serde(default)]
+    rules: BTreeMap<String, Level>,
+    max_line_bytes: Option<u64>,
+    /// Without it, there are events.
+    pub(crate) output: Option<Output>,
+    #[serde(default)]
+    pub(crate) raw: bool,
+    #[serde(default)]
+    pub(crate) results: usize,
+    #[serde(default)]
+    pub(crate) thinking: bool,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Level {
+    Error,
+    Warning,
+    Off,
+}
+
+impl Options {
+    pub(crate) fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or("-")
+    }
+
+    pub(crate) fn checker(&self) -> Result<Checker, String> {
+        let needs_stats = self.output.is_some_and(Output::shows_stats);
+        let mut builder =
+            Checker::builder().strict(self.strict).times(true).stats(needs_stats).members(false);
+        match (&self.profile_text, &self.profile) {
+            (Some(profile), _) => builder = builder.profile_text("the profile", profile),
+            (None, Some(name)) => builder = builder.profile(name),
+            (None, None) => {}
+        }
+        if let Some(bytes) = self.max_line_bytes {
+            builder = builder.max_line_bytes(bytes);
+        }
+        for (name, level) in &self.rules {
+            let rule = Rule::ALL.iter().find(|rule| rule.name() == name);
+            let rule = rule.ok_or_else(|| format!("unknown rule: {name}"))?;
+            let severity = match level {
+                Level::Error => Some(Severity::Error),
+                Level::Warning => Some(Severity::Warning),
+                Level::Off => None,
+            };
+            builder = builder.severity(*rule, severity);
+        }
+        builder.build().map_err(text)
+    }
+}
+
+/// How the process of the agent ended.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Exit {
+    exit_status: Option<u8>,
+    signal: Option<u8>,
+    stop: Option<Stop>,
+    #[serde(default)]
+    interrupted: bool,
+    #[serde(default)]
+    stdout_held_open: bool,
+    stderr: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "why", rename_all = "kebab-case", deny_unknown_fields)]
+enum Stop {
+    Lingered,
+    #[serde(rename_all = "camelCase")]
+    Timeout {
+        limit_ms: u64,
+        /// The lines that started the open calls, and for how many milliseconds they were open.
+        open_calls: Vec<(u64, u64)>,
+    },
+    #[serde(rename_all = "camelCase")]
+    IdleTimeout {
+        limit_ms: u64,
+    },
+}
+
+impl From<Exit> for ProducerExit {
+    fn from(exit: Exit) -> Self {
+        let status = exit.exit_status.map(ExitStatus::Code);
+        let mut producer = Self::default();
+        producer.status = status.or(exit.signal.map(ExitStatus::Signal));
+        producer.was_interrupted = exit.interrupted;
+        producer.stdout_held_open = exit.stdout_held_open;
+        producer.stderr = exit.stderr;
+        producer.stop = exit.stop.map(|stop| match stop {
+            Stop::Lingered => StopReason::Lingered,
+            Stop::Timeout { limit_ms, open_calls } => StopReason::Timeout {
+                limit: Duration::from_millis(limit_ms),
+                open_calls: open_calls
+                    .into_iter()
+                    .map(|(line, open_ms)| (line, Duration::from_millis(open_ms)))
+                    .collect(),
+            },
+            Stop::IdleTimeout { limit_ms } => {
+                StopReason::IdleTimeout { limit: Duration::from_millis(limit_ms) }
+            }
+        });
+        producer
+    }
+}

@@ -1,0 +1,34 @@
+// Every fixture gives the events of the program, however its bytes are cut.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { NdjsonCheckError, Reader } from "ndjson-check";
+import { cases, nameOf, optionsOf, program } from "./fixtures.mjs";
+
+function read(data, size, { exitStatus, ...options }) {
+  const reader = new Reader(options);
+  const events = [];
+  for (let at = 0; at < data.length; at += size) {
+    events.push(...reader.feed(data.subarray(at, at + size)));
+  }
+  events.push(...reader.finish(exitStatus === undefined ? {} : { exitStatus }));
+  return events;
+}
+
+test("there are cases", () => assert.ok(cases.length > 500, `${cases.length}`));
+
+for (const file of cases) {
+  test(nameOf(file), () => {
+    const { used, options } = optionsOf(file);
+    const data = readFileSync(file);
+    const said = program(["--quiet", "--raw", "--to", "events", ...used], data);
+    const lines = said.text.split("\n").slice(0, -1);
+    for (const size of [1, 7, 4096]) {
+      if (said.status === 2 && lines.length === 0) {
+        assert.throws(() => read(data, size, options), NdjsonCheckError);
+        continue;
+      }
+      assert.deepEqual(read(data, size, options), lines.map((line) => JSON.parse(line)));
+    }
+  });
+}

@@ -1,0 +1,134 @@
+// The WebAssembly core: loads it, and calls its functions.
+
+interface Exports {
+  readonly memory: WebAssembly.Memory;
+  ndjson_check_input(length: number): number;
+  ndjson_check_output(): number;
+  ndjson_check_output_length(): number;
+  ndjson_check_open(length: number): number;
+  ndjson_check_feed(reader: number, length: number): number;
+  ndjson_check_finish(reader: number, length: number): number;
+  ndjson_check_close(reader: number): void;
+}
+
+/** A stream cannot be checked: no known agent wrote it, or a profile cannot be used. */
+export class NdjsonCheckError extends Error {
+  override readonly name = "NdjsonCheckError";
+}
+
+/** Bytes of one call: the memory of the core stays small, whatever the size of a chunk. */
+const BYTES_MAX = 256 * 1024;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+let compiled: WebAssembly.Module | undefined;
+let current: Core | undefined;
+
+/** One instance of the core. */
+export class Core {
+  private constructor(private readonly exports: Exports) {}
+
+  /** The instance that new readers use. */
+  static get(): Core {
+    if (current === undefined) {
+      compiled ??= compileHere();
+      current = new Core(new WebAssembly.Instance(compiled, {}).exports as unknown as Exports);
+    }
+    return current;
+  }
+
+  open(options: object): number {
+    const length = this.write(encoder.encode(JSON.stringify(options)));
+    const reader = this.call(() => this.exports.ndjson_check_open(length));
+    if (reader === 0) throw this.error();
+    return reader >>> 0;
+  }
+
+  /** Gives bytes to a reader. Each part of its answer goes to `take`. */
+  feed(reader: number, bytes: Uint8Array, take: (answer: Uint8Array) => void): void {
+    for (let at = 0; at < bytes.length; at += BYTES_MAX) {
+      const length = this.write(bytes.subarray(at, at + BYTES_MAX));
+      if (this.call(() => this.exports.ndjson_check_feed(reader, length)) === 0) throw this.error();
+      take(this.output());
+    }
+  }
+
+  finish(reader: number, exit: object): Uint8Array {
+    const length = this.write(encoder.encode(JSON.stringify(exit)));
+    if (this.call(() => this.exports.ndjson_check_finish(reader, length)) === 0) throw this.error();
+    return this.output();
+  }
+
+  close(reader: number): void {
+    this.exports.ndjson_check_close(reader);
+  }
+
+  private write(bytes: Uint8Array): number {
+    const at = this.call(() => this.exports.ndjson_check_input(bytes.length)) >>> 0;
+    new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
+    return bytes.length;
+  }
+
+  /** Valid until the next call. */
+  private output(): Uint8Array {
+    const length = this.exports.ndjson_check_output_length() >>> 0;
+    const at = this.exports.ndjson_check_output() >>> 0;
+    return new Uint8Array(this.exports.memory.buffer, at, length);
+  }
+
+  private error(): NdjsonCheckError {
+    return new NdjsonCheckError(decoder.decode(this.output()));
+  }
+
+  private call(work: () => number): number {
+    try {
+      return work();
+    } catch (cause) {
+      // A defect of the core: its memory is not used again.
+      if (current === this) current = undefined;
+      throw new NdjsonCheckError(`the core has failed: ${String(cause)}`, { cause });
+    }
+  }
+}
+
+export function decode(answer: Uint8Array): string {
+  return decoder.decode(answer);
+}
+
+interface Modules {
+  getBuiltinModule?(name: string): unknown;
+}
+
+/** A module of Node, or undefined where there is none, as in a browser. */
+export function builtin<T>(name: string): T | undefined {
+  const its = (globalThis as { process?: Modules }).process;
+  return its?.getBuiltinModule?.(name) as T | undefined;
+}
+
+/** Node, Deno and Bun read the file at once. */
+function compileHere(): WebAssembly.Module {
+  const fs = builtin<{ readFileSync(file: URL): Uint8Array<ArrayBuffer> }>("node:fs");
+  if (fs === undefined) throw new NdjsonCheckError("call `await init()` first");
+  return new WebAssembly.Module(fs.readFileSync(new URL("./ndjson_check.wasm", import.meta.url)));
+}
+
+/**
+ * Loads the core. `events`, `convert` and `report` call it; before `new Reader` a browser has to.
+ * `source` is the core itself, for pages that may not fetch anything.
+ */
+export async function init(source?: BufferSource | WebAssembly.Module | URL | string): Promise<void> {
+  if (source === undefined && compiled !== undefined) return;
+  if (source === undefined && builtin("node:fs") !== undefined) {
+    compiled = compileHere();
+  } else if (source instanceof WebAssembly.Module) {
+    compiled = source;
+  } else if (source === undefined || source instanceof URL || typeof source === "string") {
+    // Written so that bundlers see which file it is.
+    const response = await fetch(source ?? new URL("./ndjson_check.wasm", import.meta.url));
+    if (!response.ok) throw new NdjsonCheckError(`${response.url}: ${response.status}`);
+    compiled = await WebAssembly.compile(await response.arrayBuffer());
+  } else {
+    compiled = await WebAssembly.compile(source);
+  }
+}

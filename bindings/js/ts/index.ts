@@ -1,0 +1,13 @@
+export { init, NdjsonCheckError } from "./core.js";
+export { Reader } from "./reader.js";
+export type { CheckOptions, ProcessEnd, Summary } from "./reader.js";
+export { convert, events, report, toText } from "./source.js";
+export type {
+  ConvertOptions,
+  EventsOptions,
+  Form,
+  ReportKind,
+  Source,
+  WebStream,
+} from "./source.js";
+export type * from "./types.js";

@@ -1,0 +1,131 @@
+// Reads one stream as events.
+
+import { Core, decode } from "./core.js";
+import type { AgentEvent } from "./types.js";
+
+/** The options of a check. */
+export interface CheckOptions {
+  /** The name of the stream in reports. */
+  readonly name?: string;
+  /** The built-in profile of the agent; without it, the first events show which one it is. */
+  readonly profile?: string;
+  /** The text of a profile of your own. */
+  readonly profileText?: string;
+  /** Gives every rule its strict level. */
+  readonly strict?: boolean;
+  /** The level of a rule, by its name. */
+  readonly rules?: Readonly<Record<string, "error" | "warning" | "off">>;
+  /** The longest line that is checked. */
+  readonly maxLineBytes?: number;
+}
+
+/** How the process of the agent ended, if that is known. */
+export interface ProcessEnd {
+  readonly exitStatus?: number;
+  /** The number of the signal that ended it. */
+  readonly signal?: number;
+}
+
+/** What `run` knows about the end, and nobody else does. */
+export interface RunExit extends ProcessEnd {
+  readonly stop?:
+    | { readonly why: "lingered" }
+    | { readonly why: "timeout"; limitMs: number; openCalls: readonly (readonly [number, number])[] }
+    | { readonly why: "idle-timeout"; limitMs: number };
+  readonly interrupted?: boolean;
+  readonly stdoutHeldOpen?: boolean;
+  readonly stderr?: readonly string[];
+}
+
+/** The result of a stream, with the names of the JSON report. */
+export interface Summary {
+  readonly outcome: "succeeded" | "failed" | "truncated" | "timed-out";
+  readonly verdict: "conforming" | "non-conforming";
+  readonly [member: string]: unknown;
+}
+
+const encoder = new TextEncoder();
+
+// A reader that nobody closed is closed when it is collected.
+const forgotten = new FinalizationRegistry<{ core: Core; number: number }>(({ core, number }) =>
+  core.close(number),
+);
+
+/** Reads one stream, whose bytes come in pieces cut anywhere. */
+export class Reader {
+  readonly #core: Core;
+  #number: number | undefined;
+  #summary: Summary | undefined;
+  /** The first half of a character that two strings share. */
+  #half = "";
+
+  constructor(options: CheckOptions = {}) {
+    this.#core = Core.get();
+    this.#number = this.#core.open(options);
+    forgotten.register(this, { core: this.#core, number: this.#number }, this);
+  }
+
+  /** The events that these bytes complete. */
+  feed(data: Uint8Array | string): AgentEvent[] {
+    const bytes = typeof data === "string" ? this.#encode(data) : data;
+    let events: AgentEvent[] = [];
+    const number = this.#open();
+    try {
+      this.#core.feed(number, bytes, (answer) => {
+        // `[]`: most pieces of a line complete nothing.
+        if (answer.length <= 2) return;
+        const more = JSON.parse(decode(answer)) as AgentEvent[];
+        events = events.length === 0 ? more : events.concat(more);
+      });
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+    return events;
+  }
+
+  /** The last events. The very last is `end` or `cut`. */
+  finish(end: ProcessEnd = {}): AgentEvent[] {
+    const number = this.#open();
+    const half = this.#half === "" ? [] : this.feed(encoder.encode(this.#half));
+    try {
+      const last = JSON.parse(decode(this.#core.finish(number, end))) as {
+        events: AgentEvent[];
+        summary: Summary;
+      };
+      this.#summary = last.summary;
+      return half.concat(last.events);
+    } finally {
+      this.close();
+    }
+  }
+
+  /** The result, after `finish`. */
+  get summary(): Summary {
+    if (this.#summary === undefined) throw new Error("the stream is not finished");
+    return this.#summary;
+  }
+
+  /** Forgets a stream that is not read to its end. */
+  close(): void {
+    if (this.#number === undefined) return;
+    forgotten.unregister(this);
+    this.#core.close(this.#number);
+    this.#number = undefined;
+  }
+
+  #encode(text: string): Uint8Array {
+    const all = this.#half + text;
+    const last = all.charCodeAt(all.length - 1);
+    const whole = last >= 0xd800 && last <= 0xdbff ? all.length - 1 : all.length;
+    this.#half = all.slice(whole);
+    return encoder.encode(all.slice(0, whole));
+  }
+
+  #open(): number {
+    if (this.#number === undefined) {
+      throw new Error("the stream is finished, or was lost by an earlier error");
+    }
+    return this.#number;
+  }
+}

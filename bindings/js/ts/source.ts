@@ -1,0 +1,157 @@
+// Where bytes come from.
+
+import type { ProcessEnd, CheckOptions, Summary } from "./reader.js";
+import { Reader } from "./reader.js";
+import { Core, decode, init } from "./core.js";
+import type { AgentEvent } from "./types.js";
+
+type Chunk = Uint8Array | string;
+
+/** A ReadableStream of the Web, whatever library declares it. */
+export interface WebStream {
+  getReader(): {
+    read(): Promise<{ done: boolean; value?: unknown }>;
+    cancel(reason?: unknown): Promise<unknown>;
+    releaseLock(): void;
+  };
+}
+
+/** What can be read: a stream of Node or of the Web, a response, any iterable, or bytes. */
+export type Source =
+  | Chunk
+  | ArrayBuffer
+  | AsyncIterable<Chunk>
+  | Iterable<Chunk>
+  | WebStream
+  | { readonly body: WebStream | null };
+
+async function* webChunks(stream: WebStream): AsyncGenerator<Chunk> {
+  const reader = stream.getReader();
+  let isRead = false;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      yield value as Chunk;
+    }
+    isRead = true;
+  } finally {
+    if (!isRead) await reader.cancel().catch(() => {});
+    reader.releaseLock();
+  }
+}
+
+/** The parts of a source. */
+export async function* chunks(source: Source): AsyncGenerator<Chunk> {
+  if (typeof source === "string" || source instanceof Uint8Array) yield source;
+  else if (source instanceof ArrayBuffer) yield new Uint8Array(source);
+  else if ("getReader" in source) yield* webChunks(source);
+  else if (Symbol.asyncIterator in source) yield* source;
+  else if (Symbol.iterator in source) yield* source;
+  else if ("body" in source) {
+    if (source.body !== null) yield* webChunks(source.body);
+  } else throw new TypeError("this is no stream, iterable, response or bytes");
+}
+
+/** The options of `events`. */
+export interface EventsOptions extends CheckOptions, ProcessEnd {
+  /** Gets the result, after the last event. */
+  readonly onSummary?: (summary: Summary) => void;
+}
+
+/** The options of a reader: without those that are not for the core. */
+function ofCheck({ exitStatus, signal, onSummary, ...check }: EventsOptions): CheckOptions {
+  return check;
+}
+
+/** The events of a stream, each as soon as it is known. The last one is `end` or `cut`. */
+export async function* events(
+  source: Source,
+  options: EventsOptions = {},
+): AsyncGenerator<AgentEvent, void, undefined> {
+  await init();
+  const reader = new Reader(ofCheck(options));
+  try {
+    for await (const chunk of chunks(source)) yield* reader.feed(chunk);
+    yield* reader.finish({
+      ...(options.exitStatus === undefined ? {} : { exitStatus: options.exitStatus }),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    });
+    options.onSummary?.(reader.summary);
+  } finally {
+    reader.close();
+  }
+}
+
+/** A form of `--to`. */
+export type Form =
+  | "text"
+  | "transcript"
+  | "answer"
+  | "json"
+  | "stream-json"
+  | "events"
+  | "ag-ui"
+  | "chrome-trace"
+  | "otlp-json"
+  | "atif";
+
+/** A report; `html` is the page of the run. */
+export type ReportKind = "human" | "json" | "markdown" | "html";
+
+export interface ConvertOptions extends CheckOptions, ProcessEnd {
+  /** Leaves control characters and the like as they are. */
+  readonly raw?: boolean;
+  /** Shows at most this many lines of each call's result, in `text` and `transcript`. */
+  readonly results?: number;
+  /** Shows reasoning and notices, in `text` and `transcript`. */
+  readonly thinking?: boolean;
+}
+
+const encoder = new TextEncoder();
+
+async function* written(source: Source, options: object, end: ProcessEnd): AsyncGenerator<string> {
+  await init();
+  const core = Core.get();
+  const number = core.open(options);
+  // An answer may end inside a character only where the stream itself is no UTF-8.
+  let parts: string[] = [];
+  try {
+    for await (const chunk of chunks(source)) {
+      const bytes = typeof chunk === "string" ? encoder.encode(chunk) : chunk;
+      core.feed(number, bytes, (answer) => parts.push(decode(answer)));
+      yield* parts;
+      parts = [];
+    }
+    yield decode(core.finish(number, end));
+  } finally {
+    core.close(number);
+  }
+}
+
+async function whole(source: Source, output: string, options: ConvertOptions): Promise<string> {
+  const { exitStatus, signal, ...rest } = options;
+  const end = { ...(exitStatus === undefined ? {} : { exitStatus }), ...(signal === undefined ? {} : { signal }) };
+  const parts: string[] = [];
+  for await (const part of written(source, { ...rest, output }, end)) parts.push(part);
+  return parts.join("");
+}
+
+/** The stream in another form, as `--to` writes it. */
+export function convert(source: Source, form: Form, options: ConvertOptions = {}): Promise<string> {
+  return whole(source, form, options);
+}
+
+/** A log of the run: one line for each action. */
+export function toText(source: Source, options: ConvertOptions = {}): Promise<string> {
+  return whole(source, "text", options);
+}
+
+/** A report about the stream; the findings with their lines are in `json`. */
+export function report(
+  source: Source,
+  kind: ReportKind,
+  options: CheckOptions & ProcessEnd = {},
+): Promise<string> {
+  return whole(source, `${kind}-report`, options);
+}
