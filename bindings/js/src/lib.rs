@@ -2,6 +2,7 @@
 //! answers back as JSON, and decides nothing.
 
 mod abi;
+mod events;
 mod options;
 mod output;
 mod readers;

@@ -14,8 +14,6 @@ use crate::readers::text;
 pub(crate) struct Options {
     name: Option<String>,
     profile: Option<String>,
-    /// The text of a profile, in place of a name.
-    profile_text: Option<String>,
     #[serde(default)]
     strict: bool,
     /// The level of a rule, by its name.
@@ -49,10 +47,8 @@ impl Options {
         let needs_stats = self.output.is_some_and(Output::shows_stats);
         let mut builder =
             Checker::builder().strict(self.strict).times(true).stats(needs_stats).members(false);
-        match (&self.profile_text, &self.profile) {
-            (Some(profile), _) => builder = builder.profile_text("the profile", profile),
-            (None, Some(name)) => builder = builder.profile(name),
-            (None, None) => {}
+        if let Some(profile) = &self.profile {
+            builder = builder.profile(profile);
         }
         if let Some(bytes) = self.max_line_bytes {
             builder = builder.max_line_bytes(bytes);

@@ -12,6 +12,7 @@ use ndjson_check_formats::report::{Html, Markdown, PageFolder, Report};
 use self_cell::MutBorrow;
 use serde::Deserialize;
 
+use crate::events::EventArray;
 use crate::options::Options;
 use crate::readers::text;
 
@@ -91,6 +92,7 @@ impl Write for Written {
 }
 
 enum Writer {
+    Events(Box<EventArray>),
     Form(Box<Converter<Written>>),
     Report(Box<dyn Report<Written>>),
 }
@@ -98,6 +100,7 @@ enum Writer {
 impl Writer {
     fn observer(&mut self) -> &mut dyn Observer {
         match self {
+            Self::Events(events) => &mut **events,
             Self::Form(converter) => &mut **converter,
             Self::Report(report) => &mut **report,
         }
@@ -111,20 +114,24 @@ pub(crate) struct Writing {
 }
 
 impl Writing {
-    pub(crate) fn open(checker: Checker, options: &Options, output: &Output) -> Self {
+    pub(crate) fn open(checker: Checker, options: &Options) -> Self {
         let written = Written::default();
         let to = written.clone();
-        let writer = match (output.form(), output) {
+        let output = options.output;
+        let writer = match (output.and_then(Output::form), output) {
+            (_, None) => Writer::Events(Box::default()),
             (Some(form), _) => {
                 let converter = Converter::new(form, options.raw, to);
                 Writer::Form(Box::new(
                     converter.results(options.results).thinking(options.thinking),
                 ))
             }
-            (None, Output::JsonReport) => Writer::Report(Box::new(JsonReport::new(to))),
-            (None, Output::MarkdownReport) => Writer::Report(Box::new(Markdown::new(to))),
-            (None, Output::HtmlReport) => Writer::Report(Box::new(Html::new(to, no_folder()))),
-            (None, _) => Writer::Report(Box::new(HumanReport::new(to))),
+            (None, Some(Output::JsonReport)) => Writer::Report(Box::new(JsonReport::new(to))),
+            (None, Some(Output::MarkdownReport)) => Writer::Report(Box::new(Markdown::new(to))),
+            (None, Some(Output::HtmlReport)) => {
+                Writer::Report(Box::new(Html::new(to, no_folder())))
+            }
+            (None, Some(_)) => Writer::Report(Box::new(HumanReport::new(to))),
         };
         let name = options.name();
         let stream = OwnStream::new(MutBorrow::new(checker), |checker| {
@@ -141,9 +148,21 @@ impl Writing {
                 None => Ok(()),
             })
             .map_err(text)?;
-        Ok(self.written.take())
+        Ok(match &mut self.writer {
+            Writer::Events(events) => events.take(),
+            Writer::Form(_) | Writer::Report(_) => self.written.take(),
+        })
     }
 
+    /// See [`EventArray::state`]; 0 for other outputs.
+    pub(crate) fn state(&mut self) -> u32 {
+        match &mut self.writer {
+            Writer::Events(events) => events.state(),
+            Writer::Form(_) | Writer::Report(_) => 0,
+        }
+    }
+
+    /// The last part. Of events it is an object with them and with the summary.
     pub(crate) fn finish(mut self, exit: &ProducerExit) -> Result<Vec<u8>, String> {
         let observer = self.writer.observer();
         let summary = self
@@ -151,10 +170,18 @@ impl Writing {
             .with_dependent_mut(|_, stream| stream.take().map(|it| it.finish(exit, observer)))
             .ok_or("the stream is finished")?
             .map_err(text)?;
-        if let Writer::Report(report) = &mut self.writer {
-            let mut totals = RunTotals::default();
-            totals.add(&summary);
-            report.end(&totals, exit_code(&summary));
+        match &mut self.writer {
+            Writer::Events(events) => {
+                let parts =
+                    [&b"{\"events\":"[..], &events.take(), b",\"summary\":", &events.summary];
+                return Ok([parts.concat(), b"}".to_vec()].concat());
+            }
+            Writer::Form(_) => {}
+            Writer::Report(report) => {
+                let mut totals = RunTotals::default();
+                totals.add(&summary);
+                report.end(&totals, exit_code(&summary));
+            }
         }
         drop(self.writer);
         Ok(self.written.take())

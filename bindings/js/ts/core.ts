@@ -8,6 +8,7 @@ interface Exports {
   ndjson_check_open(length: number): number;
   ndjson_check_feed(reader: number, length: number): number;
   ndjson_check_finish(reader: number, length: number): number;
+  ndjson_check_state(reader: number): number;
   ndjson_check_close(reader: number): void;
 }
 
@@ -58,6 +59,11 @@ export class Core {
     const length = this.write(encoder.encode(JSON.stringify(exit)));
     if (this.call(() => this.exports.ndjson_check_finish(reader, length)) === 0) throw this.error();
     return this.output();
+  }
+
+  /** The bits that src/abi.rs describes. */
+  state(reader: number): number {
+    return this.exports.ndjson_check_state(reader);
   }
 
   close(reader: number): void {

@@ -11,3 +11,5 @@ export type {
   WebStream,
 } from "./source.js";
 export type * from "./types.js";
+export { AgentRun, run } from "./run.js";
+export type { RunEnd, RunOptions, StopSignal } from "./run.js";

@@ -9,8 +9,6 @@ export interface CheckOptions {
   readonly name?: string;
   /** The built-in profile of the agent; without it, the first events show which one it is. */
   readonly profile?: string;
-  /** The text of a profile of your own. */
-  readonly profileText?: string;
   /** Gives every rule its strict level. */
   readonly strict?: boolean;
   /** The level of a rule, by its name. */
@@ -85,7 +83,7 @@ export class Reader {
   }
 
   /** The last events. The very last is `end` or `cut`. */
-  finish(end: ProcessEnd = {}): AgentEvent[] {
+  finish(end: ProcessEnd | RunExit = {}): AgentEvent[] {
     const number = this.#open();
     const half = this.#half === "" ? [] : this.feed(encoder.encode(this.#half));
     try {
@@ -104,6 +102,11 @@ export class Reader {
   get summary(): Summary {
     if (this.#summary === undefined) throw new Error("the stream is not finished");
     return this.#summary;
+  }
+
+  /** For `run`: the bits that src/abi.rs describes. @internal */
+  get state(): number {
+    return this.#number === undefined ? 0 : this.#core.state(this.#number);
   }
 
   /** Forgets a stream that is not read to its end. */

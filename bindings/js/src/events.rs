@@ -1,0 +1,81 @@
+//! Events as JSON, and what a run has to know about its stream.
+
+use ndjson_check::{
+    CheckedEvent, Diagnostic, Error, Event, EventKind, NoticeKind, Observer, RunEvents,
+    StreamStart, StreamSummary,
+};
+
+/// Collects events, once the profile of the stream is known.
+#[derive(Default)]
+pub(crate) struct EventArray {
+    of: Option<RunEvents>,
+    /// The members of an array, with a comma before each.
+    new: Vec<u8>,
+    pub(crate) summary: Vec<u8>,
+    is_over: bool,
+    hides_open_calls: bool,
+    has_progress: bool,
+}
+
+impl EventArray {
+    /// The events since the last call, as a JSON array.
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        let mut array = std::mem::take(&mut self.new);
+        match array.first_mut() {
+            Some(comma) => *comma = b'[',
+            None => array.push(b'['),
+        }
+        array.push(b']');
+        array
+    }
+
+    /// 1: the terminal event came. 2: the agent does not show calls at work. 4: since the last
+    /// call an event came that is no retry.
+    pub(crate) fn state(&mut self) -> u32 {
+        let progress = std::mem::take(&mut self.has_progress);
+        let bits = [self.is_over, self.hides_open_calls, progress];
+        bits.iter().rev().fold(0, |sum, bit| sum << 1 | u32::from(*bit))
+    }
+
+    fn add(&mut self, tell: impl FnOnce(&mut RunEvents, &mut dyn FnMut(&Event<'_>))) {
+        let Self { of: Some(of), new, .. } = self else { return };
+        tell(of, &mut |event| {
+            new.push(b',');
+            serde_json::to_writer(&mut *new, event).expect("it is plain data, in memory");
+        });
+    }
+}
+
+impl Observer for EventArray {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        self.hides_open_calls = !start.shows_open_calls();
+        self.of = Some(RunEvents::new(start));
+        Ok(())
+    }
+
+    fn undetected_event(&mut self) {
+        self.has_progress = true;
+    }
+
+    fn event(&mut self, event: &CheckedEvent<'_>) {
+        self.is_over = (self.is_over || event.is_end()) && !event.is_in_run();
+        let is_retry = |it: &Event<'_>| match &it.kind {
+            EventKind::Notice(notice) => notice.kind == NoticeKind::Retry,
+            _ => false,
+        };
+        self.has_progress |= !event.events().iter().any(is_retry);
+    }
+
+    fn events(&mut self, events: &[Event<'_>]) {
+        self.add(|of, out| of.events(events, out));
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        self.add(|of, out| of.diagnostic(diagnostic, out));
+    }
+
+    fn summary(&mut self, summary: &StreamSummary) {
+        self.add(|of, out| of.finish(summary, out));
+        self.summary = serde_json::to_vec(summary).expect("it is plain data");
+    }
+}

@@ -1,0 +1,306 @@
+// Runs an agent: Node, Deno and Bun.
+
+import { builtin, NdjsonCheckError } from "./core.js";
+import { Reader } from "./reader.js";
+import type { CheckOptions, ProcessEnd, RunExit, Summary } from "./reader.js";
+import type { AgentEvent, CutEvent, EndEvent } from "./types.js";
+
+/** How long a command may take to end after SIGTERM, and after SIGKILL its output to close. */
+const KILL_MS = 5_000;
+const EXIT_GRACE_MS = 10_000;
+const STDERR_LINES_MAX = 10;
+const STDERR_CHARACTERS_MAX = 64 * 1024;
+/** Events that wait for a slow reader; then the agent waits. */
+const WAITING_MAX = 1_024;
+/** The longest time of a timer of JavaScript. */
+const TIMER_MAX = 2 ** 31 - 1;
+
+/** What is used of an AbortSignal. */
+export interface StopSignal {
+  readonly aborted: boolean;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
+export interface RunOptions extends CheckOptions {
+  readonly cwd?: string;
+  /** Added to the environment; `undefined` removes a variable. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** A text for standard input. Without it the command reads nothing. */
+  readonly stdin?: string;
+  /** The longest time of the run, in milliseconds. */
+  readonly timeout?: number;
+  /** The longest time without an event while no call is open, in milliseconds. */
+  readonly idleTimeout?: number;
+  /** How long the command may go on after its terminal event, in milliseconds; 10,000. */
+  readonly exitGrace?: number;
+  /** Ends the run when it is aborted. */
+  readonly signal?: StopSignal;
+  /** Gets what the command writes to standard error. */
+  readonly onStderr?: (text: string) => void;
+}
+
+interface Readable extends AsyncIterable<Uint8Array> {
+  on(event: "data", listener: (bytes: Uint8Array) => void): void;
+  destroy(): void;
+}
+
+interface Child {
+  readonly pid?: number;
+  readonly stdin: { on(event: "error", listener: () => void): void; end(text: string): void } | null;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  kill(signal: string): boolean;
+  once(event: "error", listener: (error: Error) => void): void;
+  once(event: "exit" | "close", listener: (code: number | null, signal: string | null) => void): void;
+}
+
+type Spawn = (command: string, args: readonly string[], options: object) => Child;
+
+/** How a run ended: its last event, and what the stream says in all. */
+export interface RunEnd extends ProcessEnd {
+  readonly outcome: Summary["outcome"];
+  readonly verdict: Summary["verdict"];
+  readonly event: EndEvent | CutEvent;
+  readonly stderrTail: readonly string[];
+  readonly summary: Summary;
+}
+
+function system() {
+  const child = builtin<{ spawn: Spawn }>("node:child_process");
+  const os = builtin<{ constants: { signals: Record<string, number> } }>("node:os");
+  const its = (globalThis as { process?: { platform: string; env: object; kill(pid: number, signal: string): void } }).process;
+  if (child === undefined || os === undefined || its === undefined) {
+    throw new NdjsonCheckError("running an agent needs Node, Deno or Bun");
+  }
+  return { spawn: child.spawn, signals: os.constants.signals, process: its };
+}
+
+/** A run of an agent, and an iterator of its events. Leaving the loop ends the command. */
+export class AgentRun implements AsyncIterable<AgentEvent> {
+  readonly #system = system();
+  readonly #child: Child;
+  readonly #reader: Reader;
+  readonly #end: Promise<RunEnd>;
+  readonly #exited: Promise<ProcessEnd>;
+  #waiting: AgentEvent[] = [];
+  #wake: (() => void)[] = [];
+  #isOver = false;
+  #isKept = false;
+  #stop: RunExit["stop"];
+  #isInterrupted = false;
+  #isHeldOpen = false;
+  #stderr = "";
+  #hasExited = false;
+  /** The open calls: their lines and the times of their starts. */
+  readonly #open = new Map<number, readonly [number, number]>();
+  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
+  readonly #options: RunOptions;
+
+  constructor(command: string, args: readonly string[], options: RunOptions) {
+    const { cwd, env, stdin, timeout, idleTimeout, exitGrace, signal, onStderr, ...check } = options;
+    this.#options = options;
+    this.#reader = new Reader(check);
+    const all = Object.entries({ ...this.#system.process.env, ...env });
+    this.#child = this.#system.spawn(command, args, {
+      cwd,
+      env: Object.fromEntries(all.filter(([, value]) => value !== undefined)),
+      // Its own process group.
+      detached: this.#system.process.platform !== "win32",
+      stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    });
+    const child = this.#child;
+    if (stdin !== undefined) {
+      // A command may end before it has read its input.
+      child.stdin?.on("error", () => {});
+      child.stdin?.end(stdin);
+    }
+    const text = new TextDecoder();
+    child.stderr.on("data", (bytes) => {
+      const more = text.decode(bytes, { stream: true });
+      this.#stderr = (this.#stderr + more).slice(-STDERR_CHARACTERS_MAX);
+      onStderr?.(more);
+    });
+    this.#exited = new Promise((resolve, reject) => {
+      child.once("error", (cause) => {
+        reject(new NdjsonCheckError(`failed to start ${command}: ${cause.message}`, { cause }));
+      });
+      child.once("exit", (code, name) => {
+        this.#hasExited = true;
+        resolve(name === null ? { exitStatus: code ?? 0 } : { signal: this.#system.signals[name] ?? 0 });
+        // What is left of its group may hold its output open.
+        this.#timer("output", KILL_MS, () => {
+          this.#isHeldOpen = true;
+          this.#kill("SIGKILL");
+          child.stdout.destroy();
+        });
+      });
+    });
+    this.#exited.catch(() => {});
+    if (timeout !== undefined) this.#timer("timeout", timeout, () => this.#timedOut(timeout));
+    this.#progress();
+    const abort = () => this.stop();
+    if (signal?.aborted === true) abort();
+    signal?.addEventListener("abort", abort);
+    this.#end = this.#read().finally(() => {
+      signal?.removeEventListener("abort", abort);
+      this.#timers.forEach((timer) => clearTimeout(timer));
+      this.#reader.close();
+      this.#isOver = true;
+      this.#notify();
+    });
+    this.#end.catch(() => {});
+  }
+
+  /** How the run ended. Events that nobody has read are kept for a loop that comes later. */
+  get end(): Promise<RunEnd> {
+    this.#isKept = true;
+    this.#notify();
+    return this.#end;
+  }
+
+  /** Asks the command to end. Its last events can still be read. */
+  stop(): void {
+    this.#isInterrupted ||= this.#stop === undefined && !this.#hasExited;
+    this.#terminate();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<AgentEvent, void, undefined> {
+    let isRead = false;
+    try {
+      for (;;) {
+        const events = this.#waiting;
+        if (events.length > 0) {
+          this.#waiting = [];
+          this.#notify();
+          yield* events;
+        } else if (this.#isOver) break;
+        else await this.#changed();
+      }
+      isRead = true;
+      await this.#end;
+    } finally {
+      if (!isRead) {
+        this.stop();
+        this.#isKept = true;
+        this.#notify();
+        await this.#end.catch(() => {});
+      }
+    }
+  }
+
+  async #read(): Promise<RunEnd> {
+    try {
+      for await (const bytes of this.#child.stdout) {
+        this.#take(this.#reader.feed(bytes));
+        while (this.#waiting.length >= WAITING_MAX && !this.#isKept) await this.#changed();
+      }
+    } catch (error) {
+      // An output that was closed by us is at its end.
+      if (!this.#isHeldOpen) {
+        this.#terminate();
+        throw error;
+      }
+    }
+    const exit = await this.#exited;
+    const stderr = this.#stderr.split("\n").map((line) => line.trimEnd()).filter((line) => line !== "");
+    const stderrTail = stderr.slice(-STDERR_LINES_MAX);
+    const all: RunExit = {
+      ...exit,
+      ...(this.#stop === undefined ? {} : { stop: this.#stop }),
+      interrupted: this.#isInterrupted,
+      stdoutHeldOpen: this.#isHeldOpen,
+      stderr: stderrTail,
+    };
+    const last = this.#reader.finish(all);
+    const event = last.at(-1);
+    if (event?.type !== "end" && event?.type !== "cut") throw new Error("the stream has no last event");
+    this.#push(last);
+    const { summary } = this.#reader;
+    return { ...exit, outcome: event.outcome, verdict: event.verdict, event, stderrTail, summary };
+  }
+
+  #take(events: AgentEvent[]): void {
+    const now = Date.now();
+    for (const event of events) {
+      if (event.type === "call_started") this.#open.set(event.call, [event.line ?? 0, now]);
+      if (event.type === "call_completed" || event.type === "call_unfinished") this.#open.delete(event.call);
+    }
+    this.#push(events);
+    const state = this.#reader.state;
+    if ((state & 2) !== 0 || this.#open.size > 0) this.#clear("idle");
+    else if ((state & 4) !== 0) this.#progress();
+    if ((state & 1) === 0) this.#clear("grace");
+    else if (!this.#timers.has("grace")) {
+      this.#clear("idle");
+      this.#timer("grace", this.#options.exitGrace ?? EXIT_GRACE_MS, () => {
+        this.#stop ??= { why: "lingered" };
+        this.#terminate();
+      });
+    }
+  }
+
+  #push(events: AgentEvent[]): void {
+    if (events.length === 0) return;
+    for (const event of events) this.#waiting.push(event);
+    this.#notify();
+  }
+
+  /** The time without an event begins again. */
+  #progress(): void {
+    const { idleTimeout } = this.#options;
+    if (idleTimeout === undefined) return;
+    this.#timer("idle", idleTimeout, () => {
+      this.#stop ??= { why: "idle-timeout", limitMs: idleTimeout };
+      this.#terminate();
+    });
+  }
+
+  #timedOut(limitMs: number): void {
+    const now = Date.now();
+    const openCalls = [...this.#open.values()].map(([line, start]) => [line, now - start] as const);
+    this.#stop ??= { why: "timeout", limitMs, openCalls };
+    this.#terminate();
+  }
+
+  #terminate(): void {
+    this.#kill("SIGTERM");
+    if (!this.#timers.has("kill")) this.#timer("kill", KILL_MS, () => this.#kill("SIGKILL"));
+  }
+
+  #kill(signal: string): void {
+    const { pid } = this.#child;
+    if (pid === undefined) return;
+    try {
+      if (this.#system.process.platform === "win32") this.#child.kill(signal);
+      else this.#system.process.kill(-pid, signal);
+    } catch {
+      // The group is gone.
+    }
+  }
+
+  #timer(name: string, limit: number, work: () => void): void {
+    this.#clear(name);
+    this.#timers.set(name, setTimeout(work, Math.min(limit, TIMER_MAX)));
+  }
+
+  #clear(name: string): void {
+    clearTimeout(this.#timers.get(name));
+    this.#timers.delete(name);
+  }
+
+  #changed(): Promise<void> {
+    return new Promise((resolve) => this.#wake.push(resolve));
+  }
+
+  #notify(): void {
+    const wake = this.#wake;
+    this.#wake = [];
+    wake.forEach((each) => each());
+  }
+}
+
+/** Runs an agent in its own process group. The agent starts at once. */
+export function run(command: string, args: readonly string[] = [], options: RunOptions = {}): AgentRun {
+  return new AgentRun(command, args, options);
+}
