@@ -58,7 +58,8 @@ impl Observer for EventArray {
     }
 
     fn event(&mut self, event: &CheckedEvent<'_>) {
-        self.is_over = (self.is_over || event.is_end()) && !event.is_in_run();
+        // A new turn takes the end back.
+        self.is_over = event.is_end() || self.is_over && !event.is_in_run();
         let is_retry = |it: &Event<'_>| match &it.kind {
             EventKind::Notice(notice) => notice.kind == NoticeKind::Retry,
             _ => false,
