@@ -1,0 +1,27 @@
+// How a program uses the types; `npm run lint` compiles it, with no types of Node or of a browser.
+import { events, run, type AgentEvent, type CallKind } from "ndjson-check";
+import { matchers } from "ndjson-check/matchers";
+
+export function shown(event: AgentEvent): string | undefined {
+  switch (event.type) {
+    case "text_delta":
+      return event.text;
+    case "call_completed": {
+      const kind: CallKind | undefined = event.kind;
+      return `${kind ?? event.tool ?? ""}: ${event.outcome}`;
+    }
+    case "end":
+    case "cut":
+      return event.outcome;
+    default:
+      // @ts-expect-error: not every event has an outcome.
+      return event.outcome;
+  }
+}
+
+export async function main(): Promise<boolean> {
+  for await (const event of events(["{}"], { rules: { "denied-call": "error" } })) shown(event);
+  const agent = run("agent", ["--print"], { timeout: 1_000 });
+  for await (const event of agent) shown(event);
+  return (await agent.end).outcome === "succeeded" && (await matchers.toConform("")).pass;
+}
