@@ -121,9 +121,10 @@ function compileHere(): WebAssembly.Module {
 
 /**
  * Loads the core. `events`, `convert` and `report` call it; before `new Reader` a browser has to.
- * `source` is the core itself, for pages that may not fetch anything.
+ * `source` is a URL, or the core itself, for pages that may not fetch anything: its bytes, or a
+ * WebAssembly.Module. Its type names no class, so that it needs no types of a browser.
  */
-export async function init(source?: BufferSource | WebAssembly.Module | URL | string): Promise<void> {
+export async function init(source?: object | string): Promise<void> {
   if (source === undefined && compiled !== undefined) return;
   if (source === undefined && builtin("node:fs") !== undefined) {
     compiled = compileHere();
@@ -135,6 +136,6 @@ export async function init(source?: BufferSource | WebAssembly.Module | URL | st
     if (!response.ok) throw new NdjsonCheckError(`${response.url}: ${response.status}`);
     compiled = await WebAssembly.compile(await response.arrayBuffer());
   } else {
-    compiled = await WebAssembly.compile(source);
+    compiled = await WebAssembly.compile(source as BufferSource);
   }
 }
