@@ -29,7 +29,6 @@ if (!existsSync(join(here, "node_modules/typescript"))) {
   call("npm", ["ci", "--no-audit", "--no-fund"]);
 }
 call(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"]);
-cpSync(join(here, "../../npm/ndjson-check/launch.js"), join(here, "launch.cjs"));
 cpSync(join(here, "../../LICENSE"), join(here, "LICENSE"));
 
 const bytes = readFileSync(wasm);
