@@ -9,7 +9,7 @@ use ndjson_check_core::{
 };
 use ndjson_check_formats::baseline::Baseline;
 use ndjson_check_formats::report::RunTotals;
-use ndjson_check_formats::{Converter, Form};
+use ndjson_check_formats::{Converter, Form, Written};
 
 use super::args::{Cli, Color, Target};
 use super::error::CliError;
@@ -23,9 +23,11 @@ use super::{exit, print_stderr};
 
 pub(super) const STDOUT: &str = "standard output";
 
+type Conversion = Written<Box<dyn Write>, Converter>;
+
 pub(super) struct Outputs {
     reports: Vec<OpenReport>,
-    conversion: Option<Converter<Box<dyn Write>>>,
+    conversion: Option<Conversion>,
     pub(super) copies: Vec<TeeTarget>,
     pub(super) progress: Progress,
     pub(super) redaction: Option<Redaction>,
@@ -91,7 +93,7 @@ impl Outputs {
     pub(super) fn are_live(&self) -> bool {
         self.conversion.is_some()
             || !self.copies.is_empty()
-            || self.reports.iter().any(OpenReport::shows_events)
+            || self.reports.iter().any(|it| it.output().wants() != WantedEvents::NONE)
     }
 
     /// The sum of the streams so far.
@@ -117,11 +119,11 @@ impl Outputs {
     /// The first error in writing.
     fn failure(&self) -> Option<CliError> {
         let copies = self.copies.iter().filter_map(TeeTarget::failure);
-        // The reader of the stream may stop at any time: the check goes on.
-        let copies = copies
-            .filter(|(name, error)| *name != STDOUT || error.kind() != io::ErrorKind::BrokenPipe);
-        let conversion = self.conversion.iter().filter_map(Converter::failure);
+        let conversion = self.conversion.iter().filter_map(Written::failure);
         let failures = copies.chain(conversion.map(|error| (STDOUT, error)));
+        // The reader of the stream may stop at any time: the check goes on.
+        let failures = failures
+            .filter(|(name, error)| *name != STDOUT || error.kind() != io::ErrorKind::BrokenPipe);
         let mut failures = failures.map(|(name, error)| CliError::output(name, copied(error)));
         failures.next().or_else(|| self.reports.iter().find_map(OpenReport::failure))
     }
@@ -159,7 +161,7 @@ impl Outputs {
             conversion.summary(&plain);
         }
         for report in &mut self.reports {
-            let shown = if report.shows_stats() { summary } else { &plain };
+            let shown = if report.output().shows_stats() { summary } else { &plain };
             report.observer().summary(shown);
         }
     }
@@ -180,24 +182,17 @@ impl Observer for Outputs {
 
     fn event(&mut self, event: &CheckedEvent<'_>) {
         self.progress.event(event);
-        if let Some(conversion) = &mut self.conversion {
-            conversion.event(event);
-        }
-        self.reports.iter_mut().filter(|it| it.shows_events()).for_each(|report| {
-            report.observer().event(event);
-        });
+        self.observers().for_each(|observer| observer.event(event));
     }
 
     fn events(&mut self, events: &[Event<'_>]) {
-        if let Some(conversion) = &mut self.conversion {
-            conversion.events(events);
-        }
+        self.observers().for_each(|observer| observer.events(events));
     }
 
     fn wants(&self) -> WantedEvents {
         let conversion = self.conversion.iter().map(Observer::wants);
-        let pages = self.reports.iter().filter(|it| it.shows_events()).map(|_| WantedEvents::ALL);
-        conversion.chain(pages).fold(self.progress.wants(), WantedEvents::or)
+        let reports = self.reports.iter().map(|report| report.output().wants());
+        conversion.chain(reports).fold(self.progress.wants(), WantedEvents::or)
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
@@ -235,11 +230,7 @@ pub(super) fn copied(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or_else(copy, io::Error::from_raw_os_error)
 }
 
-fn conversion(
-    target: Target,
-    cli: &Cli,
-    progress: &Progress,
-) -> Result<Converter<Box<dyn Write>>, CliError> {
+fn conversion(target: Target, cli: &Cli, progress: &Progress) -> Result<Conversion, CliError> {
     let to = match target {
         Target::Text => Form::Text,
         Target::Transcript => Form::Transcript,
@@ -258,27 +249,28 @@ fn conversion(
         stdout => Box::new(stdout),
     };
     let results = cli.log.results.unwrap_or_default();
-    Ok(match to {
+    let (writer, converter) = match to {
         Form::Text | Form::Transcript if results > 0 && in_github_workflow() => {
             let (writer, mark) = own_commands(stdout);
-            log(Converter::new(to, cli.raw, writer).groups(Some(mark)), cli)
+            (writer, log(to, cli).groups(Some(mark)))
         }
-        Form::Text | Form::Transcript | Form::Answer => {
-            log(Converter::new(to, cli.raw, stop_commands(stdout)), cli)
-        }
+        Form::Text | Form::Transcript | Form::Answer => (stop_commands(stdout), log(to, cli)),
         // The agent's own bytes.
-        Form::Json | Form::ValidEvents => Converter::new(to, !on_terminal, escape_commands(stdout)),
-        _ => Converter::new(to, cli.raw, escape_commands(stdout)),
-    })
+        Form::Json | Form::ValidEvents => {
+            (escape_commands(stdout), Converter::new(to, !on_terminal))
+        }
+        _ => (escape_commands(stdout), Converter::new(to, cli.raw)),
+    };
+    Ok(Written::new(writer, Box::new(converter)))
 }
 
 /// What the log shows. Only a terminal, or a user who asks, gets colour.
-fn log<W: Write>(conversion: Converter<W>, cli: &Cli) -> Converter<W> {
+fn log(to: Form, cli: &Cli) -> Converter {
     let on_terminal = io::stdout().is_terminal();
     let may_color = on_terminal || cli.color == Color::Always;
     let results = cli.log.results.unwrap_or_default();
-    let conversion = conversion.results(results as usize).thinking(cli.log.thinking);
-    conversion.color(may_color && has_color(cli.color, on_terminal))
+    let log = Converter::new(to, cli.raw).results(results as usize).thinking(cli.log.thinking);
+    log.color(may_color && has_color(cli.color, on_terminal))
 }
 
 pub(super) fn stdout() -> Result<BlockingFile, CliError> {

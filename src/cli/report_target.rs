@@ -38,16 +38,16 @@ impl ReportTarget {
     }
 
     /// Gives the complete report its name, in one step.
-    pub(super) fn finish(self) -> io::Result<()> {
-        let Self::File(mut file, path) = self else { return Ok(()) };
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        let Self::File(file, path) = self else { return Ok(()) };
         let mut named = tempfile::Builder::new();
         named.prefix(".ndjson-check-");
         #[cfg(unix)]
-        named.permissions(permissions(&path));
-        folder(&path).metadata()?;
-        let mut named = named.tempfile_in(folder(&path)).map_err(|error| without_path(&error))?;
+        named.permissions(permissions(path));
+        folder(path).metadata()?;
+        let mut named = named.tempfile_in(folder(path)).map_err(|error| without_path(&error))?;
         file.rewind()?;
-        io::copy(&mut file, named.as_file_mut())?;
+        io::copy(file, named.as_file_mut())?;
         named.persist(path)?;
         Ok(())
     }

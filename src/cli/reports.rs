@@ -1,14 +1,15 @@
 //! The reports of a run, in their formats, each with its target.
 
 use std::env;
-use std::io::{self, BufWriter, IsTerminal as _};
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use ndjson_check_core::Observer;
 use ndjson_check_formats::report::{
-    Annotations, BaselineWriter, Html, HumanReport, JsonReport, Junit, Markdown, Report, RunTotals,
-    Sarif, StepOutputs,
+    Annotations, BaselineWriter, Html, HumanReport, JsonReport, Junit, Markdown, RunTotals, Sarif,
+    StepOutputs,
 };
+use ndjson_check_formats::{Output, Written};
 
 use super::args::{Cli, Color, ReportFormat, ReportTo};
 use super::error::CliError;
@@ -22,30 +23,24 @@ use super::workflow_commands::{escape_commands, in_github_workflow};
 
 const STDERR: &str = "standard error";
 
-type ReportWriter = BufWriter<ReportTarget>;
-
 /// A report, and where it goes.
 pub(super) struct OpenReport {
     /// The name of the target, for errors.
     name: String,
-    report: Box<dyn Report<ReportWriter>>,
+    report: Written<ReportTarget>,
 }
 
 impl OpenReport {
-    fn new(name: String, report: impl Report<ReportWriter> + 'static) -> Self {
-        Self { name, report: Box::new(report) }
+    fn new(name: String, target: ReportTarget, report: impl Output + 'static) -> Self {
+        Self { name, report: Written::new(target, Box::new(report)) }
     }
 
     pub(super) fn observer(&mut self) -> &mut dyn Observer {
-        &mut *self.report
+        &mut self.report
     }
 
-    pub(super) fn shows_events(&self) -> bool {
-        self.report.shows_events()
-    }
-
-    pub(super) fn shows_stats(&self) -> bool {
-        self.report.shows_stats()
+    pub(super) fn output(&self) -> &dyn Output {
+        self.report.output()
     }
 
     pub(super) fn error(&mut self, message: &str) {
@@ -53,20 +48,19 @@ impl OpenReport {
     }
 
     pub(super) fn failure(&self) -> Option<CliError> {
-        let error = self.report.sink().failure.as_ref();
+        let error = self.report.failure();
         error.map(|error| CliError::unwritten(&self.name, copied(error)))
     }
 
     /// In which order reports are completed: those that show the exit code last, and of these the
     /// one on standard output.
     pub(super) fn order(&self) -> (bool, bool) {
-        (self.report.shows_exit_code(), self.name == STDOUT)
+        (self.output().shows_exit_code(), self.name == STDOUT)
     }
 
     pub(super) fn finish(mut self, totals: &RunTotals, code: u8) -> Result<(), CliError> {
         self.report.end(totals, code);
-        let target = self.report.into_sink().finish();
-        let target = target.and_then(|target| target.into_inner().map_err(io::Error::from));
+        let target = self.report.writer().map_err(copied);
         let finished = target.and_then(ReportTarget::finish);
         finished.map_err(|error| CliError::unwritten(self.name, error))
     }
@@ -91,26 +85,25 @@ pub(super) fn open(cli: &Cli, progress: &Progress) -> Result<Vec<OpenReport>, Cl
             None => Some(standard(cli, progress, writes_commands)?),
         };
         if let Some((name, target)) = target {
-            let target = BufWriter::new(target);
             reports.push(match format {
                 ReportFormat::Human => {
                     let on_terminal = file.is_none() && is_on_terminal(cli);
                     let color = has_color(cli.color, on_terminal);
-                    OpenReport::new(name, HumanReport::with_color(target, color))
+                    OpenReport::new(name, target, HumanReport::new(color))
                 }
-                ReportFormat::Json => OpenReport::new(name, JsonReport::new(target)),
-                ReportFormat::Markdown => OpenReport::new(name, Markdown::comment(target)),
-                ReportFormat::Junit => OpenReport::new(name, Junit::new(target)),
+                ReportFormat::Json => OpenReport::new(name, target, JsonReport::default()),
+                ReportFormat::Markdown => OpenReport::new(name, target, Markdown::comment()),
+                ReportFormat::Junit => OpenReport::new(name, target, Junit::default()),
                 ReportFormat::Sarif => {
-                    let sarif = Sarif::new(target, in_repository(cli), portable_names(cli));
-                    OpenReport::new(name, sarif)
+                    let sarif = Sarif::new(in_repository(cli), portable_names(cli));
+                    OpenReport::new(name, target, sarif)
                 }
                 ReportFormat::Html => {
                     let pages = page_folder(file.as_deref())?;
-                    OpenReport::new(name, Html::new(target, pages))
+                    OpenReport::new(name, target, Html::new(pages))
                 }
                 ReportFormat::Github => {
-                    OpenReport::new(name, Annotations::new(target, in_repository(cli)))
+                    OpenReport::new(name, target, Annotations::new(in_repository(cli)))
                 }
             });
         }
@@ -120,8 +113,7 @@ pub(super) fn open(cli: &Cli, progress: &Progress) -> Result<Vec<OpenReport>, Cl
     }
     if let Some(path) = &cli.write_baseline {
         let (name, target) = opened(path, |path| ReportTarget::file(path, false))?;
-        let baseline = BaselineWriter::new(BufWriter::new(target), portable_names(cli));
-        reports.push(OpenReport::new(name, baseline));
+        reports.push(OpenReport::new(name, target, BaselineWriter::new(portable_names(cli))));
     }
     Ok(reports)
 }
@@ -133,8 +125,8 @@ pub(super) fn of_refusal(error: &CliError) {
         return;
     }
     let annotations = stdio::stderr().map(|log| {
-        let log = BufWriter::new(ReportTarget::Stream(Box::new(log)));
-        OpenReport::new(STDERR.to_owned(), Annotations::new(log, Box::new(|_| None)))
+        let log = ReportTarget::Stream(Box::new(log));
+        OpenReport::new(STDERR.to_owned(), log, Annotations::new(Box::new(|_| None)))
     });
     let mut totals = RunTotals::default();
     totals.not_checked = 1;
@@ -161,11 +153,11 @@ fn of_job() -> Result<Vec<OpenReport>, CliError> {
     let mut reports = Vec::new();
     if let Some(path) = file("GITHUB_STEP_SUMMARY") {
         let (name, target) = opened(&path, ReportTarget::appended)?;
-        reports.push(OpenReport::new(name, Markdown::new(BufWriter::new(target))));
+        reports.push(OpenReport::new(name, target, Markdown::default()));
     }
     if let Some(path) = file("GITHUB_OUTPUT") {
         let (name, target) = opened(&path, ReportTarget::appended)?;
-        reports.push(OpenReport::new(name, StepOutputs::new(BufWriter::new(target))));
+        reports.push(OpenReport::new(name, target, StepOutputs::default()));
     }
     Ok(reports)
 }

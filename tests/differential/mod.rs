@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ndjson_check::{
     CheckedEvent, Checker, CheckerBuilder, Converter, Diagnostic, Error, Event, Form, Observer,
-    ProducerExit, StreamStart, StreamSummary,
+    ProducerExit, StreamStart, StreamSummary, Written,
 };
 
 /// The reference first: the others are compared with it.
@@ -118,9 +118,10 @@ impl Engines {
             Way::Reference => self.reference.clone(),
             Way::Read | Way::Fed => self.fast.clone(),
         };
-        let (mut streams, mut summaries, mut converted) = (Vec::new(), Vec::new(), Vec::new());
-        let mut conversion =
-            batch.to.map(|(to, is_raw)| Converter::new(to, is_raw, &mut converted));
+        let (mut streams, mut summaries) = (Vec::new(), Vec::new());
+        let mut converted = Vec::new();
+        let form = batch.to.map(|(to, is_raw)| Box::new(Converter::new(to, is_raw)));
+        let mut conversion = form.map(|form| Written::new(&mut converted, form));
         for stream in &batch.streams {
             let mut out = Collected::new(conversion.as_mut());
             let summary = match way {
@@ -215,11 +216,11 @@ impl Read for Chunks<'_> {
 struct Collected<'a, 'b> {
     diagnostics: Vec<Diagnostic>,
     events: String,
-    conversion: Option<&'a mut Converter<&'b mut Vec<u8>>>,
+    conversion: Option<&'a mut Written<&'b mut Vec<u8>, Converter>>,
 }
 
 impl<'a, 'b> Collected<'a, 'b> {
-    fn new(conversion: Option<&'a mut Converter<&'b mut Vec<u8>>>) -> Self {
+    fn new(conversion: Option<&'a mut Written<&'b mut Vec<u8>, Converter>>) -> Self {
         Self { diagnostics: Vec::new(), events: String::new(), conversion }
     }
 }
@@ -251,6 +252,12 @@ impl Observer for Collected<'_, '_> {
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
         self.diagnostics.push(diagnostic.clone());
+    }
+
+    fn flush(&mut self) {
+        if let Some(conversion) = &mut self.conversion {
+            conversion.flush();
+        }
     }
 
     fn stream_ended(&mut self) {

@@ -4,7 +4,7 @@ use std::fs;
 
 use ndjson_check::{
     Checker, Converter, Diagnostic, Form, JsonReport, Outcome, ProducerExit, Rule, StreamSummary,
-    Verdict,
+    Verdict, Written,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -165,7 +165,7 @@ fn same_conversions(
     fast: &mut Checker,
 ) {
     for to in [Form::Text, Form::Transcript, Form::Answer, Form::Json, Form::ValidEvents] {
-        let mut probe = Converter::new(to, true, Vec::new());
+        let mut probe = Written::new(Vec::new(), Box::new(Converter::new(to, true)));
         if to == Form::Json && lines.check("-", stream.as_bytes(), &mut probe).is_err() {
             continue;
         }
@@ -258,11 +258,11 @@ fn raised(stream: &[u8], flags: &[&str]) -> Vec<String> {
     let shown = String::from_utf8_lossy(stream);
     assert_eq!(report, json_report(stream, &mut reference), "{shown}");
     for size in [1, 2, 3, 7] {
-        let mut pieces = JsonReport::new(Vec::new());
+        let mut pieces = Written::new(Vec::new(), Box::new(JsonReport::default()));
         let mut fed = fast.stream("-");
         stream.chunks(size).for_each(|piece| fed.feed(piece, &mut pieces).unwrap());
         fed.finish(&ProducerExit::default(), &mut pieces).unwrap();
-        assert_eq!(report, text(&pieces.finish().unwrap()), "{shown}, pieces of {size}");
+        assert_eq!(report, text(pieces.writer().unwrap()), "{shown}, pieces of {size}");
     }
     let place = |it: &Diagnostic| match (it.line, it.offset) {
         (Some(line), Some(offset)) => format!("{}@{line}:{offset}", it.rule),

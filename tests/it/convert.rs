@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::process::{Output, Stdio};
 
-use ndjson_check::{Converter, Error, Form};
+use ndjson_check::{Converter, Error, Form, Written};
 use serde_json::Value;
 
 use crate::streams::{Case, PROGRAM, cases, program, root, run_on, shared, text};
@@ -28,7 +28,7 @@ fn converted(flags: &[String], form: &str, stream: &[u8]) -> Output {
 
 /// Whether the producer has a format that is a single object.
 fn has_object(case: &Case) -> bool {
-    let mut object = Converter::new(Form::Json, true, io::sink());
+    let mut object = Written::new(io::sink(), Box::new(Converter::new(Form::Json, true)));
     !matches!(
         case.checker().check("-", io::empty(), &mut object),
         Err(Error::NoSingleObject { .. })

@@ -1,6 +1,6 @@
 //! What the profile language says is what is found.
 
-use ndjson_check::{Checker, Form, JsonReport, Outcome, Rule, StreamSummary};
+use ndjson_check::{Checker, Form, JsonReport, Outcome, Rule, StreamSummary, Written};
 use serde_json::{Value, json};
 
 use crate::streams::{converted, judge, text};
@@ -95,9 +95,9 @@ fn conditions_say_what_they_ask() {
 /// The summary of a stream, about which the engines must agree.
 pub(crate) fn agree(engines: &mut [Checker; 2], stream: &str) -> StreamSummary {
     let [(summary, fast), (_, plain)] = engines.each_mut().map(|engine| {
-        let mut report = JsonReport::new(Vec::new());
+        let mut report = Written::new(Vec::new(), Box::new(JsonReport::default()));
         let summary = engine.check("-", stream.as_bytes(), &mut report).unwrap();
-        (summary, text(&report.finish().unwrap()))
+        (summary, text(report.writer().unwrap()))
     });
     assert_eq!(fast, plain, "{stream}");
     summary

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Stdio;
 
 use ndjson_check::internals::misleads;
-use ndjson_check::{Checker, Converter, Form, ProducerExit};
+use ndjson_check::{Checker, Converter, Form, ProducerExit, Written};
 use serde_json::{Value, json};
 
 use crate::language::{checker, engines, stream};
@@ -12,10 +12,10 @@ use crate::streams::{cases, converted, program, root, run_on, text};
 
 /// A stream as a log with everything that a log can show.
 pub(crate) fn logged(bytes: &[u8], checker: &mut Checker, to: Form) -> String {
-    let mut output = Vec::new();
-    let conversion = Converter::new(to, false, &mut output);
-    checker.check("-", bytes, &mut conversion.results(1_000).thinking(true)).unwrap();
-    text(&output)
+    let log = Converter::new(to, false).results(1_000).thinking(true);
+    let mut output = Written::new(Vec::new(), Box::new(log));
+    checker.check("-", bytes, &mut output).unwrap();
+    text(output.writer().unwrap())
 }
 
 fn profile() -> Value {
@@ -52,12 +52,10 @@ fn profile() -> Value {
 #[test]
 fn a_text_that_has_ended_is_a_whole_line() {
     let [mut fast, _] = engines(&profile());
-    let mut output = Vec::new();
-    let mut conversion = Converter::new(Form::Transcript, false, &mut output);
+    let mut output = Written::new(Vec::new(), Box::new(Converter::new(Form::Transcript, false)));
     let mut check = fast.stream("-");
-    check.feed(stream(&json!([{"t": "d", "text": "hello"}])).as_bytes(), &mut conversion).unwrap();
-    drop(conversion);
-    assert_eq!(text(&output), "hello\n");
+    check.feed(stream(&json!([{"t": "d", "text": "hello"}])).as_bytes(), &mut output).unwrap();
+    assert_eq!(text(output.writer().unwrap()), "hello\n");
 }
 
 /// Method: each stream on both engines, and the lines of its log.
@@ -127,10 +125,10 @@ fn the_options_only_add_lines() {
         let (bytes, name) = (case.bytes(), case.path.display());
         for to in [Form::Text, Form::Transcript] {
             let plain = converted(&bytes, &mut case.checker(), to);
-            let mut output = Vec::new();
-            let mut conversion = Converter::new(to, true, &mut output).results(0).thinking(false);
-            case.checker().check("-", &bytes[..], &mut conversion).unwrap();
-            assert_eq!(text(&output), plain, "{name}");
+            let log = Converter::new(to, true).results(0).thinking(false);
+            let mut output = Written::new(Vec::new(), Box::new(log));
+            case.checker().check("-", &bytes[..], &mut output).unwrap();
+            assert_eq!(text(output.writer().unwrap()), plain, "{name}");
             if to == Form::Text {
                 let full = logged(&bytes, &mut case.checker(), to);
                 let plain = plain.lines().map(|it| it.replace(misleads, "?"));
@@ -151,13 +149,12 @@ fn a_log_is_the_same_however_the_stream_arrives() {
         for to in [Form::Text, Form::Transcript] {
             let whole = logged(&bytes, &mut case.checker(), to);
             let mut checker = case.checker();
-            let mut output = Vec::new();
-            let conversion = Converter::new(to, false, &mut output);
-            let mut conversion = conversion.results(1_000).thinking(true);
+            let log = Converter::new(to, false).results(1_000).thinking(true);
+            let mut output = Written::new(Vec::new(), Box::new(log));
             let mut stream = checker.stream("-");
-            let fed = bytes.chunks(7).try_for_each(|bytes| stream.feed(bytes, &mut conversion));
-            fed.and_then(|()| stream.finish(&ProducerExit::default(), &mut conversion)).unwrap();
-            assert_eq!(text(&output), whole, "{}", case.path.display());
+            let fed = bytes.chunks(7).try_for_each(|bytes| stream.feed(bytes, &mut output));
+            fed.and_then(|()| stream.finish(&ProducerExit::default(), &mut output)).unwrap();
+            assert_eq!(text(output.writer().unwrap()), whole, "{}", case.path.display());
         }
     }
 }
@@ -249,8 +246,9 @@ fn the_options_need_a_log() {
 fn huge_texts_are_cut() {
     let output = "x".repeat(100_000) + &"\ny".repeat(100_000);
     let mut shown = Vec::new();
-    let mut conversion = Converter::new(Form::Text, false, &mut shown).results(4);
+    let log = Converter::new(Form::Text, false).results(4);
     let mut cursor = Checker::builder().profile("cursor").build().unwrap();
+    let mut conversion = Written::new(&mut shown, Box::new(log));
     cursor.check("-", &with_output(&output)[..], &mut conversion).unwrap();
     let shown = text(&shown);
     let lines: Vec<&str> = shown.lines().collect();

@@ -3,7 +3,7 @@
 use std::fs;
 
 use ndjson_check::internals::{LANGUAGE, profile_names, profile_text, satisfies};
-use ndjson_check::{Checker, JsonReport, Outcome, Rule, RunTotals, Verdict};
+use ndjson_check::{Checker, JsonReport, Outcome, Rule, RunTotals, Verdict, Written};
 use serde_json::{Value, json};
 
 use crate::streams::{cases, checker, files, judge, program, root, run_on, text};
@@ -242,15 +242,15 @@ fn our_report_conforms() {
     let mut own = checker(["--profile", "fixtures/profiles/report/profile.json"]);
     let (mut checked, mut succeeded) = (0, 0);
     for case in cases() {
-        let mut report = JsonReport::new(Vec::new());
+        let mut report = Written::new(Vec::new(), Box::new(JsonReport::default()));
         let summary = case.checker().check("-", &case.bytes()[..], &mut report).unwrap();
         let mut totals = RunTotals::default();
         totals.add(&summary);
         let is_good = summary.verdict == Verdict::Conforming;
-        report.totals(&totals, u8::from(!is_good));
-        let report = report.finish().unwrap();
+        report.end(&totals, u8::from(!is_good));
+        let report = report.writer().unwrap();
         let (summary, rules) = judge(&report[..], &mut own);
-        assert_eq!(rules, [], "{}: {}", case.path.display(), text(&report));
+        assert_eq!(rules, [], "{}: {}", case.path.display(), text(report));
         assert_eq!(summary.outcome == Outcome::Succeeded, is_good, "{}", case.path.display());
         succeeded += usize::from(is_good);
         // A report without its last line is truncated, and we say so.

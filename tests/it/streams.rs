@@ -5,7 +5,7 @@ use std::io::{Read, Write as _};
 use std::path::Path;
 
 use ndjson_check::internals::profile_text;
-use ndjson_check::{Checker, Converter, Form, JsonReport};
+use ndjson_check::{Checker, Converter, Form, JsonReport, Written};
 use serde_json::Value;
 
 pub(crate) use crate::support::{
@@ -30,9 +30,9 @@ impl Case {
 
 /// The json report of a stream, without its last line.
 pub(crate) fn json_report(stream: impl Read, checker: &mut Checker) -> String {
-    let mut report = JsonReport::new(Vec::new());
+    let mut report = Written::new(Vec::new(), Box::new(JsonReport::default()));
     checker.check("-", stream, &mut report).unwrap();
-    text(&report.finish().unwrap())
+    text(report.writer().unwrap())
 }
 
 /// A member of a built-in profile, merged with that of the profile which it extends.
@@ -49,10 +49,9 @@ pub(crate) fn inherited(profile: &str, key: &str) -> Value {
 
 /// A stream in another form.
 pub(crate) fn converted(stream: &[u8], checker: &mut Checker, to: Form) -> String {
-    let mut output = Vec::new();
-    let mut conversion = Converter::new(to, true, &mut output);
-    checker.check("-", stream, &mut conversion).unwrap();
-    text(&output)
+    let mut output = Written::new(Vec::new(), Box::new(Converter::new(to, true)));
+    checker.check("-", stream, &mut output).unwrap();
+    text(output.writer().unwrap())
 }
 
 /// A program that a test needs is absent. With `REQUIRE_TOOLS` set that is a failure; any other run

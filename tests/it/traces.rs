@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use ndjson_check::{Checker, Converter, Form, ProducerExit};
+use ndjson_check::{Checker, Converter, Form, ProducerExit, Written};
 use serde_json::{Value, json};
 
 use crate::streams::{cases, checker, converted, root, run_on, text};
@@ -291,14 +291,13 @@ fn forms_do_not_depend_on_how_the_stream_arrives() {
 }
 
 fn fed(stream: &[u8], size: usize, checker: &mut Checker, to: Form) -> String {
-    let mut output = Vec::new();
-    let mut conversion = Converter::new(to, true, &mut output);
+    let mut output = Written::new(Vec::new(), Box::new(Converter::new(to, true)));
     let mut check = checker.stream("-");
     for piece in stream.chunks(size) {
-        check.feed(piece, &mut conversion).unwrap();
+        check.feed(piece, &mut output).unwrap();
     }
-    check.finish(&ProducerExit::default(), &mut conversion).unwrap();
-    text(&output)
+    check.finish(&ProducerExit::default(), &mut output).unwrap();
+    text(output.writer().unwrap())
 }
 
 /// Goal: where a stream has no times, the forms say so and use none.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ndjson_check::{Checker, ExitStatus, ProducerExit, Rule, Severity, StopReason};
 use serde::Deserialize;
 
-use crate::output::Output;
+use crate::output::OutputName;
 use crate::readers::text;
 
 #[derive(Deserialize)]
@@ -21,7 +21,7 @@ pub(crate) struct Options {
     rules: BTreeMap<String, Level>,
     max_line_bytes: Option<u64>,
     /// Without it, there are events.
-    pub(crate) output: Option<Output>,
+    pub(crate) output: Option<OutputName>,
     #[serde(default)]
     pub(crate) raw: bool,
     #[serde(default)]
@@ -44,7 +44,7 @@ impl Options {
     }
 
     pub(crate) fn checker(&self) -> Result<Checker, String> {
-        let needs_stats = self.output.is_some_and(Output::shows_stats);
+        let needs_stats = self.output.is_some_and(OutputName::shows_stats);
         let mut builder =
             Checker::builder().strict(self.strict).times(true).stats(needs_stats).members(false);
         if let Some(profile) = &self.profile {

@@ -1,14 +1,10 @@
 //! Streams that are written in another form, or as a report, while they arrive.
 
-use std::cell::RefCell;
-use std::io::{self, Write};
-use std::rc::Rc;
-
 use ndjson_check::{
-    Checker, Converter, Form, HumanReport, JsonReport, Observer, Outcome, ProducerExit, RunTotals,
-    StreamCheck, StreamSummary, Verdict,
+    Checker, Converter, Form, HumanReport, JsonReport, Observer, Outcome, Output, ProducerExit,
+    RunTotals, StreamCheck, StreamSummary, Verdict, Written,
 };
-use ndjson_check_formats::report::{Html, Markdown, PageFolder, Report};
+use ndjson_check_formats::report::{Html, Markdown, PageFolder};
 use self_cell::MutBorrow;
 use serde::Deserialize;
 
@@ -19,7 +15,7 @@ use crate::readers::text;
 /// A form of `--to`, or a report.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Output {
+pub(crate) enum OutputName {
     Text,
     Transcript,
     Answer,
@@ -36,14 +32,13 @@ pub(crate) enum Output {
     HtmlReport,
 }
 
-impl Output {
+impl OutputName {
     pub(crate) fn shows_stats(self) -> bool {
         matches!(self, Self::HtmlReport)
     }
 
-    /// None for a report.
-    fn form(self) -> Option<Form> {
-        Some(match self {
+    fn open(self, options: &Options) -> Box<dyn Output> {
+        let form = match self {
             Self::Text => Form::Text,
             Self::Transcript => Form::Transcript,
             Self::Answer => Form::Answer,
@@ -54,8 +49,13 @@ impl Output {
             Self::ChromeTrace => Form::ChromeTrace,
             Self::OtlpJson => Form::OtlpJson,
             Self::Atif => Form::Atif,
-            _ => return None,
-        })
+            Self::HumanReport => return Box::new(HumanReport::default()),
+            Self::JsonReport => return Box::new(JsonReport::default()),
+            Self::MarkdownReport => return Box::new(Markdown::default()),
+            Self::HtmlReport => return Box::new(Html::new(no_folder())),
+        };
+        let converter = Converter::new(form, options.raw);
+        Box::new(converter.results(options.results).thinking(options.thinking))
     }
 }
 
@@ -70,39 +70,16 @@ self_cell::self_cell!(
 /// None when it is finished.
 type OpenStream<'c> = Option<StreamCheck<'c>>;
 
-/// What was written and not yet read.
-#[derive(Clone, Default)]
-struct Written(Rc<RefCell<Vec<u8>>>);
-
-impl Written {
-    fn take(&self) -> Vec<u8> {
-        std::mem::take(&mut *self.0.borrow_mut())
-    }
-}
-
-impl Write for Written {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 enum Writer {
     Events(Box<EventArray>),
-    Form(Box<Converter<Written>>),
-    Report(Box<dyn Report<Written>>),
+    Text(Written<Vec<u8>>),
 }
 
 impl Writer {
     fn observer(&mut self) -> &mut dyn Observer {
         match self {
             Self::Events(events) => &mut **events,
-            Self::Form(converter) => &mut **converter,
-            Self::Report(report) => &mut **report,
+            Self::Text(written) => written,
         }
     }
 }
@@ -110,34 +87,20 @@ impl Writer {
 pub(crate) struct Writing {
     stream: OwnStream,
     writer: Writer,
-    written: Written,
 }
 
 impl Writing {
     pub(crate) fn open(checker: Checker, options: &Options) -> Self {
-        let written = Written::default();
-        let to = written.clone();
-        let output = options.output;
-        let writer = match (output.and_then(Output::form), output) {
-            (_, None) => Writer::Events(Box::default()),
-            (Some(form), _) => {
-                let converter = Converter::new(form, options.raw, to);
-                Writer::Form(Box::new(
-                    converter.results(options.results).thinking(options.thinking),
-                ))
-            }
-            (None, Some(Output::JsonReport)) => Writer::Report(Box::new(JsonReport::new(to))),
-            (None, Some(Output::MarkdownReport)) => Writer::Report(Box::new(Markdown::new(to))),
-            (None, Some(Output::HtmlReport)) => {
-                Writer::Report(Box::new(Html::new(to, no_folder())))
-            }
-            (None, Some(_)) => Writer::Report(Box::new(HumanReport::new(to))),
+        let output: Option<Box<dyn Output>> = options.output.map(|it| it.open(options));
+        let writer = match output {
+            None => Writer::Events(Box::default()),
+            Some(output) => Writer::Text(Written::new(Vec::new(), output)),
         };
         let name = options.name();
         let stream = OwnStream::new(MutBorrow::new(checker), |checker| {
             Some(checker.borrow_mut().stream(name))
         });
-        Self { stream, writer, written }
+        Self { stream, writer }
     }
 
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<u8>, String> {
@@ -150,7 +113,7 @@ impl Writing {
             .map_err(text)?;
         Ok(match &mut self.writer {
             Writer::Events(events) => events.take(),
-            Writer::Form(_) | Writer::Report(_) => self.written.take(),
+            Writer::Text(written) => taken(written),
         })
     }
 
@@ -158,7 +121,7 @@ impl Writing {
     pub(crate) fn state(&mut self) -> u32 {
         match &mut self.writer {
             Writer::Events(events) => events.state(),
-            Writer::Form(_) | Writer::Report(_) => 0,
+            Writer::Text(_) => 0,
         }
     }
 
@@ -170,22 +133,25 @@ impl Writing {
             .with_dependent_mut(|_, stream| stream.take().map(|it| it.finish(exit, observer)))
             .ok_or("the stream is finished")?
             .map_err(text)?;
-        match &mut self.writer {
+        Ok(match &mut self.writer {
             Writer::Events(events) => {
                 let parts =
                     [&b"{\"events\":"[..], &events.take(), b",\"summary\":", &events.summary];
-                return Ok([parts.concat(), b"}".to_vec()].concat());
+                [parts.concat(), b"}".to_vec()].concat()
             }
-            Writer::Form(_) => {}
-            Writer::Report(report) => {
+            Writer::Text(written) => {
                 let mut totals = RunTotals::default();
                 totals.add(&summary);
-                report.end(&totals, exit_code(&summary));
+                written.end(&totals, exit_code(&summary));
+                taken(written)
             }
-        }
-        drop(self.writer);
-        Ok(self.written.take())
+        })
     }
+}
+
+/// What was written since the last call. Nothing can fail: it is in memory.
+fn taken(written: &mut Written<Vec<u8>>) -> Vec<u8> {
+    written.writer().map(std::mem::take).unwrap_or_default()
 }
 
 /// There is one stream, and so no folder.

@@ -1,5 +1,5 @@
-//! Reports and conversions of the streams that `ndjson-check-core` reads. All of them are observers
-//! on its public interface.
+//! Reports and conversions of the streams that `ndjson-check-core` reads. Each is an
+//! [`Output`] that uses the public interface of the core alone.
 
 pub mod baseline;
 pub mod compare;
@@ -7,7 +7,9 @@ mod convert;
 mod digits;
 mod fingerprint;
 mod limits;
+mod output;
 pub mod report;
 
 pub use convert::{Converter, Form};
+pub use output::{Output, Written};
 pub use report::{HumanReport, JsonReport, RunTotals, SCHEMA as REPORT_SCHEMA};

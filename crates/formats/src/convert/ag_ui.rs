@@ -7,7 +7,6 @@ use ndjson_check_core::{
 };
 use serde_json::{Map, Value, json};
 
-use super::normal_target::NormalTarget;
 use super::open_calls::UNKNOWN_TOOL;
 
 /// The only run: its id only has to differ from that of other runs of the same thread.
@@ -109,8 +108,8 @@ impl AgUiEvents {
     }
 }
 
-impl NormalTarget for AgUiEvents {
-    fn event(&mut self, event: &Event<'_>, out: &mut String) {
+impl AgUiEvents {
+    pub(super) fn event(&mut self, event: &Event<'_>, out: &mut String) {
         let writer = &mut Writer { at: event.at, out };
         match &event.kind {
             EventKind::Session(begun) => {

@@ -3,7 +3,7 @@
 
 use ndjson_check_core::{Answer, Event, Outcome, StreamSummary, WantedEvents, escape::Escaper};
 
-use super::Formatter;
+use crate::Output;
 
 pub(super) struct AnswerFormatter {
     escaper: Escaper,
@@ -16,7 +16,7 @@ impl AnswerFormatter {
     }
 }
 
-impl Formatter for AnswerFormatter {
+impl Output for AnswerFormatter {
     fn wants(&self) -> WantedEvents {
         WantedEvents::PLAIN
     }
@@ -27,7 +27,7 @@ impl Formatter for AnswerFormatter {
         }
     }
 
-    fn finish(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
+    fn summary(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
         if summary.outcome != Outcome::Succeeded || self.answer.is_empty() {
             return;
         }

@@ -15,7 +15,6 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::clock::ClockTime;
-use super::normal_target::NormalTarget;
 use super::open_calls::{KeptCall, OpenCalls};
 use crate::limits::{KEPT_ARGUMENTS_BYTES_MAX, TEXT_BYTES_MAX};
 
@@ -213,8 +212,8 @@ impl AtifTrajectory {
     }
 }
 
-impl NormalTarget for AtifTrajectory {
-    fn event(&mut self, event: &Event<'_>, out: &mut String) {
+impl AtifTrajectory {
+    pub(super) fn event(&mut self, event: &Event<'_>, out: &mut String) {
         let at = event.at;
         match &event.kind {
             EventKind::Session(begun) => {

@@ -10,7 +10,6 @@ use ndjson_check_core::{
 use serde_json::{Map, Value, json};
 
 use super::clock::{ClockTime, TraceClock};
-use super::normal_target::NormalTarget;
 use super::open_calls::{KeptCall, OpenCalls};
 use crate::limits::MESSAGE_BYTES_MAX;
 
@@ -137,8 +136,8 @@ impl ChromeTrace {
     }
 }
 
-impl NormalTarget for ChromeTrace {
-    fn event(&mut self, event: &Event<'_>, out: &mut String) {
+impl ChromeTrace {
+    pub(super) fn event(&mut self, event: &Event<'_>, out: &mut String) {
         let now = self.clock.now(event.at);
         match &event.kind {
             EventKind::Session(begun) => {

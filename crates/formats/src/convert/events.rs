@@ -2,16 +2,14 @@
 
 use ndjson_check_core::Event;
 
-use super::normal_target::NormalTarget;
-
 #[derive(Default)]
 pub(super) struct EventLines {
     /// The next line; its memory is used again.
     line: Vec<u8>,
 }
 
-impl NormalTarget for EventLines {
-    fn event(&mut self, event: &Event<'_>, out: &mut String) {
+impl EventLines {
+    pub(super) fn event(&mut self, event: &Event<'_>, out: &mut String) {
         self.line.clear();
         // Strings, numbers and maps with names as keys can always be written.
         let written = serde_json::to_writer(&mut self.line, event).is_ok();

@@ -4,7 +4,7 @@
 use ndjson_check_core::escape::escaped_json;
 use ndjson_check_core::{CheckedEvent, Outcome, StreamSummary};
 
-use super::Formatter;
+use crate::Output;
 
 pub(super) struct ObjectFormatter {
     is_raw: bool,
@@ -18,14 +18,14 @@ impl ObjectFormatter {
     }
 }
 
-impl Formatter for ObjectFormatter {
+impl Output for ObjectFormatter {
     fn event(&mut self, event: &CheckedEvent<'_>, _: &mut Vec<u8>) {
         let Some(object) = event.single_object() else { return };
         self.object = if self.is_raw { object } else { escaped_json(&object) };
         self.object.push('\n');
     }
 
-    fn finish(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
+    fn summary(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
         if summary.outcome == Outcome::Succeeded {
             out.extend_from_slice(self.object.as_bytes());
         }

@@ -8,7 +8,6 @@ use ndjson_check_core::{Defect, Event, EventKind, Outcome, RunResult, Session, e
 use serde_json::{Value, json};
 
 use super::clock::{ClockTime, TraceClock};
-use super::normal_target::NormalTarget;
 use super::open_calls::{KeptCall, OpenCalls};
 use crate::digits::digits;
 use crate::limits::MESSAGE_BYTES_MAX;
@@ -184,8 +183,8 @@ impl OtlpSpans {
     }
 }
 
-impl NormalTarget for OtlpSpans {
-    fn event(&mut self, event: &Event<'_>, out: &mut String) {
+impl OtlpSpans {
+    pub(super) fn event(&mut self, event: &Event<'_>, out: &mut String) {
         let now = self.clock.now(event.at);
         match &event.kind {
             EventKind::Session(begun) => {

@@ -2,10 +2,10 @@
 
 use ndjson_check_core::{Event, WantedEvents, Wordings};
 
-use super::Formatter;
 use super::actions::Actions;
 use super::details::DetailLines;
 use super::log::{Log, LogLine};
+use crate::Output;
 
 pub(super) struct TextFormatter {
     log: Log,
@@ -28,7 +28,7 @@ impl TextFormatter {
     }
 }
 
-impl Formatter for TextFormatter {
+impl Output for TextFormatter {
     fn wants(&self) -> WantedEvents {
         self.log.wants()
     }

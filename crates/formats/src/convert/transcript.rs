@@ -3,10 +3,10 @@
 
 use ndjson_check_core::{Event, EventKind, WantedEvents, Wordings, escape::Escaper};
 
-use super::Formatter;
 use super::actions::Actions;
 use super::details::DetailLines;
 use super::log::{LineStyle, Log, LogLine};
+use crate::Output;
 
 pub(super) struct TranscriptFormatter {
     log: Log,
@@ -129,7 +129,7 @@ impl TranscriptFormatter {
     }
 }
 
-impl Formatter for TranscriptFormatter {
+impl Output for TranscriptFormatter {
     fn wants(&self) -> WantedEvents {
         self.log.wants()
     }
@@ -142,7 +142,7 @@ impl Formatter for TranscriptFormatter {
         out.extend_from_slice(text.as_bytes());
     }
 
-    fn end(&mut self, out: &mut Vec<u8>) {
+    fn stream_ended(&mut self, out: &mut Vec<u8>) {
         let mut text = String::new();
         self.escaper.end(&mut text);
         if self.last != LastBlock::None && self.breaks == 0 {

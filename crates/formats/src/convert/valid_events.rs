@@ -4,11 +4,11 @@
 
 use ndjson_check_core::CheckedEvent;
 
-use super::Formatter;
+use crate::Output;
 
 pub(super) struct ValidEventsFormatter;
 
-impl Formatter for ValidEventsFormatter {
+impl Output for ValidEventsFormatter {
     fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>) {
         if event.is_valid() {
             out.extend_from_slice(&event.json_line());

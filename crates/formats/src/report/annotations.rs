@@ -4,14 +4,15 @@
 //! come at the end, when that is known.
 
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io;
 
 use ndjson_check_core::{
-    Diagnostic, Error, Observer, Outcome, Severity, StreamStart, StreamSummary, Verdict,
+    Diagnostic, Error, Outcome, Severity, StreamStart, StreamSummary, Verdict,
     escape::{clipped, visible},
 };
 
-use super::{FileOf, Report, RunTotals, Sink, summary_text};
+use super::{FileOf, RunTotals, summary_text};
+use crate::output::Output;
 
 /// Annotations of one level in the log of a GitHub workflow, without the one that counts the
 /// others. The runner shows ten for a step.
@@ -24,7 +25,7 @@ const ANNOTATION_BYTES_MAX: usize = 4_000;
 const ANNOTATION_REASON_BYTES_MAX: usize = 1_000;
 
 /// Writes the annotations.
-pub struct Annotations<W> {
+pub struct Annotations {
     file_of: FileOf,
     /// The stream, and its file.
     stream: String,
@@ -33,7 +34,6 @@ pub struct Annotations<W> {
     seen: (u64, u64),
     errors: LevelCommands,
     warnings: LevelCommands,
-    sink: Sink<W>,
 }
 
 /// The annotations of one level.
@@ -43,9 +43,9 @@ struct LevelCommands {
     omitted: u64,
 }
 
-impl<W: Write> Annotations<W> {
+impl Annotations {
     /// Writes commands to the log of a workflow.
-    pub fn new(writer: W, file_of: FileOf) -> Self {
+    pub fn new(file_of: FileOf) -> Self {
         let level = |command| LevelCommands { command, shown: Vec::new(), omitted: 0 };
         Self {
             file_of,
@@ -54,7 +54,6 @@ impl<W: Write> Annotations<W> {
             seen: (0, 0),
             errors: level("error"),
             warnings: level("warning"),
-            sink: Sink::new(writer),
         }
     }
 
@@ -92,26 +91,7 @@ impl LevelCommands {
     }
 }
 
-impl<W: Write> Report<W> for Annotations<W> {
-    fn error(&mut self, message: &str) {
-        self.errors.add(<_>::default(), "ndjson-check", message);
-    }
-
-    fn end(&mut self, _: &RunTotals, _: u8) {
-        let text = self.errors.text() + &self.warnings.text();
-        self.sink.write(&text);
-    }
-
-    fn sink(&self) -> &Sink<W> {
-        &self.sink
-    }
-
-    fn into_sink(self: Box<Self>) -> Sink<W> {
-        self.sink
-    }
-}
-
-impl<W: Write> Observer for Annotations<W> {
+impl Output for Annotations {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.stream = visible(start.name()).into_owned();
         self.file = (self.file_of)(start.name());
@@ -119,7 +99,7 @@ impl<W: Write> Observer for Annotations<W> {
         Ok(())
     }
 
-    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut Vec<u8>) {
         let place = self.place(diagnostic.line);
         let note = diagnostic.note.as_ref().map(|note| format!(" ({note})"));
         let message = format!("{}{}", diagnostic.message, note.unwrap_or_default());
@@ -131,7 +111,7 @@ impl<W: Write> Observer for Annotations<W> {
         level.add(place, diagnostic.rule.name(), &message);
     }
 
-    fn summary(&mut self, summary: &StreamSummary) {
+    fn summary(&mut self, summary: &StreamSummary, _: &mut Vec<u8>) {
         // Those of a rule that has too many are counted, and not observed.
         self.errors.omitted += summary.errors.saturating_sub(self.seen.0);
         self.warnings.omitted += summary.warnings.saturating_sub(self.seen.1);
@@ -152,6 +132,16 @@ impl<W: Write> Observer for Annotations<W> {
             let message = format!("{what}{colon}{}", reasons.join("; "));
             self.errors.add(self.place(None), &summary_text::outcome(summary), &message);
         }
+    }
+
+    fn error(&mut self, message: &str, _: &mut Vec<u8>) {
+        self.errors.add(<_>::default(), "ndjson-check", message);
+    }
+
+    fn end(&mut self, _: &RunTotals, _: u8, out: &mut Vec<u8>) -> io::Result<()> {
+        let text = self.errors.text() + &self.warnings.text();
+        out.extend_from_slice(text.as_bytes());
+        Ok(())
     }
 }
 

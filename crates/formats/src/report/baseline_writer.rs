@@ -1,34 +1,33 @@
 //! Writes a baseline of what is found.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 use std::num::NonZeroU64;
 
 use ndjson_check_core::{
-    Diagnostic, Error, Note, Observer, Rule, StreamStart, StreamSummary, escape::escaped_json,
+    Diagnostic, Error, Note, Rule, StreamStart, StreamSummary, escape::escaped_json,
 };
 
-use super::{NameOf, Report, RunTotals, Sink};
+use super::{NameOf, RunTotals};
 use crate::baseline::{KnownFinding, NOT_SHOWN, VERSION};
 use crate::fingerprint::fingerprint;
+use crate::output::Output;
 
 /// Writes a baseline.
-pub struct BaselineWriter<W> {
+pub struct BaselineWriter {
     name_of: NameOf,
     /// The open stream, and its findings by their fingerprint.
     stream: String,
     found: BTreeMap<String, KnownFinding>,
     /// The findings of the streams that were checked.
     findings: BTreeMap<String, Vec<KnownFinding>>,
-    sink: Sink<W>,
 }
 
-impl<W: Write> BaselineWriter<W> {
+impl BaselineWriter {
     /// Names the streams in the baseline by `name_of`.
-    pub fn new(writer: W, name_of: NameOf) -> Self {
-        let sink = Sink::new(writer);
+    pub fn new(name_of: NameOf) -> Self {
         let (found, findings) = (BTreeMap::new(), BTreeMap::new());
-        Self { name_of, stream: String::new(), found, findings, sink }
+        Self { name_of, stream: String::new(), found, findings }
     }
 
     fn add(&mut self, rule: Rule, message: &str, count: u64) {
@@ -49,12 +48,31 @@ impl<W: Write> BaselineWriter<W> {
     }
 }
 
-impl<W: Write> Report<W> for BaselineWriter<W> {
-    fn end(&mut self, totals: &RunTotals, _: u8) {
+impl Output for BaselineWriter {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        self.stream = (self.name_of)(start.name());
+        self.found.clear();
+        Ok(())
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut Vec<u8>) {
+        self.add(diagnostic.rule, &diagnostic.message, 1);
+    }
+
+    fn summary(&mut self, summary: &StreamSummary, _: &mut Vec<u8>) {
+        for note in &summary.notes {
+            if let Note::DiagnosticsOmitted { rule, count } = note {
+                self.add(*rule, NOT_SHOWN, *count);
+            }
+        }
+        let found = std::mem::take(&mut self.found).into_values().collect();
+        self.findings.insert(self.stream.clone(), found);
+    }
+
+    fn end(&mut self, totals: &RunTotals, _: u8, out: &mut Vec<u8>) -> io::Result<()> {
         if totals.not_checked > 0 || totals.streams == 0 {
             // The old file is better than half of a new one.
-            self.sink.failure = Some(io::Error::other("an input could not be checked"));
-            return;
+            return Err(io::Error::other("an input could not be checked"));
         }
         let findings = std::mem::take(&mut self.findings);
         let mut findings: Vec<KnownFinding> = findings.into_values().flatten().collect();
@@ -70,36 +88,7 @@ impl<W: Write> Report<W> for BaselineWriter<W> {
             "{{\n  \"version\": {VERSION},\n  \"findings\": [{}{end}]\n}}\n",
             lines.join(",")
         );
-        self.sink.write(&text);
-    }
-
-    fn sink(&self) -> &Sink<W> {
-        &self.sink
-    }
-
-    fn into_sink(self: Box<Self>) -> Sink<W> {
-        self.sink
-    }
-}
-
-impl<W: Write> Observer for BaselineWriter<W> {
-    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
-        self.stream = (self.name_of)(start.name());
-        self.found.clear();
+        out.extend_from_slice(text.as_bytes());
         Ok(())
-    }
-
-    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        self.add(diagnostic.rule, &diagnostic.message, 1);
-    }
-
-    fn summary(&mut self, summary: &StreamSummary) {
-        for note in &summary.notes {
-            if let Note::DiagnosticsOmitted { rule, count } = note {
-                self.add(*rule, NOT_SHOWN, *count);
-            }
-        }
-        let found = std::mem::take(&mut self.found).into_values().collect();
-        self.findings.insert(self.stream.clone(), found);
     }
 }

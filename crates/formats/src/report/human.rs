@@ -1,26 +1,26 @@
 //! The human report: one line for each defect, one line for each stream.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io;
 
 use ndjson_check_core::{
-    Diagnostic, Error, Note, Observer, Outcome, RunStats, SchemaLocation, Severity, StreamStart,
+    Diagnostic, Error, Note, Outcome, RunStats, SchemaLocation, Severity, StreamStart,
     StreamSummary, Verdict, escape::visible,
 };
 
-use super::Report;
 use super::stats::StatsTotals;
-use super::{RunTotals, Sink, stats_text, summary_text};
+use super::{RunTotals, stats_text, summary_text};
+use crate::output::Output;
 
 /// Writes the human report.
-pub struct HumanReport<W> {
+#[derive(Default)]
+pub struct HumanReport {
     name: String,
     stats: StatsTotals,
     /// The figures of the last stream.
     last_stats: Option<Box<RunStats>>,
     /// What has been said about the check, and is not repeated for each stream.
     said: Vec<Note>,
-    sink: Sink<W>,
     has_color: bool,
 }
 
@@ -34,17 +34,10 @@ enum Style {
     Quiet,
 }
 
-impl<W: Write> HumanReport<W> {
-    /// Writes without colour.
-    pub fn new(writer: W) -> Self {
-        let (name, stats, last_stats) = (String::new(), StatsTotals::default(), None);
-        let said = Vec::new();
-        Self { name, stats, last_stats, said, sink: Sink::new(writer), has_color: false }
-    }
-
+impl HumanReport {
     /// Writes with colour, or without.
-    pub fn with_color(writer: W, has_color: bool) -> Self {
-        Self { has_color, ..Self::new(writer) }
+    pub fn new(has_color: bool) -> Self {
+        Self { has_color, ..Self::default() }
     }
 
     fn paint(&self, style: Style, text: &str) -> String {
@@ -61,54 +54,15 @@ impl<W: Write> HumanReport<W> {
         let _ = (style, self.has_color);
         text.to_owned()
     }
-
-    /// Writes the figures of the streams, if they were collected, and the sum of all streams, if
-    /// there are several.
-    pub fn totals(&mut self, totals: &RunTotals) {
-        let single = self.last_stats.as_deref().filter(|_| self.stats.sum.streams == 1);
-        self.sink.write(&stats_text::block(&self.stats, single));
-        if totals.streams + totals.not_checked < 2 {
-            return;
-        }
-        self.sink.write(&format!("{}\n", summary_text::sum(totals)));
-    }
-
-    /// The first failure to write.
-    pub fn failure(&self) -> Option<&io::Error> {
-        self.sink.failure.as_ref()
-    }
-
-    /// The writer.
-    ///
-    /// # Errors
-    ///
-    /// The first failure to write.
-    pub fn finish(self) -> io::Result<W> {
-        self.sink.finish()
-    }
 }
 
-impl<W: Write> Report<W> for HumanReport<W> {
-    fn end(&mut self, totals: &RunTotals, _: u8) {
-        self.totals(totals);
-    }
-
-    fn sink(&self) -> &Sink<W> {
-        &self.sink
-    }
-
-    fn into_sink(self: Box<Self>) -> Sink<W> {
-        self.sink
-    }
-}
-
-impl<W: Write> Observer for HumanReport<W> {
+impl Output for HumanReport {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.name = visible(start.name()).into_owned();
         Ok(())
     }
 
-    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut Vec<u8>) {
         let place = match diagnostic.line {
             Some(line) => format!("{}:{line}:", self.name),
             None => format!("{}:", self.name),
@@ -130,10 +84,10 @@ impl<W: Write> Observer for HumanReport<W> {
             let notes = format!("    note: {}", notes.join("; "));
             let _ = writeln!(text, "{}", self.paint(Style::Quiet, &notes));
         }
-        self.sink.write(&text);
+        out.extend_from_slice(text.as_bytes());
     }
 
-    fn summary(&mut self, summary: &StreamSummary) {
+    fn summary(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
         let mut text = String::new();
         let name = self.paint(Style::Name, &format!("{}:", self.name));
         for line in &summary.stderr {
@@ -166,11 +120,16 @@ impl<W: Write> Observer for HumanReport<W> {
             self.stats.add(&summary.into());
             self.last_stats = Some(stats.clone());
         }
-        self.sink.write(&text);
+        out.extend_from_slice(text.as_bytes());
     }
 
-    fn flush(&mut self) {
-        self.sink.flush();
+    fn end(&mut self, totals: &RunTotals, _: u8, out: &mut Vec<u8>) -> io::Result<()> {
+        let single = self.last_stats.as_deref().filter(|_| self.stats.sum.streams == 1);
+        out.extend_from_slice(stats_text::block(&self.stats, single).as_bytes());
+        if totals.streams + totals.not_checked >= 2 {
+            out.extend_from_slice(format!("{}\n", summary_text::sum(totals)).as_bytes());
+        }
+        Ok(())
     }
 }
 

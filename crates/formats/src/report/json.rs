@@ -4,16 +4,14 @@
 //! change is a new version. A diagnostic is written when it is found, a stream at its end, and the
 //! summary is the last line: a report without it is truncated.
 
-use std::io::{self, Write};
+use std::io;
 
-use ndjson_check_core::{
-    Diagnostic, Error, Observer, StreamStart, StreamSummary, escape::escaped_json,
-};
+use ndjson_check_core::{Diagnostic, Error, StreamStart, StreamSummary, escape::escaped_json};
 use serde::Serialize;
 
-use super::Report;
+use super::RunTotals;
 use super::stats::StatsTotals;
-use super::{RunTotals, Sink};
+use crate::output::Output;
 
 /// The JSON Schema of the report.
 pub const SCHEMA: &str = include_str!("../report.schema.json");
@@ -22,103 +20,57 @@ pub const SCHEMA: &str = include_str!("../report.schema.json");
 pub(super) const REPORT_VERSION: u8 = 1;
 
 /// Writes the json report.
-pub struct JsonReport<W> {
+#[derive(Default)]
+pub struct JsonReport {
     path: String,
-    stats: Option<StatsTotals>,
-    sink: Sink<W>,
+    pub(super) stats: Option<StatsTotals>,
 }
 
-impl<W: Write> JsonReport<W> {
-    /// Writes to this writer.
-    pub fn new(writer: W) -> Self {
-        Self { path: String::new(), stats: None, sink: Sink::new(writer) }
+impl Output for JsonReport {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        start.name().clone_into(&mut self.path);
+        Ok(())
     }
 
-    /// Writes the last line: the sum of all streams, and the exit code of the program.
-    pub fn totals(&mut self, totals: &RunTotals, exit_code: u8) {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut Vec<u8>) {
+        out.extend(line(&DiagnosticLine {
+            r#type: "diagnostic",
+            report_version: REPORT_VERSION,
+            path: &self.path,
+            diagnostic,
+        }));
+    }
+
+    fn summary(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
+        if summary.stats.is_some() {
+            self.stats.get_or_insert_default().add(&summary.into());
+        }
+        out.extend(line(&StreamLine::from(summary)));
+    }
+
+    fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut Vec<u8>) -> io::Result<()> {
         let stats = self.stats.take();
-        self.line(&SummaryLine {
+        out.extend(line(&SummaryLine {
             r#type: "summary",
             report_version: REPORT_VERSION,
             tool_version: env!("CARGO_PKG_VERSION"),
             totals,
             stats: stats.as_ref(),
             exit_code,
-        });
-    }
-
-    /// The figures of streams whose lines are written already.
-    pub(super) fn with_stats(self, stats: Option<StatsTotals>) -> Self {
-        Self { stats, ..self }
-    }
-
-    /// The first failure to write.
-    pub fn failure(&self) -> Option<&io::Error> {
-        self.sink.failure.as_ref()
-    }
-
-    /// The writer.
-    ///
-    /// # Errors
-    ///
-    /// The first failure to write.
-    pub fn finish(self) -> io::Result<W> {
-        self.sink.finish()
-    }
-
-    fn line(&mut self, object: &impl Serialize) {
-        // Cannot fail: the objects have nothing but strings, numbers and each other.
-        let mut line = escaped_json(&serde_json::to_string(object).unwrap_or_default());
-        line.push('\n');
-        self.sink.write(&line);
-    }
-}
-
-impl<W: Write> Report<W> for JsonReport<W> {
-    fn end(&mut self, totals: &RunTotals, exit_code: u8) {
-        self.totals(totals, exit_code);
+        }));
+        Ok(())
     }
 
     fn shows_exit_code(&self) -> bool {
         true
     }
-
-    fn sink(&self) -> &Sink<W> {
-        &self.sink
-    }
-
-    fn into_sink(self: Box<Self>) -> Sink<W> {
-        self.sink
-    }
 }
 
-impl<W: Write> Observer for JsonReport<W> {
-    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
-        start.name().clone_into(&mut self.path);
-        Ok(())
-    }
-
-    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        let path = std::mem::take(&mut self.path);
-        self.line(&DiagnosticLine {
-            r#type: "diagnostic",
-            report_version: REPORT_VERSION,
-            path: &path,
-            diagnostic,
-        });
-        self.path = path;
-    }
-
-    fn summary(&mut self, summary: &StreamSummary) {
-        if summary.stats.is_some() {
-            self.stats.get_or_insert_default().add(&summary.into());
-        }
-        self.line(&StreamLine::from(summary));
-    }
-
-    fn flush(&mut self) {
-        self.sink.flush();
-    }
+fn line(object: &impl Serialize) -> Vec<u8> {
+    // Cannot fail: the objects have nothing but strings, numbers and each other.
+    let mut line = escaped_json(&serde_json::to_string(object).unwrap_or_default());
+    line.push('\n');
+    line.into_bytes()
 }
 
 /// The comparison of two streams, as one line. The lists say what only the first stream has, with

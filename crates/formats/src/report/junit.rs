@@ -4,18 +4,19 @@
 //! raised and each tool call is a test case in it.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 
 use ndjson_check_core::{
-    CallOutcome, Diagnostic, Error, Observer, Outcome, Rule, Severity, StreamStart, StreamSummary,
-    ToolCall, Verdict,
+    CallOutcome, Diagnostic, Error, Outcome, Rule, Severity, StreamStart, StreamSummary, ToolCall,
+    Verdict,
     escape::{clipped, visible},
 };
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
 
-use super::{Report, RunTotals, Sink, summary_text};
+use super::{RunTotals, summary_text};
 use crate::limits::MESSAGE_BYTES_MAX;
+use crate::output::Output;
 
 const HEAD: &str = "\
 <?xml version=\"1.0\" encoding=\"UTF-8\"?>
@@ -23,12 +24,13 @@ const HEAD: &str = "\
 ";
 
 /// Writes the `JUnit` report.
-pub struct Junit<W> {
+pub struct Junit {
+    /// What must be written before the first suite.
+    head: &'static str,
     /// The open stream.
     stream: Option<String>,
     /// What each rule found in the open stream.
     found: BTreeMap<Rule, (Severity, Vec<String>)>,
-    sink: Sink<W>,
 }
 
 /// A test suite. All texts in it are valid in XML.
@@ -54,57 +56,35 @@ enum TestResult {
     Broken(String),
 }
 
-impl<W: Write> Junit<W> {
-    /// Writes to `writer`.
-    pub fn new(writer: W) -> Self {
-        let mut sink = Sink::new(writer);
-        sink.write(HEAD);
-        Self { stream: None, found: BTreeMap::new(), sink }
+impl Default for Junit {
+    fn default() -> Self {
+        Self { head: HEAD, stream: None, found: BTreeMap::new() }
     }
+}
 
+impl Junit {
     /// The rules that were raised in the open stream. `count` says how often in all.
     fn rules(&mut self, count: impl Fn(Rule) -> u64) -> impl Iterator<Item = TestCase> {
         let found = std::mem::take(&mut self.found).into_iter();
         found.map(move |(rule, (severity, texts))| of_rule(rule, severity, texts, count(rule)))
     }
 
-    fn suite(&mut self, suite: &Suite) {
+    fn suite(&mut self, out: &mut Vec<u8>, suite: &Suite) {
+        out.extend_from_slice(std::mem::take(&mut self.head).as_bytes());
         // Cannot fail: it is written to memory, and is text.
         let xml = suite.xml().unwrap_or_default();
-        self.sink.write(&String::from_utf8_lossy(&xml));
-        self.sink.write("\n");
+        out.extend_from_slice(String::from_utf8_lossy(&xml).as_bytes());
+        out.push(b'\n');
     }
 }
 
-impl<W: Write> Report<W> for Junit<W> {
-    fn error(&mut self, message: &str) {
-        let name = self.stream.take().unwrap_or_else(|| "ndjson-check".to_owned());
-        let mut cases: Vec<TestCase> = self.rules(|_| 0).collect();
-        let result = TestResult::Broken(valid(message));
-        cases.push(TestCase { name: "error".to_owned(), result });
-        self.suite(&Suite { name, duration_ms: None, cases, output: String::new() });
-    }
-
-    fn end(&mut self, _: &RunTotals, _: u8) {
-        self.sink.write("</testsuites>\n");
-    }
-
-    fn sink(&self) -> &Sink<W> {
-        &self.sink
-    }
-
-    fn into_sink(self: Box<Self>) -> Sink<W> {
-        self.sink
-    }
-}
-
-impl<W: Write> Observer for Junit<W> {
+impl Output for Junit {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.stream = Some(valid(start.name()));
         Ok(())
     }
 
-    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut Vec<u8>) {
         let line = diagnostic.line.map_or(String::new(), |line| format!("line {line}: "));
         let note = diagnostic.note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
         let text = valid(&format!("{line}{}{note}", diagnostic.message));
@@ -112,7 +92,7 @@ impl<W: Write> Observer for Junit<W> {
         self.found.entry(diagnostic.rule).or_insert_with(empty).1.push(text);
     }
 
-    fn summary(&mut self, summary: &StreamSummary) {
+    fn summary(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
         let count = |rule| summary.rule_counts.get(&rule).copied().unwrap_or_default();
         let rules: Vec<TestCase> = self.rules(count).collect();
         let mut cases = vec![of_stream(summary, &rules)];
@@ -122,12 +102,29 @@ impl<W: Write> Observer for Junit<W> {
         let stderr = summary.stderr.iter().map(|line| valid(&format!("stderr: {line}")));
         let output: Vec<String> = lines.chain(stderr).collect();
         self.stream = None;
-        self.suite(&Suite {
-            name: valid(&summary.name),
-            duration_ms: summary.facts.duration_ms,
-            cases,
-            output: output.join("\n"),
-        });
+        self.suite(
+            out,
+            &Suite {
+                name: valid(&summary.name),
+                duration_ms: summary.facts.duration_ms,
+                cases,
+                output: output.join("\n"),
+            },
+        );
+    }
+
+    fn error(&mut self, message: &str, out: &mut Vec<u8>) {
+        let name = self.stream.take().unwrap_or_else(|| "ndjson-check".to_owned());
+        let mut cases: Vec<TestCase> = self.rules(|_| 0).collect();
+        let result = TestResult::Broken(valid(message));
+        cases.push(TestCase { name: "error".to_owned(), result });
+        self.suite(out, &Suite { name, duration_ms: None, cases, output: String::new() });
+    }
+
+    fn end(&mut self, _: &RunTotals, _: u8, out: &mut Vec<u8>) -> io::Result<()> {
+        out.extend_from_slice(self.head.as_bytes());
+        out.extend_from_slice(b"</testsuites>\n");
+        Ok(())
     }
 }
 

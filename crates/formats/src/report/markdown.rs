@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io;
 
 use ndjson_check_core::{
-    CallOutcome, Diagnostic, Error, Note, Observer, Outcome, Severity, StreamStart, StreamSummary,
-    ToolCall, Verdict, counted,
+    CallOutcome, Diagnostic, Error, Note, Outcome, Severity, StreamStart, StreamSummary, ToolCall,
+    Verdict, counted,
     escape::{clipped, visible},
 };
 
@@ -16,8 +16,9 @@ use super::bounded::worst;
 use super::markdown_sections::{Sections, ShortStream, StreamClass};
 use super::stats::StatsTotals;
 use super::worst::{SeverityCounts, WorstItems};
-use super::{Report, RunTotals, Sink, markdown_stats, page_url, summary_text};
+use super::{RunTotals, markdown_stats, page_url, summary_text};
 use crate::limits::MARKDOWN_BYTES_MAX;
+use crate::output::Output;
 
 /// Diagnostics of one stream, tools of one stream, and errors in a Markdown report.
 const MARKDOWN_ROWS_MAX: usize = 20;
@@ -38,7 +39,7 @@ const MARKER: &str = "<!-- ndjson-check -->\n";
 const LINE_RULES_MAX: usize = 3;
 
 /// Writes the Markdown report.
-pub struct Markdown<W> {
+pub struct Markdown {
     marker: &'static str,
     /// The diagnostics of the open stream.
     rows: WorstRows,
@@ -49,20 +50,13 @@ pub struct Markdown<W> {
     stats: StatsTotals,
     errors: WorstRows,
     error_count: u64,
-    sink: Sink<W>,
 }
 
 /// The rows of a list, as many as there is room for.
 type WorstRows = WorstItems<String>;
 
-impl<W: Write> Markdown<W> {
-    /// A comment, which begins with a marker.
-    pub fn comment(writer: W) -> Self {
-        Self { marker: MARKER, ..Self::new(writer) }
-    }
-
-    /// The summary of a job.
-    pub fn new(writer: W) -> Self {
+impl Default for Markdown {
+    fn default() -> Self {
         Self {
             marker: "",
             rows: no_rows(),
@@ -71,8 +65,14 @@ impl<W: Write> Markdown<W> {
             stats: StatsTotals::default(),
             errors: no_rows(),
             error_count: 0,
-            sink: Sink::new(writer),
         }
+    }
+}
+
+impl Markdown {
+    /// A comment, which begins with a marker.
+    pub fn comment() -> Self {
+        Self { marker: MARKER, ..Self::default() }
     }
 }
 
@@ -96,47 +96,13 @@ fn list(rows: WorstRows, more: Option<String>) -> String {
     if text.is_empty() { text } else { text + "\n" }
 }
 
-impl<W: Write> Report<W> for Markdown<W> {
-    fn error(&mut self, message: &str) {
-        self.error_count += 1;
-        add(&mut self.errors, Severity::Error, format!("error: {}", code(message)));
-    }
-
-    fn end(&mut self, totals: &RunTotals, exit_code: u8) {
-        let is_single = totals.streams == 1 && totals.not_checked == 0;
-        let heading = if is_single { self.last.clone() } else { summary_text::sum(totals) };
-        let mut text = format!("{}## ndjson-check: {heading}\n\n", self.marker);
-        let errors = std::mem::replace(&mut self.errors, no_rows());
-        let more = SeverityCounts { errors: self.error_count, warnings: 0 };
-        let more = more.without(errors.counts()).more();
-        text += &list(errors, more);
-        text += &markdown_stats::of_all(&self.stats);
-        let room = (MARKDOWN_BYTES_MAX - 100).saturating_sub(text.len());
-        text += &std::mem::take(&mut self.sections).text(room);
-        let _ = writeln!(text, "Exit code {exit_code}.");
-        self.sink.write(&text);
-    }
-
-    fn shows_exit_code(&self) -> bool {
-        true
-    }
-
-    fn sink(&self) -> &Sink<W> {
-        &self.sink
-    }
-
-    fn into_sink(self: Box<Self>) -> Sink<W> {
-        self.sink
-    }
-}
-
-impl<W: Write> Observer for Markdown<W> {
+impl Output for Markdown {
     fn begin(&mut self, _: &StreamStart<'_>) -> Result<(), Error> {
         self.rows = no_rows();
         Ok(())
     }
 
-    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut Vec<u8>) {
         let (severity, rule) = (diagnostic.severity.name(), diagnostic.rule);
         let mut row = format!("{severity} [{rule}]({})", page_url(rule));
         if let Some(line) = diagnostic.line {
@@ -149,7 +115,7 @@ impl<W: Write> Observer for Markdown<W> {
         add(&mut self.rows, diagnostic.severity, row);
     }
 
-    fn summary(&mut self, summary: &StreamSummary) {
+    fn summary(&mut self, summary: &StreamSummary, _: &mut Vec<u8>) {
         let (verdict, outcome) = (summary.verdict, summary_text::outcome(summary));
         self.last = format!("{}, {outcome}", verdict.name());
         // A cost begins with a sign that could begin a formula.
@@ -191,6 +157,31 @@ impl<W: Write> Observer for Markdown<W> {
         section += &list(rows, more);
         let kind = format!("{}, {}", verdict.name(), summary.outcome.name());
         self.sections.add(class, section, ShortStream { text: line(summary), kind });
+    }
+
+    fn error(&mut self, message: &str, _: &mut Vec<u8>) {
+        self.error_count += 1;
+        add(&mut self.errors, Severity::Error, format!("error: {}", code(message)));
+    }
+
+    fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut Vec<u8>) -> io::Result<()> {
+        let is_single = totals.streams == 1 && totals.not_checked == 0;
+        let heading = if is_single { self.last.clone() } else { summary_text::sum(totals) };
+        let mut text = format!("{}## ndjson-check: {heading}\n\n", self.marker);
+        let errors = std::mem::replace(&mut self.errors, no_rows());
+        let more = SeverityCounts { errors: self.error_count, warnings: 0 };
+        let more = more.without(errors.counts()).more();
+        text += &list(errors, more);
+        text += &markdown_stats::of_all(&self.stats);
+        let room = (MARKDOWN_BYTES_MAX - 100).saturating_sub(text.len());
+        text += &std::mem::take(&mut self.sections).text(room);
+        let _ = writeln!(text, "Exit code {exit_code}.");
+        out.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+
+    fn shows_exit_code(&self) -> bool {
+        true
     }
 }
 

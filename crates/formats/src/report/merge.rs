@@ -10,6 +10,7 @@ use serde::de::IgnoredAny;
 use super::json::REPORT_VERSION;
 use super::stats::StatsTotals;
 use super::{JsonReport, RunTotals};
+use crate::output::Output as _;
 
 /// The json reports of several runs of the program. It does not matter in which order they are
 /// added, nor whether some were joined before.
@@ -114,9 +115,11 @@ impl MergedReports {
         for line in self.streams.iter().flat_map(|stream| &stream.lines) {
             writeln!(writer, "{}", escaped_json(line))?;
         }
-        let mut report = JsonReport::new(writer).with_stats(self.stats);
-        report.totals(&self.totals, exit_code);
-        report.finish().map(drop)
+        let (mut report, mut end) = (JsonReport::default(), Vec::new());
+        report.stats = self.stats;
+        report.end(&self.totals, exit_code, &mut end)?;
+        writer.write_all(&end)?;
+        writer.flush()
     }
 }
 

@@ -22,7 +22,7 @@ mod worst;
 
 use std::ops::AddAssign;
 
-use ndjson_check_core::{Observer, Outcome, Rule, StreamSummary, Verdict};
+use ndjson_check_core::{Outcome, Rule, StreamSummary, Verdict};
 use serde::{Deserialize, Serialize};
 
 pub use annotations::Annotations;
@@ -41,39 +41,6 @@ pub(super) use stats_text::{TextTable, duration};
 pub use step_outputs::StepOutputs;
 pub(super) use summary_text::{dollars, grouped, outcome};
 pub(super) use unknown_text::name as unknown_name;
-
-/// A report, whatever its format: it observes all streams, then gets their sum.
-pub trait Report<W>: Observer {
-    /// Writes what only the end shows.
-    fn end(&mut self, totals: &RunTotals, exit_code: u8);
-
-    /// Where it writes.
-    fn sink(&self) -> &Sink<W>;
-
-    /// The same, when the report is complete.
-    fn into_sink(self: Box<Self>) -> Sink<W>;
-
-    /// Something went wrong that is no defect of a stream; a message on one line. If a stream is
-    /// open, it could not be checked to its end.
-    fn error(&mut self, message: &str) {
-        let _ = message;
-    }
-
-    /// Whether the report shows single events.
-    fn shows_events(&self) -> bool {
-        false
-    }
-
-    /// Whether the report shows the stats of each run, also without `--stats`.
-    fn shows_stats(&self) -> bool {
-        false
-    }
-
-    /// Whether the report shows the exit code, which depends on the other outputs.
-    fn shows_exit_code(&self) -> bool {
-        false
-    }
-}
 
 /// The file of a stream as a service knows it, by its path in the repository. None if the stream is
 /// no file there.
@@ -173,43 +140,5 @@ impl AddAssign for RunTotals {
         add(&mut self.warnings, warnings);
         add(&mut self.known, known);
         add(&mut self.stale, stale);
-    }
-}
-
-/// A writer that keeps its first failure, and writes nothing after it.
-pub struct Sink<W> {
-    writer: W,
-    /// The first failure.
-    pub failure: Option<std::io::Error>,
-}
-
-impl<W: std::io::Write> Sink<W> {
-    fn new(writer: W) -> Self {
-        Self { writer, failure: None }
-    }
-
-    fn write(&mut self, text: &str) {
-        if self.failure.is_none() {
-            self.failure = self.writer.write_all(text.as_bytes()).err();
-        }
-    }
-
-    fn flush(&mut self) {
-        if self.failure.is_none() {
-            self.failure = self.writer.flush().err();
-        }
-    }
-
-    /// The writer.
-    ///
-    /// # Errors
-    ///
-    /// The first failure to write.
-    pub fn finish(mut self) -> std::io::Result<W> {
-        self.flush();
-        match self.failure {
-            Some(error) => Err(error),
-            None => Ok(self.writer),
-        }
     }
 }

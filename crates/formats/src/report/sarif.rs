@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io;
 
 use ndjson_check_core::{
-    Diagnostic, Error, Observer, Rule, Severity, StreamStart, StreamSummary, counted,
+    Diagnostic, Error, Rule, Severity, StreamStart, StreamSummary, counted,
     escape::{escaped_json, visible},
 };
 use serde_json::{Value, json};
 
 use super::worst::{SeverityCounts, WorstItems};
-use super::{FileOf, NameOf, Report, RunTotals, Sink, page_url};
+use super::{FileOf, NameOf, RunTotals, page_url};
 use crate::fingerprint::fingerprint;
+use crate::output::Output;
 
 /// Results in a SARIF report: GitHub shows as many.
 const SARIF_RESULTS_MAX: usize = 5_000;
@@ -21,7 +22,7 @@ const SARIF_RESULTS_MAX: usize = 5_000;
 const SARIF_ERRORS_MAX: usize = 100;
 
 /// Writes the SARIF report.
-pub struct Sarif<W> {
+pub struct Sarif {
     file_of: FileOf,
     name_of: NameOf,
     /// The stream as messages name it, as fingerprints do, and its file as a URI.
@@ -38,12 +39,11 @@ pub struct Sarif<W> {
     seen: SeverityCounts,
     errors: Vec<Value>,
     omitted_errors: u64,
-    sink: Sink<W>,
 }
 
-impl<W: Write> Sarif<W> {
+impl Sarif {
     /// Names the files of streams by `file_of`, and what has no file by `name_of`.
-    pub fn new(writer: W, file_of: FileOf, name_of: NameOf) -> Self {
+    pub fn new(file_of: FileOf, name_of: NameOf) -> Self {
         Self {
             file_of,
             name_of,
@@ -57,7 +57,6 @@ impl<W: Write> Sarif<W> {
             seen: SeverityCounts::default(),
             errors: Vec::new(),
             omitted_errors: 0,
-            sink: Sink::new(writer),
         }
     }
 
@@ -106,8 +105,31 @@ impl<W: Write> Sarif<W> {
     }
 }
 
-impl<W: Write> Report<W> for Sarif<W> {
-    fn error(&mut self, message: &str) {
+impl Output for Sarif {
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        self.stream = visible(start.name()).into_owned();
+        self.name = (self.name_of)(start.name());
+        self.uri = (self.file_of)(start.name()).as_deref().map(uri);
+        self.occurrences.clear();
+        self.seen = SeverityCounts::default();
+        Ok(())
+    }
+
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut Vec<u8>) {
+        self.seen.add(diagnostic.severity);
+        self.found.add(diagnostic.severity);
+        let result = self.result(diagnostic);
+        self.results.add(diagnostic.severity, 1, result);
+    }
+
+    fn summary(&mut self, summary: &StreamSummary, _: &mut Vec<u8>) {
+        // Those of a rule that has too many are counted, and not observed.
+        let unseen = SeverityCounts::of(summary).without(self.seen);
+        self.found.errors += unseen.errors;
+        self.found.warnings += unseen.warnings;
+    }
+
+    fn error(&mut self, message: &str, _: &mut Vec<u8>) {
         if self.errors.len() < SARIF_ERRORS_MAX {
             self.errors.push(notification(Severity::Error, &plain(message)));
         } else {
@@ -115,7 +137,7 @@ impl<W: Write> Report<W> for Sarif<W> {
         }
     }
 
-    fn end(&mut self, totals: &RunTotals, exit_code: u8) {
+    fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut Vec<u8>) -> io::Result<()> {
         let mut notifications = std::mem::take(&mut self.errors);
         if self.omitted_errors > 0 {
             let errors = counted(self.omitted_errors, "more input");
@@ -148,45 +170,13 @@ impl<W: Write> Report<W> for Sarif<W> {
                 "results": results,
             }],
         });
-        self.sink.write(&escaped_json(&log.to_string()));
-        self.sink.write("\n");
+        out.extend_from_slice(escaped_json(&log.to_string()).as_bytes());
+        out.push(b'\n');
+        Ok(())
     }
 
     fn shows_exit_code(&self) -> bool {
         true
-    }
-
-    fn sink(&self) -> &Sink<W> {
-        &self.sink
-    }
-
-    fn into_sink(self: Box<Self>) -> Sink<W> {
-        self.sink
-    }
-}
-
-impl<W: Write> Observer for Sarif<W> {
-    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
-        self.stream = visible(start.name()).into_owned();
-        self.name = (self.name_of)(start.name());
-        self.uri = (self.file_of)(start.name()).as_deref().map(uri);
-        self.occurrences.clear();
-        self.seen = SeverityCounts::default();
-        Ok(())
-    }
-
-    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        self.seen.add(diagnostic.severity);
-        self.found.add(diagnostic.severity);
-        let result = self.result(diagnostic);
-        self.results.add(diagnostic.severity, 1, result);
-    }
-
-    fn summary(&mut self, summary: &StreamSummary) {
-        // Those of a rule that has too many are counted, and not observed.
-        let unseen = SeverityCounts::of(summary).without(self.seen);
-        self.found.errors += unseen.errors;
-        self.found.warnings += unseen.warnings;
     }
 }
 

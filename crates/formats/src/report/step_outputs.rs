@@ -2,39 +2,44 @@
 //!
 //! Every value is a number or a word of this program: nothing of a stream is in it.
 
-use std::io::Write;
+use std::io;
 
-use ndjson_check_core::{Observer, Outcome, StreamSummary};
+use ndjson_check_core::{Outcome, StreamSummary};
 
-use super::{Report, RunTotals, Sink};
+use super::RunTotals;
+use crate::output::Output;
 
 /// Writes the outputs.
-pub struct StepOutputs<W> {
+pub struct StepOutputs {
     cost_usd: Option<f64>,
     tokens: Option<u64>,
     turns: Option<u64>,
     /// Calls that a person or a rule refused.
     denied: u64,
     outcome: Option<Outcome>,
-    sink: Sink<W>,
 }
 
-impl<W: Write> StepOutputs<W> {
-    /// Writes to the file for the outputs of a step.
-    pub fn new(writer: W) -> Self {
-        Self {
-            cost_usd: Some(0.0),
-            tokens: Some(0),
-            turns: Some(0),
-            denied: 0,
-            outcome: None,
-            sink: Sink::new(writer),
-        }
+impl Default for StepOutputs {
+    fn default() -> Self {
+        Self { cost_usd: Some(0.0), tokens: Some(0), turns: Some(0), denied: 0, outcome: None }
     }
 }
 
-impl<W: Write> Report<W> for StepOutputs<W> {
-    fn end(&mut self, totals: &RunTotals, exit_code: u8) {
+impl Output for StepOutputs {
+    fn summary(&mut self, summary: &StreamSummary, _: &mut Vec<u8>) {
+        let (facts, usage) = (&summary.facts, &summary.facts.usage);
+        let tokens = usage.tokens_in().zip(usage.output_tokens);
+        let tokens = tokens.map(|(sent, received)| sent.saturating_add(received));
+        self.cost_usd = self.cost_usd.zip(facts.cost_usd).map(|(sum, cost)| sum + cost);
+        self.tokens = self.tokens.zip(tokens).map(|(sum, tokens)| sum.saturating_add(tokens));
+        self.turns = self.turns.zip(facts.turns).map(|(sum, turns)| sum.saturating_add(turns));
+        let calls = &summary.call_counts;
+        self.denied = self.denied.saturating_add(calls.rejected).saturating_add(calls.denied);
+        let worse = |outcome: &Outcome| badness(summary.outcome) < badness(*outcome);
+        self.outcome = self.outcome.filter(worse).or(Some(summary.outcome));
+    }
+
+    fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut Vec<u8>) -> io::Result<()> {
         let is_whole = totals.streams > 0 && totals.not_checked == 0;
         let verdict = match totals {
             _ if !is_whole => "not-checked",
@@ -53,34 +58,12 @@ impl<W: Write> Report<W> for StepOutputs<W> {
             ("denied", sum(Some(self.denied.to_string()))),
         ];
         let lines = outputs.map(|(name, value)| format!("{name}={value}\n"));
-        self.sink.write(&lines.concat());
+        out.extend_from_slice(lines.concat().as_bytes());
+        Ok(())
     }
 
     fn shows_exit_code(&self) -> bool {
         true
-    }
-
-    fn sink(&self) -> &Sink<W> {
-        &self.sink
-    }
-
-    fn into_sink(self: Box<Self>) -> Sink<W> {
-        self.sink
-    }
-}
-
-impl<W: Write> Observer for StepOutputs<W> {
-    fn summary(&mut self, summary: &StreamSummary) {
-        let (facts, usage) = (&summary.facts, &summary.facts.usage);
-        let tokens = usage.tokens_in().zip(usage.output_tokens);
-        let tokens = tokens.map(|(sent, received)| sent.saturating_add(received));
-        self.cost_usd = self.cost_usd.zip(facts.cost_usd).map(|(sum, cost)| sum + cost);
-        self.tokens = self.tokens.zip(tokens).map(|(sum, tokens)| sum.saturating_add(tokens));
-        self.turns = self.turns.zip(facts.turns).map(|(sum, turns)| sum.saturating_add(turns));
-        let calls = &summary.call_counts;
-        self.denied = self.denied.saturating_add(calls.rejected).saturating_add(calls.denied);
-        let worse = |outcome: &Outcome| badness(summary.outcome) < badness(*outcome);
-        self.outcome = self.outcome.filter(worse).or(Some(summary.outcome));
     }
 }
 

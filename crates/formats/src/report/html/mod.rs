@@ -19,16 +19,19 @@ mod timeline;
 mod transcript;
 mod words;
 
-use std::io::{self, Write};
+use std::io;
 
-use ndjson_check_core::{CheckedEvent, Diagnostic, Error, Observer, StreamStart, StreamSummary};
+use ndjson_check_core::{
+    CheckedEvent, Diagnostic, Error, StreamStart, StreamSummary, WantedEvents,
+};
 
 use self::index::Index;
 use self::page::page;
 use self::recorder::Recorder;
 use self::recording::Recording;
-use super::{Report, RunTotals, Sink};
+use super::RunTotals;
 use crate::limits::PAGES_MAX;
+use crate::output::Output;
 
 /// The pages of several streams: a folder next to the index.
 pub struct PageFolder {
@@ -44,7 +47,7 @@ type WritePage = Box<dyn FnMut(&str, &str) -> io::Result<()>>;
 
 /// Writes the HTML report. Of one stream it is its page; of several it is the index, and their
 /// pages are in a folder.
-pub struct Html<W> {
+pub struct Html {
     pages: PageFolder,
     index: Index,
     /// The open stream, and its name.
@@ -53,19 +56,20 @@ pub struct Html<W> {
     first: Option<Box<Recording>>,
     /// Pages of streams that need a look, and of others.
     written: [usize; 2],
-    sink: Sink<W>,
+    /// Why a page could not be written; none is written after it.
+    failure: Option<io::Error>,
 }
 
-impl<W: Write> Html<W> {
-    /// Writes to `writer`; the pages of several streams to `pages`.
-    pub fn new(writer: W, pages: PageFolder) -> Self {
+impl Html {
+    /// The pages of several streams go to `pages`.
+    pub fn new(pages: PageFolder) -> Self {
         Self {
             pages,
             index: Index::default(),
             recorder: None,
             first: None,
             written: [0; 2],
-            sink: Sink::new(writer),
+            failure: None,
         }
     }
 
@@ -79,8 +83,8 @@ impl<W: Write> Html<W> {
         self.written[usize::from(is_good)] += 1;
         let file = file_name(self.written.iter().sum(), &recording.summary.name);
         let text = page(recording, Some(&self.pages.index));
-        if self.sink.failure.is_none() {
-            self.sink.failure = (self.pages.write)(&file, &text).err();
+        if self.failure.is_none() {
+            self.failure = (self.pages.write)(&file, &text).err();
         }
         self.index.add(&recording.summary, &format!("{}/{file}", self.pages.folder));
     }
@@ -92,58 +96,26 @@ impl<W: Write> Html<W> {
     }
 }
 
-impl<W: Write> Report<W> for Html<W> {
-    fn error(&mut self, message: &str) {
-        self.write_first();
-        let stream = self.recorder.take().map(|(_, name)| name);
-        self.index.error(stream.as_deref(), message);
-    }
-
-    fn end(&mut self, totals: &RunTotals, _: u8) {
-        let text = match self.first.take() {
-            Some(only) => page(&only, None),
-            None => self.index.page(totals),
-        };
-        self.sink.write(&text);
-    }
-
-    fn shows_events(&self) -> bool {
-        true
-    }
-
-    fn shows_stats(&self) -> bool {
-        true
-    }
-
-    fn sink(&self) -> &Sink<W> {
-        &self.sink
-    }
-
-    fn into_sink(self: Box<Self>) -> Sink<W> {
-        self.sink
-    }
-}
-
-impl<W: Write> Observer for Html<W> {
+impl Output for Html {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.write_first();
         self.recorder = Some((Recorder::new(), start.name().to_owned()));
         Ok(())
     }
 
-    fn event(&mut self, event: &CheckedEvent<'_>) {
+    fn event(&mut self, event: &CheckedEvent<'_>, _: &mut Vec<u8>) {
         if let Some((recorder, _)) = &mut self.recorder {
             recorder.event(event);
         }
     }
 
-    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut Vec<u8>) {
         if let Some((recorder, _)) = &mut self.recorder {
             recorder.diagnostic(diagnostic);
         }
     }
 
-    fn summary(&mut self, summary: &StreamSummary) {
+    fn summary(&mut self, summary: &StreamSummary, _: &mut Vec<u8>) {
         let Some((recorder, _)) = self.recorder.take() else { return };
         let recording = recorder.finish(summary);
         if self.index.is_empty() {
@@ -151,6 +123,29 @@ impl<W: Write> Observer for Html<W> {
         } else {
             self.write(&recording);
         }
+    }
+
+    fn error(&mut self, message: &str, _: &mut Vec<u8>) {
+        self.write_first();
+        let stream = self.recorder.take().map(|(_, name)| name);
+        self.index.error(stream.as_deref(), message);
+    }
+
+    fn end(&mut self, totals: &RunTotals, _: u8, out: &mut Vec<u8>) -> io::Result<()> {
+        let text = match self.first.take() {
+            Some(only) => page(&only, None),
+            None => self.index.page(totals),
+        };
+        out.extend_from_slice(text.as_bytes());
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    fn wants(&self) -> WantedEvents {
+        WantedEvents::ALL
+    }
+
+    fn shows_stats(&self) -> bool {
+        true
     }
 }
 

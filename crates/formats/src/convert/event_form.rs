@@ -4,27 +4,30 @@ use ndjson_check_core::{
     Diagnostic, Event, RunEvents, StreamStart, StreamSummary, WantedEvents, escape::escaped_json,
 };
 
-use super::Formatter;
-
-/// A form that is made of events.
-pub(super) trait NormalTarget {
-    /// Appends what must be written for an event.
-    fn event(&mut self, event: &Event<'_>, out: &mut String);
-}
+use crate::Output;
 
 /// Passes the events of a stream to a form.
-pub(super) struct NormalFormatter<T> {
-    target: T,
+pub(super) struct EventForm<T> {
+    form: T,
+    write: WriteEvent<T>,
     is_raw: bool,
     run: RunEvents,
     /// What the next events write; its memory is used again.
     text: String,
 }
 
-impl<T: NormalTarget> NormalFormatter<T> {
+/// Appends what must be written for an event.
+type WriteEvent<T> = fn(&mut T, &Event<'_>, &mut String);
+
+impl<T> EventForm<T> {
     /// Unless `is_raw`, what misleads a terminal is escaped; the JSON stays equal.
-    pub(super) fn new(start: &StreamStart<'_>, is_raw: bool, target: T) -> Self {
-        Self { target, is_raw, run: RunEvents::new(start), text: String::new() }
+    pub(super) fn new(
+        start: &StreamStart<'_>,
+        is_raw: bool,
+        form: T,
+        write: WriteEvent<T>,
+    ) -> Self {
+        Self { form, write, is_raw, run: RunEvents::new(start), text: String::new() }
     }
 
     fn with(
@@ -32,9 +35,9 @@ impl<T: NormalTarget> NormalFormatter<T> {
         out: &mut Vec<u8>,
         tell: impl FnOnce(&mut RunEvents, &mut dyn FnMut(&Event<'_>)),
     ) {
-        let Self { target, is_raw, run, text } = self;
+        let Self { form, write, is_raw, run, text } = self;
         text.clear();
-        tell(run, &mut |event| target.event(event, text));
+        tell(run, &mut |event| write(form, event, text));
         if *is_raw || is_plain(text) {
             out.extend_from_slice(text.as_bytes());
         } else {
@@ -59,7 +62,7 @@ fn escaped_lines(text: &str) -> String {
     escaped.collect()
 }
 
-impl<T: NormalTarget> Formatter for NormalFormatter<T> {
+impl<T> Output for EventForm<T> {
     fn wants(&self) -> WantedEvents {
         WantedEvents::ALL
     }
@@ -72,7 +75,7 @@ impl<T: NormalTarget> Formatter for NormalFormatter<T> {
         self.with(out, |run, write| run.diagnostic(diagnostic, write));
     }
 
-    fn finish(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
+    fn summary(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
         self.with(out, |run, write| run.finish(summary, write));
     }
 }
