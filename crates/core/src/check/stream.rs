@@ -13,7 +13,7 @@ use super::{
 };
 use crate::error::Error;
 use crate::facts::{FactReader, RunFacts};
-use crate::fast::Shapes;
+use crate::fast::FactShapes;
 use crate::limits::STDERR_LINE_BYTES_MAX;
 use crate::profile::detect::ProfileSource;
 use crate::rules::Severity;
@@ -26,7 +26,7 @@ use crate::stream::{ArraySplitter, Block, Line, LineParser, ParsedEvent};
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     facts: FactReader,
-    shapes: Shapes,
+    shapes: FactShapes,
 }
 
 /// The bytes of a stream: the offset of its end, and their hash.

@@ -22,6 +22,8 @@
 //! every question about the *kind* of a number (integer or not) has the same answer. Shapes belong
 //! to one contract. A line without terminator is not recalled: its end is not known.
 
+mod fact_shapes;
 mod shapes;
 
-pub(crate) use shapes::Shapes;
+pub(crate) use fact_shapes::FactShapes;
+pub(crate) use shapes::{Shapes, SlotPlace, Slots};

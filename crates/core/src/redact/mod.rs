@@ -14,6 +14,7 @@ mod finder;
 mod formats;
 mod forms;
 mod held;
+mod known_lines;
 mod named;
 mod names;
 mod open_text;

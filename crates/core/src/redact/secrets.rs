@@ -11,13 +11,14 @@ use std::sync::Arc;
 use super::delta_text::DeltaText;
 use super::finder::{Search, SecretFinder, is_header};
 use super::held::{HeldLines, TextPart};
+use super::known_lines::LineStrings;
 use super::names::is_secret_name;
 use super::open_text::{SearchedString, TextKey};
 use super::open_texts::{OpenTexts, PLAIN};
 use super::repeated::RepeatedStrings;
 use super::siblings::Siblings;
-use super::texts::TextReader;
-use super::written::{LineShape, WrittenString, decoded, strings};
+use super::texts::{EventTexts, TextReader};
+use super::written::{WrittenString, decoded, strings};
 use crate::limits::{DELTA_TEXTS_MAX, HELD_BYTES_MAX};
 use crate::profile::Profile;
 
@@ -57,11 +58,18 @@ impl SecretLines {
     pub(super) fn line(&mut self, line: &[u8], out: &mut Vec<u8>) {
         let number = self.held.push(line);
         let body = line.trim_ascii_end();
-        let mut written = Vec::new();
-        let shape = strings(body, |string| written.push(string));
-        self.strings(body, number, shape, written);
-        if !shape.is_json && !body.is_empty() {
-            self.plain(body, number, body.len() < line.len());
+        let Self { texts, open, .. } = self;
+        let is_awaited = |place| open.contains_key(&place);
+        let known = texts.as_mut().and_then(|texts| texts.known.recall(line, is_awaited));
+        if let Some(known) = known {
+            self.strings(body, number, &known);
+        } else {
+            let found = self.read(body);
+            self.strings(body, number, &found);
+            if !found.shape.is_json && !body.is_empty() {
+                self.plain(body, number, body.len() < line.len());
+            }
+            self.learn(body, found);
         }
         let next = self.event;
         self.open.retain(|_, open| {
@@ -80,21 +88,40 @@ impl SecretLines {
         self.release(out);
     }
 
-    fn strings(&mut self, line: &[u8], number: u64, shape: LineShape, written: Vec<WrittenString>) {
-        let items = written.last().map_or(0, |string| string.item);
+    /// The strings of a line without its terminator.
+    fn read(&mut self, line: &[u8]) -> LineStrings {
+        let mut found = Vec::new();
+        let shape = strings(line, |string| found.push(string));
         let texts = self.texts.as_mut().map(|texts| texts.read(line)).unwrap_or_default();
+        LineStrings { shape, strings: found, texts }
+    }
+
+    /// Learns the shape of a line in which no string shows what another one is.
+    fn learn(&mut self, line: &[u8], mut found: LineStrings) {
+        let (Some(texts), Some(slots)) = (&mut self.texts, found.texts.slots.take()) else {
+            return;
+        };
+        let is_alone = |it: &WrittenString| it.is_key || !(it.is_item || is_of_pair(line, it));
+        if found.shape.is_json && found.strings.iter().all(is_alone) {
+            texts.known.learn(line, slots, found, |string| self.repeated.has_string(line, string));
+        }
+    }
+
+    fn strings(&mut self, line: &[u8], number: u64, strings: &LineStrings) {
+        let LineStrings { shape, strings, texts } = strings;
+        let items = strings.last().map_or(0, |string| string.item);
         let mut ends = texts.ends.iter().copied().peekable();
         let mut siblings = Siblings::default();
-        for string in written {
+        for string in strings {
             let is_value = !(string.is_key || string.is_cut);
             let content = string.content.clone();
             while ends.next_if(|end| *end <= content.start).is_some() {
                 self.end_texts(false);
             }
-            let delta = self.delta_at(&string, &texts.deltas);
+            let delta = self.delta_at(string, texts);
             let is_awaited = is_value && self.open.contains_key(&string.place);
-            let is_repeated = delta.is_none() && self.is_repeated(line, &string);
-            let is_sibling = is_value && (string.is_item || is_of_pair(line, &string));
+            let is_repeated = delta.is_none() && self.repeated.has_string(line, string);
+            let is_sibling = is_value && (string.is_item || is_of_pair(line, string));
             if is_repeated && !is_awaited && !is_sibling {
                 continue;
             }
@@ -112,7 +139,7 @@ impl SecretLines {
             let search = if is_repeated {
                 Search::default()
             } else {
-                self.search(line, &string, &text, &piece)
+                self.search(line, string, &text, &piece)
             };
             let is_open =
                 search.tail.is_some() || search.found.last().is_some_and(|it| it.may_go_on);
@@ -132,9 +159,8 @@ impl SecretLines {
     }
 
     /// The text of which a string is a delta.
-    fn delta_at(&self, string: &WrittenString, deltas: &[(usize, u64)]) -> Option<u64> {
-        let known = deltas.binary_search_by_key(&string.content.start, |(start, _)| *start);
-        known.ok().map(|at| deltas[at].1).or_else(|| {
+    fn delta_at(&self, string: &WrittenString, texts: &EventTexts) -> Option<u64> {
+        texts.delta_at(string.content.start).or_else(|| {
             // Where the line is cut, no event shows what its last string is.
             let (place, text) = self.latest.filter(|_| string.is_cut && !string.is_key)?;
             (place == string.place).then_some(text)
@@ -147,14 +173,6 @@ impl SecretLines {
         }
         self.latest = Some((place, of));
         self.deltas.entry(of).or_default().push(text, piece, &self.finder, &mut self.held);
-    }
-
-    /// Whether nothing is in the string, nor in the name of its value, as in a line before.
-    fn is_repeated(&self, line: &[u8], string: &WrittenString) -> bool {
-        let has = |range: &Range<usize>, is_key| self.repeated.has(&line[range.clone()], is_key);
-        !string.is_cut
-            && has(&string.content, string.is_key)
-            && string.key.as_ref().is_none_or(|key| has(key, true))
     }
 
     /// Searches a string alone, and replaces what is found.
@@ -177,7 +195,8 @@ impl SecretLines {
         self.replace(piece, &search, string.is_cut);
         if let Some(key) = &string.key {
             let key = decoded(&line[key.clone()]);
-            let value = self.finder.member_value(text).filter(|_| is_secret_name(&key));
+            let is_name = is_secret_name(&key);
+            let value = is_name.then(|| self.finder.member_value(text)).flatten();
             let header = self.finder.header_values(&key, text);
             let found = value.iter().chain(&header);
             let parts = found.map(|it| (it.range.clone(), self.finder.replacement(it)));

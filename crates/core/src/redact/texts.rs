@@ -3,8 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::known_lines::KnownLines;
 use super::written::{hashed, string_end};
 use crate::facts::{FactReader, TextKind};
+use crate::fast::SlotPlace;
 use crate::json::{JsonRef, Kind};
 use crate::profile::{Profile, ThinkingMode};
 use crate::stream::{Ending, Line, LineParser};
@@ -15,6 +17,7 @@ pub(super) struct TextReader {
     profile: Arc<Profile>,
     facts: FactReader,
     parser: LineParser,
+    pub(super) known: KnownLines,
 }
 
 /// The texts of an event.
@@ -26,9 +29,17 @@ pub(super) struct EventTexts {
     pub(super) ends: Vec<usize>,
     /// Events whose strings are whole, in order: a message, or the end of a call.
     pub(super) whole: Vec<Range<usize>>,
+    /// What may differ in lines of the same shape, if it may pay to learn it.
+    pub(super) slots: Option<Vec<SlotPlace>>,
 }
 
 impl EventTexts {
+    /// The text of which the string that begins here is a delta.
+    pub(super) fn delta_at(&self, start: usize) -> Option<u64> {
+        let known = self.deltas.binary_search_by_key(&start, |(start, _)| *start);
+        known.ok().map(|at| self.deltas[at].1)
+    }
+
     pub(super) fn is_whole(&self, at: usize) -> bool {
         let next = self.whole.partition_point(|event| event.end <= at);
         self.whole.get(next).is_some_and(|event| event.contains(&at))
@@ -38,7 +49,8 @@ impl EventTexts {
 impl TextReader {
     pub(super) fn new(profile: &Arc<Profile>) -> Self {
         let (facts, parser) = (FactReader::default(), LineParser::on_tape());
-        Self { profile: Arc::clone(profile), facts, parser }
+        let known = KnownLines::default();
+        Self { profile: Arc::clone(profile), facts, parser, known }
     }
 
     /// Reads a line, which may be an array of events.
@@ -48,7 +60,8 @@ impl TextReader {
         }
         let mut texts = EventTexts::default();
         for item in items(line) {
-            let EventTexts { deltas, ends, whole } = self.event(&line[item.clone()], item.start);
+            let EventTexts { deltas, ends, whole, .. } =
+                self.event(&line[item.clone()], item.start);
             texts.deltas.extend(deltas);
             texts.ends.extend(ends);
             texts.whole.extend(whole);
@@ -106,6 +119,12 @@ impl TextReader {
             texts.whole.push(start..start + line.len());
         }
         texts.deltas.sort_unstable();
+        if let Some(doc) = event.json.doc()
+            && texts.ends.is_empty()
+            && texts.whole.is_empty()
+        {
+            texts.slots = self.known.places(line, doc);
+        }
         texts
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 const PLACES_DEPTH_MAX: usize = 128;
 
 /// A string in a line.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct WrittenString {
     /// The bytes between its quotes.
     pub(super) content: Range<usize>,
@@ -72,7 +72,7 @@ pub(super) fn strings(line: &[u8], mut take: impl FnMut(WrittenString)) -> LineS
                         top.member = mixed(top.place, &line[content.clone()]);
                         top.key = Some(content.clone());
                         if is_label(&line[content.clone()]) {
-                            let label = mixed(top.member, value_behind(line, at));
+                            let label = mixed(top.member, &line[value_behind(line, at)]);
                             labels = labels.wrapping_add(label);
                         }
                         (top.place, true, None)
@@ -137,7 +137,7 @@ fn is_label(key: &[u8]) -> bool {
 }
 
 /// The string or number behind a key.
-fn value_behind(line: &[u8], at: usize) -> &[u8] {
+fn value_behind(line: &[u8], at: usize) -> Range<usize> {
     let is_before = |byte: &u8| is_space(*byte) || *byte == b':';
     let start = at + line[at.min(line.len())..].iter().take_while(|it| is_before(it)).count();
     let end = match line.get(start) {
@@ -147,7 +147,13 @@ fn value_behind(line: &[u8], at: usize) -> &[u8] {
             .position(|it| b",}]".contains(it))
             .map_or(line.len(), |length| start + length),
     };
-    &line[start.min(line.len())..end]
+    start.min(line.len())..end
+}
+
+/// The value behind a key, given with it, if it separates events of two texts: a string with its
+/// opening quote, or a number.
+pub(super) fn label_value(line: &[u8], key: &Range<usize>) -> Option<Range<usize>> {
+    is_label(&line[key.clone()]).then(|| value_behind(line, key.end + 1))
 }
 
 /// The quote that ends a string, or the end of the line.
