@@ -1,6 +1,7 @@
 //! Stage: the assistant's text, from deltas to segments to the answer.
 
 mod bounded_text;
+mod final_text;
 mod unfinished;
 
 use std::borrow::Cow;
@@ -119,7 +120,8 @@ impl<'p> TextCheck<'p> {
         for TextFact { kind, group, text } in facts.texts() {
             self.has_call_ended &= text.is_empty();
             if let Some(group) = group {
-                self.switch_group(group, *kind == TextKind::Whole && !text.is_empty(), updates);
+                let whole = (*kind == TextKind::Whole && !text.is_empty()).then_some(&**text);
+                self.switch_group(group, whole, updates);
             }
             match kind {
                 TextKind::Delta => self.append(text, facts, updates),
@@ -143,12 +145,19 @@ impl<'p> TextCheck<'p> {
 
     /// The text that follows is of this group; one of another group is complete, or abandoned if
     /// this is the whole of another message.
-    fn switch_group(&mut self, group: &str, is_whole: bool, updates: &mut TextUpdates<'_>) {
+    fn switch_group(&mut self, group: &str, whole: Option<&str>, updates: &mut TextUpdates<'_>) {
         if self.group.as_ref().is_some_and(|own| own.is(group)) {
             return;
         }
-        if is_whole && self.group.is_some() && self.profile.text.names_groups_of_deltas() {
-            self.abandon(updates);
+        let names_groups = self.profile.text.names_groups_of_deltas();
+        match whole.filter(|_| names_groups) {
+            // The event that names the group of the deltas is lost.
+            Some(whole) if self.deltas > 0 && self.segment.difference(whole).is_none() => {
+                self.group = Some(BoundedId::from(group));
+                return;
+            }
+            Some(_) if self.group.is_some() => self.abandon(updates),
+            Some(_) | None => {}
         }
         self.close(updates);
         self.unfinished.is_waiting = false;
@@ -278,81 +287,6 @@ impl<'p> TextCheck<'p> {
         }
         self.segment.clear();
         self.deltas = 0;
-    }
-
-    fn final_text<'f>(
-        &mut self,
-        text: &'f AnswerText<'_>,
-        is_single: bool,
-        updates: &mut TextUpdates<'f>,
-    ) -> Option<Diagnostic> {
-        self.is_final_text_empty = Some(text.is_empty());
-        if is_single {
-            self.show(text, updates);
-            return None;
-        }
-        self.close(updates);
-        let is_new = self.answer.length() == 0;
-        let mismatch = self.compare(text);
-        if text.is_empty() {
-            updates.extend(self.has_call_ended.then_some(TextUpdate::Answer("".into())));
-            return mismatch;
-        }
-        if self.final_is() == FinalText::All {
-            if self.is_latest_part(text) {
-                updates.push(TextUpdate::Answer(text.text()));
-            }
-            return mismatch;
-        }
-        if is_new {
-            self.show(text, updates);
-        } else if self.final_is() != FinalText::Either {
-            updates.push(TextUpdate::Answer(text.text()));
-        }
-        mismatch
-    }
-
-    /// The text has not come before.
-    fn show<'f>(&mut self, text: &'f AnswerText<'_>, updates: &mut TextUpdates<'f>) {
-        let text = text.text();
-        self.answer.push(&text);
-        updates.extend([TextUpdate::Chunk(text), TextUpdate::SegmentEnd]);
-    }
-
-    /// What the final text is, if there is something to compare it with.
-    fn final_is(&self) -> FinalText {
-        let is_repeated = self.has(TextMode::Delta) || self.has(TextMode::Whole);
-        let final_is = self.final_is.unwrap_or(self.profile.text.final_text);
-        if is_repeated { final_is } else { FinalText::Free }
-    }
-
-    fn has(&self, mode: TextMode) -> bool {
-        self.profile.text.rules.iter().any(|rule| rule.mode == mode)
-    }
-
-    fn compare(&self, text: &AnswerText<'_>) -> Option<Diagnostic> {
-        if self.is_answer_in_doubt {
-            return None;
-        }
-        let of_all = self.answer.difference_from(text);
-        let of_last = if self.keeps_last { self.last.difference_from(text) } else { None };
-        let (difference, what) = match self.final_is() {
-            FinalText::All if self.is_latest_part(text) => return None,
-            FinalText::All => (of_all?, "the segments do not match"),
-            FinalText::Last if !text.is_empty() => (of_last?, "the last segment does not match"),
-            FinalText::Either if !text.is_empty() && of_all.is_some() => {
-                (of_last?, "neither the whole answer nor its last segment matches")
-            }
-            FinalText::Last | FinalText::Either | FinalText::Free => return None,
-        };
-        let message = format!("{what} the text of the terminal event: {difference}");
-        Some(Diagnostic::new(Rule::FinalTextMismatch, message))
-    }
-
-    /// Whether a text that is not empty is what was said since the final text may begin.
-    fn is_latest_part(&self, text: &AnswerText<'_>) -> bool {
-        let start = self.final_start.as_ref().filter(|_| !text.is_empty());
-        start.is_some_and(|start| self.answer.difference_since(start, text).is_none())
     }
 
     /// What is doubtful in the text of a turn that succeeded and has ended. `is_incomplete` says

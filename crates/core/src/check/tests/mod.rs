@@ -6,6 +6,7 @@ mod lines;
 mod open_calls;
 mod session;
 mod terminal;
+mod text;
 
 use serde_json::{Map, Value, json};
 
