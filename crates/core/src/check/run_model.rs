@@ -327,13 +327,13 @@ impl RunModel {
 
     /// The number of the call inside which this one happens.
     fn parent(&self, update: &CallUpdate<'_>) -> Option<u64> {
-        let known = self.open_calls.get(&update.number).and_then(|open| open.parent);
+        let known = self.open_calls.get(&update.number).and_then(|open| open.call.parent);
         known.or_else(|| self.number(&update.parent()?))
     }
 
     /// The number of the call with this id of the agent that is open, or may go on after its end.
     fn number(&self, id: &str) -> Option<u64> {
-        let open = self.open_calls.iter().rev().find(|(_, open)| open.id == id);
+        let open = self.open_calls.iter().rev().find(|(_, open)| open.call.id == id);
         let ended = || self.ended_tasks.iter().rev().find(|(task, _)| *task == id);
         open.map(|(number, _)| *number).or_else(|| ended().map(|(_, number)| *number))
     }
@@ -350,8 +350,8 @@ impl RunModel {
 
     /// Open calls will not complete any more.
     fn unfinished(&mut self, emitter: &mut Emitter<'_, '_>) {
-        for (number, open) in std::mem::take(&mut self.open_calls) {
-            emitter.emit(EventKind::CallUnfinished(open.into_event(number)));
+        for open in std::mem::take(&mut self.open_calls).into_values() {
+            emitter.emit(EventKind::CallUnfinished(open.call));
         }
     }
 }

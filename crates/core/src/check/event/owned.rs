@@ -123,7 +123,7 @@ impl TextSegment<'_> {
 }
 
 impl EventCall<'_> {
-    fn into_owned(self) -> EventCall<'static> {
+    pub(in crate::check) fn into_owned(self) -> EventCall<'static> {
         EventCall {
             number: self.number,
             id: text(self.id),

@@ -1,14 +1,11 @@
 //! What is open in a run.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use crate::check::event::{EventCall, TextSegment};
-use crate::check::stage::actions::Action;
 use crate::check::updates::CallUpdate;
 use crate::facts::whole_number;
 use crate::limits::{ACTION_DETAIL_BYTES_MAX, TEXT_BYTES_MAX};
-use crate::profile::CallKind;
 use crate::rules::escape::clipped;
 
 /// A segment that came in deltas.
@@ -27,17 +24,12 @@ pub(in crate::check) struct CallStart {
     pub(in crate::check) time: Option<f64>,
 }
 
-/// A call that has not completed, and what is said of it if it never does.
+/// A call that has not completed.
 #[derive(Debug)]
 pub(super) struct PendingCall {
-    pub(super) id: String,
-    pub(super) parent: Option<u64>,
     pub(super) start: CallStart,
-    tool: Arc<str>,
-    kind: Option<CallKind>,
-    rule: Option<usize>,
-    /// The start of a very long one.
-    detail: Arc<str>,
+    /// What is said of it if it never completes. Of a very long detail it has the start.
+    pub(super) call: EventCall<'static>,
 }
 
 impl OpenSegment {
@@ -64,38 +56,18 @@ impl OpenSegment {
 
 impl PendingCall {
     pub(super) fn new(update: &CallUpdate<'_>, parent: Option<u64>, start: CallStart) -> Self {
-        let Action { tool, kind, is_kind_known, rule, detail, .. } = &update.action;
-        let detail = match clipped(detail, ACTION_DETAIL_BYTES_MAX) {
-            Cow::Borrowed(_) => Arc::clone(detail),
-            Cow::Owned(start) => start.into(),
-        };
-        Self {
-            id: update.id().to_owned(),
+        let said = EventCall::new(update);
+        let detail = said.detail.as_deref().map(|it| clipped(it, ACTION_DETAIL_BYTES_MAX));
+        let call = EventCall {
             parent,
-            start,
-            tool: Arc::clone(tool),
-            kind: is_kind_known.then_some(*kind),
-            rule: *rule,
-            detail,
-        }
-    }
-
-    pub(super) fn into_event(self, number: u64) -> EventCall<'static> {
-        let known = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        EventCall {
-            number,
-            tool: known(&self.tool).map(Into::into),
-            detail: known(&self.detail).map(Into::into),
-            id: self.id.into(),
-            parent: self.parent,
-            started_line: self.start.line,
-            started_ms: self.start.time.and_then(whole_number),
-            kind: self.kind,
+            started_line: start.line,
+            started_ms: start.time.and_then(whole_number),
+            detail: detail.map(|it| it.into_owned().into()),
             files: Cow::Borrowed(&[]),
-            rule: self.rule,
             shows_detail: false,
             shows_files: false,
-            arguments: None,
-        }
+            ..said
+        };
+        Self { start, call: call.into_owned() }
     }
 }
