@@ -178,7 +178,6 @@ impl<'c> Run<'c> {
         if let Some(stats) = &mut self.stats {
             stats.new_turn();
         }
-        self.actions.new_turn();
         self.text.new_turn(text);
     }
 
@@ -214,8 +213,8 @@ impl<'c> Run<'c> {
         let is_success = self.terminal.is_success(facts);
         let format = self.settle_format(facts);
         if facts.rare.is_some() {
-            self.calls.observe(facts, is_success, calls, found);
-            self.actions.observe(facts, calls);
+            self.actions.observe(facts);
+            self.calls.observe(facts, is_success, &mut self.actions, calls, found);
             self.repeats.observe(facts, calls, found);
         }
         if facts.text.is_some() || facts.rare.is_some() || facts.marks.ends_segment {

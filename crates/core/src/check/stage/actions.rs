@@ -1,7 +1,7 @@
 //! Stage: what tool calls do, by the profile's actions.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::check::paths::{below, is_relative};
@@ -41,8 +41,6 @@ pub(crate) struct ActionTable<'p> {
     rules: &'p ActionRules,
     /// Paths below it are shown relative to it.
     directory: Option<String>,
-    /// By the number of the call.
-    open: BTreeMap<u64, OpenAction>,
     /// The latest calls that have ended, of an agent that may say more of them.
     ended: VecDeque<(u64, OpenAction)>,
     files: Vec<String>,
@@ -51,9 +49,9 @@ pub(crate) struct ActionTable<'p> {
     has_overflowed: bool,
 }
 
-/// What is known of a call; its completion need not repeat what its start said.
+/// What is known of an open call; its completion need not repeat what its start said.
 #[derive(Debug, Default)]
-struct OpenAction {
+pub(crate) struct OpenAction {
     tool: Arc<str>,
     /// The number of the profile's rule that applies to its start.
     rule: Option<usize>,
@@ -66,7 +64,6 @@ impl<'p> ActionTable<'p> {
         Self {
             rules,
             directory: None,
-            open: BTreeMap::new(),
             ended: VecDeque::new(),
             files: Vec::new(),
             known_files: HashSet::new(),
@@ -75,31 +72,30 @@ impl<'p> ActionTable<'p> {
         }
     }
 
-    /// A new turn begins: calls that are open will not end any more.
-    pub(crate) fn new_turn(&mut self) {
-        self.open.clear();
-    }
-
-    /// Finds the actions of the calls in an event.
-    pub(crate) fn observe(&mut self, facts: &Facts<'_>, updates: &mut [CallUpdate<'_>]) {
+    /// Observes where the agent works.
+    pub(crate) fn observe(&mut self, facts: &Facts<'_>) {
         let directory = facts.rare.as_ref().and_then(|rare| rare.directory.as_ref());
         if let Some(directory) = directory {
             self.directory = Some(directory.clone().into_owned());
         }
-        for update in updates {
-            if let CallChange::Corrected { instead_of, outcome } = update.change {
-                self.corrected(update, instead_of, outcome);
-                continue;
-            }
-            let mut open = self.open.remove(&update.number).unwrap_or_default();
-            update.action = self.action(&mut open, update);
-            if let CallChange::Completed(outcome) = update.change {
-                self.count(&update.action, outcome);
-                self.keep(update, open);
-            } else {
-                self.open.insert(update.number, open);
-            }
+    }
+
+    /// Adds the action of a call, of which this is known while it is open.
+    pub(crate) fn add<'e>(
+        &mut self,
+        mut update: CallUpdate<'e>,
+        known: &mut OpenAction,
+    ) -> CallUpdate<'e> {
+        if let CallChange::Corrected { instead_of, outcome } = update.change {
+            self.corrected(&mut update, instead_of, outcome);
+            return update;
         }
+        update.action = self.action(known, &update);
+        if let CallChange::Completed(outcome) = update.change {
+            self.count(&update.action, outcome);
+            self.keep(&update, std::mem::take(known));
+        }
+        update
     }
 
     /// Keeps what is known of a call that has ended, if the agent may say more of it.

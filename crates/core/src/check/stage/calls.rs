@@ -14,6 +14,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use foldhash::fast::RandomState as HashedKeys;
 
+use crate::check::stage::actions::{ActionTable, OpenAction};
 use crate::check::stage::drift::Start;
 use crate::check::{Bound, CallChange, CallUpdate, Note};
 use crate::facts::{BoundedId, Call, Facts, ToolKey};
@@ -25,13 +26,14 @@ use crate::rules::escape::{clipped, shown};
 
 pub(super) use call_arguments::{CallArguments, KeptValue};
 pub use call_counts::{CallCounts, ToolCall};
-use call_name::{name, named, tool};
+use call_name::{denied, name, named, tool};
 use call_rows::ToolCalls;
 use interruptions::RejectedCall;
 use known_call::{EndedCall, OpenCall};
 use untracked::UntrackedCalls;
 
-/// The only table of calls: it pairs their halves. All others read the [`CallUpdate`]s.
+/// The only table of calls: it pairs their halves. All others read the [`CallUpdate`]s, to which
+/// the [`ActionTable`] adds what the calls do.
 #[derive(Debug)]
 pub(crate) struct CallTable<'p> {
     rules: &'p CallRules,
@@ -94,6 +96,7 @@ impl<'p> CallTable<'p> {
         &mut self,
         facts: &'f Facts<'_>,
         is_success: bool,
+        actions: &mut ActionTable<'_>,
         updates: &mut Vec<CallUpdate<'f>>,
         found: &mut Vec<Diagnostic>,
     ) where
@@ -101,24 +104,28 @@ impl<'p> CallTable<'p> {
     {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
         let rules = self.rules;
-        let update = |change, call| CallUpdate::new(change, call, rules);
-        self.settle_rejected(facts, updates, found);
+        self.settle_rejected(facts, actions, updates, found);
+        let mut update =
+            |change, call, known: &mut _| actions.add(CallUpdate::new(change, call, rules), known);
         for call in facts.started() {
             let key = self.hash(&call.id);
             let (change, diagnostic) = self.start(key, call, facts.line);
-            updates.extend(change.map(|change| update(change, call)));
+            let known = self.open.get_mut(&key).map(|open| &mut open.action);
+            updates.extend(change.zip(known).map(|(change, known)| update(change, call, known)));
             found.extend(diagnostic.map(at));
         }
         for (call, outcome) in facts.refused() {
             let (change, diagnostic) = self.refuse(&call.id, *outcome);
-            updates.extend(change.map(|change| update(change, call)));
+            updates.extend(change.map(|change| update(change, call, &mut <_>::default())));
             found.extend(diagnostic.map(at));
         }
         for (call, outcome) in facts.completed() {
             let key = self.hash(&call.id);
             found.extend(self.contradiction(key, call).map(at));
+            let known = self.open.get_mut(&key).map(|open| std::mem::take(&mut open.action));
             let (change, diagnostic) = self.complete(key, call, *outcome, facts.line);
-            updates.extend(change.map(|change| update(change, call)));
+            let known = &mut known.unwrap_or_default();
+            updates.extend(change.map(|change| update(change, call, known)));
             let diagnostic = diagnostic.map(at);
             let rejected = CallChange::Completed(CallOutcome::Rejected);
             match change.filter(|it| it.0 == rejected && !rules.interruptions.is_empty()) {
@@ -188,6 +195,7 @@ impl<'p> CallTable<'p> {
             line,
             tool: tool(call),
             is_keyed: call.tool_key == ToolKey::Found,
+            action: OpenAction::default(),
             must_match,
             repeats: 0,
             same,
@@ -388,10 +396,4 @@ impl<'p> CallTable<'p> {
         let rows = has_more_rows.then_some(Note::LimitReached(Bound::ToolCalls));
         calls.into_iter().chain(rows).collect()
     }
-}
-
-/// A call that a person or a rule refused; `line` is that of its start.
-fn denied(name: &str, outcome: CallOutcome, line: Option<u64>) -> Diagnostic {
-    let diagnostic = Diagnostic::new(Rule::DeniedCall, format!("{name} was {}", outcome.name()));
-    Diagnostic { related_line: line, ..diagnostic }
 }

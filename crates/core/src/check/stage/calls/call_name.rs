@@ -1,8 +1,11 @@
-//! The names of calls and tools in messages.
+//! The names of calls and tools in messages, and the message of a refused one.
 
 use super::OpenCall;
 use crate::facts::{BoundedId, Call};
 use crate::limits::CALL_ID_BYTES_MAX;
+use crate::profile::CallOutcome;
+use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::{clipped, shown};
 
 /// The name of a call's tool, in bounded memory.
@@ -24,4 +27,10 @@ pub(super) fn named(tool: Option<&str>, id: &BoundedId) -> String {
         }
         Some(_) | None => format!("the call {}", shown(id.as_str())),
     }
+}
+
+/// A call that a person or a rule refused; `line` is that of its start.
+pub(super) fn denied(name: &str, outcome: CallOutcome, line: Option<u64>) -> Diagnostic {
+    let diagnostic = Diagnostic::new(Rule::DeniedCall, format!("{name} was {}", outcome.name()));
+    Diagnostic { related_line: line, ..diagnostic }
 }

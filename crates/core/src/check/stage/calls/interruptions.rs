@@ -1,6 +1,7 @@
 //! Calls that a user stopped. Their completions reject them, and only the event behind says why.
 
 use super::CallTable;
+use crate::check::stage::actions::ActionTable;
 use crate::check::{CallChange, CallUpdate};
 use crate::facts::Facts;
 use crate::profile::CallOutcome;
@@ -20,6 +21,7 @@ impl<'p> CallTable<'p> {
     pub(super) fn settle_rejected<'f>(
         &mut self,
         facts: &Facts<'_>,
+        actions: &mut ActionTable<'_>,
         updates: &mut Vec<CallUpdate<'f>>,
         found: &mut Vec<Diagnostic>,
     ) where
@@ -32,7 +34,8 @@ impl<'p> CallTable<'p> {
                 self.counts.replace(instead_of, outcome);
                 self.rows.change(call.number, |row| row.outcome = Some(outcome));
                 let change = CallChange::Corrected { instead_of, outcome };
-                updates.push(CallUpdate::correction(change, call.number, call.id, self.rules));
+                let update = CallUpdate::correction(change, call.number, call.id, self.rules);
+                updates.push(actions.add(update, &mut <_>::default()));
             }
         } else if facts.completed().is_empty() {
             self.report_rejected(found);

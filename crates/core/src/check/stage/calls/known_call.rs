@@ -1,6 +1,7 @@
 //! What is remembered of a call.
 
 use super::KeptValue;
+use crate::check::stage::actions::OpenAction;
 use crate::facts::BoundedId;
 use crate::profile::CallOutcome;
 
@@ -12,6 +13,7 @@ pub(super) struct OpenCall {
     pub(super) tool: Option<String>,
     /// Whether a key names the tool.
     pub(super) is_keyed: bool,
+    pub(super) action: OpenAction,
     pub(super) must_match: Vec<Option<KeptValue>>,
     /// Further starts of the call; as many completions may follow.
     pub(super) repeats: u32,
