@@ -6,7 +6,6 @@ use super::contract::Contract;
 use super::end_of_run::{Cause, EndOfRun, LastLine, ProducerExit, StreamEnd};
 use super::findings::Findings;
 use super::run_model::{Events, RunModel, Updates};
-use super::stage::actions::ActionTable;
 use super::stage::background::BackgroundWork;
 use super::stage::calls::CallTable;
 use super::stage::demands::DemandCheck;
@@ -35,7 +34,6 @@ pub(super) struct Run<'c> {
     pub(super) drift: Drift,
     pub(super) session: SessionCheck<'c>,
     pub(super) calls: CallTable<'c>,
-    pub(super) actions: ActionTable<'c>,
     repeats: RepeatCheck,
     background: BackgroundWork,
     pub(super) text: TextCheck<'c>,
@@ -66,7 +64,6 @@ impl<'c> Run<'c> {
             drift: Drift::default(),
             session: SessionCheck::new(&profile.session),
             calls: CallTable::new(&profile.calls),
-            actions: ActionTable::new(&profile.calls.actions),
             repeats: RepeatCheck::new(options.repeated_calls),
             background: BackgroundWork::default(),
             text: TextCheck::new(profile),
@@ -213,8 +210,7 @@ impl<'c> Run<'c> {
         let is_success = self.terminal.is_success(facts);
         let format = self.settle_format(facts);
         if facts.rare.is_some() {
-            self.actions.observe(facts);
-            self.calls.observe(facts, is_success, &mut self.actions, calls, found);
+            self.calls.observe(facts, is_success, calls, found);
             self.repeats.observe(facts, calls, found);
         }
         if facts.text.is_some() || facts.rare.is_some() || facts.marks.ends_segment {

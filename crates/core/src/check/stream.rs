@@ -283,8 +283,8 @@ impl<'c> LineLoop<'c> {
         RunFacts {
             agent_version: self.first_events.version().map(str::to_owned),
             reason: Some(end.reason(facts.reason, exit)),
-            files: self.run.actions.files(),
-            commands: self.run.actions.commands(),
+            files: self.run.calls.actions.files(),
+            commands: self.run.calls.actions.commands(),
             error_text: facts.error_text.clone().filter(|_| !end.succeeded()),
             ..facts.clone()
         }

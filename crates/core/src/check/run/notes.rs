@@ -15,7 +15,7 @@ impl Run<'_> {
         let count = self.incomplete_events;
         notes.extend((count > 0).then_some(Note::EventsIncomplete { count }));
         notes.extend(self.calls.notes());
-        notes.extend(self.actions.note());
+        notes.extend(self.calls.actions.note());
         notes.extend(self.text.notes());
         self.notes_on_outcome(end, exit, &mut notes);
         notes

@@ -16,9 +16,9 @@ use foldhash::fast::RandomState as HashedKeys;
 
 use crate::check::stage::actions::{ActionTable, OpenAction};
 use crate::check::stage::drift::Start;
-use crate::check::{Bound, CallChange, CallUpdate, Note};
+use crate::check::{CallChange, CallUpdate};
 use crate::facts::{BoundedId, Call, Facts, ToolKey};
-use crate::limits::{CALL_ID_BYTES_MAX, CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX};
+use crate::limits::{CALL_ID_BYTES_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX};
 use crate::profile::{CallOutcome, CallRules, WithoutStart};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
@@ -44,6 +44,7 @@ pub(crate) struct CallTable<'p> {
     /// The key of the hash: the author of a stream cannot know it.
     state: RandomState,
     arguments: CallArguments,
+    pub(crate) actions: ActionTable<'p>,
     rows: ToolCalls,
     counts: CallCounts,
     /// Calls that the latest completions reject, if the agent may say that they were interrupted.
@@ -70,6 +71,7 @@ impl<'p> CallTable<'p> {
             ended: HashMap::default(),
             state: RandomState::new(),
             arguments: CallArguments::default(),
+            actions: ActionTable::new(&rules.actions),
             rows: ToolCalls::default(),
             counts: CallCounts::default(),
             rejected: Vec::new(),
@@ -96,7 +98,6 @@ impl<'p> CallTable<'p> {
         &mut self,
         facts: &'f Facts<'_>,
         is_success: bool,
-        actions: &mut ActionTable<'_>,
         updates: &mut Vec<CallUpdate<'f>>,
         found: &mut Vec<Diagnostic>,
     ) where
@@ -104,19 +105,22 @@ impl<'p> CallTable<'p> {
     {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
         let rules = self.rules;
-        self.settle_rejected(facts, actions, updates, found);
-        let mut update =
-            |change, call, known: &mut _| actions.add(CallUpdate::new(change, call, rules), known);
+        let update = |change, call| CallUpdate::new(change, call, rules);
+        self.actions.observe(facts);
+        self.settle_rejected(facts, updates, found);
         for call in facts.started() {
             let key = self.hash(&call.id);
             let (change, diagnostic) = self.start(key, call, facts.line);
-            let known = self.open.get_mut(&key).map(|open| &mut open.action);
-            updates.extend(change.zip(known).map(|(change, known)| update(change, call, known)));
+            if let Some((change, open)) = change.zip(self.open.get_mut(&key)) {
+                updates.push(self.actions.add(update(change, call), &mut open.action));
+            }
             found.extend(diagnostic.map(at));
         }
         for (call, outcome) in facts.refused() {
             let (change, diagnostic) = self.refuse(&call.id, *outcome);
-            updates.extend(change.map(|change| update(change, call, &mut <_>::default())));
+            if let Some(change) = change {
+                updates.push(self.actions.add(update(change, call), &mut OpenAction::default()));
+            }
             found.extend(diagnostic.map(at));
         }
         for (call, outcome) in facts.completed() {
@@ -124,8 +128,10 @@ impl<'p> CallTable<'p> {
             found.extend(self.contradiction(key, call).map(at));
             let known = self.open.get_mut(&key).map(|open| std::mem::take(&mut open.action));
             let (change, diagnostic) = self.complete(key, call, *outcome, facts.line);
-            let known = &mut known.unwrap_or_default();
-            updates.extend(change.map(|change| update(change, call, known)));
+            if let Some(change) = change {
+                updates
+                    .push(self.actions.add(update(change, call), &mut known.unwrap_or_default()));
+            }
             let diagnostic = diagnostic.map(at);
             let rejected = CallChange::Completed(CallOutcome::Rejected);
             match change.filter(|it| it.0 == rejected && !rules.interruptions.is_empty()) {
@@ -383,17 +389,5 @@ impl<'p> CallTable<'p> {
 
     pub(crate) fn counts(&self) -> CallCounts {
         self.counts
-    }
-
-    /// The calls, in the order in which they appeared; at most [`CALL_ROWS_MAX`].
-    pub(crate) fn take_rows(&mut self) -> Vec<ToolCall> {
-        self.rows.take()
-    }
-
-    pub(crate) fn notes(&self) -> Vec<Note> {
-        let has_more_rows = self.counts.total > CALL_ROWS_MAX as u64;
-        let calls = self.has_overflowed.then_some(Note::LimitReached(Bound::Calls));
-        let rows = has_more_rows.then_some(Note::LimitReached(Bound::ToolCalls));
-        calls.into_iter().chain(rows).collect()
     }
 }

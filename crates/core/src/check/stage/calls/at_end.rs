@@ -1,8 +1,9 @@
-//! The calls that are open where a run ends.
+//! What the end of a run says of its calls: which are open, and which limits they reached.
 
 use super::call_name::named;
-use super::{CallTable, OpenCall};
-use crate::limits::CALLS_NAMED_MAX;
+use super::{CallTable, OpenCall, ToolCall};
+use crate::check::{Bound, Note};
+use crate::limits::{CALL_ROWS_MAX, CALLS_NAMED_MAX};
 use crate::profile::OpenAtEnd;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
@@ -73,5 +74,17 @@ impl CallTable<'_> {
         }
         let calls = if total == 1 { "tool call" } else { "tool calls" };
         (total > 0).then(|| format!("{total} open {calls}: {}", named.join(", ")))
+    }
+
+    /// The calls, in the order in which they appeared; at most [`CALL_ROWS_MAX`].
+    pub(crate) fn take_rows(&mut self) -> Vec<ToolCall> {
+        self.rows.take()
+    }
+
+    pub(crate) fn notes(&self) -> Vec<Note> {
+        let has_more_rows = self.counts.total > CALL_ROWS_MAX as u64;
+        let calls = self.has_overflowed.then_some(Note::LimitReached(Bound::Calls));
+        let rows = has_more_rows.then_some(Note::LimitReached(Bound::ToolCalls));
+        calls.into_iter().chain(rows).collect()
     }
 }

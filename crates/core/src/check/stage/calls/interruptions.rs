@@ -1,7 +1,6 @@
 //! Calls that a user stopped. Their completions reject them, and only the event behind says why.
 
 use super::CallTable;
-use crate::check::stage::actions::ActionTable;
 use crate::check::{CallChange, CallUpdate};
 use crate::facts::Facts;
 use crate::profile::CallOutcome;
@@ -21,7 +20,6 @@ impl<'p> CallTable<'p> {
     pub(super) fn settle_rejected<'f>(
         &mut self,
         facts: &Facts<'_>,
-        actions: &mut ActionTable<'_>,
         updates: &mut Vec<CallUpdate<'f>>,
         found: &mut Vec<Diagnostic>,
     ) where
@@ -35,7 +33,7 @@ impl<'p> CallTable<'p> {
                 self.rows.change(call.number, |row| row.outcome = Some(outcome));
                 let change = CallChange::Corrected { instead_of, outcome };
                 let update = CallUpdate::correction(change, call.number, call.id, self.rules);
-                updates.push(actions.add(update, &mut <_>::default()));
+                updates.push(self.actions.add(update, &mut <_>::default()));
             }
         } else if facts.completed().is_empty() {
             self.report_rejected(found);
