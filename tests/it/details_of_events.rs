@@ -72,6 +72,25 @@ fn a_session_names_its_tools_and_servers() {
     assert_eq!(session["servers"][0], server);
 }
 
+/// Goal: what is known of a session is not said again with each change, however long it is.
+#[test]
+fn a_changed_session_has_only_what_is_new() {
+    let path = root().join("fixtures/agents/claude/plain.ndjson");
+    let stream = fs::read_to_string(path).unwrap();
+    let (first, _) = stream.split_once('\n').unwrap();
+    let mut again: Value = serde_json::from_str(first).unwrap();
+    again["session_id"] = json!("other");
+    again["mcp_servers"] = json!([{ "name": "tracker", "status": "failed" }]);
+    let stream = format!("{first}\n{again}\n{again}\n");
+    let events = converted(stream.as_bytes(), &mut checker(["--profile", "claude"]), Form::Events);
+    let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let changes: Vec<_> = events.filter(|event| event["type"] == "session_changed").collect();
+    let servers = json!([{ "name": "tracker", "status": "failed" }]);
+    let change =
+        json!({ "type": "session_changed", "session_id": "other", "servers": servers, "line": 2 });
+    assert_eq!(changes, [change]);
+}
+
 /// Goal: the calls of a sub-agent name the call inside which they happen.
 #[test]
 fn calls_of_sub_agents_have_a_parent() {

@@ -54,6 +54,9 @@ pub(crate) const FRAMING_LINES_MAX: usize = 5;
 /// Lines that are read before a stream of blank lines is taken for NDJSON.
 pub(crate) const FRAMING_BLANKS_MAX: usize = 100;
 
+/// Rejected tool calls in a row that a later event can show as interrupted.
+pub(crate) const CALLS_REJECTED_MAX: usize = 1_000;
+
 /// Tool calls that may be open at once, about 200 bytes each. Of later ones only a hash is kept.
 pub(crate) const CALLS_OPEN_MAX: usize = 20_000;
 

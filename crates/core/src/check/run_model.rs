@@ -4,7 +4,7 @@ mod messages;
 pub(super) mod open;
 mod session;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -51,6 +51,8 @@ pub(super) struct RunModel {
     open: Option<OpenSegment>,
     /// By the number of the call.
     open_calls: BTreeMap<u64, PendingCall>,
+    /// The latest open call with each id of the agent.
+    open_ids: HashMap<String, u64>,
     /// Calls that have ended, and may go on in the background: ids and numbers.
     ended_tasks: VecDeque<(String, u64)>,
     /// Whether arguments and results of calls are wanted.
@@ -88,6 +90,7 @@ impl RunModel {
             segment: 1,
             open: None,
             open_calls: BTreeMap::new(),
+            open_ids: HashMap::new(),
             ended_tasks: VecDeque::new(),
             has_values: wanted.values,
             details: wanted.details.then(|| DetailReader::new(profile)),
@@ -169,16 +172,13 @@ impl RunModel {
         details: Option<Vec<SessionDetail>>,
         emitter: &mut Emitter<'_, '_>,
     ) {
-        let has_changed = session::take(&mut self.session, facts, details);
-        if self.has_begun && !has_changed {
-            return;
+        let changed = session::take(&mut self.session, facts, details);
+        if !std::mem::replace(&mut self.has_begun, true) {
+            let session = Session::new(self.profile.name.clone(), self.session.clone());
+            emitter.emit(EventKind::Session(Box::new(session)));
+        } else if let Some(changed) = changed {
+            emitter.emit(EventKind::SessionChanged(Box::new(changed)));
         }
-        let session = self.session.clone();
-        emitter.emit(if std::mem::replace(&mut self.has_begun, true) {
-            EventKind::SessionChanged(Box::new(session))
-        } else {
-            EventKind::Session(Box::new(Session::new(self.profile.name.clone(), session)))
-        });
     }
 
     fn details(&mut self, details: EventDetails, emitter: &mut Emitter<'_, '_>) {
@@ -296,6 +296,7 @@ impl RunModel {
                 let now = CallStart { line: emitter.at.line, time: emitter.time };
                 let start = self.open_calls.get(&update.number).map_or(now, |open| open.start);
                 self.open_calls.insert(update.number, PendingCall::new(update, parent, start));
+                self.open_ids.insert(update.id().to_owned(), update.number);
                 emitter.emit(if update.is_new {
                     EventKind::CallStarted(whole())
                 } else {
@@ -333,13 +334,13 @@ impl RunModel {
 
     /// The number of the call with this id of the agent that is open, or may go on after its end.
     fn number(&self, id: &str) -> Option<u64> {
-        let open = self.open_calls.iter().rev().find(|(_, open)| open.call.id == id);
         let ended = || self.ended_tasks.iter().rev().find(|(task, _)| *task == id);
-        open.map(|(number, _)| *number).or_else(|| ended().map(|(_, number)| *number))
+        self.open_ids.get(id).copied().or_else(|| ended().map(|(_, number)| *number))
     }
 
     fn end_call(&mut self, update: &CallUpdate<'_>) {
         self.open_calls.remove(&update.number);
+        self.open_ids.remove(update.id());
         if update.action.kind == CallKind::Task {
             if self.ended_tasks.len() == TASKS_MAX {
                 self.ended_tasks.pop_front();
@@ -350,6 +351,7 @@ impl RunModel {
 
     /// Open calls will not complete any more.
     fn unfinished(&mut self, emitter: &mut Emitter<'_, '_>) {
+        self.open_ids.clear();
         for open in std::mem::take(&mut self.open_calls).into_values() {
             emitter.emit(EventKind::CallUnfinished(open.call));
         }

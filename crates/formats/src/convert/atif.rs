@@ -222,8 +222,9 @@ impl AtifTrajectory {
                 self.session_id = session.session_id.as_deref().map(str::to_owned);
                 out.extend(["{\"schema_version\":\"", VERSION, "\",\"steps\":["]);
             }
-            EventKind::SessionChanged(session) => {
-                self.session_id = session.session_id.as_deref().map(str::to_owned);
+            EventKind::SessionChanged(changed) => {
+                let id = changed.session_id.as_deref().map(str::to_owned);
+                self.session_id = id.or(self.session_id.take());
             }
             EventKind::TextDelta { .. } => {
                 self.text_time_ms = self.text_time_ms.or(at.time_ms);

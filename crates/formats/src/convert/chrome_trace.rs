@@ -145,8 +145,9 @@ impl ChromeTrace {
                 self.session_id = session.session_id.as_deref().map(str::to_owned);
                 self.begin(profile, now, out);
             }
-            EventKind::SessionChanged(session) => {
-                self.session_id = session.session_id.as_deref().map(str::to_owned);
+            EventKind::SessionChanged(changed) => {
+                let id = changed.session_id.as_deref().map(str::to_owned);
+                self.session_id = id.or(self.session_id.take());
             }
             EventKind::Turn { turn } => {
                 self.close_turn(now, out);

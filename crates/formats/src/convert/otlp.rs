@@ -198,8 +198,9 @@ impl OtlpSpans {
                 out.push_str(&scope.to_string());
                 out.push_str(",\"spans\":[");
             }
-            EventKind::SessionChanged(session) => {
-                self.session_id = session.session_id.as_deref().map(str::to_owned);
+            EventKind::SessionChanged(changed) => {
+                let id = changed.session_id.as_deref().map(str::to_owned);
+                self.session_id = id.or(self.session_id.take());
             }
             EventKind::CallStarted(call) | EventKind::CallUpdated(call) => {
                 self.calls.start(call, now);

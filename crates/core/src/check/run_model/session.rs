@@ -7,57 +7,78 @@ use crate::facts::{FactUpdate, Facts, Server, SessionDetail};
 use crate::limits::SESSION_LIST_MAX;
 use crate::profile::RunFact;
 
-/// Takes what an event says of the session; returns whether any of it is new.
+/// Takes what an event says of the session; returns what of it is new.
 pub(super) fn take(
     known: &mut SessionFacts<'static>,
     facts: &Facts<'_>,
     details: Option<Vec<SessionDetail>>,
-) -> bool {
-    let mut is_new = is_other(&mut known.session_id, facts.session);
+) -> Option<SessionFacts<'static>> {
+    let mut new = SessionFacts {
+        session_id: other(&mut known.session_id, facts.session),
+        ..SessionFacts::default()
+    };
     if let Some(rare) = facts.rare.as_deref() {
-        is_new |= is_other(&mut known.directory, rare.directory.as_deref());
+        new.directory = other(&mut known.directory, rare.directory.as_deref());
         let model = rare.run_facts.iter().find_map(|update| match update {
             FactUpdate::Text(RunFact::Model, model) => Some(&**model),
             _ => None,
         });
-        is_new |= is_other(&mut known.model, model);
+        new.model = other(&mut known.model, model);
     }
     for detail in details.into_iter().flatten() {
-        is_new |= match detail {
-            SessionDetail::Version(version) => is_other(&mut known.version, Some(&version)),
-            SessionDetail::Model(model) => is_other(&mut known.model, Some(&model)),
-            SessionDetail::Mode(mode) => is_other(&mut known.mode, Some(&mode)),
-            SessionDetail::Tools(tools) => are_others(&mut known.tools, tools),
-            SessionDetail::Servers(servers) => are_others(&mut known.servers, servers),
-            SessionDetail::Server(server) => is_other_of(&mut known.servers, server),
-        };
+        match detail {
+            SessionDetail::Version(version) => {
+                new.version = other(&mut known.version, Some(&version)).or(new.version);
+            }
+            SessionDetail::Model(model) => {
+                new.model = other(&mut known.model, Some(&model)).or(new.model);
+            }
+            SessionDetail::Mode(mode) => {
+                new.mode = other(&mut known.mode, Some(&mode)).or(new.mode);
+            }
+            SessionDetail::Tools(tools) => {
+                new.tools = others(&mut known.tools, tools).or(new.tools);
+            }
+            SessionDetail::Servers(servers) => {
+                new.servers = others(&mut known.servers, servers).or(new.servers);
+            }
+            SessionDetail::Server(server) => {
+                let server = other_server(&mut known.servers, server);
+                if let Some(server) = server {
+                    new.servers.get_or_insert_default().to_mut().push(server);
+                }
+            }
+        }
     }
-    is_new
+    (new != SessionFacts::default()).then_some(new)
 }
 
-fn is_other(known: &mut Option<Cow<'static, str>>, text: Option<&str>) -> bool {
-    let other = text.filter(|text| known.as_deref() != Some(*text));
-    if let Some(other) = other {
-        *known = Some(Cow::Owned(other.to_owned()));
-    }
-    other.is_some()
+type KnownText = Option<Cow<'static, str>>;
+
+fn other(known: &mut KnownText, text: Option<&str>) -> KnownText {
+    let other = text.filter(|text| known.as_deref() != Some(*text))?;
+    *known = Some(Cow::Owned(other.to_owned()));
+    known.clone()
 }
 
-fn are_others<T: Clone + PartialEq>(known: &mut Option<Cow<'static, [T]>>, all: Vec<T>) -> bool {
-    let are_others = known.as_deref() != Some(&all);
+type KnownList<T> = Option<Cow<'static, [T]>>;
+
+fn others<T: Clone + PartialEq>(known: &mut KnownList<T>, all: Vec<T>) -> KnownList<T> {
+    if known.as_deref() == Some(&all) {
+        return None;
+    }
     *known = Some(Cow::Owned(all));
-    are_others
+    known.clone()
 }
 
 /// What is said of one server.
-fn is_other_of(known: &mut Option<Cow<'static, [Server]>>, server: Server) -> bool {
+fn other_server(known: &mut KnownList<Server>, server: Server) -> Option<Server> {
     let servers = known.get_or_insert_default().to_mut();
     match servers.iter().position(|it| it.name == server.name) {
-        Some(at) => std::mem::replace(&mut servers[at], server) != servers[at],
-        None if servers.len() == SESSION_LIST_MAX => false,
-        None => {
-            servers.push(server);
-            true
-        }
+        Some(at) if servers[at] == server => return None,
+        Some(at) => servers[at] = server.clone(),
+        None if servers.len() == SESSION_LIST_MAX => return None,
+        None => servers.push(server.clone()),
     }
+    Some(server)
 }

@@ -9,7 +9,7 @@ mod interruptions;
 mod known_call;
 mod untracked;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 
 use foldhash::fast::RandomState as HashedKeys;
@@ -48,7 +48,7 @@ pub(crate) struct CallTable<'p> {
     rows: ToolCalls,
     counts: CallCounts,
     /// Calls that the latest completions reject, if the agent may say that they were interrupted.
-    rejected: Vec<RejectedCall>,
+    rejected: VecDeque<RejectedCall>,
     /// The number of the latest call.
     latest: u64,
     /// Calls of earlier turns that never ended.
@@ -74,7 +74,7 @@ impl<'p> CallTable<'p> {
             actions: ActionTable::new(&rules.actions),
             rows: ToolCalls::default(),
             counts: CallCounts::default(),
-            rejected: Vec::new(),
+            rejected: VecDeque::new(),
             latest: 0,
             open_in_earlier_turns: 0,
             untracked_calls: UntrackedCalls::default(),
@@ -137,7 +137,8 @@ impl<'p> CallTable<'p> {
             match change.filter(|it| it.0 == rejected && !rules.interruptions.is_empty()) {
                 Some((_, number, _)) => {
                     let id = call.id.as_str().to_owned();
-                    self.rejected.push(RejectedCall { number, id, found: diagnostic });
+                    let rejected = RejectedCall { number, id, found: diagnostic };
+                    found.extend(self.keep_rejected(rejected));
                 }
                 None => found.extend(diagnostic),
             }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{agent, agent_with, each_event, profile, shown};
 use crate::check::CallChange;
 use crate::check::stage::calls::CallTable;
+use crate::limits::CALLS_REJECTED_MAX;
 
 /// The changes as `start 1`, the findings, and the counts: total, succeeded, failed, refused,
 /// unfinished.
@@ -295,6 +296,19 @@ fn a_user_stops_the_calls_that_were_rejected_just_before() {
         ),
     ];
     assert_told(&json!({ "interruptions": [{ "when": { "/at": "stop" } }] }), &rows);
+}
+
+/// Goal: a stream of rejected calls takes limited memory; the last ones can still be interrupted.
+#[test]
+fn few_rejected_calls_wait_for_an_interruption() {
+    let count = CALLS_REJECTED_MAX + 5;
+    let calls = |half: &str| (0..count).map(|id| format!("{half} id={id}, ")).collect::<String>();
+    let rules = json!({ "interruptions": [{ "when": { "/at": "stop" } }] });
+    let events = format!("{}{}stop", calls("start"), calls("rejected"));
+    let (changes, found, counts) = told(agent_with("calls", rules), &events);
+    assert_eq!(changes.matches("becomes failed").count(), CALLS_REJECTED_MAX);
+    assert_eq!(found.matches("denied-call").count(), 5);
+    assert_eq!(counts, [count as u64, 0, CALLS_REJECTED_MAX as u64, 5, 0]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::CallTable;
 use crate::check::{CallChange, CallUpdate};
 use crate::facts::Facts;
+use crate::limits::CALLS_REJECTED_MAX;
 use crate::profile::CallOutcome;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
@@ -38,6 +39,14 @@ impl<'p> CallTable<'p> {
         } else if facts.completed().is_empty() {
             self.report_rejected(found);
         }
+    }
+
+    /// Keeps a call until the next event; returns what is known about an earlier one that is no
+    /// longer kept.
+    pub(super) fn keep_rejected(&mut self, call: RejectedCall) -> Option<Diagnostic> {
+        self.rejected.push_back(call);
+        let is_full = self.rejected.len() > CALLS_REJECTED_MAX;
+        if is_full { self.rejected.pop_front()?.found } else { None }
     }
 
     /// Nothing interrupted these calls.
