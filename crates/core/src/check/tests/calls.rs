@@ -302,7 +302,10 @@ fn a_user_stops_the_calls_that_were_rejected_just_before() {
 #[test]
 fn few_rejected_calls_wait_for_an_interruption() {
     let count = CALLS_REJECTED_MAX + 5;
-    let calls = |half: &str| (0..count).map(|id| format!("{half} id={id}, ")).collect::<String>();
+    let calls = |half: &str| {
+        let calls: Vec<_> = (0..count).map(|id| format!("{half} id={id}, ")).collect();
+        calls.concat()
+    };
     let rules = json!({ "interruptions": [{ "when": { "/at": "stop" } }] });
     let events = format!("{}{}stop", calls("start"), calls("rejected"));
     let (changes, found, counts) = told(agent_with("calls", rules), &events);
