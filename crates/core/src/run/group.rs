@@ -2,12 +2,14 @@
 
 use std::any::Any;
 use std::fs::File;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::process::Child;
 
 use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::sys::wait::waitpid;
 use nix::unistd::{Pid, getpgrp, getsid, tcgetpgrp, tcsetpgrp};
-use rustix::process::{Pid as RawPid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
+use rustix::io::Errno;
+use rustix::process::{Pid as RawPid, WaitId, WaitIdOptions, waitid};
 
 use super::producer::WholeProcess;
 use crate::profile::ExitStatus;
@@ -17,6 +19,8 @@ use crate::profile::ExitStatus;
 #[derive(Debug)]
 pub(super) struct Group {
     leader: Pid,
+    /// Becomes readable when the leader ends, where the system has that.
+    end: Option<OwnedFd>,
     guard: Option<Box<dyn Any + Send>>,
     /// Our controlling terminal.
     terminal: Option<File>,
@@ -34,13 +38,25 @@ impl Drop for Group {
     }
 }
 
+#[cfg(target_os = "linux")]
+fn end_of(child: &Child) -> Option<OwnedFd> {
+    use rustix::process::{PidfdFlags, pidfd_open};
+    pidfd_open(RawPid::from_child(child), PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_of(_: &Child) -> Option<OwnedFd> {
+    None
+}
+
 fn open_terminal() -> std::io::Result<File> {
     File::options().read(true).write(true).open("/dev/tty")
 }
 
 /// What happened to the leader.
 pub(super) enum LeaderChange {
-    Ended(ExitStatus),
+    /// Its status is unknown if our host has reaped it.
+    Ended(Option<ExitStatus>),
     /// By this signal.
     Stopped(Signal),
     Nothing,
@@ -52,6 +68,7 @@ impl Group {
         let leader = Pid::from_raw(child.id().cast_signed());
         Self {
             leader,
+            end: end_of(child),
             guard: whole.and_then(|whole| (whole.guard)(leader.as_raw()).ok()),
             terminal: whole.and_then(|_| open_terminal().ok()),
             reads_terminal,
@@ -65,19 +82,31 @@ impl Group {
 
     /// What happened to the leader since the last call. Does not wait for it or reap it.
     pub(super) fn change(&self) -> LeaderChange {
-        let query = |options: WaitIdOptions| -> Option<WaitIdStatus> {
-            let leader = RawPid::from_raw(self.leader.as_raw())?;
-            waitid(WaitId::Pid(leader), options | WaitIdOptions::NOHANG).ok().flatten()
+        let Some(leader) = RawPid::from_raw(self.leader.as_raw()) else {
+            return LeaderChange::Nothing;
         };
+        let query =
+            |options: WaitIdOptions| waitid(WaitId::Pid(leader), options | WaitIdOptions::NOHANG);
         let byte = |number: i32| u8::try_from(number & 0xff).unwrap_or(u8::MAX);
-        if let Some(ended) = query(WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
-            let code = ended.exit_status().map(|code| ExitStatus::Code(byte(code)));
-            let signal = ended.terminating_signal().map(|signal| ExitStatus::Signal(byte(signal)));
-            return code.or(signal).map_or(LeaderChange::Nothing, LeaderChange::Ended);
+        match query(WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+            Err(Errno::CHILD) => return LeaderChange::Ended(None),
+            Ok(Some(ended)) => {
+                let code = ended.exit_status().map(|code| ExitStatus::Code(byte(code)));
+                let signal = ended.terminating_signal();
+                let signal = signal.map(|signal| ExitStatus::Signal(byte(signal)));
+                return LeaderChange::Ended(code.or(signal));
+            }
+            Ok(None) | Err(_) => {}
         }
-        let signal = query(WaitIdOptions::STOPPED).and_then(|status| status.stopping_signal());
+        let stopped = query(WaitIdOptions::STOPPED).ok().flatten();
+        let signal = stopped.and_then(|status| status.stopping_signal());
         let signal = signal.and_then(|signal| Signal::try_from(signal).ok());
         signal.map_or(LeaderChange::Nothing, LeaderChange::Stopped)
+    }
+
+    /// Becomes readable when the leader ends, where the system has that.
+    pub(super) fn end(&self) -> Option<BorrowedFd<'_>> {
+        self.end.as_ref().map(|end| end.as_fd())
     }
 
     /// Makes the group the terminal's foreground from the start, if the command reads there.

@@ -49,9 +49,9 @@ impl Signals {
         Self::register(&ENDING)
     }
 
-    /// The signal about a child: all others are the host's.
+    /// None: all signals are the host's.
     pub(super) fn for_library() -> io::Result<Self> {
-        Self::register(&[SIGCHLD])
+        Self::register(&[])
     }
 
     fn register(signals: &[i32]) -> io::Result<Self> {

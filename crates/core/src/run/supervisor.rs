@@ -31,6 +31,10 @@ const DRAIN_WAIT: Duration = Duration::from_secs(2);
 /// How often we check in that time whether our output blocks us.
 const DRAIN_TICK: Duration = Duration::from_millis(50);
 
+/// How often we ask whether the command has ended, where nothing wakes us then: other users of the
+/// process may take the signal about a child.
+const LEADER_TICK: Duration = Duration::from_millis(50);
+
 /// How long we may take to write the report after a timeout or a signal, when no command is left
 /// to wait for. It is longer than [`DRAIN_WAIT`].
 const FINISH_WAIT: Duration = Duration::from_secs(3);
@@ -139,15 +143,21 @@ impl Supervisor {
 
     /// Whether no command is running.
     fn is_gone(&self) -> bool {
-        self.group.is_none() || self.ended.is_some()
+        self.running().is_none()
+    }
+
+    /// The group of a command that has not ended.
+    fn running(&self) -> Option<&Group> {
+        self.group.as_ref().filter(|_| self.ended.is_none())
     }
 
     /// Waits for a signal, the check, or a deadline.
     fn wait(&mut self) {
         let now = Instant::now();
         let timeout = self.next_deadline(now).map(|at| at.saturating_duration_since(now));
+        let end = self.running().and_then(Group::end);
         let waited: Vec<BorrowedFd<'_>> =
-            self.signals.sockets().chain([self.wake.as_fd()]).collect();
+            self.signals.sockets().chain([self.wake.as_fd()]).chain(end).collect();
         wait_for_any(&waited, timeout);
         let _ = self.wake.read(&mut [0; 64]);
     }
@@ -164,7 +174,9 @@ impl Supervisor {
             None if state.may_be_silent() => None,
             None => self.timers.idle.and_then(|limit| after(state.last_event, limit)),
         };
-        [total, next, drain, self.kill, self.leave].into_iter().flatten().min()
+        let end = self.running().filter(|group| group.end().is_none());
+        let end = end.map(|_| now + LEADER_TICK);
+        [total, next, drain, end, self.kill, self.leave].into_iter().flatten().min()
     }
 
     /// When the time for the whole run is over.
@@ -182,7 +194,8 @@ impl Supervisor {
     /// Stops the command, if the user of the library asked for it.
     fn stop_as_asked(&mut self) {
         let request = self.watch.state().take_stop();
-        if request.is_some() {
+        // Only a user at a terminal is impatient when asking again.
+        if request.is_some() && self.interrupted.is_none() {
             self.signal(SIGTERM);
         }
         if let Some(group) = self.group.as_ref().filter(|_| request == Some(StopRequest::Kill)) {
@@ -243,13 +256,14 @@ impl Supervisor {
     }
 
     fn reap(&mut self) {
-        let Some(group) = self.group.as_ref().filter(|_| self.ended.is_none()) else { return };
+        let Some(group) = self.running() else { return };
         match group.change() {
             LeaderChange::Ended(status) => {
                 let now = Instant::now();
                 self.ended = Some((now, self.watch.state().blocked(now)));
-                self.end.status = Some(status);
-                let interrupted = [ExitStatus::Signal(2), ExitStatus::Code(130)].contains(&status);
+                self.end.status = status;
+                let by_ctrl_c = [ExitStatus::Signal(2), ExitStatus::Code(130)];
+                let interrupted = status.is_some_and(|status| by_ctrl_c.contains(&status));
                 // The terminal sent its signal to the command only.
                 if self.terminal_given && interrupted && self.interrupted.is_none() {
                     self.interrupted = Some((SIGINT, now));
