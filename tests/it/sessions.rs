@@ -162,3 +162,25 @@ fn many_sessions_are_of_recordings() {
         assert_eq!(text(&output.stderr), expected, "{arguments:?}");
     }
 }
+
+/// Goal: events before the one that starts a session belong to it, so that they join no two
+/// sessions.
+#[test]
+fn hooks_belong_to_the_session_that_they_precede() {
+    let read = |name: &str| {
+        fs::read_to_string(root().join(format!("fixtures/agents/claude/{name}.ndjson"))).unwrap()
+    };
+    let joined = ["failed-run", "hooks-first", "plain"].map(read).concat();
+    let mut checker = Checker::builder().profile("claude").many_sessions(true).build().unwrap();
+    let mut sessions = Sessions::default();
+    checker.check("all", joined.as_bytes(), &mut sessions).unwrap();
+    let told: Vec<_> = sessions.summaries.iter().map(|it| (it.outcome.name(), it.lines)).collect();
+    let lines = |name: &str| read(name).lines().count() as u64;
+    let expected = [
+        ("failed", lines("failed-run")),
+        ("succeeded", lines("hooks-first")),
+        ("succeeded", lines("plain")),
+    ];
+    assert_eq!(told, expected);
+    assert!(sessions.found.iter().flatten().all(|it| it.rule.name() != "session-id-changed"));
+}

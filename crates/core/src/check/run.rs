@@ -75,10 +75,17 @@ impl<'c> Run<'c> {
         }
     }
 
-    /// Whether an event that starts a session with this id starts another one.
-    pub(super) fn is_other_session(&self, id: Option<&str>) -> bool {
+    /// Whether an event with this id is the first one of another session. Some agents write events
+    /// before the one that starts it.
+    pub(super) fn is_other_session(&self, marks: Marks, id: Option<&str>) -> bool {
         let has_ended = self.terminal.terminal_line().is_some();
-        self.events > 0 && self.session.is_other(id).unwrap_or(has_ended)
+        let is_other = self.session.is_other(id);
+        let begins = if marks.starts_session {
+            is_other.unwrap_or(has_ended)
+        } else {
+            has_ended && self.session.has_one_id() && is_other == Some(true)
+        };
+        self.events > 0 && begins
     }
 
     pub(super) fn format(&self) -> AgentFormat {
@@ -212,6 +219,8 @@ impl<'c> Run<'c> {
         if facts.rare.is_some() {
             self.calls.observe(facts, is_success, calls, found);
             self.repeats.observe(facts, calls, found);
+        } else if facts.text.is_some() {
+            self.calls.report_rejected(found);
         }
         if facts.text.is_some() || facts.rare.is_some() || facts.marks.ends_segment {
             self.text.observe(facts, format == AgentFormat::Json, found, text);

@@ -154,9 +154,8 @@ impl<'c> LineLoop<'c> {
     ) -> Result<(), Error> {
         let contract = self.contract;
         let mut plan = self.memory.facts.plan(contract.profile(), event);
-        let starts_session =
-            contract.options().splits_sessions && plan.template.marks.starts_session;
-        if starts_session && self.run.is_other_session(plan.template.session.as_deref()) {
+        let (splits, marks) = (contract.options().splits_sessions, plan.template.marks);
+        if splits && self.run.is_other_session(marks, plan.template.session.as_deref()) {
             self.next_session(begin, out)?;
         }
         self.first_events.observe(event, plan.is_known(), &mut self.findings.pending);
@@ -176,7 +175,7 @@ impl<'c> LineLoop<'c> {
         } else {
             shapes.has_budget(event, &plan) && schema::is_valid_later_event(contract, event, tag)
         };
-        if is_learnable && !is_first && !starts_session {
+        if is_learnable && !is_first && !(splits && marks.starts_session) {
             shapes.learn(line, event, &plan, &unknown);
         }
         let facts = plan.facts(event.line, event.offset);

@@ -22,6 +22,8 @@ pub(crate) struct SessionCheck<'p> {
     in_turn: bool,
     /// The latest session, and the latest line of it.
     session: Option<(u64, BoundedId)>,
+    /// The id in the latest start.
+    started: Option<BoundedId>,
     session_id: Option<String>,
     /// Line and milliseconds of the latest time.
     time: Option<(u64, f64)>,
@@ -37,6 +39,7 @@ impl<'p> SessionCheck<'p> {
             start_line: None,
             in_turn: false,
             session: None,
+            started: None,
             session_id: None,
             time: None,
         }
@@ -45,6 +48,7 @@ impl<'p> SessionCheck<'p> {
     #[inline]
     pub(crate) fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         if facts.marks.starts_session {
+            self.started = facts.session.map(BoundedId::from);
             self.start(facts, found);
         }
         if facts.rare.as_ref().is_some_and(|rare| rare.may_restart_session) {
@@ -63,10 +67,16 @@ impl<'p> SessionCheck<'p> {
         }
     }
 
-    /// Whether this is not the id of the latest event; none if one of the ids is not known.
+    /// Whether this is not the id of the latest start, or else of the latest event; none if one of
+    /// the ids is not known.
     pub(crate) fn is_other(&self, id: Option<&str>) -> Option<bool> {
-        let (_, latest) = self.session.as_ref()?;
-        Some(!latest.is(id?))
+        let latest = self.session.as_ref().map(|(_, id)| id);
+        Some(!self.started.as_ref().or(latest)?.is(id?))
+    }
+
+    /// Whether all events of a session have one id.
+    pub(crate) fn has_one_id(&self) -> bool {
+        self.rules.id_is_constant
     }
 
     pub(crate) fn new_turn(&mut self) {

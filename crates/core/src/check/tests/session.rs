@@ -130,9 +130,10 @@ fn another_id_is_that_of_another_session() {
     for (events, id, expected) in [
         ("hello session=a", Some("a"), Some(false)),
         ("hello session=a", Some("b"), Some(true)),
-        // The latest id counts.
-        ("hello session=a, x session=b", Some("a"), Some(true)),
-        ("hello session=a, x session=b, x", Some("b"), Some(false)),
+        // The id of the start counts, if it has one.
+        ("hello session=a, x session=b", Some("a"), Some(false)),
+        ("hello session=a, x session=b, x", Some("b"), Some(true)),
+        ("x session=a, hello, x session=b", Some("b"), Some(false)),
         // One of the ids is not known.
         ("hello session=a", None, None),
         ("hello", Some("a"), None),
