@@ -287,6 +287,19 @@ fn a_user_stops_the_calls_that_were_rejected_just_before() {
         ),
         ("start id=a, rejected id=a", "start 1, rejected 1", "denied-call@2(1)", [1, 0, 0, 1, 0]),
         ("start id=a, broken id=a, stop", "start 1, failed 1", "", [1, 0, 1, 0, 0]),
+        // The agent has said that it refused the call: what is interrupted is another one.
+        (
+            "start id=a, start id=b, rejected id=a, denied id=a, done id=b, stop",
+            "start 1, start 2, rejected 1, rejected becomes denied 1, succeeded 2",
+            "denied-call@3(1)",
+            [2, 1, 0, 1, 0],
+        ),
+        (
+            "start id=a, start id=b, rejected id=a, rejected id=b, denied id=a, stop",
+            "start 1, start 2, rejected 1, rejected 2, rejected becomes denied 1",
+            "denied-call@3(1) denied-call@4(2)",
+            [2, 0, 0, 2, 0],
+        ),
         // What else is wrong with such a completion stays wrong.
         (
             "rejected id=a, stop",

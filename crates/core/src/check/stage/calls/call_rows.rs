@@ -33,6 +33,12 @@ impl ToolCalls {
         self.good += usize::from(is_good(row));
     }
 
+    /// How a listed call ended.
+    pub(super) fn outcome(&self, number: u64) -> Option<CallOutcome> {
+        let place = self.rows.binary_search_by_key(&number, |row| row.number).ok()?;
+        self.rows[place].outcome
+    }
+
     /// The last listed call with this id.
     pub(super) fn last(&self, id: &str) -> Option<&ToolCall> {
         self.rows.iter().rev().find(|row| row.id == id)

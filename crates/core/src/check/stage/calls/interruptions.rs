@@ -28,8 +28,13 @@ impl<'p> CallTable<'p> {
     {
         if facts.rare.as_ref().is_some_and(|rare| rare.interrupts_calls) {
             for call in std::mem::take(&mut self.rejected) {
-                found.extend(call.found.filter(|found| found.rule != Rule::DeniedCall));
                 let (instead_of, outcome) = (CallOutcome::Rejected, CallOutcome::Failed);
+                if self.rows.outcome(call.number).is_some_and(|known| known != instead_of) {
+                    // The agent has said why it was refused.
+                    found.extend(call.found);
+                    continue;
+                }
+                found.extend(call.found.filter(|found| found.rule != Rule::DeniedCall));
                 self.counts.replace(instead_of, outcome);
                 self.rows.change(call.number, |row| row.outcome = Some(outcome));
                 let change = CallChange::Corrected { instead_of, outcome };
@@ -50,7 +55,11 @@ impl<'p> CallTable<'p> {
     }
 
     /// Nothing interrupted these calls.
+    #[inline]
     pub(crate) fn report_rejected(&mut self, found: &mut Vec<Diagnostic>) {
+        if self.rejected.is_empty() {
+            return;
+        }
         found.extend(self.rejected.drain(..).filter_map(|call| call.found));
     }
 }
