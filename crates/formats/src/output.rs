@@ -24,10 +24,10 @@ pub trait Output {
     }
 
     /// An event came.
-    fn event(&mut self, _event: &CheckedEvent<'_>, _out: &mut Vec<u8>) {}
+    fn event(&mut self, _event: &CheckedEvent<'_>, _out: &mut String) {}
 
     /// What the event says about the run.
-    fn events(&mut self, _events: &[Event<'_>], _out: &mut Vec<u8>) {}
+    fn events(&mut self, _events: &[Event<'_>], _out: &mut String) {}
 
     /// Which events it shows.
     fn wants(&self) -> WantedEvents {
@@ -35,24 +35,24 @@ pub trait Output {
     }
 
     /// A defect was found.
-    fn diagnostic(&mut self, _diagnostic: &Diagnostic, _out: &mut Vec<u8>) {}
+    fn diagnostic(&mut self, _diagnostic: &Diagnostic, _out: &mut String) {}
 
     /// No more events of the stream will come.
-    fn stream_ended(&mut self, _out: &mut Vec<u8>) {}
+    fn stream_ended(&mut self, _out: &mut String) {}
 
     /// The result of the stream.
-    fn summary(&mut self, _summary: &StreamSummary, _out: &mut Vec<u8>) {}
+    fn summary(&mut self, _summary: &StreamSummary, _out: &mut String) {}
 
     /// Something went wrong that is no defect of a stream; a message on one line. If a stream is
     /// open, it could not be checked to its end.
-    fn error(&mut self, _message: &str, _out: &mut Vec<u8>) {}
+    fn error(&mut self, _message: &str, _out: &mut String) {}
 
     /// All streams have been checked.
     ///
     /// # Errors
     ///
     /// Why the output is not complete.
-    fn end(&mut self, _totals: &RunTotals, _code: u8, _out: &mut Vec<u8>) -> io::Result<()> {
+    fn end(&mut self, _totals: &RunTotals, _code: u8, _out: &mut String) -> io::Result<()> {
         Ok(())
     }
 
@@ -73,14 +73,14 @@ pub struct Written<W, O: ?Sized = dyn Output> {
     /// The first failure replaces it.
     writer: io::Result<W>,
     /// What is not written yet.
-    out: Vec<u8>,
+    out: String,
     output: Box<O>,
 }
 
 impl<W: Write, O: Output + ?Sized> Written<W, O> {
     /// Writes what the output appends.
     pub fn new(writer: W, output: Box<O>) -> Self {
-        Self { writer: Ok(writer), out: Vec::new(), output }
+        Self { writer: Ok(writer), out: String::new(), output }
     }
 
     /// The output.
@@ -116,7 +116,7 @@ impl<W: Write, O: Output + ?Sized> Written<W, O> {
         }
     }
 
-    fn append(&mut self, append: impl FnOnce(&mut O, &mut Vec<u8>)) {
+    fn append(&mut self, append: impl FnOnce(&mut O, &mut String)) {
         append(&mut *self.output, &mut self.out);
         if self.out.len() >= UNWRITTEN_BYTES_MAX {
             self.flush();
@@ -150,7 +150,7 @@ impl<W: Write, O: Output + ?Sized> Observer for Written<W, O> {
             return;
         }
         if let Ok(writer) = &mut self.writer
-            && let Err(error) = writer.write_all(&self.out).and_then(|()| writer.flush())
+            && let Err(error) = writer.write_all(self.out.as_bytes()).and_then(|()| writer.flush())
         {
             self.writer = Err(error);
         }

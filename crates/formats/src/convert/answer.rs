@@ -21,20 +21,18 @@ impl Output for AnswerFormatter {
         WantedEvents::PLAIN
     }
 
-    fn events(&mut self, events: &[Event<'_>], _: &mut Vec<u8>) {
+    fn events(&mut self, events: &[Event<'_>], _: &mut String) {
         for event in events {
             self.answer.observe(&event.kind);
         }
     }
 
-    fn summary(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
+    fn summary(&mut self, summary: &StreamSummary, out: &mut String) {
         if summary.outcome != Outcome::Succeeded || self.answer.is_empty() {
             return;
         }
-        let mut text = String::new();
-        self.escaper.text(self.answer.text(), &mut text);
-        self.escaper.end(&mut text);
-        text.push('\n');
-        out.extend_from_slice(text.as_bytes());
+        self.escaper.text(self.answer.text(), out);
+        self.escaper.end(out);
+        out.push('\n');
     }
 }

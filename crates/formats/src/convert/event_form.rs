@@ -12,8 +12,6 @@ pub(super) struct EventForm<T> {
     write: WriteEvent<T>,
     is_raw: bool,
     run: RunEvents,
-    /// What the next events write; its memory is used again.
-    text: String,
 }
 
 /// Appends what must be written for an event.
@@ -27,21 +25,20 @@ impl<T> EventForm<T> {
         form: T,
         write: WriteEvent<T>,
     ) -> Self {
-        Self { form, write, is_raw, run: RunEvents::new(start), text: String::new() }
+        Self { form, write, is_raw, run: RunEvents::new(start) }
     }
 
     fn with(
         &mut self,
-        out: &mut Vec<u8>,
+        out: &mut String,
         tell: impl FnOnce(&mut RunEvents, &mut dyn FnMut(&Event<'_>)),
     ) {
-        let Self { form, write, is_raw, run, text } = self;
-        text.clear();
-        tell(run, &mut |event| write(form, event, text));
-        if *is_raw || is_plain(text) {
-            out.extend_from_slice(text.as_bytes());
-        } else {
-            out.extend_from_slice(escaped_lines(text).as_bytes());
+        let Self { form, write, is_raw, run } = self;
+        let start = out.len();
+        tell(run, &mut |event| write(form, event, out));
+        if !(*is_raw || is_plain(&out[start..])) {
+            let escaped = escaped_lines(&out[start..]);
+            out.replace_range(start.., &escaped);
         }
     }
 }
@@ -67,15 +64,15 @@ impl<T> Output for EventForm<T> {
         WantedEvents::ALL
     }
 
-    fn events(&mut self, events: &[Event<'_>], out: &mut Vec<u8>) {
+    fn events(&mut self, events: &[Event<'_>], out: &mut String) {
         self.with(out, |run, write| run.events(events, write));
     }
 
-    fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut Vec<u8>) {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut String) {
         self.with(out, |run, write| run.diagnostic(diagnostic, write));
     }
 
-    fn summary(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
+    fn summary(&mut self, summary: &StreamSummary, out: &mut String) {
         self.with(out, |run, write| run.finish(summary, write));
     }
 }

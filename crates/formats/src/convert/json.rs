@@ -19,15 +19,15 @@ impl ObjectFormatter {
 }
 
 impl Output for ObjectFormatter {
-    fn event(&mut self, event: &CheckedEvent<'_>, _: &mut Vec<u8>) {
+    fn event(&mut self, event: &CheckedEvent<'_>, _: &mut String) {
         let Some(object) = event.single_object() else { return };
         self.object = if self.is_raw { object } else { escaped_json(&object) };
         self.object.push('\n');
     }
 
-    fn summary(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
+    fn summary(&mut self, summary: &StreamSummary, out: &mut String) {
         if summary.outcome == Outcome::Succeeded {
-            out.extend_from_slice(self.object.as_bytes());
+            out.push_str(&self.object);
         }
     }
 }

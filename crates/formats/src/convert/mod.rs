@@ -111,13 +111,13 @@ impl Output for Converter {
         Ok(())
     }
 
-    fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>) {
+    fn event(&mut self, event: &CheckedEvent<'_>, out: &mut String) {
         if let Some(stream) = &mut self.stream {
             stream.event(event, out);
         }
     }
 
-    fn events(&mut self, events: &[Event<'_>], out: &mut Vec<u8>) {
+    fn events(&mut self, events: &[Event<'_>], out: &mut String) {
         if let Some(stream) = &mut self.stream {
             stream.events(events, out);
         }
@@ -127,19 +127,19 @@ impl Output for Converter {
         self.stream.as_ref().map_or(WantedEvents::NONE, |stream| stream.wants())
     }
 
-    fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut Vec<u8>) {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut String) {
         if let Some(stream) = &mut self.stream {
             stream.diagnostic(diagnostic, out);
         }
     }
 
-    fn stream_ended(&mut self, out: &mut Vec<u8>) {
+    fn stream_ended(&mut self, out: &mut String) {
         if let Some(stream) = &mut self.stream {
             stream.stream_ended(out);
         }
     }
 
-    fn summary(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
+    fn summary(&mut self, summary: &StreamSummary, out: &mut String) {
         if let Some(mut stream) = self.stream.take() {
             stream.summary(summary, out);
         }

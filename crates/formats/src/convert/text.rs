@@ -4,7 +4,7 @@ use ndjson_check_core::{Event, WantedEvents, Wordings};
 
 use super::actions::Actions;
 use super::details::DetailLines;
-use super::log::{Log, LogLine};
+use super::log::Log;
 use crate::Output;
 
 pub(super) struct TextFormatter {
@@ -18,14 +18,6 @@ impl TextFormatter {
         let (actions, details) = (Actions::new(wordings, log), DetailLines::new(log));
         Self { log: log.clone(), actions, details }
     }
-
-    fn write(&self, lines: &[LogLine], out: &mut Vec<u8>) {
-        let mut text = String::new();
-        for line in lines {
-            self.log.write(line, ("", ""), &mut text);
-        }
-        out.extend_from_slice(text.as_bytes());
-    }
 }
 
 impl Output for TextFormatter {
@@ -33,7 +25,7 @@ impl Output for TextFormatter {
         self.log.wants()
     }
 
-    fn events(&mut self, events: &[Event<'_>], out: &mut Vec<u8>) {
+    fn events(&mut self, events: &[Event<'_>], out: &mut String) {
         let mut lines = Vec::new();
         for event in events {
             if let Some(details) = &mut self.details {
@@ -41,6 +33,8 @@ impl Output for TextFormatter {
             }
             lines.extend(self.actions.line_of(&event.kind));
         }
-        self.write(&lines, out);
+        for line in &lines {
+            self.log.write(line, ("", ""), out);
+        }
     }
 }

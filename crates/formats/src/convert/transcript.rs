@@ -134,20 +134,16 @@ impl Output for TranscriptFormatter {
         self.log.wants()
     }
 
-    fn events(&mut self, events: &[Event<'_>], out: &mut Vec<u8>) {
-        let mut text = String::new();
+    fn events(&mut self, events: &[Event<'_>], out: &mut String) {
         for Event { kind, .. } in events {
-            self.event(kind, &mut text);
+            self.event(kind, out);
         }
-        out.extend_from_slice(text.as_bytes());
     }
 
-    fn stream_ended(&mut self, out: &mut Vec<u8>) {
-        let mut text = String::new();
-        self.escaper.end(&mut text);
+    fn stream_ended(&mut self, out: &mut String) {
+        self.escaper.end(out);
         if self.last != LastBlock::None && self.breaks == 0 {
-            text.push('\n');
+            out.push('\n');
         }
-        out.extend_from_slice(text.as_bytes());
     }
 }

@@ -9,9 +9,9 @@ use crate::Output;
 pub(super) struct ValidEventsFormatter;
 
 impl Output for ValidEventsFormatter {
-    fn event(&mut self, event: &CheckedEvent<'_>, out: &mut Vec<u8>) {
+    fn event(&mut self, event: &CheckedEvent<'_>, out: &mut String) {
         if event.is_valid() {
-            out.extend_from_slice(&event.json_line());
+            out.push_str(&String::from_utf8_lossy(&event.json_line()));
         }
     }
 }

@@ -99,7 +99,7 @@ impl Output for Annotations {
         Ok(())
     }
 
-    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut Vec<u8>) {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
         let place = self.place(diagnostic.line);
         let note = diagnostic.note.as_ref().map(|note| format!(" ({note})"));
         let message = format!("{}{}", diagnostic.message, note.unwrap_or_default());
@@ -111,7 +111,7 @@ impl Output for Annotations {
         level.add(place, diagnostic.rule.name(), &message);
     }
 
-    fn summary(&mut self, summary: &StreamSummary, _: &mut Vec<u8>) {
+    fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
         // Those of a rule that has too many are counted, and not observed.
         self.errors.omitted += summary.errors.saturating_sub(self.seen.0);
         self.warnings.omitted += summary.warnings.saturating_sub(self.seen.1);
@@ -134,13 +134,13 @@ impl Output for Annotations {
         }
     }
 
-    fn error(&mut self, message: &str, _: &mut Vec<u8>) {
+    fn error(&mut self, message: &str, _: &mut String) {
         self.errors.add(<_>::default(), "ndjson-check", message);
     }
 
-    fn end(&mut self, _: &RunTotals, _: u8, out: &mut Vec<u8>) -> io::Result<()> {
+    fn end(&mut self, _: &RunTotals, _: u8, out: &mut String) -> io::Result<()> {
         let text = self.errors.text() + &self.warnings.text();
-        out.extend_from_slice(text.as_bytes());
+        out.push_str(&text);
         Ok(())
     }
 }

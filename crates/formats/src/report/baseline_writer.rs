@@ -55,11 +55,11 @@ impl Output for BaselineWriter {
         Ok(())
     }
 
-    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut Vec<u8>) {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
         self.add(diagnostic.rule, &diagnostic.message, 1);
     }
 
-    fn summary(&mut self, summary: &StreamSummary, _: &mut Vec<u8>) {
+    fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
         for note in &summary.notes {
             if let Note::DiagnosticsOmitted { rule, count } = note {
                 self.add(*rule, NOT_SHOWN, *count);
@@ -69,7 +69,7 @@ impl Output for BaselineWriter {
         self.findings.insert(self.stream.clone(), found);
     }
 
-    fn end(&mut self, totals: &RunTotals, _: u8, out: &mut Vec<u8>) -> io::Result<()> {
+    fn end(&mut self, totals: &RunTotals, _: u8, out: &mut String) -> io::Result<()> {
         if totals.not_checked > 0 || totals.streams == 0 {
             // The old file is better than half of a new one.
             return Err(io::Error::other("an input could not be checked"));
@@ -88,7 +88,7 @@ impl Output for BaselineWriter {
             "{{\n  \"version\": {VERSION},\n  \"findings\": [{}{end}]\n}}\n",
             lines.join(",")
         );
-        out.extend_from_slice(text.as_bytes());
+        out.push_str(&text);
         Ok(())
     }
 }

@@ -62,7 +62,7 @@ impl Output for HumanReport {
         Ok(())
     }
 
-    fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut Vec<u8>) {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut String) {
         let place = match diagnostic.line {
             Some(line) => format!("{}:{line}:", self.name),
             None => format!("{}:", self.name),
@@ -84,10 +84,10 @@ impl Output for HumanReport {
             let notes = format!("    note: {}", notes.join("; "));
             let _ = writeln!(text, "{}", self.paint(Style::Quiet, &notes));
         }
-        out.extend_from_slice(text.as_bytes());
+        out.push_str(&text);
     }
 
-    fn summary(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
+    fn summary(&mut self, summary: &StreamSummary, out: &mut String) {
         let mut text = String::new();
         let name = self.paint(Style::Name, &format!("{}:", self.name));
         for line in &summary.stderr {
@@ -120,14 +120,14 @@ impl Output for HumanReport {
             self.stats.add(&summary.into());
             self.last_stats = Some(stats.clone());
         }
-        out.extend_from_slice(text.as_bytes());
+        out.push_str(&text);
     }
 
-    fn end(&mut self, totals: &RunTotals, _: u8, out: &mut Vec<u8>) -> io::Result<()> {
+    fn end(&mut self, totals: &RunTotals, _: u8, out: &mut String) -> io::Result<()> {
         let single = self.last_stats.as_deref().filter(|_| self.stats.sum.streams == 1);
-        out.extend_from_slice(stats_text::block(&self.stats, single).as_bytes());
+        out.push_str(&stats_text::block(&self.stats, single));
         if totals.streams + totals.not_checked >= 2 {
-            out.extend_from_slice(format!("{}\n", summary_text::sum(totals)).as_bytes());
+            let _ = writeln!(out, "{}", summary_text::sum(totals));
         }
         Ok(())
     }

@@ -32,8 +32,8 @@ impl Output for JsonReport {
         Ok(())
     }
 
-    fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut Vec<u8>) {
-        out.extend(line(&DiagnosticLine {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut String) {
+        out.push_str(&line(&DiagnosticLine {
             r#type: "diagnostic",
             report_version: REPORT_VERSION,
             path: &self.path,
@@ -41,16 +41,16 @@ impl Output for JsonReport {
         }));
     }
 
-    fn summary(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
+    fn summary(&mut self, summary: &StreamSummary, out: &mut String) {
         if summary.stats.is_some() {
             self.stats.get_or_insert_default().add(&summary.into());
         }
-        out.extend(line(&StreamLine::from(summary)));
+        out.push_str(&line(&StreamLine::from(summary)));
     }
 
-    fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut Vec<u8>) -> io::Result<()> {
+    fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut String) -> io::Result<()> {
         let stats = self.stats.take();
-        out.extend(line(&SummaryLine {
+        out.push_str(&line(&SummaryLine {
             r#type: "summary",
             report_version: REPORT_VERSION,
             tool_version: env!("CARGO_PKG_VERSION"),
@@ -66,11 +66,11 @@ impl Output for JsonReport {
     }
 }
 
-fn line(object: &impl Serialize) -> Vec<u8> {
+fn line(object: &impl Serialize) -> String {
     // Cannot fail: the objects have nothing but strings, numbers and each other.
     let mut line = escaped_json(&serde_json::to_string(object).unwrap_or_default());
     line.push('\n');
-    line.into_bytes()
+    line
 }
 
 /// The comparison of two streams, as one line. The lists say what only the first stream has, with

@@ -69,12 +69,12 @@ impl Junit {
         found.map(move |(rule, (severity, texts))| of_rule(rule, severity, texts, count(rule)))
     }
 
-    fn suite(&mut self, out: &mut Vec<u8>, suite: &Suite) {
-        out.extend_from_slice(std::mem::take(&mut self.head).as_bytes());
+    fn suite(&mut self, out: &mut String, suite: &Suite) {
+        out.push_str(std::mem::take(&mut self.head));
         // Cannot fail: it is written to memory, and is text.
         let xml = suite.xml().unwrap_or_default();
-        out.extend_from_slice(String::from_utf8_lossy(&xml).as_bytes());
-        out.push(b'\n');
+        out.push_str(&String::from_utf8_lossy(&xml));
+        out.push('\n');
     }
 }
 
@@ -84,7 +84,7 @@ impl Output for Junit {
         Ok(())
     }
 
-    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut Vec<u8>) {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
         let line = diagnostic.line.map_or(String::new(), |line| format!("line {line}: "));
         let note = diagnostic.note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
         let text = valid(&format!("{line}{}{note}", diagnostic.message));
@@ -92,7 +92,7 @@ impl Output for Junit {
         self.found.entry(diagnostic.rule).or_insert_with(empty).1.push(text);
     }
 
-    fn summary(&mut self, summary: &StreamSummary, out: &mut Vec<u8>) {
+    fn summary(&mut self, summary: &StreamSummary, out: &mut String) {
         let count = |rule| summary.rule_counts.get(&rule).copied().unwrap_or_default();
         let rules: Vec<TestCase> = self.rules(count).collect();
         let mut cases = vec![of_stream(summary, &rules)];
@@ -113,7 +113,7 @@ impl Output for Junit {
         );
     }
 
-    fn error(&mut self, message: &str, out: &mut Vec<u8>) {
+    fn error(&mut self, message: &str, out: &mut String) {
         let name = self.stream.take().unwrap_or_else(|| "ndjson-check".to_owned());
         let mut cases: Vec<TestCase> = self.rules(|_| 0).collect();
         let result = TestResult::Broken(valid(message));
@@ -121,9 +121,9 @@ impl Output for Junit {
         self.suite(out, &Suite { name, duration_ms: None, cases, output: String::new() });
     }
 
-    fn end(&mut self, _: &RunTotals, _: u8, out: &mut Vec<u8>) -> io::Result<()> {
-        out.extend_from_slice(self.head.as_bytes());
-        out.extend_from_slice(b"</testsuites>\n");
+    fn end(&mut self, _: &RunTotals, _: u8, out: &mut String) -> io::Result<()> {
+        out.push_str(self.head);
+        out.push_str("</testsuites>\n");
         Ok(())
     }
 }

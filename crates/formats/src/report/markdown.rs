@@ -102,7 +102,7 @@ impl Output for Markdown {
         Ok(())
     }
 
-    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut Vec<u8>) {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
         let (severity, rule) = (diagnostic.severity.name(), diagnostic.rule);
         let mut row = format!("{severity} [{rule}]({})", page_url(rule));
         if let Some(line) = diagnostic.line {
@@ -115,7 +115,7 @@ impl Output for Markdown {
         add(&mut self.rows, diagnostic.severity, row);
     }
 
-    fn summary(&mut self, summary: &StreamSummary, _: &mut Vec<u8>) {
+    fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
         let (verdict, outcome) = (summary.verdict, summary_text::outcome(summary));
         self.last = format!("{}, {outcome}", verdict.name());
         // A cost begins with a sign that could begin a formula.
@@ -159,12 +159,12 @@ impl Output for Markdown {
         self.sections.add(class, section, ShortStream { text: line(summary), kind });
     }
 
-    fn error(&mut self, message: &str, _: &mut Vec<u8>) {
+    fn error(&mut self, message: &str, _: &mut String) {
         self.error_count += 1;
         add(&mut self.errors, Severity::Error, format!("error: {}", code(message)));
     }
 
-    fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut Vec<u8>) -> io::Result<()> {
+    fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut String) -> io::Result<()> {
         let is_single = totals.streams == 1 && totals.not_checked == 0;
         let heading = if is_single { self.last.clone() } else { summary_text::sum(totals) };
         let mut text = format!("{}## ndjson-check: {heading}\n\n", self.marker);
@@ -176,7 +176,7 @@ impl Output for Markdown {
         let room = (MARKDOWN_BYTES_MAX - 100).saturating_sub(text.len());
         text += &std::mem::take(&mut self.sections).text(room);
         let _ = writeln!(text, "Exit code {exit_code}.");
-        out.extend_from_slice(text.as_bytes());
+        out.push_str(&text);
         Ok(())
     }
 

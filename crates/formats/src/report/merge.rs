@@ -115,10 +115,10 @@ impl MergedReports {
         for line in self.streams.iter().flat_map(|stream| &stream.lines) {
             writeln!(writer, "{}", escaped_json(line))?;
         }
-        let (mut report, mut end) = (JsonReport::default(), Vec::new());
+        let (mut report, mut end) = (JsonReport::default(), String::new());
         report.stats = self.stats;
         report.end(&self.totals, exit_code, &mut end)?;
-        writer.write_all(&end)?;
+        writer.write_all(end.as_bytes())?;
         writer.flush()
     }
 }

@@ -115,21 +115,21 @@ impl Output for Sarif {
         Ok(())
     }
 
-    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut Vec<u8>) {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
         self.seen.add(diagnostic.severity);
         self.found.add(diagnostic.severity);
         let result = self.result(diagnostic);
         self.results.add(diagnostic.severity, 1, result);
     }
 
-    fn summary(&mut self, summary: &StreamSummary, _: &mut Vec<u8>) {
+    fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
         // Those of a rule that has too many are counted, and not observed.
         let unseen = SeverityCounts::of(summary).without(self.seen);
         self.found.errors += unseen.errors;
         self.found.warnings += unseen.warnings;
     }
 
-    fn error(&mut self, message: &str, _: &mut Vec<u8>) {
+    fn error(&mut self, message: &str, _: &mut String) {
         if self.errors.len() < SARIF_ERRORS_MAX {
             self.errors.push(notification(Severity::Error, &plain(message)));
         } else {
@@ -137,7 +137,7 @@ impl Output for Sarif {
         }
     }
 
-    fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut Vec<u8>) -> io::Result<()> {
+    fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut String) -> io::Result<()> {
         let mut notifications = std::mem::take(&mut self.errors);
         if self.omitted_errors > 0 {
             let errors = counted(self.omitted_errors, "more input");
@@ -170,8 +170,8 @@ impl Output for Sarif {
                 "results": results,
             }],
         });
-        out.extend_from_slice(escaped_json(&log.to_string()).as_bytes());
-        out.push(b'\n');
+        out.push_str(&escaped_json(&log.to_string()));
+        out.push('\n');
         Ok(())
     }
 

@@ -26,7 +26,7 @@ impl Default for StepOutputs {
 }
 
 impl Output for StepOutputs {
-    fn summary(&mut self, summary: &StreamSummary, _: &mut Vec<u8>) {
+    fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
         let (facts, usage) = (&summary.facts, &summary.facts.usage);
         let tokens = usage.tokens_in().zip(usage.output_tokens);
         let tokens = tokens.map(|(sent, received)| sent.saturating_add(received));
@@ -39,7 +39,7 @@ impl Output for StepOutputs {
         self.outcome = self.outcome.filter(worse).or(Some(summary.outcome));
     }
 
-    fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut Vec<u8>) -> io::Result<()> {
+    fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut String) -> io::Result<()> {
         let is_whole = totals.streams > 0 && totals.not_checked == 0;
         let verdict = match totals {
             _ if !is_whole => "not-checked",
@@ -58,7 +58,7 @@ impl Output for StepOutputs {
             ("denied", sum(Some(self.denied.to_string()))),
         ];
         let lines = outputs.map(|(name, value)| format!("{name}={value}\n"));
-        out.extend_from_slice(lines.concat().as_bytes());
+        out.push_str(&lines.concat());
         Ok(())
     }
 

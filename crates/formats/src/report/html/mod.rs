@@ -103,19 +103,19 @@ impl Output for Html {
         Ok(())
     }
 
-    fn event(&mut self, event: &CheckedEvent<'_>, _: &mut Vec<u8>) {
+    fn event(&mut self, event: &CheckedEvent<'_>, _: &mut String) {
         if let Some((recorder, _)) = &mut self.recorder {
             recorder.event(event);
         }
     }
 
-    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut Vec<u8>) {
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
         if let Some((recorder, _)) = &mut self.recorder {
             recorder.diagnostic(diagnostic);
         }
     }
 
-    fn summary(&mut self, summary: &StreamSummary, _: &mut Vec<u8>) {
+    fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
         let Some((recorder, _)) = self.recorder.take() else { return };
         let recording = recorder.finish(summary);
         if self.index.is_empty() {
@@ -125,18 +125,18 @@ impl Output for Html {
         }
     }
 
-    fn error(&mut self, message: &str, _: &mut Vec<u8>) {
+    fn error(&mut self, message: &str, _: &mut String) {
         self.write_first();
         let stream = self.recorder.take().map(|(_, name)| name);
         self.index.error(stream.as_deref(), message);
     }
 
-    fn end(&mut self, totals: &RunTotals, _: u8, out: &mut Vec<u8>) -> io::Result<()> {
+    fn end(&mut self, totals: &RunTotals, _: u8, out: &mut String) -> io::Result<()> {
         let text = match self.first.take() {
             Some(only) => page(&only, None),
             None => self.index.page(totals),
         };
-        out.extend_from_slice(text.as_bytes());
+        out.push_str(&text);
         self.failure.take().map_or(Ok(()), Err)
     }
 
