@@ -53,9 +53,25 @@ pub(super) fn pass_on(
     })
 }
 
+/// The last lines, as a terminal leaves them: a carriage return begins a line anew.
 fn last_lines(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let lines = text.lines().map(|line| line.trim_end_matches('\r').rsplit('\r').next());
+    let lines = lines.flatten().filter(|line| !line.trim().is_empty());
+    let lines: Vec<&str> = lines.collect();
     let first = lines.len().saturating_sub(STDERR_LINES_MAX);
     lines[first..].iter().map(|&line| line.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::last_lines;
+
+    #[test]
+    fn what_a_progress_line_was_before_is_not_kept() {
+        let lines = |text: &str| last_lines(text.as_bytes());
+        assert_eq!(lines("\rprogress 1%\rprogress 2%\rError: no key\n"), ["Error: no key"]);
+        assert_eq!(lines("one\r\n\r\ntwo\r"), ["one", "two"]);
+        assert_eq!(lines("50%\r\r\n"), ["50%"]);
+    }
 }
