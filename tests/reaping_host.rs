@@ -1,6 +1,7 @@
 //! Runs in a process that reaps its children itself, as a container's first process does. It has
 //! this test alone: the children of another test would be reaped, too.
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 use std::thread;
 use std::time::{Duration, Instant};
