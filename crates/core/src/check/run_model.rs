@@ -15,8 +15,8 @@ use super::event::{
 };
 use super::{CallChange, CallUpdate, TextUpdate, WantedEvents};
 use crate::facts::{
-    DetailReader, EventDetails, FactUpdate, Facts, NoticeUpdate, PlanItem, RareFacts, RunFacts,
-    SessionDetail, ThinkingUpdate, whole_number,
+    BoundedId, DetailReader, EventDetails, FactUpdate, Facts, NoticeUpdate, PlanItem, RareFacts,
+    RunFacts, SessionDetail, ThinkingUpdate, whole_number,
 };
 use crate::limits::TASKS_MAX;
 use crate::profile::{CallKind, ErrorSeverity, Profile, RunFact};
@@ -329,11 +329,14 @@ impl RunModel {
     /// The number of the call inside which this one happens.
     fn parent(&self, update: &CallUpdate<'_>) -> Option<u64> {
         let known = self.open_calls.get(&update.number).and_then(|open| open.call.parent);
-        known.or_else(|| self.number(&update.parent()?))
+        // A call is made inside an earlier one: calls that name one another have no order.
+        known.or_else(|| self.number(&update.parent()?).filter(|parent| *parent < update.number))
     }
 
     /// The number of the call with this id of the agent that is open, or may go on after its end.
     fn number(&self, id: &str) -> Option<u64> {
+        let id = BoundedId::from(id);
+        let id = id.as_str();
         let ended = || self.ended_tasks.iter().rev().find(|(task, _)| *task == id);
         self.open_ids.get(id).copied().or_else(|| ended().map(|(_, number)| *number))
     }
