@@ -67,6 +67,9 @@ pub trait Output {
     }
 }
 
+/// Writes nothing.
+impl Output for () {}
+
 /// An output and its writer: an observer that writes. What the output appends is written when it
 /// must become visible, or when it is long. Nothing is written after a failure.
 pub struct Written<W, O: ?Sized = dyn Output> {

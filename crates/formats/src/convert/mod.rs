@@ -61,14 +61,14 @@ pub enum Form {
 pub struct Converter {
     to: Form,
     log: Log,
-    /// None between streams.
-    stream: Option<Box<dyn Output + Send>>,
+    /// The open stream; between streams nothing is written.
+    stream: Box<dyn Output + Send>,
 }
 
 impl Converter {
     /// Control characters and the like are escaped in text, unless `is_raw`.
     pub fn new(to: Form, is_raw: bool) -> Self {
-        Self { to, log: Log { is_raw, ..Log::default() }, stream: None }
+        Self { to, log: Log { is_raw, ..Log::default() }, stream: Box::new(()) }
     }
 
     /// Shows at most this many lines of each call's result below it, in [`Form::Text`] and
@@ -107,42 +107,33 @@ impl Output for Converter {
         if self.to == Form::Json && !start.has_single_object() {
             return Err(start.no_single_object());
         }
-        self.stream = Some(of_stream(start, self.to, &self.log));
+        self.stream = of_stream(start, self.to, &self.log);
         Ok(())
     }
 
     fn event(&mut self, event: &CheckedEvent<'_>, out: &mut String) {
-        if let Some(stream) = &mut self.stream {
-            stream.event(event, out);
-        }
+        self.stream.event(event, out);
     }
 
     fn events(&mut self, events: &[Event<'_>], out: &mut String) {
-        if let Some(stream) = &mut self.stream {
-            stream.events(events, out);
-        }
+        self.stream.events(events, out);
     }
 
     fn wants(&self) -> WantedEvents {
-        self.stream.as_ref().map_or(WantedEvents::NONE, |stream| stream.wants())
+        self.stream.wants()
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut String) {
-        if let Some(stream) = &mut self.stream {
-            stream.diagnostic(diagnostic, out);
-        }
+        self.stream.diagnostic(diagnostic, out);
     }
 
     fn stream_ended(&mut self, out: &mut String) {
-        if let Some(stream) = &mut self.stream {
-            stream.stream_ended(out);
-        }
+        self.stream.stream_ended(out);
     }
 
     fn summary(&mut self, summary: &StreamSummary, out: &mut String) {
-        if let Some(mut stream) = self.stream.take() {
-            stream.summary(summary, out);
-        }
+        self.stream.summary(summary, out);
+        self.stream = Box::new(());
     }
 }
 
