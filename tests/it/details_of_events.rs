@@ -72,6 +72,24 @@ fn a_session_names_its_tools_and_servers() {
     assert_eq!(session["servers"][0], server);
 }
 
+/// Goal: the version of the agent is not that of its protocol.
+#[test]
+fn the_end_names_the_version_of_the_session() {
+    let mut seen = BTreeSet::new();
+    for case in cases().iter().filter(|case| case.path.starts_with("fixtures/agents")) {
+        let events = converted(&case.bytes(), &mut case.checker(), Form::Events);
+        let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let events: Vec<_> = events.collect();
+        let first = events.iter().find(|event| event["version"].is_string());
+        let last = events.last().filter(|event| event["type"] == "end");
+        if let (Some(first), Some(last)) = (first, last) {
+            assert_eq!(last["agent_version"], first["version"], "{}", case.path.display());
+            seen.insert(case.folder().to_owned());
+        }
+    }
+    assert!(seen.contains("acp") && seen.len() > 5, "{seen:?}");
+}
+
 /// Goal: what is known of a session is not said again with each change, however long it is.
 #[test]
 fn a_changed_session_has_only_what_is_new() {

@@ -280,7 +280,7 @@ impl<'c> LineLoop<'c> {
     fn facts(&self, end: &EndOfRun<'_>, exit: &ProducerExit) -> RunFacts {
         let facts = &self.run.facts;
         RunFacts {
-            agent_version: self.first_events.version().map(str::to_owned),
+            agent_version: self.first_events.agent_version().map(str::to_owned),
             reason: Some(end.reason(facts.reason, exit)),
             files: self.run.calls.actions.files(),
             commands: self.run.calls.actions.commands(),

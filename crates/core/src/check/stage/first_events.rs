@@ -6,6 +6,7 @@ use crate::json::JsonRef;
 use crate::limits::{DETECTION_EVENTS_MAX, MESSAGE_BYTES_MAX};
 use crate::profile::Profile;
 use crate::profile::detect::{self, Author, DetectRules, ProfileSource};
+use crate::profile::path::Path;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
@@ -20,7 +21,10 @@ pub(crate) struct FirstEvents<'c> {
     may_be_foreign: bool,
     /// Whether an event was one that only this agent writes.
     is_shown: bool,
+    /// The version that the profile is for: the agent's, or that of its protocol.
     version: Option<String>,
+    /// The agent's, where its session says it.
+    agent_version: Option<String>,
     events: usize,
 }
 
@@ -33,6 +37,7 @@ impl<'c> FirstEvents<'c> {
             may_be_foreign: !profile.detect.is_empty(),
             is_shown: source != ProfileSource::Named,
             version: None,
+            agent_version: None,
             events: 0,
         }
     }
@@ -59,9 +64,18 @@ impl<'c> FirstEvents<'c> {
             self.may_be_foreign = diagnostic.is_none();
             found.extend(diagnostic.map(|diagnostic| diagnostic.at(event.line, event.offset)));
         }
-        if let (None, Some(path)) = (&self.version, &self.profile.versions.at) {
+        let at = |path: &Path| {
             let version = path.find(event.root()).and_then(JsonRef::scalar_text);
-            self.version = version.map(|text| clipped(&text, MESSAGE_BYTES_MAX).into_owned());
+            version.map(|text| clipped(&text, MESSAGE_BYTES_MAX).into_owned())
+        };
+        if self.version.is_none() {
+            self.version = self.profile.versions.at.as_ref().and_then(at);
+        }
+        if self.agent_version.is_none() {
+            let details = self.profile.session.details.iter();
+            let mut versions = details.filter_map(|rule| Some((rule, rule.version.as_ref()?)));
+            self.agent_version =
+                versions.find_map(|(rule, path)| at(path).filter(|_| rule.when.hold(event.root())));
         }
     }
 
@@ -106,8 +120,9 @@ impl<'c> FirstEvents<'c> {
         Some(Diagnostic::new(Rule::WrongProfile, message).note(note))
     }
 
-    pub(crate) fn version(&self) -> Option<&str> {
-        self.version.as_deref()
+    /// The agent's version.
+    pub(crate) fn agent_version(&self) -> Option<&str> {
+        self.agent_version.as_deref().or(self.version.as_deref())
     }
 
     /// Whether the profile is for other versions.
