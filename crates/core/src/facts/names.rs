@@ -35,6 +35,9 @@ impl FactReader {
             rule.of.objects(root).for_each(|scope| add(scope, &rule.id));
         }
         for rule in holding(&rules.text, root).map(|rule| &profile.text.rules[rule]) {
+            // An event without a text may name its group, too.
+            let of_event = rule.group.iter().filter(|path| path.is_of_event());
+            of_event.for_each(|path| add(event, std::slice::from_ref(path)));
             rule.of.objects(root).for_each(|scope| add(scope, &rule.group));
         }
         for rule in holding(&rules.boundaries, root) {
