@@ -13,10 +13,12 @@ pub(super) fn take(
     facts: &Facts<'_>,
     details: Option<Vec<SessionDetail>>,
 ) -> Option<SessionFacts<'static>> {
-    let mut new = SessionFacts {
-        session_id: other(&mut known.session_id, facts.session),
-        ..SessionFacts::default()
-    };
+    let session_id = other(&mut known.session_id, facts.session);
+    // Most events say nothing else.
+    if session_id.is_none() && facts.rare.is_none() && details.is_none() {
+        return None;
+    }
+    let mut new = SessionFacts { session_id, ..SessionFacts::default() };
     if let Some(rare) = facts.rare.as_deref() {
         new.directory = other(&mut known.directory, rare.directory.as_deref());
         let model = rare.run_facts.iter().find_map(|update| match update {
