@@ -4,6 +4,7 @@ mod generated;
 mod help;
 mod log;
 mod redact;
+mod replay;
 mod subcommand;
 mod values;
 
@@ -26,6 +27,7 @@ use values::{duration, duration_or_none, jobs};
 pub(crate) use generated::{completions, manual_page, names_subcommand};
 pub(crate) use help::{one_line, usage};
 pub(crate) use redact::{RedactArgs, RedactMode};
+pub(crate) use replay::{ReplayArgs, Speed};
 pub(crate) use subcommand::{
     CompareFormat, DiffArgs, DriftArgs, ProfileDraft, SchemaOf, Subcommand,
 };

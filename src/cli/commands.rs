@@ -1,5 +1,5 @@
 //! The subcommands, which give no verdict on a run: `rules`, `profiles`, `schema`, `merge`, `diff`,
-//! `drift`, `completions` and `man`.
+//! `drift`, `replay`, `completions` and `man`.
 
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use super::inputs::{Input, STDIN, inputs};
 use super::outputs::{STDOUT, stdout};
 use super::redaction::Redaction;
 use super::workflow_commands::escape_commands;
-use super::{diff, drift};
+use super::{diff, drift, replay};
 use super::{print, print_stderr};
 
 /// Runs a subcommand; returns the exit code.
@@ -33,6 +33,7 @@ pub(super) fn run(subcommand: &Subcommand) -> Result<u8, CliError> {
         Subcommand::Merge { reports, redact } => return merge(reports, redact),
         Subcommand::Diff(arguments) => return diff::run(arguments),
         Subcommand::Drift(arguments) => return drift::run(arguments),
+        Subcommand::Replay(arguments) => return replay::run(arguments),
         Subcommand::Rules { name: None } => print(&rule_list())?,
         Subcommand::Rules { name: Some(rule) } => print(rule.page())?,
         Subcommand::Profiles { draft: Some(ProfileDraft::Draft { files }), .. } => {

@@ -18,6 +18,7 @@ mod inputs;
 mod outputs;
 mod progress;
 mod redaction;
+mod replay;
 mod report_pages;
 mod report_target;
 mod reports;

@@ -58,6 +58,7 @@ mod readme;
 mod recordings;
 mod redact;
 mod refusals;
+mod replay;
 mod reports;
 mod run_command;
 mod run_facts;

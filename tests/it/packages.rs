@@ -162,7 +162,9 @@ fn the_package_and_the_library_can_be_built() {
     let included = |manifest: &str| {
         manifest.lines().find(|line| line.starts_with("include = ")).unwrap().to_owned()
     };
-    assert!(included(&manifest).contains("\"/src\""));
+    for path in ["/build.rs", "/src", "/fixtures/agents", "/lab/recordings"] {
+        assert!(included(&manifest).contains(&format!("\"{path}\"")), "{path}");
+    }
     assert!(included(&read("crates/core/Cargo.toml")).contains("\"/build.rs\", \"/src\""));
     for check in ["-p ndjson-check", "-p ndjson-check-core"] {
         let check = format!("cargo check --locked --no-default-features {check}\n");

@@ -216,6 +216,7 @@ fn the_help_fits_a_terminal() {
         (&["completions", "-h"], 24),
         (&["diff", "--help"], 24),
         (&["drift", "--help"], 24),
+        (&["replay", "-h"], 30),
     ] {
         let help = printed(arguments);
         let wide: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();

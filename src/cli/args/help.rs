@@ -71,7 +71,7 @@ pub(super) fn short(command: clap::Command) -> clap::Command {
             arg.hide(true)
         }
     });
-    let rare = ["completions", "diff", "drift", "man", "merge"];
+    let rare = ["completions", "diff", "drift", "man", "merge", "replay"];
     let command = rare.iter().fold(command, |command, name| {
         command.mut_subcommand(name, |subcommand| subcommand.hide(true))
     });

@@ -6,7 +6,7 @@ use clap::{ArgAction, Args, ValueEnum};
 use ndjson_check_core::{Rule, internals::DEFAULT};
 
 use super::generated::Shell;
-use super::{RedactArgs, rule};
+use super::{RedactArgs, ReplayArgs, rule};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Subcommand {
@@ -57,6 +57,8 @@ ndjson-check profiles [NAME]
     Diff(DiffArgs),
     /// Show what the profiles do not know of recordings of a new version
     Drift(DriftArgs),
+    /// Play a recording as its agent wrote it: a fake agent for tests
+    Replay(ReplayArgs),
     /// Print the completions of a shell
     Completions {
         /// The shell

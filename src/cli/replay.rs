@@ -1,0 +1,213 @@
+//! `replay`: plays a recording as its agent wrote it, with its pace and the faults of real agents.
+
+mod catalogue;
+
+use std::io::{self, Read as _, Write};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+use std::{env, fs};
+
+use ndjson_check_core::internals::profile_title;
+use ndjson_check_core::{Checker, Error, Event, ProducerExit};
+
+use super::archive::Decompressed;
+use super::args::{ReplayArgs, Speed};
+use super::error::CliError;
+use super::inputs::Input;
+use super::outputs::STDOUT;
+use super::{exit, print, print_stderr};
+use catalogue::Scenario;
+
+/// Between two lines of a stream without times.
+const PACE: Duration = Duration::from_millis(50);
+
+/// Bytes of one write, if writes are split: some end inside a character.
+const SPLIT_BYTES: usize = 7;
+
+/// Plays a recording; returns the exit status of its agent.
+pub(super) fn run(arguments: &ReplayArgs) -> Result<u8, CliError> {
+    if arguments.list {
+        print(&catalogue::list())?;
+        return Ok(exit::SUCCEEDED);
+    }
+    let (stream, status, profile) = recording(arguments)?;
+    if let Some(folder) = &arguments.install {
+        return install(folder, profile, arguments).map(|()| exit::SUCCEEDED);
+    }
+    flood(arguments.stderr_lines);
+    let pauses = match arguments.speed {
+        Speed::Max => Vec::new(),
+        Speed::Times(speed) => pauses(&stream, profile, speed)?,
+    };
+    play(&stream, &pauses, arguments).map_err(|error| CliError::unwritten(STDOUT, error))?;
+    if arguments.never_exit {
+        wait();
+    }
+    Ok(arguments.exit.unwrap_or(status))
+}
+
+/// The stream, the exit status of its agent, and the profile of the agent if it is known.
+fn recording(arguments: &ReplayArgs) -> Result<(Vec<u8>, u8, Option<&'static str>), CliError> {
+    let what = arguments.what.as_deref().unwrap_or_default();
+    let Some(name) = &arguments.name else {
+        let names: Vec<_> = Scenario::of(what).map(|it| it.name).collect();
+        if !(names.is_empty() || Path::new(what).exists()) {
+            let message = format!("which run of {what}? There are {}", names.join(", "));
+            return Err(CliError::Usage(message));
+        }
+        let input = Input::Path(what.into());
+        let mut stream = Vec::new();
+        let read = Decompressed::new(input.open()?).read_to_end(&mut stream);
+        read.map_err(|error| input.failed(error))?;
+        return Ok((stream, 0, None));
+    };
+    let Some(recording) = Scenario::find(what, name) else {
+        let message = format!("there is no recording {what} {name}: see replay --list");
+        return Err(CliError::Usage(message));
+    };
+    let stream = recording.read().map_err(|error| CliError::output(name, error))?;
+    Ok((stream, recording.status, Some(recording.profile())))
+}
+
+/// How long the agent took before each line.
+fn pauses(stream: &[u8], profile: Option<&str>, speed: f64) -> Result<Vec<Duration>, CliError> {
+    let checker = Checker::builder().profile(profile.unwrap_or("auto")).times(true).build()?;
+    let mut reader = checker.reader("replay");
+    let mut times = vec![None; lines(stream).count()];
+    let mut take = |events: Vec<Event<'static>>| {
+        for event in events {
+            let line = event.at.line.and_then(|line| usize::try_from(line).ok()?.checked_sub(1));
+            if let Some(time) = line.and_then(|line| times.get_mut(line)) {
+                *time = time.or(event.at.time_ms);
+            }
+        }
+    };
+    // A file that no profile reads is played all the same.
+    if let Ok(events) = reader.feed(stream) {
+        take(events);
+        if let Ok(end) = reader.finish(&ProducerExit::default()) {
+            take(end.events);
+        }
+    }
+    let has_times = times.iter().flatten().count() > 1;
+    let mut latest = None;
+    let pause = |time: Option<u64>| {
+        let Some(time) = time else { return Duration::ZERO };
+        let before = latest.unwrap_or(time);
+        latest = Some(before.max(time));
+        Duration::from_millis(time.saturating_sub(before))
+    };
+    let pauses =
+        if has_times { times.into_iter().map(pause).collect() } else { vec![PACE; times.len()] };
+    Ok(pauses.into_iter().map(|pause: Duration| pause.div_f64(speed)).collect())
+}
+
+/// The lines of a stream, with their terminators.
+fn lines(stream: &[u8]) -> impl Iterator<Item = &[u8]> {
+    stream.split_inclusive(|byte| *byte == b'\n')
+}
+
+fn play(stream: &[u8], pauses: &[Duration], arguments: &ReplayArgs) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    for (number, line) in (1..).zip(lines(stream)) {
+        if let Some(pause) = pauses.get(number - 1) {
+            thread::sleep(*pause);
+        }
+        if arguments.stall_at == Some(number) {
+            wait();
+        }
+        if arguments.cut_at == Some(number) {
+            return write(&line[..line.len() / 2], arguments.split_writes, &mut out);
+        }
+        write(line, arguments.split_writes, &mut out)?;
+    }
+    Ok(())
+}
+
+fn write(bytes: &[u8], is_split: bool, out: &mut impl Write) -> io::Result<()> {
+    let size = if is_split { SPLIT_BYTES } else { bytes.len().max(1) };
+    for piece in bytes.chunks(size) {
+        out.write_all(piece)?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+fn flood(lines: u64) {
+    for number in 1..=lines {
+        print_stderr(&format!("replay: line {number} of standard error"));
+    }
+}
+
+/// Does nothing more, until a signal ends us.
+fn wait() -> ! {
+    loop {
+        thread::sleep(Duration::from_secs(3_600));
+    }
+}
+
+/// Writes a script with the name of the agent's command, which does what these arguments say,
+/// whatever its own are.
+fn install(folder: &Path, profile: Option<&str>, arguments: &ReplayArgs) -> Result<(), CliError> {
+    let Some(command) = profile.map(command_of).transpose()?.flatten() else {
+        return Err(CliError::usage("--install needs the name of an agent that has a command"));
+    };
+    let path = folder.join(&command);
+    let written = env::current_exe().and_then(|program| {
+        fs::create_dir_all(folder)?;
+        write_script(&path, &script(&program, arguments))
+    });
+    written.map_err(|error| CliError::output(path.display().to_string(), error))?;
+    print(&format!("{} replays {}\n", path.display(), names(arguments)))
+}
+
+/// The command of an agent, as the title of its profile names it.
+fn command_of(profile: &str) -> Result<Option<String>, Error> {
+    let (title, _) = profile_title(profile)?;
+    let (_, line) = title.rsplit_once(": ").unwrap_or_default();
+    let word = line.split(' ').next().unwrap_or_default();
+    let is_command = !word.is_empty() && line.contains(" -") && !word.contains('/');
+    Ok(is_command.then(|| word.to_owned()))
+}
+
+fn names(arguments: &ReplayArgs) -> String {
+    let names = [&arguments.what, &arguments.name];
+    names.into_iter().flatten().cloned().collect::<Vec<_>>().join(" ")
+}
+
+fn script(program: &Path, arguments: &ReplayArgs) -> String {
+    let ReplayArgs {
+        speed, cut_at, stall_at, never_exit, split_writes, stderr_lines, exit, ..
+    } = arguments;
+    let mut options = Vec::new();
+    options.push(match speed {
+        Speed::Times(times) => format!("--speed={times}"),
+        Speed::Max => "--speed=max".to_owned(),
+    });
+    options.extend(cut_at.map(|line| format!("--cut-at={line}")));
+    options.extend(stall_at.map(|line| format!("--stall-at={line}")));
+    options.extend(never_exit.then(|| "--never-exit".to_owned()));
+    options.extend(split_writes.then(|| "--split-writes".to_owned()));
+    options.extend((*stderr_lines > 0).then(|| format!("--stderr-lines={stderr_lines}")));
+    options.extend(exit.map(|status| format!("--exit={status}")));
+    let (program, names, options) = (program.display(), names(arguments), options.join(" "));
+    if cfg!(windows) {
+        format!("@\"{program}\" replay {names} {options}\r\n")
+    } else {
+        let program = program.to_string().replace('\'', "'\\''");
+        format!("#!/bin/sh\nexec '{program}' replay {names} {options}\n")
+    }
+}
+
+#[cfg(unix)]
+fn write_script(path: &Path, script: &str) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::write(path, script)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+}
+
+#[cfg(not(unix))]
+fn write_script(path: &Path, script: &str) -> io::Result<()> {
+    fs::write(path.with_extension("cmd"), script)
+}

@@ -1,0 +1,108 @@
+//! `replay`: recordings that are played as their agents wrote them.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::streams::{PROGRAM, root, run_on, text};
+
+fn replay(arguments: &[&str]) -> Output {
+    run_on(&[&["replay"], arguments].concat(), b"")
+}
+
+#[test]
+fn a_recording_is_played_byte_by_byte() {
+    let fixture = fs::read(root().join("fixtures/agents/claude/plain.ndjson")).unwrap();
+    for options in
+        [&["--speed", "max"][..], &["--speed", "1e9"], &["--split-writes", "--speed=max"]]
+    {
+        let output = replay(&[&["claude", "plain"], options].concat());
+        assert_eq!((output.status.code(), &output.stdout), (Some(0), &fixture), "{options:?}");
+    }
+    let file = root().join("lab/recordings/codex-0.169.0/tool.ndjson");
+    let path = file.to_str().unwrap();
+    for names in [&["codex", "tool"][..], &["codex-0.169.0", "tool"], &[path]] {
+        let output = replay(&[names, &["--speed", "max"]].concat());
+        assert_eq!(output.stdout, fs::read(&file).unwrap(), "{names:?}");
+    }
+}
+
+/// Goal: what is listed is there, and is a stream of its agent.
+#[test]
+fn every_recording_of_the_list_can_be_checked() {
+    let list = text(&replay(&["--list"]).stdout);
+    let mut count = 0;
+    for line in list.lines() {
+        let (agent, names) = line.split_once(' ').unwrap();
+        for name in names.split_whitespace() {
+            let output = replay(&[agent, name, "--speed", "max"]);
+            let profile = agent.rsplit_once('-').filter(|(_, it)| it.starts_with(char::is_numeric));
+            let profile = profile.map_or(agent, |(profile, _)| profile);
+            let status = output.status.code().unwrap().to_string();
+            let arguments = ["--profile", profile, "--exit-status", &status, "-"];
+            let code = run_on(&arguments, &output.stdout).status.code();
+            assert!(matches!(code, Some(0 | 1 | 3)), "{agent} {name}: {code:?}");
+            count += 1;
+        }
+    }
+    assert!(count > 100 && list.contains("\ncursor "), "{list}");
+}
+
+#[test]
+fn faults_are_those_of_real_agents() {
+    let fixture = text(&fs::read(root().join("fixtures/agents/claude/plain.ndjson")).unwrap());
+    let lines: Vec<&str> = fixture.lines().collect();
+    let cut = replay(&["claude", "plain", "--speed", "max", "--cut-at", "3", "--exit", "7"]);
+    let shown = text(&cut.stdout);
+    assert_eq!(cut.status.code(), Some(7));
+    assert!(
+        shown.starts_with(&format!("{}\n{}\n{{", lines[0], lines[1])) && !shown.ends_with('\n')
+    );
+    assert_eq!(shown.lines().count(), 3);
+    let failed = replay(&["kimi-code", "http-401", "--speed", "max", "--stderr-lines", "1000"]);
+    assert_eq!(failed.status.code(), Some(1));
+    assert_eq!(text(&failed.stderr).lines().count(), 1000);
+}
+
+#[test]
+fn names_that_are_not_known_are_explained() {
+    for (arguments, expected) in [
+        (&["codex"][..], "which run of codex? There are tools, "),
+        (&["codex", "none"], "there is no recording codex none: see replay --list"),
+        (&["codex", "tool", "--speed", "0"], "give a number above 0, or max"),
+        (&["acp", "good", "--install", "x"], "--install needs the name of an agent"),
+        (&["nothing-here"], "failed to read nothing-here"),
+    ] {
+        let output = replay(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
+    }
+}
+
+/// Goal: a harness that starts an agent by its name can be tested with a fake one.
+/// Method: run mode as the harness: good, failed, cut, stalled, and one that never exits.
+#[cfg(unix)]
+#[test]
+fn a_fake_agent_stands_in_for_a_real_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let harness = |options: &[&str], own: &[&str]| {
+        let install = ["--install", folder.path().to_str().unwrap(), "--speed", "max"];
+        let installed = replay(&[&["cursor", "plain"], options, &install].concat());
+        assert_eq!(installed.status.code(), Some(0), "{}", text(&installed.stderr));
+        let path = std::env::var("PATH").unwrap();
+        let path = format!("{}:{path}", folder.path().display());
+        let run = Command::new(PROGRAM)
+            .args(own)
+            .args(["--", "agent", "--print", "--output-format", "stream-json", "hello"])
+            .env("PATH", path)
+            .output();
+        run.unwrap().status.code()
+    };
+    assert_eq!(harness(&[], &[]), Some(0));
+    assert_eq!(harness(&["--exit", "1"], &[]), Some(1));
+    assert_eq!(harness(&["--cut-at", "6"], &[]), Some(1));
+    assert_eq!(harness(&["--stall-at", "6"], &["--timeout", "1s"]), Some(4));
+    assert_eq!(harness(&["--never-exit"], &["--exit-grace", "1s"]), Some(0));
+    assert_eq!(harness(&["--stderr-lines", "20000"], &[]), Some(0));
+    assert!(Path::new(folder.path()).join("agent").exists());
+}
