@@ -1,7 +1,7 @@
 export { init, NdjsonCheckError } from "./core.js";
 export { Reader } from "./reader.js";
 export type { CheckOptions, ProcessEnd, Summary } from "./reader.js";
-export { convert, events, report, toText } from "./source.js";
+export { convert, convertParts, events, report, toText } from "./source.js";
 export type {
   ConvertOptions,
   EventsOptions,

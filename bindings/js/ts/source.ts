@@ -110,10 +110,16 @@ export interface ConvertOptions extends CheckOptions, ProcessEnd {
 
 const encoder = new TextEncoder();
 
-async function* written(source: Source, options: object, end: ProcessEnd): AsyncGenerator<string> {
+async function* written(
+  source: Source,
+  output: string,
+  options: ConvertOptions,
+): AsyncGenerator<string, void, undefined> {
+  const { exitStatus, signal, ...rest } = options;
+  const end = { ...(exitStatus === undefined ? {} : { exitStatus }), ...(signal === undefined ? {} : { signal }) };
   await init();
   const core = Core.get();
-  const number = core.open(options);
+  const number = core.open({ ...rest, output });
   // An answer may end inside a character only where the stream itself is no UTF-8.
   let parts: string[] = [];
   try {
@@ -130,11 +136,18 @@ async function* written(source: Source, options: object, end: ProcessEnd): Async
 }
 
 async function whole(source: Source, output: string, options: ConvertOptions): Promise<string> {
-  const { exitStatus, signal, ...rest } = options;
-  const end = { ...(exitStatus === undefined ? {} : { exitStatus }), ...(signal === undefined ? {} : { signal }) };
   const parts: string[] = [];
-  for await (const part of written(source, { ...rest, output }, end)) parts.push(part);
+  for await (const part of written(source, output, options)) parts.push(part);
   return parts.join("");
+}
+
+/** The stream in another form, in parts: each as soon as it is written. */
+export function convertParts(
+  source: Source,
+  form: Form,
+  options: ConvertOptions = {},
+): AsyncGenerator<string, void, undefined> {
+  return written(source, form, options);
 }
 
 /** The stream in another form, as `--to` writes it. */
