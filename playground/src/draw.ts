@@ -1,0 +1,161 @@
+// Draws the result: the sentence, the figures, the findings and the calls.
+
+import { placeOf } from "./lines.js";
+import type { Call, Finding, Recording, Stream } from "./read.js";
+import { counted, duration, size, visible, whole } from "./words.js";
+
+/** Rows that are drawn at once, and the longest part of a line that is shown, in bytes. */
+const ROWS = 100;
+const LINE_MAX = 4_000;
+const RULES = "https://github.com/ndjson-check/ndjson-check/blob/main/crates/core/src/rules";
+
+export interface Drawing {
+  readonly recording: Recording;
+  readonly blob: Blob;
+}
+
+export function element<T extends HTMLElement = HTMLElement>(id: string): T {
+  const found = document.getElementById(id);
+  if (found === null) throw new Error(`there is no #${id}`);
+  return found as T;
+}
+
+export function clear(node: Element): void {
+  node.replaceChildren();
+}
+
+function make(name: string, text = "", className = ""): HTMLElement {
+  const node = document.createElement(name);
+  node.textContent = text;
+  if (className !== "") node.className = className;
+  return node;
+}
+
+export function draw(drawing: Drawing, passed: boolean, sentence: string): void {
+  const { stream, findings, calls } = drawing.recording;
+  element("result").classList.toggle("passed", passed);
+  const mark = make("span", passed ? "✓" : "✗");
+  mark.ariaHidden = "true";
+  element("headline").replaceChildren(mark, visible(sentence));
+  element("figures").replaceChildren(...figures(stream).map(([name, value]) => {
+    const pair = make("div");
+    pair.append(make("dt", name), make("dd", visible(value)));
+    return pair;
+  }));
+  const all = stream.errors + stream.warnings;
+  list("found", "findings", findings, all, (it) => finding(it, drawing));
+  const count = stream.tool_call_counts["total"] ?? calls.length;
+  list("called", "calls", calls, count, (it) => row(it, drawing));
+}
+
+/** Fills a list in steps, so that a long one does not stop the page. */
+function list<T>(
+  section: string,
+  id: string,
+  items: readonly T[],
+  count: number,
+  node: (item: T) => HTMLElement,
+): void {
+  const place = element(section);
+  place.hidden = items.length === 0;
+  const first = count > items.length ? `, of which ${whole(items.length)} are here` : "";
+  const title = place.querySelector("small");
+  if (title !== null) title.textContent = `${whole(count)}${first}`;
+  clear(element(id));
+  place.querySelector(".more")?.remove();
+  const more = make("button", "", "more");
+  let shown = 0;
+  const next = () => {
+    element(id).append(...items.slice(shown, shown + ROWS).map(node));
+    shown = Math.min(shown + ROWS, items.length);
+    more.textContent = `Show ${whole(Math.min(ROWS, items.length - shown))} more`;
+    if (shown === items.length) more.remove();
+  };
+  place.append(more);
+  more.addEventListener("click", next);
+  next();
+}
+
+function figures(stream: Stream): [string, string][] {
+  const { usage, cost_usd, duration_ms } = stream;
+  const sum = (...numbers: (number | undefined)[]) => numbers.reduce<number>((all, it) => all + (it ?? 0), 0);
+  const shown: [string, string | undefined][] = [
+    ["verdict", stream.verdict],
+    ["outcome", stream.outcome],
+    ["agent", stream.profile + (stream.agent_version === undefined ? "" : ` ${stream.agent_version}`)],
+    ["model", stream.model],
+    ["duration", duration_ms === undefined ? undefined : duration(duration_ms)],
+    ["cost", cost_usd === undefined ? undefined : `$${cost_usd.toFixed(4)}`],
+    ["tokens in", usage && whole(sum(usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens))],
+    ["tokens out", usage && whole(sum(usage.output_tokens))],
+    ["stream", `${counted(stream.events, "event")}, ${size(stream.bytes)}`],
+  ];
+  return shown.filter((it): it is [string, string] => it[1] !== undefined);
+}
+
+function finding(it: Finding, drawing: Drawing): HTMLElement {
+  const item = make("li", "", it.severity);
+  const rule = make("a", it.rule) as HTMLAnchorElement;
+  rule.href = `${RULES}/${encodeURIComponent(it.rule)}.md`;
+  const text = make("p");
+  text.append(make("b", it.severity), " ", rule, `: ${visible(it.message)}`);
+  item.append(text);
+  if (it.note !== undefined) item.append(make("p", visible(it.note)));
+  const where = make("p", "", "where");
+  if (it.line !== undefined) where.append(lineButton("line", it.line, drawing, item));
+  if (it.offset !== undefined) where.append(`, byte ${whole(it.offset)}`);
+  if (it.related_line !== undefined) {
+    where.append("; see ", lineButton("line", it.related_line, drawing, item));
+  }
+  if (where.hasChildNodes()) item.append(where);
+  return item;
+}
+
+/** Shows a line of the recording below `place`, and hides it again. */
+function lineButton(word: string, line: number, { recording, blob }: Drawing, place: HTMLElement): Node {
+  const name = `${word} ${whole(line)}`.trim();
+  const its = placeOf(recording.starts, line);
+  if (its === undefined) return document.createTextNode(name);
+  const button = make("button", name, "line") as HTMLButtonElement;
+  button.type = "button";
+  button.ariaExpanded = "false";
+  if (word === "") button.ariaLabel = `line ${whole(line)}`;
+  let pre: HTMLElement | undefined;
+  button.addEventListener("click", () => {
+    button.ariaExpanded = String(pre === undefined);
+    if (pre !== undefined) {
+      pre.remove();
+      pre = undefined;
+      return;
+    }
+    const shown = make("pre", "", "shown");
+    shown.tabIndex = 0;
+    shown.ariaLabel = name;
+    pre = shown;
+    place.append(shown);
+    const part = blob.slice(its.start, Math.min(its.end, its.start + LINE_MAX));
+    const left = its.end - its.start - LINE_MAX;
+    void part.text().then((text) => {
+      shown.textContent = visible(text) + (left > 0 ? ` … ${size(left)} more` : "");
+      if (text === "") shown.textContent = "The line is empty.";
+    });
+  });
+  return button;
+}
+
+function row(call: Call, drawing: Drawing): HTMLElement {
+  const row = make("tr");
+  const what = make("td", visible(call.detail ?? ""));
+  const exit = call.exitCode === undefined || call.exitCode === 0 ? "" : ` (exit ${call.exitCode})`;
+  const lines = make("td");
+  const numbers = [...new Set([call.startedLine, call.endedLine])].filter((it) => it !== undefined);
+  numbers.forEach((line, at) => lines.append(at > 0 ? "–" : "", lineButton("", line, drawing, what)));
+  row.append(
+    make("td", visible(call.tool ?? "")),
+    what,
+    make("td", call.outcome + exit, call.outcome),
+    make("td", call.durationMs === undefined ? "" : duration(call.durationMs)),
+    lines,
+  );
+  return row;
+}

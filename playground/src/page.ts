@@ -1,0 +1,296 @@
+// The page: takes a recording, gives it to the worker, and shows what comes back. A text of a
+// recording is only ever the text of an element.
+
+import { clear, draw, element, type Drawing } from "./draw.js";
+import { fromLink, toLink } from "./link.js";
+import type { Answer, Request, Shown } from "./messages.js";
+import { headline } from "./read.js";
+import { size } from "./words.js";
+
+declare const WORKER: string;
+
+interface Example {
+  readonly name: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+interface Data {
+  readonly examples: readonly Example[];
+  readonly profiles: readonly (readonly [name: string, title: string])[];
+}
+
+const FORMS: readonly (readonly [Shown, string])[] = [
+  ["text", "log"],
+  ["transcript", "transcript"],
+  ["answer", "answer"],
+  ["events", "events"],
+  ["human", "report"],
+  ["html", "page"],
+];
+const ENDINGS: Partial<Record<Shown, string>> = { events: "ndjson", html: "html" };
+
+/** Longest part of a form that is shown, and longest page, in bytes. */
+const SHOWN_MAX = 200_000;
+const PAGE_MAX = 20_000_000;
+/** Longest text that is pasted into a link, in bytes. */
+const LINKED_MAX = 200_000;
+
+const data = JSON.parse(element("data").textContent ?? "") as Data;
+const core = compile();
+
+/** What is open: a name, its bytes, and the worker that reads it. */
+interface Open {
+  readonly name: string;
+  readonly blob: Blob;
+  readonly worker: Worker;
+  drawing?: Drawing;
+}
+let open: Open | undefined;
+const written = new Map<Shown, Blob>();
+
+async function compile(): Promise<WebAssembly.Module> {
+  const text = atob(element("core").textContent ?? "");
+  const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return WebAssembly.compile(await new Response(plain).arrayBuffer());
+}
+
+function options() {
+  const profile = element<HTMLSelectElement>("profile").value;
+  const strict = element<HTMLInputElement>("strict").checked;
+  return { name: open?.name ?? "-", strict, ...(profile === "" ? {} : { profile }) };
+}
+
+function ask(request: Request): void {
+  open?.worker.postMessage(request);
+}
+
+/** Shows one part of the page, and nothing of another recording. */
+function show(...ids: readonly string[]): void {
+  for (const id of ["open", "busy", "failed", "result", "options"]) {
+    element(id).hidden = !ids.includes(id);
+  }
+}
+
+function close(): void {
+  open?.worker.terminate();
+  open = undefined;
+  written.clear();
+}
+
+function start(): void {
+  close();
+  element<HTMLSelectElement>("profile").value = "";
+  element<HTMLInputElement>("strict").checked = false;
+  element<HTMLInputElement>("file").value = "";
+  document.title = "ndjson-check: check a recording of an AI coding agent";
+  show("open");
+}
+
+/** Reads a recording; the options may have changed since it was read before. */
+async function check(name: string, blob: Blob): Promise<void> {
+  close();
+  const address = URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" }));
+  const worker = new Worker(address);
+  URL.revokeObjectURL(address);
+  const its: Open = { name, blob, worker };
+  open = its;
+  worker.onmessage = ({ data: answer }: MessageEvent<Answer>) => {
+    if (open === its) take(its, answer);
+  };
+  worker.onerror = (event) => {
+    if (open === its) fail(event.message || "the worker has failed");
+  };
+  busy("Reading");
+  try {
+    ask({ kind: "core", core: await core });
+    ask({ kind: "read", blob, options: options() });
+  } catch (error) {
+    fail(String(error));
+  }
+}
+
+function busy(doing: string): void {
+  element("doing").textContent = `${doing} ${open?.name ?? ""}`;
+  element<HTMLProgressElement>("progress").value = 0;
+  show("busy");
+}
+
+function fail(message: string): void {
+  element("failed").textContent = message;
+  show("open", "failed", "options");
+}
+
+function take(its: Open, answer: Answer): void {
+  switch (answer.kind) {
+    case "progress":
+      progress(answer.bytes, its.blob.size);
+      break;
+    case "read":
+      its.drawing = { recording: answer.recording, blob: its.blob };
+      result(its.name, its.drawing);
+      break;
+    case "written":
+      written.set(answer.form, answer.blob);
+      if (chosen() === answer.form) void showForm(answer.form, answer.blob);
+      break;
+    case "error":
+      if (its.drawing === undefined) fail(answer.message);
+      else element("size").textContent = answer.message;
+  }
+}
+
+function progress(bytes: number, all: number): void {
+  const text = `${size(bytes)} of ${size(all)}`;
+  element<HTMLProgressElement>("progress").value = bytes / Math.max(all, 1);
+  if (element("busy").hidden) element("size").textContent = text;
+  else element("doing").textContent = `Reading ${open?.name ?? ""}: ${text}`;
+}
+
+function result(name: string, drawing: Drawing): void {
+  const { passed, text } = headline(drawing.recording);
+  document.title = `${text} – ${name}`;
+  element("name").textContent = name;
+  draw(drawing, passed, text);
+  show("result", "options");
+  void link(drawing.blob);
+  choose(chosen());
+  element("headline").focus({ preventScroll: true });
+  scrollTo(0, 0);
+}
+
+async function link(blob: Blob): Promise<void> {
+  const place = element<HTMLAnchorElement>("link");
+  place.hidden = true;
+  if (blob.size > LINKED_MAX) return;
+  place.href = await toLink(blob);
+  place.hidden = false;
+}
+
+function chosen(): Shown {
+  const input = document.querySelector<HTMLInputElement>("#forms input:checked");
+  return (input?.value ?? "text") as Shown;
+}
+
+function choose(form: Shown): void {
+  element("written").hidden = true;
+  element("page").hidden = true;
+  element("download").hidden = true;
+  element("size").textContent = "";
+  const its = written.get(form);
+  if (its !== undefined) void showForm(form, its);
+  else if (open !== undefined) ask({ kind: "write", blob: open.blob, options: options(), form });
+}
+
+async function showForm(form: Shown, blob: Blob): Promise<void> {
+  const isPage = form === "html";
+  const isWhole = blob.size <= (isPage ? PAGE_MAX : SHOWN_MAX);
+  const text = isPage && !isWhole ? "" : await blob.slice(0, isPage ? PAGE_MAX : SHOWN_MAX).text();
+  if (chosen() !== form) return;
+  const what = isPage ? "too long to show here" : `the first ${size(SHOWN_MAX)} are shown`;
+  const nothing = blob.size === 0 ? "Nothing." : size(blob.size);
+  element("size").textContent = isWhole ? nothing : `${size(blob.size)}; ${what}`;
+  download(form, blob);
+  const page = element<HTMLIFrameElement>("page");
+  page.hidden = !isPage || !isWhole;
+  if (isPage) page.srcdoc = text;
+  const pre = element("written");
+  pre.hidden = isPage || blob.size === 0;
+  pre.textContent = isPage ? "" : text;
+}
+
+let address: string | undefined;
+
+function download(form: Shown, blob: Blob): void {
+  if (address !== undefined) URL.revokeObjectURL(address);
+  address = URL.createObjectURL(new Blob([blob], { type: "application/octet-stream" }));
+  const place = element<HTMLAnchorElement>("download");
+  place.href = address;
+  place.download = `${(open?.name ?? "run").replace(/\.[a-z]+$/i, "")}.${form}.${ENDINGS[form] ?? "txt"}`;
+  place.hidden = blob.size === 0;
+}
+
+/** The address says what is shown, so that the way back works. */
+async function navigate(): Promise<void> {
+  const [name = "", value = ""] = decodeURIComponent(location.hash.slice(1)).split(/=(.*)/s);
+  if (name === "example") {
+    const example = data.examples.find((it) => it.name === value);
+    if (example !== undefined) return check(`${example.name}.ndjson`, new Blob([example.text]));
+  }
+  if (name === "recording") {
+    const blob = await fromLink(value).catch(() => undefined);
+    if (blob !== undefined) return check("recording.ndjson", blob);
+    start();
+    return fail("the recording in this link is damaged");
+  }
+  start();
+}
+
+/** Opens what the reader gave. It gets no address, but the way back leads to the start. */
+function give(name: string, blob: Blob): void {
+  history.pushState(null, "", "#file");
+  void check(name, blob);
+}
+
+function prepare(): void {
+  for (const { name, title } of data.examples) {
+    const a = document.createElement("a");
+    a.href = `#example=${name}`;
+    a.textContent = title;
+    const item = document.createElement("li");
+    item.append(a);
+    element("examples").append(item);
+  }
+  for (const [name, title] of data.profiles) {
+    const option = new Option(name, name);
+    option.title = title;
+    element("profile").append(option);
+  }
+  const forms = element("forms");
+  clear(forms);
+  for (const [form, name] of FORMS) {
+    const input = Object.assign(document.createElement("input"), { type: "radio", name: "form", value: form });
+    input.checked = form === "text";
+    input.addEventListener("change", () => choose(form));
+    const label = document.createElement("label");
+    label.append(input, name);
+    forms.append(label);
+  }
+}
+
+function listen(): void {
+  element<HTMLInputElement>("file").addEventListener("change", ({ target }) => {
+    const file = (target as HTMLInputElement).files?.[0];
+    if (file !== undefined) give(file.name, file);
+  });
+  element("paste").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const text = element<HTMLTextAreaElement>("text").value;
+    if (text !== "") give("pasted.ndjson", new Blob([text]));
+  });
+  element("options").addEventListener("change", () => {
+    if (open !== undefined) void check(open.name, open.blob);
+  });
+  element("options").addEventListener("submit", (event) => event.preventDefault());
+  element("stop").addEventListener("click", () => (location.hash = ""));
+  addEventListener("hashchange", () => void navigate());
+  const over = (isOver: boolean) => document.body.classList.toggle("over", isOver);
+  addEventListener("dragover", (event) => {
+    event.preventDefault();
+    over(true);
+  });
+  addEventListener("dragleave", () => over(false));
+  addEventListener("drop", (event) => {
+    event.preventDefault();
+    over(false);
+    const file = event.dataTransfer?.files[0];
+    const text = event.dataTransfer?.getData("text/plain") ?? "";
+    if (file !== undefined) give(file.name, file);
+    else if (text !== "") give("dropped.ndjson", new Blob([text]));
+  });
+}
+
+prepare();
+listen();
+void navigate();

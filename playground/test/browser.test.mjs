@@ -1,0 +1,202 @@
+// The page in Chromium. CHROMIUM names the program.
+import assert from "node:assert/strict";
+import { createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { convert } from "ndjson-check";
+import { chromium } from "playwright-core";
+import { hostile } from "./hostile.mjs";
+import { inPieces, load, PAGE, ROOT } from "./modules.mjs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const examples = JSON.parse(readFileSync(join(ROOT, "playground/examples.json"), "utf8"));
+const bytesOf = (example) => readFileSync(join(ROOT, "fixtures", example.file));
+const { headline, read } = await load("read");
+const { visible } = await load("words");
+const folder = mkdtempSync(join(tmpdir(), "playground-"));
+
+/** A server that knows the page alone, and what was asked of it. */
+const asked = [];
+const server = createServer((request, response) => {
+  asked.push(request.url);
+  response.writeHead(request.url === "/" ? 200 : 404, { "content-type": "text/html" });
+  response.end(request.url === "/" ? readFileSync(PAGE) : "");
+});
+let browser;
+let address;
+
+before(async () => {
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  address = `http://127.0.0.1:${server.address().port}/`;
+  const executablePath = process.env.CHROMIUM;
+  browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+});
+
+after(async () => {
+  await browser?.close();
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A page whose complaints and requests are collected. */
+async function visit(start, options = {}) {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const complaints = [];
+  const requests = [];
+  page.on("console", (said) => complaints.push(said.text()));
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("dialog", (dialog) => complaints.push(dialog.message()));
+  context.on("request", (request) => requests.push(request.url()));
+  await page.goto(start);
+  return { context, page, complaints, requests };
+}
+
+const shown = (page) => page.locator("#written:not([hidden]), #page:not([hidden])").waitFor();
+const sentence = (page) => page.locator("#headline").innerText();
+
+async function hasNoViolation(page, where) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  assert.deepEqual(violations.map((it) => [it.id, it.nodes.map((node) => node.html)]), [], where);
+  const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+  assert.equal(isWide, false, `${where}: the page is wider than the window`);
+}
+
+test("all examples, from a server and from a file, without a request", async () => {
+  for (const start of [address, pathToFileURL(PAGE).href]) {
+    const { context, page, complaints, requests } = await visit(start);
+    for (const example of examples) {
+      await page.goto(`${start}#example=${example.name}`);
+      await page.locator("#name", { hasText: `${example.name}.ndjson` }).waitFor();
+      const { passed, text } = headline(await read(inPieces(bytesOf(example), 1_000), {}));
+      assert.equal(await sentence(page), `${passed ? "✓" : "✗"}${visible(text)}`, example.name);
+    }
+    await page.locator("#forms label", { hasText: "page" }).click();
+    await shown(page);
+    await page.frameLocator("#page").locator(".verdict, h1").first().waitFor();
+    assert.deepEqual(complaints, []);
+    assert.deepEqual(requests.filter((it) => !/^(blob|data|about):/.test(it)), [start]);
+    await context.close();
+  }
+  assert.deepEqual(asked, ["/"]);
+});
+
+test("three widths, light and dark: nothing for axe, and nothing too wide", async () => {
+  for (const width of [380, 800, 1400]) {
+    for (const colorScheme of ["light", "dark"]) {
+      const viewport = { width, height: 900 };
+      const { context, page } = await visit(address, { viewport, colorScheme });
+      await hasNoViolation(page, `start ${width} ${colorScheme}`);
+      await page.goto(`${address}#example=refused`);
+      await shown(page);
+      await page.locator("#findings .line").first().click();
+      await page.locator("#calls .line").first().click();
+      await hasNoViolation(page, `result ${width} ${colorScheme}`);
+      await page.goto(address);
+      await page.locator("#text").fill('{"hello":1}\n');
+      await page.locator("#paste button").click();
+      await page.locator("#failed").waitFor();
+      await hasNoViolation(page, `not checked ${width} ${colorScheme}`);
+      await context.close();
+    }
+  }
+});
+
+test("with the keyboard alone: an example, a line, another form, and back", async () => {
+  const { context, page } = await visit(address);
+  const focused = () => page.evaluate(() => document.activeElement.textContent);
+  const tabTo = async (text) => {
+    for (let at = 0; at < 60; at++) {
+      await page.keyboard.press("Tab");
+      if ((await focused()) === text) return;
+    }
+    assert.fail(`no Tab leads to ${text}`);
+  };
+  await tabTo("Standard error in between");
+  await page.keyboard.press("Enter");
+  await shown(page);
+  await tabTo("line 4");
+  await page.keyboard.press("Enter");
+  const line = page.locator("#findings pre");
+  await line.waitFor();
+  const fourth = bytesOf(examples.find((it) => it.name === "stderr")).toString().split("\n")[3];
+  await page.waitForFunction(() => document.querySelector("#findings pre").textContent !== "");
+  assert.equal(await line.innerText(), fourth);
+  await page.locator("#forms input").first().focus();
+  await page.keyboard.press("ArrowRight");
+  await page.locator("#written", { hasText: "Four packages were updated." }).waitFor();
+  await page.goBack();
+  assert.ok(await page.locator("#open").isVisible());
+  await context.close();
+});
+
+test("a download is what the package writes", async () => {
+  const { context, page } = await visit(`${address}#example=sub-agent`);
+  await page.locator("#forms label", { hasText: "events" }).click();
+  await page.locator("#written", { hasText: '"type":"session"' }).waitFor();
+  const [file] = await Promise.all([page.waitForEvent("download"), page.locator("#download").click()]);
+  assert.equal(file.suggestedFilename(), "sub-agent.events.ndjson");
+  const bytes = bytesOf(examples.find((it) => it.name === "sub-agent"));
+  assert.equal(readFileSync(await file.path(), "utf8"), await convert(bytes, "events"));
+  await context.close();
+});
+
+test("a hostile recording is text, in every form", async () => {
+  const { context, page, complaints, requests } = await visit(address);
+  const file = join(folder, "<img src=x onerror=alert(1)>.ndjson");
+  writeFileSync(file, hostile());
+  await page.locator("#file").setInputFiles(file);
+  await shown(page);
+  for (const more of await page.locator("#findings .line, #calls .line").all()) await more.click();
+  for (const label of await page.locator("#forms label").all()) {
+    await label.click();
+    await page.locator("#download:not([hidden]), #size:has-text('Nothing')").waitFor();
+  }
+  assert.equal(await page.evaluate(() => globalThis.hacked), undefined);
+  assert.equal(await page.locator("main img, main script, main b b").count(), 0);
+  const text = await page.locator("main").innerText();
+  assert.match(text, /<img src=x/);
+  assert.doesNotMatch(text, /[\u001b\u202e\u200b]/);
+  assert.deepEqual(complaints, []);
+  assert.equal(requests.filter((it) => !/^(blob|data|about):/.test(it)).length, 1);
+  await context.close();
+});
+
+test("100 MB: progress, and a page that stays awake", async () => {
+  const file = join(folder, "long.ndjson");
+  const one = bytesOf(examples.find((it) => it.name === "sub-agent"));
+  const out = createWriteStream(file);
+  for (let bytes = 0; bytes < 100_000_000; bytes += one.length) {
+    if (!out.write(one)) await new Promise((done) => out.once("drain", done));
+  }
+  await new Promise((done) => out.end(done));
+  const { context, page } = await visit(address);
+  await page.evaluate(() => {
+    const seen = (globalThis.seen = { values: new Set(), longest: 0 });
+    let last = performance.now();
+    const look = () => {
+      const now = performance.now();
+      seen.longest = Math.max(seen.longest, now - last);
+      last = now;
+      if (document.getElementById("result").hidden) seen.values.add(document.getElementById("progress").value);
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  const began = Date.now();
+  await page.locator("#file").setInputFiles(file);
+  await page.locator("#result").waitFor({ timeout: 300_000 });
+  const took = Date.now() - began;
+  const seen = await page.evaluate(() => ({ steps: globalThis.seen.values.size, longest: globalThis.seen.longest }));
+  console.log(`100 MB: ${took} ms, ${seen.steps} steps of progress, longest pause ${Math.round(seen.longest)} ms`);
+  assert.ok(seen.steps >= 10);
+  assert.ok(seen.longest < 2_000);
+  assert.match(await page.locator("#figures").innerText(), /, 100\.0 MB/);
+  assert.match(await page.locator("#called small").innerText(), /of which 5\s000 are here/);
+  await context.close();
+});
