@@ -37,6 +37,10 @@ export function draw(drawing: Drawing, passed: boolean, sentence: string): void 
   const mark = make("span", passed ? "✓" : "✗");
   mark.ariaHidden = "true";
   element("headline").replaceChildren(mark, visible(sentence));
+  const notes = (stream.notes ?? []).map((note) => note.message);
+  const said = stream.error_text;
+  if (said !== undefined && !sentence.includes(said)) notes.unshift(said);
+  element("notes").replaceChildren(...notes.map((note) => make("li", visible(note))));
   element("figures").replaceChildren(...figures(stream).map(([name, value]) => {
     const pair = make("div");
     pair.append(make("dt", name), make("dd", visible(value)));

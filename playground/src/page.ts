@@ -21,9 +21,9 @@ interface Data {
 }
 
 const FORMS: readonly (readonly [Shown, string])[] = [
-  ["text", "log"],
   ["transcript", "transcript"],
   ["answer", "answer"],
+  ["text", "log"],
   ["events", "events"],
   ["human", "report"],
   ["html", "page"],
@@ -33,7 +33,7 @@ const ENDINGS: Partial<Record<Shown, string>> = { events: "ndjson", html: "html"
 /** Longest part of a form that is shown, and longest page, in bytes. */
 const SHOWN_MAX = 200_000;
 const PAGE_MAX = 20_000_000;
-/** Longest text that is pasted into a link, in bytes. */
+/** Longest recording that goes into a link, in bytes. */
 const LINKED_MAX = 200_000;
 
 const data = JSON.parse(element("data").textContent ?? "") as Data;
@@ -170,7 +170,7 @@ async function link(blob: Blob): Promise<void> {
 
 function chosen(): Shown {
   const input = document.querySelector<HTMLInputElement>("#forms input:checked");
-  return (input?.value ?? "text") as Shown;
+  return (input?.value ?? "transcript") as Shown;
 }
 
 function choose(form: Shown): void {
@@ -213,7 +213,7 @@ function download(form: Shown, blob: Blob): void {
 
 /** The address says what is shown, so that the way back works. */
 async function navigate(): Promise<void> {
-  const [name = "", value = ""] = decodeURIComponent(location.hash.slice(1)).split(/=(.*)/s);
+  const [name = "", value = ""] = location.hash.slice(1).split(/=(.*)/s);
   if (name === "example") {
     const example = data.examples.find((it) => it.name === value);
     if (example !== undefined) return check(`${example.name}.ndjson`, new Blob([example.text]));
@@ -251,7 +251,7 @@ function prepare(): void {
   clear(forms);
   for (const [form, name] of FORMS) {
     const input = Object.assign(document.createElement("input"), { type: "radio", name: "form", value: form });
-    input.checked = form === "text";
+    input.checked = form === FORMS[0]?.[0];
     input.addEventListener("change", () => choose(form));
     const label = document.createElement("label");
     label.append(input, name);

@@ -40,6 +40,7 @@ export interface Stream {
   readonly turns?: number;
   readonly duration_ms?: number;
   readonly error_text?: string;
+  readonly notes?: readonly { readonly message: string }[];
   readonly usage?: {
     readonly input_tokens?: number;
     readonly cache_read_tokens?: number;

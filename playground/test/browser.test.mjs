@@ -129,7 +129,7 @@ test("with the keyboard alone: an example, a line, another form, and back", asyn
   assert.equal(await line.innerText(), fourth);
   await page.locator("#forms input").first().focus();
   await page.keyboard.press("ArrowRight");
-  await page.locator("#written", { hasText: "Four packages were updated." }).waitFor();
+  await page.waitForFunction(() => document.getElementById("written").textContent.trim() === "Four packages were updated.");
   await page.goBack();
   assert.ok(await page.locator("#open").isVisible());
   await context.close();
@@ -139,6 +139,7 @@ test("a download is what the package writes", async () => {
   const { context, page } = await visit(`${address}#example=sub-agent`);
   await page.locator("#forms label", { hasText: "events" }).click();
   await page.locator("#written", { hasText: '"type":"session"' }).waitFor();
+  await page.locator("#download:not([hidden])").waitFor();
   const [file] = await Promise.all([page.waitForEvent("download"), page.locator("#download").click()]);
   assert.equal(file.suggestedFilename(), "sub-agent.events.ndjson");
   const bytes = bytesOf(examples.find((it) => it.name === "sub-agent"));
