@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createReadStream, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { NdjsonCheckError, Reader, convert, events, report, toText } from "ndjson-check";
+import { NdjsonCheckError, Reader, convert, convertParts, events, report, toText } from "ndjson-check";
 import { toConform } from "ndjson-check/matchers";
 import { types } from "../types.mjs";
 import { PLAIN, program } from "./fixtures.mjs";
@@ -78,6 +78,9 @@ test("forms are those of the program", async () => {
   for (const form of [...forms, "chrome-trace", "otlp-json", "atif"]) {
     const said = program(["--quiet", "--to", form], bytes);
     assert.equal(await convert(bytes, form), said.text, form);
+    const parts = [];
+    for await (const part of convertParts([bytes.subarray(0, 999), bytes.subarray(999)], form)) parts.push(part);
+    assert.equal(parts.join(""), said.text, form);
   }
   assert.equal(await toText(bytes), program(["--quiet", "--to", "text"], bytes).text);
 });
