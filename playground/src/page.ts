@@ -5,7 +5,7 @@ import { clear, draw, element, type Drawing } from "./draw.js";
 import { fromLink, toLink } from "./link.js";
 import type { Answer, Request, Shown } from "./messages.js";
 import { headline } from "./read.js";
-import { size } from "./words.js";
+import { size, visible } from "./words.js";
 
 declare const WORKER: string;
 
@@ -118,8 +118,9 @@ function busy(doing: string): void {
 }
 
 function fail(message: string): void {
-  element("failed").textContent = message;
-  show("open", "failed", "options");
+  element("failed").textContent = visible(message);
+  show("failed", "options", "open");
+  scrollTo(0, 0);
 }
 
 function take(its: Open, answer: Answer): void {
