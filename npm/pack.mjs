@@ -1,9 +1,10 @@
 // Makes the npm packages from the archives of a release:
 //
-//   node npm/pack.mjs FOLDER VERSION OUT
+//   node npm/pack.mjs FOLDER VERSION OUT [LIBRARY]
 //
 // FOLDER has ndjson-check-VERSION-TARGET.tar.gz for some or all targets. OUT gets one package for each
-// of them, and `ndjson-check`, which depends on them. Publish `ndjson-check` last.
+// of them, and `ndjson-check`, which depends on them. Publish `ndjson-check` last. LIBRARY is bindings/js
+// after its build: with it `ndjson-check` can be imported, too.
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,9 +20,9 @@ const TARGETS = {
   "x86_64-unknown-linux-musl": ["linux", "x64"],
 };
 
-const [folder, version, out] = process.argv.slice(2);
+const [folder, version, out, library] = process.argv.slice(2);
 if (!folder || !/^\d+\.\d+\.\d+/.test(version ?? "") || !out) {
-  console.error("usage: node npm/pack.mjs FOLDER VERSION OUT");
+  console.error("usage: node npm/pack.mjs FOLDER VERSION OUT [LIBRARY]");
   process.exit(2);
 }
 
@@ -53,7 +54,19 @@ if (Object.keys(launcher.optionalDependencies).length === 0) {
   process.exit(1);
 }
 cpSync(join(here, "ndjson-check"), join(out, "ndjson-check"), { recursive: true });
-write(join(out, "ndjson-check"), { ...launcher, version });
+write(join(out, "ndjson-check"), { ...launcher, ...(library && ofLibrary()), version });
+
+/** Copies what is imported, and returns how: what the launcher does not say. */
+function ofLibrary() {
+  const { description, keywords, type, sideEffects, exports, files, engines } = JSON.parse(
+    readFileSync(join(library, "package.json"), "utf8"),
+  );
+  for (const file of [...files, "README.md"]) {
+    cpSync(join(library, file), join(out, "ndjson-check", file), { recursive: true });
+  }
+  const all = [...launcher.files, ...files];
+  return { description, keywords, type, sideEffects, exports, files: all, engines };
+}
 
 function program(os) {
   return os === "win32" ? "ndjson-check.exe" : "ndjson-check";

@@ -71,7 +71,7 @@ fn the_npm_package_runs_the_program() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     printed("packaging/archive.sh", &[VERSION, target(), &program, &path("dist")]);
     printed("node", &["npm/pack.mjs", &path("dist"), VERSION, &path("node_modules")]);
-    let launch = path("node_modules/ndjson-check/launch.js");
+    let launch = path("node_modules/ndjson-check/launch.cjs");
     let run = || Command::new("node").args([&launch, "a b", "--strict"]).output().unwrap();
     // The packages of the scope are not where npm would put them.
     let output = run();
