@@ -89,7 +89,8 @@ pub(super) fn open(cli: &Cli, progress: &Progress) -> Result<Vec<OpenReport>, Cl
                 ReportFormat::Human => {
                     let on_terminal = file.is_none() && is_on_terminal(cli);
                     let color = has_color(cli.color, on_terminal);
-                    OpenReport::new(name, target, HumanReport::new(color))
+                    let width = if on_terminal { terminal_width(cli) } else { None };
+                    OpenReport::new(name, target, HumanReport::new(color).width(width))
                 }
                 ReportFormat::Json => OpenReport::new(name, target, JsonReport::default()),
                 ReportFormat::Markdown => OpenReport::new(name, target, Markdown::comment()),
@@ -193,6 +194,22 @@ fn standard(
 
 fn is_on_terminal(cli: &Cli) -> bool {
     if cli.to.is_some() { io::stderr().is_terminal() } else { io::stdout().is_terminal() }
+}
+
+/// The columns of the terminal, if it says how many it has.
+#[cfg(unix)]
+fn terminal_width(cli: &Cli) -> Option<usize> {
+    let size = if cli.to.is_some() {
+        rustix::termios::tcgetwinsize(io::stderr())
+    } else {
+        rustix::termios::tcgetwinsize(io::stdout())
+    };
+    size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+#[cfg(not(unix))]
+fn terminal_width(_: &Cli) -> Option<usize> {
+    None
 }
 
 /// Whether what a person reads has colour: the flag, then `NO_COLOR`, then `FORCE_COLOR` and

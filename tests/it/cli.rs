@@ -40,18 +40,18 @@ fn the_exit_code_follows_the_table() {
     let last = good[..good.len() - 1].iter().rposition(|&it| it == b'\n').unwrap() + 1;
     let unended = &good[..last];
     let table: [(&[u8], &str, i32, &str); 14] = [
-        (&good, "", 0, "conforming, succeeded"),
-        (&good, "0", 0, "conforming, succeeded"),
+        (&good, "", 0, "✓ succeeded"),
+        (&good, "0", 0, "✓ succeeded"),
         (&good, "1", 1, "exit-status-contradicts-result"),
-        (&failed, "", 3, "conforming, failed"),
+        (&failed, "", 3, "✗ failed"),
         (&failed, "0", 1, "exit-status-contradicts-result"),
-        (&failed, "1", 3, "conforming, failed"),
+        (&failed, "1", 3, "✗ failed"),
         (unended, "", 1, "missing-terminal-event"),
         (unended, "0", 1, "missing-terminal-event"),
-        (unended, "137", 3, "conforming, failed"),
+        (unended, "137", 3, "✗ killed by SIGKILL"),
         (b"", "", 1, "empty-stream"),
         (b"", "0", 1, "empty-stream"),
-        (b"", "1", 3, "conforming, failed"),
+        (b"", "1", 3, "✗ failed"),
         (cut, "", 1, "truncated-line"),
         (cut, "1", 1, "truncated-line"),
     ];
@@ -72,8 +72,8 @@ fn several_streams_have_one_verdict_each_and_one_summary() {
     let output = run(&[GOOD, FAILED, "fixtures/rules/blank-line"]);
     let report = text(&output.stdout);
     assert_eq!(code(&output), 3, "{report}");
-    assert!(report.contains(&format!("{GOOD}: conforming, succeeded")));
-    assert!(report.contains(&format!("{FAILED}: conforming, failed")));
+    assert!(report.contains(&format!("✓ {GOOD}  succeeded")));
+    assert!(report.contains(&format!("✗ {FAILED}  failed: ")));
     assert!(report.lines().last().unwrap().contains("streams: "), "{report}");
 
     // What cannot be read is reported, the others are checked, and the code is 2.
@@ -91,11 +91,11 @@ fn several_streams_have_one_verdict_each_and_one_summary() {
 }
 
 #[test]
-fn standard_input_is_a_stream_named_dash() {
+fn standard_input_has_no_name() {
     for flags in [&[][..], &["-"]] {
         let output = run_on(flags, &bytes(GOOD));
         assert_eq!(code(&output), 0);
-        assert!(text(&output.stdout).starts_with("-: conforming"));
+        assert!(text(&output.stdout).starts_with("✓ succeeded"));
     }
 }
 
@@ -251,20 +251,22 @@ fn control_characters_of_the_stream_are_shown_not_sent() {
 /// Method: write one bad line, keep the pipe open, and wait for its diagnostic.
 #[test]
 fn diagnostics_appear_while_the_stream_is_open() {
-    let mut child = program().stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut json = program();
+    json.args(["--report", "json"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = json.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = child.stdout.take().unwrap();
     let init = r#"{"type":"system","subtype":"init","apiKeySource":"env","permissionMode":1}"#;
     stdin.write_all(format!("{init}\n").as_bytes()).unwrap();
     let (send, receive) = mpsc::channel();
     thread::spawn(move || {
-        let mut start = [0; 30];
+        let mut start = [0; 21];
         stdout.read_exact(&mut start).unwrap();
         send.send(start).unwrap();
         let _ = stdout.read_to_end(&mut Vec::new());
     });
     let start = receive.recv_timeout(Duration::from_secs(20)).unwrap();
-    assert!(start.starts_with(b"-:1: error[schema-violation]"));
+    assert!(start == *b"{\"type\":\"diagnostic\",");
     drop(stdin);
     assert_eq!(child.wait().unwrap().code(), Some(1));
 }

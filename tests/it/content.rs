@@ -355,7 +355,7 @@ fn the_standard_error_of_a_command_is_redacted() {
         .unwrap();
     let (out, passed_on) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(passed_on, "xxxx: xxxxx, 00\n", "{out}");
-    assert!(out.contains("stderr: xxxx: xxxxx, 00"), "{out}");
+    assert!(out.contains("event: xxxx: xxxxx, 00 (exit status 3)"), "{out}");
 }
 
 /// Goal: a line above the limit has no content left.

@@ -151,7 +151,8 @@ fn the_report_begins_on_a_line_of_its_own() {
             let screen = text(&output.stdout);
             let reports = screen.lines().filter(|line| line.contains(&name));
             for line in reports {
-                assert!(line.starts_with(&name), "{line}");
+                let (mark, rest) = line.split_once(' ').unwrap();
+                assert!(["✓", "✗", "!"].contains(&mark) && rest.starts_with(&name), "{line}");
             }
         }
     }
@@ -205,7 +206,7 @@ fn a_copy_that_cannot_be_written_is_two_and_the_check_ends() {
     let output = run_on(&["--tee", "/dev/full"], &good);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("failed to write to /dev/full: "));
-    assert!(text(&output.stdout).contains("conforming, succeeded"));
+    assert!(text(&output.stdout).contains("✓ succeeded"));
     let output = run_on(&["--tee", "/no/such/folder/copy"], &good);
     assert_eq!(output.status.code(), Some(2));
     let mut full = program();

@@ -146,11 +146,8 @@ fn a_stream_that_may_be_of_two_is_not_guessed() {
         let good = "fixtures/agents/cursor/plain.ndjson";
         let output = program().args(["--jobs", jobs]).arg(&file).arg(good).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
-        assert!(text(&output.stdout).contains("plain.ndjson: conforming, succeeded: profile"));
-        assert!(
-            text(&output.stdout)
-                .ends_with("1 conforming, 1 not checked; 1 succeeded; 0 errors, 0 warnings\n")
-        );
+        assert!(text(&output.stdout).contains("plain.ndjson  succeeded · "));
+        assert!(text(&output.stdout).ends_with("2 streams: 1 passed, 1 not checked\n"));
     }
     #[cfg(unix)]
     {
@@ -169,7 +166,7 @@ fn a_stream_without_events_is_checked_with_the_default_profile() {
     for stream in ["", "hello\n", "{\"a\":{\"type\":\"assistant\"} \"b\"}\n"] {
         let human = run_on(&[], stream.as_bytes());
         assert_eq!(human.status.code(), Some(1), "{stream:?}");
-        assert!(text(&human.stdout).contains(&format!("-: note: {note}\n")), "{stream:?}");
+        assert!(text(&human.stdout).contains(&format!("    note: {note}\n")), "{stream:?}");
         let json = text(&run_on(&["--report", "json"], stream.as_bytes()).stdout);
         let member = format!("\"note\":\"profile-fallback\",\"message\":\"{note}\"");
         assert!(json.contains(&member), "{json}");

@@ -169,10 +169,12 @@ fn a_stream_of_two_agents_is_told_apart() {
     let output = run_on(&["--strict"], format!("{head}{stream}").as_bytes());
     assert_eq!(output.status.code(), Some(1));
     let told = text(&output.stdout);
-    let expected = "-:2: error[wrong-profile]: this looks like a stream of cursor, but the profile \
-                    is codex-old\n    note: an earlier event shows codex-old; choose the \
-                    profile cursor or codex-old\n";
+    let expected = "    error[wrong-profile] line 2\n      note: an earlier event shows codex-old; \
+                    choose the profile cursor or codex-old\n";
     assert!(told.contains(expected), "{told}");
+    let head =
+        "✗ the wrong profile: this looks like a stream of cursor, but the profile is codex-old";
+    assert!(told.starts_with(head), "{told}");
     assert_eq!(told.matches("wrong-profile").count(), 1, "{told}");
     // Behind the first events, too, nothing of the other agent is known.
     let stream = format!("{}{stream}", head.repeat(20));

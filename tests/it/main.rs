@@ -29,6 +29,7 @@ mod extends;
 mod facts;
 mod fingerprints;
 mod forms;
+mod headlines;
 mod hostile;
 mod identity;
 mod infer;

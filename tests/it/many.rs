@@ -103,7 +103,7 @@ fn standard_input_may_be_one_of_many() {
         let [one, many] =
             ["--jobs=1", "--jobs=4"].map(|it| run_on(&[&[it], flags].concat(), &stdin));
         assert_eq!(one, many, "{flags:?}");
-        assert!(text(&[one.stdout, one.stderr].concat()).contains("-: conforming, failed"));
+        assert!(text(&[one.stdout, one.stderr].concat()).contains("failed: I'll deploy it."));
     }
 }
 
@@ -142,8 +142,9 @@ fn names_come_from_lists() {
     let file = folder.path().join("list");
     let named = |output: &Output| -> Vec<String> {
         let report = text(&output.stdout);
-        let lines = report.lines().filter(|line| line.contains(": conforming, "));
-        lines.map(|line| line.split(": ").next().unwrap().to_owned()).collect()
+        let lines = report.lines().filter_map(|line| line.split_once(' '));
+        let lines = lines.filter(|(mark, _)| ["✓", "✗"].contains(mark));
+        lines.map(|(_, line)| line.split("  ").next().unwrap().to_owned()).collect()
     };
     let json = "fixtures/agents/cursor/json.ndjson";
     // After the arguments, in order, twice if named twice; a folder is walked.
@@ -151,7 +152,8 @@ fn names_come_from_lists() {
     for end in ["", "\n"] {
         let lines = format!("{lines}{end}");
         fs::write(&file, &lines).unwrap();
-        let expected = [json, GOOD, FAILED, GOOD];
+        // What failed comes first.
+        let expected = [FAILED, json, GOOD, GOOD];
         let listed = list("--files-from", lines.as_bytes(), &[json]);
         assert_eq!(named(&listed), expected, "{}", text(&listed.stderr));
         assert_eq!(code(&listed), 3);
@@ -166,7 +168,7 @@ fn names_come_from_lists() {
     fs::write(&file, "-\n").unwrap();
     let stdin = fs::read(root().join(GOOD)).unwrap();
     let output = run_on(&["--files-from", file.to_str().unwrap()], &stdin);
-    assert_eq!(named(&output), ["-"]);
+    assert!(text(&output.stdout).starts_with("✓ succeeded"), "{output:?}");
 }
 
 #[test]
@@ -220,8 +222,8 @@ fn odd_names_are_names() {
     assert_eq!(code(&output), 0, "{}", text(&output.stderr));
     let report = text(&output.stdout);
     assert_eq!(report.lines().count(), names.len() + 1, "{report}");
-    assert!(report.contains("5 streams: 5 conforming"), "{report}");
-    assert!(report.contains(r"/a\nb.ndjson: conforming") && !report.contains('\x1b'), "{report}");
+    assert!(report.contains("5 streams: 5 passed"), "{report}");
+    assert!(report.contains(r"/a\nb.ndjson  succeeded") && !report.contains('\x1b'), "{report}");
 }
 
 /// What a terminal is sent, but for the report, while two streams take more than a second; `None`
@@ -251,7 +253,7 @@ fn progress_is_shown_on_a_terminal_and_wiped_away() {
     };
     let Some(sent) = on_a_terminal("TERM=xterm", "--color=never", "") else { return };
     let report = wiped(&sent);
-    assert!(report.starts_with("-:") && report.contains("2 streams: "), "{sent:?}");
+    assert!(report.starts_with("✗ cut short") && report.contains("2 streams: "), "{sent:?}");
     let sent = on_a_terminal("TERM=xterm", "--jobs=1", ">/dev/null").unwrap();
     assert_eq!(wiped(&sent), "", "{sent:?}");
 }
@@ -265,7 +267,7 @@ fn the_status_of_a_run_is_shown_on_a_terminal_and_wiped_away() {
     let slow = format!("head -4 {GOOD}; sleep 1.5; tail -n +5 {GOOD}");
     let status = "\r0:01  4 events  running 0:01: shell npm test -- cart";
     for (flags, shown) in [
-        ("--color=never", &["-: conforming, "][..]),
+        ("--color=never", &["✓ succeeded"][..]),
         ("--color=never --to text", &["Ran terminal command npm test", "Read file src/cart.js"]),
         ("--color=never --to transcript", &["All four cart tests pass: ", "[Edited file src/"]),
         ("--quiet", &[]),

@@ -19,7 +19,7 @@ fn printed(flags: &[&str], stream: &[u8]) -> (i32, String) {
 fn every_output_says_that_it_was_refused() {
     let stream = refused_at_the_end();
     let (code, report) = printed(&[], &stream);
-    assert!(code == 0 && report.contains("1 tool call (1 denied)"), "{report}");
+    assert!(code == 1 && report.contains("1 call (1 denied)"), "{report}");
     for form in ["text", "transcript"] {
         let (_, log) = printed(&["--quiet", "--to", form], &stream);
         assert!(log.contains("Denied: write file a.md (reported as failed before)"), "{log}");
@@ -31,7 +31,7 @@ fn every_output_says_that_it_was_refused() {
     );
     assert!(events.lines().any(|line| line == refused), "{events}");
     let (code, report) = printed(&["--max-failed-calls", "0"], events.as_bytes());
-    assert!(code == 0 && report.contains("1 tool call (1 denied)"), "{report}");
+    assert!(code == 1 && report.contains("1 call (1 denied)"), "{report}");
     let (_, stats) = printed(&["--stats"], &stream);
     assert!(stats.contains("  Write      1       0        1     0 "), "{stats}");
 }
@@ -70,7 +70,7 @@ fn every_output_says_that_it_was_interrupted() {
     let stream = interrupted();
     let flags = ["--strict", "--deny", "all-calls-refused"];
     let (code, report) = printed(&flags, &stream);
-    assert!(code == 0 && report.contains("1 tool call (1 failed)"), "{report}");
+    assert!(code == 0 && report.contains("1 call (1 failed)"), "{report}");
     let (_, log) = printed(&["--quiet", "--to", "text"], &stream);
     assert!(
         log.contains("Failed: run terminal command npm test (reported as rejected before)"),
@@ -83,7 +83,7 @@ fn every_output_says_that_it_was_interrupted() {
     );
     assert!(events.lines().any(|line| line == corrected), "{events}");
     let (code, report) = printed(&flags, events.as_bytes());
-    assert!(code == 0 && report.contains("1 tool call (1 failed)"), "{report}");
+    assert!(code == 0 && report.contains("1 call (1 failed)"), "{report}");
     let (_, stats) = printed(&["--stats"], &stream);
     assert!(stats.contains("  Bash      1       1        0     0 "), "{stats}");
 }

@@ -96,7 +96,7 @@ fn no_text_is_printed_twice_and_the_answer_is_the_last() {
             let output =
                 run_on(&["--profile", file.to_str().unwrap(), "--to", form], stream.as_bytes());
             let report = text(&output.stderr);
-            assert!(report.starts_with("-: conforming, succeeded"), "{manner:?}: {report}");
+            assert!(report.starts_with("✓ succeeded"), "{manner:?}: {report}");
             text(&output.stdout)
         };
         assert_eq!(run("answer").trim(), "fourth", "{manner:?}");

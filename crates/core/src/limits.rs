@@ -154,6 +154,9 @@ pub(crate) const EVENT_IDS_MAX: usize = 20_000;
 /// Changed files in the report of one stream.
 pub(crate) const FILES_MAX: usize = 1_000;
 
+/// What the list of calls shows of what a call was to do, in bytes.
+pub(crate) const ROW_DETAIL_BYTES_MAX: usize = 200;
+
 /// What is kept of the detail of an open call, in bytes, for its completion.
 pub(crate) const ACTION_DETAIL_BYTES_MAX: usize = 1_024;
 

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use ndjson_check::internals::misleads;
 
 use super::{in_workflow, nasty_folder, nasty_stream, stdout};
-use crate::streams::{PROGRAM, root, run_on, text};
+use crate::streams::{PROGRAM, program, root, run_on, text};
 
 const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";
 const FAILED: &str = "fixtures/agents/cursor/is-error.ndjson";
@@ -84,12 +84,12 @@ fn annotations_are_limited() {
         let omitted = last.strip_prefix("and ").and_then(|it| it.strip_suffix(" more")).unwrap();
         total += omitted.parse::<u64>().unwrap() + 9;
     }
-    let line = log.lines().find(|line| line.contains("non-conforming, ")).unwrap();
-    let count = |what: &str| {
-        let (before, _) = line.split_once(what).unwrap();
-        before.rsplit([' ', ',']).find(|it| !it.is_empty()).unwrap().parse::<u64>().unwrap()
-    };
-    assert_eq!(total, count(" error") + count(" warning"), "{line}");
+    let mut json = program();
+    let report = json.args(["--profile", "cursor", "--report", "json"]).arg(&stream);
+    let report = stdout(&report.output().unwrap());
+    let sum: serde_json::Value = serde_json::from_str(report.lines().last().unwrap()).unwrap();
+    let count = |what: &str| sum[what].as_u64().unwrap();
+    assert_eq!(total, count("errors") + count("warnings"), "{sum}");
 }
 
 /// Goal: annotations are on in a workflow unless the user chose something else.
@@ -127,7 +127,7 @@ fn standard_input_has_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let output = in_workflow(&folder).args([FAILED, "no-such-file"]).output().unwrap();
     let found = annotations(&stdout(&output));
-    assert!(found[0].message.starts_with(&format!("{FAILED}: the run failed: ")), "{found:?}");
+    assert!(found[0].message.starts_with(&format!("{FAILED}: failed: ")), "{found:?}");
     assert_eq!(found[1].properties["title"], "ndjson-check");
     assert!(found[1].message.contains("no-such-file"), "{found:?}");
 }
@@ -154,37 +154,37 @@ fn a_failed_run_says_why() {
     let begun = format!("head -2 {GOOD}");
     let limit = "echo 'ActionRequiredError: usage limit' >&2";
     let hostile = "printf 'first\\n`@a` ##[error]::error::x\\033[1m\\n' >&2";
-    let limit_text = "stderr: ActionRequiredError: usage limit";
     let rows: [(&[&str], String, &str, &str); 5] = [
         (
             &[],
             format!("{limit}; {begun}; exit 1"),
-            &format!("the run failed: exit status 1; there is no terminal event; {limit_text}"),
+            "failed: ActionRequiredError: usage limit (exit status 1); there is no terminal event",
             "- stderr: `ActionRequiredError: usage limit`\n- note: `there is no terminal event`\n",
         ),
         (
             &["--timeout=300ms"],
             format!("{begun}; sleep 60"),
-            "the run timed out: the run did not end within 300ms",
+            "timed out: the run did not end within 300ms",
             "- note: `the run did not end within 300ms`\n",
         ),
         (
             &[],
             format!("{begun}; kill -9 $$"),
-            "the run failed: signal 9; there is no terminal event",
-            "2 events, signal 9\n",
+            "killed by SIGKILL; there is no terminal event",
+            "2 events · signal 9\n",
         ),
         (
             &[],
             format!("{limit}; cat {GOOD}; exit 5"),
-            &format!("the run failed: exit status 5; {limit_text}"),
+            "failed: the stream says that the run succeeded, but the exit status is 5; \
+             ActionRequiredError: usage limit",
             "- stderr: `ActionRequiredError: usage limit`\n",
         ),
         (
             &[],
             format!("{begun}; {hostile}; exit 1"),
-            "the run failed: exit status 1; there is no terminal event; \
-             stderr: `@a` \\u0023\\u0023[error]::error::x\\x1b[1m",
+            "failed: `@a` \\u0023\\u0023[error]::error::x\\x1b[1m (exit status 1); \
+             there is no terminal event",
             "- stderr: `first`\n- stderr: `` `@a` ##[error]::error::x\\x1b[1m ``\n",
         ),
     ];
@@ -223,7 +223,7 @@ fn what_stops_the_check_from_beginning_is_an_annotation() {
         let outputs = fs::read_to_string(folder.path().join("outputs")).unwrap();
         assert!(outputs.starts_with("verdict=not-checked\noutcome=\nexit-code=2\n"), "{outputs}");
         let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap();
-        assert!(summary.contains("1 not checked; ") && summary.contains(message), "{summary}");
+        assert!(summary.contains("1 not checked\n") && summary.contains(message), "{summary}");
     }
     // Neither a subcommand nor a run outside of a workflow has anything to do with the job.
     for (arguments, value) in [(["rules", "no-such-rule"], "true"), (["--no-such", GOOD], "")] {
@@ -243,11 +243,11 @@ fn outputs_are_sums_of_what_every_stream_reports() {
     let denied = "fixtures/agents/claude/denials-in-the-result.ndjson";
     let refused = "fixtures/rules/all-calls-refused/all-of-them.ndjson";
     let rows: [(&[&str], &str); 7] = [
-        (&[refused], "conforming succeeded 0 - 69740 - 4"),
+        (&[refused], "non-conforming succeeded 1 - 69740 - 4"),
         (&[GOOD], "conforming succeeded 0 - 43391 - 0"),
         (&[GOOD, FAILED], "conforming failed 3 - 90752 - 0"),
         (&[costly], "conforming succeeded 0 0.0312 39556 3 0"),
-        (&[costly, denied], "conforming succeeded 0 0.0624 39782 5 1"),
+        (&[costly, denied], "non-conforming succeeded 1 0.0624 39782 5 1"),
         (&[GOOD, costly], "conforming succeeded 0 - 82947 - 0"),
         (&[GOOD, "no-such-file"], "not-checked succeeded 2 - - - -"),
     ];

@@ -156,7 +156,7 @@ fn one_stream_is_one_file() {
     assert!(pages.is_empty(), "{pages:?}");
     let page = fs::read_to_string(file).unwrap();
     for expected in [
-        "succeeded</span>, <span class=\"good\">conforming",
+        "<span class=\"good\">succeeded</span></p>",
         "id=\"c1\" data-kind=\"call\" data-tool=\"",
         "href=\"#b1\"",
         "id=\"b1\"",

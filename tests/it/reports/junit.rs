@@ -114,7 +114,7 @@ fn only_errors_and_bad_outcomes_fail() {
         "tool call 3: edit passed",
         "tool call 4: shell passed",
         "stream system-out",
-        "all-calls-refused system-out",
+        "all-calls-refused failure",
         "denied-call system-out",
         "tool call 1: Write skipped",
         "error error",

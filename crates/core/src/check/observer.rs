@@ -183,6 +183,11 @@ impl StreamStart<'_> {
         &self.profile.name
     }
 
+    /// The name of the agent, for people.
+    pub fn title(&self) -> &str {
+        &self.profile.title
+    }
+
     /// How the profile was chosen.
     pub fn source(&self) -> ProfileSource {
         self.source

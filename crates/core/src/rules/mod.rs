@@ -115,7 +115,7 @@ rules! {
     UnfinishedText "unfinished-text" WARNING, ERROR, every_line;
     FinalTextMismatch "final-text-mismatch" ERROR, ERROR, every_line;
     EmptyAnswer "empty-answer" WARNING, ERROR, every_line;
-    AllCallsRefused "all-calls-refused" WARNING, ERROR, every_line;
+    AllCallsRefused "all-calls-refused" ERROR, ERROR, every_line;
     DeniedCall "denied-call" WARNING, ERROR;
     RepeatedCall "repeated-call" WARNING, ERROR;
     BackgroundWorkLost "background-work-lost" WARNING, ERROR, every_line;

@@ -11,7 +11,7 @@ use ndjson_check_core::{
     escape::{clipped, visible},
 };
 
-use super::{FileOf, RunTotals, summary_text};
+use super::{FileOf, FirstFindings, Headline, RunTotals, summary_text};
 use crate::output::Output;
 
 /// Annotations of one level in the log of a GitHub workflow, without the one that counts the
@@ -30,6 +30,7 @@ pub struct Annotations {
     /// The stream, and its file.
     stream: String,
     file: Option<String>,
+    found: FirstFindings,
     /// Diagnostics of the stream: errors, warnings.
     seen: (u64, u64),
     errors: LevelCommands,
@@ -51,6 +52,7 @@ impl Annotations {
             file_of,
             stream: String::new(),
             file: None,
+            found: FirstFindings::default(),
             seen: (0, 0),
             errors: level("error"),
             warnings: level("warning"),
@@ -95,11 +97,13 @@ impl Output for Annotations {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.stream = visible(start.name()).into_owned();
         self.file = (self.file_of)(start.name());
+        self.found.begin();
         self.seen = (0, 0);
         Ok(())
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
+        self.found.add(diagnostic);
         let place = self.place(diagnostic.line);
         let note = diagnostic.note.as_ref().map(|note| format!(" ({note})"));
         let message = format!("{}{}", diagnostic.message, note.unwrap_or_default());
@@ -115,22 +119,17 @@ impl Output for Annotations {
         // Those of a rule that has too many are counted, and not observed.
         self.errors.omitted += summary.errors.saturating_sub(self.seen.0);
         self.warnings.omitted += summary.warnings.saturating_sub(self.seen.1);
-        let what = match summary.outcome {
-            Outcome::Succeeded => return,
-            Outcome::Failed => "the run failed",
-            Outcome::Truncated => "the run was cut short",
-            Outcome::TimedOut => "the run timed out",
-            _ => "the run did not succeed",
-        };
-        let reasons: Vec<String> = summary_text::reasons(summary)
-            .iter()
-            .map(|reason| clipped(&visible(reason), ANNOTATION_REASON_BYTES_MAX).into_owned())
-            .collect();
+        let reasons = summary_text::reasons(summary);
+        let is_explained = summary.verdict == Verdict::NonConforming && reasons.is_empty();
         // Otherwise the findings say why the step fails.
-        if summary.verdict == Verdict::Conforming || !reasons.is_empty() {
-            let colon = if reasons.is_empty() { "" } else { ": " };
-            let message = format!("{what}{colon}{}", reasons.join("; "));
-            self.errors.add(self.place(None), &summary_text::outcome(summary), &message);
+        if summary.outcome != Outcome::Succeeded && !is_explained {
+            let headline = Headline::new(summary, &self.found);
+            let more = summary_text::more_reasons(summary, &headline).into_iter();
+            let clip =
+                |it: String| clipped(&visible(&it), ANNOTATION_REASON_BYTES_MAX).into_owned();
+            let more = more.map(clip);
+            let message: Vec<String> = [headline.text()].into_iter().chain(more).collect();
+            self.errors.add(self.place(None), headline.reason, &message.join("; "));
         }
     }
 

@@ -1,142 +1,202 @@
-//! The human report: one line for each defect, one line for each stream.
+//! The human report: for each stream an answer in one sentence, what was found, and figures.
+//!
+//! It is written at the end: streams that do not pass come first, by their reasons.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 use std::io;
 
 use ndjson_check_core::{
-    Diagnostic, Error, Note, Outcome, RunStats, SchemaLocation, Severity, StreamStart,
-    StreamSummary, Verdict, escape::visible,
+    Diagnostic, Error, Note, RunStats, StreamStart, StreamSummary, counted, escape::visible,
 };
 
+use super::human_stream::{Look, ShownStream, Style};
 use super::stats::StatsTotals;
-use super::{RunTotals, stats_text, summary_text};
+use super::{Answers, FirstFindings, Headline, RunTotals, stats_text, summary_text};
 use crate::output::Output;
+
+/// What is kept of the streams until the end, in bytes. Later ones are counted.
+const HELD_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Good streams that have a line each. More of them have one line in all.
+const GOOD_SHOWN_MAX: usize = 10;
 
 /// Writes the human report.
 #[derive(Default)]
 pub struct HumanReport {
+    look: Look,
     name: String,
+    title: String,
+    found: FirstFindings,
+    diagnostics: Vec<Diagnostic>,
+    /// Notes about the check, which are the same for every stream.
+    of_check: Vec<Note>,
+    streams: EndedStreams,
+    answers: Answers,
     stats: StatsTotals,
     /// The figures of the last stream.
     last_stats: Option<Box<RunStats>>,
-    /// What has been said about the check, and is not repeated for each stream.
-    said: Vec<Note>,
-    has_color: bool,
 }
 
-/// How a part of a line looks.
-#[derive(Clone, Copy)]
-enum Style {
-    Name,
-    Good,
-    Bad,
-    Warning,
-    Quiet,
+/// The streams that have ended.
+#[derive(Default)]
+struct EndedStreams {
+    /// By the reason why they do not pass.
+    bad: BTreeMap<&'static str, SameReason>,
+    /// They pass, with warnings.
+    warned: Vec<ShownStream>,
+    good: Vec<ShownStream>,
+    /// Good ones that have no line.
+    more_good: u64,
+    /// What became of the streams that could not be checked to their end.
+    broken_off: Vec<ShownStream>,
+    held: usize,
+}
+
+/// EndedStreams that do not pass for the same reason.
+#[derive(Default)]
+struct SameReason {
+    shown: Vec<ShownStream>,
+    omitted: u64,
 }
 
 impl HumanReport {
-    /// Writes with colour, or without.
+    /// With colour, or without.
     pub fn new(has_color: bool) -> Self {
-        Self { has_color, ..Self::default() }
+        Self { look: Look { has_color, ..Look::default() }, ..Self::default() }
     }
 
-    fn paint(&self, style: Style, text: &str) -> String {
-        if self.has_color {
-            use owo_colors::OwoColorize as _;
-            return match style {
-                Style::Name => text.bold().to_string(),
-                Style::Good => text.green().bold().to_string(),
-                Style::Bad => text.red().bold().to_string(),
-                Style::Warning => text.yellow().bold().to_string(),
-                Style::Quiet => text.dimmed().to_string(),
-            };
+    /// Breaks lines between words so that they have at most so many columns.
+    #[must_use]
+    pub fn width(mut self, width: Option<usize>) -> Self {
+        self.look.width = width;
+        self
+    }
+
+    fn note(&mut self, summary: &StreamSummary) {
+        for note in summary.notes.iter().filter(|note| note.is_of_check()) {
+            if !self.of_check.contains(note) {
+                self.of_check.push(note.clone());
+            }
         }
-        let _ = (style, self.has_color);
-        text.to_owned()
     }
 }
 
 impl Output for HumanReport {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.name = visible(start.name()).into_owned();
+        self.title = visible(start.title()).into_owned();
+        self.diagnostics.clear();
+        self.found.begin();
         Ok(())
     }
 
-    fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut String) {
-        let place = match diagnostic.line {
-            Some(line) => format!("{}:{line}:", self.name),
-            None => format!("{}:", self.name),
-        };
-        let style = match diagnostic.severity {
-            Severity::Error => Style::Bad,
-            Severity::Warning => Style::Warning,
-        };
-        let kind = format!("{}[{}]", diagnostic.severity.name(), diagnostic.rule);
-        let (place, kind) = (self.paint(Style::Name, &place), self.paint(style, &kind));
-        let mut text = format!("{place} {kind}: {}\n", diagnostic.message);
-        let notes = [
-            diagnostic.location.as_ref().map(described),
-            diagnostic.note.clone(),
-            diagnostic.related_line.map(|line| format!("see line {line}")),
-        ];
-        let notes: Vec<String> = notes.into_iter().flatten().collect();
-        if !notes.is_empty() {
-            let notes = format!("    note: {}", notes.join("; "));
-            let _ = writeln!(text, "{}", self.paint(Style::Quiet, &notes));
-        }
-        out.push_str(&text);
+    fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
+        self.found.add(diagnostic);
+        self.diagnostics.push(diagnostic.clone());
     }
 
-    fn summary(&mut self, summary: &StreamSummary, out: &mut String) {
-        let mut text = String::new();
-        let name = self.paint(Style::Name, &format!("{}:", self.name));
-        for line in &summary.stderr {
-            let line = self.paint(Style::Quiet, &format!("stderr: {}", visible(line)));
-            let _ = writeln!(text, "{name} {line}");
-        }
-        if let Some(error) = &summary.facts.error_text {
-            let error = self.paint(Style::Quiet, &format!("agent: {}", visible(error)));
-            let _ = writeln!(text, "{name} {error}");
-        }
-        for note in summary.notes.iter().filter(|note| !self.said.contains(note)) {
-            let _ = writeln!(text, "{name} note: {note}");
-        }
-        self.said = summary.notes.iter().filter(|note| note.is_of_check()).cloned().collect();
-        let style = match summary.verdict {
-            Verdict::Conforming => Style::Good,
-            Verdict::NonConforming => Style::Bad,
-        };
-        let verdict = self.paint(style, summary.verdict.name());
-        let style = match summary.outcome {
-            Outcome::Succeeded => Style::Good,
-            _ => Style::Bad,
-        };
-        let outcome = self.paint(style, &summary_text::outcome(summary));
-        let (profile, numbers) =
-            (visible(&summary.profile), summary_text::numbers(summary).join(", "));
-        let _ = writeln!(text, "{name} {verdict}, {outcome}: profile {profile}, {numbers}");
+    fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
+        let headline = Headline::new(summary, &self.found);
+        self.note(summary);
+        let diagnostics = std::mem::take(&mut self.diagnostics);
+        let name = std::mem::take(&mut self.name);
+        let shown = ShownStream::new(name, &self.title, summary, &headline, &diagnostics);
+        self.answers.add(&headline);
+        self.streams.add(&headline, shown);
         if let Some(stats) = &summary.stats {
-            let _ = writeln!(text, "{name} stats: {}", stats_text::row(summary, stats));
             self.stats.add(&summary.into());
             self.last_stats = Some(stats.clone());
         }
-        out.push_str(&text);
+    }
+
+    fn error(&mut self, message: &str, _: &mut String) {
+        // The message itself is on standard error.
+        let diagnostics = std::mem::take(&mut self.diagnostics);
+        if !diagnostics.is_empty() {
+            let name = std::mem::take(&mut self.name);
+            self.streams.broken_off.push(ShownStream::broken_off(name, message, &diagnostics));
+        }
     }
 
     fn end(&mut self, totals: &RunTotals, _: u8, out: &mut String) -> io::Result<()> {
-        let single = self.last_stats.as_deref().filter(|_| self.stats.sum.streams == 1);
-        out.push_str(&stats_text::block(&self.stats, single));
-        if totals.streams + totals.not_checked >= 2 {
-            let _ = writeln!(out, "{}", summary_text::sum(totals));
+        let is_single = totals.streams + totals.not_checked < 2;
+        let look = Look { names_stdin: !is_single, ..self.look };
+        let streams = std::mem::take(&mut self.streams);
+        let mut text = String::new();
+        streams.write(look, &mut text);
+        for note in std::mem::take(&mut self.of_check) {
+            look.line(&look.paint(Style::Quiet, &format!("note: {note}")), 2, &mut text);
         }
+        let single = self.last_stats.as_deref().filter(|_| is_single);
+        text += &stats_text::block(&self.stats, single);
+        if !is_single {
+            let sum = format!("{}{}", self.answers.text(totals), summary_text::found(totals));
+            look.line(&sum, 2, &mut text);
+        }
+        out.push_str(&text);
         Ok(())
     }
 }
 
-/// Where an event fails which part of a schema.
-fn described(location: &SchemaLocation) -> String {
-    let place = if location.instance.is_empty() { "the event" } else { &location.instance };
-    let keyword = if location.keyword.is_empty() { "" } else { ", " };
-    let keyword = format!("{keyword}{}", visible(&location.keyword));
-    format!("at {}; schema {}{keyword}", visible(place), visible(&location.schema))
+impl EndedStreams {
+    fn add(&mut self, headline: &Headline, stream: ShownStream) {
+        let has_room = self.held + stream.bytes() <= HELD_BYTES_MAX;
+        if !headline.passed {
+            let group = self.bad.entry(headline.reason).or_default();
+            if has_room {
+                self.held += stream.bytes();
+                group.shown.push(stream);
+            } else {
+                group.omitted += 1;
+            }
+        } else if stream.has_warnings() && has_room {
+            self.held += stream.bytes();
+            self.warned.push(stream);
+        } else if !stream.has_stats() && self.good.len() == GOOD_SHOWN_MAX {
+            self.more_good += 1;
+        } else {
+            self.good.push(stream);
+        }
+    }
+
+    fn groups(&self) -> Vec<(&'static str, &SameReason)> {
+        let mut groups: Vec<_> = self.bad.iter().map(|(reason, group)| (*reason, group)).collect();
+        groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.count()));
+        groups
+    }
+
+    fn write(self, look: Look, out: &mut String) {
+        for stream in &self.broken_off {
+            stream.write(look, out);
+        }
+        for (reason, group) in self.groups() {
+            if group.count() > 1 {
+                let mark = look.paint(Style::Bad, "✗");
+                let reason = look.paint(Style::Bad, reason);
+                look.line(&format!("{mark} {} × {reason}", group.count()), 2, out);
+                group.shown.iter().for_each(|stream| stream.write_in_group(look, out));
+            } else {
+                group.shown.iter().for_each(|stream| stream.write(look, out));
+            }
+            if group.omitted > 0 {
+                look.line(&format!("    {} more", group.omitted), 4, out);
+            }
+        }
+        for stream in &self.warned {
+            stream.write(look, out);
+        }
+        if self.more_good == 0 {
+            self.good.iter().for_each(|stream| stream.write(look, out));
+        } else {
+            let count = self.good.len() as u64 + self.more_good;
+            let mark = look.paint(Style::Good, "✓");
+            look.line(&format!("{mark} {} succeeded", counted(count, "stream")), 2, out);
+        }
+    }
+}
+
+impl SameReason {
+    fn count(&self) -> u64 {
+        self.shown.len() as u64 + self.omitted
+    }
 }

@@ -9,8 +9,8 @@ use std::io;
 use ndjson_check_core::{Diagnostic, Error, StreamStart, StreamSummary, escape::escaped_json};
 use serde::Serialize;
 
-use super::RunTotals;
 use super::stats::StatsTotals;
+use super::{FirstFindings, Headline, RunTotals};
 use crate::output::Output;
 
 /// The JSON Schema of the report.
@@ -23,16 +23,19 @@ pub(super) const REPORT_VERSION: u8 = 1;
 #[derive(Default)]
 pub struct JsonReport {
     path: String,
+    found: FirstFindings,
     pub(super) stats: Option<StatsTotals>,
 }
 
 impl Output for JsonReport {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         start.name().clone_into(&mut self.path);
+        self.found.begin();
         Ok(())
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, out: &mut String) {
+        self.found.add(diagnostic);
         out.push_str(&line(&DiagnosticLine {
             r#type: "diagnostic",
             report_version: REPORT_VERSION,
@@ -45,7 +48,10 @@ impl Output for JsonReport {
         if summary.stats.is_some() {
             self.stats.get_or_insert_default().add(&summary.into());
         }
-        out.push_str(&line(&StreamLine::from(summary)));
+        let headline = Headline::new(summary, &self.found);
+        let (passed, text) = (headline.passed, headline.text());
+        let answer = Some(StreamAnswer { passed, headline: text });
+        out.push_str(&line(&StreamLine { answer, ..summary.into() }));
     }
 
     fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut String) -> io::Result<()> {
@@ -117,6 +123,7 @@ impl<'a> From<&'a StreamSummary> for StreamLine<'a> {
             r#type: "stream",
             report_version: REPORT_VERSION,
             tool_version: env!("CARGO_PKG_VERSION"),
+            answer: None,
             summary,
         }
     }
@@ -137,7 +144,16 @@ struct StreamLine<'a> {
     report_version: u8,
     tool_version: &'a str,
     #[serde(flatten)]
+    answer: Option<StreamAnswer>,
+    #[serde(flatten)]
     summary: &'a StreamSummary,
+}
+
+/// The answer about a stream in one sentence; a comparison of two streams lacks it.
+#[derive(Serialize)]
+struct StreamAnswer {
+    passed: bool,
+    headline: String,
 }
 
 #[derive(Serialize)]

@@ -14,7 +14,7 @@ use ndjson_check_core::{
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
 
-use super::{RunTotals, summary_text};
+use super::{FirstFindings, Headline, RunTotals, summary_text};
 use crate::limits::MESSAGE_BYTES_MAX;
 use crate::output::Output;
 
@@ -29,6 +29,7 @@ pub struct Junit {
     head: &'static str,
     /// The open stream.
     stream: Option<String>,
+    first: FirstFindings,
     /// What each rule found in the open stream.
     found: BTreeMap<Rule, (Severity, Vec<String>)>,
 }
@@ -58,7 +59,8 @@ enum TestResult {
 
 impl Default for Junit {
     fn default() -> Self {
-        Self { head: HEAD, stream: None, found: BTreeMap::new() }
+        let first = FirstFindings::default();
+        Self { head: HEAD, stream: None, first, found: BTreeMap::new() }
     }
 }
 
@@ -81,10 +83,12 @@ impl Junit {
 impl Output for Junit {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.stream = Some(valid(start.name()));
+        self.first.begin();
         Ok(())
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
+        self.first.add(diagnostic);
         let line = diagnostic.line.map_or(String::new(), |line| format!("line {line}: "));
         let note = diagnostic.note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
         let text = valid(&format!("{line}{}{note}", diagnostic.message));
@@ -95,7 +99,8 @@ impl Output for Junit {
     fn summary(&mut self, summary: &StreamSummary, out: &mut String) {
         let count = |rule| summary.rule_counts.get(&rule).copied().unwrap_or_default();
         let rules: Vec<TestCase> = self.rules(count).collect();
-        let mut cases = vec![of_stream(summary, &rules)];
+        let headline = Headline::new(summary, &self.first);
+        let mut cases = vec![of_stream(summary, &headline, &rules)];
         cases.extend(rules);
         cases.extend(summary.tool_calls.iter().map(of_call));
         let lines = summary.notes.iter().map(|note| valid(&format!("note: {note}")));
@@ -128,12 +133,10 @@ impl Output for Junit {
     }
 }
 
-/// The verdict and the outcome. It fails for the outcome: a rule that fails is a case already.
-fn of_stream(summary: &StreamSummary, rules: &[TestCase]) -> TestCase {
-    let outcome = summary_text::outcome(summary);
-    let numbers = summary_text::numbers(summary).join(", ");
-    let message =
-        format!("{}, {outcome}: profile {}, {numbers}", summary.verdict.name(), summary.profile);
+/// The headline. It fails for the outcome: a rule that fails is a case already.
+fn of_stream(summary: &StreamSummary, headline: &Headline, rules: &[TestCase]) -> TestCase {
+    let numbers = summary_text::numbers(summary).join(" · ");
+    let message = format!("{} · profile {} · {numbers}", headline.text(), summary.profile);
     let mut errors = rules.iter().filter_map(|case| match &case.result {
         TestResult::Failed(_, first, _) => Some(format!("{}: {first}", case.name)),
         _ => None,

@@ -16,7 +16,7 @@ use super::bounded::worst;
 use super::markdown_sections::{Sections, ShortStream, StreamClass};
 use super::stats::StatsTotals;
 use super::worst::{SeverityCounts, WorstItems};
-use super::{RunTotals, markdown_stats, page_url, summary_text};
+use super::{Answers, FirstFindings, Headline, RunTotals, markdown_stats, page_url, summary_text};
 use crate::limits::MARKDOWN_BYTES_MAX;
 use crate::output::Output;
 
@@ -35,9 +35,6 @@ const MARKDOWN_TEXT_BYTES_MAX: usize = 500;
 /// The first line of a comment, by which a script finds it again.
 const MARKER: &str = "<!-- ndjson-check -->\n";
 
-/// Rules that the line of a stream names.
-const LINE_RULES_MAX: usize = 3;
-
 /// Writes the Markdown report.
 pub struct Markdown {
     marker: &'static str,
@@ -45,7 +42,10 @@ pub struct Markdown {
     rows: WorstRows,
     /// Of the streams.
     sections: Sections,
-    /// The verdict and outcome of the last stream.
+    /// The first finding of each rule in the open stream.
+    found: FirstFindings,
+    answers: Answers,
+    /// The headline of the last stream.
     last: String,
     stats: StatsTotals,
     errors: WorstRows,
@@ -61,6 +61,8 @@ impl Default for Markdown {
             marker: "",
             rows: no_rows(),
             sections: Sections::default(),
+            found: FirstFindings::default(),
+            answers: Answers::default(),
             last: String::new(),
             stats: StatsTotals::default(),
             errors: no_rows(),
@@ -99,10 +101,12 @@ fn list(rows: WorstRows, more: Option<String>) -> String {
 impl Output for Markdown {
     fn begin(&mut self, _: &StreamStart<'_>) -> Result<(), Error> {
         self.rows = no_rows();
+        self.found.begin();
         Ok(())
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
+        self.found.add(diagnostic);
         let (severity, rule) = (diagnostic.severity.name(), diagnostic.rule);
         let mut row = format!("{severity} [{rule}]({})", page_url(rule));
         if let Some(line) = diagnostic.line {
@@ -116,18 +120,17 @@ impl Output for Markdown {
     }
 
     fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
-        let (verdict, outcome) = (summary.verdict, summary_text::outcome(summary));
-        self.last = format!("{}, {outcome}", verdict.name());
+        let headline = Headline::new(summary, &self.found);
+        self.answers.add(&headline);
+        self.last = sentence(&headline);
         // A cost begins with a sign that could begin a formula.
-        let numbers = unbroken(&summary_text::numbers(summary).join(", ")).replace('$', "\\$");
+        let numbers = unbroken(&summary_text::numbers(summary).join(" · ")).replace('$', "\\$");
         let mut section = format!("### {}\n\n", code(&summary.name));
-        let _ = writeln!(
-            section,
-            "**{}, {outcome}**: profile {}, {numbers}\n",
-            verdict.name(),
-            code(&summary.profile)
-        );
-        if let Some(error) = &summary.facts.error_text {
+        let _ = writeln!(section, "{}\n", self.last);
+        let _ = writeln!(section, "Profile {} · {numbers}\n", code(&summary.profile));
+        if let Some(error) = &summary.facts.error_text
+            && !headline.rest.contains(error)
+        {
             let _ = writeln!(section, "The agent: {}\n", code(error));
         }
         section += &notes(summary);
@@ -155,8 +158,9 @@ impl Output for Markdown {
                 StreamClass::Good
             };
         section += &list(rows, more);
-        let kind = format!("{}, {}", verdict.name(), summary.outcome.name());
-        self.sections.add(class, section, ShortStream { text: line(summary), kind });
+        let (name, mark) = (code(&summary.name), headline.mark());
+        let text = format!("- {name}: {mark} {}\n", headline.reason);
+        self.sections.add(class, section, ShortStream { text, kind: headline.reason });
     }
 
     fn error(&mut self, message: &str, _: &mut String) {
@@ -166,7 +170,9 @@ impl Output for Markdown {
 
     fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut String) -> io::Result<()> {
         let is_single = totals.streams == 1 && totals.not_checked == 0;
-        let heading = if is_single { self.last.clone() } else { summary_text::sum(totals) };
+        let found = summary_text::found(totals);
+        let sum = || format!("{}{found}", self.answers.text(totals));
+        let heading = if is_single { self.last.clone() } else { sum() };
         let mut text = format!("{}## ndjson-check: {heading}\n\n", self.marker);
         let errors = std::mem::replace(&mut self.errors, no_rows());
         let more = SeverityCounts { errors: self.error_count, warnings: 0 };
@@ -185,14 +191,13 @@ impl Output for Markdown {
     }
 }
 
-/// A stream on one line, where there is no room for its section.
-fn line(summary: &StreamSummary) -> String {
-    let rules: Vec<&str> = summary.rule_counts.keys().map(|rule| rule.name()).collect();
-    let rules = rules[..LINE_RULES_MAX.min(rules.len())].join(", ");
-    let colon = if rules.is_empty() { "" } else { ": " };
-    let verdict = summary.verdict.name();
-    let outcome = summary_text::outcome(summary);
-    format!("- {}: {verdict}, {outcome}{colon}{rules}\n", code(&summary.name))
+/// The headline with its mark. What may be of the stream is in a code span.
+fn sentence(headline: &Headline) -> String {
+    let (mark, reason) = (headline.mark(), headline.reason);
+    match headline.detail() {
+        "" => format!("{mark} {reason}"),
+        detail => format!("{mark} {reason}: {}", code(detail)),
+    }
 }
 
 /// With groups of digits that stay on one line.

@@ -7,8 +7,8 @@ use ndjson_check_core::counted;
 
 use crate::limits::MARKDOWN_BYTES_MAX;
 
-/// Room for the sentence about what is not shown: two verdicts with four outcomes.
-const NOT_SHOWN_BYTES: usize = 500;
+/// Room for the sentence about what is not shown: some thirty ways in which runs end.
+const NOT_SHOWN_BYTES: usize = 1_200;
 
 /// How much a stream needs a look, in the order of the report.
 #[derive(Debug, Clone, Copy)]
@@ -23,8 +23,8 @@ pub(super) enum StreamClass {
 /// A stream on one line.
 pub(super) struct ShortStream {
     pub(super) text: String,
-    /// Verdict and outcome.
-    pub(super) kind: String,
+    /// How the run ended, as other streams share it.
+    pub(super) kind: &'static str,
 }
 
 /// The streams, worst class first. Each has its section; where there is no room for that, it is
@@ -41,8 +41,8 @@ struct Streams {
     /// Of the first streams.
     sections: Vec<String>,
     section_bytes: usize,
-    /// Streams that are not shown, by verdict and outcome.
-    omitted: BTreeMap<String, u64>,
+    /// Streams that are not shown, by how their runs ended.
+    omitted: BTreeMap<&'static str, u64>,
 }
 
 impl Sections {
@@ -77,7 +77,7 @@ impl Sections {
 }
 
 impl Streams {
-    fn omit(&mut self, kind: String) {
+    fn omit(&mut self, kind: &'static str) {
         *self.omitted.entry(kind).or_default() += 1;
     }
 

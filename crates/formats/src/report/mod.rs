@@ -4,8 +4,10 @@ mod annotations;
 mod baseline_writer;
 mod bounded;
 mod drift;
+mod headline;
 mod html;
 mod human;
+mod human_stream;
 mod json;
 mod junit;
 mod markdown;
@@ -19,6 +21,7 @@ mod step_outputs;
 mod summary_text;
 mod unknown_text;
 mod worst;
+mod wrapped;
 
 use std::ops::AddAssign;
 
@@ -28,6 +31,7 @@ use serde::{Deserialize, Serialize};
 pub use annotations::Annotations;
 pub use baseline_writer::BaselineWriter;
 pub use drift::DriftReport;
+pub use headline::{Answers, FirstFindings, Headline};
 pub use html::{Html, PageFolder};
 pub use human::HumanReport;
 pub(super) use json::{Change, ChangedItem, diff_line};

@@ -11,14 +11,14 @@ use ndjson_check_core::{
 use serde_json::{Value, json};
 
 use super::worst::{SeverityCounts, WorstItems};
-use super::{FileOf, NameOf, RunTotals, page_url};
+use super::{FileOf, FirstFindings, Headline, NameOf, RunTotals, page_url};
 use crate::fingerprint::fingerprint;
 use crate::output::Output;
 
 /// Results in a SARIF report: GitHub shows as many.
 const SARIF_RESULTS_MAX: usize = 5_000;
 
-/// Errors in a SARIF report that are no results.
+/// Errors in a SARIF report that are no results, and headlines.
 const SARIF_ERRORS_MAX: usize = 100;
 
 /// Writes the SARIF report.
@@ -39,6 +39,9 @@ pub struct Sarif {
     seen: SeverityCounts,
     errors: Vec<Value>,
     omitted_errors: u64,
+    first: FirstFindings,
+    /// Of streams that do not pass, as many as there is room for.
+    headlines: Vec<Value>,
 }
 
 impl Sarif {
@@ -57,6 +60,8 @@ impl Sarif {
             seen: SeverityCounts::default(),
             errors: Vec::new(),
             omitted_errors: 0,
+            first: FirstFindings::default(),
+            headlines: Vec::new(),
         }
     }
 
@@ -111,11 +116,13 @@ impl Output for Sarif {
         self.name = (self.name_of)(start.name());
         self.uri = (self.file_of)(start.name()).as_deref().map(uri);
         self.occurrences.clear();
+        self.first.begin();
         self.seen = SeverityCounts::default();
         Ok(())
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
+        self.first.add(diagnostic);
         self.seen.add(diagnostic.severity);
         self.found.add(diagnostic.severity);
         let result = self.result(diagnostic);
@@ -127,6 +134,11 @@ impl Output for Sarif {
         let unseen = SeverityCounts::of(summary).without(self.seen);
         self.found.errors += unseen.errors;
         self.found.warnings += unseen.warnings;
+        let headline = Headline::new(summary, &self.first);
+        if !headline.passed && self.headlines.len() < SARIF_ERRORS_MAX {
+            let text = plain(&format!("{}: {}", self.stream, headline.text()));
+            self.headlines.push(notification(Severity::Error, &text));
+        }
     }
 
     fn error(&mut self, message: &str, _: &mut String) {
@@ -149,6 +161,7 @@ impl Output for Sarif {
             let text = format!("{more} not in this report");
             notifications.push(notification(Severity::Warning, &text));
         }
+        notifications.append(&mut self.headlines);
         let results: Vec<Value> = results.into_items().collect();
         let rules: Vec<Value> = self.rules.iter().map(|rule| described(*rule)).collect();
         let log = json!({

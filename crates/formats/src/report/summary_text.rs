@@ -1,8 +1,14 @@
 //! The numbers in reports that a person reads.
 
-use ndjson_check_core::{EndReason, Note, Outcome, StreamSummary, counted};
+use ndjson_check_core::{
+    EndReason, Note, Outcome, StreamSummary, counted,
+    escape::{clipped, visible},
+};
 
-use super::RunTotals;
+use super::{Headline, RunTotals, duration};
+
+/// Longest name of an agent or a model, in bytes.
+const NAME_BYTES_MAX: usize = 60;
 
 /// The outcome of a stream, with the reason for one that is not a success.
 pub(crate) fn outcome(summary: &StreamSummary) -> String {
@@ -32,36 +38,46 @@ pub(super) fn reasons(summary: &StreamSummary) -> Vec<String> {
     reasons
 }
 
-/// The sum of all streams, on one line.
-pub(super) fn sum(totals: &RunTotals) -> String {
-    let verdicts = [
-        (totals.conforming, "conforming"),
-        (totals.non_conforming, "non-conforming"),
-        (totals.not_checked, "not checked"),
-    ];
-    let outcomes = [
-        (totals.succeeded, "succeeded"),
-        (totals.failed, "failed"),
-        (totals.truncated, "truncated"),
-        (totals.timed_out, "timed out"),
-    ];
-    let (errors, warnings) = (counted(totals.errors, "error"), counted(totals.warnings, "warning"));
-    let known = if totals.known > 0 { format!(", {} known", totals.known) } else { String::new() };
-    let found = format!("{errors}, {warnings}{known}");
-    let mut parts = vec![listed(&verdicts), listed(&outcomes), found];
-    parts.retain(|part| !part.is_empty());
-    let streams = counted(totals.streams + totals.not_checked, "stream");
-    format!("{streams}: {}", parts.join("; "))
+/// The reasons that the headline does not say.
+pub(super) fn more_reasons(summary: &StreamSummary, headline: &Headline) -> Vec<String> {
+    let status = summary.exit_status.map(|status| status.to_string());
+    let mut reasons = reasons(summary);
+    reasons.retain(|reason| {
+        let begins = ["stderr: ", "the exit status means: "];
+        let text = begins.iter().find_map(|begin| reason.strip_prefix(begin)).unwrap_or(reason);
+        Some(reason) != status.as_ref() && !headline.says(text)
+    });
+    reasons
+}
+
+/// How many errors and warnings there are, after a dot; nothing for none.
+pub(super) fn found(totals: &RunTotals) -> String {
+    let found = [(totals.errors, "error"), (totals.warnings, "warning")];
+    let found = found.iter().filter(|(count, _)| *count > 0);
+    let found = found.map(|(count, what)| counted(*count, what));
+    let known = (totals.known > 0).then(|| format!("{} known", totals.known));
+    let found: Vec<String> = found.chain(known).collect();
+    if found.is_empty() { String::new() } else { format!(" · {}", found.join(", ")) }
+}
+
+/// Who ran, and the most useful numbers, in the same order for every agent. `title` is the name
+/// of the agent. Nothing in it misleads.
+pub(super) fn figures(title: &str, summary: &StreamSummary) -> Vec<String> {
+    let facts = &summary.facts;
+    let version = facts.agent_version.iter().map(|version| format!(" {version}"));
+    let name = title.split_once(": ").map_or(title, |(name, _)| name);
+    let agent: String = [name.to_owned()].into_iter().chain(version).collect();
+    let mut figures: Vec<String> = [agent].into_iter().chain(facts.model.clone()).collect();
+    for name in &mut figures {
+        *name = clipped(&visible(name), NAME_BYTES_MAX).into_owned();
+    }
+    figures.extend(numbers(summary));
+    figures
 }
 
 /// The most useful numbers of one stream, in the same order for every agent.
 pub(super) fn numbers(summary: &StreamSummary) -> Vec<String> {
     let mut numbers = Vec::new();
-    for (count, what) in [(summary.errors, "error"), (summary.warnings, "warning")] {
-        if count > 0 {
-            numbers.push(counted(count, what));
-        }
-    }
     if summary.known > 0 {
         numbers.push(format!("{} known", summary.known));
     }
@@ -76,20 +92,20 @@ pub(super) fn numbers(summary: &StreamSummary) -> Vec<String> {
             (calls.denied, "denied"),
             (calls.unfinished, "unfinished"),
         ];
-        numbers.push(format!("{}{}", counted(calls.total, "tool call"), aside(listed(&others))));
+        numbers.push(format!("{}{}", counted(calls.total, "call"), aside(listed(&others))));
     }
     numbers.extend(summary.exit_status.map(|status| status.to_string()));
     numbers.extend(facts.cost_usd.map(dollars));
     if let Some(tokens) = facts.usage.tokens_in() {
         let cached = facts.usage.cache_read_tokens.filter(|cached| *cached > 0);
-        let cached = cached.map(|cached| format!("{} cached", grouped(cached)));
-        numbers.push(format!("{} tokens in{}", grouped(tokens), aside(cached.unwrap_or_default())));
+        let cached = cached.map(|cached| format!("{} cached", short(cached)));
+        numbers.push(format!("{} tokens in{}", short(tokens), aside(cached.unwrap_or_default())));
     }
     if let Some(tokens) = facts.usage.output_tokens {
         let unit = if facts.usage.tokens_in().is_some() { "out" } else { "tokens out" };
-        numbers.push(format!("{} {unit}", grouped(tokens)));
+        numbers.push(format!("{} {unit}", short(tokens)));
     }
-    numbers.extend(facts.duration_ms.map(|ms| format!("{}.{} s", ms / 1_000, ms % 1_000 / 100)));
+    numbers.extend(facts.duration_ms.map(duration));
     numbers
 }
 
@@ -101,6 +117,23 @@ fn aside(text: String) -> String {
 /// Cents, and more digits of what is less than ten cents.
 pub(crate) fn dollars(cost: f64) -> String {
     if cost == 0.0 || cost >= 0.1 { format!("${cost:.2}") } else { format!("${cost:.4}") }
+}
+
+/// With three digits: `138`, `1.23 k`, `69.6 k`, `6.05 M`.
+pub(crate) fn short(number: u64) -> String {
+    let (unit, name) = match number {
+        0..1_000 => return number.to_string(),
+        1_000..1_000_000 => (1_000, "k"),
+        1_000_000..1_000_000_000 => (1_000_000, "M"),
+        _ => (1_000_000_000, "G"),
+    };
+    let whole = number / unit;
+    let hundredths = number % unit / (unit / 100);
+    match whole {
+        0..10 => format!("{whole}.{hundredths:02} {name}"),
+        10..100 => format!("{whole}.{} {name}", hundredths / 10),
+        _ => format!("{whole} {name}"),
+    }
 }
 
 /// With a space between groups of three digits.

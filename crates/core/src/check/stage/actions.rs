@@ -59,6 +59,13 @@ pub(crate) struct OpenAction {
     files: Vec<String>,
 }
 
+impl OpenAction {
+    /// What the call is about, such as a path or a command; empty if nothing shows it.
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+}
+
 impl<'p> ActionTable<'p> {
     pub(crate) fn new(rules: &'p ActionRules) -> Self {
         Self {

@@ -85,6 +85,7 @@ impl<'p> CallTable<'p> {
 
     /// A new turn begins: open calls will not end any more, and an id may be used again.
     pub(crate) fn new_turn(&mut self) {
+        self.describe_open();
         self.open.clear();
         self.arguments = CallArguments::default();
         self.ended.clear();
@@ -119,7 +120,7 @@ impl<'p> CallTable<'p> {
         for (call, outcome) in facts.refused() {
             let (change, diagnostic) = self.refuse(&call.id, *outcome);
             if let Some(change) = change {
-                updates.push(self.actions.add(update(change, call), &mut OpenAction::default()));
+                updates.push(self.ended(update(change, call), &mut OpenAction::default()));
             }
             found.extend(diagnostic.map(at));
         }
@@ -129,8 +130,7 @@ impl<'p> CallTable<'p> {
             let known = self.open.get_mut(&key).map(|open| std::mem::take(&mut open.action));
             let (change, diagnostic) = self.complete(key, call, *outcome, facts.line);
             if let Some(change) = change {
-                updates
-                    .push(self.actions.add(update(change, call), &mut known.unwrap_or_default()));
+                updates.push(self.ended(update(change, call), &mut known.unwrap_or_default()));
             }
             let diagnostic = diagnostic.map(at);
             let rejected = CallChange::Completed(CallOutcome::Rejected);
@@ -146,6 +146,13 @@ impl<'p> CallTable<'p> {
         if is_success {
             self.report_open(facts.line, facts.offset, found);
         }
+    }
+
+    /// Adds to an update what the call did, of which this is known.
+    fn ended<'f>(&mut self, update: CallUpdate<'f>, known: &mut OpenAction) -> CallUpdate<'f> {
+        let update = self.actions.add(update, known);
+        self.rows.describe(update.number, &update.action.detail);
+        update
     }
 
     fn hash(&self, id: &BoundedId) -> u64 {
@@ -358,14 +365,9 @@ impl<'p> CallTable<'p> {
         if self.ended.len() < CALLS_ENDED_MAX {
             self.ended.insert(key, ended);
         } else {
-            self.forget();
+            self.has_forgotten = true;
+            self.has_overflowed = true;
         }
-    }
-
-    /// There is no room to remember a call.
-    fn forget(&mut self) {
-        self.has_forgotten = true;
-        self.has_overflowed = true;
     }
 
     /// Gives a new call its number, and a row if there is room.
@@ -378,6 +380,7 @@ impl<'p> CallTable<'p> {
             outcome: None,
             started_line,
             completed_line: None,
+            detail: String::new(),
         });
     }
 

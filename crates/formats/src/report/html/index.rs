@@ -7,9 +7,9 @@ use super::page::{document, in_short, name};
 use super::stats::{of_all, sums};
 use super::words::{OneLine, duration};
 use crate::limits::PAGES_MAX;
-use crate::report::RunTotals;
 use crate::report::stats::StatsTotals;
 use crate::report::summary_text::{self, dollars, grouped};
+use crate::report::{Answers, Headline, RunTotals};
 
 /// Longest name of a stream in the index, in bytes.
 const STREAM_BYTES_MAX: usize = 500;
@@ -24,6 +24,7 @@ pub(super) struct Index {
     omitted_bad: u64,
     omitted_good: u64,
     stats: StatsTotals,
+    answers: Answers,
     omitted_errors: u64,
 }
 
@@ -31,12 +32,10 @@ pub(super) struct Index {
 struct IndexRow {
     stream: String,
     page: String,
-    succeeded: bool,
-    conforms: bool,
     is_good: bool,
     profile: String,
-    outcome: String,
-    /// Why it is not good.
+    outcome: &'static str,
+    /// The rest of the headline.
     reason: String,
     calls: u64,
     duration: Option<u64>,
@@ -49,22 +48,18 @@ impl Index {
         self.rows.is_empty() && self.errors.is_empty()
     }
 
-    pub(super) fn add(&mut self, summary: &StreamSummary, page: &str) {
+    pub(super) fn add(&mut self, summary: &StreamSummary, headline: &Headline, page: &str) {
         self.stats.add(&summary.into());
+        self.answers.add(headline);
         let (facts, usage) = (&summary.facts, &summary.facts.usage);
-        let found = summary.rule_counts.keys().map(|rule| rule.name().to_owned());
-        let reasons = summary_text::reasons(summary).into_iter().take(1);
-        let reason = reasons.chain(found).collect::<Vec<_>>().join("; ");
         let elapsed = summary.stats.as_ref().and_then(|stats| stats.elapsed_ms);
         self.rows.push(IndexRow {
             stream: clipped(&summary.name, STREAM_BYTES_MAX).into_owned(),
             page: page.to_owned(),
-            succeeded: summary.outcome == Outcome::Succeeded,
-            conforms: summary.verdict == Verdict::Conforming,
             is_good: is_good(summary),
             profile: summary.profile.clone(),
-            outcome: summary_text::outcome(summary),
-            reason: clipped(&reason, 300).into_owned(),
+            outcome: headline.reason,
+            reason: headline.detail().to_owned(),
             calls: summary.call_counts.total,
             duration: facts.duration_ms.or(elapsed),
             tokens: usage.tokens_in().zip(usage.output_tokens).map(|(a, b)| a.saturating_add(b)),
@@ -73,8 +68,9 @@ impl Index {
     }
 
     /// A stream that has no page.
-    pub(super) fn omit(&mut self, summary: &StreamSummary) {
+    pub(super) fn omit(&mut self, summary: &StreamSummary, headline: &Headline) {
         self.stats.add(&summary.into());
+        self.answers.add(headline);
         let is_good = is_good(summary);
         self.omitted_good += u64::from(is_good);
         self.omitted_bad += u64::from(!is_good);
@@ -106,7 +102,7 @@ impl Index {
                     @else if bad_count == all { "All streams need a look" }
                     @else { (bad_count) " of " (counted(all, "stream")) " need a look" }
                 }
-                p { (summary_text::sum(totals)) }
+                p { (self.answers.text(totals)) (summary_text::found(totals)) }
                 (in_short(&sums))
             }
             main.index {
@@ -191,8 +187,7 @@ impl IndexRow {
             tr {
                 th.name scope="row" { a href=(self.page) { (name(shown)) } }
                 td {
-                    @if self.succeeded { (self.outcome) } @else { strong { (self.outcome) } }
-                    @if !self.conforms { ", " strong { "non-conforming" } }
+                    @if self.is_good { (self.outcome) } @else { strong { (self.outcome) } }
                     @if !self.reason.is_empty() { p.reason { (OneLine(&self.reason)) } }
                 }
                 td { (self.profile) }

@@ -77,7 +77,7 @@ impl Html {
     fn write(&mut self, recording: &Recording) {
         let is_good = index::is_good(&recording.summary);
         if self.written[usize::from(is_good)] == PAGES_MAX {
-            self.index.omit(&recording.summary);
+            self.index.omit(&recording.summary, &recording.headline);
             return;
         }
         self.written[usize::from(is_good)] += 1;
@@ -86,7 +86,8 @@ impl Html {
         if self.failure.is_none() {
             self.failure = (self.pages.write)(&file, &text).err();
         }
-        self.index.add(&recording.summary, &format!("{}/{file}", self.pages.folder));
+        let link = format!("{}/{file}", self.pages.folder);
+        self.index.add(&recording.summary, &recording.headline, &link);
     }
 
     fn write_first(&mut self) {

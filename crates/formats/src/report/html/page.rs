@@ -6,15 +6,14 @@ use std::ops::Range;
 use std::time::{Duration, SystemTime};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use ndjson_check_core::{
-    Bound, Diagnostic, Note, Outcome, Severity, StreamSummary, Verdict, counted,
-};
+use ndjson_check_core::{Bound, Diagnostic, Note, Severity, StreamSummary, counted};
 
 use super::recording::Recording;
 use super::timeline::timeline;
 use super::transcript::{filter, transcript};
 use super::words::OneLine;
 use super::{policy, stats, words};
+use crate::report::Headline;
 use crate::report::summary_text::{self, dollars, grouped};
 use crate::report::worst::SeverityCounts;
 
@@ -57,13 +56,13 @@ pub(super) fn document(title: &str, body: &Markup) -> String {
 /// The page of a stream; `index` is the link to the page of all streams.
 pub(super) fn page(recording: &Recording, index: Option<&str>) -> String {
     let summary = &recording.summary;
-    let title = format!("{}: {}", file_name(&summary.name), summary_text::outcome(summary));
+    let title = format!("{} – {}", recording.headline.text(), file_name(&summary.name));
     let body = html! {
         a.skip href="#transcript" { "Skip to the transcript" }
         header {
             @if let Some(index) = index { p.back { a href=(index) { "All streams" } } }
             h1 { (name(&summary.name)) }
-            (verdict(summary))
+            (verdict(summary, &recording.headline))
             (worst_findings(recording))
             (facts(recording))
             (notes(summary))
@@ -103,24 +102,25 @@ fn file_name(stream: &str) -> &str {
     stream.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).unwrap_or(stream)
 }
 
-fn verdict(summary: &StreamSummary) -> Markup {
+/// The headline; below it what it does not say.
+fn verdict(summary: &StreamSummary, headline: &Headline) -> Markup {
     let found = [(summary.errors, "error"), (summary.warnings, "warning")];
     let found = found.iter().filter(|(count, _)| *count > 0);
     let mut found: Vec<String> = found.map(|(count, what)| counted(*count, what)).collect();
     if summary.known > 0 {
         found.push(format!("{} known", summary.known));
     }
-    let is_good = summary.outcome == Outcome::Succeeded;
-    let conforms = summary.verdict == Verdict::Conforming;
+    let found = if found.is_empty() { found.concat() } else { format!(": {}", found.join(", ")) };
+    let reasons = summary_text::more_reasons(summary, headline);
     html! {
         p.verdict {
-            span.(if is_good { "good" } else { "bad" }) { (summary_text::outcome(summary)) } ", "
-            span.(if conforms { "good" } else { "bad" }) { (summary.verdict.name()) }
-            @if !found.is_empty() { span.found { ": " (found.join(", ")) } }
+            span.(if headline.passed { "good" } else { "bad" }) { (headline.reason) }
+            (headline.rest)
         }
-        @for reason in summary_text::reasons(summary) {
+        @for reason in reasons {
             p.reason { (OneLine(&reason)) }
         }
+        p.found { (summary_text::outcome(summary)) ", " (summary.verdict.name()) (found) }
     }
 }
 

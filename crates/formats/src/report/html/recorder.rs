@@ -18,6 +18,7 @@ use super::recording::{
 };
 use crate::limits::{NAME_BYTES_MAX, PAGE_VALUE_BYTES_MAX};
 use crate::report::worst::WorstItems;
+use crate::report::{FirstFindings, Headline};
 
 /// Longest text of the assistant in an HTML page, in bytes.
 const PAGE_TEXT_BYTES_MAX: usize = 32 * 1024;
@@ -59,6 +60,7 @@ pub(super) struct Recorder {
     bad_call_blocks: Blocks,
     ends: Vec<Moment>,
     findings: WorstItems<PageFinding>,
+    found: FirstFindings,
 }
 
 impl Recorder {
@@ -79,6 +81,7 @@ impl Recorder {
             bad_call_blocks: Blocks::default(),
             ends: Vec::new(),
             findings: WorstItems::new(PAGE_FINDINGS_BYTES_MAX),
+            found: FirstFindings::default(),
         }
     }
 
@@ -338,6 +341,7 @@ impl Recorder {
     }
 
     pub(super) fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        self.found.add(diagnostic);
         let note = diagnostic.note.as_ref().map_or(0, String::len);
         let bytes = 6 * (diagnostic.message.len() + note) + 500;
         // Those that are left out are counted in the summary.
@@ -362,6 +366,7 @@ impl Recorder {
             !answer.is_blank() && last_text != Some((answer.head(), answer.tail()))
         });
         let mut recording = Recording {
+            headline: Headline::new(summary, &self.found),
             summary: summary.clone(),
             clock: self.clock,
             entries: self.entries,

@@ -6,6 +6,7 @@ use super::blocks::Blocks;
 use super::clock::{Clock, Moment};
 use super::entries::PageEntries;
 use super::excerpt::Excerpt;
+use crate::report::Headline;
 
 /// The markup of one entry of a transcript, in bytes.
 const PAGE_ENTRY_BYTES: usize = 700;
@@ -13,6 +14,7 @@ const PAGE_ENTRY_BYTES: usize = 700;
 /// A stream as its page shows it.
 #[derive(Debug)]
 pub(super) struct Recording {
+    pub(super) headline: Headline,
     pub(super) summary: StreamSummary,
     pub(super) clock: Clock,
     pub(super) entries: PageEntries,

@@ -76,8 +76,16 @@ impl CallTable<'_> {
         (total > 0).then(|| format!("{total} open {calls}: {}", named.join(", ")))
     }
 
+    /// Notes what the open calls are to do.
+    pub(super) fn describe_open(&mut self) {
+        for open in self.open.values() {
+            self.rows.describe(open.number, open.action.detail());
+        }
+    }
+
     /// The calls, in the order in which they appeared; at most [`CALL_ROWS_MAX`].
     pub(crate) fn take_rows(&mut self) -> Vec<ToolCall> {
+        self.describe_open();
         self.rows.take()
     }
 

@@ -27,6 +27,10 @@ pub struct ToolCall {
     /// The line of its completion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completed_line: Option<u64>,
+    /// Of a call that did not succeed: what it was to do, such as a path or a command; its start,
+    /// if it is long, and empty if nothing shows it.
+    #[serde(skip)]
+    pub detail: String,
 }
 
 #[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]

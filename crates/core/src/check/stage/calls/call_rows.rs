@@ -1,8 +1,9 @@
 //! The rows of the call table: as many as there is room for, and no good one for a bad one.
 
 use super::ToolCall;
-use crate::limits::CALL_ROWS_MAX;
+use crate::limits::{CALL_ROWS_MAX, ROW_DETAIL_BYTES_MAX};
 use crate::profile::CallOutcome;
+use crate::rules::escape::clipped;
 
 /// The listed calls, in the order of their numbers. Where there are too many, the last good one
 /// makes room for the next call.
@@ -39,6 +40,15 @@ impl ToolCalls {
         self.rows[place].outcome
     }
 
+    /// Notes what a call was to do, if it is listed and did not succeed.
+    pub(super) fn describe(&mut self, number: u64, detail: &str) {
+        self.change(number, |row| {
+            if !is_good(row) {
+                row.detail = clipped(detail, ROW_DETAIL_BYTES_MAX).into_owned();
+            }
+        });
+    }
+
     /// The last listed call with this id.
     pub(super) fn last(&self, id: &str) -> Option<&ToolCall> {
         self.rows.iter().rev().find(|row| row.id == id)
@@ -66,8 +76,15 @@ mod tests {
         let mut rows = ToolCalls::default();
         for (outcome, number) in outcomes.zip(1..) {
             let (id, tool) = (number.to_string(), None);
-            let (started_line, completed_line) = (None, None);
-            rows.start(ToolCall { number, id, tool, outcome: None, started_line, completed_line });
+            rows.start(ToolCall {
+                number,
+                id,
+                tool,
+                outcome: None,
+                started_line: None,
+                completed_line: None,
+                detail: String::new(),
+            });
             rows.change(number, |row| row.outcome = Some(outcome));
         }
         rows

@@ -39,7 +39,7 @@ impl<'p> CallTable<'p> {
                 self.rows.change(call.number, |row| row.outcome = Some(outcome));
                 let change = CallChange::Corrected { instead_of, outcome };
                 let update = CallUpdate::correction(change, call.number, call.id, self.rules);
-                updates.push(self.actions.add(update, &mut <_>::default()));
+                updates.push(self.ended(update, &mut <_>::default()));
             }
         } else if facts.completed().is_empty() {
             self.report_rejected(found);

@@ -1,0 +1,390 @@
+//! The headline: one sentence that says how a run ended, in the words of a user.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use ndjson_check_core::{
+    Diagnostic, EndReason, ExitStatus, Note, Outcome, Rule, Severity, StreamSummary, ToolCall,
+    Verdict, counted,
+    escape::{clipped, visible},
+};
+
+use super::RunTotals;
+
+/// Longest headline, and longest part of it that a stream chose, in bytes.
+const HEADLINE_BYTES_MAX: usize = 400;
+const QUOTED_BYTES_MAX: usize = 240;
+
+/// Calls that a headline names, and the longest name, in bytes.
+const CALLS_NAMED_MAX: usize = 4;
+const CALL_BYTES_MAX: usize = 60;
+
+/// The answer about one stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Headline {
+    /// Whether the stream conforms and its run succeeded. Alone, such a stream has exit code 0.
+    pub passed: bool,
+    /// What happened, in words that other streams share: `cut short`.
+    pub reason: &'static str,
+    /// The rest of the sentence, as it follows the reason: `: the quota is exceeded`.
+    pub rest: String,
+}
+
+/// How many streams passed, and how many did not for each reason.
+#[derive(Debug, Clone, Default)]
+pub struct Answers {
+    passed: u64,
+    reasons: BTreeMap<&'static str, u64>,
+}
+
+impl Answers {
+    /// Counts a stream.
+    pub fn add(&mut self, headline: &Headline) {
+        if headline.passed {
+            self.passed += 1;
+        } else {
+            *self.reasons.entry(headline.reason).or_default() += 1;
+        }
+    }
+
+    /// One sentence about all streams, the most frequent reason first: `3 streams: 1 passed, 2 cut
+    /// short`.
+    pub fn text(&self, totals: &RunTotals) -> String {
+        let mut reasons: Vec<(&str, u64)> = self.reasons.iter().map(|it| (*it.0, *it.1)).collect();
+        reasons.sort_by_key(|(_, count)| Reverse(*count));
+        let passed = [("passed", self.passed)].into_iter();
+        let all = passed.chain(reasons).chain([("not checked", totals.not_checked)]);
+        let shown = all.filter(|(_, count)| *count > 0);
+        let shown: Vec<String> = shown.map(|(reason, count)| format!("{count} {reason}")).collect();
+        let streams = counted(totals.streams + totals.not_checked, "stream");
+        format!("{streams}: {}", shown.join(", "))
+    }
+}
+
+/// The first finding of each rule in the open stream.
+#[derive(Debug, Clone, Default)]
+pub struct FirstFindings(Vec<Diagnostic>);
+
+impl FirstFindings {
+    /// A stream begins.
+    pub fn begin(&mut self) {
+        self.0.clear();
+    }
+
+    /// Something was found in the stream.
+    pub fn add(&mut self, found: &Diagnostic) {
+        if self.0.iter().all(|known| known.rule != found.rule) {
+            self.0.push(found.clone());
+        }
+    }
+
+    fn of(&self, rule: Rule) -> Option<&Diagnostic> {
+        self.0.iter().find(|found| found.rule == rule)
+    }
+
+    fn error(&self, rule: Rule) -> Option<&Diagnostic> {
+        self.of(rule).filter(|found| found.severity == Severity::Error)
+    }
+
+    /// The error that says most about the run; the order of the rules decides between the others.
+    fn worst(&self) -> Option<&Diagnostic> {
+        let errors = self.0.iter().filter(|found| found.severity == Severity::Error);
+        errors.min_by_key(|found| {
+            let place = TELLING.iter().position(|rule| *rule == found.rule);
+            (place.unwrap_or(TELLING.len()), found.rule)
+        })
+    }
+}
+
+/// Rules that say what went wrong with the work, the most telling first. All others are about the
+/// stream.
+const TELLING: [Rule; 12] = [
+    Rule::AllCallsRefused,
+    Rule::ExpectationFailed,
+    Rule::SuccessAfterFatalError,
+    Rule::ExitStatusContradictsResult,
+    Rule::UnfinishedCall,
+    Rule::BackgroundWorkLost,
+    Rule::EmptyAnswer,
+    Rule::DeniedCall,
+    Rule::RepeatedCall,
+    Rule::ExpectationUnobservable,
+    Rule::LimitUnknown,
+    Rule::PipeHeldOpen,
+];
+
+/// Reason and rest.
+type Sentence = (&'static str, String);
+
+impl Headline {
+    /// The headline of a stream with these findings.
+    pub fn new(summary: &StreamSummary, found: &FirstFindings) -> Self {
+        let (reason, rest) = sentence(summary, found);
+        let passed =
+            summary.verdict == Verdict::Conforming && summary.outcome == Outcome::Succeeded;
+        let rest = clipped(&rest, HEADLINE_BYTES_MAX - reason.len()).into_owned();
+        Self { passed, reason, rest }
+    }
+
+    /// The rest, where it does not follow the reason.
+    pub fn detail(&self) -> &str {
+        self.rest.trim_start_matches([':', ',', ' '])
+    }
+
+    /// Whether the sentence has this text in it.
+    pub(super) fn says(&self, text: &str) -> bool {
+        self.rest.contains(&one_line(text))
+    }
+
+    /// The mark in front of the sentence.
+    pub fn mark(&self) -> char {
+        if self.passed { '✓' } else { '✗' }
+    }
+
+    /// The sentence, on one line, without a full stop.
+    pub fn text(&self) -> String {
+        format!("{}{}", self.reason, self.rest)
+    }
+}
+
+fn sentence(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
+    if let Some(other) = found.error(Rule::WrongProfile) {
+        return ("the wrong profile", after_colon(&other.message));
+    }
+    if let Some(other) = found.error(Rule::NotNdjson) {
+        return ("not an agent's stream", after_colon(&other.message));
+    }
+    if summary.outcome == Outcome::TimedOut {
+        let limit = summary.notes.iter().find(|note| matches!(note, Note::TimedOut(_)));
+        return ("timed out", limit.map_or(String::new(), |note| after_colon(&note.to_string())));
+    }
+    if let Some(limit) = found.error(Rule::LimitExceeded) {
+        return ("over the limit", after_colon(&limit.message));
+    }
+    if let Some(signal) = by_signal(summary) {
+        return signal;
+    }
+    match summary.outcome {
+        Outcome::Succeeded => match found.worst() {
+            Some(worst) => defect(summary, worst),
+            // Reports show a limited number of each rule.
+            None if summary.errors > 0 => {
+                ("the stream is broken", after_colon(&counted(summary.errors, "error")))
+            }
+            None => success(summary, found),
+        },
+        Outcome::Truncated => truncated(summary, found),
+        _ => failed(summary, found),
+    }
+}
+
+/// A signal ended the run.
+fn by_signal(summary: &StreamSummary) -> Option<Sentence> {
+    let ended = match summary.facts.reason? {
+        EndReason::Interrupted => "stopped",
+        EndReason::Killed => "killed",
+        EndReason::Crash => "crashed",
+        _ => return None,
+    };
+    let number = summary.exit_status.and_then(|status| match status {
+        ExitStatus::Signal(number) => Some(number),
+        ExitStatus::Code(code) => code.checked_sub(128).filter(|number| *number > 0),
+        _ => None,
+    });
+    let text = summary.facts.error_text.as_deref().unwrap_or_default();
+    let rest = number.map_or_else(|| after_colon(text), |it| format!(" by {}", signal(it)));
+    Some((ended, rest))
+}
+
+fn signal(number: u8) -> String {
+    let name = match number {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        _ => return format!("signal {number}"),
+    };
+    name.to_owned()
+}
+
+/// The run failed: the agent's own reason, or the best of the others.
+fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
+    let stderr = summary.stderr.last();
+    if let Some(text) = &summary.facts.error_text {
+        let lies = found.error(Rule::SuccessAfterFatalError).is_some();
+        let reason = if lies { "failed, but reports success" } else { "failed" };
+        return (reason, after_colon(text));
+    }
+    let failed = if summary.events == 0 { "failed before its first event" } else { "failed" };
+    if let Some(found) = found.error(Rule::ExitStatusContradictsResult) {
+        let texts = [&found.message].into_iter().chain(stderr);
+        let texts: Vec<&str> = texts.map(String::as_str).collect();
+        return (failed, after_colon(&texts.join("; ")));
+    }
+    let status = summary.exit_status.filter(|status| !status.is_success());
+    let meaning = summary.notes.iter().find_map(|note| match note {
+        Note::ExitStatusMeaning(meaning) => Some(meaning.clone()),
+        _ => None,
+    });
+    let known = || words(summary.facts.reason).map(str::to_owned);
+    let rest = match (stderr.cloned().or_else(known).or(meaning), status) {
+        (Some(text), Some(status)) => format!("{} ({status})", after_colon(&text)),
+        (Some(text), None) => after_colon(&text),
+        (None, Some(status)) => format!(" with {status}"),
+        (None, None) => evidence(summary, found),
+    };
+    (if rest.is_empty() { "failed, and the stream does not say why" } else { failed }, rest)
+}
+
+/// What shows that the run failed, where nothing says why.
+fn evidence(summary: &StreamSummary, found: &FirstFindings) -> String {
+    let noted = summary.notes.iter().find_map(|note| match note {
+        Note::FailureReported { line, .. } => Some(format!(", as line {line} says")),
+        Note::CutShort { .. } => Some(after_colon(&note.to_string())),
+        _ => None,
+    });
+    noted.or_else(|| found.worst().map(in_line)).unwrap_or_default()
+}
+
+/// What a reason means that the agent gave as a code.
+fn words(reason: Option<EndReason>) -> Option<&'static str> {
+    Some(match reason? {
+        EndReason::Auth => "it is not signed in, or may not use the model",
+        EndReason::Billing => "the account has no money",
+        EndReason::RateLimit => "the provider takes no more requests for now",
+        EndReason::Overloaded => "the provider failed",
+        EndReason::Network => "the provider was not reached",
+        EndReason::ModelNotFound => "the provider does not have the model",
+        EndReason::ContextOverflow => "the conversation no longer fits the model",
+        EndReason::OutputLimit => "the answer reached the limit of the model's output",
+        EndReason::Refusal => "the model refused",
+        EndReason::ContentFilter => "a filter held the answer back",
+        EndReason::MaxTurns => "it reached its limit of turns",
+        EndReason::Budget => "it reached its limit of cost",
+        EndReason::Permission => "it was not allowed to go on",
+        EndReason::Tool => "a tool failed for good",
+        EndReason::Config => "its configuration, or what it was called with, is wrong",
+        _ => return None,
+    })
+}
+
+/// The stream ended before the run did.
+fn truncated(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
+    if summary.lines == 0 {
+        return ("the stream is empty", String::new());
+    }
+    let open = calls(summary, |call| call.outcome.is_none());
+    let open = match summary.call_counts.unfinished {
+        0 => String::new(),
+        1 => format!(", while a call was open: {open}"),
+        count => format!(", while {count} calls were open: {open}"),
+    };
+    if let Some(line) = found.of(Rule::TruncatedLine).and_then(|cut| cut.line) {
+        return ("cut short", format!(" in the middle of line {line}{open}"));
+    }
+    let is_cut = found.of(Rule::MissingTerminalEvent).is_some();
+    match found.worst() {
+        Some(worst) if !is_cut && worst.rule != Rule::UnfinishedCall => defect(summary, worst),
+        _ => ("cut short", format!(" after line {}{open}", summary.lines)),
+    }
+}
+
+/// The run succeeded, and this is why the stream does not pass.
+fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
+    let message = || after_colon(&worst.message);
+    match worst.rule {
+        Rule::AllCallsRefused => ("every tool call was refused", refused(summary)),
+        Rule::DeniedCall => ("tool calls were refused", refused(summary)),
+        Rule::ExpectationFailed => ("not as expected", message()),
+        Rule::SuccessAfterFatalError | Rule::ExitStatusContradictsResult => {
+            ("contradicts itself", message())
+        }
+        Rule::UnfinishedCall => {
+            let open = calls(summary, |call| call.outcome.is_none());
+            ("a tool call never ended", after_colon(&open))
+        }
+        Rule::BackgroundWorkLost => ("background work was lost", message()),
+        Rule::EmptyAnswer => ("the answer is empty", String::new()),
+        Rule::RepeatedCall => ("repeats itself", message()),
+        Rule::ExpectationUnobservable | Rule::LimitUnknown => ("cannot be judged", message()),
+        Rule::PipeHeldOpen => ("left a process behind", String::new()),
+        Rule::EmptyStream => ("no event", message()),
+        Rule::MissingTerminalEvent => ("cut short", message()),
+        Rule::UnknownEvent | Rule::UndocumentedEvent | Rule::UnknownTool | Rule::UnknownValue => {
+            ("the profile does not know all of it", in_line(worst))
+        }
+        _ => ("the stream is broken", in_line(worst)),
+    }
+}
+
+/// The stream passes.
+fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
+    if found.of(Rule::AllCallsRefused).is_some() {
+        return ("every tool call was refused", refused(summary));
+    }
+    let was_refused = summary.call_counts.rejected + summary.call_counts.denied > 0;
+    if was_refused && found.of(Rule::DeniedCall).is_some() {
+        return ("succeeded, but tool calls were refused", refused(summary));
+    }
+    let reason = if found.of(Rule::BackgroundWorkLost).is_some() {
+        "succeeded, but background work was lost"
+    } else if found.of(Rule::EmptyAnswer).is_some() {
+        "succeeded, but the answer is empty"
+    } else if summary.notes.contains(&Note::OutcomeUnknown) {
+        "succeeded as far as the stream shows"
+    } else {
+        "succeeded"
+    };
+    (reason, String::new())
+}
+
+/// How many calls were refused, and which.
+fn refused(summary: &StreamSummary) -> String {
+    let counts = &summary.call_counts;
+    let refused = counts.rejected + counts.denied;
+    let names = calls(summary, |call| call.outcome.is_some_and(|it| it.is_refusal()));
+    let colon = if names.is_empty() { "" } else { ": " };
+    format!(" ({refused} of {}{colon}{names})", counts.total)
+}
+
+/// The first of these calls by what they do.
+fn calls(summary: &StreamSummary, is_meant: impl Fn(&ToolCall) -> bool) -> String {
+    let meant: Vec<&ToolCall> = summary.tool_calls.iter().filter(|call| is_meant(call)).collect();
+    let named = meant.iter().take(CALLS_NAMED_MAX).map(|call| {
+        let tool = call.tool.as_deref().unwrap_or(&call.id);
+        let name = if call.detail.is_empty() { tool } else { &call.detail };
+        clipped(&one_line(name), CALL_BYTES_MAX).into_owned()
+    });
+    let mut names: Vec<String> = named.collect();
+    if meant.len() > names.len() {
+        names.push(format!("{} more", meant.len() - names.len()));
+    }
+    names.join(", ")
+}
+
+fn in_line(found: &Diagnostic) -> String {
+    let line = found.line.map_or(String::new(), |line| format!("line {line}: "));
+    let place = found.location.as_ref().filter(|location| !location.instance.is_empty());
+    let place = place.map_or(String::new(), |location| format!("{}: ", location.instance));
+    after_colon(&format!("{line}{place}{}", found.message))
+}
+
+/// A text after a colon; nothing for nothing.
+fn after_colon(text: &str) -> String {
+    let text = one_line(text);
+    let text = clipped(&text, QUOTED_BYTES_MAX);
+    if text.is_empty() { String::new() } else { format!(": {text}") }
+}
+
+/// On one line, with what misleads made visible.
+fn one_line(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    visible(&text).into_owned()
+}

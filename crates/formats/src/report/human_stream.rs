@@ -1,0 +1,315 @@
+//! One stream in the human report.
+
+use ndjson_check_core::{
+    Diagnostic, Note, Rule, SchemaLocation, Severity, StreamSummary, ToolCall,
+    escape::{shown, visible},
+};
+
+use super::wrapped::push_wrapped;
+use super::{Headline, stats_text, summary_text};
+
+/// Lines that are named for one message.
+const LINES_NAMED_MAX: usize = 5;
+
+/// How a text looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    Plain,
+    Name,
+    Good,
+    Bad,
+    Warning,
+    Quiet,
+}
+
+/// Where the report is shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Look {
+    pub(super) has_color: bool,
+    /// The columns of the terminal.
+    pub(super) width: Option<usize>,
+    /// Alone, what is read from standard input needs no name.
+    pub(super) names_stdin: bool,
+}
+
+impl Look {
+    pub(super) fn paint(self, style: Style, text: &str) -> String {
+        use owo_colors::OwoColorize as _;
+        match style {
+            _ if !self.has_color => text.to_owned(),
+            Style::Plain => text.to_owned(),
+            Style::Name => text.bold().to_string(),
+            Style::Good => text.green().bold().to_string(),
+            Style::Bad => text.red().bold().to_string(),
+            Style::Warning => text.yellow().bold().to_string(),
+            Style::Quiet => text.dimmed().to_string(),
+        }
+    }
+
+    /// Adds a line; what does not fit is indented by so many columns.
+    pub(super) fn line(self, text: &str, indent: usize, out: &mut String) {
+        push_wrapped(text, indent, self.width, out);
+    }
+}
+
+/// A line below the headline.
+#[derive(Debug)]
+struct ShownLine {
+    indent: usize,
+    /// The beginning, in its own style.
+    label: (Style, String),
+    rest: (Style, String),
+}
+
+impl ShownLine {
+    fn quiet(text: String) -> Self {
+        Self { indent: 4, label: (Style::Plain, String::new()), rest: (Style::Quiet, text) }
+    }
+
+    fn write(&self, look: Look, out: &mut String) {
+        let [label, rest] = [&self.label, &self.rest].map(|(style, text)| look.paint(*style, text));
+        let text = format!("{}{label}{rest}", " ".repeat(self.indent));
+        look.line(&text, self.indent + 2, out);
+    }
+}
+
+/// A stream with all that is shown of it.
+#[derive(Debug)]
+pub(super) struct ShownStream {
+    name: String,
+    mark: (Style, &'static str),
+    reason: &'static str,
+    rest: String,
+    /// The rest, where it does not follow the reason.
+    detail: String,
+    lines: Vec<ShownLine>,
+    figures: String,
+    has_warnings: bool,
+    has_stats: bool,
+}
+
+impl ShownStream {
+    pub(super) fn new(
+        name: String,
+        title: &str,
+        summary: &StreamSummary,
+        headline: &Headline,
+        diagnostics: &[Diagnostic],
+    ) -> Self {
+        let has_warnings = summary.warnings > 0;
+        let mark = match (headline.passed, has_warnings) {
+            (false, _) => (Style::Bad, "✗"),
+            (true, true) => (Style::Warning, "!"),
+            (true, false) => (Style::Good, "✓"),
+        };
+        let mut lines = findings(diagnostics, &summary.tool_calls, &headline.rest);
+        lines.extend(context(summary, headline));
+        let stats = summary.stats.as_ref().map(|stats| stats_text::row(summary, stats));
+        lines.extend(stats.iter().map(|row| ShownLine::quiet(format!("stats: {row}"))));
+        Self {
+            name,
+            mark,
+            reason: headline.reason,
+            rest: headline.rest.clone(),
+            detail: headline.detail().to_owned(),
+            lines,
+            figures: summary_text::figures(title, summary).join(" · "),
+            has_warnings,
+            has_stats: stats.is_some(),
+        }
+    }
+
+    /// A stream that could not be checked to its end.
+    pub(super) fn broken_off(name: String, message: &str, diagnostics: &[Diagnostic]) -> Self {
+        let (reason, rest) = ("not checked", format!(": {}", visible(message)));
+        let (lines, mark) = (findings(diagnostics, &[], ""), (Style::Bad, "✗"));
+        let (detail, figures) = (String::new(), String::new());
+        let (has_warnings, has_stats) = (false, false);
+        Self { name, mark, reason, rest, detail, lines, figures, has_warnings, has_stats }
+    }
+
+    /// About how much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let lines = self.lines.iter().map(|it| it.label.1.len() + it.rest.1.len() + 64);
+        lines.sum::<usize>() + self.name.len() + self.rest.len() + self.figures.len() + 128
+    }
+
+    pub(super) fn has_warnings(&self) -> bool {
+        self.has_warnings
+    }
+
+    pub(super) fn has_stats(&self) -> bool {
+        self.has_stats
+    }
+
+    pub(super) fn write(&self, look: Look, out: &mut String) {
+        let mark = look.paint(self.mark.0, self.mark.1);
+        let reason = look.paint(self.mark.0, self.reason);
+        let name = match &*self.name {
+            "-" if !look.names_stdin => String::new(),
+            name => format!("{}  ", look.paint(Style::Name, name)),
+        };
+        let head = format!("{mark} {name}{reason}{}", self.rest);
+        if self.lines.is_empty() && self.mark.0 == Style::Good {
+            let figures = look.paint(Style::Quiet, &format!(" · {}", self.figures));
+            look.line(&format!("{head}{figures}"), 4, out);
+        } else {
+            look.line(&head, 4, out);
+            self.body(look, out);
+        }
+    }
+
+    /// In a group, of which the heading says the reason.
+    pub(super) fn write_in_group(&self, look: Look, out: &mut String) {
+        let name = look.paint(Style::Name, &self.name);
+        look.line(format!("  {name}  {}", self.detail).trim_end(), 4, out);
+        self.body(look, out);
+    }
+
+    fn body(&self, look: Look, out: &mut String) {
+        self.lines.iter().for_each(|line| line.write(look, out));
+        if !self.figures.is_empty() {
+            ShownLine::quiet(self.figures.clone()).write(look, out);
+        }
+    }
+}
+
+/// What a reader should know besides the findings, as far as the headline does not say it.
+fn context(summary: &StreamSummary, headline: &Headline) -> Vec<ShownLine> {
+    let is_new = |text: &str| {
+        let text = text.strip_prefix("the exit status means: ").unwrap_or(text);
+        !headline.says(text)
+    };
+    let stderr = summary.stderr.iter().map(|line| ("stderr: ", visible(line).into_owned()));
+    let error = summary.facts.error_text.iter().map(|text| ("agent: ", visible(text).into_owned()));
+    let notes = summary.notes.iter().filter(|note| !note.is_of_check());
+    let notes = notes.filter(|note| **note != Note::OutcomeUnknown || headline.passed);
+    let notes = notes.map(|note| ("note: ", note.to_string()));
+    let all = stderr.chain(error).chain(notes).filter(|(_, text)| is_new(text));
+    all.map(|(label, text)| ShownLine::quiet(format!("{label}{text}"))).collect()
+}
+
+/// Findings of one rule with one message.
+struct Alike<'d> {
+    first: &'d Diagnostic,
+    message: String,
+    lines: Vec<u64>,
+}
+
+/// The findings, errors first, those of a rule together.
+fn findings(found: &[Diagnostic], calls: &[ToolCall], headline: &str) -> Vec<ShownLine> {
+    let mut rules: Vec<(Severity, Rule)> = Vec::new();
+    for it in found {
+        if !rules.contains(&(it.severity, it.rule)) {
+            rules.push((it.severity, it.rule));
+        }
+    }
+    rules.sort_by_key(|(severity, _)| std::cmp::Reverse(*severity));
+    let mut lines = Vec::new();
+    for (severity, rule) in rules {
+        let style = match severity {
+            Severity::Error => Style::Bad,
+            Severity::Warning => Style::Warning,
+        };
+        let label = (style, format!("{}[{rule}]", severity.name()));
+        let of_rule = found.iter().filter(|it| (it.severity, it.rule) == (severity, rule));
+        let alike = alike(of_rule, calls);
+        if let [one] = &alike[..] {
+            let is_told = rule == Rule::AllCallsRefused || headline.contains(&one.message);
+            let place = [one.place()].into_iter().filter(|place| !place.is_empty());
+            let rest: String = place.map(|place| format!(" {place}")).collect();
+            let message = if is_told { String::new() } else { format!(": {}", one.message()) };
+            lines.push(ShownLine { indent: 4, label, rest: (Style::Plain, rest + &message) });
+            lines.extend(one.note().map(|note| ShownLine { indent: 6, ..note }));
+            continue;
+        }
+        lines.push(ShownLine { indent: 4, label, rest: (Style::Plain, String::new()) });
+        let mut alike = alike.iter().peekable();
+        while let Some(one) = alike.next() {
+            let (indent, label) = (6, (Style::Plain, String::new()));
+            let parts = [one.place(), one.message()];
+            let parts: Vec<String> = parts.into_iter().filter(|it| !it.is_empty()).collect();
+            lines.push(ShownLine { indent, label, rest: (Style::Plain, parts.join(": ")) });
+            let note = one.note_text();
+            // Once for all in a row that have it.
+            if alike.peek().is_none_or(|next| next.note_text() != note) {
+                lines.extend(one.note().map(|note| ShownLine { indent: 8, ..note }));
+            }
+        }
+    }
+    lines
+}
+
+/// Those with the same message together.
+fn alike<'d>(found: impl Iterator<Item = &'d Diagnostic>, calls: &[ToolCall]) -> Vec<Alike<'d>> {
+    let mut all: Vec<Alike<'_>> = Vec::new();
+    for it in found {
+        let message = message(it, calls);
+        let same = |other: &&mut Alike<'_>| {
+            other.message == message
+                && other.first.note == it.note
+                && other.first.location == it.location
+        };
+        match all.iter_mut().find(same) {
+            Some(other) => other.lines.extend(it.line),
+            None => all.push(Alike { first: it, message, lines: it.line.into_iter().collect() }),
+        }
+    }
+    all
+}
+
+/// The message, in which the call has the name of what it does, not its id.
+fn message(found: &Diagnostic, calls: &[ToolCall]) -> String {
+    let lines = [found.line, found.related_line];
+    let is_meant = |call: &&ToolCall| {
+        let halves = [call.started_line, call.completed_line];
+        !call.detail.is_empty() && halves.iter().any(|it| it.is_some() && lines.contains(it))
+    };
+    for call in calls.iter().filter(is_meant) {
+        let id = shown(&call.id);
+        if found.message.contains(&id) {
+            return found.message.replacen(&id, &format!("`{}`", visible(&call.detail)), 1);
+        }
+    }
+    found.message.clone()
+}
+
+impl Alike<'_> {
+    /// The lines where it was found; nothing if it is about the stream as a whole.
+    fn place(&self) -> String {
+        let named: Vec<String> =
+            self.lines.iter().take(LINES_NAMED_MAX).map(u64::to_string).collect();
+        let more = self.lines.len() - named.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        match &self.lines[..] {
+            [] => String::new(),
+            [line] => format!("line {line}"),
+            _ => format!("lines {}{more}", named.join(", ")),
+        }
+    }
+
+    /// The message, and the line that belongs to it.
+    fn message(&self) -> String {
+        let related = self.first.related_line.filter(|_| self.lines.len() < 2);
+        let related = related.map(|line| format!(" (see line {line})"));
+        format!("{}{}", self.message, related.unwrap_or_default())
+    }
+
+    fn note_text(&self) -> String {
+        let notes = [self.first.location.as_ref().map(described), self.first.note.clone()];
+        notes.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+
+    fn note(&self) -> Option<ShownLine> {
+        let note = self.note_text();
+        (!note.is_empty()).then(|| ShownLine::quiet(format!("note: {note}")))
+    }
+}
+
+/// Where an event fails which part of a schema.
+fn described(location: &SchemaLocation) -> String {
+    let place = if location.instance.is_empty() { "the event" } else { &location.instance };
+    let keyword = if location.keyword.is_empty() { "" } else { ", " };
+    let keyword = format!("{keyword}{}", visible(&location.keyword));
+    format!("at {}; schema {}{keyword}", visible(place), visible(&location.schema))
+}

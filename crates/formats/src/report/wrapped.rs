@@ -1,0 +1,73 @@
+//! Lines that break between words, at the width of a terminal.
+
+/// Adds a text as one line, and breaks it between words where it is longer than `width`. What
+/// follows a break is indented by so many columns. Escape sequences for colour have no width.
+pub(super) fn push_wrapped(text: &str, indent: usize, width: Option<usize>, out: &mut String) {
+    let Some(width) = width else {
+        out.push_str(text);
+        out.push('\n');
+        return;
+    };
+    let begin = text.len() - text.trim_start_matches(' ').len();
+    out.push_str(&text[..begin]);
+    let mut column = begin;
+    for (number, word) in text[begin..].split(' ').enumerate() {
+        let length = columns(word);
+        if number > 0 && column + 1 + length > width && column > indent {
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', indent));
+            column = indent;
+        } else if number > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += length;
+    }
+    out.push('\n');
+}
+
+/// The columns of a word without its escape sequences.
+fn columns(word: &str) -> usize {
+    let mut in_sequence = false;
+    let is_shown = |character: &char| {
+        in_sequence |= *character == '\x1b';
+        let is_part = in_sequence;
+        in_sequence &= *character != 'm';
+        !is_part
+    };
+    word.chars().filter(is_shown).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrapped(text: &str, indent: usize, width: usize) -> String {
+        let mut out = String::new();
+        push_wrapped(text, indent, Some(width), &mut out);
+        out
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrapped("one two three", 2, 9), "one two\n  three\n");
+        assert_eq!(wrapped("  one two", 4, 7), "  one\n    two\n");
+        assert_eq!(wrapped("one two", 2, 7), "one two\n");
+        assert_eq!(wrapped("", 2, 7), "\n");
+        let mut out = String::new();
+        push_wrapped(&"a ".repeat(90), 2, None, &mut out);
+        assert_eq!(out.lines().count(), 1);
+    }
+
+    #[test]
+    fn a_long_word_stays_whole() {
+        assert_eq!(wrapped("see /a/very/long/path", 2, 9), "see\n  /a/very/long/path\n");
+        assert_eq!(wrapped("/a/very/long/path", 2, 9), "/a/very/long/path\n");
+    }
+
+    #[test]
+    fn colour_has_no_width() {
+        assert_eq!(wrapped("\x1b[31mone\x1b[0m two", 2, 7), "\x1b[31mone\x1b[0m two\n");
+    }
+}

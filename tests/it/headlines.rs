@@ -1,0 +1,73 @@
+//! The headline says in one sentence how a run ended.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::streams::{cases, program, root, run_on, text};
+
+/// The line of the json report about a stream.
+fn stream(report: &[u8]) -> Value {
+    let report = text(report);
+    let mut lines = report.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.find(|line| line["type"] == "stream").unwrap()
+}
+
+/// Flags, a fixture, and its headline.
+const OF_FIXTURES: &[(&str, &str, &str)] = &[];
+
+/// Goal: the most important of what is wrong is said, and by name.
+#[test]
+fn a_headline_says_what_happened() {
+    for (flags, fixture, headline) in OF_FIXTURES {
+        let bytes = std::fs::read(root().join("fixtures").join(fixture)).unwrap();
+        let flags: Vec<&str> = flags.split_whitespace().chain(["--report", "json"]).collect();
+        let said = stream(&run_on(&flags, &bytes).stdout)["headline"].clone();
+        assert_eq!(said, *headline, "{fixture}");
+    }
+}
+
+/// Goal: the answer and the exit code agree.
+#[test]
+fn a_stream_passes_if_its_exit_code_is_0() {
+    for case in cases() {
+        let flags = case.flags.iter().map(String::as_str).chain(["--report", "json"]);
+        let output = run_on(&flags.collect::<Vec<_>>(), &case.bytes());
+        let passed = stream(&output.stdout)["passed"].as_bool().unwrap();
+        assert_eq!(passed, output.status.success(), "{}", case.path.display());
+    }
+}
+
+/// Goal: what a stream says cannot be taken for what we say.
+#[test]
+fn a_headline_is_one_line_of_limited_length() {
+    let path = Path::new("fixtures/agents/cursor/is-error.ndjson");
+    let good = std::fs::read_to_string(root().join(path)).unwrap();
+    let text = "a\\u001b[31m\\n\\u202e".to_owned() + &"x".repeat(5_000);
+    let bad = good.replace("I'll deploy it.The deployment failed: the quota is exceeded.", &text);
+    assert_ne!(good, bad);
+    let output = run_on(&["--report", "json"], bad.as_bytes());
+    let headline = stream(&output.stdout)["headline"].as_str().unwrap().to_owned();
+    assert!(headline.starts_with("failed: a\\x1b[31m \\u{202e}xxx"), "{headline}");
+    assert!(headline.len() <= 400 && headline.ends_with('…'), "{headline}");
+}
+
+/// Goal: a run that a command made is told as well as one that is read.
+#[cfg(unix)]
+#[test]
+fn commands_have_headlines() {
+    let rows = [
+        ("exit 3", "failed before its first event with exit status 3"),
+        ("echo no >&2; exit 3", "failed before its first event: no (exit status 3)"),
+        ("kill -9 $$", "killed by SIGKILL"),
+        ("kill -15 $$", "stopped by SIGTERM"),
+        ("sleep 9", "timed out: the run did not end within 100ms"),
+        ("true", "the stream is empty"),
+    ];
+    for (script, headline) in rows {
+        let args = ["--report", "json", "--timeout", "100ms", "--", "sh", "-c", script];
+        let output = program().args(args).output().unwrap();
+        let said = stream(&output.stdout)["headline"].clone();
+        assert_eq!(said, headline, "{script}");
+    }
+}
