@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use ndjson_check_core::{
-    Diagnostic, EndReason, ExitStatus, Note, Outcome, Rule, Severity, StreamSummary, ToolCall,
-    Verdict, counted,
+    CallOutcome, Diagnostic, EndReason, ExitStatus, Note, Outcome, Rule, Severity, StreamSummary,
+    ToolCall, Verdict, counted,
     escape::{clipped, visible},
 };
 
@@ -349,7 +349,7 @@ fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
 fn refused(summary: &StreamSummary) -> String {
     let counts = &summary.call_counts;
     let refused = counts.rejected + counts.denied;
-    let names = calls(summary, |call| call.outcome.is_some_and(|it| it.is_refusal()));
+    let names = calls(summary, |call| call.outcome.is_some_and(CallOutcome::is_refusal));
     let colon = if names.is_empty() { "" } else { ": " };
     format!(" ({refused} of {}{colon}{names})", counts.total)
 }
@@ -357,12 +357,12 @@ fn refused(summary: &StreamSummary) -> String {
 /// The first of these calls by what they do.
 fn calls(summary: &StreamSummary, is_meant: impl Fn(&ToolCall) -> bool) -> String {
     let meant: Vec<&ToolCall> = summary.tool_calls.iter().filter(|call| is_meant(call)).collect();
-    let named = meant.iter().take(CALLS_NAMED_MAX).map(|call| {
+    let first = meant.iter().take(CALLS_NAMED_MAX).map(|call| {
         let tool = call.tool.as_deref().unwrap_or(&call.id);
         let name = if call.detail.is_empty() { tool } else { &call.detail };
         clipped(&one_line(name), CALL_BYTES_MAX).into_owned()
     });
-    let mut names: Vec<String> = named.collect();
+    let mut names: Vec<String> = first.collect();
     if meant.len() > names.len() {
         names.push(format!("{} more", meant.len() - names.len()));
     }

@@ -52,7 +52,7 @@ struct EndedStreams {
     held: usize,
 }
 
-/// EndedStreams that do not pass for the same reason.
+/// Streams that do not pass for the same reason.
 #[derive(Default)]
 struct SameReason {
     shown: Vec<ShownStream>,

@@ -216,8 +216,8 @@ fn findings(found: &[Diagnostic], calls: &[ToolCall], headline: &str) -> Vec<Sho
         let alike = alike(of_rule, calls);
         if let [one] = &alike[..] {
             let is_told = rule == Rule::AllCallsRefused || headline.contains(&one.message);
-            let place = [one.place()].into_iter().filter(|place| !place.is_empty());
-            let rest: String = place.map(|place| format!(" {place}")).collect();
+            let place = one.place();
+            let rest = if place.is_empty() { place } else { format!(" {place}") };
             let message = if is_told { String::new() } else { format!(": {}", one.message()) };
             lines.push(ShownLine { indent: 4, label, rest: (Style::Plain, rest + &message) });
             lines.extend(one.note().map(|note| ShownLine { indent: 6, ..note }));

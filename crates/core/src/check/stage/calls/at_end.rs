@@ -78,9 +78,8 @@ impl CallTable<'_> {
 
     /// Notes what the open calls are to do.
     pub(super) fn describe_open(&mut self) {
-        for open in self.open.values() {
-            self.rows.describe(open.number, open.action.detail());
-        }
+        let rows = &mut self.rows;
+        self.open.values().for_each(|open| rows.describe(open.number, open.action.detail()));
     }
 
     /// The calls, in the order in which they appeared; at most [`CALL_ROWS_MAX`].
