@@ -253,7 +253,7 @@ fn progress_is_shown_on_a_terminal_and_wiped_away() {
     };
     let Some(sent) = on_a_terminal("TERM=xterm", "--color=never", "") else { return };
     let report = wiped(&sent);
-    assert!(report.starts_with("✗ cut short") && report.contains("2 streams: "), "{sent:?}");
+    assert!(report.starts_with("✗ -  cut short") && report.contains("2 streams: "), "{sent:?}");
     let sent = on_a_terminal("TERM=xterm", "--jobs=1", ">/dev/null").unwrap();
     assert_eq!(wiped(&sent), "", "{sent:?}");
 }
