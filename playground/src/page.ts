@@ -165,7 +165,9 @@ async function link(blob: Blob): Promise<void> {
   const place = element<HTMLAnchorElement>("link");
   place.hidden = true;
   if (blob.size > LINKED_MAX) return;
-  place.href = await toLink(blob);
+  const href = await toLink(blob);
+  if (open?.blob !== blob) return;
+  place.href = href;
   place.hidden = false;
 }
 

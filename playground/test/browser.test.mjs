@@ -135,6 +135,30 @@ test("with the keyboard alone: an example, a line, another form, and back", asyn
   await context.close();
 });
 
+test("a recording is dropped, checked as another agent's, and goes through a link", async () => {
+  const { context, page, complaints } = await visit(address);
+  await page.evaluate(() => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File(['{"hello":1}\n'], "mine.ndjson"));
+    document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+  });
+  await page.locator("#failed", { hasText: "no known agent writes these events" }).waitFor();
+  await page.locator("#profile").selectOption("jsonl");
+  await page.locator("#figures", { hasText: "jsonl" }).waitFor();
+  assert.match(await page.locator("#name").innerText(), /mine.ndjson/);
+  await page.goto(`${address}#example=cut`);
+  await page.locator("#name", { hasText: "cut.ndjson" }).waitFor();
+  const expected = await sentence(page);
+  await page.locator("#link").click();
+  await page.locator("#name", { hasText: "recording.ndjson" }).waitFor();
+  assert.equal(await sentence(page), expected);
+  assert.match(page.url(), /#recording=[\w-]+$/);
+  await page.goto(`${address}#recording=%E0%A4`);
+  await page.locator("#failed", { hasText: "damaged" }).waitFor();
+  assert.deepEqual(complaints, []);
+  await context.close();
+});
+
 test("a download is what the package writes", async () => {
   const { context, page } = await visit(`${address}#example=sub-agent`);
   await page.locator("#forms label", { hasText: "events" }).click();
@@ -189,6 +213,9 @@ test("100 MB: progress, and a page that stays awake", async () => {
     };
     look();
   });
+  await page.locator("#file").setInputFiles(file);
+  await page.locator("#stop").click();
+  assert.ok(await page.locator("#open").isVisible());
   const began = Date.now();
   await page.locator("#file").setInputFiles(file);
   await page.locator("#result").waitFor({ timeout: 300_000 });
