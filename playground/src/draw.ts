@@ -1,8 +1,8 @@
 // Draws the result: the sentence, the figures, the findings and the calls.
 
 import { placeOf } from "./lines.js";
-import type { Call, Finding, Recording, Stream } from "./read.js";
-import { counted, duration, size, visible, whole } from "./words.js";
+import type { Call, Finding, Recording } from "./read.js";
+import { duration, size, visible, whole } from "./words.js";
 
 /** Rows that are drawn at once, and the longest part of a line that is shown, in bytes. */
 const ROWS = 100;
@@ -31,24 +31,18 @@ function make(name: string, text = "", className = ""): HTMLElement {
   return node;
 }
 
-export function draw(drawing: Drawing, passed: boolean, sentence: string): void {
-  const { stream, findings, calls } = drawing.recording;
-  element("result").classList.toggle("passed", passed);
-  const mark = make("span", passed ? "✓" : "✗");
+const STATE: Readonly<Record<string, string>> = { "✓": "good", "!": "doubtful", "✗": "bad" };
+
+export function draw(drawing: Drawing): void {
+  const { stream, words, findings, calls } = drawing.recording;
+  const mark = make("span", words.mark, STATE[words.mark]);
   mark.ariaHidden = "true";
-  element("headline").replaceChildren(mark, visible(sentence));
-  const notes = (stream.notes ?? []).map((note) => note.message);
-  const said = stream.error_text;
-  if (said !== undefined && !sentence.includes(said)) notes.unshift(said);
-  element("notes").replaceChildren(...notes.map((note) => make("li", visible(note))));
-  element("figures").replaceChildren(...figures(stream).map(([name, value]) => {
-    const pair = make("div");
-    pair.append(make("dt", name), make("dd", visible(value)));
-    return pair;
-  }));
+  element("headline").replaceChildren(mark, visible(stream.headline));
+  element("notes").replaceChildren(...words.notes.map((note) => make("li", visible(note))));
+  element("figures").textContent = visible(words.figures);
   const all = stream.errors + stream.warnings;
   list("found", "findings", findings, all, (it) => finding(it, drawing));
-  const count = stream.tool_call_counts["total"] ?? calls.length;
+  const count = stream.tool_call_counts.total;
   list("called", "calls", calls, count, (it) => row(it, drawing));
 }
 
@@ -78,23 +72,6 @@ function list<T>(
   place.append(more);
   more.addEventListener("click", next);
   next();
-}
-
-function figures(stream: Stream): [string, string][] {
-  const { usage, cost_usd, duration_ms } = stream;
-  const sum = (...numbers: (number | undefined)[]) => numbers.reduce<number>((all, it) => all + (it ?? 0), 0);
-  const shown: [string, string | undefined][] = [
-    ["verdict", stream.verdict],
-    ["outcome", stream.outcome],
-    ["agent", stream.profile + (stream.agent_version === undefined ? "" : ` ${stream.agent_version}`)],
-    ["model", stream.model],
-    ["duration", duration_ms === undefined ? undefined : duration(duration_ms)],
-    ["cost", cost_usd === undefined ? undefined : `$${cost_usd.toFixed(4)}`],
-    ["tokens in", usage && whole(sum(usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens))],
-    ["tokens out", usage && whole(sum(usage.output_tokens))],
-    ["stream", `${counted(stream.events, "event")}, ${size(stream.bytes)}`],
-  ];
-  return shown.filter((it): it is [string, string] => it[1] !== undefined);
 }
 
 function finding(it: Finding, drawing: Drawing): HTMLElement {

@@ -11,7 +11,7 @@ export type Request =
   | { readonly kind: "write"; readonly blob: Blob; readonly options: CheckOptions; readonly form: Shown };
 
 export type Answer =
-  | { readonly kind: "progress"; readonly bytes: number }
+  | { readonly kind: "progress"; readonly done: number }
   | { readonly kind: "read"; readonly recording: Recording }
   | { readonly kind: "written"; readonly form: Shown; readonly blob: Blob }
   | { readonly kind: "error"; readonly message: string };

@@ -4,7 +4,6 @@
 import { clear, draw, element, type Drawing } from "./draw.js";
 import { fromLink, toLink } from "./link.js";
 import type { Answer, Request, Shown } from "./messages.js";
-import { headline } from "./read.js";
 import { size, visible } from "./words.js";
 
 declare const WORKER: string;
@@ -112,7 +111,7 @@ async function check(name: string, blob: Blob): Promise<void> {
 }
 
 function busy(doing: string): void {
-  element("doing").textContent = `${doing} ${open?.name ?? ""}`;
+  element("doing").textContent = `${doing} ${visible(open?.name ?? "")}`;
   element<HTMLProgressElement>("progress").value = 0;
   show("busy");
 }
@@ -126,7 +125,7 @@ function fail(message: string): void {
 function take(its: Open, answer: Answer): void {
   switch (answer.kind) {
     case "progress":
-      progress(answer.bytes, its.blob.size);
+      progress(answer.done, its.blob.size);
       break;
     case "read":
       its.drawing = { recording: answer.recording, blob: its.blob };
@@ -142,18 +141,17 @@ function take(its: Open, answer: Answer): void {
   }
 }
 
-function progress(bytes: number, all: number): void {
-  const text = `${size(bytes)} of ${size(all)}`;
-  element<HTMLProgressElement>("progress").value = bytes / Math.max(all, 1);
+function progress(done: number, all: number): void {
+  const text = `${Math.floor(done * 100)} % of ${size(all)}`;
+  element<HTMLProgressElement>("progress").value = done;
   if (element("busy").hidden) element("size").textContent = text;
-  else element("doing").textContent = `Reading ${open?.name ?? ""}: ${text}`;
+  else element("doing").textContent = `Reading ${visible(open?.name ?? "")}: ${text}`;
 }
 
 function result(name: string, drawing: Drawing): void {
-  const { passed, text } = headline(drawing.recording);
-  document.title = `${text} – ${name}`;
-  element("name").textContent = name;
-  draw(drawing, passed, text);
+  document.title = visible(`${drawing.recording.stream.headline} – ${name}`);
+  element("name").textContent = `${visible(name)}, ${size(drawing.blob.size)}`;
+  draw(drawing);
   show("result", "options");
   void link(drawing.blob);
   choose(chosen());

@@ -22,31 +22,12 @@ export interface Finding {
 /** The `stream` of the JSON report: the members that the page shows. */
 export interface Stream {
   readonly type: "stream";
-  readonly profile: string;
-  readonly verdict: "conforming" | "non-conforming";
-  readonly outcome: "succeeded" | "failed" | "truncated" | "timed-out";
-  readonly passed?: boolean;
-  readonly headline?: string;
-  readonly events: number;
-  readonly lines: number;
-  readonly bytes: number;
+  /** The answer in one sentence. */
+  readonly headline: string;
+  readonly passed: boolean;
   readonly errors: number;
   readonly warnings: number;
-  readonly tool_call_counts: Readonly<Record<string, number>>;
-  readonly session_id?: string;
-  readonly model?: string;
-  readonly agent_version?: string;
-  readonly cost_usd?: number;
-  readonly turns?: number;
-  readonly duration_ms?: number;
-  readonly error_text?: string;
-  readonly notes?: readonly { readonly message: string }[];
-  readonly usage?: {
-    readonly input_tokens?: number;
-    readonly cache_read_tokens?: number;
-    readonly cache_write_tokens?: number;
-    readonly output_tokens?: number;
-  };
+  readonly tool_call_counts: { readonly total: number };
 }
 
 export interface Call {
@@ -60,9 +41,17 @@ export interface Call {
   exitCode?: number;
 }
 
+/** What the report for people says around its findings. */
+export interface Words {
+  readonly mark: string;
+  readonly notes: readonly string[];
+  readonly figures: string;
+}
+
 /** What is known of a recording after its end. */
 export interface Recording {
   readonly stream: Stream;
+  readonly words: Words;
   readonly findings: Finding[];
   readonly calls: Call[];
   /** See `LineStarts`. */
@@ -95,24 +84,42 @@ class CallReader {
   }
 }
 
-/** Reads the pieces of a recording. `progress` is told how many bytes were read. */
+/** The parts of a report for people about the stream with this headline. */
+function wordsOf(human: string, headline: string): Words {
+  const lines = human.trimEnd().split("\n");
+  const [head = "", last = ""] = [lines[0], lines.at(-1)];
+  // What is good, and about which there is nothing to say, is on one line.
+  const figures = lines.length === 1 ? head.slice(2).replace(`${headline} · `, "") : last.trim();
+  const notes = lines.filter((line) => /^ {4}(agent|note): /.test(line)).map((line) => line.trim());
+  return { mark: head.slice(0, 1), notes, figures };
+}
+
+/** Reads a recording, twice. `progress` is told how much of this is done, from 0 to 1. */
 export async function read(
-  pieces: AsyncIterable<Uint8Array>,
+  pieces: () => AsyncIterable<Uint8Array>,
+  size: number,
   options: CheckOptions,
-  progress: (bytes: number) => void = () => {},
+  progress: (done: number) => void = () => {},
 ): Promise<Recording> {
   const reader = new Reader(options);
   const calls = new CallReader();
   const starts = new LineStarts();
   let bytes = 0;
+  const tell = (piece: Uint8Array) => progress((bytes += piece.length) / (2 * size));
   async function* once(): AsyncGenerator<Uint8Array> {
-    for await (const piece of pieces) {
+    for await (const piece of pieces()) {
       starts.add(piece);
       calls.add(reader.feed(piece));
-      progress((bytes += piece.length));
+      tell(piece);
       yield piece;
     }
     calls.add(reader.finish());
+  }
+  async function* again(): AsyncGenerator<Uint8Array> {
+    for await (const piece of pieces()) {
+      tell(piece);
+      yield piece;
+    }
   }
   try {
     const lines = (await report(once(), "json", options)).trim().split("\n");
@@ -120,7 +127,9 @@ export async function read(
     const stream = records.find((it) => it.type === "stream");
     if (stream === undefined) throw new Error("the report has no stream");
     const findings = errorsFirst(records.filter((it) => it.type === "diagnostic"));
-    return { stream, findings, calls: [...calls.calls.values()], starts: starts.finish() };
+    // Without a name, which would come before the headline.
+    const words = wordsOf(await report(again(), "human", { ...options, name: "-" }), stream.headline);
+    return { stream, words, findings, calls: [...calls.calls.values()], starts: starts.finish() };
   } finally {
     reader.close();
   }
@@ -129,20 +138,4 @@ export async function read(
 function errorsFirst(findings: readonly Finding[]): Finding[] {
   const of = (severity: string) => findings.filter((it) => it.severity === severity);
   return [...of("error"), ...of("warning")];
-}
-
-/** The answer in one sentence. */
-export function headline({ stream, findings }: Recording): { passed: boolean; text: string } {
-  const isGood = stream.verdict === "conforming" && stream.outcome === "succeeded";
-  return { passed: stream.passed ?? isGood, text: stream.headline ?? sentence(stream, findings[0]) };
-}
-
-function sentence(stream: Stream, first: Finding | undefined): string {
-  const because = (text: string | undefined) => (text === undefined ? "" : `: ${text}`);
-  if (stream.outcome === "timed-out") return "timed out";
-  if (stream.outcome === "failed") return `failed${because(stream.error_text)}`;
-  if (stream.outcome === "truncated") return `cut short${because(first?.message)}`;
-  const isBroken = stream.verdict === "non-conforming";
-  if (isBroken) return `the stream is broken${because(first?.message)}`;
-  return first === undefined ? "succeeded" : `succeeded, with ${first.severity}s`;
 }

@@ -19,20 +19,19 @@ export function whole(number: number): string {
   return String(Math.round(number)).replace(/\B(?=(\d{3})+$)/g, "\u00a0");
 }
 
-export function counted(number: number, noun: string): string {
-  return `${whole(number)} ${noun}${number === 1 ? "" : "s"}`;
-}
-
 export function size(bytes: number): string {
-  if (bytes < 1_000) return counted(bytes, "byte");
+  if (bytes < 1_000) return `${bytes} byte${bytes === 1 ? "" : "s"}`;
   const [by, unit] = bytes < 1_000_000 ? [1_000, "kB"] : [1_000_000, "MB"];
   return `${(Math.floor((bytes * 10) / by) / 10).toFixed(1)} ${unit}`;
 }
 
+/** With three digits or so: `230 ms`, `2.31 s`, `40.1 s`, `12 m 05 s`, `1 h 02 m`. */
 export function duration(ms: number): string {
   const seconds = Math.floor(ms / 1_000);
-  if (seconds < 60) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`;
-  const two = (number: number) => String(number).padStart(2, "0");
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} m ${two(seconds % 60)} s`;
-  return `${Math.floor(seconds / 3_600)} h ${two(Math.floor(seconds / 60) % 60)} m`;
+  const two = (number: number) => String(Math.floor(number)).padStart(2, "0");
+  if (ms < 1_000) return `${Math.floor(ms)} ms`;
+  if (ms < 10_000) return `${seconds}.${two((ms % 1_000) / 10)} s`;
+  if (ms < 60_000) return `${seconds}.${Math.floor((ms % 1_000) / 100)} s`;
+  if (ms < 3_600_000) return `${Math.floor(seconds / 60)} m ${two(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3_600)} h ${two((seconds % 3_600) / 60)} m`;
 }

@@ -23,22 +23,22 @@ async function* pieces(blob: Blob): AsyncGenerator<Uint8Array> {
   }
 }
 
-function progress(): (bytes: number) => void {
+function progress(): (done: number) => void {
   let last = 0;
-  return (bytes) => {
+  return (done) => {
     const now = performance.now();
     if (now - last < PROGRESS_EVERY) return;
     last = now;
-    worker.postMessage({ kind: "progress", bytes });
+    worker.postMessage({ kind: "progress", done });
   };
 }
 
-async function* counted(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* counted(blob: Blob): AsyncGenerator<Uint8Array> {
   const tell = progress();
   let bytes = 0;
-  for await (const piece of source) {
+  for await (const piece of pieces(blob)) {
     yield piece;
-    tell((bytes += piece.length));
+    tell((bytes += piece.length) / blob.size);
   }
 }
 
@@ -56,10 +56,10 @@ async function answer(request: Request): Promise<Answer | undefined> {
   }
   const { blob, options } = request;
   if (request.kind === "read") {
-    return { kind: "read", recording: await read(pieces(blob), options, progress()) };
+    return { kind: "read", recording: await read(() => pieces(blob), blob.size, options, progress()) };
   }
   const { form } = request;
-  return { kind: "written", form, blob: await write(form, counted(pieces(blob)), options) };
+  return { kind: "written", form, blob: await write(form, counted(blob), options) };
 }
 
 let last: Promise<void> = Promise.resolve();
