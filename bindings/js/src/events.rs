@@ -4,6 +4,17 @@ use ndjson_check::{
     CheckedEvent, Diagnostic, Error, Event, EventKind, NoticeKind, Observer, RunEvents,
     StreamStart, StreamSummary,
 };
+use ndjson_check_formats::report::{FirstFindings, Headline};
+use serde::Serialize;
+
+/// The `stream` of the JSON report.
+#[derive(Serialize)]
+struct Answered<'a> {
+    passed: bool,
+    headline: String,
+    #[serde(flatten)]
+    summary: &'a StreamSummary,
+}
 
 /// Collects events, once the profile of the stream is known.
 #[derive(Default)]
@@ -12,6 +23,7 @@ pub(crate) struct EventArray {
     /// The members of an array, with a comma before each.
     new: Vec<u8>,
     pub(crate) summary: Vec<u8>,
+    found: FirstFindings,
     is_over: bool,
     hides_open_calls: bool,
     has_progress: bool,
@@ -50,6 +62,7 @@ impl Observer for EventArray {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.hides_open_calls = !start.shows_open_calls();
         self.of = Some(RunEvents::new(start));
+        self.found.begin();
         Ok(())
     }
 
@@ -72,11 +85,14 @@ impl Observer for EventArray {
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        self.found.add(diagnostic);
         self.add(|of, out| of.diagnostic(diagnostic, out));
     }
 
     fn summary(&mut self, summary: &StreamSummary) {
         self.add(|of, out| of.finish(summary, out));
-        self.summary = serde_json::to_vec(summary).expect("it is plain data");
+        let answer = Headline::new(summary, &self.found);
+        let answered = Answered { passed: answer.passed, headline: answer.text(), summary };
+        self.summary = serde_json::to_vec(&answered).expect("it is plain data");
     }
 }

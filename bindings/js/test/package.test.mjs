@@ -92,6 +92,12 @@ test("reports", async () => {
   assert.match(await report(bytes, "html"), /^<!doctype html/i);
   const lines = (await report(cut, "json")).trimEnd().split("\n").map((it) => JSON.parse(it));
   assert.ok(lines.some((it) => it.type === "diagnostic" && it.rule === "truncated-line"));
+  const { type, report_version, tool_version, ...stream } = lines.find((it) => it.type === "stream");
+  const reader = new Reader({ name: stream.path });
+  reader.feed(cut);
+  reader.finish();
+  assert.deepEqual(reader.summary, stream);
+  assert.match(reader.summary.headline, /^cut short/);
 });
 
 test("the matcher", async () => {

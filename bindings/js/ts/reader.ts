@@ -37,6 +37,10 @@ export interface RunExit extends ProcessEnd {
 
 /** The result of a stream, with the names of the JSON report. */
 export interface Summary {
+  /** Whether the stream conforms and its run succeeded. */
+  readonly passed: boolean;
+  /** How the run ended, in one sentence. */
+  readonly headline: string;
   readonly outcome: "succeeded" | "failed" | "truncated" | "timed-out";
   readonly verdict: "conforming" | "non-conforming";
   readonly [member: string]: unknown;
