@@ -24,7 +24,7 @@ use help::{USAGE, long, short};
 use log::LogArgs;
 use values::{duration, duration_or_none, jobs};
 
-pub(crate) use generated::{completions, manual_page, names_subcommand};
+pub(crate) use generated::{completions, manual_page, meant_word, names_subcommand};
 pub(crate) use help::{one_line, usage};
 pub(crate) use redact::{RedactArgs, RedactMode};
 pub(crate) use replay::{ReplayArgs, Speed};
@@ -100,17 +100,17 @@ pub(crate) struct Cli {
     pub(crate) strict: bool,
 
     /// Make this rule an error
-    #[arg(long, value_name = "RULE", value_parser = rule, action = ArgAction::Append)]
+    #[arg(long, value_name = "RULE", value_parser = rule, value_delimiter = ',')]
     #[arg(help_heading = "Check")]
     pub(crate) deny: Vec<Rule>,
 
     /// Make this rule a warning
-    #[arg(long, value_name = "RULE", value_parser = rule, action = ArgAction::Append)]
+    #[arg(long, value_name = "RULE", value_parser = rule, value_delimiter = ',')]
     #[arg(help_heading = "Check")]
     pub(crate) warn: Vec<Rule>,
 
     /// Turn this rule off
-    #[arg(long, value_name = "RULE", value_parser = rule, action = ArgAction::Append)]
+    #[arg(long, value_name = "RULE", value_parser = rule, value_delimiter = ',')]
     #[arg(help_heading = "Check")]
     pub(crate) allow: Vec<Rule>,
 

@@ -86,16 +86,45 @@ impl From<Error> for CliError {
 
 impl fmt::Display for CliError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&without_numbers(&self.text()))
+    }
+}
+
+impl CliError {
+    fn text(&self) -> String {
         match self {
-            Self::Usage(message) => out.write_str(message),
-            Self::Check(error) => write!(out, "{error}{}", hint(error)),
+            Self::Usage(message) => message.clone(),
+            Self::Check(error) => format!("{error}{}", hint(error)),
             Self::CommandFailed(error, status) => {
-                write!(out, "{error}{}; the command ended with {status}", hint(error))
+                format!("{error}{}; the command ended with {status}", hint(error))
             }
-            Self::Output { name, source } => write!(out, "failed to write to {name}: {source}"),
-            Self::ReaderClosed => out.write_str("the reader closed the output"),
-            Self::Start { program, source } => write!(out, "failed to start {program}: {source}"),
+            Self::Output { name, source } => format!("failed to write to {name}: {source}"),
+            Self::ReaderClosed => "the reader closed the output".to_owned(),
+            Self::Start { program, source } => {
+                format!("failed to start {program}: {source}{}", start_hint(program))
+            }
         }
+    }
+}
+
+/// Without what the system calls an error by number: `(os error 2)`.
+fn without_numbers(message: &str) -> String {
+    let mut parts = message.split(" (os error ");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        text += part.split_once(')').map_or(part, |(_, rest)| rest);
+    }
+    text
+}
+
+/// What may be wrong with a command that cannot be started.
+fn start_hint(program: &str) -> &'static str {
+    if program.starts_with('-') {
+        "; options of ndjson-check go before `--`"
+    } else if program.contains(char::is_whitespace) {
+        "; leave out the quotes around the command"
+    } else {
+        ""
     }
 }
 

@@ -89,6 +89,9 @@ fn invoke(arguments: &[OsString]) -> Result<Exit, CliError> {
         // Such as `-- $COMMAND` with an empty variable: this must not wait for standard input.
         return Err(CliError::usage("expected a command after `--`"));
     }
+    if let Some(hint) = args::meant_word(arguments) {
+        return Err(CliError::usage(hint));
+    }
     match Invocation::parse(arguments) {
         Ok(Invocation::Check(cli)) => check(&cli),
         Ok(Invocation::Subcommand(subcommand)) => commands::run(&subcommand).map(Exit::from),

@@ -75,6 +75,12 @@ pub(super) fn open(cli: &Cli, progress: &Progress) -> Result<Vec<OpenReport>, Cl
         chosen.push(to_standard(ReportFormat::Human));
         chosen.extend(in_github_workflow().then(|| to_standard(ReportFormat::Github)));
     }
+    // Who only asks for files gets the answer on the terminal all the same.
+    let mut files = Vec::new();
+    if !cli.quiet && !chosen.is_empty() && chosen.iter().all(|report| report.file.is_some()) {
+        files.extend(chosen.iter().filter_map(ReportTo::described));
+        chosen.push(to_standard(ReportFormat::Human));
+    }
     refuse_mixed(&chosen)?;
     let mut reports = Vec::new();
     for ReportTo { format, file } in &chosen {
@@ -90,7 +96,8 @@ pub(super) fn open(cli: &Cli, progress: &Progress) -> Result<Vec<OpenReport>, Cl
                     let on_terminal = file.is_none() && is_on_terminal(cli);
                     let color = has_color(cli.color, on_terminal);
                     let width = if on_terminal { terminal_width(cli) } else { None };
-                    OpenReport::new(name, target, HumanReport::new(color).width(width))
+                    let files = if file.is_none() { files.clone() } else { Vec::new() };
+                    OpenReport::new(name, target, HumanReport::new(color).width(width).files(files))
                 }
                 ReportFormat::Json => OpenReport::new(name, target, JsonReport::default()),
                 ReportFormat::Markdown => OpenReport::new(name, target, Markdown::comment()),

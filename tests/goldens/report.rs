@@ -179,7 +179,9 @@ fn json_reports_say_what_human_ones_say() {
                     for note in line["notes"].as_array().into_iter().flatten() {
                         let message = note["message"].as_str().unwrap();
                         let what = message.trim_start_matches("the exit status means: ");
-                        let is_told = head.contains(what) || note["note"] == "outcome-unknown";
+                        let is_told = head.contains(what)
+                            || ["outcome-unknown", "profile-fallback"]
+                                .contains(&note["note"].as_str().unwrap());
                         assert!(is_told || is_shown(&format!("note: {message}")), "{path}");
                     }
                     assert_eq!(line["passed"], it.exit_code == 0, "{path}");

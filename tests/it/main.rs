@@ -43,6 +43,7 @@ mod lines;
 mod log;
 mod many;
 mod merge;
+mod mistakes;
 #[path = "../mutation/mod.rs"]
 mod mutation;
 mod noise;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 
 use clap::CommandFactory as _;
 
@@ -23,6 +24,22 @@ pub(crate) fn manual_page() -> io::Result<String> {
     let mut page = Vec::new();
     clap_mangen::Man::new(long(CommandLine::command())).render(&mut page)?;
     Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+/// What somebody means who begins with a word of another program, where no file has this name.
+pub(crate) fn meant_word(arguments: &[OsString]) -> Option<String> {
+    let word = arguments.get(1)?.to_str()?;
+    let hint = match word {
+        "help" => "`ndjson-check --help` shows the help",
+        "version" => "`ndjson-check --version` shows the version",
+        "check" | "validate" | "lint" => "leave it out: `ndjson-check FILE` checks a file",
+        "run" => "leave it out: `ndjson-check -- COMMAND` runs a command",
+        "rule" | "explain" => "`ndjson-check rules NAME` explains a rule",
+        "profile" => "`ndjson-check profiles` lists the profiles",
+        _ => return None,
+    };
+    let is_file = Path::new(word).exists();
+    (!is_file).then(|| format!("there is no subcommand `{word}`, and no such file; {hint}"))
 }
 
 /// Whether the arguments of the program begin with the name of a subcommand.

@@ -1,7 +1,7 @@
 //! The help: `-h` is one screen, `--help` is everything.
 
 use clap::CommandFactory as _;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::cli::exit;
 
@@ -53,10 +53,36 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
     let is_unknown = error.kind() == ErrorKind::UnknownArgument;
     // A subcommand has another usage.
     let may_be_command = is_unknown && text.contains(USAGE.trim());
-    let tip = tip.or(may_be_command.then_some("a command to run comes after `--`"));
+    let meant = meant(error);
+    let of_command = may_be_command.then_some("a command to run comes after `--`");
+    let tip = meant.as_deref().or(tip).or(of_command);
     let tip = tip.map_or(String::new(), |tip| format!("; {tip}"));
     let words: Vec<&str> = message.split_whitespace().collect();
     format!("{}{tip} (see --help)", words.join(" "))
+}
+
+/// What other programs call an option that is ours under another name.
+const OTHER_NAMES: [(&str, &str); 9] = [
+    ("--json", "--report json"),
+    ("--format", "--report FORMAT"),
+    ("--output", "--report FORMAT=FILE"),
+    ("-o", "--report FORMAT=FILE"),
+    ("-v", "--stats for figures, --to transcript for what the agent did"),
+    ("--verbose", "--stats for figures, --to transcript for what the agent did"),
+    ("--agent", "--profile NAME"),
+    ("--no-color", "--color never"),
+    ("--no-colour", "--color never"),
+];
+
+/// The option that somebody means who knows it by another name.
+fn meant(error: &clap::Error) -> Option<String> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else { return None };
+    let given = given.split('=').next().unwrap_or_default();
+    let (_, ours) = OTHER_NAMES.iter().find(|(name, _)| *name == given)?;
+    Some(format!("use {ours}"))
 }
 
 pub(super) fn long(command: clap::Command) -> clap::Command {

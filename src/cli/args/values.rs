@@ -32,6 +32,23 @@ pub(crate) enum ReportFormat {
     Html,
 }
 
+impl ReportTo {
+    /// Which report goes to which file.
+    pub(crate) fn described(&self) -> Option<String> {
+        let format = match self.format {
+            ReportFormat::Human => "human",
+            ReportFormat::Json => "json",
+            ReportFormat::Github => "github",
+            ReportFormat::Markdown => "markdown",
+            ReportFormat::Junit => "junit",
+            ReportFormat::Sarif => "sarif",
+            ReportFormat::Html => "html",
+        };
+        let file = self.file.as_ref()?;
+        Some(format!("{format} report: {}", file.display()))
+    }
+}
+
 impl FromStr for ReportTo {
     type Err = String;
 

@@ -11,7 +11,7 @@ mod write;
 
 use crate::json::{JsonRef, PackedTexts};
 use crate::limits::{DETECTION_BYTES_MAX, DETECTION_EVENTS_MAX, LINE_BYTES_MAX};
-use crate::stream::{Ending, Line, glued_events, parse_line};
+use crate::stream::{Ending, Line, SSE_FIELDS, glued_events, parse_line};
 pub(crate) use rules::{Author, DetectRules, matches};
 
 /// The name that requests detection.
@@ -126,7 +126,9 @@ impl Detector {
         let glued = || glued_events(&line).next().map(|glued| glued.event);
         let Some(event) = whole.or_else(glued) else { return };
         on_event();
-        self.has_events |= !is_broken;
+        // What stands behind a field of server-sent events is part of another format.
+        let is_field = SSE_FIELDS.iter().any(|field| bytes.trim_ascii_start().starts_with(field));
+        self.has_events |= !is_broken && !is_field;
         self.events += 1;
         let detection = std::mem::take(&mut self.detection);
         self.detection = detection.observe(event.root(), self.rules);

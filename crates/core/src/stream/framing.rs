@@ -8,6 +8,18 @@ use crate::rules::diagnostic::Diagnostic;
 /// What a line of server-sent events begins with.
 pub(crate) const SSE_FIELDS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b": "];
 
+/// What archives and other packed files begin with.
+const ARCHIVES: [(&[u8], &str); 5] = [
+    (b"PK\x03\x04", "a zip archive"),
+    (b"\xfd7zXZ\0", "xz-compressed"),
+    (b"BZh", "bzip2-compressed"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"\x7fELF", "a program"),
+];
+
+/// What a page begins with, in small letters.
+const MARKUP: [&[u8]; 3] = [b"<!doctype html", b"<html", b"<?xml"];
+
 /// What is known of the stream's framing so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
@@ -32,6 +44,9 @@ pub(crate) enum Framing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Foreign {
     Gzip,
+    Archive(&'static str),
+    /// A page of the web, or XML.
+    Markup,
     /// UTF-16, with or without a byte order mark.
     Utf16,
     Utf32,
@@ -99,6 +114,12 @@ impl Foreign {
         if bytes.starts_with(b"\x1f\x8b\x08") {
             return Some(Self::Gzip);
         }
+        if let Some((_, name)) = ARCHIVES.iter().find(|(start, _)| bytes.starts_with(start)) {
+            return Some(Self::Archive(name));
+        }
+        if bytes.get(257..262) == Some(b"ustar") {
+            return Some(Self::Archive("a tar archive"));
+        }
         let starts: [&[u8]; 4] = [b"\xff\xfe\0\0", b"\0\0\xfe\xff", b"{\0\0\0", b"\0\0\0{"];
         if starts.iter().any(|start| bytes.starts_with(start)) {
             return Some(Self::Utf32);
@@ -109,6 +130,10 @@ impl Foreign {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii();
         if bytes.starts_with(b"\x1e") {
             return Some(Self::RecordSeparators);
+        }
+        let begin = bytes[..bytes.len().min(15)].to_ascii_lowercase();
+        if MARKUP.iter().any(|start| begin.starts_with(start)) {
+            return Some(Self::Markup);
         }
         if Self::ServerSentEvents.goes_on_with(line) {
             return Some(Self::ServerSentEvents);
@@ -125,7 +150,13 @@ impl Foreign {
 
     fn is_certain(self) -> bool {
         match self {
-            Self::Gzip | Self::Utf16 | Self::Utf32 | Self::RecordSeparators | Self::NoArray => true,
+            Self::Gzip
+            | Self::Archive(_)
+            | Self::Markup
+            | Self::Utf16
+            | Self::Utf32
+            | Self::RecordSeparators
+            | Self::NoArray => true,
             Self::ServerSentEvents | Self::Array | Self::PrettyPrinted => false,
         }
     }
@@ -134,7 +165,13 @@ impl Foreign {
     fn goes_on_with(self, line: &Line<'_>) -> bool {
         let bytes = line.bytes.trim_ascii();
         match self {
-            Self::Gzip | Self::Utf16 | Self::Utf32 | Self::RecordSeparators | Self::NoArray => true,
+            Self::Gzip
+            | Self::Archive(_)
+            | Self::Markup
+            | Self::Utf16
+            | Self::Utf32
+            | Self::RecordSeparators
+            | Self::NoArray => true,
             Self::ServerSentEvents => SSE_FIELDS.iter().any(|field| bytes.starts_with(field)),
             Self::Array | Self::PrettyPrinted => {
                 matches!(bytes.first(), Some(b'"' | b'{' | b'}' | b'[' | b']' | b'-' | b'0'..=b'9'))
@@ -147,6 +184,10 @@ impl Foreign {
     pub(crate) fn diagnostic(self) -> Diagnostic {
         let (what, how) = match self {
             Self::Gzip => ("gzip-compressed", "decompress it: `zcat FILE | ndjson-check`"),
+            Self::Archive(name) => (name, "unpack it, and check the files in it"),
+            Self::Markup => {
+                ("HTML or XML", "look at it: it may be an error page of the server or a proxy")
+            }
             Self::Utf16 => (
                 "UTF-16 text",
                 "re-encode it as UTF-8; PowerShell writes UTF-16 with `>`, and UTF-8 with \

@@ -1,15 +1,10 @@
 //! The headline: one sentence that says how a run ended, in the words of a user.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
-
 use ndjson_check_core::{
     CallOutcome, Diagnostic, EndReason, ExitStatus, Note, Outcome, Rule, Severity, StreamSummary,
     ToolCall, Verdict, counted,
     escape::{clipped, visible},
 };
-
-use super::RunTotals;
 
 /// Longest headline, and longest part of it that a stream chose, in bytes.
 const HEADLINE_BYTES_MAX: usize = 400;
@@ -29,37 +24,6 @@ pub struct Headline {
     pub reason: &'static str,
     /// The rest of the sentence, as it follows the reason: `: the quota is exceeded`.
     pub rest: String,
-}
-
-/// How many streams passed, and how many did not for each reason.
-#[derive(Debug, Clone, Default)]
-pub struct Answers {
-    passed: u64,
-    reasons: BTreeMap<&'static str, u64>,
-}
-
-impl Answers {
-    /// Counts a stream.
-    pub fn add(&mut self, headline: &Headline) {
-        if headline.passed {
-            self.passed += 1;
-        } else {
-            *self.reasons.entry(headline.reason).or_default() += 1;
-        }
-    }
-
-    /// One sentence about all streams, the most frequent reason first: `3 streams: 1 passed, 2 cut
-    /// short`.
-    pub fn text(&self, totals: &RunTotals) -> String {
-        let mut reasons: Vec<(&str, u64)> = self.reasons.iter().map(|it| (*it.0, *it.1)).collect();
-        reasons.sort_by_key(|(_, count)| Reverse(*count));
-        let passed = [("passed", self.passed)].into_iter();
-        let all = passed.chain(reasons).chain([("not checked", totals.not_checked)]);
-        let shown = all.filter(|(_, count)| *count > 0);
-        let shown: Vec<String> = shown.map(|(reason, count)| format!("{count} {reason}")).collect();
-        let streams = counted(totals.streams + totals.not_checked, "stream");
-        format!("{streams}: {}", shown.join(", "))
-    }
 }
 
 /// The first finding of each rule in the open stream.
@@ -114,6 +78,13 @@ const TELLING: [Rule; 12] = [
     Rule::PipeHeldOpen,
 ];
 
+pub(super) const WRONG_PROFILE: &str = "the wrong profile";
+pub(super) const PLAIN_TEXT: &str = "plain text, not events";
+
+/// What is missing where an agent writes plain text.
+const EVENTS_FLAG: &str = "call the agent with its flag for events, such as \
+                           --output-format stream-json or --json";
+
 /// Reason and rest.
 type Sentence = (&'static str, String);
 
@@ -150,7 +121,7 @@ impl Headline {
 
 fn sentence(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     if let Some(other) = found.error(Rule::WrongProfile) {
-        return ("the wrong profile", after_colon(&other.message));
+        return (WRONG_PROFILE, after_colon(&other.message));
     }
     if let Some(other) = found.error(Rule::NotNdjson) {
         return ("not an agent's stream", after_colon(&other.message));
@@ -280,6 +251,11 @@ fn truncated(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     if summary.lines == 0 {
         return ("the stream is empty", String::new());
     }
+    let is_text = |found: &Diagnostic| found.message == "the line is not JSON";
+    if summary.events == 0 && found.error(Rule::InvalidJson).is_some_and(is_text) {
+        let rest = after_colon(EVENTS_FLAG);
+        return (PLAIN_TEXT, rest);
+    }
     let open = calls(summary, |call| call.outcome.is_none());
     let open = match summary.call_counts.unfinished {
         0 => String::new(),
@@ -317,6 +293,9 @@ fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
         Rule::PipeHeldOpen => ("left a process behind", String::new()),
         Rule::EmptyStream => ("no event", message()),
         Rule::MissingTerminalEvent => ("cut short", message()),
+        Rule::EventAfterTerminal if worst.note.is_some() => {
+            ("more than one run", after_colon("`--sessions many` judges each on its own"))
+        }
         Rule::UnknownEvent | Rule::UndocumentedEvent | Rule::UnknownTool | Rule::UnknownValue => {
             ("the profile does not know all of it", in_line(worst))
         }

@@ -28,6 +28,8 @@ pub struct HumanReport {
     title: String,
     found: FirstFindings,
     diagnostics: Vec<Diagnostic>,
+    /// Where other reports are.
+    files: Vec<String>,
     /// Notes about the check, which are the same for every stream.
     of_check: Vec<Note>,
     streams: EndedStreams,
@@ -69,6 +71,13 @@ impl HumanReport {
     #[must_use]
     pub fn width(mut self, width: Option<usize>) -> Self {
         self.look.width = width;
+        self
+    }
+
+    /// Says at the end where other reports are.
+    #[must_use]
+    pub fn files(mut self, files: Vec<String>) -> Self {
+        self.files = files;
         self
     }
 
@@ -132,6 +141,9 @@ impl Output for HumanReport {
         if !is_single {
             let sum = format!("{}{}", self.answers.text(totals), summary_text::found(totals));
             look.line(&sum, 2, &mut text);
+        }
+        for file in &self.files {
+            look.line(&look.paint(Style::Quiet, &visible(file)), 2, &mut text);
         }
         out.push_str(&text);
         Ok(())

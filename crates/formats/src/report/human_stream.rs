@@ -1,10 +1,11 @@
 //! One stream in the human report.
 
 use ndjson_check_core::{
-    Diagnostic, Note, Rule, SchemaLocation, Severity, StreamSummary, ToolCall,
+    Diagnostic, Note, Rule, SchemaLocation, Severity, StreamSummary, ToolCall, counted,
     escape::{shown, visible},
 };
 
+use super::headline::{PLAIN_TEXT, WRONG_PROFILE};
 use super::wrapped::push_wrapped;
 use super::{Headline, stats_text, summary_text};
 
@@ -102,7 +103,7 @@ impl ShownStream {
             (true, true) => (Style::Warning, "!"),
             (true, false) => (Style::Good, "✓"),
         };
-        let mut lines = findings(diagnostics, &summary.tool_calls, &headline.rest);
+        let mut lines = findings(diagnostics, &summary.tool_calls, headline);
         lines.extend(context(summary, headline));
         let stats = summary.stats.as_ref().map(|stats| stats_text::row(summary, stats));
         lines.extend(stats.iter().map(|row| ShownLine::quiet(format!("stats: {row}"))));
@@ -122,7 +123,8 @@ impl ShownStream {
     /// A stream that could not be checked to its end.
     pub(super) fn broken_off(name: String, message: &str, diagnostics: &[Diagnostic]) -> Self {
         let (reason, rest) = ("not checked", format!(": {}", visible(message)));
-        let (lines, mark) = (findings(diagnostics, &[], ""), (Style::Bad, "✗"));
+        let headline = Headline { passed: false, reason, rest: rest.clone() };
+        let (lines, mark) = (findings(diagnostics, &[], &headline), (Style::Bad, "✗"));
         let (detail, figures) = (String::new(), String::new());
         let (has_warnings, has_stats) = (false, false);
         Self { name, mark, reason, rest, detail, lines, figures, has_warnings, has_stats }
@@ -183,7 +185,13 @@ fn context(summary: &StreamSummary, headline: &Headline) -> Vec<ShownLine> {
     let stderr = summary.stderr.iter().map(|line| ("stderr: ", visible(line).into_owned()));
     let error = summary.facts.error_text.iter().map(|text| ("agent: ", visible(text).into_owned()));
     let notes = summary.notes.iter().filter(|note| !note.is_of_check());
-    let notes = notes.filter(|note| **note != Note::OutcomeUnknown || headline.passed);
+    let is_needed = |note: &&Note| match note {
+        Note::OutcomeUnknown => headline.passed,
+        // There is no event to which a profile applies.
+        Note::ProfileFallback { .. } => false,
+        _ => true,
+    };
+    let notes = notes.filter(is_needed);
     let notes = notes.map(|note| ("note: ", note.to_string()));
     let all = stderr.chain(error).chain(notes).filter(|(_, text)| is_new(text));
     all.map(|(label, text)| ShownLine::quiet(format!("{label}{text}"))).collect()
@@ -197,9 +205,11 @@ struct Alike<'d> {
 }
 
 /// The findings, errors first, those of a rule together.
-fn findings(found: &[Diagnostic], calls: &[ToolCall], headline: &str) -> Vec<ShownLine> {
+fn findings(found: &[Diagnostic], calls: &[ToolCall], headline: &Headline) -> Vec<ShownLine> {
     let mut rules: Vec<(Severity, Rule)> = Vec::new();
-    for it in found {
+    // The profile of another agent finds much that is right.
+    let is_of_other_agent = headline.reason == WRONG_PROFILE;
+    for it in found.iter().filter(|it| !is_of_other_agent || it.rule == Rule::WrongProfile) {
         if !rules.contains(&(it.severity, it.rule)) {
             rules.push((it.severity, it.rule));
         }
@@ -215,12 +225,14 @@ fn findings(found: &[Diagnostic], calls: &[ToolCall], headline: &str) -> Vec<Sho
         let of_rule = found.iter().filter(|it| (it.severity, it.rule) == (severity, rule));
         let alike = alike(of_rule, calls);
         if let [one] = &alike[..] {
-            let is_told = rule == Rule::AllCallsRefused || headline.contains(&one.message);
+            let is_told = rule == Rule::AllCallsRefused || headline.rest.contains(&one.message);
             let place = one.place();
             let rest = if place.is_empty() { place } else { format!(" {place}") };
             let message = if is_told { String::new() } else { format!(": {}", one.message()) };
             lines.push(ShownLine { indent: 4, label, rest: (Style::Plain, rest + &message) });
-            lines.extend(one.note().map(|note| ShownLine { indent: 6, ..note }));
+            // Text that is no stream is no output of something else between the events.
+            let note = one.note().filter(|_| headline.reason != PLAIN_TEXT);
+            lines.extend(note.map(|note| ShownLine { indent: 6, ..note }));
             continue;
         }
         lines.push(ShownLine { indent: 4, label, rest: (Style::Plain, String::new()) });
@@ -236,6 +248,11 @@ fn findings(found: &[Diagnostic], calls: &[ToolCall], headline: &str) -> Vec<Sho
                 lines.extend(one.note().map(|note| ShownLine { indent: 8, ..note }));
             }
         }
+    }
+    let hidden = found.iter().filter(|it| it.rule != Rule::WrongProfile).count() as u64;
+    if is_of_other_agent && hidden > 0 {
+        let more = counted(hidden, "more finding");
+        lines.push(ShownLine::quiet(format!("{more} not shown: they follow from the profile")));
     }
     lines
 }

@@ -1,6 +1,7 @@
 //! Reports, to read or to parse.
 
 mod annotations;
+mod answers;
 mod baseline_writer;
 mod bounded;
 mod drift;
@@ -29,9 +30,10 @@ use ndjson_check_core::{Outcome, Rule, StreamSummary, Verdict};
 use serde::{Deserialize, Serialize};
 
 pub use annotations::Annotations;
+pub use answers::Answers;
 pub use baseline_writer::BaselineWriter;
 pub use drift::DriftReport;
-pub use headline::{Answers, FirstFindings, Headline};
+pub use headline::{FirstFindings, Headline};
 pub use html::{Html, PageFolder};
 pub use human::HumanReport;
 pub(super) use json::{Change, ChangedItem, diff_line};

@@ -71,6 +71,10 @@ pub(super) fn figures(title: &str, summary: &StreamSummary) -> Vec<String> {
     for name in &mut figures {
         *name = clipped(&visible(name), NAME_BYTES_MAX).into_owned();
     }
+    if summary.events == 0 {
+        // Nothing shows who ran.
+        figures.clear();
+    }
     figures.extend(numbers(summary));
     figures
 }

@@ -111,12 +111,18 @@ impl TerminalCheck {
     #[inline]
     pub(crate) fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         if let Some(end) = self.terminal {
-            let message = if facts.marks.starts_session {
-                "another session starts after the terminal event: are these two runs?".to_owned()
+            let rule = Rule::EventAfterTerminal;
+            let diagnostic = if facts.marks.starts_session {
+                let message = "another session starts after the terminal event";
+                let note = "one stream is one run";
+                Diagnostic::new(rule, message).note(note)
             } else {
-                format!("the event {} follows the terminal event", facts.name())
+                Diagnostic::new(
+                    rule,
+                    format!("the event {} follows the terminal event", facts.name()),
+                )
             };
-            let diagnostic = Diagnostic::new(Rule::EventAfterTerminal, message).related(end.line);
+            let diagnostic = diagnostic.related(end.line);
             found.push(diagnostic.at(facts.line, facts.offset));
             return;
         }

@@ -1,0 +1,39 @@
+//! The answer about several streams.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use ndjson_check_core::counted;
+
+use super::{Headline, RunTotals};
+
+/// How many streams passed, and how many did not for each reason.
+#[derive(Debug, Clone, Default)]
+pub struct Answers {
+    passed: u64,
+    reasons: BTreeMap<&'static str, u64>,
+}
+
+impl Answers {
+    /// Counts a stream.
+    pub fn add(&mut self, headline: &Headline) {
+        if headline.passed {
+            self.passed += 1;
+        } else {
+            *self.reasons.entry(headline.reason).or_default() += 1;
+        }
+    }
+
+    /// One sentence about all streams, the most frequent reason first: `3 streams: 1 passed, 2 cut
+    /// short`.
+    pub fn text(&self, totals: &RunTotals) -> String {
+        let mut reasons: Vec<(&str, u64)> = self.reasons.iter().map(|it| (*it.0, *it.1)).collect();
+        reasons.sort_by_key(|(_, count)| Reverse(*count));
+        let passed = [("passed", self.passed)].into_iter();
+        let all = passed.chain(reasons).chain([("not checked", totals.not_checked)]);
+        let shown = all.filter(|(_, count)| *count > 0);
+        let shown: Vec<String> = shown.map(|(reason, count)| format!("{count} {reason}")).collect();
+        let streams = counted(totals.streams + totals.not_checked, "stream");
+        format!("{streams}: {}", shown.join(", "))
+    }
+}
