@@ -88,7 +88,7 @@ const FAULTS: &[(&str, &str)] = &[
     ("expect.calls = [{ at-most = 1 }]", "1:17: an entry needs `kind`, `tool` or `matches`"),
     (
         "expect.answer.schema = \"none.json\"",
-        "1:24: failed to use the schema none.json: No such file or directory (os error 2)",
+        "1:24: failed to use the schema none.json: No such file or directory",
     ),
     (
         "expect.answer.schema = \"wrong.json\"",
