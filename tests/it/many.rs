@@ -112,7 +112,7 @@ fn standard_input_may_be_one_of_many() {
 fn the_stream_in_turn_is_told_live() {
     use std::io::{BufRead as _, BufReader};
     let mut child = program()
-        .args(["--jobs", "3", "-", GOOD, GOOD])
+        .args(["--jobs", "3", "--report", "json", "-", GOOD, GOOD])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -128,7 +128,7 @@ fn the_stream_in_turn_is_told_live() {
         assert!(lines.next().unwrap().unwrap().contains("not-an-object"));
     }
     drop(stdin);
-    assert!(lines.last().unwrap().unwrap().starts_with("3 streams: "));
+    assert!(lines.last().unwrap().unwrap().contains("\"streams\":3,"));
     assert_eq!(child.wait().unwrap().code(), Some(1));
 }
 
