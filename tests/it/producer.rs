@@ -55,17 +55,17 @@ pub(crate) fn pid_in(file: &Path) -> i32 {
 #[test]
 fn stream_and_status_make_one_verdict() {
     let table: [(&[&str], i32, &str); 12] = [
-        (&["emit", GOOD], 0, "conforming, succeeded"),
+        (&["emit", GOOD], 0, "✓ fake-agent  succeeded"),
         (&["emit", GOOD, "exit", "3"], 1, "exit-status-contradicts-result"),
         (&["emit", GOOD, "kill", "KILL"], 1, "the command was ended by signal 9"),
         (&["emit", FAILED], 1, "exit-status-contradicts-result"),
-        (&["emit", FAILED, "stderr", "no", "exit", "1"], 3, "conforming, failed"),
+        (&["emit", FAILED, "stderr", "no", "exit", "1"], 3, "✗ fake-agent  failed: "),
         (&["head", "3", GOOD], 1, "missing-terminal-event"),
-        (&["head", "3", GOOD, "stderr", "no", "exit", "1"], 3, "conforming, failed"),
+        (&["head", "3", GOOD, "stderr", "no", "exit", "1"], 3, "  failed: no (exit status 1)"),
         (&["head", "3", GOOD, "exit", "1"], 3, "silent-failure"),
         (&["head", "3", GOOD, "kill", "KILL"], 3, "signal 9"),
         (&[], 1, "empty-stream"),
-        (&["stderr", "Error: no", "exit", "1"], 3, "fake-agent: stderr: Error: no"),
+        (&["stderr", "Error: no", "exit", "1"], 3, "failed before its first event: Error: no"),
         (&["say", "{\"type\":", "exit", "1"], 1, "truncated-line"),
     ];
     for (agent, expected, shown) in table {
@@ -94,10 +94,13 @@ fn recorded_failures_are_conforming_failed_runs() {
         let output = run(&["--strict"], &["head", lines, GOOD, "stderr", stderr, "exit", status]);
         let report = text(&output.stdout);
         assert_eq!(code(&output), 3, "{report}");
-        assert!(report.contains(&format!("stderr: {stderr}")), "{report}");
-        let reason = if status == "130" { " (interrupted)" } else { "" };
-        let figures = format!("profile cursor, {lines} events, exit status {status}");
-        assert!(report.contains(&format!("conforming, failed{reason}: {figures}")), "{report}");
+        let answer = match (status, lines) {
+            ("130", _) => format!("stopped by SIGINT\n    stderr: {stderr}\n"),
+            (_, "0") => format!("failed before its first event: {stderr} (exit status 1)\n"),
+            _ => format!("failed: {stderr} (exit status 1)\n"),
+        };
+        assert!(report.starts_with(&format!("✗ fake-agent  {answer}")), "{report}");
+        assert!(report.contains(&format!("{lines} events · exit status {status}")), "{report}");
         assert_eq!(text(&output.stderr), format!("{stderr}\n"), "passed on unchanged");
     }
     for signal in ["KILL", "TERM"] {
