@@ -72,7 +72,7 @@ fn recording(arguments: &ReplayArgs) -> Result<(Vec<u8>, u8, Option<&'static str
 
 /// How long the agent took before each line.
 fn pauses(stream: &[u8], profile: Option<&str>, speed: f64) -> Result<Vec<Duration>, CliError> {
-    let checker = Checker::builder().profile(profile.unwrap_or("auto")).times(true).build()?;
+    let checker = Checker::builder().profile(profile.unwrap_or("auto")).build()?;
     let mut reader = checker.reader("replay");
     let mut times = vec![None; lines(stream).count()];
     let mut take = |events: Vec<Event<'static>>| {

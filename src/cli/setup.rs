@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ndjson_check_core::{AgentFormat, Checker, Error, Rule, Severity, internals::AUTO};
 
-use super::args::{Cli, EngineName, InputFormat, ReportFormat, SessionCount, Target};
+use super::args::{Cli, EngineName, InputFormat, ReportFormat, SessionCount};
 use super::config::Config;
 use super::error::CliError;
 use super::inputs::list::{self, Separator};
@@ -22,7 +22,6 @@ pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
         .sha256(cli.report.iter().any(|report| report.format == ReportFormat::Json))
         .stats(cli.stats || writes_pages(cli))
         .members(cli.stats)
-        .times(shows_times(cli))
         .plain(cli.engine == EngineName::Reference);
     for (rule, severity) in config.severities() {
         builder = builder.severity(rule, severity);
@@ -110,11 +109,6 @@ pub(super) fn consistent(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(
 fn tells_of_one_run(cli: &Cli) -> bool {
     let is_redacted = cli.redact.are_given();
     !cli.command.is_empty() || cli.is_timed() || cli.exit_status.is_some() || is_redacted
-}
-
-/// Whether an output shows when events happened.
-fn shows_times(cli: &Cli) -> bool {
-    writes_pages(cli) || cli.to.is_some_and(Target::has_times)
 }
 
 fn writes_pages(cli: &Cli) -> bool {

@@ -31,14 +31,13 @@ struct PyChecker(Checker);
 #[pymethods]
 impl PyChecker {
     #[new]
-    #[pyo3(signature = (*, profile = None, strict = false, times = true, rules = None))]
+    #[pyo3(signature = (*, profile = None, strict = false, rules = None))]
     fn new(
         profile: Option<&str>,
         strict: bool,
-        times: bool,
         rules: Option<Vec<(String, String)>>,
     ) -> PyResult<Self> {
-        let mut builder = Checker::builder().strict(strict).times(times);
+        let mut builder = Checker::builder().strict(strict);
         if let Some(profile) = profile {
             builder = builder.profile(profile);
         }

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 #[pyfunction]
 pub(crate) fn page(py: Python<'_>, name: &str, events: &[u8]) -> PyResult<String> {
     py.detach(|| {
-        let mut checker = Checker::builder().profile("events").times(true).build()?;
+        let mut checker = Checker::builder().profile("events").build()?;
         // There is one stream, and so no folder.
         let pages = PageFolder {
             folder: String::new(),

@@ -92,16 +92,6 @@ pub(crate) enum Target {
     Atif,
 }
 
-impl Target {
-    /// Whether the form shows when events happened.
-    pub(crate) fn has_times(self) -> bool {
-        match self {
-            Self::Events | Self::AgUi | Self::ChromeTrace | Self::OtlpJson | Self::Atif => true,
-            Self::Text | Self::Transcript | Self::Answer | Self::Json | Self::StreamJson => false,
-        }
-    }
-}
-
 /// A number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size(pub(crate) u64);

@@ -556,7 +556,6 @@ class Checker:
         *,
         profile: str | None = None,
         strict: bool = False,
-        times: bool = True,
         rules: list[tuple[str, str]] | None = None,
     ) -> Checker: ...
 

@@ -140,14 +140,6 @@ impl CheckerBuilder {
         self
     }
 
-    /// Whether events have all times that their profile knows, and not only those that a rule
-    /// reads. Some conversions show them. The default is no.
-    #[must_use]
-    pub fn times(mut self, are_wanted: bool) -> Self {
-        self.options.reads_times = are_wanted;
-        self
-    }
-
     /// Whether the stream is one JSON array of events. Without it, the first bytes show it.
     #[must_use]
     pub fn array(mut self, is_array: bool) -> Self {

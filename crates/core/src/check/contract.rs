@@ -37,8 +37,6 @@ pub(crate) struct Options {
     pub(crate) collects_stats: bool,
     /// Whether events are compared with the members that their schema describes.
     pub(crate) compares_members: bool,
-    /// Whether all times of the events are read, for observers that show them.
-    pub(crate) reads_times: bool,
     /// Longest line that is checked, in bytes.
     pub(crate) line_bytes_max: u64,
     /// The limits of the run.
@@ -61,7 +59,6 @@ impl Default for Options {
             hashes_bytes: false,
             collects_stats: false,
             compares_members: false,
-            reads_times: false,
             line_bytes_max: LINE_BYTES_MAX,
             limits: Limits::default(),
             expected: Arc::default(),

@@ -70,23 +70,28 @@ pub trait Observer {
 /// Which events an observer is called with, and what is in them. What is large or rare is read from
 /// a line only if an observer wants it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is wanted on its own")]
 pub struct WantedEvents {
     pub(super) any: bool,
     pub(super) details: bool,
     pub(super) values: bool,
+    pub(super) times: bool,
 }
 
 impl WantedEvents {
     /// No events.
-    pub const NONE: Self = Self { any: false, details: false, values: false };
-    /// All events but reasoning and notices; calls are without arguments and results.
-    pub const PLAIN: Self = Self { any: true, details: false, values: false };
+    pub const NONE: Self = Self { any: false, details: false, values: false, times: false };
+    /// All events but reasoning and notices; calls are without arguments and results. The only
+    /// times are those that a rule reads.
+    pub const PLAIN: Self = Self { any: true, ..Self::NONE };
     /// These, and reasoning and notices.
-    pub const DETAILS: Self = Self { any: true, details: true, values: false };
+    pub const DETAILS: Self = Self { details: true, ..Self::PLAIN };
     /// All events but reasoning and notices; calls are with arguments and results.
-    pub const VALUES: Self = Self { any: true, details: false, values: true };
+    pub const VALUES: Self = Self { values: true, ..Self::PLAIN };
+    /// As `PLAIN`, with all times that the profile knows, and so with the durations of calls.
+    pub const TIMES: Self = Self { times: true, ..Self::PLAIN };
     /// All events, with all that they have.
-    pub const ALL: Self = Self { any: true, details: true, values: true };
+    pub const ALL: Self = Self { any: true, details: true, values: true, times: true };
 
     /// What either wants.
     #[must_use]
@@ -95,6 +100,7 @@ impl WantedEvents {
             any: self.any || other.any,
             details: self.details || other.details,
             values: self.values || other.values,
+            times: self.times || other.times,
         }
     }
 }

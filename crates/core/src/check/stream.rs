@@ -66,8 +66,10 @@ impl<'c> LineLoop<'c> {
         mut memory: Memory,
     ) -> Self {
         let (profile, options) = (contract.profile(), contract.options());
-        if options.collects_stats || options.reads_times {
-            memory.facts.read_all_times();
+        let reads_all_times = options.collects_stats || wanted.times;
+        if memory.facts.reads_all_times != reads_all_times {
+            memory = Memory::default();
+            memory.facts.reads_all_times = reads_all_times;
         }
         Self {
             stream: stream.to_owned(),

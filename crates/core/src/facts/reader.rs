@@ -26,7 +26,7 @@ use crate::stream::ParsedEvent;
 pub(crate) struct FactReader {
     pub(super) tags: TagCache,
     /// Whether every time of an event is read, not only one that never goes back.
-    reads_all_times: bool,
+    pub(crate) reads_all_times: bool,
 }
 
 type Texts<'e> = SmallVec<[TextTemplate<JsonRef<'e>>; 1]>;
@@ -34,11 +34,6 @@ type Chunks<'e> = SmallVec<[JsonRef<'e>; 1]>;
 pub(super) type Rare<'e> = Option<Box<RareFacts<'e>>>;
 
 impl FactReader {
-    /// From now on every time of an event is read.
-    pub(crate) fn read_all_times(&mut self) {
-        self.reads_all_times = true;
-    }
-
     /// Which facts an event has, and where their values are.
     pub(crate) fn plan<'e>(&mut self, profile: &Profile, event: &'e ParsedEvent<'_>) -> Plan<'e> {
         let root = event.root();

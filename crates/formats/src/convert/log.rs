@@ -51,7 +51,8 @@ impl LogLine {
 
 impl Log {
     pub(super) fn wants(&self) -> WantedEvents {
-        if self.has_thinking { WantedEvents::ALL } else { WantedEvents::VALUES }
+        let values = WantedEvents::VALUES;
+        if self.has_thinking { values.or(WantedEvents::DETAILS) } else { values }
     }
 
     /// Writes a line between two texts, and what is below it.
