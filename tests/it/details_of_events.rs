@@ -184,8 +184,11 @@ fn outputs_of_commands_are_apart() {
 #[test]
 fn completions_have_the_changes_of_files() {
     let cursor = completions("cursor");
-    let changed = |event: &&Value| event["changes"][0]["path"] == "/home/dev/app/src/cart.js";
-    let change = &cursor.iter().find(changed).expect("a fixture has it")["changes"][0];
+    // A file has one name, relative to the directory of the session.
+    let changed = |event: &&Value| event["changes"][0]["path"] == "src/cart.js";
+    let call = cursor.iter().find(changed).expect("a fixture has it");
+    assert_eq!(call["files"], json!(["src/cart.js"]));
+    let change = &call["changes"][0];
     assert_eq!((&change["added"], &change["removed"]), (&json!(1), &json!(1)));
     let diff = change["diff"].as_str().unwrap();
     assert!(
@@ -232,6 +235,7 @@ fn changes_say_what_happened_to_the_file() {
     let [added, edited] =
         ["added", "modified"].map(|kind| claude.iter().find(|it| it["kind"] == kind).unwrap());
     assert_eq!(added["new"], "# Notes\n");
+    assert_eq!((&added["added"], &added["removed"]), (&json!(1), &json!(0)));
     assert_eq!((&edited["added"], &edited["removed"]), (&json!(1), &json!(1)));
     assert!(edited["diff"].as_str().unwrap().starts_with("@@ -1,3 +1,3 @@\n export function"));
     let acp = changes("acp/");

@@ -1,5 +1,7 @@
 //! Paths of files, however they are spelled. A path is only text here: no file is looked up.
 
+use std::borrow::Cow;
+
 /// A path in its normal form.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ResolvedPath {
@@ -25,8 +27,23 @@ pub(crate) fn resolved(path: &str, directory: Option<&str>) -> ResolvedPath {
     if is_known { ResolvedPath::Known(normal) } else { ResolvedPath::Unclear(normal) }
 }
 
+/// A path below the agent's directory, relative to it.
+pub(crate) fn relative<'t>(path: &'t str, directory: Option<&str>) -> Cow<'t, str> {
+    let is_plain = is_relative(path) && !path.split(['/', '\\']).any(|part| part == "..");
+    let directory = directory.filter(|_| !is_plain);
+    let Some(below) = directory.and_then(|directory| below(path, directory)) else {
+        return Cow::Borrowed(path);
+    };
+    // The end of the path as the agent wrote it, unless the spelling there is an odd one.
+    let end = path.len().checked_sub(below.len()).and_then(|at| path.get(at..));
+    match end.filter(|end| end.replace('\\', "/") == below) {
+        Some(end) => Cow::Borrowed(end),
+        None => Cow::Owned(below),
+    }
+}
+
 /// A path that is below this directory, in its normal form and relative to it.
-pub(crate) fn below(path: &str, directory: &str) -> Option<String> {
+fn below(path: &str, directory: &str) -> Option<String> {
     let directory = normal(directory);
     let path =
         if is_relative(path) { normal(&format!("{directory}/{path}")) } else { normal(path) };

@@ -314,7 +314,7 @@ impl RunModel {
                 let completed = CompletedCall::new(short(), update, outcome);
                 let completed = completed.with_start(start, emitter.time);
                 let completed = if has_values {
-                    completed.with_values(update, &self.profile)
+                    completed.with_values(update, &self.profile, self.session.directory.as_deref())
                 } else {
                     completed
                 };

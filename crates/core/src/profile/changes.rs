@@ -25,7 +25,7 @@ pub enum ChangeKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FileChange {
-    /// Its path, as the agent writes it.
+    /// Its path; relative to the directory of the session if the file is in it.
     pub path: String,
     /// What happened to it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,7 +33,7 @@ pub struct FileChange {
     /// Its path before, if it has another name now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// A unified diff.
+    /// A unified diff, if the agent gives one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
     /// The text that was replaced: all of the file, or a part.
@@ -42,10 +42,10 @@ pub struct FileChange {
     /// The text that replaces it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<String>,
-    /// Lines that were added.
+    /// Lines that were added, if the agent says it, or a diff or the text of a new file shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added: Option<u64>,
-    /// Lines that were removed.
+    /// Lines that were removed, in the same way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<u64>,
 }
@@ -109,12 +109,16 @@ impl ChangeRule {
         let number = |paths: &Option<FirstOf>| paths.as_ref()?.find(at)?.to_value().as_u64();
         let path = self.path.text(at)?;
         let diff = self.diff.as_ref().and_then(|diff| diff.text(at));
-        let counted = diff.as_deref().map(counts);
+        let kind = self.kind.iter().find(|rule| rule.when.hold(at)).map(|rule| rule.kind);
+        let new = text(&self.new);
+        let whole = new.as_deref().filter(|_| kind == Some(ChangeKind::Added));
+        let whole = whole.map(|text| (text.lines().count() as u64, 0));
+        let counted = diff.as_deref().map(counts).or(whole);
         Some(FileChange {
-            kind: self.kind.iter().find(|rule| rule.when.hold(at)).map(|rule| rule.kind),
+            kind,
             from: text(&self.from).filter(|from| *from != path),
             old: text(&self.old),
-            new: text(&self.new),
+            new,
             added: number(&self.added).or(counted.map(|(added, _)| added)),
             removed: number(&self.removed).or(counted.map(|(_, removed)| removed)),
             path,

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::check::CallUpdate;
+use crate::check::paths::relative;
 use crate::check::run_model::open::CallStart;
 use crate::facts::whole_number;
 use crate::profile::{CallKind, CallOutcome, FileChange, Media, Profile};
@@ -165,6 +166,7 @@ impl<'a> CompletedCall<'a> {
         self,
         update: &'a CallUpdate<'_>,
         profile: &Profile,
+        directory: Option<&str>,
     ) -> Self {
         let actions = &profile.calls.actions;
         let object = update.call.and_then(|call| actions.object(call.scope));
@@ -175,11 +177,22 @@ impl<'a> CompletedCall<'a> {
             result: update.result(),
             stdout: update.stdout(),
             stderr: update.stderr(),
-            changes: if may_have_changed { update.changes() } else { Vec::new() },
+            changes: if may_have_changed { changes(update, directory) } else { Vec::new() },
             media: update.media(),
             arguments: update.arguments(),
             numbers: numbers.unwrap_or_default(),
             ..self
         }
     }
+}
+
+/// What the call changed, by the names that its `files` have.
+fn changes(update: &CallUpdate<'_>, directory: Option<&str>) -> Vec<FileChange> {
+    let mut changes = update.changes();
+    for change in &mut changes {
+        for path in std::iter::once(&mut change.path).chain(&mut change.from) {
+            *path = relative(path, directory).into_owned();
+        }
+    }
+    changes
 }

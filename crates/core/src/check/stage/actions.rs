@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::check::paths::{below, is_relative};
+use crate::check::paths::relative;
 use crate::check::{Bound, CallChange, CallUpdate, Note};
 use crate::facts::{CommandCounts, Facts};
 use crate::limits::{ACTION_DETAIL_BYTES_MAX, CALL_ID_BYTES_MAX, CALL_ROWS_MAX, FILES_MAX};
@@ -207,19 +207,8 @@ impl<'p> ActionTable<'p> {
         kept
     }
 
-    /// A path below the agent's directory, relative to it.
     fn relative<'t>(&self, path: &'t str) -> Cow<'t, str> {
-        let is_plain = is_relative(path) && !path.split(['/', '\\']).any(|part| part == "..");
-        let directory = self.directory.as_deref().filter(|_| !is_plain);
-        let Some(below) = directory.and_then(|directory| below(path, directory)) else {
-            return Cow::Borrowed(path);
-        };
-        // The end of the path as the agent wrote it, unless the spelling there is an odd one.
-        let end = path.len().checked_sub(below.len()).and_then(|at| path.get(at..));
-        match end.filter(|end| end.replace('\\', "/") == below) {
-            Some(end) => Cow::Borrowed(end),
-            None => Cow::Owned(below),
-        }
+        relative(path, self.directory.as_deref())
     }
 
     fn count(&mut self, action: &Action, outcome: CallOutcome) {
