@@ -150,6 +150,13 @@ pub struct StreamSummary {
     pub notes: Vec<Note>,
 }
 
+impl StreamSummary {
+    /// Whether the stream keeps its contract, and the run succeeded.
+    pub fn passed(&self) -> bool {
+        self.verdict == Verdict::Conforming && self.outcome == Outcome::Succeeded
+    }
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
 fn is_zero(count: &u64) -> bool {
     *count == 0

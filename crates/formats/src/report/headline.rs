@@ -2,7 +2,7 @@
 
 use ndjson_check_core::{
     CallOutcome, Diagnostic, EndReason, ExitStatus, Note, Outcome, Rule, Severity, StreamSummary,
-    ToolCall, Verdict, counted,
+    ToolCall, counted,
     escape::{clipped, visible},
 };
 
@@ -92,10 +92,8 @@ impl Headline {
     /// The headline of a stream with these findings.
     pub fn new(summary: &StreamSummary, found: &FirstFindings) -> Self {
         let (reason, rest) = sentence(summary, found);
-        let passed =
-            summary.verdict == Verdict::Conforming && summary.outcome == Outcome::Succeeded;
         let rest = clipped(&rest, HEADLINE_BYTES_MAX - reason.len()).into_owned();
-        Self { passed, reason, rest }
+        Self { passed: summary.passed(), reason, rest }
     }
 
     /// The rest, where it does not follow the reason.

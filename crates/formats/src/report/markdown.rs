@@ -7,8 +7,7 @@ use std::fmt::Write as _;
 use std::io;
 
 use ndjson_check_core::{
-    CallOutcome, Diagnostic, Error, Note, Outcome, Severity, StreamStart, StreamSummary, ToolCall,
-    Verdict, counted,
+    CallOutcome, Diagnostic, Error, Note, Severity, StreamStart, StreamSummary, ToolCall, counted,
     escape::{clipped, visible},
 };
 
@@ -149,14 +148,13 @@ impl Output for Markdown {
         // Those of a rule that has too many are counted, and not observed.
         let found = SeverityCounts::of(summary);
         let more = found.without(rows.counts()).more();
-        let class =
-            if summary.outcome != Outcome::Succeeded || summary.verdict != Verdict::Conforming {
-                StreamClass::Bad
-            } else if found != SeverityCounts::default() {
-                StreamClass::Warned
-            } else {
-                StreamClass::Good
-            };
+        let class = if !summary.passed() {
+            StreamClass::Bad
+        } else if found != SeverityCounts::default() {
+            StreamClass::Warned
+        } else {
+            StreamClass::Good
+        };
         section += &list(rows, more);
         let (name, mark) = (code(&summary.name), headline.mark());
         let text = format!("- {name}: {mark} {}\n", headline.reason);
