@@ -102,7 +102,8 @@ impl Command {
         self
     }
 
-    /// Passes its standard error on to this writer. The last lines are in the summary in any case.
+    /// Passes its standard error on to this writer. If the run does not succeed, the last lines are
+    /// also in the summary.
     #[must_use]
     pub fn stderr(mut self, writer: impl Write + Send + 'static) -> Self {
         self.stderr = Some(Box::new(writer));
@@ -161,6 +162,7 @@ impl Command {
             buffer: vec![0; READ_BYTES],
             events: VecDeque::new(),
             summary: None,
+            failure: None,
         })
     }
 }
@@ -179,6 +181,8 @@ pub struct AgentRun {
     /// Those that have come, and were not returned yet.
     events: VecDeque<Event<'static>>,
     summary: Option<StreamSummary>,
+    /// The error that ended the stream, in words; the iterator returned it.
+    failure: Option<String>,
 }
 
 impl fmt::Debug for AgentRun {
@@ -210,13 +214,16 @@ impl AgentRun {
     ///
     /// # Errors
     ///
-    /// As [`Reader::feed`], and when the stream cannot be read.
+    /// As [`Reader::feed`], and when the stream cannot be read. An error that the iterator returned
+    /// comes again.
     pub fn finish(mut self) -> Result<StreamSummary, Error> {
         for event in self.by_ref() {
             event?;
         }
-        let lost = || io::Error::other("the stream was lost by an earlier error");
-        self.summary.take().ok_or_else(|| Error::Read { stream: self.name.clone(), source: lost() })
+        let failure = self.failure.take().unwrap_or_default();
+        let failed =
+            || Error::Read { stream: self.name.clone(), source: io::Error::other(failure) };
+        self.summary.take().ok_or_else(failed)
     }
 
     /// Reads what has come, and waits if nothing has; at the end of the stream, for the command.
@@ -254,6 +261,7 @@ impl Iterator for AgentRun {
             self.reader.as_ref()?;
             if let Err(error) = self.advance() {
                 self.reader = None;
+                self.failure = Some(error.to_string());
                 return Some(Err(error));
             }
         }
