@@ -1,11 +1,11 @@
 //! A harness for evaluations: asserts what an agent did, by its tool calls.
 //!
-//! `cargo run --example assert_calls -- FILE COMMAND` exits with 1 unless the run succeeded and ran
-//! a command that contains this text.
+//! `cargo run --example assert_calls -- FILE COMMAND` exits with 1 unless the run passed, the last
+//! command that it ran contains this text and succeeded, and no file was written after that.
 
 use std::process::ExitCode;
 
-use ndjson_check::{CallKind, CallOutcome, Checker, Event, EventKind, Outcome, ProducerExit};
+use ndjson_check::{CallKind, CallOutcome, Checker, EventKind, ProducerExit};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -14,39 +14,45 @@ fn main() -> Result<ExitCode> {
     let (Some(file), Some(command)) = (arguments.next(), arguments.next()) else {
         return Err("usage: assert_calls FILE COMMAND".into());
     };
-    let is_met = ran(&std::fs::read(file)?, &command)?;
+    let is_met = is_tested(&std::fs::read(file)?, &command)?;
     Ok(ExitCode::from(u8::from(!is_met)))
 }
 
-/// Whether the run succeeded, and a command of it that contains `text` did.
-fn ran(stream: &[u8], text: &str) -> Result<bool> {
-    let checker = Checker::builder().build()?;
-    let mut reader = checker.reader("the run");
+/// Whether the run passed, and ended with a successful test of all that it wrote.
+fn is_tested(stream: &[u8], test: &str) -> Result<bool> {
+    let mut reader = Checker::builder().build()?.reader("the run");
     let mut events = reader.feed(stream)?;
     let end = reader.finish(&ProducerExit::default())?;
     events.extend(end.events);
-    let started: Vec<u64> = events.iter().filter_map(|event| command(event, text)).collect();
-    let succeeded = events.iter().any(|event| match &event.kind {
-        EventKind::CallCompleted(completed) => {
-            started.contains(&completed.call.number) && completed.outcome == CallOutcome::Succeeded
+    let mut is_tested = false;
+    for event in events {
+        let EventKind::CallCompleted(it) = event.kind else { continue };
+        match it.call.kind {
+            Some(CallKind::Command) => {
+                // Some agents wrap a command: /bin/bash -lc 'npm test'.
+                let is_test = it.call.detail.is_some_and(|detail| detail.contains(test));
+                is_tested = is_test && it.outcome == CallOutcome::Succeeded;
+            }
+            Some(CallKind::Write | CallKind::Delete) => is_tested = false,
+            _ => {}
         }
-        _ => false,
-    });
-    Ok(succeeded && end.summary.outcome == Outcome::Succeeded)
-}
-
-/// The number of a call, if it is a command whose arguments contain the text.
-fn command(event: &Event<'_>, text: &str) -> Option<u64> {
-    let EventKind::CallStarted(call) = &event.kind else { return None };
-    let arguments = call.arguments.as_ref()?.to_string();
-    (call.kind == Some(CallKind::Command) && arguments.contains(text)).then_some(call.number)
+    }
+    Ok(is_tested && end.summary.passed())
 }
 
 #[cfg(test)]
 #[test]
-fn a_command_is_found_by_its_arguments() -> Result<()> {
-    let stream = include_bytes!("../fixtures/agents/claude/parallel-calls.ndjson");
-    assert!(ran(stream, "sleep 2")?);
-    assert!(!ran(stream, "git push")?);
+fn only_a_successful_test_after_the_last_write_counts() -> Result<()> {
+    for (name, test, expected) in [
+        ("claude/plain", "npm test", true),
+        ("claude/plain", "cargo test", false),
+        ("cursor/plain", "npm test", true),
+        // Nothing was tested after the write; the test never ended.
+        ("claude/changes", "npm test", false),
+        ("claude/unfinished-call", "npm test", false),
+    ] {
+        let file = format!("{}/fixtures/agents/{name}.ndjson", env!("CARGO_MANIFEST_DIR"));
+        assert_eq!(is_tested(&std::fs::read(file)?, test)?, expected, "{name}");
+    }
     Ok(())
 }

@@ -2,55 +2,99 @@
 //!
 //! `cargo run --example live_table -- FILE...` reads the files in turns, as a server reads sockets.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 
-use ndjson_check::{Checker, EventKind, ProducerExit, Reader};
+use ndjson_check::{Checker, Event, EventKind, ProducerExit, Reader, TextSegment};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Result<()> {
     let files: Vec<String> = std::env::args().skip(1).collect();
-    for (name, line) in follow(&files)? {
-        writeln!(io::stdout(), "{name}: {line}")?;
+    for row in follow(&files)? {
+        let Row { name, agent, model, calls, text, outcome } = row;
+        writeln!(io::stdout(), "{name}\t{agent}\t{model}\t{calls} calls\t{outcome}\t{text}")?;
     }
     Ok(())
 }
 
-/// How each run ended, and how many calls it made.
-fn follow(files: &[String]) -> Result<BTreeMap<String, String>> {
-    let checker = Checker::builder().build()?;
-    let mut streams: BTreeMap<String, (Vec<u8>, Reader, u64)> = BTreeMap::new();
-    for file in files {
-        let bytes = std::fs::read(file)?;
-        streams.insert(file.clone(), (bytes, checker.reader(file), 0));
-    }
-    while streams.values().any(|(bytes, ..)| !bytes.is_empty()) {
-        for (bytes, reader, calls) in streams.values_mut() {
-            let rest = bytes.split_off(bytes.len().min(100));
-            let chunk = std::mem::replace(bytes, rest);
-            let events = reader.feed(&chunk)?;
-            let started = |kind: &EventKind<'_>| matches!(kind, EventKind::CallStarted(_));
-            *calls += events.iter().filter(|event| started(&event.kind)).count() as u64;
+/// What is known of a run.
+#[derive(Default)]
+struct Row {
+    name: String,
+    agent: String,
+    model: String,
+    calls: u64,
+    /// The latest text.
+    text: String,
+    outcome: String,
+}
+
+impl Row {
+    fn take(&mut self, event: Event<'_>) {
+        match event.kind {
+            EventKind::Session(it) => {
+                self.agent = it.profile.into_owned();
+                self.model = it.session.model.unwrap_or_default().into_owned();
+            }
+            EventKind::SessionChanged(session) => {
+                if let Some(model) = session.model {
+                    self.model = model.into_owned();
+                }
+            }
+            EventKind::CallStarted(_) => self.calls += 1,
+            EventKind::Text(TextSegment { text: Some(text), .. }) => {
+                self.text = text.trim().into();
+            }
+            EventKind::End(run) | EventKind::Cut(run) => self.outcome = run.outcome.name().into(),
+            _ => {}
         }
     }
-    let mut lines = BTreeMap::new();
-    for (file, (_, reader, calls)) in streams {
-        let summary = reader.finish(&ProducerExit::default())?.summary;
-        lines.insert(file, format!("{}, {calls} calls", summary.outcome.name()));
+}
+
+fn follow(files: &[String]) -> Result<Vec<Row>> {
+    let checker = Checker::builder().build()?;
+    let mut streams: Vec<(Vec<u8>, Reader, Row)> = Vec::new();
+    for file in files {
+        let row = Row { name: file.clone(), ..Row::default() };
+        streams.push((std::fs::read(file)?, checker.reader(file), row));
     }
-    Ok(lines)
+    while streams.iter().any(|(bytes, ..)| !bytes.is_empty()) {
+        for (bytes, reader, row) in &mut streams {
+            let rest = bytes.split_off(bytes.len().min(100));
+            for event in reader.feed(&std::mem::replace(bytes, rest))? {
+                row.take(event);
+            }
+        }
+    }
+    let mut rows = Vec::new();
+    for (_, reader, mut row) in streams {
+        // The end shows the last events, and that the run is over.
+        for event in reader.finish(&ProducerExit::default())?.events {
+            row.take(event);
+        }
+        rows.push(row);
+    }
+    Ok(rows)
 }
 
 #[cfg(test)]
 #[test]
-fn each_stream_of_the_table_has_its_own_end() -> Result<()> {
-    let fixture = |name: &str| format!("{}/fixtures/{name}.ndjson", env!("CARGO_MANIFEST_DIR"));
-    let names =
-        ["agents/cursor/plain", "agents/cursor/is-error", "agents/claude/denials-in-the-result"];
-    let files: Vec<String> = names.iter().map(|name| fixture(name)).collect();
-    let lines = follow(&files)?;
-    let ends: Vec<&String> = files.iter().map(|file| &lines[file]).collect();
-    assert_eq!(ends, ["succeeded, 4 calls", "failed, 1 calls", "succeeded, 1 calls"]);
+fn each_stream_has_its_row() -> Result<()> {
+    let fixture = |name: &str| format!("{}/fixtures/agents/{name}", env!("CARGO_MANIFEST_DIR"));
+    let files = ["cursor/plain", "cursor/is-error", "claude/denials-in-the-result", "codex/cut"]
+        .map(|name| fixture(&format!("{name}.ndjson")));
+    let rows = follow(&files)?;
+    let shown = rows.iter().map(|row| (&*row.agent, row.calls, &*row.outcome));
+    assert_eq!(
+        shown.collect::<Vec<_>>(),
+        [
+            ("cursor", 4, "succeeded"),
+            ("cursor", 1, "failed"),
+            ("claude", 1, "succeeded"),
+            ("codex", 0, "truncated"),
+        ]
+    );
+    assert!(rows[0].text.ends_with("the discount of each item."), "{}", rows[0].text);
+    assert_eq!(rows[0].model, "Auto");
     Ok(())
 }
