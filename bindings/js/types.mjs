@@ -24,6 +24,7 @@ function object(schema, indent) {
 function type(schema, indent) {
   if (schema.$ref !== undefined) return pascal(names.get(referred(schema)) ?? referred(schema));
   if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (Array.isArray(schema.type)) return schema.type.map((it) => type({ type: it }, indent)).join(" | ");
   if (schema.enum !== undefined) return schema.enum.map((it) => JSON.stringify(it)).join(" | ");
   switch (schema.type) {
     case "object":

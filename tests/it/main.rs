@@ -57,6 +57,7 @@ mod profiles;
 mod reader;
 mod readers;
 mod readme;
+mod reasons;
 mod recordings;
 mod redact;
 mod refusals;

@@ -391,6 +391,8 @@ export interface EndEvent {
   /** Whether the stream keeps its contract. */
   verdict: "conforming" | "non-conforming";
   reason?: EndReason;
+  retryable?: Retryable;
+  retry_after?: RetryAfter;
   /** What the agent says about its failure. */
   error_text?: string;
   /** The answer as a value, where the agent was asked for one. */
@@ -442,6 +444,8 @@ export interface CutEvent {
   /** Whether the stream keeps its contract. */
   verdict: "conforming" | "non-conforming";
   reason?: EndReason;
+  retryable?: Retryable;
+  retry_after?: RetryAfter;
   /** What the agent says about its failure. */
   error_text?: string;
   /** The answer as a value, where the agent was asked for one. */
@@ -497,6 +501,12 @@ export type TimeMs = number;
 
 /** What a call does. */
 export type CallKind = "read" | "write" | "delete" | "command" | "search" | "fetch" | "mcp" | "task" | "todo" | "question" | "other";
+
+/** Whether a retry is worth it. no: the same run fails again until something is changed. Absent: not known. */
+export type Retryable = "yes" | "no" | "later";
+
+/** When a retry is worth it, by the agent or its provider: seconds after the end of the run, or a time as in RFC 3339. */
+export type RetryAfter = number | string;
 
 /** Why the run ended. */
 export type EndReason = "completed" | "auth" | "billing" | "rate-limit" | "overloaded" | "network" | "context-overflow" | "output-limit" | "refusal" | "content-filter" | "max-turns" | "budget" | "permission" | "tool" | "interrupted" | "killed" | "timeout" | "crash" | "config" | "model-not-found" | "unknown";

@@ -224,14 +224,16 @@ kinds! {
     );
     EventKind::Defect(_) => Defect(rule, severity, message, note, related_line);
     EventKind::End(_) => End(
-        outcome, verdict, reason, error_text, structured, agent_version, model, cost_usd, turns,
-        duration_ms, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens,
-        reasoning_tokens, files, commands, exit_status, signal, stderr_tail, errors, warnings
+        outcome, verdict, reason, retryable, retry_after, error_text, structured, agent_version,
+        model, cost_usd, turns, duration_ms, input_tokens, cache_read_tokens, cache_write_tokens,
+        output_tokens, reasoning_tokens, files, commands, exit_status, signal, stderr_tail, errors,
+        warnings
     );
     EventKind::Cut(_) => Cut(
-        outcome, verdict, reason, error_text, structured, agent_version, model, cost_usd, turns,
-        duration_ms, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens,
-        reasoning_tokens, files, commands, exit_status, signal, stderr_tail, errors, warnings
+        outcome, verdict, reason, retryable, retry_after, error_text, structured, agent_version,
+        model, cost_usd, turns, duration_ms, input_tokens, cache_read_tokens, cache_write_tokens,
+        output_tokens, reasoning_tokens, files, commands, exit_status, signal, stderr_tail, errors,
+        warnings
     );
 }
 

@@ -61,12 +61,12 @@ pub use check::{
     UnknownKind, UnknownName, Verdict, WantedEvents, Wording, Wordings, counted,
 };
 pub use error::Error;
-pub use facts::{CommandCounts, NoticeValues, PlanItem, RunFacts, Server, Usage};
+pub use facts::{CommandCounts, NoticeValues, PlanItem, RetryAfter, RunFacts, Server, Usage};
 pub use limits::LINE_BYTES_MAX;
 pub use profile::detect::ProfileSource;
 pub use profile::{
     CallKind, CallOutcome, ChangeKind, EndReason, ExitStatus, FileChange, Media, MediaKind,
-    NoticeKind, PlanState,
+    NoticeKind, PlanState, Retryable,
 };
 pub use redact::{Redactor, SECRET_BYTES_MIN, SecretValue};
 pub use rules::diagnostic::{Diagnostic, SchemaLocation};

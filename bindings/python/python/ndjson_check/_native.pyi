@@ -413,6 +413,8 @@ class End(Event):
         "outcome",
         "verdict",
         "reason",
+        "retryable",
+        "retry_after",
         "error_text",
         "structured",
         "agent_version",
@@ -439,6 +441,10 @@ class End(Event):
     def verdict(self) -> str: ...
     @property
     def reason(self) -> str | None: ...
+    @property
+    def retryable(self) -> str | None: ...
+    @property
+    def retry_after(self) -> int | str | None: ...
     @property
     def error_text(self) -> str | None: ...
     @property
@@ -484,6 +490,8 @@ class Cut(Event):
         "outcome",
         "verdict",
         "reason",
+        "retryable",
+        "retry_after",
         "error_text",
         "structured",
         "agent_version",
@@ -510,6 +518,10 @@ class Cut(Event):
     def verdict(self) -> str: ...
     @property
     def reason(self) -> str | None: ...
+    @property
+    def retryable(self) -> str | None: ...
+    @property
+    def retry_after(self) -> int | str | None: ...
     @property
     def error_text(self) -> str | None: ...
     @property

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Outcome;
-use crate::profile::{EndReason, ExitStatus, RunOutcome, StatusMeaning};
+use crate::profile::{ExitStatus, RunOutcome, StatusMeaning};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -152,23 +152,6 @@ impl<'p> EndOfRun<'p> {
                 (_, _, false, false) => Outcome::Succeeded,
             };
         Self { cause, outcome, status, stream, was_stopped }
-    }
-
-    /// Why the run ended; `reported` is what the stream says.
-    pub(super) fn reason(&self, reported: Option<EndReason>, exit: &ProducerExit) -> EndReason {
-        let status = self.status;
-        match self.outcome {
-            Outcome::Succeeded => EndReason::Completed,
-            Outcome::TimedOut => EndReason::Timeout,
-            Outcome::Failed | Outcome::Truncated if exit.was_interrupted => EndReason::Interrupted,
-            Outcome::Failed | Outcome::Truncated => {
-                let of_profile = status.and_then(|status| status.reason);
-                let of_signal = exit.status.and_then(EndReason::of_signal);
-                // Some agents exit with a code above 128 that means something else.
-                let of_signal = of_signal.filter(|it| of_profile.is_none_or(|known| known == *it));
-                of_signal.or(reported).or(of_profile).unwrap_or(EndReason::Unknown)
-            }
-        }
     }
 
     pub(super) fn succeeded(&self) -> bool {

@@ -26,6 +26,7 @@ mod summary;
 mod tests;
 mod unknown;
 mod updates;
+mod why;
 mod wording;
 
 use std::collections::HashMap;

@@ -8,6 +8,7 @@ use super::stage::first_events::FirstEvents;
 use super::stage::lines::LineCheck;
 use super::stage::members::MemberCheck;
 use super::stage::schema;
+use super::why::Why;
 use super::{
     Bound, Note, Observer, Outcome, StreamStart, StreamSummary, UnknownName, Verdict, WantedEvents,
 };
@@ -281,9 +282,12 @@ impl<'c> LineLoop<'c> {
 
     fn facts(&self, end: &EndOfRun<'_>, exit: &ProducerExit) -> RunFacts {
         let facts = &self.run.facts;
+        let why = Why::decide(end, facts, exit, &self.contract.profile().end.reasons);
         RunFacts {
             agent_version: self.first_events.agent_version().map(str::to_owned),
-            reason: Some(end.reason(facts.reason, exit)),
+            reason: Some(why.reason),
+            retryable: why.retryable,
+            retry_after: why.retry_after,
             files: self.run.calls.actions.files(),
             commands: self.run.calls.actions.commands(),
             error_text: facts.error_text.clone().filter(|_| !end.succeeded()),

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::RareFacts;
 use super::tag_rules::TagRules;
+use super::{RareFacts, RetryAfter};
 use crate::json::JsonRef;
 use crate::limits::{ERROR_TEXT_BYTES_MAX, MESSAGE_BYTES_MAX, STRUCTURED_BYTES_MAX};
 use crate::profile::path::Scope;
-use crate::profile::{EndReason, FactValue, Profile, RunFact};
+use crate::profile::{EndReason, FactValue, Profile, ReasonText, Retryable, RunFact};
 use crate::rules::escape::clipped;
 
 /// What an event reports about the run.
@@ -21,6 +21,7 @@ pub(crate) enum FactUpdate {
     Text(RunFact, String),
     Structured(Value),
     Reason(EndReason),
+    RetryAfter(RetryAfter),
 }
 
 /// What the agent reports about the run. What it does not report is absent, never zero.
@@ -48,6 +49,12 @@ pub struct RunFacts {
     /// Why the run ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<EndReason>,
+    /// Whether a retry is worth it, if the run did not succeed and that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retryable: Option<Retryable>,
+    /// When a retry is worth it, if the agent or its provider says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<RetryAfter>,
     /// What the agent says about its failure; its start, if it is long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_text: Option<String>,
@@ -113,6 +120,7 @@ impl Usage {
             RunFact::ReasoningTokens => Some(&mut self.reasoning_tokens),
             RunFact::Model
             | RunFact::ErrorText
+            | RunFact::RetryAfter
             | RunFact::Structured
             | RunFact::CostUsd
             | RunFact::Turns
@@ -159,13 +167,18 @@ pub(super) fn read(profile: &Profile, rules: &TagRules, root: JsonRef<'_>) -> Ve
         let rule = &profile.facts[open.rule];
         for scope in rule.of.objects(root) {
             for (fact, value) in &rule.set {
-                updates.extend(if *fact == RunFact::Structured {
-                    structured(value, scope)
-                } else if fact.is_text() {
-                    value.text(scope).map(|text| FactUpdate::Text(*fact, text))
-                } else {
-                    value.number(scope).map(|number| FactUpdate::Set(*fact, number))
-                });
+                let update = match fact {
+                    RunFact::Structured => structured(value, scope),
+                    RunFact::RetryAfter => retry_after(value, scope),
+                    RunFact::Model | RunFact::ErrorText => {
+                        value.text(scope).map(|text| FactUpdate::Text(*fact, text))
+                    }
+                    _ => value.number(scope).map(|number| FactUpdate::Set(*fact, number)),
+                };
+                if let Some(FactUpdate::Text(RunFact::ErrorText, text)) = &update {
+                    updates.extend(said_in(text, profile));
+                }
+                updates.extend(update);
             }
             for (fact, value) in &rule.add {
                 let number = value.number(scope);
@@ -185,6 +198,18 @@ fn structured(value: &FactValue, scope: Scope<'_>) -> Option<FactUpdate> {
     is_short.then_some(FactUpdate::Structured(value))
 }
 
+/// The first of the values that says when a retry is worth it.
+fn retry_after(value: &FactValue, scope: Scope<'_>) -> Option<FactUpdate> {
+    value.values(scope).find_map(RetryAfter::of).map(FactUpdate::RetryAfter)
+}
+
+/// What the text of an error says about a retry.
+fn said_in(text: &str, profile: &Profile) -> impl Iterator<Item = FactUpdate> {
+    let (reason, after) = ReasonText::find(&profile.end.reasons, text);
+    let after = after.and_then(RetryAfter::named).map(FactUpdate::RetryAfter);
+    reason.map(FactUpdate::Reason).into_iter().chain(after)
+}
+
 impl RunFacts {
     pub(crate) fn observe(&mut self, rare: &RareFacts<'_>) {
         for update in &rare.run_facts {
@@ -199,13 +224,15 @@ impl RunFacts {
                 }
                 FactUpdate::Structured(value) => self.structured = Some(value.clone()),
                 FactUpdate::Reason(reason) => self.reason = Some(*reason),
+                FactUpdate::RetryAfter(after) => self.retry_after = Some(*after),
             }
         }
     }
 
     /// A new turn begins: the last one has not failed for good.
     pub(crate) fn new_turn(&mut self) {
-        (self.reason, self.error_text, self.structured) = (None, None, None);
+        (self.reason, self.retry_after) = (None, None);
+        (self.error_text, self.structured) = (None, None);
     }
 
     fn number(&mut self, fact: RunFact, number: f64, is_added: bool) {

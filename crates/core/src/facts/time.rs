@@ -39,6 +39,22 @@ pub(crate) fn milliseconds(text: &str) -> Option<f64> {
     Some((minutes * 60.0 + seconds) * 1_000.0)
 }
 
+/// A time in milliseconds since 1970, as RFC 3339 writes it in whole seconds.
+pub(crate) fn rfc_3339(time_ms: u64) -> String {
+    let (days, seconds) = (time_ms / 86_400_000, time_ms / 1_000 % 86_400);
+    // Days from the first of March of the year 0; eras of 400 years.
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (year * 365 + year / 4 - year / 100);
+    let month = (day * 5 + 2) / 153;
+    let day = day - (month * 153 + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = era * 400 + year + next;
+    let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}Z")
+}
+
 fn whole(digits: &str, max: i32) -> Option<i32> {
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|number| is_number && *number <= max)
@@ -82,6 +98,15 @@ mod tests {
         for (text, expected) in rows {
             let read = milliseconds(text).expect(text);
             assert!((read - expected).abs() < 0.01, "{text}: {read}");
+        }
+    }
+
+    #[test]
+    fn a_time_is_written_as_it_is_read() {
+        for day in 0..80_000 {
+            let time = day * 86_400_000 + day % 86_400 * 1_000;
+            let text = rfc_3339(time);
+            assert_eq!(milliseconds(&text).and_then(whole_number), Some(time), "{text}");
         }
     }
 

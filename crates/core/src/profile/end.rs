@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{ErrorRule, EventRule, ExitCodes};
+use super::{ErrorRule, EventRule, ExitCodes, ReasonText};
 use crate::profile::path::Conditions;
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -20,6 +20,9 @@ pub(crate) struct EndRules {
     /// Events that report an error; the first rule that matches.
     pub errors: Vec<ErrorRule>,
     pub exit: ExitCodes,
+    /// Texts of errors, and lines of standard error, that say why the run failed; the first that
+    /// matches.
+    pub reasons: Vec<ReasonText>,
 }
 
 /// Whether the producer ends its stream with a terminal event.

@@ -22,6 +22,7 @@ mod merge;
 mod noise;
 pub(crate) mod path;
 pub(crate) mod pattern;
+mod reason;
 mod run_facts;
 mod session;
 mod tags;
@@ -37,7 +38,8 @@ pub use calls::CallOutcome;
 pub use changes::{ChangeKind, FileChange};
 pub use exit::ExitStatus;
 pub use media::{Media, MediaKind};
-pub use run_facts::EndReason;
+pub(crate) use reason::ReasonText;
+pub use reason::{EndReason, Retryable};
 
 pub(crate) use actions::ActionRules;
 pub use builtin::DEFAULT;

@@ -50,6 +50,11 @@ impl LazyRegex {
         self.compiled().find(text).map(|found| found.range())
     }
 
+    /// What a named group matches in the first match.
+    pub(crate) fn group<'t>(&self, text: &'t str, name: &str) -> Option<&'t str> {
+        Some(self.compiled().captures(text)?.name(name)?.as_str())
+    }
+
     fn compiled(&self) -> &Regex {
         let compile = || Regex::new(&self.text).expect("loading rejects a wrong pattern");
         self.regex.get_or_init(compile)

@@ -1,10 +1,12 @@
 //! The headline: one sentence that says how a run ended, in the words of a user.
 
 use ndjson_check_core::{
-    CallOutcome, Diagnostic, EndReason, ExitStatus, Note, Outcome, Rule, Severity, StreamSummary,
-    ToolCall, counted,
+    CallOutcome, Diagnostic, EndReason, ExitStatus, Note, Outcome, RetryAfter, Retryable, Rule,
+    Severity, StreamSummary, ToolCall, counted,
     escape::{clipped, visible},
 };
+
+use super::duration;
 
 /// Longest headline, and longest part of it that a stream chose, in bytes.
 const HEADLINE_BYTES_MAX: usize = 400;
@@ -92,7 +94,10 @@ impl Headline {
     /// The headline of a stream with these findings.
     pub fn new(summary: &StreamSummary, found: &FirstFindings) -> Self {
         let (reason, rest) = sentence(summary, found);
-        let rest = clipped(&rest, HEADLINE_BYTES_MAX - reason.len()).into_owned();
+        let retry = retry(summary);
+        let rest = if retry.is_empty() { &rest } else { rest.trim_end_matches('.') };
+        let rest = clipped(rest, HEADLINE_BYTES_MAX - reason.len() - retry.len());
+        let rest = format!("{rest}{retry}");
         Self { passed: summary.passed(), reason, rest }
     }
 
@@ -101,9 +106,9 @@ impl Headline {
         self.rest.trim_start_matches([':', ',', ' '])
     }
 
-    /// Whether the sentence has this text in it.
+    /// Whether the sentence has this text in it, but for the full stop.
     pub(super) fn says(&self, text: &str) -> bool {
-        self.rest.contains(&one_line(text))
+        self.rest.contains(one_line(text).trim_end_matches('.'))
     }
 
     /// The mark in front of the sentence.
@@ -114,6 +119,19 @@ impl Headline {
     /// The sentence, on one line, without a full stop.
     pub fn text(&self) -> String {
         format!("{}{}", self.reason, self.rest)
+    }
+}
+
+/// Whether a retry is worth it, where that is good news.
+fn retry(summary: &StreamSummary) -> String {
+    match (summary.facts.retryable, summary.facts.retry_after) {
+        (_, Some(RetryAfter::Seconds(seconds))) => {
+            format!(", may be retried in {}", duration(seconds.saturating_mul(1_000)))
+        }
+        (_, Some(time)) => format!(", may be retried at {time}"),
+        (Some(Retryable::Yes), None) => ", a retry may help".to_owned(),
+        (Some(Retryable::Later), None) => ", a later retry may help".to_owned(),
+        _ => String::new(),
     }
 }
 

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::io;
 
 use ndjson_check_core::{
-    CallOutcome, Diagnostic, Error, Outcome, Rule, Severity, StreamStart, StreamSummary, ToolCall,
-    Verdict,
+    CallOutcome, Diagnostic, EndReason, Error, Outcome, Rule, RunFacts, Severity, StreamStart,
+    StreamSummary, ToolCall, Verdict,
     escape::{clipped, visible},
 };
 use quick_xml::Writer;
@@ -35,9 +35,11 @@ pub struct Junit {
 }
 
 /// A test suite. All texts in it are valid in XML.
+#[derive(Default)]
 struct Suite {
     name: String,
     duration_ms: Option<u64>,
+    properties: Vec<(&'static str, String)>,
     cases: Vec<TestCase>,
     output: String,
 }
@@ -112,6 +114,7 @@ impl Output for Junit {
             &Suite {
                 name: valid(&summary.name),
                 duration_ms: summary.facts.duration_ms,
+                properties: properties(&summary.facts),
                 cases,
                 output: output.join("\n"),
             },
@@ -123,7 +126,7 @@ impl Output for Junit {
         let mut cases: Vec<TestCase> = self.rules(|_| 0).collect();
         let result = TestResult::Broken(valid(message));
         cases.push(TestCase { name: "error".to_owned(), result });
-        self.suite(out, &Suite { name, duration_ms: None, cases, output: String::new() });
+        self.suite(out, &Suite { name, cases, ..Suite::default() });
     }
 
     fn end(&mut self, _: &RunTotals, _: u8, out: &mut String) -> io::Result<()> {
@@ -131,6 +134,15 @@ impl Output for Junit {
         out.push_str("</testsuites>\n");
         Ok(())
     }
+}
+
+/// Why the run did not succeed, and whether a retry is worth it.
+fn properties(facts: &RunFacts) -> Vec<(&'static str, String)> {
+    let reason = facts.reason.filter(|it| *it != EndReason::Completed);
+    let reason = reason.map(|it| ("reason", it.name().to_owned()));
+    let retryable = facts.retryable.map(|it| ("retryable", it.name().to_owned()));
+    let after = facts.retry_after.map(|it| ("retry-after", it.to_string()));
+    reason.into_iter().chain(retryable).chain(after).collect()
 }
 
 /// The headline. It fails for the outcome: a rule that fails is a case already.
@@ -205,6 +217,15 @@ impl Suite {
         let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
         let suite = writer.create_element("testsuite").with_attributes(attributes);
         suite.with_attributes(time).write_inner_content(|writer| {
+            if !self.properties.is_empty() {
+                writer.create_element("properties").write_inner_content(|writer| {
+                    self.properties.iter().try_for_each(|(name, value)| {
+                        let attributes = [("name", *name), ("value", value)];
+                        let property = writer.create_element("property");
+                        property.with_attributes(attributes).write_empty().map(|_| ())
+                    })
+                })?;
+            }
             self.cases.iter().try_for_each(|case| case.write(&self.name, writer))?;
             if !self.output.is_empty() {
                 let output = writer.create_element("system-out");

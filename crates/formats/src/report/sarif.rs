@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io;
 
 use ndjson_check_core::{
-    Diagnostic, Error, Rule, Severity, StreamStart, StreamSummary, counted,
+    Diagnostic, Error, Rule, RunFacts, Severity, StreamStart, StreamSummary, counted,
     escape::{escaped_json, visible},
 };
 use serde_json::{Value, json};
@@ -137,7 +137,9 @@ impl Output for Sarif {
         let headline = Headline::new(summary, &self.first);
         if !headline.passed && self.headlines.len() < SARIF_ERRORS_MAX {
             let text = plain(&format!("{}: {}", self.stream, headline.text()));
-            self.headlines.push(notification(Severity::Error, &text));
+            let mut headline = notification(Severity::Error, &text);
+            headline["properties"] = retry(&summary.facts);
+            self.headlines.push(headline);
         }
     }
 
@@ -195,6 +197,18 @@ impl Output for Sarif {
 
 fn notification(level: Severity, text: &str) -> Value {
     json!({"level": level.name(), "message": {"text": text}})
+}
+
+/// Why the run ended, and whether a retry is worth it.
+fn retry(facts: &RunFacts) -> Value {
+    let mut properties = json!({"reason": facts.reason});
+    if let Some(retryable) = facts.retryable {
+        properties["retryable"] = json!(retryable);
+    }
+    if let Some(after) = facts.retry_after {
+        properties["retryAfter"] = json!(after);
+    }
+    properties
 }
 
 /// A rule with its page.

@@ -1,10 +1,11 @@
 //! Outputs of a GitHub workflow's step: lines `name=value` for the steps that follow.
 //!
-//! Every value is a number or a word of this program: nothing of a stream is in it.
+//! Every value is a number, a word of this program, or an id or a name of a model in harmless
+//! characters: no other text of a stream is in it.
 
 use std::io;
 
-use ndjson_check_core::{Outcome, StreamSummary};
+use ndjson_check_core::{EndReason, Outcome, RetryAfter, Retryable, StreamSummary};
 
 use super::RunTotals;
 use crate::output::Output;
@@ -16,12 +17,55 @@ pub struct StepOutputs {
     turns: Option<u64>,
     /// Calls that a person or a rule refused.
     denied: u64,
-    outcome: Option<Outcome>,
+    /// Of the stream with the worst outcome.
+    worst: Option<Worst>,
+    session: Common,
+    model: Common,
+}
+
+struct Worst {
+    outcome: Outcome,
+    reason: Option<EndReason>,
+    retryable: Option<Retryable>,
+    retry_after: Option<RetryAfter>,
+}
+
+/// A name that all streams have.
+enum Common {
+    None,
+    All(String),
+    Differs,
+}
+
+impl Common {
+    fn add(&mut self, name: Option<&str>) {
+        let name = name.filter(|name| is_harmless(name));
+        *self = match (&*self, name) {
+            (Self::None, Some(name)) => Self::All(name.to_owned()),
+            (Self::All(known), Some(name)) if known == name => return,
+            _ => Self::Differs,
+        };
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::All(name) => name.clone(),
+            Self::None | Self::Differs => String::new(),
+        }
+    }
 }
 
 impl Default for StepOutputs {
     fn default() -> Self {
-        Self { cost_usd: Some(0.0), tokens: Some(0), turns: Some(0), denied: 0, outcome: None }
+        Self {
+            cost_usd: Some(0.0),
+            tokens: Some(0),
+            turns: Some(0),
+            denied: 0,
+            worst: None,
+            session: Common::None,
+            model: Common::None,
+        }
     }
 }
 
@@ -35,8 +79,15 @@ impl Output for StepOutputs {
         self.turns = self.turns.zip(facts.turns).map(|(sum, turns)| sum.saturating_add(turns));
         let calls = &summary.call_counts;
         self.denied = self.denied.saturating_add(calls.rejected).saturating_add(calls.denied);
-        let worse = |outcome: &Outcome| badness(summary.outcome) < badness(*outcome);
-        self.outcome = self.outcome.filter(worse).or(Some(summary.outcome));
+        let stays = |worst: &Worst| badness(summary.outcome) <= badness(worst.outcome);
+        self.worst = self.worst.take().filter(stays).or(Some(Worst {
+            outcome: summary.outcome,
+            reason: facts.reason,
+            retryable: facts.retryable,
+            retry_after: facts.retry_after,
+        }));
+        self.session.add(summary.session_id.as_deref());
+        self.model.add(facts.model.as_deref());
     }
 
     fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut String) -> io::Result<()> {
@@ -48,14 +99,21 @@ impl Output for StepOutputs {
         };
         // What a stream does not report is unknown, and so is its sum.
         let sum = |sum: Option<String>| sum.filter(|_| is_whole).unwrap_or_default();
+        let worst = self.worst.as_ref();
+        let after = worst.and_then(|it| it.retry_after);
         let outputs = [
             ("verdict", verdict.to_owned()),
-            ("outcome", self.outcome.map_or("", Outcome::name).to_owned()),
+            ("outcome", worst.map_or("", |it| it.outcome.name()).to_owned()),
             ("exit-code", exit_code.to_string()),
             ("cost-usd", sum(self.cost_usd.map(amount))),
             ("tokens", sum(self.tokens.map(|tokens| tokens.to_string()))),
             ("turns", sum(self.turns.map(|turns| turns.to_string()))),
             ("denied", sum(Some(self.denied.to_string()))),
+            ("reason", worst.and_then(|it| it.reason).map_or("", EndReason::name).to_owned()),
+            ("retryable", worst.and_then(|it| it.retryable).map_or("", Retryable::name).to_owned()),
+            ("retry-after", after.map(|it| it.to_string()).unwrap_or_default()),
+            ("session-id", self.session.name()),
+            ("model", self.model.name()),
         ];
         let lines = outputs.map(|(name, value)| format!("{name}={value}\n"));
         out.push_str(&lines.concat());
@@ -70,6 +128,13 @@ impl Output for StepOutputs {
 /// Without digits that only the sum of fractions has.
 fn amount(cost: f64) -> String {
     format!("{cost:.6}").trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Whether a line `name=value` can have it, and a shell, too.
+fn is_harmless(name: &str) -> bool {
+    const NAME_BYTES_MAX: usize = 200;
+    let is_harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/@+#".contains(&byte);
+    (1..=NAME_BYTES_MAX).contains(&name.len()) && name.bytes().all(is_harmless)
 }
 
 /// The order of the exit codes: a timeout decides before a failure.

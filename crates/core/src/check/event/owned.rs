@@ -160,6 +160,8 @@ impl RunResult<'_> {
             outcome: self.outcome,
             verdict: self.verdict,
             reason: self.reason,
+            retryable: self.retryable,
+            retry_after: self.retry_after,
             error_text: texts(self.error_text),
             structured: self.structured.map(|it| Cow::Owned(it.into_owned())),
             agent_version: texts(self.agent_version),

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::check::{Outcome, StreamSummary, Verdict};
-use crate::facts::{CommandCounts, RunFacts, Usage};
-use crate::profile::{EndReason, ExitStatus};
+use crate::facts::{CommandCounts, RetryAfter, RunFacts, Usage};
+use crate::profile::{EndReason, ExitStatus, Retryable};
 
 /// What an agent reports in numbers, and its model. What it does not report is absent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -53,6 +53,12 @@ pub struct RunResult<'a> {
     /// Why it ended so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<EndReason>,
+    /// Whether a retry is worth it, if the run did not succeed and that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retryable: Option<Retryable>,
+    /// When a retry is worth it, if the agent or its provider says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<RetryAfter>,
     /// What the agent says of a run that did not succeed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_text: Option<Cow<'a, str>>,
@@ -96,6 +102,8 @@ impl<'a> RunResult<'a> {
             outcome: summary.outcome,
             verdict: summary.verdict,
             reason: facts.reason,
+            retryable: facts.retryable,
+            retry_after: facts.retry_after,
             error_text: facts.error_text.as_deref().map(Into::into),
             structured: facts.structured.as_ref().map(Cow::Borrowed),
             agent_version: facts.agent_version.as_deref().map(Into::into),

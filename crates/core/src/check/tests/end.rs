@@ -6,7 +6,7 @@ use crate::check::Outcome;
 use crate::check::end_of_run::{
     Cause, EndOfRun, LastLine, ProducerExit, StopReason, StreamEnd, TerminalState, duration,
 };
-use crate::profile::{EndReason, ExitCodes, ExitStatus, RunOutcome};
+use crate::profile::{ExitCodes, ExitStatus, RunOutcome};
 
 /// A stream that ended well.
 const GOOD: StreamEnd = StreamEnd {
@@ -157,36 +157,6 @@ fn a_status_in_no_list_of_the_profile_says_nothing() {
         assert_eq!(end.cause, cause, "{code}");
         assert_eq!(end.contradiction(None).is_some(), contradicts, "{code}");
         assert_eq!(end.status.and_then(|status| status.meaning), meaning, "{code}");
-    }
-}
-
-#[test]
-fn reasons() {
-    let listed = r#"{ "reason": { "2": "auth", "130": "billing", "137": "killed" } }"#;
-    let listed: ExitCodes = serde_json::from_str(listed).expect("exit codes");
-    let codes = ExitCodes::default();
-    let interrupted = || ProducerExit { was_interrupted: true, ..exited(130) };
-    let limit = Duration::from_secs(1);
-    for (stream, exit, codes, reported, reason) in [
-        (GOOD, exited(0), &codes, None, EndReason::Completed),
-        (GOOD, exited(0), &codes, Some(EndReason::RateLimit), EndReason::Completed),
-        (bad(), exited(1), &codes, Some(EndReason::RateLimit), EndReason::RateLimit),
-        (bad(), exited(1), &codes, None, EndReason::Unknown),
-        (OPEN, interrupted(), &codes, None, EndReason::Interrupted),
-        (GOOD, interrupted(), &codes, None, EndReason::Completed),
-        (OPEN, ExitStatus::Signal(9).into(), &codes, None, EndReason::Killed),
-        (bad(), ExitStatus::Signal(9).into(), &codes, Some(EndReason::Auth), EndReason::Killed),
-        (OPEN, stopped(StopReason::IdleTimeout { limit }), &codes, None, EndReason::Timeout),
-        // The code of the profile, unless the stream says why; but a signal is a signal.
-        (OPEN, exited(2), &listed, None, EndReason::Auth),
-        (bad(), exited(2), &listed, Some(EndReason::RateLimit), EndReason::RateLimit),
-        (OPEN, exited(137), &listed, Some(EndReason::RateLimit), EndReason::Killed),
-        // This agent exits with 130 for another reason than a signal.
-        (OPEN, exited(130), &listed, None, EndReason::Billing),
-        (OPEN, exited(130), &codes, None, EndReason::Interrupted),
-    ] {
-        let end = decide(stream, &exit, codes);
-        assert_eq!(end.reason(reported, &exit), reason, "{stream:?} {exit:?}");
     }
 }
 

@@ -1,0 +1,205 @@
+//! Why a run ended, and whether a retry is worth it: decided here, once.
+
+use super::Outcome;
+use super::end_of_run::{Cause, EndOfRun, ProducerExit, TerminalState};
+use crate::facts::{RetryAfter, RunFacts};
+use crate::profile::{EndReason, ReasonText, Retryable};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Why {
+    pub(super) reason: EndReason,
+    pub(super) retryable: Option<Retryable>,
+    pub(super) retry_after: Option<RetryAfter>,
+}
+
+impl Why {
+    /// Decides. `facts` are what the stream says, `texts` what lines of standard error mean.
+    pub(super) fn decide(
+        end: &EndOfRun<'_>,
+        facts: &RunFacts,
+        exit: &ProducerExit,
+        texts: &[ReasonText],
+    ) -> Self {
+        let mut lines = exit.stderr.iter().flatten().rev().map(|it| ReasonText::find(texts, it));
+        let (on_stderr, after) = lines.find(|(reason, _)| reason.is_some()).unwrap_or_default();
+        let reason = reason(end, facts.reason, on_stderr, exit);
+        let after = facts.retry_after.or_else(|| RetryAfter::named(after?));
+        let retry_after = after.filter(|_| reason.may_pass());
+        let retryable = match retry_after {
+            Some(_) => Some(Retryable::Later),
+            None => reason.retryable(),
+        };
+        Self { reason, retryable, retry_after }
+    }
+}
+
+/// What the stream says counts first, then standard error, then the exit status.
+fn reason(
+    end: &EndOfRun<'_>,
+    said: Option<EndReason>,
+    on_stderr: Option<EndReason>,
+    exit: &ProducerExit,
+) -> EndReason {
+    match end.outcome {
+        Outcome::Succeeded => return EndReason::Completed,
+        Outcome::TimedOut => return EndReason::Timeout,
+        Outcome::Failed | Outcome::Truncated => {}
+    }
+    // Without a terminal event, what the stream says may be about an error that passed.
+    if let Some(said) = said.filter(|_| end.stream.terminal != TerminalState::Missing) {
+        return said;
+    }
+    if exit.was_interrupted {
+        return EndReason::Interrupted;
+    }
+    if end.cause == Cause::LimitExceeded {
+        return EndReason::Budget;
+    }
+    let of_profile = end.status.and_then(|status| status.reason);
+    let of_signal = exit.status.and_then(EndReason::of_signal);
+    // Some agents exit with a code above 128 that means something else.
+    let of_signal = of_signal.filter(|it| of_profile.is_none_or(|known| known == *it));
+    let of_status = exit.status.and_then(EndReason::of_status);
+    let known = of_signal.or(said).or(on_stderr).or(of_profile).or(of_status);
+    known.unwrap_or(EndReason::Unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::check::end_of_run::{LastLine, StopReason, StreamEnd};
+    use crate::profile::{ExitCodes, ExitStatus, RunOutcome};
+
+    const GOOD: StreamEnd = StreamEnd {
+        has_events: true,
+        needs_terminal: true,
+        terminal: TerminalState::Came,
+        reported_outcome: Some(RunOutcome::Success),
+        text_says_failed: false,
+        has_fatal_error: false,
+        is_midway: false,
+        last_line: LastLine::Whole,
+    };
+    const BAD: StreamEnd = StreamEnd { reported_outcome: Some(RunOutcome::Failure), ..GOOD };
+    const OPEN: StreamEnd =
+        StreamEnd { terminal: TerminalState::Missing, reported_outcome: None, ..GOOD };
+
+    fn decided(
+        stream: StreamEnd,
+        exit: &ProducerExit,
+        codes: &str,
+        facts: &RunFacts,
+        texts: &str,
+    ) -> Why {
+        let codes: ExitCodes = serde_json::from_str(codes).expect("exit codes");
+        let texts: Vec<ReasonText> = serde_json::from_str(texts).expect("rules");
+        let status = exit.status.map(|status| codes.interpret(status));
+        Why::decide(&EndOfRun::decide(stream, exit, status), facts, exit, &texts)
+    }
+
+    fn exited(code: u8) -> ProducerExit {
+        ExitStatus::Code(code).into()
+    }
+
+    fn wrote(lines: &[&str]) -> ProducerExit {
+        let stderr = Some(lines.iter().map(|&line| line.to_owned()).collect());
+        ProducerExit { stderr, ..exited(1) }
+    }
+
+    #[test]
+    fn the_stream_comes_before_the_status() {
+        let listed = r#"{ "reason": { "2": "auth", "130": "billing", "137": "killed" } }"#;
+        let interrupted = ProducerExit { was_interrupted: true, ..exited(130) };
+        let stopped = |stop| ProducerExit { stop: Some(stop), ..ExitStatus::Signal(15).into() };
+        let limit = Duration::from_secs(1);
+        let none = || ProducerExit::default();
+        for (stream, exit, codes, said, reason) in [
+            (GOOD, exited(0), "{}", None, EndReason::Completed),
+            (GOOD, exited(0), "{}", Some(EndReason::RateLimit), EndReason::Completed),
+            (BAD, exited(1), "{}", Some(EndReason::RateLimit), EndReason::RateLimit),
+            (BAD, exited(1), "{}", None, EndReason::Unknown),
+            (OPEN, none(), "{}", None, EndReason::Unknown),
+            (OPEN, none(), "{}", Some(EndReason::Network), EndReason::Network),
+            (OPEN, interrupted.clone(), "{}", None, EndReason::Interrupted),
+            (GOOD, interrupted, "{}", None, EndReason::Completed),
+            (OPEN, ExitStatus::Signal(9).into(), "{}", None, EndReason::Killed),
+            // The terminal event says why; what came before it may have passed.
+            (BAD, ExitStatus::Signal(9).into(), "{}", Some(EndReason::Auth), EndReason::Auth),
+            (OPEN, ExitStatus::Signal(9).into(), "{}", Some(EndReason::Auth), EndReason::Killed),
+            (OPEN, stopped(StopReason::IdleTimeout { limit }), "{}", None, EndReason::Timeout),
+            (OPEN, stopped(StopReason::LimitExceeded), "{}", None, EndReason::Budget),
+            // The code of the profile, unless the stream says why; but a signal is a signal.
+            (OPEN, exited(2), listed, None, EndReason::Auth),
+            (BAD, exited(2), listed, Some(EndReason::RateLimit), EndReason::RateLimit),
+            (OPEN, exited(137), listed, Some(EndReason::RateLimit), EndReason::Killed),
+            // This agent exits with 130 for another reason than a signal.
+            (OPEN, exited(130), listed, None, EndReason::Billing),
+            (OPEN, exited(130), "{}", None, EndReason::Interrupted),
+            // What `timeout` and shells say.
+            (OPEN, exited(124), "{}", None, EndReason::Timeout),
+            (OPEN, exited(127), "{}", None, EndReason::Config),
+            (OPEN, exited(124), r#"{ "reason": { "124": "tool" } }"#, None, EndReason::Tool),
+        ] {
+            let facts = RunFacts { reason: said, ..RunFacts::default() };
+            let why = decided(stream, &exit, codes, &facts, "[]");
+            assert_eq!(why.reason, reason, "{stream:?} {exit:?}");
+        }
+    }
+
+    #[test]
+    fn standard_error_speaks_where_the_stream_is_silent() {
+        let texts = r#"[
+            { "matches": "^Error: no key", "reason": "auth" },
+            { "matches": "^Error: quota, back in (?<after>.*)$", "reason": "rate-limit" }
+        ]"#;
+        let quota = "Error: quota, back in 12m";
+        let said = RunFacts { reason: Some(EndReason::Network), ..RunFacts::default() };
+        let silent = RunFacts::default();
+        let after = Some(RetryAfter::Seconds(720));
+        for (exit, facts, reason, retryable, retry_after) in [
+            (wrote(&["Error: no key"]), &silent, EndReason::Auth, Some(Retryable::No), None),
+            (wrote(&[quota]), &silent, EndReason::RateLimit, Some(Retryable::Later), after),
+            // The last line that says why.
+            (
+                wrote(&[quota, "Error: no key", "bye"]),
+                &silent,
+                EndReason::Auth,
+                Some(Retryable::No),
+                None,
+            ),
+            (wrote(&["the Error: no key"]), &silent, EndReason::Unknown, None, None),
+            (wrote(&["Error: no key"]), &said, EndReason::Network, Some(Retryable::Yes), None),
+        ] {
+            let why = decided(BAD, &exit, "{}", facts, texts);
+            assert_eq!(why, Why { reason, retryable, retry_after }, "{exit:?}");
+        }
+        let good = decided(
+            GOOD,
+            &ProducerExit { stderr: wrote(&[quota]).stderr, ..exited(0) },
+            "{}",
+            &silent,
+            texts,
+        );
+        let completed = Why { reason: EndReason::Completed, retryable: None, retry_after: None };
+        assert_eq!(good, completed, "a run that succeeded needs no retry");
+    }
+
+    #[test]
+    fn a_time_for_a_retry_is_only_told_where_time_helps() {
+        let after = Some(RetryAfter::Seconds(60));
+        for (reason, retryable, retry_after) in [
+            (EndReason::RateLimit, Some(Retryable::Later), after),
+            (EndReason::Billing, Some(Retryable::Later), after),
+            (EndReason::Overloaded, Some(Retryable::Later), after),
+            (EndReason::Auth, Some(Retryable::No), None),
+            (EndReason::Crash, None, None),
+        ] {
+            let facts =
+                RunFacts { reason: Some(reason), retry_after: after, ..RunFacts::default() };
+            let why = decided(BAD, &exited(1), "{}", &facts, "[]");
+            assert_eq!((why.retryable, why.retry_after), (retryable, retry_after), "{reason:?}");
+        }
+    }
+}

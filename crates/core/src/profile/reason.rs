@@ -1,0 +1,225 @@
+//! Why a run ended, as far as a profile says it, and whether a retry is worth it.
+
+use serde::de::{IntoDeserializer, value};
+use serde::{Deserialize, Serialize};
+
+use super::ExitStatus;
+use crate::profile::path::{Path, Scope};
+use crate::profile::pattern::LazyRegex;
+
+/// Where the reason of a rule comes from.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) enum ReasonSource {
+    /// The event means this one.
+    This(EndReason),
+    /// The event names it there.
+    At(Path),
+}
+
+impl TryFrom<String> for ReasonSource {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if text.starts_with('/') {
+            return Ok(Self::At(Path::try_from(text.as_str())?));
+        }
+        EndReason::named(&text).map(Self::This).map_err(|error| error.to_string())
+    }
+}
+
+impl ReasonSource {
+    pub(crate) fn reason(&self, scope: Scope<'_>) -> Option<EndReason> {
+        match self {
+            Self::This(reason) => Some(*reason),
+            Self::At(path) => EndReason::named(&path.find(scope)?.as_str()?).ok(),
+        }
+    }
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum EndReason {
+    /// The agent finished.
+    Completed,
+    /// It is not signed in, or not allowed to use the model.
+    Auth,
+    /// The account has no money, or no quota that comes back by itself.
+    Billing,
+    /// The provider allows no more requests for now.
+    RateLimit,
+    /// The provider failed, or has too much to do.
+    Overloaded,
+    /// The provider could not be reached, or the connection was lost.
+    Network,
+    /// The conversation no longer fits the model.
+    ContextOverflow,
+    /// The answer reached the limit of the model's output.
+    OutputLimit,
+    /// The model refused to answer.
+    Refusal,
+    /// A filter of the provider held the answer back.
+    ContentFilter,
+    /// It reached its limit of turns.
+    MaxTurns,
+    /// It reached its limit of cost or tokens.
+    Budget,
+    /// It was not allowed to do what it needed to.
+    Permission,
+    /// A tool failed, and the agent gave up.
+    Tool,
+    /// A user ended it, or a signal that asks for an end.
+    Interrupted,
+    /// A signal killed it that leaves no time to end, such as that of a system without memory.
+    Killed,
+    /// A time limit ended it.
+    Timeout,
+    /// The agent itself broke.
+    Crash,
+    /// Its configuration, or what it was called with, is wrong.
+    Config,
+    /// The provider does not have the model.
+    ModelNotFound,
+    /// Nothing says why.
+    Unknown,
+}
+
+impl EndReason {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Auth => "auth",
+            Self::Billing => "billing",
+            Self::RateLimit => "rate-limit",
+            Self::Overloaded => "overloaded",
+            Self::Network => "network",
+            Self::ContextOverflow => "context-overflow",
+            Self::OutputLimit => "output-limit",
+            Self::Refusal => "refusal",
+            Self::ContentFilter => "content-filter",
+            Self::MaxTurns => "max-turns",
+            Self::Budget => "budget",
+            Self::Permission => "permission",
+            Self::Tool => "tool",
+            Self::Interrupted => "interrupted",
+            Self::Killed => "killed",
+            Self::Timeout => "timeout",
+            Self::Crash => "crash",
+            Self::Config => "config",
+            Self::ModelNotFound => "model-not-found",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    fn named(name: &str) -> Result<Self, value::Error> {
+        Self::deserialize(name.into_deserializer())
+    }
+
+    /// Whether a retry is worth it. Nobody knows after a run that somebody ended, that broke, or
+    /// that does not say why it failed.
+    pub(crate) fn retryable(self) -> Option<Retryable> {
+        match self {
+            Self::Overloaded | Self::Network => Some(Retryable::Yes),
+            Self::RateLimit => Some(Retryable::Later),
+            Self::Completed
+            | Self::Interrupted
+            | Self::Killed
+            | Self::Timeout
+            | Self::Crash
+            | Self::Unknown => None,
+            Self::Auth
+            | Self::Billing
+            | Self::ContextOverflow
+            | Self::OutputLimit
+            | Self::Refusal
+            | Self::ContentFilter
+            | Self::MaxTurns
+            | Self::Budget
+            | Self::Permission
+            | Self::Tool
+            | Self::Config
+            | Self::ModelNotFound => Some(Retryable::No),
+        }
+    }
+
+    /// Whether it may pass with time alone, so that a time for a retry makes sense.
+    pub(crate) fn may_pass(self) -> bool {
+        self.retryable().is_some_and(|it| it != Retryable::No) || self == Self::Billing
+    }
+
+    /// Why a run ended whose command `timeout` or a shell gave this status.
+    pub(crate) fn of_status(status: ExitStatus) -> Option<Self> {
+        match status {
+            ExitStatus::Code(124) => Some(Self::Timeout),
+            // It cannot be executed, or is not there.
+            ExitStatus::Code(126 | 127) => Some(Self::Config),
+            _ => None,
+        }
+    }
+
+    /// Why a run ended whose process a signal ended, from the status that a shell reports. Other
+    /// statuses say nothing.
+    pub(crate) fn of_signal(status: ExitStatus) -> Option<Self> {
+        const HANGUP: u8 = 1;
+        const INTERRUPT: u8 = 2;
+        const QUIT: u8 = 3;
+        const KILL: u8 = 9;
+        const TERMINATE: u8 = 15;
+        // Illegal instruction, trap, abort, bus error, arithmetic, segmentation fault.
+        const CRASHES: [u8; 6] = [4, 5, 6, 7, 8, 11];
+        match status.shell_code().checked_sub(128)? {
+            HANGUP | INTERRUPT | QUIT | TERMINATE => Some(Self::Interrupted),
+            KILL => Some(Self::Killed),
+            signal if CRASHES.contains(&signal) => Some(Self::Crash),
+            _ => matches!(status, ExitStatus::Signal(_)).then_some(Self::Killed),
+        }
+    }
+}
+
+/// Whether a retry of a run that did not succeed is worth it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Retryable {
+    /// The same run may succeed now.
+    Yes,
+    /// The same run fails again until something is changed.
+    No,
+    /// The same run may succeed after some time.
+    Later,
+}
+
+impl Retryable {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::No => "no",
+            Self::Later => "later",
+        }
+    }
+}
+
+/// A text of an error, or a line of standard error, that says why the run failed.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReasonText {
+    /// What the group `after` matches says when a retry is worth it.
+    pub matches: LazyRegex,
+    pub reason: EndReason,
+}
+
+impl ReasonText {
+    /// The reason that the first of these finds in a text, and the text after which a retry is
+    /// worth it.
+    pub(crate) fn find<'t>(rules: &[Self], text: &'t str) -> (Option<EndReason>, Option<&'t str>) {
+        let reason = rules.iter().find(|rule| rule.matches.is_in(text)).map(|rule| rule.reason);
+        let with_time = |rule: &&Self| rule.matches.as_str().contains("(?<after>");
+        let mut with_time = rules.iter().filter(with_time).filter(|_| reason.is_some());
+        let after = with_time.find_map(|rule| rule.matches.group(text, "after"));
+        (reason, after)
+    }
+}
