@@ -180,6 +180,17 @@ fn outputs_of_commands_are_apart() {
     assert!(completions("claude").iter().any(|event| event["stdout"] == "4 passing"));
 }
 
+/// Goal: a call of a tool of an MCP server is one, whatever the kind that ACP gives it.
+#[test]
+fn mcp_calls_have_their_kind() {
+    let kinds = |fixture: &str| -> Vec<Value> {
+        completions(fixture).iter().map(|event| event["kind"].clone()).collect()
+    };
+    assert_eq!(kinds("acp/mcp-calls.ndjson"), [json!("mcp"), json!("mcp")]);
+    let good = kinds("acp/good.ndjson");
+    assert!(!good.is_empty() && !good.contains(&json!("mcp")), "{good:?}");
+}
+
 /// Goal: a completion says what the call changed in files.
 #[test]
 fn completions_have_the_changes_of_files() {
