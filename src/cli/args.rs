@@ -5,6 +5,7 @@ mod help;
 mod log;
 mod redact;
 mod replay;
+mod retry;
 mod subcommand;
 mod values;
 
@@ -28,6 +29,7 @@ pub(crate) use generated::{completions, manual_page, meant_word, names_subcomman
 pub(crate) use help::{one_line, usage};
 pub(crate) use redact::{RedactArgs, RedactMode};
 pub(crate) use replay::{ReplayArgs, Speed};
+pub(crate) use retry::RetryArgs;
 pub(crate) use subcommand::{
     CompareFormat, DiffArgs, DriftArgs, ProfileDraft, SchemaOf, Subcommand,
 };
@@ -229,6 +231,9 @@ pub(crate) struct Cli {
     /// Exit with the command's own code instead of 0 or 3
     #[arg(long, requires = "command", help_heading = "Run")]
     pub(crate) propagate_exit_code: bool,
+
+    #[command(flatten)]
+    pub(crate) retry: RetryArgs,
 
     /// Check N files at a time, at most 4 per core [default: one per core]
     #[arg(long, value_name = "N", value_parser = jobs, conflicts_with = "command")]

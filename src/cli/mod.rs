@@ -3,6 +3,8 @@
 mod archive;
 mod args;
 mod at_start;
+#[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
+mod attempts;
 mod baseline;
 mod batch;
 mod check_stream;
@@ -125,6 +127,7 @@ fn check_redacted(cli: &Cli, redaction: Option<Redaction>) -> Result<Exit, CliEr
     // Leaked on purpose: to drop compiled schemas right before the exit only costs time.
     let mut checker = ManuallyDrop::new(setup::checker(cli, &config)?);
     same_file::refuse(cli, config.file(), &inputs)?;
+    attempts::refuse(cli)?;
     // Before the outputs: they empty files.
     let baseline = baseline::of(cli)?;
     let mut outputs = Outputs::open(cli, Progress::of(cli, &inputs), redaction, baseline)?;

@@ -1,7 +1,9 @@
 //! Everything that a run writes: reports, the conversion, copies.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write};
+use std::path::Path;
 
 use ndjson_check_core::StreamLines;
 use ndjson_check_core::{
@@ -12,6 +14,7 @@ use ndjson_check_formats::report::RunTotals;
 use ndjson_check_formats::{Converter, Form, Written};
 
 use super::args::{Cli, Color, Target};
+use super::attempts::Attempt;
 use super::error::CliError;
 use super::progress::Progress;
 use super::redaction::Redaction;
@@ -35,6 +38,8 @@ pub(super) struct Outputs {
     baseline: Option<(Baseline, String)>,
     /// Whether each report has the figures of runs.
     shows_stats: bool,
+    /// In run mode: what becomes of a run that failed.
+    pub(super) attempt: Attempt,
     totals: RunTotals,
 }
 
@@ -73,19 +78,34 @@ impl Outputs {
             Some(target) => Some(conversion(target, cli, &progress)?),
             None => None,
         };
+        let attempt = Attempt::first(&cli.retry);
         // Last: it empties the file.
         if let Some(path) = &cli.tee {
-            let name = path.display().to_string();
-            let file = File::create(path).map_err(|error| CliError::output(&name, error))?;
-            if file.is_terminal() {
-                return Err(CliError::usage("--tee would send control characters to a terminal"));
-            }
-            // What is not a regular file may be the log of a CI job.
-            let writer = if path.is_file() { Box::new(file) } else { escape_commands(file) };
-            copies.push(TeeTarget::new(&name, writer));
+            copies.push(tee(&attempt.copy(path))?);
         }
-        let (shows_stats, totals) = (cli.stats, RunTotals::default());
-        Ok(Self { reports, conversion, copies, progress, redaction, baseline, shows_stats, totals })
+        Ok(Self {
+            reports,
+            conversion,
+            copies,
+            progress,
+            redaction,
+            baseline,
+            shows_stats: cli.stats,
+            attempt,
+            totals: RunTotals::default(),
+        })
+    }
+
+    /// Another attempt begins: it has its own copy.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
+    pub(super) fn begin_attempt(&mut self, attempt: Attempt, cli: &Cli) -> Result<(), CliError> {
+        if let Some(pattern) = &cli.tee {
+            // The last one, as it was opened.
+            self.copies.pop();
+            self.copies.push(tee(&attempt.copy(pattern))?);
+        }
+        self.attempt = attempt;
+        Ok(())
     }
 
     /// Whether something is written while a stream arrives, so that streams cannot be checked at
@@ -211,6 +231,11 @@ impl Observer for Outputs {
     }
 
     fn summary(&mut self, summary: &StreamSummary) {
+        let mut noted = Cow::Borrowed(summary);
+        if let Some(note) = self.attempt.decide(summary) {
+            noted.to_mut().notes.push(note);
+        }
+        let summary = &*noted;
         let Some((baseline, file)) = &mut self.baseline else {
             return self.pass_on(summary);
         };
@@ -228,6 +253,18 @@ impl Observer for Outputs {
 pub(super) fn copied(error: &io::Error) -> io::Error {
     let copy = || io::Error::new(error.kind(), error.to_string());
     error.raw_os_error().map_or_else(copy, io::Error::from_raw_os_error)
+}
+
+/// A copy of the stream in a file.
+fn tee(path: &Path) -> Result<TeeTarget, CliError> {
+    let name = path.display().to_string();
+    let file = File::create(path).map_err(|error| CliError::output(&name, error))?;
+    if file.is_terminal() {
+        return Err(CliError::usage("--tee would send control characters to a terminal"));
+    }
+    // What is not a regular file may be the log of a CI job.
+    let writer = if path.is_file() { Box::new(file) } else { escape_commands(file) };
+    Ok(TeeTarget::new(&name, writer))
 }
 
 fn conversion(target: Target, cli: &Cli, progress: &Progress) -> Result<Conversion, CliError> {

@@ -4,9 +4,13 @@ use std::io::{self, IsTerminal as _, Write};
 use std::mem;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::rc::Rc;
+use std::time::Duration;
 
-use ndjson_check_core::internals::run::{Producer, ProducerStream, StderrCopy, Timers};
-use ndjson_check_core::{Checker, ExitStatus, ProducerExit};
+use ndjson_check_core::internals::run::{
+    Interrupt, Producer, ProducerStream, StderrCopy, Timers, pause,
+};
+use ndjson_check_core::{Checker, ExitStatus, Observer as _, ProducerExit};
 
 use super::archive::Decompressed;
 use super::args::{Cli, EXIT_GRACE};
@@ -18,40 +22,64 @@ use super::outputs::Outputs;
 use super::redaction::Redaction;
 use super::tee::TeeTarget;
 use super::whole_process::WHOLE_PROCESS;
-use super::{batch, conclude, stdio};
+use super::{attempts, batch, conclude, print_stderr, stdio};
 
-/// Checks the stream of a command, or of standard input.
+/// Checks the stream of a command, or of standard input. A command may be run again.
 pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Outputs) -> Exit {
-    let grace = cli.exit_grace.unwrap_or(EXIT_GRACE);
-    let timers = Timers { timeout: cli.timeout, idle: cli.idle_timeout, grace };
-    let failed = |program: &str, source| CliError::Start { program: program.to_owned(), source };
-    let stderr = outputs.redaction.as_ref().map(Redaction::of_text);
-    let (start, name) = if let Some(program) = cli.command.first() {
-        let out = stdio::stderr().ok();
-        let progress = outputs.progress.clone();
-        let out = out.map(|stderr| Box::new(progress.hidden_by(stderr)) as Box<dyn Write + Send>);
-        let start = start(cli, timers, StderrCopy { out, redactor: stderr });
-        let start = start.map_err(|error| failed(&program.to_string_lossy(), error));
-        let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
-        (start, name.into_owned())
-    } else {
-        let start = Input::Stdin.open().map_err(CliError::from).and_then(|input| {
-            Producer::of_input(input, timers, WHOLE_PROCESS).map_err(|error| failed(STDIN, error))
-        });
-        (start, Input::Stdin.name())
-    };
-    let (producer, source) = match start {
-        Ok(started) => started,
-        Err(error) => {
-            outputs.not_checked(&error);
-            return conclude(Some(error.exit_code()), outputs).into();
+    loop {
+        let (code, mut interrupt) = match run_once(cli, checker, outputs) {
+            Ok(end) => end,
+            Err(error) => {
+                outputs.not_checked(&error);
+                (Some(error.exit_code()), None)
+            }
+        };
+        if let Some(wait) = outputs.attempt.next.filter(|_| interrupt.is_none()) {
+            match next_attempt(wait, cli, outputs) {
+                Ok(None) => continue,
+                Ok(stopped) => interrupt = stopped,
+                Err(error) => outputs.not_checked(&error),
+            }
         }
-    };
+        return Exit { code: conclude(code, outputs), interrupt };
+    }
+}
 
+/// Waits for the next attempt, and begins it unless a signal ends us.
+fn next_attempt(
+    wait: Duration,
+    cli: &Cli,
+    outputs: &mut Outputs,
+) -> Result<Option<Interrupt>, CliError> {
+    let attempt = outputs.attempt.following();
+    let (number, most) = (attempt.number, attempt.most());
+    let after = humantime::format_duration(Duration::from_secs(wait.as_secs()));
+    let message = format!("ndjson-check: attempt {number} of {most} begins after {after}");
+    outputs.flush();
+    let announce = || outputs.progress.hide_during(|| print_stderr(&message));
+    let program = || cli.command[0].to_string_lossy().into_owned();
+    let failed = |source| CliError::Start { program: program(), source };
+    let interrupt = pause(wait, announce).map_err(failed)?;
+    if interrupt.is_none() {
+        outputs.begin_attempt(attempt, cli)?;
+    }
+    Ok(interrupt)
+}
+
+/// Checks one stream to its end. Returns the command's own code, if it is passed on, and the signal
+/// to end us, if one came.
+fn run_once(
+    cli: &Cli,
+    checker: &mut Checker,
+    outputs: &mut Outputs,
+) -> Result<(Option<u8>, Option<Interrupt>), CliError> {
+    let (producer, source, name) = begin(cli, outputs)?;
+    let name = outputs.attempt.name(&name);
     let (mut exit, mut interrupt) = (ProducerExit::default(), None);
     let (copies, redaction) = (mem::take(&mut outputs.copies), outputs.redaction.clone());
     let measured = |copy: TeeTarget| copy.through(|writer| Box::new(producer.measured(writer)));
     let mut copies: Vec<TeeTarget> = copies.into_iter().map(measured).collect();
+    let ended_alone = Rc::clone(&outputs.attempt.ended_alone);
     let job = StreamJob {
         name: &name,
         redaction: redaction.as_ref(),
@@ -62,6 +90,7 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
     let result = check_stream(checker, job, Decompressed::new(source), || {
         (exit, interrupt) = producer.finish();
         exit.status = exit.status.or(cli.exit_status.map(ExitStatus::Code));
+        ended_alone.set(attempts::ended_alone(&exit));
         exit.clone()
     });
     outputs.copies = copies;
@@ -75,8 +104,27 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
     let own_code = exit::code(outputs.totals(), false);
     let propagated =
         cli.propagate_exit_code && [exit::SUCCEEDED, exit::RUN_FAILED].contains(&own_code);
-    let code = failed.filter(|_| propagated).map(ExitStatus::shell_code);
-    Exit { code: conclude(code, outputs), interrupt }
+    Ok((failed.filter(|_| propagated).map(ExitStatus::shell_code), interrupt))
+}
+
+/// Starts what writes the stream: the producer, its stream, and its name.
+fn begin(cli: &Cli, outputs: &Outputs) -> Result<(Producer, ProducerStream, String), CliError> {
+    let grace = cli.exit_grace.unwrap_or(EXIT_GRACE);
+    let timers = Timers { timeout: cli.timeout, idle: cli.idle_timeout, grace };
+    let failed = |program: &str, source| CliError::Start { program: program.to_owned(), source };
+    let Some(program) = cli.command.first() else {
+        let started = Producer::of_input(Input::Stdin.open()?, timers, WHOLE_PROCESS);
+        let (producer, source) = started.map_err(|error| failed(STDIN, error))?;
+        return Ok((producer, source, Input::Stdin.name()));
+    };
+    let out = stdio::stderr().ok();
+    let progress = outputs.progress.clone();
+    let out = out.map(|stderr| Box::new(progress.hidden_by(stderr)) as Box<dyn Write + Send>);
+    let redactor = outputs.redaction.as_ref().map(Redaction::of_text);
+    let started = start(cli, timers, StderrCopy { out, redactor });
+    let (producer, source) = started.map_err(|error| failed(&program.to_string_lossy(), error))?;
+    let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
+    Ok((producer, source, name.into_owned()))
 }
 
 /// Starts the command, with our standard input unless it must have none.

@@ -57,9 +57,11 @@ const NOT_SHOWN: &[&str] = &[
     "stream/notes/note=line-lost",
     "stream/notes/note=lingered",
     "stream/notes/note=no-idle-timeout",
+    "stream/notes/note=not-tried-again",
     "stream/notes/note=rules-lowered",
     "stream/notes/note=rules-off",
     "stream/notes/note=timed-out",
+    "stream/notes/note=tried-again",
     "stream/notes/note=unknown-event-repeated",
     "stream/notes/note=version-out-of-range",
     "stream/notes/rules",
@@ -97,6 +99,7 @@ const NOT_SHOWN: &[&str] = &[
     "stream/unknown/of",
     "summary/known",
     "summary/stale",
+    "summary/tried_again",
 ];
 
 /// Goal: the chosen reports show all that a report can hold.

@@ -63,6 +63,7 @@ mod redact;
 mod refusals;
 mod replay;
 mod reports;
+mod retries;
 mod run_command;
 mod run_facts;
 mod schemas;

@@ -26,6 +26,7 @@ pub mod run {
     pub use crate::run::blocking_file::BlockingFile;
     #[cfg(unix)]
     pub use crate::run::{
+        pause::pause,
         producer::{Interrupt, Producer, StderrCopy, Timers, WholeProcess},
         signals::{outlive_all, survive_file_limit},
         stream::ProducerStream,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use ndjson_check_core::internals::TIMER_MAX;
-use ndjson_check_core::{Rule, internals::nearest};
+use ndjson_check_core::{EndReason, Rule, internals::nearest};
 
 /// Most files that are checked at a time, for each core.
 const JOBS_PER_CORE_MAX: NonZeroUsize = NonZeroUsize::new(4).unwrap();
@@ -113,6 +113,23 @@ pub(crate) fn rule(name: &str) -> Result<Rule, String> {
         let near = near.map_or(String::new(), |near| format!("; a similar one is {near}"));
         format!("no such rule; `ndjson-check rules` lists them all{near}")
     })
+}
+
+/// A reason after which a run may be tried again.
+pub(super) fn retry_reason(name: &str) -> Result<EndReason, String> {
+    let never =
+        [EndReason::Completed, EndReason::Interrupted, EndReason::Killed, EndReason::Timeout];
+    match EndReason::named(name) {
+        Some(reason) if never.contains(&reason) => {
+            Err("a run that ended so is never tried again".to_owned())
+        }
+        Some(reason) => Ok(reason),
+        None => {
+            let reasons = EndReason::ALL.iter().filter(|reason| !never.contains(reason));
+            let names: Vec<&str> = reasons.map(|reason| reason.name()).collect();
+            Err(format!("the reasons are {}", names.join(", ")))
+        }
+    }
 }
 
 /// The number of files to check at a time, lowered to what helps: a check keeps a core busy, and

@@ -54,7 +54,7 @@ pub use event::{
 pub use expectation::{Expectation, ExpectedCalls, Limits};
 pub use globs::Globs;
 pub use note::counted;
-pub use note::{Bound, FailureSource, Note};
+pub use note::{Bound, FailureSource, NoRetry, Note};
 pub use observer::{CheckedEvent, Observer, StreamStart, WantedEvents};
 pub use reader::{LastEvents, Reader};
 pub use stage::calls::{CallCounts, ToolCall};

@@ -1,9 +1,11 @@
 //! What a reader of a report should know of a stream that is no defect of it.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
+use super::end_of_run::duration;
 use crate::limits::{
     CALL_ROWS_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX, FILES_MAX, NAMES_MAX, TEXT_BYTES_MAX,
 };
@@ -105,6 +107,27 @@ pub enum Note {
     },
     /// A timeout fired.
     TimedOut(String),
+    /// The run failed, and its command was started again: this stream decides nothing.
+    TriedAgain {
+        /// The number of the attempt that failed, from 1.
+        attempt: u64,
+        /// The time before the next one.
+        wait: Duration,
+    },
+    /// A retry was asked for, and worth it, and there was none.
+    NotTriedAgain(NoRetry),
+}
+
+/// Why a run was not tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoRetry {
+    /// There were as many attempts as were asked for.
+    LastAttempt,
+    /// The run wrote files, or may have.
+    MayHaveWritten,
+    /// The time for a retry is too far away.
+    TooLate,
 }
 
 /// What says that a run failed.
@@ -162,6 +185,8 @@ impl Note {
             Self::Lingered { .. } => "lingered",
             Self::NoIdleTimeout { .. } => "no-idle-timeout",
             Self::TimedOut(_) => "timed-out",
+            Self::TriedAgain { .. } => "tried-again",
+            Self::NotTriedAgain(_) => "not-tried-again",
         }
     }
 }
@@ -200,15 +225,7 @@ impl fmt::Display for Note {
                 "line {line} is not a usable event; problems that it could explain are not reported"
             ),
             Self::LimitReached(limit) => limit.fmt(out),
-            Self::FailureReported { line, sign: FailureSource::Error } => {
-                write!(out, "an error in line {line} says that the run failed")
-            }
-            Self::FailureReported { line, sign: FailureSource::TerminalEvent } => {
-                write!(out, "the terminal event in line {line} says that the run failed")
-            }
-            Self::FailureReported { line, sign: FailureSource::LastEvent } => {
-                write!(out, "the stream ends with line {line}, which means that the run failed")
-            }
+            Self::FailureReported { line, sign } => failure_reported(out, *line, *sign),
             Self::CutShort { no_terminal_event, open_calls } => {
                 let missing = no_terminal_event.then_some("there is no terminal event");
                 let parts: Vec<&str> = missing.into_iter().chain(open_calls.as_deref()).collect();
@@ -233,7 +250,21 @@ impl fmt::Display for Note {
                 out.write_str("limit the time of the whole run")
             }
             Self::TimedOut(message) => out.write_str(message),
+            Self::TriedAgain { attempt, wait } => {
+                write!(out, "attempt {attempt}; the next one followed {}", after(*wait))
+            }
+            Self::NotTriedAgain(why) => write!(out, "not tried again: {why}"),
         }
+    }
+}
+
+impl fmt::Display for NoRetry {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::LastAttempt => "this was the last attempt",
+            Self::MayHaveWritten => "the run may have changed files",
+            Self::TooLate => "it is worth it only in more than an hour",
+        })
     }
 }
 
@@ -275,6 +306,22 @@ impl fmt::Display for Bound {
             ),
         }
     }
+}
+
+fn failure_reported(out: &mut fmt::Formatter<'_>, line: u64, sign: FailureSource) -> fmt::Result {
+    match sign {
+        FailureSource::Error => write!(out, "an error in line {line} says that the run failed"),
+        FailureSource::TerminalEvent => {
+            write!(out, "the terminal event in line {line} says that the run failed")
+        }
+        FailureSource::LastEvent => {
+            write!(out, "the stream ends with line {line}, which means that the run failed")
+        }
+    }
+}
+
+fn after(wait: Duration) -> String {
+    if wait.is_zero() { "at once".to_owned() } else { format!("after {}", duration(wait)) }
 }
 
 /// How many rules there are, what they are, and their names.

@@ -155,6 +155,11 @@ impl StreamSummary {
     pub fn passed(&self) -> bool {
         self.verdict == Verdict::Conforming && self.outcome == Outcome::Succeeded
     }
+
+    /// Whether the command was started again after this run, so that it decides nothing.
+    pub fn was_tried_again(&self) -> bool {
+        self.notes.iter().any(|note| matches!(note, Note::TriedAgain { .. }))
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]

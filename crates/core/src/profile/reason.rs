@@ -1,6 +1,5 @@
 //! Why a run ended, as far as a profile says it, and whether a retry is worth it.
 
-use serde::de::{IntoDeserializer, value};
 use serde::{Deserialize, Serialize};
 
 use super::ExitStatus;
@@ -24,7 +23,7 @@ impl TryFrom<String> for ReasonSource {
         if text.starts_with('/') {
             return Ok(Self::At(Path::try_from(text.as_str())?));
         }
-        EndReason::named(&text).map(Self::This).map_err(|error| error.to_string())
+        EndReason::named(&text).map(Self::This).ok_or_else(|| format!("no such reason: {text}"))
     }
 }
 
@@ -32,7 +31,7 @@ impl ReasonSource {
     pub(crate) fn reason(&self, scope: Scope<'_>) -> Option<EndReason> {
         match self {
             Self::This(reason) => Some(*reason),
-            Self::At(path) => EndReason::named(&path.find(scope)?.as_str()?).ok(),
+            Self::At(path) => EndReason::named(&path.find(scope)?.as_str()?),
         }
     }
 }
@@ -87,6 +86,31 @@ pub enum EndReason {
 }
 
 impl EndReason {
+    /// All of them.
+    pub const ALL: [Self; 21] = [
+        Self::Completed,
+        Self::Auth,
+        Self::Billing,
+        Self::RateLimit,
+        Self::Overloaded,
+        Self::Network,
+        Self::ContextOverflow,
+        Self::OutputLimit,
+        Self::Refusal,
+        Self::ContentFilter,
+        Self::MaxTurns,
+        Self::Budget,
+        Self::Permission,
+        Self::Tool,
+        Self::Interrupted,
+        Self::Killed,
+        Self::Timeout,
+        Self::Crash,
+        Self::Config,
+        Self::ModelNotFound,
+        Self::Unknown,
+    ];
+
     /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -114,8 +138,9 @@ impl EndReason {
         }
     }
 
-    fn named(name: &str) -> Result<Self, value::Error> {
-        Self::deserialize(name.into_deserializer())
+    /// The reason with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.name() == name)
     }
 
     /// Whether a retry is worth it. Nobody knows after a run that somebody ended, that broke, or

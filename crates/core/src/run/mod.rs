@@ -7,6 +7,8 @@ mod command;
 #[cfg(unix)]
 mod group;
 #[cfg(unix)]
+pub(crate) mod pause;
+#[cfg(unix)]
 pub(crate) mod producer;
 #[cfg(unix)]
 pub(crate) mod signals;

@@ -3,8 +3,8 @@
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use nix::sys::signal::Signal;
 use signal_hook::SigId;
@@ -25,13 +25,17 @@ const ENDING: [i32; 11] = [
 /// The signals that we wait for, each with a socket that becomes readable when it comes.
 pub(super) struct Signals {
     waited: Vec<(i32, SigId, UnixStream)>,
-    /// Set when we no longer wait: each signal then has its default effect.
-    done: Arc<AtomicBool>,
 }
+
+/// Set while we do not wait: each signal then has its default effect. One for all that wait, one
+/// after the other: a handler stays, and must not end us while the next one waits.
+static DONE: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        self.done.store(true, Ordering::SeqCst);
+        if !self.waited.is_empty() {
+            DONE.store(true, Ordering::SeqCst);
+        }
         for (_, id, _) in &self.waited {
             unregister(*id);
         }
@@ -55,14 +59,17 @@ impl Signals {
     }
 
     fn register(signals: &[i32]) -> io::Result<Self> {
-        let mut registered = Self { waited: Vec::new(), done: Arc::default() };
+        let mut registered = Self { waited: Vec::new() };
+        if !signals.is_empty() {
+            DONE.store(false, Ordering::SeqCst);
+        }
         // A signal that our parent ignores (`nohup`) stays ignored, for the command too.
         for &signal in signals.iter().filter(|signal| !is_ignored(**signal)) {
             let (reader, writer) = UnixStream::pair()?;
             reader.set_nonblocking(true)?;
             // The system repeats SIGXCPU for each second of a processor, until it kills us.
             if ![SIGCHLD, SIGXCPU].contains(&signal) {
-                register_conditional_default(signal, Arc::clone(&registered.done))?;
+                register_conditional_default(signal, Arc::clone(&DONE))?;
             }
             registered.waited.push((signal, pipe::register(signal, writer)?, reader));
         }

@@ -129,7 +129,10 @@ impl Output for Annotations {
                 |it: String| clipped(&visible(&it), ANNOTATION_REASON_BYTES_MAX).into_owned();
             let more = more.map(clip);
             let message: Vec<String> = [headline.text()].into_iter().chain(more).collect();
-            self.errors.add(self.place(None), headline.reason, &message.join("; "));
+            let place = self.place(None);
+            let over = summary.was_tried_again();
+            let level = if over { &mut self.warnings } else { &mut self.errors };
+            level.add(place, headline.reason, &message.join("; "));
         }
     }
 

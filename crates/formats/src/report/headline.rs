@@ -81,6 +81,7 @@ const TELLING: [Rule; 12] = [
 ];
 
 pub(super) const WRONG_PROFILE: &str = "the wrong profile";
+pub(super) const TRIED_AGAIN: &str = "tried again";
 pub(super) const PLAIN_TEXT: &str = "plain text, not events";
 
 /// What is missing where an agent writes plain text.
@@ -94,6 +95,10 @@ impl Headline {
     /// The headline of a stream with these findings.
     pub fn new(summary: &StreamSummary, found: &FirstFindings) -> Self {
         let (reason, rest) = sentence(summary, found);
+        if summary.was_tried_again() {
+            let rest = after_colon(&format!("{reason}{rest}"));
+            return Self { passed: false, reason: TRIED_AGAIN, rest };
+        }
         let retry = retry(summary);
         let rest = if retry.is_empty() { &rest } else { rest.trim_end_matches('.') };
         let rest = clipped(rest, HEADLINE_BYTES_MAX - reason.len() - retry.len());
@@ -113,7 +118,11 @@ impl Headline {
 
     /// The mark in front of the sentence.
     pub fn mark(&self) -> char {
-        if self.passed { '✓' } else { '✗' }
+        match self.reason {
+            _ if self.passed => '✓',
+            TRIED_AGAIN => '↻',
+            _ => '✗',
+        }
     }
 
     /// The sentence, on one line, without a full stop.

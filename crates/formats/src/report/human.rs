@@ -9,6 +9,7 @@ use ndjson_check_core::{
     Diagnostic, Error, Note, RunStats, StreamStart, StreamSummary, counted, escape::visible,
 };
 
+use super::headline::TRIED_AGAIN;
 use super::human_stream::{Look, ShownStream, Style};
 use super::stats::StatsTotals;
 use super::{Answers, FirstFindings, Headline, RunTotals, stats_text, summary_text};
@@ -183,8 +184,10 @@ impl EndedStreams {
         }
         for (reason, group) in self.groups() {
             if group.count() > 1 {
-                let mark = look.paint(Style::Bad, "✗");
-                let reason = look.paint(Style::Bad, reason);
+                let is_over = reason == TRIED_AGAIN;
+                let (style, mark) =
+                    if is_over { (Style::Warning, "↻") } else { (Style::Bad, "✗") };
+                let (mark, reason) = (look.paint(style, mark), look.paint(style, reason));
                 look.line(&format!("{mark} {} × {reason}", group.count()), 2, out);
                 group.shown.iter().for_each(|stream| stream.write_in_group(look, out));
             } else {

@@ -99,6 +99,7 @@ impl ShownStream {
     ) -> Self {
         let has_warnings = summary.warnings > 0;
         let mark = match (headline.passed, has_warnings) {
+            (false, _) if summary.was_tried_again() => (Style::Warning, "↻"),
             (false, _) => (Style::Bad, "✗"),
             (true, true) => (Style::Warning, "!"),
             (true, false) => (Style::Good, "✓"),

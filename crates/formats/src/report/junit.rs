@@ -100,6 +100,9 @@ impl Output for Junit {
 
     fn summary(&mut self, summary: &StreamSummary, out: &mut String) {
         let count = |rule| summary.rule_counts.get(&rule).copied().unwrap_or_default();
+        if summary.was_tried_again() {
+            self.found.values_mut().for_each(|(severity, _)| *severity = Severity::Warning);
+        }
         let rules: Vec<TestCase> = self.rules(count).collect();
         let headline = Headline::new(summary, &self.first);
         let mut cases = vec![of_stream(summary, &headline, &rules)];
@@ -156,7 +159,9 @@ fn of_stream(summary: &StreamSummary, headline: &Headline, rules: &[TestCase]) -
     let first = errors.next();
     let is_good = summary.outcome == Outcome::Succeeded
         && (summary.verdict == Verdict::Conforming || first.is_some());
-    let result = if is_good {
+    let result = if summary.was_tried_again() {
+        TestResult::Skipped(valid(&message))
+    } else if is_good {
         TestResult::Passed(valid(&message))
     } else {
         let kind = match summary.outcome {

@@ -78,6 +78,9 @@ pub struct RunTotals {
     pub truncated: u64,
     /// Streams that were abandoned because a timeout fired.
     pub timed_out: u64,
+    /// Streams of attempts that were tried again; they are in no count above but the first.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tried_again: u64,
     /// Inputs that could not be read to their end.
     pub not_checked: u64,
     /// Diagnostics of severity error.
@@ -101,6 +104,17 @@ impl RunTotals {
     /// Adds a stream.
     pub fn add(&mut self, stream: &StreamSummary) {
         self.streams += 1;
+        if stream.was_tried_again() {
+            self.tried_again += 1;
+        } else {
+            self.judge(stream);
+        }
+        self.errors += stream.errors;
+        self.warnings += stream.warnings;
+        self.known += stream.known;
+    }
+
+    fn judge(&mut self, stream: &StreamSummary) {
         match stream.verdict {
             Verdict::Conforming => self.conforming += 1,
             Verdict::NonConforming => self.non_conforming += 1,
@@ -111,9 +125,6 @@ impl RunTotals {
             Outcome::TimedOut => self.timed_out += 1,
             _ => self.failed += 1,
         }
-        self.errors += stream.errors;
-        self.warnings += stream.warnings;
-        self.known += stream.known;
     }
 }
 
@@ -127,6 +138,7 @@ impl AddAssign for RunTotals {
             failed,
             truncated,
             timed_out,
+            tried_again,
             not_checked,
             errors,
             warnings,
@@ -141,6 +153,7 @@ impl AddAssign for RunTotals {
         add(&mut self.failed, failed);
         add(&mut self.truncated, truncated);
         add(&mut self.timed_out, timed_out);
+        add(&mut self.tried_again, tried_again);
         add(&mut self.not_checked, not_checked);
         add(&mut self.errors, errors);
         add(&mut self.warnings, warnings);

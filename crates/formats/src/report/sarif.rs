@@ -137,7 +137,9 @@ impl Output for Sarif {
         let headline = Headline::new(summary, &self.first);
         if !headline.passed && self.headlines.len() < SARIF_ERRORS_MAX {
             let text = plain(&format!("{}: {}", self.stream, headline.text()));
-            let mut headline = notification(Severity::Error, &text);
+            let over = summary.was_tried_again();
+            let level = if over { Severity::Warning } else { Severity::Error };
+            let mut headline = notification(level, &text);
             headline["properties"] = retry(&summary.facts);
             self.headlines.push(headline);
         }

@@ -79,6 +79,9 @@ impl Output for StepOutputs {
         self.turns = self.turns.zip(facts.turns).map(|(sum, turns)| sum.saturating_add(turns));
         let calls = &summary.call_counts;
         self.denied = self.denied.saturating_add(calls.rejected).saturating_add(calls.denied);
+        if summary.was_tried_again() {
+            return;
+        }
         let stays = |worst: &Worst| badness(summary.outcome) <= badness(worst.outcome);
         self.worst = self.worst.take().filter(stays).or(Some(Worst {
             outcome: summary.outcome,

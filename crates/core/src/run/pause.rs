@@ -1,0 +1,30 @@
+//! The time between two attempts of a command.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use super::blocking_file::wait_for_any;
+use super::producer::Interrupt;
+use super::signals::Signals;
+
+/// Waits so long, or until a signal comes that ends us: that one is returned. `announce` is called
+/// when no signal is missed any more.
+///
+/// # Errors
+///
+/// When there are too many open files.
+pub fn pause(time: Duration, announce: impl FnOnce()) -> io::Result<Option<Interrupt>> {
+    let signals = Signals::for_reader()?;
+    announce();
+    let end = Instant::now() + time;
+    loop {
+        if let Some(&signal) = signals.take().first() {
+            return Ok(Some(Interrupt { signal, from_terminal: false }));
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(None);
+        }
+        wait_for_any(&signals.sockets().collect::<Vec<_>>(), Some(left));
+    }
+}

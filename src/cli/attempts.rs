@@ -1,0 +1,140 @@
+//! Retries: whether a run that failed is tried again, and when.
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use ndjson_check_core::{
+    ExitStatus, NoRetry, Note, Outcome, ProducerExit, RetryAfter, Retryable, StopReason,
+    StreamSummary,
+};
+
+use super::args::{Cli, RetryArgs};
+use super::error::CliError;
+
+/// Longest wait for a retry. A job that waits longer costs more than a person who runs it again.
+const WAIT_MAX: Duration = Duration::from_secs(3_600);
+
+/// The wait before the second attempt, if nobody says how long, and the longest one: each is twice
+/// as long as the one before.
+const BACK_OFF: Duration = Duration::from_secs(10);
+const BACK_OFF_MAX: Duration = Duration::from_secs(300);
+
+/// In the name of a copy: the number of the attempt.
+const PLACE: &str = "{attempt}";
+
+/// The number of an attempt, and what becomes of it.
+#[derive(Debug, Clone)]
+pub(super) struct Attempt {
+    args: RetryArgs,
+    /// From 1.
+    pub(super) number: u64,
+    /// Known before the summary: whether the command ended by itself.
+    pub(super) ended_alone: Rc<Cell<bool>>,
+    /// How long to wait for the next attempt, if there is one.
+    pub(super) next: Option<Duration>,
+}
+
+impl Attempt {
+    pub(super) fn first(args: &RetryArgs) -> Self {
+        Self { args: args.clone(), number: 1, ended_alone: Rc::default(), next: None }
+    }
+
+    /// The one after this one.
+    pub(super) fn following(&self) -> Self {
+        Self { number: self.number + 1, ..Self::first(&self.args) }
+    }
+
+    /// How many attempts there may be.
+    pub(super) fn most(&self) -> u64 {
+        self.args.retries.map_or(1, |retries| retries.get().saturating_add(1))
+    }
+
+    /// The name of its stream.
+    pub(super) fn name(&self, command: &str) -> String {
+        match self.number {
+            1 => command.to_owned(),
+            number => format!("{command}, attempt {number}"),
+        }
+    }
+
+    /// The file for its copy.
+    pub(super) fn copy(&self, pattern: &Path) -> PathBuf {
+        match pattern.to_str() {
+            Some(name) if self.args.retries.is_some() => {
+                name.replace(PLACE, &self.number.to_string()).into()
+            }
+            _ => pattern.to_owned(),
+        }
+    }
+
+    /// What its summary must say about the next attempt; nothing if a retry is out of question.
+    pub(super) fn decide(&mut self, summary: &StreamSummary) -> Option<Note> {
+        self.args.retries?;
+        if !self.ended_alone.get() || !self.is_worth_it(summary) {
+            return None;
+        }
+        let wait = match summary.facts.retry_after {
+            Some(RetryAfter::Seconds(seconds)) => Duration::from_secs(seconds),
+            Some(RetryAfter::At(time)) => Duration::from_millis(time).saturating_sub(now()),
+            _ => back_off(self.number),
+        };
+        Some(if self.number == self.most() {
+            Note::NotTriedAgain(NoRetry::LastAttempt)
+        } else if may_have_written(summary) && !self.args.retry_after_writes {
+            Note::NotTriedAgain(NoRetry::MayHaveWritten)
+        } else if wait > WAIT_MAX {
+            Note::NotTriedAgain(NoRetry::TooLate)
+        } else {
+            self.next = Some(wait);
+            Note::TriedAgain { attempt: self.number, wait }
+        })
+    }
+
+    fn is_worth_it(&self, summary: &StreamSummary) -> bool {
+        if matches!(summary.outcome, Outcome::Succeeded | Outcome::TimedOut) {
+            return false;
+        }
+        match &self.args.retry_on[..] {
+            [] => matches!(summary.facts.retryable, Some(Retryable::Yes | Retryable::Later)),
+            reasons => summary.facts.reason.is_some_and(|reason| reasons.contains(&reason)),
+        }
+    }
+}
+
+fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+/// Whether a command ended by itself: we did not end it, and no signal did.
+pub(super) fn ended_alone(exit: &ProducerExit) -> bool {
+    let was_stopped = exit.stop.as_ref().is_some_and(|stop| *stop != StopReason::Lingered);
+    let was_killed = matches!(exit.status, Some(ExitStatus::Signal(_))) && exit.stop.is_none();
+    !(was_stopped || was_killed || exit.was_interrupted)
+}
+
+fn back_off(number: u64) -> Duration {
+    let doubled = u32::try_from(number - 1).ok().and_then(|times| 2_u32.checked_pow(times));
+    doubled.map_or(BACK_OFF_MAX, |times| BACK_OFF.saturating_mul(times).min(BACK_OFF_MAX))
+}
+
+/// Whether a second run finds other files than the first. Nobody knows what a command changed, or
+/// a call that did not end.
+fn may_have_written(summary: &StreamSummary) -> bool {
+    let facts = &summary.facts;
+    let wrote = facts.files.as_ref().is_none_or(|files| !files.is_empty());
+    let ran = facts.commands.is_none_or(|commands| commands.total > 0);
+    let calls = &summary.call_counts;
+    calls.total > 0 && (wrote || ran || calls.unfinished > 0)
+}
+
+/// Refuses one file for the copies of several attempts.
+pub(super) fn refuse(cli: &Cli) -> Result<(), CliError> {
+    let names_attempt = |tee: &PathBuf| tee.to_str().is_some_and(|name| name.contains(PLACE));
+    if cli.retry.retries.is_some() && cli.tee.as_ref().is_some_and(|tee| !names_attempt(tee)) {
+        let message = "with --retries, each attempt has its own file: --tee run.{attempt}.ndjson";
+        return Err(CliError::usage(message));
+    }
+    Ok(())
+}

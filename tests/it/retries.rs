@@ -1,0 +1,204 @@
+//! Run mode: a run that failed is tried again, if that is worth it.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::streams::{PROGRAM, root, text};
+
+const START: &str = concat!(
+    r#"{"type":"step_start","timestamp":1,"sessionID":"s","part":"#,
+    r#"{"id":"p","messageID":"m","sessionID":"s","type":"step-start"}}"#
+);
+
+/// An agent that fails at first, and then succeeds.
+struct Flaky {
+    folder: TempDir,
+}
+
+impl Flaky {
+    /// The first attempts write this stream and end with these commands.
+    fn new(failures: u32, stream: &str, end: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        let good = root().join("lab/recordings/opencode-1.18.33/text.ndjson");
+        let (good, here) = (good.display(), folder.path().display());
+        let is_early = format!("[ $(wc -l < count) -le {failures} ]");
+        let script = format!(
+            "#!/bin/sh\ncd {here}\necho >> count\n\
+             if {is_early}; then cat bad; {end}; fi\ncat {good}\n"
+        );
+        fs::write(file("bad"), stream).unwrap();
+        fs::write(file("agent"), script).unwrap();
+        fs::set_permissions(file("agent"), fs::Permissions::from_mode(0o755)).unwrap();
+        Self { folder }
+    }
+
+    fn command(&self, flags: &[&str]) -> Command {
+        let mut command = Command::new(PROGRAM);
+        command.args(["--no-stdin", "--report", "json=report", "--report", "human"]).args(flags);
+        command.args(["--", "./agent"]).current_dir(self.folder.path());
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// The exit code, the lines of the report, and what else was written.
+    fn run(&self, flags: &[&str]) -> (Option<i32>, Vec<Value>, String) {
+        let output = self.command(flags).output().unwrap();
+        let written = text(&output.stdout) + &text(&output.stderr);
+        (output.status.code(), self.report(), written)
+    }
+
+    fn report(&self) -> Vec<Value> {
+        let report = self.read("report");
+        report.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.folder.path().join(name)).unwrap()
+    }
+
+    fn attempts(&self) -> usize {
+        self.read("count").lines().count()
+    }
+}
+
+/// A stream that ends with an HTTP error of the provider, after these events.
+fn refused(status: u16, after: &str, events: &[Value]) -> String {
+    let events: Vec<String> = events.iter().map(|event| format!("{event}\n")).collect();
+    let events = events.concat();
+    let error = json!({"type": "error", "timestamp": 2, "sessionID": "s", "error":
+        {"name": "APIError", "data": {"message": "no", "statusCode": status,
+            "responseHeaders": {"retry-after": after}}}});
+    format!("{START}\n{events}{error}\n")
+}
+
+fn call(tool: &str, input: &Value) -> Value {
+    json!({"type": "tool_use", "timestamp": 1, "sessionID": "s", "part": {"id": "t",
+        "messageID": "m", "sessionID": "s", "type": "tool", "callID": "c", "tool": tool,
+        "state": {"status": "completed", "input": input, "output": "", "title": "",
+            "metadata": {}, "time": {"start": 1, "end": 1}}}})
+}
+
+fn notes(stream: &Value) -> Vec<&str> {
+    let notes = stream["notes"].as_array().into_iter().flatten();
+    notes.map(|note| note["note"].as_str().unwrap()).collect()
+}
+
+/// Goal: the last attempt decides; the report has all, each with its copy.
+#[test]
+fn a_run_is_tried_again_until_it_succeeds() {
+    let agent = Flaky::new(2, &refused(503, "0", &[]), "exit 1");
+    let (code, report, written) = agent.run(&["--retries", "3", "--tee", "run.{attempt}.ndjson"]);
+    assert_eq!((code, agent.attempts()), (Some(0), 3), "{written}");
+    let names: Vec<&Value> = report.iter().map(|line| &line["path"]).collect();
+    let expected = [&json!("agent"), &json!("agent, attempt 2"), &json!("agent, attempt 3")];
+    assert_eq!(names[..3], expected);
+    for stream in &report[..2] {
+        assert!(notes(stream).contains(&"tried-again"), "{stream}");
+        assert_eq!((&stream["passed"], &stream["reason"]), (&json!(false), &json!("overloaded")));
+    }
+    assert_eq!(report[2]["passed"], true);
+    let sum = &report[3];
+    let counts = ["streams", "tried_again", "succeeded", "failed", "exit_code"];
+    assert_eq!(counts.map(|name| sum[name].as_u64().unwrap()), [3, 2, 1, 0, 0], "{sum}");
+    assert!(written.contains("3 streams: 1 passed, 2 tried again"), "{written}");
+    assert!(written.contains("ndjson-check: attempt 3 of 4 begins after 0s\n"), "{written}");
+    assert_eq!(agent.read("run.1.ndjson"), agent.read("bad"));
+    assert_eq!(agent.read("run.2.ndjson"), agent.read("bad"));
+    assert!(agent.read("run.3.ndjson").contains("\"stop\""));
+    let mut merge = Command::new(PROGRAM);
+    merge.arg("merge").arg(agent.folder.path().join("report"));
+    assert_eq!(merge.output().unwrap().status.code(), Some(0), "merged, it is the same");
+}
+
+#[test]
+fn the_last_attempt_may_fail() {
+    let agent = Flaky::new(9, &refused(503, "0", &[]), "exit 1");
+    let (code, report, written) = agent.run(&["--retries", "2"]);
+    assert_eq!((code, agent.attempts()), (Some(3), 3), "{written}");
+    assert!(notes(&report[2]).contains(&"not-tried-again"), "{}", report[2]);
+    assert!(written.contains("this was the last attempt"), "{written}");
+    let agent = Flaky::new(9, &refused(503, "0", &[]), "exit 7");
+    assert_eq!(agent.run(&["--retries", "1", "--propagate-exit-code"]).0, Some(7));
+}
+
+/// Goal: what a retry cannot help, or what may do harm twice, is not tried again.
+#[test]
+fn most_failures_are_not_tried_again() {
+    let overloaded = refused(503, "0", &[]);
+    let read = call("read", &json!({"filePath": "/w/a"}));
+    let write = call("write", &json!({"filePath": "/w/a", "content": "x"}));
+    let ran = call("bash", &json!({"command": "ls", "description": "list"}));
+    let after = |event: &Value| refused(503, "0", std::slice::from_ref(event));
+    let open = format!("{START}\n");
+    let retries: &[&str] = &["--retries", "1"];
+    let rows: [(&str, &str, &[&str], usize); 15] = [
+        (&overloaded, "exit 1", &[], 1),
+        (&overloaded, "exit 1", retries, 2),
+        (&refused(401, "0", &[]), "exit 1", retries, 1),
+        (&refused(401, "0", &[]), "exit 1", &["--retries", "1", "--retry-on", "auth"], 2),
+        (&overloaded, "exit 1", &["--retries", "1", "--retry-on", "auth,network"], 1),
+        (&refused(429, "7200", &[]), "exit 1", retries, 1),
+        (&after(&read), "exit 1", retries, 2),
+        (&after(&write), "exit 1", retries, 1),
+        (&after(&write), "exit 1", &["--retries", "1", "--retry-after-writes"], 2),
+        (&after(&ran), "exit 1", retries, 1),
+        (&open, "kill -KILL $$", &["--retries", "1", "--retry-on", "unknown,crash"], 1),
+        (&overloaded, "kill -SEGV $$", &["--retries", "1", "--retry-on", "overloaded,crash"], 1),
+        (&open, "exit 0", retries, 1),
+        (&overloaded, "sleep 9", &["--retries", "1", "--timeout", "300ms"], 1),
+        (&after(&read), "sleep 9", &["--retries", "1", "--max-calls", "0"], 1),
+    ];
+    for (stream, end, flags, attempts) in rows {
+        let agent = Flaky::new(1, stream, end);
+        let (_, report, written) = agent.run(flags);
+        assert_eq!(agent.attempts(), attempts, "{end} {flags:?} {stream}: {written}");
+        let last = &report[attempts - 1];
+        assert!(!notes(last).contains(&"tried-again"), "{last}");
+    }
+}
+
+/// Goal: a signal ends the wait, the report is complete, and it is no success.
+#[test]
+fn a_signal_ends_the_wait_for_a_retry() {
+    let agent = Flaky::new(1, &refused(503, "30", &[]), "exit 1");
+    let mut command = agent.command(&["--retries", "1"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "ndjson-check: attempt 2 of 2 begins after 30s\n");
+    let begun = Instant::now();
+    kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(Signal::SIGTERM as i32));
+    assert!(begun.elapsed() < Duration::from_secs(20));
+    assert_eq!(agent.attempts(), 1);
+    assert_eq!(agent.report().last().unwrap()["exit_code"], 3);
+}
+
+#[test]
+fn options_of_retries_that_cannot_work_are_refused() {
+    let agent = Flaky::new(0, "", "exit 1");
+    for (flags, message) in [
+        (&["--retries", "1", "--tee", "run.ndjson"][..], "--tee run.{attempt}.ndjson"),
+        (&["--retries", "1", "--retry-on", "timeout"], "is never tried again"),
+        (&["--retries", "1", "--retry-on", "rate"], "the reasons are auth, billing, rate-limit,"),
+        (&["--retry-on", "auth"], "--retries"),
+        (&["--retries", "0"], "invalid value '0'"),
+    ] {
+        let output = agent.command(flags).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{flags:?}");
+        assert!(text(&output.stderr).contains(message), "{flags:?}: {}", text(&output.stderr));
+    }
+    assert!(!agent.folder.path().join("count").exists());
+}
