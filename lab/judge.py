@@ -18,6 +18,7 @@ from pathlib import Path
 import agents
 import install
 import truth
+import why
 from record import checker
 from scenarios import ALL
 
@@ -76,7 +77,6 @@ class Judgement:
     recording: Recording
     faults: list = field(default_factory=list)
     outcomes: dict = field(default_factory=dict)  # who says what: True is success
-    reason: str = ""  # why the run failed, as far as we say
 
     @property
     def kind(self):
@@ -136,7 +136,6 @@ def judge(recording):
         said = check(recording.stream, recording.run["exit_status"])
         result.faults += compare(said, recording, entry)
         result.outcomes["with status"] = said.code == 0
-        result.reason = said.stream.get("reason") or "none"
         result.outcomes["status"] = recording.run["exit_status"] == 0
     said = check(recording.stream, texts=not known)
     result.outcomes["stream"] = said.code == 0
@@ -358,15 +357,14 @@ def report(judgements, dropped, everything=False):
             print(f"  listed: {why}")
 
 
-def reasons(judgements):
-    """For each scenario that failed: the reasons that we give, with the agents."""
-    found = {}
-    for one in judgements:
-        if one.recording.truth["outcome"] == "failed" and one.reason:
-            said = found.setdefault(one.recording.run["scenario"], {})
-            said.setdefault(one.reason, set()).add(one.recording.run["agent"])
-    for scenario, said in sorted(found.items()):
-        print(f"{scenario}: " + "; ".join(f"{why}: {', '.join(sorted(who))}" for why, who in sorted(said.items())))
+def reasons(packages, everything):
+    """How many runs have the right reason; with `everything`, those that have not."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        whys = [found for found in pool.map(why.of, recordings(packages)) if found]
+    why.table(whys)
+    if everything:
+        print()
+        why.faults(whys)
 
 
 def alike(judgements):

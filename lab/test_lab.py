@@ -21,6 +21,7 @@ import install
 import judge
 import record
 import truth
+import why
 import wire
 from model import Call, Missing, Model, Reply, Turn, fill
 from scenarios import ALL, Scenario
@@ -205,6 +206,28 @@ class Judge(unittest.TestCase):
         for row in judge.listed():
             self.assertTrue(any(judge.fnmatchcase(name, row["agent"]) for name in names), row)
             self.assertGreater(len(row["why"] or ""), 20, row)
+
+    def test_the_truth_of_a_reason_is_what_the_model_and_the_lab_did(self):
+        def true(scenario, outcome="failed", **happened):
+            run = {"scenario": scenario, "killed": False, "timed_out": False, "signal": ""}
+            return why.true_reasons({**run, **happened}, outcome)
+
+        self.assertEqual(true("http-500-after"), {"overloaded"})
+        self.assertEqual(true("http-500", timed_out=True), {"overloaded", "interrupted"})
+        self.assertEqual(true("hang", killed=True, signal="KILL"), {"killed"})
+        self.assertEqual(true("text", "succeeded"), {"completed"})
+        self.assertEqual(true("http-400"), set())
+
+    def test_reasons_are_counted_by_way(self):
+        said = {"pipe": "unknown", "status": "auth", "run mode": "network"}
+        one = why.Why("codex", "http-401", {"auth"}, said)
+        self.assertEqual([one.kind(way) for way in why.WAYS], ["silent", "right", "wrong"])
+        good = why.Why("codex", "text", {"completed"}, dict.fromkeys(why.WAYS, "completed"))
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            why.table([one, good])
+        self.assertIn("| codex | 1 | 1 | 0 | 1 | 0 | 1 | 0 | 0 | 0 | 0 | 1 |", printed.getvalue())
+        self.assertIn("1 good runs; with a reason for a failure: pipe 0, status 0, run mode 0", printed.getvalue())
 
     def test_alarms_are_counted_by_who_gives_them(self):
         run = {"agent": "codex", "version": "1"}

@@ -1,6 +1,8 @@
 //! From the arguments to the options of a check.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::Path;
 
 use ndjson_check_core::{AgentFormat, Checker, Error, Rule, Severity, internals::AUTO};
 
@@ -23,6 +25,10 @@ pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
         .stats(cli.stats || writes_pages(cli))
         .members(cli.stats)
         .plain(cli.engine == EngineName::Reference);
+    let command = cli.command.first().and_then(|command| Path::new(command).file_name());
+    if let Some(command) = command.and_then(OsStr::to_str) {
+        builder = builder.command(command);
+    }
     for (rule, severity) in config.severities() {
         builder = builder.severity(rule, severity);
     }

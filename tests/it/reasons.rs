@@ -305,6 +305,41 @@ fn the_outputs_of_a_step_have_the_reason_and_harmless_names() {
     }
 }
 
+/// Goal: standard error and the exit status of an agent that wrote no event are understood.
+/// Method: a shell under the agent's name; lines that only look like those of the agent.
+#[cfg(unix)]
+#[test]
+fn a_silent_agent_is_known_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let many = "no matter\n".repeat(12);
+    for (agent, stderr, status, reason) in [
+        ("vibe", "Error: Invalid API key (from env var KEY)", 1, "auth"),
+        ("vibe", "Error: Client error '429 Too Many Requests' for url 'http://a'", 2, "rate-limit"),
+        ("vibe", &*format!("Error: Invalid API key (from env var KEY)\n{many}"), 1, "unknown"),
+        ("vibe", "I saw this: Error: Invalid API key (from env var KEY)", 1, "unknown"),
+        ("gemini", "anything", 41, "auth"),
+        ("copilot", "Error: No authentication information found.", 1, "auth"),
+        ("pi", "No API key found for anthropic.", 1, "auth"),
+        ("codex", "error: unexpected argument '--jsn' found", 2, "config"),
+        ("some-agent", "Error: Invalid API key (from env var KEY)", 1, "unknown"),
+        ("some-agent", "not found", 127, "config"),
+    ] {
+        let shell = folder.path().join(agent);
+        let _ = std::os::unix::fs::symlink("/bin/sh", &shell);
+        let script = format!("printf '%s\\n' \"$0\" >&2; exit {status}");
+        let mut program = program();
+        program.args(["--report", "json", "--no-stdin", "--"]).arg(&shell);
+        let output = program.args(["-c", &script, stderr]).output().unwrap();
+        let report = text(&output.stdout);
+        let stream: Value = report
+            .lines()
+            .map(|it| serde_json::from_str(it).unwrap())
+            .find(|line: &Value| line["type"] == "stream")
+            .unwrap();
+        assert_eq!(stream["reason"], reason, "{agent} {stderr}: {stream}");
+    }
+}
+
 /// Goal: real failures have their reason; good runs have none.
 /// Method: the recordings of the lab, with their exit status, as it is known.
 #[test]

@@ -10,7 +10,7 @@ use super::stage::expect::Expected;
 use super::{AgentFormat, Checker, Expectation, Limits};
 use crate::error::Error;
 use crate::profile::detect::AUTO;
-use crate::profile::{parse_json, read_json};
+use crate::profile::{Profile, parse_json, read_json};
 use crate::rules::{Rule, Severities, Severity};
 
 /// Builds a [`Checker`].
@@ -80,6 +80,14 @@ impl CheckerBuilder {
     #[must_use]
     pub fn severity(mut self, rule: Rule, severity: Option<Severity>) -> Self {
         self.options.severities.set(rule, severity);
+        self
+    }
+
+    /// The name of the program that writes the streams. It tells the agent of a stream that has no
+    /// event, if a built-in profile has this name.
+    #[must_use]
+    pub fn command(mut self, program: &str) -> Self {
+        self.options.silent = Profile::names().find(|name| *name == program);
         self
     }
 

@@ -23,6 +23,8 @@ pub(crate) struct Options {
     pub(crate) severities: Severities,
     /// The configuration file that set these options, if one did.
     pub(crate) config_file: Option<String>,
+    /// The profile of a stream without an event.
+    pub(crate) silent: Option<&'static str>,
     /// The format that the agent was asked for; without one the first event shows it.
     pub(crate) format: Option<AgentFormat>,
     /// Whether the stream is one array; without it the first bytes show it.
@@ -52,6 +54,7 @@ impl Default for Options {
         Self {
             severities: Severities::default(),
             config_file: None,
+            silent: None,
             format: None,
             is_array: None,
             repeated_calls: REPEATED_CALLS,
@@ -244,7 +247,10 @@ impl Contracts {
         let stream = || stream.to_owned();
         let authors = match detection {
             Detection::None if has_events => return Err(Error::UnknownAgent { stream: stream() }),
-            Detection::None => return Ok((self.of_profile(DEFAULT)?, ProfileSource::Fallback)),
+            Detection::None => {
+                let silent = self.shared.options.silent.unwrap_or(DEFAULT);
+                return Ok((self.of_profile(silent)?, ProfileSource::Fallback));
+            }
             Detection::One(author) => std::slice::from_ref(author),
             Detection::Several(authors) => authors,
         };
