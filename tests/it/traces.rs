@@ -315,7 +315,7 @@ fn times_are_those_of_the_stream_or_its_order() {
     let timed = trace("cursor/plain.ndjson", "cursor");
     assert_eq!(timed["otherData"]["clock"], "the times in the stream");
     assert_eq!(start(&timed), 1_773_227_463_623_000);
-    let untimed = trace("gemini/failed-tools.ndjson", "gemini");
+    let untimed = trace("codex/tools.ndjson", "codex");
     assert!(string(&untimed["otherData"]["clock"]).starts_with("the order of the events: "));
     assert!(start(&untimed) < 1_000_000);
 }
