@@ -45,8 +45,7 @@ impl Options {
 
     pub(crate) fn checker(&self) -> Result<Checker, String> {
         let needs_stats = self.output.is_some_and(OutputName::shows_stats);
-        let mut builder =
-            Checker::builder().strict(self.strict).stats(needs_stats).members(false);
+        let mut builder = Checker::builder().strict(self.strict).stats(needs_stats).members(false);
         if let Some(profile) = &self.profile {
             builder = builder.profile(profile);
         }
