@@ -9,7 +9,8 @@ use ndjson_check::{ExitStatus, ProducerExit, Rule, Severity};
 
 use crate::streams::{PROGRAM, checker, files, root, text};
 
-const SECTIONS: [&str; 4] = ["## What it means", "## Why it matters", "## Bad", "## Good"];
+const SECTIONS: [&str; 5] =
+    ["## What to do", "## What it means", "## Why it matters", "## Bad", "## Good"];
 
 #[test]
 fn pages_have_their_form() {
@@ -30,6 +31,8 @@ fn pages_have_their_form() {
         assert!(line.starts_with(&facts), "{rule}: {line} should begin with {facts}");
         let headings: Vec<&str> = page.lines().filter(|it| it.starts_with("## ")).collect();
         assert_eq!(headings, SECTIONS, "{rule}");
+        let advice = page.split("\n## ").nth(1).unwrap();
+        assert!(advice.len() > 100, "{rule}: the page does not say what to do");
     }
 }
 
