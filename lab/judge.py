@@ -406,7 +406,7 @@ def alarms(judgements):
 
 
 def markdown(judgements, dropped):
-    """The tables of docs/agents.md: by agent, and by the form of the runs."""
+    """The tables of results.md: by agent, and by the form of the runs."""
     lost = Counter(one.agent for one in dropped)
     lost["all"] = len(dropped)
     head = "runs | right | wrong | invisible | dropped | passed as success: status | jq | pipe | run mode"

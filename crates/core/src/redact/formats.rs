@@ -1,4 +1,4 @@
-//! The known formats of secrets. `docs/redaction.md` shows the same table with the sources.
+//! The known formats of secrets. `formats.md` shows the same table with the sources.
 
 use super::classes::Class;
 use super::randomness::{looks_like_name, looks_random};
