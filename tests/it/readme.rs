@@ -53,7 +53,9 @@ fn console_blocks_print_what_they_show() {
 /// The README, and what it links to.
 fn pages() -> Vec<PathBuf> {
     let mut pages = files(&root().join("docs"), "md");
-    pages.extend(["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(|it| root().join(it)));
+    let others = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "lab/results.md"];
+    pages.extend(others.map(|it| root().join(it)));
+    pages.push(root().join("fixtures/profiles/kestrel/README.md"));
     pages
 }
 
