@@ -113,6 +113,8 @@ def main():
     has_playground = (ROOT / PLAYGROUND).exists()
     if not has_playground:
         print(f"NOT CHECKED: the playground is not in the site; {PLAYGROUND} is not built", file=sys.stderr)
+        if os.environ.get("REQUIRE_TOOLS"):
+            sys.exit(1)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "src"
         folder.mkdir()
