@@ -10,7 +10,7 @@ use super::stage::expect::Expected;
 use super::{AgentFormat, Checker, Expectation, Limits};
 use crate::error::Error;
 use crate::profile::detect::AUTO;
-use crate::profile::{Profile, parse_json, read_json};
+use crate::profile::{DEFAULT, DEFAULT_PROGRAMS, Profile, parse_json, read_json};
 use crate::rules::{Rule, Severities, Severity};
 
 /// Builds a [`Checker`].
@@ -87,7 +87,8 @@ impl CheckerBuilder {
     /// event, if a built-in profile has this name.
     #[must_use]
     pub fn command(mut self, program: &str) -> Self {
-        self.options.silent = Profile::names().find(|name| *name == program);
+        let is_default = DEFAULT_PROGRAMS.contains(&program).then_some(DEFAULT);
+        self.options.silent = Profile::names().find(|name| *name == program).or(is_default);
         self
     }
 

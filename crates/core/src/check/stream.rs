@@ -17,9 +17,9 @@ use crate::facts::{FactReader, RunFacts};
 use crate::fast::FactShapes;
 use crate::limits::STDERR_LINE_BYTES_MAX;
 use crate::profile::detect::ProfileSource;
-use crate::rules::Severity;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
+use crate::rules::{Rule, Severity};
 use crate::stream::{ArraySplitter, Block, Line, LineParser, ParsedEvent};
 
 /// What one stream of an agent leaves for the next: the rules of its tags, the shapes of its
@@ -227,6 +227,7 @@ impl<'c> LineLoop<'c> {
             self.findings.report(out);
         }
         let end = self.run.end(exit, &mut self.lines, &mut self.findings);
+        self.say_how_to_call();
         if self.lines.is_ndjson() {
             self.findings.report(out);
         }
@@ -234,6 +235,19 @@ impl<'c> LineLoop<'c> {
         out.summary(&summary);
         out.flush();
         summary
+    }
+
+    /// An agent that writes text and no event is called without its flags.
+    fn say_how_to_call(&mut self) {
+        let contract = self.contract;
+        let is_known = self.source == ProfileSource::Named || contract.options().silent.is_some();
+        let command = contract.profile().command().filter(|_| is_known && self.lines.lines > 0);
+        let Some(command) = command else { return };
+        for found in &mut self.findings.pending {
+            if found.rule == Rule::EmptyStream {
+                found.note = Some(format!("for events, call it as `{command}`"));
+            }
+        }
     }
 
     fn summary(

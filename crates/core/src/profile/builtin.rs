@@ -7,6 +7,9 @@ use crate::json::{Keyword, List, PackedTexts, Scalar, Schema, SchemaTable};
 /// The profile of a stream without events, if none is named.
 pub const DEFAULT: &str = "cursor";
 
+/// The names of its program.
+pub(crate) const DEFAULT_PROGRAMS: [&str; 2] = ["agent", "cursor-agent"];
+
 pub(super) struct BuiltInProfile {
     pub(super) name: &'static str,
     /// With what it inherits, in as few bytes as possible: it is read at every start.

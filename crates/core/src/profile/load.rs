@@ -41,6 +41,13 @@ enum SchemaSource {
 }
 
 impl Profile {
+    /// How the agent is called so that it writes events, if the title says it.
+    pub(crate) fn command(&self) -> Option<&str> {
+        let (_, command) = self.title.split_once(": ")?;
+        let command = command.split(',').next()?;
+        command.contains(" -").then_some(command)
+    }
+
     /// The built-in profiles, the default one first.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         BuiltInProfile::all().map(|profile| profile.name)

@@ -1,24 +1,8 @@
 //! Notices input that is no NDJSON at all, so that it gets one diagnosis instead of thousands.
 
-use super::{Ending, Line};
+use super::Line;
+use super::foreign::Foreign;
 use crate::limits::{FRAMING_BLANKS_MAX, FRAMING_LINES_MAX};
-use crate::rules::Rule;
-use crate::rules::diagnostic::Diagnostic;
-
-/// What a line of server-sent events begins with.
-pub(crate) const SSE_FIELDS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b": "];
-
-/// What archives and other packed files begin with.
-const ARCHIVES: [(&[u8], &str); 5] = [
-    (b"PK\x03\x04", "a zip archive"),
-    (b"\xfd7zXZ\0", "xz-compressed"),
-    (b"BZh", "bzip2-compressed"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
-    (b"\x7fELF", "a program"),
-];
-
-/// What a page begins with, in small letters.
-const MARKUP: [&[u8]; 3] = [b"<!doctype html", b"<html", b"<?xml"];
 
 /// What is known of the stream's framing so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,26 +23,6 @@ pub(crate) enum Framing {
     NotNdjson(Foreign),
     /// One event is one line.
     Ndjson,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Foreign {
-    Gzip,
-    Archive(&'static str),
-    /// A page of the web, or XML.
-    Markup,
-    /// UTF-16, with or without a byte order mark.
-    Utf16,
-    Utf32,
-    /// Record separators, RFC 7464.
-    RecordSeparators,
-    ServerSentEvents,
-    /// One JSON array over the whole input that is not one of events.
-    Array,
-    /// Anything but the array that the user wants.
-    NoArray,
-    /// JSON over several lines.
-    PrettyPrinted,
 }
 
 impl Framing {
@@ -101,127 +65,17 @@ impl Framing {
     #[must_use]
     pub(crate) fn finish(self) -> Self {
         match self {
+            // One line may look like many things.
+            Self::Suspect { other, lines: 1, .. } if other.needs_lines() => Self::Ndjson,
             Self::Suspect { other, .. } => Self::NotNdjson(other),
             Self::Unseen | Self::ArrayWanted | Self::NotNdjson(_) | Self::Ndjson => self,
         }
     }
 }
 
-impl Foreign {
-    /// What the first line that is not blank and no event points to.
-    fn begun_by(line: &Line<'_>) -> Option<Self> {
-        let bytes = line.bytes;
-        if bytes.starts_with(b"\x1f\x8b\x08") {
-            return Some(Self::Gzip);
-        }
-        if let Some((_, name)) = ARCHIVES.iter().find(|(start, _)| bytes.starts_with(start)) {
-            return Some(Self::Archive(name));
-        }
-        if bytes.get(257..262) == Some(b"ustar") {
-            return Some(Self::Archive("a tar archive"));
-        }
-        let starts: [&[u8]; 4] = [b"\xff\xfe\0\0", b"\0\0\xfe\xff", b"{\0\0\0", b"\0\0\0{"];
-        if starts.iter().any(|start| bytes.starts_with(start)) {
-            return Some(Self::Utf32);
-        }
-        if matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [b'{', 0, ..] | [0, b'{', ..]) {
-            return Some(Self::Utf16);
-        }
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii();
-        if bytes.starts_with(b"\x1e") {
-            return Some(Self::RecordSeparators);
-        }
-        let begin = bytes[..bytes.len().min(15)].to_ascii_lowercase();
-        if MARKUP.iter().any(|start| begin.starts_with(start)) {
-            return Some(Self::Markup);
-        }
-        if Self::ServerSentEvents.goes_on_with(line) {
-            return Some(Self::ServerSentEvents);
-        }
-        // What the end of the stream cuts is a cut line, whatever it looks like.
-        let goes_on =
-            matches!(bytes.last(), Some(b'{' | b'[' | b',')) && line.ending != Ending::EndOfStream;
-        match bytes.first() {
-            Some(b'[') if goes_on || bytes.ends_with(b"}]") => Some(Self::Array),
-            Some(b'{') if goes_on => Some(Self::PrettyPrinted),
-            _ => None,
-        }
-    }
-
-    fn is_certain(self) -> bool {
-        match self {
-            Self::Gzip
-            | Self::Archive(_)
-            | Self::Markup
-            | Self::Utf16
-            | Self::Utf32
-            | Self::RecordSeparators
-            | Self::NoArray => true,
-            Self::ServerSentEvents | Self::Array | Self::PrettyPrinted => false,
-        }
-    }
-
-    /// Whether a line may occur in a stream of this framing.
-    fn goes_on_with(self, line: &Line<'_>) -> bool {
-        let bytes = line.bytes.trim_ascii();
-        match self {
-            Self::Gzip
-            | Self::Archive(_)
-            | Self::Markup
-            | Self::Utf16
-            | Self::Utf32
-            | Self::RecordSeparators
-            | Self::NoArray => true,
-            Self::ServerSentEvents => SSE_FIELDS.iter().any(|field| bytes.starts_with(field)),
-            Self::Array | Self::PrettyPrinted => {
-                matches!(bytes.first(), Some(b'"' | b'{' | b'}' | b'[' | b']' | b'-' | b'0'..=b'9'))
-                    || [&b"true"[..], b"false", b"null"].iter().any(|it| bytes.starts_with(it))
-            }
-        }
-    }
-
-    /// The diagnosis of the whole stream.
-    pub(crate) fn diagnostic(self) -> Diagnostic {
-        let (what, how) = match self {
-            Self::Gzip => ("gzip-compressed", "decompress it: `zcat FILE | ndjson-check`"),
-            Self::Archive(name) => (name, "unpack it, and check the files in it"),
-            Self::Markup => {
-                ("HTML or XML", "look at it: it may be an error page of the server or a proxy")
-            }
-            Self::Utf16 => (
-                "UTF-16 text",
-                "re-encode it as UTF-8; PowerShell writes UTF-16 with `>`, and UTF-8 with \
-                 `| Out-File -Encoding utf8`",
-            ),
-            Self::Utf32 => ("UTF-32 text", "re-encode it as UTF-8: `iconv -f UTF-32 -t UTF-8`"),
-            Self::RecordSeparators => {
-                ("a JSON text sequence (RFC 7464)", "remove the record separators: `tr -d '\\036'`")
-            }
-            Self::ServerSentEvents => (
-                "a stream of server-sent events",
-                "keep the data lines only: `sed -n 's/^data: *//p'`",
-            ),
-            Self::Array => (
-                "one JSON array",
-                "its first element is no object, or another format was asked for",
-            ),
-            Self::NoArray => {
-                ("one JSON array", "the format `array` was asked for; leave it out, or use `auto`")
-            }
-            Self::PrettyPrinted => {
-                ("JSON over several lines", "write one event on each line: `jq -c .`")
-            }
-        };
-        let message = match self {
-            Self::NoArray => format!("the input is not {what}; nothing else was checked"),
-            _ => format!("the input is {what}, not NDJSON; nothing else was checked"),
-        };
-        Diagnostic::new(Rule::NotNdjson, message).at(1, 0).note(how)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::foreign::FILES;
     use super::*;
     use crate::stream::{each_block, parse_line};
 
@@ -257,6 +111,14 @@ mod tests {
             (b"\xfe\xff\0{\0}\0\n", Framing::NotNdjson(Foreign::Utf16)),
             (b"\xef\xbb\xbf\x1e{}\n", Framing::NotNdjson(Foreign::RecordSeparators)),
             (b"\xef\xbb\xbf{\n\"a\": 1\n}\n", Framing::NotNdjson(Foreign::PrettyPrinted)),
+            (b"jobs:\n  build:\n    - run: x\n", Framing::NotNdjson(Foreign::Yaml)),
+            (b"---\n# a comment\na: 1\n", Framing::NotNdjson(Foreign::Yaml)),
+            (b"type,text\na,b\n\"c,d\",e\n", Framing::NotNdjson(Foreign::Table(b',', 1))),
+            (b"id;name;on\n1;a;b\n", Framing::NotNdjson(Foreign::Table(b';', 2))),
+            (b"10:00:01 {\"a\":1}\n10:00:02 {\"a\":2}\n", Framing::NotNdjson(Foreign::Prefixed)),
+            (b"web-1  | {\"a\":1}\nweb-1  | {\"a\":2}\n", Framing::NotNdjson(Foreign::Prefixed)),
+            (b"\x89PNG\r\n\x1a\n\0\0\0\r", Framing::NotNdjson(Foreign::File(&FILES[5]))),
+            (b"\x01\x02\xff\xfe\n\x03\x80\n", Framing::NotNdjson(Foreign::Binary)),
         ];
         for (stream, expected) in cases {
             assert_eq!(framing(stream), *expected, "{}", String::from_utf8_lossy(stream));
@@ -352,12 +214,20 @@ mod tests {
 
     #[test]
     fn noise_before_a_stream_is_not_another_framing() {
-        let streams: [&[u8]; 6] = [
+        let streams: [&[u8]; 13] = [
             b"{\"a\":1}\n{\n\"b\": 1\n}\n",
             b"{\n debug: true\n}\n{\"a\":1}\n",
             b"loading: 5\n{\"a\":1}\n",
             b"[1,2]\n{\"a\":1}\n",
             b"{\"a\":\"cut\nError: x\n",
+            // Plain text of an agent.
+            b"Done:\n- one\n- two\n",
+            b"Summary:\n  it works: yes, it does\n",
+            b"yes,no\n",
+            b"one, two\nthree, four\n",
+            b"10:00:01 {\"a\":1}\n{\"a\":2}\n",
+            b"10:00:01 started\n10:00:02 done\n",
+            b"caf\xe9\n",
             b"retry: 1\nnpm warn a\nnpm warn b\nnpm warn c\nnpm warn d\n{\"a\":1}\n",
         ];
         for stream in streams {

@@ -7,6 +7,7 @@
 mod array;
 mod defect;
 mod event;
+mod foreign;
 mod framing;
 mod glued;
 mod line;
@@ -18,7 +19,8 @@ pub(crate) use array::ArraySplitter;
 pub(crate) use array::is_array;
 pub(crate) use defect::{BYTE_ORDER_MARK, LineDefect};
 pub(crate) use event::ParsedEvent;
-pub(crate) use framing::{Framing, SSE_FIELDS};
+pub(crate) use foreign::SSE_FIELDS;
+pub(crate) use framing::Framing;
 pub(crate) use glued::{GluedEvent, glued_events};
 pub(crate) use line::{Block, Ending, Line};
 pub(crate) use line_buffer::LineBuffer;
