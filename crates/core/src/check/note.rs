@@ -222,7 +222,8 @@ impl fmt::Display for Note {
             }
             Self::LineLost { line } => write!(
                 out,
-                "line {line} is not a usable event; problems that it could explain are not reported"
+                "line {line} cannot be read as an event; problems it may have caused are not \
+                 reported"
             ),
             Self::LimitReached(limit) => limit.fmt(out),
             Self::FailureReported { line, sign } => failure_reported(out, *line, *sign),
@@ -232,7 +233,7 @@ impl fmt::Display for Note {
                 out.write_str(&parts.join("; "))
             }
             Self::OutcomeUnknown => out.write_str(
-                "only the exit status shows whether the run succeeded: say what it was, or \
+                "only the exit status shows whether the run succeeded: pass --exit-status N, or \
                  let ndjson-check run the command",
             ),
             Self::ErrorsSurvived { count } => {
@@ -263,7 +264,7 @@ impl fmt::Display for NoRetry {
         out.write_str(match self {
             Self::LastAttempt => "this was the last attempt",
             Self::MayHaveWritten => "the run may have changed files",
-            Self::TooLate => "it is worth it only in more than an hour",
+            Self::TooLate => "a retry can help only after more than an hour",
         })
     }
 }

@@ -32,6 +32,10 @@ pub struct Diagnostic {
     /// A line that belongs to it, such as the start of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub related_line: Option<u64>,
+    /// Which demand of yours is not met: a limit, such as `limits.cost`, or the place of an
+    /// expectation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub demand: Option<String>,
     /// For a schema violation: where in the event and where in the schema.
     #[serde(flatten)]
     pub location: Option<SchemaLocation>,
@@ -63,6 +67,7 @@ impl Diagnostic {
             message: clipped(&message, MESSAGE_BYTES_MAX).into_owned(),
             note: None,
             related_line: None,
+            demand: None,
             location: None,
         }
     }
@@ -78,6 +83,13 @@ impl Diagnostic {
     #[must_use]
     pub(crate) fn related(mut self, line: u64) -> Self {
         self.related_line = Some(line);
+        self
+    }
+
+    /// It is about this demand of the user.
+    #[must_use]
+    pub(crate) fn of_demand(mut self, demand: &str) -> Self {
+        self.demand = Some(demand.to_owned());
         self
     }
 

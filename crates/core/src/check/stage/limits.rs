@@ -102,12 +102,12 @@ impl LimitCheck {
                 let message = format!("the run {}; the limit is {limit}", of.reached(figure));
                 let mut diagnostic = Diagnostic::new(Rule::LimitExceeded, message);
                 diagnostic.note = was_stopped.then(|| "the run was ended".to_owned());
-                found.push(diagnostic.at(line, offset));
+                found.push(diagnostic.at(line, offset).of_demand(of.demand()));
             } else if !reading.is_whole || of.is_of_calls() && !shows_calls {
                 let what = of.name();
                 let message =
                     format!("the limit is {limit}, but the stream does not report {what}");
-                found.push(Diagnostic::new(Rule::LimitUnknown, message));
+                found.push(Diagnostic::new(Rule::LimitUnknown, message).of_demand(of.demand()));
             }
         }
     }
@@ -132,6 +132,17 @@ impl Figure {
                     is_whole: usage.input_tokens.is_some() && usage.output_tokens.is_some(),
                 }
             }
+        }
+    }
+
+    /// Where the limit is in the configuration file.
+    fn demand(self) -> &'static str {
+        match self {
+            Self::Cost => "limits.cost",
+            Self::Tokens => "limits.tokens",
+            Self::Turns => "limits.turns",
+            Self::Calls => "limits.calls",
+            Self::FailedCalls => "limits.failed-calls",
         }
     }
 

@@ -66,6 +66,6 @@ pub(super) fn diagnostic(
             (Rule::ExpectationUnobservable, message, note)
         }
     };
-    let diagnostic = Diagnostic::new(rule, format!("{message} ({place})"));
+    let diagnostic = Diagnostic::new(rule, format!("{message} ({place})")).of_demand(place);
     Some(Diagnostic { note, ..diagnostic })
 }
