@@ -67,8 +67,8 @@ fn a_profile_says_where_reasoning_and_notices_are() {
     let said = json!({"t": "d", "text": "hello"});
     let mut logs = engines(&profile());
     for (events, expected) in [
-        (json!([whole("one\n\n two\n")]), &["Thinking: one", "Thinking:  two"][..]),
-        (json!([part("on"), part("e\ntw"), part("o")]), &["Thinking: one", "Thinking: two"]),
+        (json!([whole("one\n\n two\n")]), &["Thinking: one", "     two"][..]),
+        (json!([part("on"), part("e\ntw"), part("o")]), &["Thinking: one", "    two"]),
         // The whole of chunks adds nothing, whatever came between; nor does a repeated whole.
         (json!([part("on"), part("e"), whole("one"), whole("one")]), &["Thinking: one"]),
         (json!([part("on"), part("e"), said, whole("one")]), &["Thinking: one"]),
@@ -222,9 +222,44 @@ fn colour_is_for_those_who_ask() {
     assert_eq!(log(&[], &[("FORCE_COLOR", "1")]), plain);
     let coloured = log(&["--color", "always"], &[("NO_COLOR", "1")]);
     assert!(coloured.contains("\x1b[31mRan terminal command npm test"), "{coloured:?}");
-    assert!(coloured.contains("\x1b[2m    1 failing"), "{coloured:?}");
-    let bare = ["\x1b[31m", "\x1b[39m", "\x1b[2m", "\x1b[0m"];
+    // What failed is not dim, and of a change the lines are shown.
+    assert!(coloured.contains("\n    1 failing"), "{coloured:?}");
+    assert!(coloured.contains("\x1b[2m    ") && coloured.contains("\x1b[32m    +"), "{coloured:?}");
+    let bare = ["\x1b[31m", "\x1b[32m", "\x1b[2m", "\x1b[0m"];
     assert_eq!(bare.iter().fold(coloured, |text, code| text.replace(code, "")), plain);
+}
+
+/// Goal: the colours of a command's output are colours where there are some, and nothing elsewhere.
+#[test]
+fn colours_of_a_command_are_colours_or_nothing() {
+    let stream = with_output("\u{1b}[1;32mok\u{1b}[0m 1\u{1b}[2J\n\u{1b}[38;5;196mbad");
+    let log = |flags: &[&str]| {
+        let flags = [&["--profile", "cursor", "--to", "transcript", "--results", "9"], flags];
+        text(&run_on(&flags.concat(), &stream).stdout)
+    };
+    let plain = log(&[]);
+    assert!(plain.contains("\n    ok 1\\x1b[2J\n    bad\n"), "{plain:?}");
+    let colored = log(&["--color", "always"]);
+    let green = "\n    \x1b[1m\x1b[32mok\x1b[0m 1\\x1b[2J\n    \x1b[31mbad\x1b[0m\n";
+    assert!(colored.contains(green), "{colored:?}");
+}
+
+/// Goal: of a file that was read a log shows less than of what failed.
+#[test]
+fn what_was_read_is_quiet() {
+    let good = fs::read(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();
+    let log = text(&run_on(&["--to", "transcript", "--results", "4"], &good).stdout);
+    let below = |action: &str| {
+        let lines = log.lines().skip_while(|line| !line.starts_with(action)).skip(1);
+        lines.take_while(|line| line.starts_with("    ")).count()
+    };
+    assert_eq!(below("[Read file src/cart.js]"), 2, "{log}");
+    assert_eq!(below("[Edited file src/cart.js"), 2, "{log}");
+    assert!(
+        log.contains("\n    -  return items") && log.contains("\n    +  return items"),
+        "{log}"
+    );
+    assert!(below("[Ran terminal command npm test") == 2, "{log}");
 }
 
 #[test]

@@ -41,8 +41,7 @@ impl Actions {
             CallOutcome::Succeeded | CallOutcome::Unknown => LineStyle::Plain,
             CallOutcome::Failed | CallOutcome::Rejected | CallOutcome::Denied => LineStyle::Bad,
         };
-        let result = if self.log.result_lines > 0 { completed.result.as_deref() } else { None };
-        let below = result.map(|result| self.log.shown_lines(result)).unwrap_or_default();
+        let below = self.log.below(completed);
         let text = self.outcome(&completed.call, outcome, &self.suffix(completed));
         LogLine { below, ..LogLine::new(text, style) }
     }

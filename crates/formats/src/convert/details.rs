@@ -16,25 +16,40 @@ pub(super) struct DetailLines {
     is_raw: bool,
     /// The start of a line of reasoning, whose end has not come.
     open: String,
+    /// Whether the line above is one of the same reasoning.
+    is_continued: bool,
 }
 
 impl DetailLines {
     /// None if they are not shown.
     pub(super) fn new(log: &Log) -> Option<Self> {
-        log.has_thinking.then(|| Self { is_raw: log.is_raw, open: String::new() })
+        log.has_thinking.then(|| Self {
+            is_raw: log.is_raw,
+            open: String::new(),
+            is_continued: false,
+        })
     }
 
     /// Adds the lines for an event.
     pub(super) fn event(&mut self, event: &EventKind<'_>, lines: &mut Vec<LogLine>) {
         match event {
             EventKind::ThinkingDelta { text, .. } => self.thinking(text, lines),
-            EventKind::ThinkingEnd { .. } => lines.extend(self.end()),
+            EventKind::ThinkingEnd { .. } => {
+                lines.extend(self.end());
+                self.interrupted();
+            }
             EventKind::Notice(notice) => {
                 lines.extend(self.end());
+                self.interrupted();
                 lines.push(self.notice(notice.kind, notice.detail.as_deref()));
             }
             _ => {}
         }
+    }
+
+    /// Something else is written between two lines of reasoning.
+    pub(super) fn interrupted(&mut self) {
+        self.is_continued = false;
     }
 
     fn thinking(&mut self, text: &str, lines: &mut Vec<LogLine>) {
@@ -52,12 +67,19 @@ impl DetailLines {
         }
     }
 
-    /// The line of reasoning that is open.
+    /// The line of reasoning that is open. Only the first has the name in front.
     pub(super) fn end(&mut self) -> Option<LogLine> {
         let text = std::mem::take(&mut self.open);
         let text = text.trim_end();
-        (!text.is_empty())
-            .then(|| LogLine::new(format!("Thinking: {}", self.shown(text)), LineStyle::Quiet))
+        if text.is_empty() {
+            return None;
+        }
+        let text = self.shown(text);
+        if std::mem::replace(&mut self.is_continued, true) {
+            let line = LogLine::new(text, LineStyle::Quiet);
+            return Some(LogLine { is_continued: true, ..line });
+        }
+        Some(LogLine::new(format!("Thinking: {text}"), LineStyle::Quiet))
     }
 
     fn notice(&self, kind: NoticeKind, detail: Option<&str>) -> LogLine {

@@ -1,12 +1,9 @@
 //! What `text` and `transcript` write: whole lines, results below them, and how they look.
 
-use ndjson_check_core::{
-    WantedEvents,
-    escape::{Escaper, visible},
-};
+use ndjson_check_core::{WantedEvents, escape::visible};
 
-/// Longest line of a call's result in a log, in characters.
-const RESULT_LINE_CHARS_MAX: usize = 300;
+use super::below::BelowLine;
+use super::colours::RESET;
 
 /// Lines of a call's result from which on a CI log folds them.
 const GROUPED_LINES_MIN: usize = 10;
@@ -30,8 +27,10 @@ pub(super) struct Log {
 pub(super) struct LogLine {
     pub(super) text: String,
     pub(super) style: LineStyle,
-    /// The lines of a call's result.
-    pub(super) below: Vec<String>,
+    /// Whether it goes on with the line above.
+    pub(super) is_continued: bool,
+    /// The lines of a call's result, or what it changed.
+    pub(super) below: Vec<BelowLine>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,11 +40,15 @@ pub(super) enum LineStyle {
     Bad,
     /// It is not about what the agent did.
     Quiet,
+    /// A line that was added to a file.
+    Added,
+    /// A line that was removed from a file.
+    Removed,
 }
 
 impl LogLine {
     pub(super) fn new(text: String, style: LineStyle) -> Self {
-        Self { text, style, below: Vec::new() }
+        Self { text, style, is_continued: false, below: Vec::new() }
     }
 }
 
@@ -57,7 +60,8 @@ impl Log {
 
     /// Writes a line between two texts, and what is below it.
     pub(super) fn write(&self, line: &LogLine, around: (&str, &str), out: &mut String) {
-        let LogLine { text, style, below } = line;
+        let LogLine { text, style, is_continued, below } = line;
+        let around = if *is_continued { ("    ", "") } else { around };
         let text = format!("{}{text}{}", around.0, around.1);
         let mark = self.command_mark.as_deref().filter(|_| below.len() >= GROUPED_LINES_MIN);
         if let Some(mark) = mark {
@@ -65,12 +69,12 @@ impl Log {
             let title = visible(&text).replace('%', "%25");
             out.extend([mark, "::group::", &title, "\n"]);
         } else {
-            out.push_str(&self.painted(&text, *style));
+            self.paint(&text, *style, out);
             out.push('\n');
         }
-        for line in below {
-            if !line.is_empty() {
-                out.push_str(&self.painted(&format!("    {line}"), LineStyle::Quiet));
+        for BelowLine { text, style } in below {
+            if !text.is_empty() {
+                self.paint(&format!("    {text}"), *style, out);
             }
             out.push('\n');
         }
@@ -79,74 +83,14 @@ impl Log {
         }
     }
 
-    fn painted(&self, text: &str, style: LineStyle) -> String {
-        if self.has_color {
-            use owo_colors::OwoColorize as _;
-            match style {
-                LineStyle::Plain => {}
-                LineStyle::Bad => return text.red().to_string(),
-                LineStyle::Quiet => return text.dimmed().to_string(),
-            }
-        }
-        let _ = (style, self.has_color);
-        text.to_owned()
-    }
-
-    /// The lines of a result that are shown: all, or the first and the last.
-    pub(super) fn shown_lines(&self, result: &str) -> Vec<String> {
-        if self.result_lines == 0 {
-            return Vec::new();
-        }
-        let lines: Vec<&str> = result.trim_end().split('\n').collect();
-        let first = lines.iter().position(|line| !line.trim().is_empty()).unwrap_or(lines.len());
-        let lines = &lines[first..];
-        let left_out = lines.len().saturating_sub(self.result_lines);
-        if left_out == 0 {
-            return lines.iter().map(|line| self.result_line(line)).collect();
-        }
-        let last = self.result_lines / 2;
-        let (head, rest) = lines.split_at(self.result_lines - last);
-        let more = match left_out {
-            1 => "… 1 line more …".to_owned(),
-            count => format!("… {count} lines more …"),
+    fn paint(&self, text: &str, style: LineStyle, out: &mut String) {
+        let code = match style {
+            _ if !self.has_color => "",
+            LineStyle::Plain => "",
+            LineStyle::Bad | LineStyle::Removed => "\x1b[31m",
+            LineStyle::Quiet => "\x1b[2m",
+            LineStyle::Added => "\x1b[32m",
         };
-        let head = head.iter().map(|line| self.result_line(line));
-        let tail = rest[left_out..].iter().map(|line| self.result_line(line));
-        head.chain([more]).chain(tail).collect()
-    }
-
-    /// A line of a result, and not too much of it.
-    fn result_line(&self, line: &str) -> String {
-        let line = line.strip_suffix('\r').unwrap_or(line);
-        let cut = line.char_indices().nth(RESULT_LINE_CHARS_MAX).map(|(end, _)| &line[..end]);
-        let mut shown = String::new();
-        let mut escaper = Escaper::new(self.is_raw);
-        escaper.text(cut.unwrap_or(line), &mut shown);
-        escaper.end(&mut shown);
-        if cut.is_some() {
-            shown.push('…');
-        }
-        shown
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shown(lines: usize, result: &str) -> Vec<String> {
-        Log { result_lines: lines, ..Log::default() }.shown_lines(result)
-    }
-
-    #[test]
-    fn the_first_and_the_last_lines_of_a_result_are_shown() {
-        assert_eq!(shown(0, "a\nb"), [""; 0]);
-        assert_eq!(shown(3, "\n \na\n\nb\n\n"), ["a", "", "b"]);
-        assert_eq!(shown(3, ""), [""; 0]);
-        assert_eq!(shown(3, "a\nb\nc\nd"), ["a", "b", "… 1 line more …", "d"]);
-        assert_eq!(shown(1, "a\nb\nc"), ["a", "… 2 lines more …"]);
-        assert_eq!(shown(2, "a\r\nb\u{1b}[2J\rc"), ["a", "b\\x1b[2J\\rc"]);
-        let long = shown(1, &"ä".repeat(RESULT_LINE_CHARS_MAX + 1));
-        assert_eq!(long, [format!("{}…", "ä".repeat(RESULT_LINE_CHARS_MAX))]);
+        out.extend([code, text, if code.is_empty() { "" } else { RESET }]);
     }
 }

@@ -31,7 +31,10 @@ impl Output for TextFormatter {
             if let Some(details) = &mut self.details {
                 details.event(&event.kind, &mut lines);
             }
-            lines.extend(self.actions.line_of(&event.kind));
+            if let Some(action) = self.actions.line_of(&event.kind) {
+                self.details.iter_mut().for_each(DetailLines::interrupted);
+                lines.push(action);
+            }
         }
         for line in &lines {
             self.log.write(line, ("", ""), out);

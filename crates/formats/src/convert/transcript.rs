@@ -53,6 +53,7 @@ impl TranscriptFormatter {
             }
             self.set_apart(out);
             self.last = LastBlock::OpenText;
+            self.details.iter_mut().for_each(DetailLines::interrupted);
         }
         let start = out.len();
         self.escaper.text(chunk, out);
@@ -102,7 +103,10 @@ impl TranscriptFormatter {
                 if let Some(details) = &mut self.details {
                     details.event(event, &mut lines);
                 }
-                lines.extend(self.actions.line_of(event));
+                if let Some(action) = self.actions.line_of(event) {
+                    self.details.iter_mut().for_each(DetailLines::interrupted);
+                    lines.push(action);
+                }
                 for line in &lines {
                     self.action(line, out);
                 }
