@@ -14,7 +14,57 @@ fn stream(report: &[u8]) -> Value {
 }
 
 /// Flags, a fixture, and its headline.
-const OF_FIXTURES: &[(&str, &str, &str)] = &[];
+const OF_FIXTURES: &[(&str, &str, &str)] = &[
+    (
+        "",
+        "rules/all-calls-refused/all-of-them.ndjson",
+        "every tool call was refused (4 of 4: rm -rf build, git push origin main, https://status.example.com, git status --short)",
+    ),
+    ("--exit-status 143", "agents/claude/killed.ndjson", "stopped by SIGTERM"),
+    ("", "agents/claude/killed.ndjson", "cut short after line 3, while a call was open: npm test"),
+    ("", "agents/claude/truncated.ndjson", "cut short in the middle of line 6"),
+    ("", "agents/claude/max-turns.ndjson", "failed: Reached maximum number of turns (1)"),
+    (
+        "",
+        "agents/claude/connection-lost.ndjson",
+        "failed: API Error: Connection to the API was lost (ECONNRESET), a retry may help",
+    ),
+    (
+        "",
+        "agents/claude/schema-violation.ndjson",
+        "the stream is broken: line 2: /message/content/0: \"id\" is a required property",
+    ),
+    (
+        "",
+        "rules/unfinished-call/two-of-three-open.ndjson",
+        "a tool call never ended: df -h, uptime",
+    ),
+    ("", "agents/codex/command-goes-on.ndjson", "succeeded, but background work was lost"),
+    (
+        "",
+        "agents/claude/permission-rule.ndjson",
+        "succeeded, but tool calls were refused (1 of 2: git push)",
+    ),
+    ("", "agents/codex/no-answer.ndjson", "succeeded, but the answer is empty"),
+    (
+        "--profile codex",
+        "agents/cursor/plain.ndjson",
+        "the wrong profile: this looks like a stream of cursor, but the profile is codex",
+    ),
+    ("", "rules/empty-stream/no-bytes.ndjson", "the stream is empty"),
+    ("", "rules/not-ndjson/array.ndjson", "not an agent's stream: the input is one JSON array"),
+    (
+        "--max-calls 3",
+        "agents/cursor/plain.ndjson",
+        "over the limit: the run made 4 tool calls; the limit is 3",
+    ),
+    (
+        "--strict",
+        "rules/repeated-call/the-same-build.ndjson",
+        "repeats itself: the tool `shell` is called 5 times in a row with the same arguments",
+    ),
+    ("", "agents/cursor/plain.ndjson", "succeeded"),
+];
 
 /// Goal: the most important of what is wrong is said, and by name.
 #[test]

@@ -74,7 +74,7 @@ fn what_may_have_stood_in_a_lost_line_is_not_missed() {
     // The line is JSON, so nothing may say that it is not.
     let summary = judge(lines.as_bytes(), &mut cursor([])).0;
     let notes: Vec<String> = summary.notes.iter().map(ToString::to_string).collect();
-    let lost = "line 2 is not a usable event; problems that it could explain are not reported";
+    let lost = "line 2 cannot be read as an event; problems it may have caused are not reported";
     assert!(notes.iter().any(|note| note == lost), "{notes:?}");
     let (summary, rules) = judge(lines.as_bytes(), &mut cursor(["--allow", "schema-violation"]));
     assert_eq!(

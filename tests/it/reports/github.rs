@@ -159,13 +159,13 @@ fn a_failed_run_says_why() {
             &[],
             format!("{limit}; {begun}; exit 1"),
             "failed: ActionRequiredError: usage limit (exit status 1); there is no terminal event",
-            "- stderr: `ActionRequiredError: usage limit`\n- note: `there is no terminal event`\n",
+            "- note: `there is no terminal event`\n",
         ),
         (
             &["--timeout=300ms"],
             format!("{begun}; sleep 60"),
             "timed out: the run did not end within 300ms",
-            "- note: `the run did not end within 300ms`\n",
+            "## ✗ timed out: `the run did not end within 300ms`\n",
         ),
         (
             &[],
@@ -178,14 +178,14 @@ fn a_failed_run_says_why() {
             format!("{limit}; cat {GOOD}; exit 5"),
             "failed: the stream says that the run succeeded, but the exit status is 5; \
              ActionRequiredError: usage limit",
-            "- stderr: `ActionRequiredError: usage limit`\n",
+            "; ActionRequiredError: usage limit`\n",
         ),
         (
             &[],
             format!("{begun}; {hostile}; exit 1"),
             "failed: `@a` \\u0023\\u0023[error]::error::x\\x1b[1m (exit status 1); \
              there is no terminal event",
-            "- stderr: `first`\n- stderr: `` `@a` ##[error]::error::x\\x1b[1m ``\n",
+            "- stderr: `first`\n- note: ",
         ),
     ];
     for (options, script, annotation, summary) in rows {
@@ -199,6 +199,25 @@ fn a_failed_run_says_why() {
         let written = fs::read_to_string(folder.path().join("summary.md")).unwrap();
         assert!(written.contains(summary), "{written}");
     }
+}
+
+/// Goal: who reads an annotation learns where the run can be seen.
+#[test]
+#[cfg(unix)]
+fn annotations_name_the_page_and_the_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let [page, recording] = ["run.html", "run.ndjson"].map(|name| folder.path().join(name));
+    let kept = |script: &str| {
+        let mut command = in_workflow(&folder);
+        command.args(["--no-stdin", "--report=human", "--report=github"]).arg("--tee");
+        command.arg(&recording).arg(format!("--report=html={}", page.display()));
+        stdout(&command.args(["--", "sh", "-c", script]).output().unwrap())
+    };
+    let last = annotations(&kept(&format!("cat {FAILED}"))).pop().unwrap();
+    let [page, recording] = [page.display(), recording.display()];
+    assert_eq!(last.level, "notice");
+    assert_eq!(last.message, format!("the page of the run: {page}; its recording: {recording}"));
+    assert_eq!(annotations(&kept(&format!("cat {GOOD}"))), []);
 }
 
 /// Goal: an error before the check is as visible as one in it, and no text in it is a command.

@@ -100,27 +100,10 @@ fn only_errors_and_bad_outcomes_fail() {
         let kind = case.1.first().map_or("passed", |it| it.split(' ').next().unwrap());
         format!("{} {kind}", case.0)
     };
-    let expected = [
-        "stream system-out",
-        "unfinished-call failure",
-        "tool call 1: shell skipped",
-        "tool call 2: shell passed",
-        "tool call 3: shell skipped",
-        "stream failure",
-        "tool call 1: shell skipped",
-        "stream system-out",
-        "tool call 1: shell skipped",
-        "tool call 2: read passed",
-        "tool call 3: edit passed",
-        "tool call 4: shell passed",
-        "stream system-out",
-        "all-calls-refused failure",
-        "denied-call system-out",
-        "tool call 1: Write skipped",
-        "error error",
-    ];
+    let expected =
+        ["stream failure", "stream failure", "stream system-out", "stream failure", "error error"];
     assert_eq!(cases(&report).iter().map(first).collect::<Vec<_>>(), expected);
-    let head = "tests=\"5\" failures=\"1\" errors=\"0\" skipped=\"2\" time=\"3.192\">";
+    let head = "tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\" time=\"3.192\">";
     assert!(report.contains(head), "{report}");
 }
 
@@ -132,7 +115,10 @@ fn the_failure_of_a_run_has_its_reason() {
     let cut = "head -2 fixtures/agents/cursor/plain.ndjson";
     for (script, body) in [
         (failed, ">exit status 1\nstderr: ActionRequiredError: usage &lt;limit&gt;</failure>"),
-        (cut, ">missing-terminal-event: line 2: the stream ends here, without a terminal event"),
+        (
+            cut,
+            ">error[missing-terminal-event] line 2: the stream ends here, without a terminal event",
+        ),
     ] {
         let mut command = program();
         command.args(["--no-stdin", "--report=junit", "--", "bash", "-c", script]);
@@ -151,6 +137,39 @@ fn a_stream_that_is_abandoned_keeps_its_findings() {
     let mut command = program();
     command.args(["--profile", "jsonl", "--report", "junit", "--schema"]).arg(schema).arg(stream);
     let output = command.current_dir(root()).output().unwrap();
-    let names: Vec<String> = cases(&stdout(&output)).into_iter().map(|case| case.0).collect();
-    assert_eq!(names, ["not-an-object", "error"], "{}", text(&output.stderr));
+    let report = stdout(&output);
+    let names: Vec<String> = cases(&report).into_iter().map(|case| case.0).collect();
+    assert_eq!(names, ["stream"], "{}", text(&output.stderr));
+    assert!(report.contains(">error[not-an-object] line 1: "), "{report}");
+}
+
+/// Goal: each demand is a test that passes, fails, or says nothing of a run that failed.
+#[test]
+fn demands_are_tests() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("ndjson-check.toml");
+    let toml = "[limits]\ncalls = 1\n[expect]\nanswer = { matches = \"cart\" }\n";
+    fs::write(&config, toml).unwrap();
+    let good = "fixtures/agents/cursor/plain.ndjson";
+    let failed = "fixtures/agents/cursor/is-error.ndjson";
+    let mut command = program();
+    command.args(["--report=junit", "--max-tokens=1000000", "--config"]).arg(&config);
+    let report = stdout(&command.args([good, failed]).output().unwrap());
+    let first = |case: &Case| {
+        let name = case.0.replace(config.to_str().unwrap(), "toml");
+        format!("{name} {}", case.1.first().map_or("passed", |it| it.split(' ').next().unwrap()))
+    };
+    let expected = [
+        "stream system-out",
+        "limits.tokens passed",
+        "limits.calls failure",
+        // The note about the configuration follows.
+        "toml:4:22 system-out",
+        "stream failure",
+        "limits.tokens skipped",
+        "limits.calls skipped",
+        "toml:4:22 skipped",
+    ];
+    assert_eq!(cases(&report).iter().map(first).collect::<Vec<_>>(), expected, "{report}");
+    assert!(report.contains("type=\"limit-exceeded\" message=\"the run made 4 tool calls"));
 }

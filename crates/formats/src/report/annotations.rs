@@ -7,10 +7,12 @@ use std::fmt::Write as _;
 use std::io;
 
 use ndjson_check_core::{
-    Diagnostic, Error, Outcome, Severity, StreamStart, StreamSummary, Verdict,
+    Diagnostic, Error, Outcome, Severity, StreamStart, StreamSummary, ToolCall, Verdict,
     escape::{clipped, visible},
 };
 
+use super::call_names::named;
+use super::worst::SeverityCounts;
 use super::{FileOf, FirstFindings, Headline, RunTotals, summary_text};
 use crate::output::Output;
 
@@ -30,9 +32,11 @@ pub struct Annotations {
     /// The stream, and its file.
     stream: String,
     file: Option<String>,
-    found: FirstFindings,
-    /// Diagnostics of the stream: errors, warnings.
-    seen: (u64, u64),
+    first: FirstFindings,
+    /// What was found in the stream.
+    found: Vec<Diagnostic>,
+    /// Where the recording and the page of the run are.
+    kept: Vec<String>,
     errors: LevelCommands,
     warnings: LevelCommands,
 }
@@ -52,11 +56,39 @@ impl Annotations {
             file_of,
             stream: String::new(),
             file: None,
-            found: FirstFindings::default(),
-            seen: (0, 0),
+            first: FirstFindings::default(),
+            found: Vec::new(),
+            kept: Vec::new(),
             errors: level("error"),
             warnings: level("warning"),
         }
+    }
+
+    /// Says where the recording and the page of the run are, if there are annotations.
+    #[must_use]
+    pub fn kept(mut self, kept: Vec<String>) -> Self {
+        self.kept = kept;
+        self
+    }
+
+    /// Annotations for the findings of the stream. Those that are counted and were not observed are
+    /// left out.
+    fn close(&mut self, calls: &[ToolCall], counts: SeverityCounts) {
+        let mut seen = SeverityCounts::default();
+        for found in std::mem::take(&mut self.found) {
+            seen.add(found.severity);
+            let place = self.place(found.line);
+            let note = found.note.as_ref().map(|note| format!(" ({note})"));
+            let message = format!("{}{}", named(&found, calls), note.unwrap_or_default());
+            let level = match found.severity {
+                Severity::Error => &mut self.errors,
+                Severity::Warning => &mut self.warnings,
+            };
+            level.add(place, found.rule.name(), &message);
+        }
+        let unseen = counts.without(seen);
+        self.errors.omitted += unseen.errors;
+        self.warnings.omitted += unseen.warnings;
     }
 
     /// The properties of an annotation for this place, and the text before its message: what is no
@@ -97,33 +129,23 @@ impl Output for Annotations {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.stream = visible(start.name()).into_owned();
         self.file = (self.file_of)(start.name());
-        self.found.begin();
-        self.seen = (0, 0);
+        self.first.begin();
+        self.found.clear();
         Ok(())
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
-        self.found.add(diagnostic);
-        let place = self.place(diagnostic.line);
-        let note = diagnostic.note.as_ref().map(|note| format!(" ({note})"));
-        let message = format!("{}{}", diagnostic.message, note.unwrap_or_default());
-        let (level, seen) = match diagnostic.severity {
-            Severity::Error => (&mut self.errors, &mut self.seen.0),
-            Severity::Warning => (&mut self.warnings, &mut self.seen.1),
-        };
-        *seen += 1;
-        level.add(place, diagnostic.rule.name(), &message);
+        self.first.add(diagnostic);
+        self.found.push(diagnostic.clone());
     }
 
     fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
-        // Those of a rule that has too many are counted, and not observed.
-        self.errors.omitted += summary.errors.saturating_sub(self.seen.0);
-        self.warnings.omitted += summary.warnings.saturating_sub(self.seen.1);
+        self.close(&summary.tool_calls, SeverityCounts::of(summary));
         let reasons = summary_text::reasons(summary);
         let is_explained = summary.verdict == Verdict::NonConforming && reasons.is_empty();
         // Otherwise the findings say why the step fails.
         if summary.outcome != Outcome::Succeeded && !is_explained {
-            let headline = Headline::new(summary, &self.found);
+            let headline = Headline::new(summary, &self.first);
             let more = summary_text::more_reasons(summary, &headline).into_iter();
             let clip =
                 |it: String| clipped(&visible(&it), ANNOTATION_REASON_BYTES_MAX).into_owned();
@@ -137,12 +159,17 @@ impl Output for Annotations {
     }
 
     fn error(&mut self, message: &str, _: &mut String) {
+        self.close(&[], SeverityCounts::default());
         self.errors.add(<_>::default(), "ndjson-check", message);
     }
 
     fn end(&mut self, _: &RunTotals, _: u8, out: &mut String) -> io::Result<()> {
         let text = self.errors.text() + &self.warnings.text();
         out.push_str(&text);
+        if !text.is_empty() && !self.kept.is_empty() {
+            let kept = data(&self.kept.join("; "));
+            let _ = writeln!(out, "::notice title=ndjson-check::{kept}");
+        }
         Ok(())
     }
 }

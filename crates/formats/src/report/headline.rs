@@ -6,6 +6,7 @@ use ndjson_check_core::{
     escape::{clipped, visible},
 };
 
+use super::call_names::named;
 use super::duration;
 
 /// Longest headline, and longest part of it that a stream chose, in bytes.
@@ -83,8 +84,9 @@ const TELLING: [Rule; 12] = [
 pub(super) const WRONG_PROFILE: &str = "the wrong profile";
 pub(super) const TRIED_AGAIN: &str = "tried again";
 pub(super) const PLAIN_TEXT: &str = "plain text, not events";
+pub(super) const SEVERAL_RUNS: &str = "more than one run";
 
-/// What is missing where an agent writes plain text.
+/// What is missing where an agent writes plain text, if it is not known which agent it is.
 const EVENTS_FLAG: &str = "call the agent with its flag for events, such as \
                            --output-format stream-json or --json";
 
@@ -149,7 +151,8 @@ fn sentence(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
         return (WRONG_PROFILE, after_colon(&other.message));
     }
     if let Some(other) = found.error(Rule::NotNdjson) {
-        return ("not an agent's stream", after_colon(&other.message));
+        let what = other.message.split(", not NDJSON").next().unwrap_or_default();
+        return ("not an agent's stream", after_colon(what));
     }
     if summary.outcome == Outcome::TimedOut {
         let limit = summary.notes.iter().find(|note| matches!(note, Note::TimedOut(_)));
@@ -246,14 +249,14 @@ fn evidence(summary: &StreamSummary, found: &FirstFindings) -> String {
         Note::CutShort { .. } => Some(after_colon(&note.to_string())),
         _ => None,
     });
-    noted.or_else(|| found.worst().map(in_line)).unwrap_or_default()
+    noted.or_else(|| found.worst().map(|it| in_line(it, summary))).unwrap_or_default()
 }
 
 /// What a reason means that the agent gave as a code.
 fn words(reason: Option<EndReason>) -> Option<&'static str> {
     Some(match reason? {
         EndReason::Auth => "it is not signed in, or may not use the model",
-        EndReason::Billing => "the account has no money",
+        EndReason::Billing => "the account has no credit left",
         EndReason::RateLimit => "the provider takes no more requests for now",
         EndReason::Overloaded => "the provider failed",
         EndReason::Network => "the provider was not reached",
@@ -266,7 +269,7 @@ fn words(reason: Option<EndReason>) -> Option<&'static str> {
         EndReason::Budget => "it reached its limit of cost",
         EndReason::Permission => "it was not allowed to go on",
         EndReason::Tool => "a tool failed for good",
-        EndReason::Config => "its configuration, or what it was called with, is wrong",
+        EndReason::Config => "its configuration or its arguments are wrong",
         _ => return None,
     })
 }
@@ -278,8 +281,8 @@ fn truncated(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     }
     let is_text = |found: &Diagnostic| found.message == "the line is not JSON";
     if summary.events == 0 && found.error(Rule::InvalidJson).is_some_and(is_text) {
-        let rest = after_colon(EVENTS_FLAG);
-        return (PLAIN_TEXT, rest);
+        let flag = found.of(Rule::EmptyStream).and_then(|empty| empty.note.as_deref());
+        return (PLAIN_TEXT, after_colon(flag.unwrap_or(EVENTS_FLAG)));
     }
     let open = calls(summary, |call| call.outcome.is_none());
     let open = match summary.call_counts.unfinished {
@@ -299,7 +302,7 @@ fn truncated(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
 
 /// The run succeeded, and this is why the stream does not pass.
 fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
-    let message = || after_colon(&worst.message);
+    let message = || after_colon(&named(worst, &summary.tool_calls));
     match worst.rule {
         Rule::AllCallsRefused => ("every tool call was refused", refused(summary)),
         Rule::DeniedCall => ("tool calls were refused", refused(summary)),
@@ -316,15 +319,15 @@ fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
         Rule::RepeatedCall => ("repeats itself", message()),
         Rule::ExpectationUnobservable | Rule::LimitUnknown => ("cannot be judged", message()),
         Rule::PipeHeldOpen => ("left a process behind", String::new()),
-        Rule::EmptyStream => ("no event", message()),
+        Rule::EmptyStream => ("the stream has no event", String::new()),
         Rule::MissingTerminalEvent => ("cut short", message()),
         Rule::EventAfterTerminal if worst.note.is_some() => {
-            ("more than one run", after_colon("`--sessions many` judges each on its own"))
+            (SEVERAL_RUNS, after_colon("`--sessions many` judges each on its own"))
         }
         Rule::UnknownEvent | Rule::UndocumentedEvent | Rule::UnknownTool | Rule::UnknownValue => {
-            ("the profile does not know all of it", in_line(worst))
+            ("the profile does not know all of it", in_line(worst, summary))
         }
-        _ => ("the stream is broken", in_line(worst)),
+        _ => ("the stream is broken", in_line(worst, summary)),
     }
 }
 
@@ -373,11 +376,12 @@ fn calls(summary: &StreamSummary, is_meant: impl Fn(&ToolCall) -> bool) -> Strin
     names.join(", ")
 }
 
-fn in_line(found: &Diagnostic) -> String {
+fn in_line(found: &Diagnostic, summary: &StreamSummary) -> String {
     let line = found.line.map_or(String::new(), |line| format!("line {line}: "));
     let place = found.location.as_ref().filter(|location| !location.instance.is_empty());
     let place = place.map_or(String::new(), |location| format!("{}: ", location.instance));
-    after_colon(&format!("{line}{place}{}", found.message))
+    let message = named(found, &summary.tool_calls);
+    after_colon(&format!("{line}{place}{message}"))
 }
 
 /// A text after a colon; nothing for nothing.

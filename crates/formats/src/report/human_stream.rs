@@ -1,16 +1,19 @@
 //! One stream in the human report.
 
 use ndjson_check_core::{
-    Diagnostic, Note, Rule, SchemaLocation, Severity, StreamSummary, ToolCall, counted,
-    escape::{shown, visible},
+    Diagnostic, Rule, SchemaLocation, Severity, StreamSummary, ToolCall, counted, escape::visible,
 };
 
-use super::headline::{PLAIN_TEXT, WRONG_PROFILE};
+use super::call_names::named;
+use super::headline::{PLAIN_TEXT, SEVERAL_RUNS, WRONG_PROFILE};
 use super::wrapped::push_wrapped;
 use super::{Headline, stats_text, summary_text};
 
 /// Lines that are named for one message.
 const LINES_NAMED_MAX: usize = 5;
+
+/// A space at which no line breaks: a figure stays whole.
+const NO_BREAK: &str = "\u{a0}";
 
 /// How a text looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +52,12 @@ impl Look {
 
     /// Adds a line; what does not fit is indented by so many columns.
     pub(super) fn line(self, text: &str, indent: usize, out: &mut String) {
+        let begin = out.len();
         push_wrapped(text, indent, self.width, out);
+        if text.contains(NO_BREAK) {
+            let line = out.split_off(begin).replace(NO_BREAK, " ");
+            out.push_str(&line);
+        }
     }
 }
 
@@ -115,7 +123,15 @@ impl ShownStream {
             rest: headline.rest.clone(),
             detail: headline.detail().to_owned(),
             lines,
-            figures: summary_text::figures(title, summary).join(" · "),
+            figures: match headline.reason {
+                // By the profile of another agent they mislead.
+                WRONG_PROFILE => counted(summary.events, "event"),
+                _ => {
+                    let figures = summary_text::figures(title, summary).into_iter();
+                    let whole = figures.map(|figure| figure.replace(' ', NO_BREAK));
+                    whole.collect::<Vec<_>>().join(" · ")
+                }
+            },
             has_warnings,
             has_stats: stats.is_some(),
         }
@@ -186,13 +202,7 @@ fn context(summary: &StreamSummary, headline: &Headline) -> Vec<ShownLine> {
     let stderr = summary.stderr.iter().map(|line| ("stderr: ", visible(line).into_owned()));
     let error = summary.facts.error_text.iter().map(|text| ("agent: ", visible(text).into_owned()));
     let notes = summary.notes.iter().filter(|note| !note.is_of_check());
-    let is_needed = |note: &&Note| match note {
-        Note::OutcomeUnknown => headline.passed,
-        // There is no event to which a profile applies.
-        Note::ProfileFallback { .. } => false,
-        _ => true,
-    };
-    let notes = notes.filter(is_needed);
+    let notes = notes.filter(|note| summary_text::is_news(note, summary, headline));
     let notes = notes.map(|note| ("note: ", note.to_string()));
     let all = stderr.chain(error).chain(notes).filter(|(_, text)| is_new(text));
     all.map(|(label, text)| ShownLine::quiet(format!("{label}{text}"))).collect()
@@ -207,10 +217,9 @@ struct Alike<'d> {
 
 /// The findings, errors first, those of a rule together.
 fn findings(found: &[Diagnostic], calls: &[ToolCall], headline: &Headline) -> Vec<ShownLine> {
+    let (found, hidden) = told(found, headline);
     let mut rules: Vec<(Severity, Rule)> = Vec::new();
-    // The profile of another agent finds much that is right.
-    let is_of_other_agent = headline.reason == WRONG_PROFILE;
-    for it in found.iter().filter(|it| !is_of_other_agent || it.rule == Rule::WrongProfile) {
+    for it in &found {
         if !rules.contains(&(it.severity, it.rule)) {
             rules.push((it.severity, it.rule));
         }
@@ -218,51 +227,80 @@ fn findings(found: &[Diagnostic], calls: &[ToolCall], headline: &Headline) -> Ve
     rules.sort_by_key(|(severity, _)| std::cmp::Reverse(*severity));
     let mut lines = Vec::new();
     for (severity, rule) in rules {
-        let style = match severity {
-            Severity::Error => Style::Bad,
-            Severity::Warning => Style::Warning,
-        };
-        let label = (style, format!("{}[{rule}]", severity.name()));
-        let of_rule = found.iter().filter(|it| (it.severity, it.rule) == (severity, rule));
-        let alike = alike(of_rule, calls);
-        if let [one] = &alike[..] {
-            let is_told = rule == Rule::AllCallsRefused || headline.rest.contains(&one.message);
-            let place = one.place();
-            let rest = if place.is_empty() { place } else { format!(" {place}") };
-            let message = if is_told { String::new() } else { format!(": {}", one.message()) };
-            lines.push(ShownLine { indent: 4, label, rest: (Style::Plain, rest + &message) });
-            // Text that is no stream is no output of something else between the events.
-            let note = one.note().filter(|_| headline.reason != PLAIN_TEXT);
-            lines.extend(note.map(|note| ShownLine { indent: 6, ..note }));
-            continue;
-        }
-        lines.push(ShownLine { indent: 4, label, rest: (Style::Plain, String::new()) });
-        let mut alike = alike.iter().peekable();
-        while let Some(one) = alike.next() {
-            let (indent, label) = (6, (Style::Plain, String::new()));
-            let parts = [one.place(), one.message()];
-            let parts: Vec<String> = parts.into_iter().filter(|it| !it.is_empty()).collect();
-            lines.push(ShownLine { indent, label, rest: (Style::Plain, parts.join(": ")) });
-            let note = one.note_text();
-            // Once for all in a row that have it.
-            if alike.peek().is_none_or(|next| next.note_text() != note) {
-                lines.extend(one.note().map(|note| ShownLine { indent: 8, ..note }));
-            }
-        }
+        let of_rule = found.iter().copied().filter(|it| (it.severity, it.rule) == (severity, rule));
+        of_one_rule((severity, rule), &alike(of_rule, calls), headline, &mut lines);
     }
-    let hidden = found.iter().filter(|it| it.rule != Rule::WrongProfile).count() as u64;
-    if is_of_other_agent && hidden > 0 {
-        let more = counted(hidden, "more finding");
-        lines.push(ShownLine::quiet(format!("{more} not shown: they follow from the profile")));
+    if let Some((count, why)) = hidden.filter(|(count, _)| *count > 0) {
+        let more = counted(count, "more finding");
+        lines.push(ShownLine::quiet(format!("{more} not shown: {why}")));
     }
     lines
+}
+
+/// The findings that are shown, and how many follow from them, and why.
+fn told<'d>(
+    found: &'d [Diagnostic],
+    headline: &Headline,
+) -> (Vec<&'d Diagnostic>, Option<(u64, &'static str)>) {
+    let (is_cause, why): (fn(&Diagnostic) -> bool, _) = match headline.reason {
+        // The profile of another agent finds much that is right.
+        WRONG_PROFILE => (|it| it.rule == Rule::WrongProfile, Some("they follow from the profile")),
+        SEVERAL_RUNS => (
+            |it| it.rule != Rule::EventAfterTerminal || it.note.is_some(),
+            Some("they are about the next run"),
+        ),
+        // The headline says the same.
+        PLAIN_TEXT => (|it| it.rule != Rule::EmptyStream, None),
+        _ => (|_| true, None),
+    };
+    let shown: Vec<&Diagnostic> = found.iter().filter(|it| is_cause(it)).collect();
+    let hidden = (found.len() - shown.len()) as u64;
+    (shown, why.map(|why| (hidden, why)))
+}
+
+fn of_one_rule(
+    (severity, rule): (Severity, Rule),
+    alike: &[Alike<'_>],
+    headline: &Headline,
+    lines: &mut Vec<ShownLine>,
+) {
+    let style = match severity {
+        Severity::Error => Style::Bad,
+        Severity::Warning => Style::Warning,
+    };
+    let label = (style, format!("{}[{rule}]", severity.name()));
+    if let [one] = alike {
+        let is_told = matches!(rule, Rule::AllCallsRefused | Rule::NotNdjson | Rule::EmptyStream)
+            || headline.rest.contains(&one.message);
+        let place = one.place();
+        let rest = if place.is_empty() { place } else { format!(" {place}") };
+        let message = if is_told { String::new() } else { format!(": {}", one.message()) };
+        lines.push(ShownLine { indent: 4, label, rest: (Style::Plain, rest + &message) });
+        // Text that is no stream is no output of something else between the events.
+        let note = one.note().filter(|_| headline.reason != PLAIN_TEXT);
+        lines.extend(note.map(|note| ShownLine { indent: 6, ..note }));
+        return;
+    }
+    lines.push(ShownLine { indent: 4, label, rest: (Style::Plain, String::new()) });
+    let mut alike = alike.iter().peekable();
+    while let Some(one) = alike.next() {
+        let (indent, label) = (6, (Style::Plain, String::new()));
+        let parts = [one.place(), one.message()];
+        let parts: Vec<String> = parts.into_iter().filter(|it| !it.is_empty()).collect();
+        lines.push(ShownLine { indent, label, rest: (Style::Plain, parts.join(": ")) });
+        let note = one.note_text();
+        // Once for all in a row that have it.
+        if alike.peek().is_none_or(|next| next.note_text() != note) {
+            lines.extend(one.note().map(|note| ShownLine { indent: 8, ..note }));
+        }
+    }
 }
 
 /// Those with the same message together.
 fn alike<'d>(found: impl Iterator<Item = &'d Diagnostic>, calls: &[ToolCall]) -> Vec<Alike<'d>> {
     let mut all: Vec<Alike<'_>> = Vec::new();
     for it in found {
-        let message = message(it, calls);
+        let message = named(it, calls);
         let same = |other: &&mut Alike<'_>| {
             other.message == message
                 && other.first.note == it.note
@@ -274,22 +312,6 @@ fn alike<'d>(found: impl Iterator<Item = &'d Diagnostic>, calls: &[ToolCall]) ->
         }
     }
     all
-}
-
-/// The message, in which the call has the name of what it does, not its id.
-fn message(found: &Diagnostic, calls: &[ToolCall]) -> String {
-    let lines = [found.line, found.related_line];
-    let is_meant = |call: &&ToolCall| {
-        let halves = [call.started_line, call.completed_line];
-        !call.detail.is_empty() && halves.iter().any(|it| it.is_some() && lines.contains(it))
-    };
-    for call in calls.iter().filter(is_meant) {
-        let id = shown(&call.id);
-        if found.message.contains(&id) {
-            return found.message.replacen(&id, &format!("`{}`", visible(&call.detail)), 1);
-        }
-    }
-    found.message.clone()
 }
 
 impl Alike<'_> {

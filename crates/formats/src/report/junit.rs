@@ -1,22 +1,28 @@
 //! The `JUnit` report: XML that CI services show as test results.
 //!
-//! Valid for `junit-10.xsd` of Jenkins. A stream is a test suite. The stream, each rule that was
-//! raised and each tool call is a test case in it.
+//! Valid for `junit-10.xsd` of Jenkins. A stream is a test suite. The stream is a test case in it,
+//! and so is each demand of the user. Findings are the text of these cases: rules and tool calls are
+//! no tests.
 
-use std::collections::BTreeMap;
 use std::io;
 
 use ndjson_check_core::{
-    CallOutcome, Diagnostic, EndReason, Error, Outcome, Rule, RunFacts, Severity, StreamStart,
-    StreamSummary, ToolCall, Verdict,
+    Diagnostic, EndReason, Error, Outcome, RunFacts, Severity, StreamStart, StreamSummary,
+    ToolCall,
     escape::{clipped, visible},
 };
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
 
+use super::call_names::named;
+use super::headline::TRIED_AGAIN;
+use super::worst::SeverityCounts;
 use super::{FirstFindings, Headline, RunTotals, summary_text};
 use crate::limits::MESSAGE_BYTES_MAX;
 use crate::output::Output;
+
+/// The test case of a stream.
+const STREAM: &str = "stream";
 
 const HEAD: &str = "\
 <?xml version=\"1.0\" encoding=\"UTF-8\"?>
@@ -27,11 +33,13 @@ const HEAD: &str = "\
 pub struct Junit {
     /// What must be written before the first suite.
     head: &'static str,
+    /// What the user demands of each run.
+    demands: Vec<String>,
     /// The open stream.
     stream: Option<String>,
     first: FirstFindings,
-    /// What each rule found in the open stream.
-    found: BTreeMap<Rule, (Severity, Vec<String>)>,
+    /// What was found in it.
+    found: Vec<Diagnostic>,
 }
 
 /// A test suite. All texts in it are valid in XML.
@@ -55,22 +63,90 @@ enum TestResult {
     Skipped(String),
     /// Type, message, and text.
     Failed(&'static str, String, String),
-    /// Why it could not be tested.
-    Broken(String),
+    /// Why it could not be tested, and what was found before.
+    Broken(String, String),
 }
 
 impl Default for Junit {
     fn default() -> Self {
         let first = FirstFindings::default();
-        Self { head: HEAD, stream: None, first, found: BTreeMap::new() }
+        Self { head: HEAD, demands: Vec::new(), stream: None, first, found: Vec::new() }
     }
 }
 
 impl Junit {
-    /// The rules that were raised in the open stream. `count` says how often in all.
-    fn rules(&mut self, count: impl Fn(Rule) -> u64) -> impl Iterator<Item = TestCase> {
-        let found = std::mem::take(&mut self.found).into_iter();
-        found.map(move |(rule, (severity, texts))| of_rule(rule, severity, texts, count(rule)))
+    /// Each of these demands is a test case, also where it is met.
+    #[must_use]
+    pub fn demands(mut self, demands: Vec<String>) -> Self {
+        self.demands = demands;
+        self
+    }
+
+    /// The test case of each demand: those that are known, then others that were found.
+    fn of_demands(&self, summary: &StreamSummary) -> Vec<TestCase> {
+        let mut demands: Vec<&str> = self.demands.iter().map(String::as_str).collect();
+        for demand in self.found.iter().filter_map(|found| found.demand.as_deref()) {
+            if !demands.contains(&demand) {
+                demands.push(demand);
+            }
+        }
+        let of_demand = |demand: &str| {
+            let found = self.found.iter().find(|it| it.demand.as_deref() == Some(demand));
+            let result = match found {
+                _ if summary.was_tried_again() => TestResult::Skipped(TRIED_AGAIN.to_owned()),
+                None if summary.outcome == Outcome::Succeeded => TestResult::Passed(String::new()),
+                None => TestResult::Skipped("the run did not succeed".to_owned()),
+                Some(found) => {
+                    let message = valid(&found.message);
+                    match found.severity {
+                        Severity::Warning => TestResult::Passed(message),
+                        Severity::Error => {
+                            let text = line(found, &summary.tool_calls);
+                            TestResult::Failed(found.rule.name(), message, text)
+                        }
+                    }
+                }
+            };
+            TestCase { name: valid(demand), result }
+        };
+        demands.into_iter().map(of_demand).collect()
+    }
+
+    /// The test case of the stream. A demand that is not met fails in its own case.
+    fn of_stream(&self, summary: &StreamSummary, headline: &Headline) -> TestCase {
+        let numbers = summary_text::numbers(summary).join(" · ");
+        let message =
+            valid(&format!("{} · profile {} · {numbers}", headline.text(), summary.profile));
+        let of_stream = self.found.iter().filter(|found| found.demand.is_none());
+        let mut lines: Vec<String> =
+            of_stream.clone().map(|found| line(found, &summary.tool_calls)).collect();
+        let shown = SeverityCounts {
+            errors: self.count(Severity::Error),
+            warnings: self.count(Severity::Warning),
+        };
+        let more = SeverityCounts::of(summary).without(shown).more();
+        lines.extend(more.map(|more| format!("and {more}")));
+        let has_error = summary.errors > shown.errors || of_stream.clone().any(|it| is_error(it));
+        let is_met = summary.outcome == Outcome::Succeeded && !has_error;
+        let result = if summary.was_tried_again() {
+            TestResult::Skipped(message)
+        } else if headline.passed || is_met {
+            let text = [message].into_iter().chain(lines).collect::<Vec<_>>().join("\n");
+            TestResult::Passed(text)
+        } else {
+            let kind = match summary.outcome {
+                Outcome::Succeeded => summary.verdict.name(),
+                outcome => outcome.name(),
+            };
+            let reasons = summary_text::reasons(summary).into_iter();
+            let text: Vec<String> = reasons.map(|it| valid(&it)).chain(lines).collect();
+            TestResult::Failed(kind, message, text.join("\n"))
+        };
+        TestCase { name: STREAM.to_owned(), result }
+    }
+
+    fn count(&self, severity: Severity) -> u64 {
+        self.found.iter().filter(|found| found.severity == severity).count() as u64
     }
 
     fn suite(&mut self, out: &mut String, suite: &Suite) {
@@ -82,36 +158,40 @@ impl Junit {
     }
 }
 
+fn is_error(found: &Diagnostic) -> bool {
+    found.severity == Severity::Error
+}
+
+/// A finding on one line.
+fn line(found: &Diagnostic, calls: &[ToolCall]) -> String {
+    let place = found.line.map_or(String::new(), |line| format!("line {line}: "));
+    let note = found.note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
+    let (severity, rule) = (found.severity.name(), found.rule);
+    valid(&format!("{severity}[{rule}] {place}{}{note}", named(found, calls)))
+}
+
 impl Output for Junit {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.stream = Some(valid(start.name()));
         self.first.begin();
+        self.found.clear();
         Ok(())
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
         self.first.add(diagnostic);
-        let line = diagnostic.line.map_or(String::new(), |line| format!("line {line}: "));
-        let note = diagnostic.note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
-        let text = valid(&format!("{line}{}{note}", diagnostic.message));
-        let empty = || (diagnostic.severity, Vec::new());
-        self.found.entry(diagnostic.rule).or_insert_with(empty).1.push(text);
+        self.found.push(diagnostic.clone());
     }
 
     fn summary(&mut self, summary: &StreamSummary, out: &mut String) {
-        let count = |rule| summary.rule_counts.get(&rule).copied().unwrap_or_default();
-        if summary.was_tried_again() {
-            self.found.values_mut().for_each(|(severity, _)| *severity = Severity::Warning);
-        }
-        let rules: Vec<TestCase> = self.rules(count).collect();
         let headline = Headline::new(summary, &self.first);
-        let mut cases = vec![of_stream(summary, &headline, &rules)];
-        cases.extend(rules);
-        cases.extend(summary.tool_calls.iter().map(of_call));
+        let mut cases = vec![self.of_stream(summary, &headline)];
+        cases.extend(self.of_demands(summary));
         let lines = summary.notes.iter().map(|note| valid(&format!("note: {note}")));
         let stderr = summary.stderr.iter().map(|line| valid(&format!("stderr: {line}")));
         let output: Vec<String> = lines.chain(stderr).collect();
         self.stream = None;
+        self.found.clear();
         self.suite(
             out,
             &Suite {
@@ -125,11 +205,15 @@ impl Output for Junit {
     }
 
     fn error(&mut self, message: &str, out: &mut String) {
-        let name = self.stream.take().unwrap_or_else(|| "ndjson-check".to_owned());
-        let mut cases: Vec<TestCase> = self.rules(|_| 0).collect();
-        let result = TestResult::Broken(valid(message));
-        cases.push(TestCase { name: "error".to_owned(), result });
-        self.suite(out, &Suite { name, cases, ..Suite::default() });
+        let (suite, case) = match self.stream.take() {
+            Some(stream) => (stream, STREAM),
+            None => ("ndjson-check".to_owned(), "error"),
+        };
+        let found = std::mem::take(&mut self.found);
+        let lines: Vec<String> = found.iter().map(|found| line(found, &[])).collect();
+        let result = TestResult::Broken(valid(message), lines.join("\n"));
+        let cases = vec![TestCase { name: case.to_owned(), result }];
+        self.suite(out, &Suite { name: suite, cases, ..Suite::default() });
     }
 
     fn end(&mut self, _: &RunTotals, _: u8, out: &mut String) -> io::Result<()> {
@@ -148,66 +232,13 @@ fn properties(facts: &RunFacts) -> Vec<(&'static str, String)> {
     reason.into_iter().chain(retryable).chain(after).collect()
 }
 
-/// The headline. It fails for the outcome: a rule that fails is a case already.
-fn of_stream(summary: &StreamSummary, headline: &Headline, rules: &[TestCase]) -> TestCase {
-    let numbers = summary_text::numbers(summary).join(" · ");
-    let message = format!("{} · profile {} · {numbers}", headline.text(), summary.profile);
-    let mut errors = rules.iter().filter_map(|case| match &case.result {
-        TestResult::Failed(_, first, _) => Some(format!("{}: {first}", case.name)),
-        _ => None,
-    });
-    let first = errors.next();
-    let is_good = summary.outcome == Outcome::Succeeded
-        && (summary.verdict == Verdict::Conforming || first.is_some());
-    let result = if summary.was_tried_again() {
-        TestResult::Skipped(valid(&message))
-    } else if is_good {
-        TestResult::Passed(valid(&message))
-    } else {
-        let kind = match summary.outcome {
-            Outcome::Succeeded => summary.verdict.name(),
-            outcome => outcome.name(),
-        };
-        let reasons = summary_text::reasons(summary).into_iter().chain(first);
-        let text: Vec<String> = reasons.map(|reason| valid(&reason)).collect();
-        TestResult::Failed(kind, valid(&message), text.join("\n"))
-    };
-    TestCase { name: "stream".to_owned(), result }
-}
-
-/// A rule that was raised. A warning does not fail.
-fn of_rule(rule: Rule, severity: Severity, mut texts: Vec<String>, count: u64) -> TestCase {
-    let first = texts.first().cloned().unwrap_or_default();
-    let omitted = count.saturating_sub(texts.len() as u64);
-    if omitted > 0 {
-        texts.push(format!("and {omitted} more"));
-    }
-    let text = texts.join("\n");
-    let result = match severity {
-        Severity::Error => TestResult::Failed(severity.name(), first, text),
-        Severity::Warning => TestResult::Passed(text),
-    };
-    TestCase { name: rule.name().to_owned(), result }
-}
-
-/// A tool call. One that did not succeed does not fail: agents go on after it.
-fn of_call(call: &ToolCall) -> TestCase {
-    let tool = call.tool.as_deref().unwrap_or_default();
-    let result = match call.outcome {
-        Some(CallOutcome::Succeeded | CallOutcome::Unknown) => TestResult::Passed(String::new()),
-        Some(outcome) => TestResult::Skipped(outcome.name().to_owned()),
-        None => TestResult::Skipped("unfinished".to_owned()),
-    };
-    TestCase { name: valid(&format!("tool call {}: {tool}", call.number)), result }
-}
-
 impl Suite {
     fn xml(&self) -> io::Result<Vec<u8>> {
         let count = |of: fn(&TestResult) -> bool| {
             self.cases.iter().filter(|case| of(&case.result)).count().to_string()
         };
         let failures = count(|it| matches!(it, TestResult::Failed(..)));
-        let errors = count(|it| matches!(it, TestResult::Broken(_)));
+        let errors = count(|it| matches!(it, TestResult::Broken(..)));
         let skipped = count(|it| matches!(it, TestResult::Skipped(_)));
         let tests = self.cases.len().to_string();
         let time = self.duration_ms.map(|ms| format!("{}.{:03}", ms / 1_000, ms % 1_000));
@@ -261,9 +292,10 @@ impl TestCase {
                 let element = writer.create_element("failure").with_attributes(attributes);
                 element.write_text_content(BytesText::new(text)).map(drop)
             }),
-            TestResult::Broken(message) => case.write_inner_content(|writer| {
+            TestResult::Broken(message, text) => case.write_inner_content(|writer| {
                 let element = writer.create_element("error");
-                element.with_attribute(("message", message.as_str())).write_empty().map(drop)
+                let element = element.with_attribute(("message", message.as_str()));
+                element.write_text_content(BytesText::new(text)).map(drop)
             }),
         };
         written.map(drop)

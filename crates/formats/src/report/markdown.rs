@@ -12,6 +12,7 @@ use ndjson_check_core::{
 };
 
 use super::bounded::worst;
+use super::call_names::named;
 use super::markdown_sections::{Sections, ShortStream, StreamClass};
 use super::stats::StatsTotals;
 use super::worst::{SeverityCounts, WorstItems};
@@ -37,15 +38,19 @@ const MARKER: &str = "<!-- ndjson-check -->\n";
 /// Writes the Markdown report.
 pub struct Markdown {
     marker: &'static str,
-    /// The diagnostics of the open stream.
-    rows: WorstRows,
+    /// The name of the agent in the open stream, and what was found there.
+    title: String,
+    found: Vec<Diagnostic>,
     /// Of the streams.
     sections: Sections,
     /// The first finding of each rule in the open stream.
-    found: FirstFindings,
+    first: FirstFindings,
     answers: Answers,
     /// The headline of the last stream.
     last: String,
+    /// What the section of the last stream has below its headline. Alone, its headline is the
+    /// heading.
+    last_body: String,
     stats: StatsTotals,
     errors: WorstRows,
     error_count: u64,
@@ -58,11 +63,13 @@ impl Default for Markdown {
     fn default() -> Self {
         Self {
             marker: "",
-            rows: no_rows(),
+            title: String::new(),
+            found: Vec::new(),
             sections: Sections::default(),
-            found: FirstFindings::default(),
+            first: FirstFindings::default(),
             answers: Answers::default(),
             last: String::new(),
+            last_body: String::new(),
             stats: StatsTotals::default(),
             errors: no_rows(),
             error_count: 0,
@@ -98,41 +105,30 @@ fn list(rows: WorstRows, more: Option<String>) -> String {
 }
 
 impl Output for Markdown {
-    fn begin(&mut self, _: &StreamStart<'_>) -> Result<(), Error> {
-        self.rows = no_rows();
-        self.found.begin();
+    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
+        start.title().clone_into(&mut self.title);
+        self.found.clear();
+        self.first.begin();
         Ok(())
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
-        self.found.add(diagnostic);
-        let (severity, rule) = (diagnostic.severity.name(), diagnostic.rule);
-        let mut row = format!("{severity} [{rule}]({})", page_url(rule));
-        if let Some(line) = diagnostic.line {
-            let _ = write!(row, ", line {line}");
-        }
-        let _ = write!(row, ": {}", code(&diagnostic.message));
-        if let Some(note) = &diagnostic.note {
-            let _ = write!(row, " ({})", code(note));
-        }
-        add(&mut self.rows, diagnostic.severity, row);
+        self.first.add(diagnostic);
+        self.found.push(diagnostic.clone());
     }
 
     fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
-        let headline = Headline::new(summary, &self.found);
+        let headline = Headline::new(summary, &self.first);
         self.answers.add(&headline);
         self.last = sentence(&headline);
-        // A cost begins with a sign that could begin a formula.
-        let numbers = unbroken(&summary_text::numbers(summary).join(" · ")).replace('$', "\\$");
-        let mut section = format!("### {}\n\n", code(&summary.name));
-        let _ = writeln!(section, "{}\n", self.last);
-        let _ = writeln!(section, "Profile {} · {numbers}\n", code(&summary.profile));
+        let name = code(&summary.name);
+        let mut section = format!("{}\n\n", self.figures(summary));
         if let Some(error) = &summary.facts.error_text
-            && !headline.rest.contains(error)
+            && !headline.says(error)
         {
             let _ = writeln!(section, "The agent: {}\n", code(error));
         }
-        section += &notes(summary);
+        section += &notes(summary, &headline);
         if let Some(stats) = &summary.stats {
             section += &markdown_stats::of_stream(summary, stats);
             self.stats.add(&summary.into());
@@ -144,7 +140,12 @@ impl Output for Markdown {
                 let _ = writeln!(section, "{more} not counted here; failed ones are first.\n");
             }
         }
-        let rows = std::mem::replace(&mut self.rows, no_rows());
+        let mut rows = no_rows();
+        let mut found = std::mem::take(&mut self.found);
+        found.sort_by_key(|found| std::cmp::Reverse(found.severity));
+        for found in found {
+            add(&mut rows, found.severity, row(&found, &summary.tool_calls));
+        }
         // Those of a rule that has too many are counted, and not observed.
         let found = SeverityCounts::of(summary);
         let more = found.without(rows.counts()).more();
@@ -156,8 +157,9 @@ impl Output for Markdown {
             StreamClass::Good
         };
         section += &list(rows, more);
-        let (name, mark) = (code(&summary.name), headline.mark());
-        let text = format!("- {name}: {mark} {}\n", headline.reason);
+        self.last_body = format!("{name} · {section}");
+        let section = format!("### {name}\n\n{}\n\n{section}", self.last);
+        let text = format!("- {name}: {} {}\n", headline.mark(), headline.reason);
         self.sections.add(class, section, ShortStream { text, kind: headline.reason });
     }
 
@@ -171,15 +173,18 @@ impl Output for Markdown {
         let found = summary_text::found(totals);
         let sum = || format!("{}{found}", self.answers.text(totals));
         let heading = if is_single { self.last.clone() } else { sum() };
-        let mut text = format!("{}## ndjson-check: {heading}\n\n", self.marker);
+        let mut text = format!("{}## {heading}\n\n", self.marker);
         let errors = std::mem::replace(&mut self.errors, no_rows());
         let more = SeverityCounts { errors: self.error_count, warnings: 0 };
         let more = more.without(errors.counts()).more();
         text += &list(errors, more);
         text += &markdown_stats::of_all(&self.stats);
         let room = (MARKDOWN_BYTES_MAX - 100).saturating_sub(text.len());
-        text += &std::mem::take(&mut self.sections).text(room);
-        let _ = writeln!(text, "Exit code {exit_code}.");
+        let sections = std::mem::take(&mut self.sections);
+        let body = std::mem::take(&mut self.last_body);
+        text += &if is_single && body.len() <= room { body } else { sections.text(room) };
+        let version = env!("CARGO_PKG_VERSION");
+        let _ = writeln!(text, "ndjson-check {version}, exit code {exit_code}");
         out.push_str(&text);
         Ok(())
     }
@@ -187,6 +192,31 @@ impl Output for Markdown {
     fn shows_exit_code(&self) -> bool {
         true
     }
+}
+
+impl Markdown {
+    /// Who ran, and the most useful numbers.
+    fn figures(&self, summary: &StreamSummary) -> String {
+        let names = summary_text::names(&self.title, summary).into_iter().map(|name| code(&name));
+        // A cost begins with a sign that could begin a formula.
+        let numbers = summary_text::numbers(summary).into_iter();
+        let numbers = numbers.map(|number| unbroken(&number).replace('$', "\\$"));
+        names.chain(numbers).collect::<Vec<_>>().join(" · ")
+    }
+}
+
+/// A finding.
+fn row(found: &Diagnostic, calls: &[ToolCall]) -> String {
+    let (severity, rule) = (found.severity.name(), found.rule);
+    let mut row = format!("{severity} [{rule}]({})", page_url(rule));
+    if let Some(line) = found.line {
+        let _ = write!(row, ", line {line}");
+    }
+    let _ = write!(row, ": {}", code(&named(found, calls)));
+    if let Some(note) = &found.note {
+        let _ = write!(row, " ({})", code(note));
+    }
+    row
 }
 
 /// The headline with its mark. What may be of the stream is in a code span.
@@ -212,20 +242,21 @@ fn unbroken(numbers: &str) -> String {
 }
 
 /// What the human report shows of a stream besides its findings.
-fn notes(summary: &StreamSummary) -> String {
+fn notes(summary: &StreamSummary, headline: &Headline) -> String {
     let mut rows = no_rows();
     let mut count = 0;
     let mut row = |text: String| {
         count += 1;
         add(&mut rows, Severity::Warning, text);
     };
-    for line in &summary.stderr {
+    for line in summary.stderr.iter().filter(|line| !headline.says(line)) {
         row(format!("stderr: {}", code(line)));
     }
-    for note in &summary.notes {
+    for note in summary.notes.iter().filter(|note| summary_text::is_news(note, summary, headline)) {
+        let text = note.to_string();
         // The list of findings says how many are missing there.
-        if !matches!(note, Note::DiagnosticsOmitted { .. }) {
-            row(format!("note: {}", code(&note.to_string())));
+        if !matches!(note, Note::DiagnosticsOmitted { .. }) && !headline.says(&text) {
+            row(format!("note: {}", code(&text)));
         }
     }
     let omitted = count - rows.counts().warnings;
@@ -249,15 +280,27 @@ fn tools(calls: &[ToolCall]) -> String {
     rows.sort_by_key(|(_, counts)| std::cmp::Reverse(counts[0]));
     let omitted = rows.len().saturating_sub(MARKDOWN_ROWS_MAX);
     let rows = worst(rows, MARKDOWN_ROWS_MAX, |(_, counts)| counts[1..] != [0; 3]);
-    let mut table = "| tool | calls | failed | refused | unfinished |\n".to_owned();
-    table += "|---|---:|---:|---:|---:|\n";
-    for (tool, [calls, failed, refused, unfinished]) in &rows {
+    let heads = ["calls", "failed", "refused", "unfinished"];
+    // Zeros say nothing.
+    let is_shown = |column: &usize| *column == 0 || rows.iter().any(|row| row.1[*column] > 0);
+    let columns: Vec<usize> = (0..heads.len()).filter(is_shown).collect();
+    let head: Vec<&str> = columns.iter().map(|column| heads[*column]).collect();
+    let mut table =
+        format!("| tool | {} |\n|---|{}\n", head.join(" | "), "---:|".repeat(columns.len()));
+    for (tool, counts) in &rows {
         let tool = clipped(tool, MARKDOWN_NAME_BYTES_MAX);
         let tool = if tool.is_empty() { "no name".to_owned() } else { cell(&tool) };
-        let _ = writeln!(table, "| {tool} | {calls} | {failed} | {refused} | {unfinished} |");
+        let _ = write!(table, "| {tool} |");
+        for column in &columns {
+            let _ = match counts[*column] {
+                0 => write!(table, " |"),
+                count => write!(table, " {count} |"),
+            };
+        }
+        table.push('\n');
     }
     if omitted > 0 {
-        let _ = writeln!(table, "| and {omitted} more | | | | |");
+        let _ = writeln!(table, "| and {omitted} more |{}", " |".repeat(columns.len()));
     }
     table + "\n"
 }

@@ -4,6 +4,7 @@ mod annotations;
 mod answers;
 mod baseline_writer;
 mod bounded;
+mod call_names;
 mod drift;
 mod headline;
 mod html;
@@ -45,8 +46,10 @@ pub use merge::MergedReports;
 pub use sarif::Sarif;
 pub(super) use stats_text::{TextTable, duration};
 pub use step_outputs::StepOutputs;
-pub(super) use summary_text::{dollars, grouped, outcome};
+pub use summary_text::{dollars, short as short_number};
+pub(super) use summary_text::{grouped, outcome};
 pub(super) use unknown_text::name as unknown_name;
+pub use wrapped::push_wrapped;
 
 /// The file of a stream as a service knows it, by its path in the repository. None if the stream is
 /// no file there.

@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use std::io;
 
 use ndjson_check_core::{
-    Diagnostic, Error, Rule, RunFacts, Severity, StreamStart, StreamSummary, counted,
+    Diagnostic, Error, Rule, RunFacts, Severity, StreamStart, StreamSummary, ToolCall, counted,
     escape::{escaped_json, visible},
 };
 use serde_json::{Value, json};
 
+use super::call_names::named;
 use super::worst::{SeverityCounts, WorstItems};
 use super::{FileOf, FirstFindings, Headline, NameOf, RunTotals, page_url};
 use crate::fingerprint::fingerprint;
@@ -29,6 +30,8 @@ pub struct Sarif {
     stream: String,
     name: String,
     uri: Option<String>,
+    /// What was found in the open stream.
+    open: Vec<Diagnostic>,
     /// How often each fingerprint occurred in the stream.
     occurrences: BTreeMap<String, u64>,
     /// The rules that were raised, in the order in which they came.
@@ -53,6 +56,7 @@ impl Sarif {
             stream: String::new(),
             name: String::new(),
             uri: None,
+            open: Vec::new(),
             occurrences: BTreeMap::new(),
             rules: Vec::new(),
             results: WorstItems::new(SARIF_RESULTS_MAX),
@@ -86,7 +90,15 @@ impl Sarif {
         json!({"physicalLocation": physical})
     }
 
-    fn result(&mut self, diagnostic: &Diagnostic) -> Value {
+    /// The findings of the open stream become results.
+    fn close(&mut self, calls: &[ToolCall]) {
+        for diagnostic in std::mem::take(&mut self.open) {
+            let result = self.result(&diagnostic, calls);
+            self.results.add(diagnostic.severity, 1, result);
+        }
+    }
+
+    fn result(&mut self, diagnostic: &Diagnostic, calls: &[ToolCall]) -> Value {
         let rule = diagnostic.rule;
         let hash = fingerprint(&self.name, rule, &diagnostic.message);
         let occurrence = self.occurrences.entry(hash.clone()).or_default();
@@ -97,7 +109,7 @@ impl Sarif {
             "ruleId": rule.name(),
             "ruleIndex": self.index(rule),
             "level": diagnostic.severity.name(),
-            "message": {"text": plain(&format!("{}{note}", diagnostic.message))},
+            "message": {"text": plain(&format!("{}{note}", named(diagnostic, calls)))},
             "locations": [self.location(diagnostic.line)],
             "partialFingerprints": {"ndjsonCheckFinding/v1": identity},
         });
@@ -125,11 +137,11 @@ impl Output for Sarif {
         self.first.add(diagnostic);
         self.seen.add(diagnostic.severity);
         self.found.add(diagnostic.severity);
-        let result = self.result(diagnostic);
-        self.results.add(diagnostic.severity, 1, result);
+        self.open.push(diagnostic.clone());
     }
 
     fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
+        self.close(&summary.tool_calls);
         // Those of a rule that has too many are counted, and not observed.
         let unseen = SeverityCounts::of(summary).without(self.seen);
         self.found.errors += unseen.errors;
@@ -146,6 +158,7 @@ impl Output for Sarif {
     }
 
     fn error(&mut self, message: &str, _: &mut String) {
+        self.close(&[]);
         if self.errors.len() < SARIF_ERRORS_MAX {
             self.errors.push(notification(Severity::Error, &plain(message)));
         } else {

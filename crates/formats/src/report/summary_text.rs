@@ -5,6 +5,7 @@ use ndjson_check_core::{
     escape::{clipped, visible},
 };
 
+use super::headline::WRONG_PROFILE;
 use super::{Headline, RunTotals, duration};
 
 /// Longest name of an agent or a model, in bytes.
@@ -63,20 +64,35 @@ pub(super) fn found(totals: &RunTotals) -> String {
 /// Who ran, and the most useful numbers, in the same order for every agent. `title` is the name
 /// of the agent. Nothing in it misleads.
 pub(super) fn figures(title: &str, summary: &StreamSummary) -> Vec<String> {
+    let numbers = numbers(summary).into_iter();
+    let numbers = numbers.skip_while(|number| number == "0 events");
+    names(title, summary).into_iter().chain(numbers).collect()
+}
+
+/// The names of the agent and of the model, if the stream shows who ran.
+pub(super) fn names(title: &str, summary: &StreamSummary) -> Vec<String> {
+    if summary.events == 0 {
+        return Vec::new();
+    }
     let facts = &summary.facts;
     let version = facts.agent_version.iter().map(|version| format!(" {version}"));
     let name = title.split_once(": ").map_or(title, |(name, _)| name);
     let agent: String = [name.to_owned()].into_iter().chain(version).collect();
-    let mut figures: Vec<String> = [agent].into_iter().chain(facts.model.clone()).collect();
-    for name in &mut figures {
-        *name = clipped(&visible(name), NAME_BYTES_MAX).into_owned();
+    let names = [agent].into_iter().chain(facts.model.clone());
+    names.map(|name| clipped(&visible(&name), NAME_BYTES_MAX).into_owned()).collect()
+}
+
+/// Whether a note tells a reader more than the headline does.
+pub(super) fn is_news(note: &Note, summary: &StreamSummary, headline: &Headline) -> bool {
+    match note {
+        // By the profile of another agent all notes mislead.
+        _ if headline.reason == WRONG_PROFILE => note.is_of_check(),
+        Note::OutcomeUnknown => headline.passed,
+        // There is no event to which a profile applies.
+        Note::ProfileFallback { .. } => false,
+        Note::FailureReported { .. } => summary.facts.error_text.is_none() || headline.passed,
+        _ => true,
     }
-    if summary.events == 0 {
-        // Nothing shows who ran.
-        figures.clear();
-    }
-    figures.extend(numbers(summary));
-    figures
 }
 
 /// The most useful numbers of one stream, in the same order for every agent.
@@ -103,10 +119,16 @@ pub(super) fn numbers(summary: &StreamSummary) -> Vec<String> {
     if let Some(tokens) = facts.usage.tokens_in() {
         let cached = facts.usage.cache_read_tokens.filter(|cached| *cached > 0);
         let cached = cached.map(|cached| format!("{} cached", short(cached)));
-        numbers.push(format!("{} tokens in{}", short(tokens), aside(cached.unwrap_or_default())));
+        let unit = if tokens == 1 { "token" } else { "tokens" };
+        let cached = aside(cached.unwrap_or_default());
+        numbers.push(format!("{} {unit} in{cached}", short(tokens)));
     }
     if let Some(tokens) = facts.usage.output_tokens {
-        let unit = if facts.usage.tokens_in().is_some() { "out" } else { "tokens out" };
+        let unit = match tokens {
+            _ if facts.usage.tokens_in().is_some() => "out",
+            1 => "token out",
+            _ => "tokens out",
+        };
         numbers.push(format!("{} {unit}", short(tokens)));
     }
     numbers.extend(facts.duration_ms.map(duration));
@@ -119,12 +141,12 @@ fn aside(text: String) -> String {
 }
 
 /// Cents, and more digits of what is less than ten cents.
-pub(crate) fn dollars(cost: f64) -> String {
+pub fn dollars(cost: f64) -> String {
     if cost == 0.0 || cost >= 0.1 { format!("${cost:.2}") } else { format!("${cost:.4}") }
 }
 
 /// With three digits: `138`, `1.23 k`, `69.6 k`, `6.05 M`.
-pub(crate) fn short(number: u64) -> String {
+pub fn short(number: u64) -> String {
     let (unit, name) = match number {
         0..1_000 => return number.to_string(),
         1_000..1_000_000 => (1_000, "k"),

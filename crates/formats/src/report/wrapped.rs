@@ -2,7 +2,7 @@
 
 /// Adds a text as one line, and breaks it between words where it is longer than `width`. What
 /// follows a break is indented by so many columns. Escape sequences for colour have no width.
-pub(super) fn push_wrapped(text: &str, indent: usize, width: Option<usize>, out: &mut String) {
+pub fn push_wrapped(text: &str, indent: usize, width: Option<usize>, out: &mut String) {
     let Some(width) = width else {
         out.push_str(text);
         out.push('\n');
