@@ -66,6 +66,17 @@ option() {
   if [[ -n $2 ]]; then arguments+=("--$1=$2"); fi
 }
 
+# Writes a page of the run to the file that the user names. The next step uploads it.
+page_of_run() {
+  local name=${INPUT_REPORT##*/}
+  # Each line of the file of outputs is one of them.
+  [[ $INPUT_REPORT =~ ^[A-Za-z0-9_./\ -]+\.html$ ]] || fail 'report must be a plain name such as run.html'
+  arguments+=("--report=html=$INPUT_REPORT")
+  # Jobs of a matrix have the same name.
+  printf '%s\n' "page=$name-${GITHUB_JOB:-job}-$RANDOM$RANDOM" "page-file=$INPUT_REPORT" \
+    "page-folder=${INPUT_REPORT%.html}.pages" >> "$GITHUB_OUTPUT"
+}
+
 # The name of the run in all reports: that of the program with which the script begins.
 name_of_run() {
   local word
@@ -105,6 +116,7 @@ option baseline "$INPUT_BASELINE"
 option redact "$INPUT_REDACT"
 option timeout "$INPUT_TIMEOUT"
 option idle-timeout "$INPUT_IDLE_TIMEOUT"
+if [[ -n $INPUT_REPORT ]]; then page_of_run; fi
 while IFS= read -r line; do
   if [[ -n $line ]]; then arguments+=("$line"); fi
 done <<< "$INPUT_ARGS"

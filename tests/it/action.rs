@@ -113,7 +113,7 @@ fn the_step_tells_what_became_of_the_run() {
         assert_eq!(step.output("exit-code"), code.to_string(), "{input:?}: {}", step.outputs);
         assert_eq!(step.output("verdict"), verdict, "{input:?}");
         assert_eq!(step.output("outcome"), outcome, "{input:?}");
-        let mark = if code == 0 { "## ndjson-check: ✓ " } else { "## ndjson-check: ✗ " };
+        let mark = if code == 0 { "## ✓ " } else { "## ✗ " };
         assert!(step.summary.contains(mark), "{input:?}: {}", step.summary);
     }
 }
@@ -155,7 +155,7 @@ fn a_run_has_the_name_of_its_program() {
         let folder = TempDir::new().unwrap();
         let program = [("NDJSON_CHECK_BIN", PROGRAM)];
         let step = step_with(&[("run", script)], &program, folder.path());
-        assert!(step.summary.contains(&format!("\n### `{name}`\n")), "{script}: {}", step.summary);
+        assert!(step.summary.contains(&format!("\n`{name}` · ")), "{script}: {}", step.summary);
         let left = fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().file_name());
         let mut left: Vec<_> = left.collect();
         left.sort();
@@ -185,6 +185,28 @@ fn inputs_become_options() {
     assert_eq!((quiet.code, quiet.summary.as_str()), (Some(2), ""), "{}", quiet.log);
     let quiet = self::step(&[("file", GOOD), ("summary", "false")]);
     assert_eq!((quiet.code, quiet.summary.as_str()), (Some(0), ""), "{}", quiet.log);
+}
+
+/// Goal: the page of a run is written where the upload looks for it, and no name forges an output.
+#[test]
+fn a_page_is_written_for_the_upload() {
+    let folder = TempDir::new().unwrap();
+    let page = folder.path().join("of the run.html");
+    let given = [("file", GOOD), ("report", page.to_str().unwrap())];
+    let set = [("NDJSON_CHECK_BIN", PROGRAM), ("GITHUB_JOB", "nightly")];
+    let step = step_with(&given, &set, folder.path());
+    assert_eq!(step.code, Some(0), "{}", step.log);
+    assert!(fs::read_to_string(step.output("page-file")).unwrap().contains("<title>succeeded"));
+    assert!(step.output("page").starts_with("of the run.html-nightly-"), "{}", step.outputs);
+    assert_eq!(step.output("page-folder"), page.with_extension("pages").to_str().unwrap());
+    for name in ["run.txt", "a.html\nverdict=x.html", "$HOME.html"] {
+        let step = self::step(&[("file", GOOD), ("report", name)]);
+        assert_eq!((step.code, step.output("verdict")), (Some(2), "not-checked"), "{name}");
+    }
+    let action = fs::read_to_string(root().join("action.yml")).unwrap();
+    for name in ["page", "page-file", "page-folder"] {
+        assert!(action.contains(&format!("steps.check.outputs.{name} ")), "{name}");
+    }
 }
 
 /// Goal: no release runs that is not the one that was published.
