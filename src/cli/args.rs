@@ -21,12 +21,12 @@ use ndjson_check_core::internals::REPEATED_CALLS;
 
 use crate::cli::config::{Cost, Count};
 
-use help::{USAGE, long, short};
+use help::{USAGE, help_width, long, short};
 use log::LogArgs;
-use values::{duration, duration_or_none, jobs};
+use values::{duration, duration_or_none, jobs, reports_apart};
 
 pub(crate) use generated::{completions, manual_page, meant_word, names_subcommand};
-pub(crate) use help::{one_line, usage};
+pub(crate) use help::{one_line, painted, usage};
 pub(crate) use redact::{RedactArgs, RedactMode};
 pub(crate) use replay::{ReplayArgs, Speed};
 pub(crate) use retry::RetryArgs;
@@ -57,10 +57,10 @@ impl Invocation {
             let takes_value = arg.get_long().is_some() && arg.get_action().takes_values();
             arg.allow_negative_numbers(takes_value)
         };
-        let command = CommandLine::command().mut_args(negative);
+        let command = CommandLine::command().mut_args(negative).term_width(help_width());
         let command = command.mut_subcommands(|subcommand| subcommand.mut_args(negative));
         let mut command = if short_help { short(command) } else { long(command) };
-        let matches = command.try_get_matches_from_mut(arguments)?;
+        let matches = command.try_get_matches_from_mut(reports_apart(arguments))?;
         let CommandLine { subcommand, check } = CommandLine::from_arg_matches(&matches)?;
         Ok(match subcommand {
             Some(subcommand) => Self::Subcommand(subcommand),
@@ -69,9 +69,9 @@ impl Invocation {
     }
 }
 
-/// Checks the NDJSON event stream of an AI coding agent.
+/// Checks what an AI coding agent writes: is the run complete, and did it succeed?
 #[derive(Debug, Parser)]
-#[command(name = "ndjson-check", version, max_term_width = 80, override_usage = USAGE)]
+#[command(name = "ndjson-check", version, override_usage = USAGE)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 #[command(subcommand_help_heading = "Subcommands")]
 struct CommandLine {
@@ -85,7 +85,8 @@ struct CommandLine {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct Cli {
-    /// Files, or directories of *.ndjson and *.jsonl, also .gz and .zst [default: stdin]
+    /// Recordings: files, or folders with *.ndjson and *.jsonl, also .gz and .zst
+    /// [default: stdin]
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
@@ -93,25 +94,25 @@ pub(crate) struct Cli {
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "files")]
     pub(crate) command: Vec<OsString>,
 
-    /// Agent profile: built-in name, profile file, or `auto` to detect it
+    /// The agent's profile: a built-in name or a file; `auto` detects the agent
     #[arg(long, value_name = "NAME|FILE", help_heading = "Check")]
     pub(crate) profile: Option<String>,
 
-    /// Use the strict severity of every rule
+    /// Raise every rule to its strict severity
     #[arg(long, help_heading = "Check")]
     pub(crate) strict: bool,
 
-    /// Make this rule an error
+    /// Make this rule an error; separate several with commas
     #[arg(long, value_name = "RULE", value_parser = rule, value_delimiter = ',')]
     #[arg(help_heading = "Check")]
     pub(crate) deny: Vec<Rule>,
 
-    /// Make this rule a warning
+    /// Make this rule a warning; separate several with commas
     #[arg(long, value_name = "RULE", value_parser = rule, value_delimiter = ',')]
     #[arg(help_heading = "Check")]
     pub(crate) warn: Vec<Rule>,
 
-    /// Turn this rule off
+    /// Turn this rule off; separate several with commas
     #[arg(long, value_name = "RULE", value_parser = rule, value_delimiter = ',')]
     #[arg(help_heading = "Check")]
     pub(crate) allow: Vec<Rule>,
@@ -120,19 +121,19 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "FILE", help_heading = "Check")]
     pub(crate) schema: Option<PathBuf>,
 
-    /// Compare the stream with this exit status
+    /// Exit status of the agent that wrote the stream
     #[arg(long, value_name = "N", help_heading = "Check")]
     pub(crate) exit_status: Option<u8>,
 
-    /// Accept the findings in this file; new ones, and missing ones, fail
+    /// Accept the findings in this file; fail if one is new or missing
     #[arg(long, value_name = "FILE", conflicts_with = "write_baseline", help_heading = "Check")]
     pub(crate) baseline: Option<PathBuf>,
 
-    /// Write all findings to this file, for --baseline
+    /// Write all findings to this file, which `--baseline` then accepts
     #[arg(long, value_name = "FILE", help_heading = "Check")]
     pub(crate) write_baseline: Option<PathBuf>,
 
-    /// Format of the stream; `array` is one JSON array of events
+    /// Format of the stream: one event on each line, one object, or an array of events
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "auto")]
     #[arg(hide_default_value = true, help_heading = "Check")]
     pub(crate) input_format: InputFormat,
@@ -145,21 +146,21 @@ pub(crate) struct Cli {
     #[arg(long, help_heading = "Check")]
     pub(crate) no_config: bool,
 
-    /// Print the settings as a configuration file, and check nothing
+    /// Print the settings as a configuration file, and exit
     #[arg(long, help_heading = "Check")]
     pub(crate) print_config: bool,
 
-    /// Sessions in one stream: judge all as one run, or each on its own
+    /// Judge all sessions in a stream as one run, or each as its own
     #[arg(long, value_enum, value_name = "HOW-MANY", default_value = "one")]
     #[arg(help_heading = "Check")]
     pub(crate) sessions: SessionCount,
 
-    /// Equal tool calls in a row that are reported
+    /// Report a tool call that is repeated N times in a row
     #[arg(long, value_name = "N", default_value_t = REPEATED_CALLS)]
     #[arg(value_parser = clap::value_parser!(u64).range(2..), help_heading = "Check")]
     pub(crate) repeated_calls: u64,
 
-    /// Longest line, such as 512KiB
+    /// Longest line that is read, such as 512KiB
     #[arg(long, value_name = "SIZE", default_value_t = Size(LINE_BYTES_MAX))]
     #[arg(help_heading = "Check")]
     pub(crate) max_line_bytes: Size,
@@ -169,58 +170,58 @@ pub(crate) struct Cli {
     #[arg(help_heading = "Check")]
     pub(crate) engine: EngineName,
 
-    /// Most that the run may cost, in US dollars
+    /// Maximum cost of the run, in US dollars
     #[arg(long, value_name = "USD", help_heading = "Limits")]
     pub(crate) max_cost: Option<Cost>,
 
-    /// Most tokens, in and out, cached ones included
+    /// Maximum number of tokens, in and out, cached ones included
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_tokens: Option<Count<1>>,
 
-    /// Most turns of the model
+    /// Maximum number of turns of the model
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_turns: Option<Count<1>>,
 
-    /// Most tool calls
+    /// Maximum number of tool calls
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_calls: Option<Count<0>>,
 
-    /// Most tool calls that fail
+    /// Maximum number of tool calls that fail
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub(crate) max_failed_calls: Option<Count<0>>,
 
-    /// Write the stream in this form; the report goes to stderr
+    /// Write the stream to stdout in this form, see below; the report goes to stderr
     #[arg(long, value_enum, value_name = "FORM", help_heading = "Convert")]
     #[arg(hide_possible_values = true)]
     pub(crate) to: Option<Target>,
 
-    /// With `--to stream-json`: write only valid events
+    /// With `--to stream-json`: write only the valid events
     #[arg(long, help_heading = "Convert")]
     pub(crate) only_valid: bool,
 
-    /// With `--to`: do not escape control characters
+    /// With `--to`: leave control characters as they are
     #[arg(long, requires = "to", help_heading = "Convert")]
     pub(crate) raw: bool,
 
     #[command(flatten)]
     pub(crate) log: LogArgs,
 
-    /// Keep a copy of the stream as it came; of redacted lines with --redact
+    /// Write a copy of the stream to this file, redacted if `--redact` is given
     #[arg(long, value_name = "FILE", help_heading = "Convert")]
     pub(crate) tee: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) redact: RedactArgs,
 
-    /// Longest run, such as 10m or 1h30m; also for stdin
+    /// Stop the run after this time, such as 10m or 1h30m
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Run")]
     pub(crate) timeout: Option<Duration>,
 
-    /// Longest wait for an event while no call is open
+    /// Stop the run after this time without an event, unless a tool call is open
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Run")]
     pub(crate) idle_timeout: Option<Duration>,
 
-    /// Grace after the terminal event [default: 10s]
+    /// Time for the agent to exit after its last event [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = duration_or_none, help_heading = "Run")]
     pub(crate) exit_grace: Option<Duration>,
 
@@ -240,21 +241,21 @@ pub(crate) struct Cli {
     #[arg(help_heading = "Files")]
     pub(crate) jobs: Option<NonZeroUsize>,
 
-    /// Also check the files listed in FILE, one per line; `-` is standard input
+    /// Also check the files that FILE lists, one on each line; `-` is stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "files0_from"])]
     #[arg(help_heading = "Files")]
     pub(crate) files_from: Option<PathBuf>,
 
-    /// Same, NUL-separated, as written by `find -print0`
+    /// Also check the files that FILE lists, with NUL between them (`find -print0`)
     #[arg(long, value_name = "FILE", conflicts_with = "command", help_heading = "Files")]
     pub(crate) files0_from: Option<PathBuf>,
 
-    /// Write a report: human, json, github, markdown, junit, sarif, html
+    /// Write a report to stdout or FILE: human, json, github, markdown, junit, sarif, html
     #[arg(long, value_name = "FORMAT[=FILE]", action = ArgAction::Append)]
     #[arg(help_heading = "Report")]
     pub(crate) report: Vec<ReportTo>,
 
-    /// Colour of the human report and the log [auto, always, never]
+    /// Colour of what people read [auto, always, never]
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_default_value = true, hide_possible_values = true, help_heading = "Report")]
     pub(crate) color: Color,
@@ -263,7 +264,7 @@ pub(crate) struct Cli {
     #[arg(long, help_heading = "Report")]
     pub(crate) stats: bool,
 
-    /// Write no report to standard output
+    /// Write no report to stdout
     #[arg(short, long, help_heading = "Report")]
     pub(crate) quiet: bool,
 }

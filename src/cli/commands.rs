@@ -4,10 +4,10 @@
 use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
+use ndjson_check_core::Error;
 use ndjson_check_core::internals::{
     self, DEFAULT, LANGUAGE, events_schema, profile_names, profile_title,
 };
-use ndjson_check_core::{Error, Rule, Severity};
 use ndjson_check_draft::draft_profile;
 use ndjson_check_formats::REPORT_SCHEMA;
 use ndjson_check_formats::baseline;
@@ -21,10 +21,10 @@ use super::config;
 use super::error::CliError;
 use super::exit;
 use super::inputs::{Input, STDIN, inputs};
-use super::outputs::{STDOUT, stdout};
+use super::outputs::stdout;
 use super::redaction::Redaction;
 use super::workflow_commands::escape_commands;
-use super::{diff, drift, replay};
+use super::{diff, drift, replay, rule_pages};
 use super::{print, print_stderr};
 
 /// Runs a subcommand; returns the exit code.
@@ -34,8 +34,8 @@ pub(super) fn run(subcommand: &Subcommand) -> Result<u8, CliError> {
         Subcommand::Diff(arguments) => return diff::run(arguments),
         Subcommand::Drift(arguments) => return drift::run(arguments),
         Subcommand::Replay(arguments) => return replay::run(arguments),
-        Subcommand::Rules { name: None } => print(&rule_list())?,
-        Subcommand::Rules { name: Some(rule) } => print(rule.page())?,
+        Subcommand::Rules { name: None } => print(&rule_pages::list())?,
+        Subcommand::Rules { name: Some(rule) } => print(&rule_pages::page(*rule))?,
         Subcommand::Profiles { draft: Some(ProfileDraft::Draft { files }), .. } => {
             print_draft(files)?;
         }
@@ -86,18 +86,8 @@ fn merge_redacted(reports: &[PathBuf], redaction: Option<&Redaction>) -> Result<
     }
     let code = exit::first(merged.exit_codes());
     let written = merged.write(BufWriter::new(escape_commands(stdout()?)), code);
-    written.map_err(|error| CliError::unwritten(STDOUT, error))?;
+    CliError::of_stdout(written)?;
     Ok(code)
-}
-
-fn rule_list() -> String {
-    let name = |severity: Option<Severity>| severity.map_or("off", Severity::name);
-    let rows = Rule::ALL.iter().map(|rule| {
-        let (default, strict) = (name(rule.severity()), name(rule.strict_severity()));
-        format!("{:<31} {default:<8} {strict:<8} {}\n", rule.name(), rule.summary())
-    });
-    let head = format!("{:<31} {:<8} {:<8} MEANING\n", "RULE", "DEFAULT", "STRICT");
-    std::iter::once(head).chain(rows).collect()
 }
 
 fn profile_list() -> Result<String, Error> {

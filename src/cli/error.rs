@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 
 use ndjson_check_core::internals::NO_SUCH_PROFILE;
 use ndjson_check_core::{Error, ExitStatus};
 
 use super::exit;
+use super::outputs::STDOUT;
 use super::redaction::Redaction;
 
 /// A failure that ends the program or the check of one stream; its text is one line.
@@ -22,8 +24,6 @@ pub(crate) enum CliError {
         name: String,
         source: io::Error,
     },
-    /// The reader of our output closed it. It knows: nothing is printed.
-    ReaderClosed,
     /// The command could not be started.
     #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
     Start {
@@ -39,11 +39,9 @@ impl CliError {
                 exit::NOT_FOUND
             }
             Self::Start { .. } => exit::CANNOT_EXECUTE,
-            Self::Usage(_)
-            | Self::Check(_)
-            | Self::CommandFailed(..)
-            | Self::Output { .. }
-            | Self::ReaderClosed => exit::NOT_CHECKED,
+            Self::Usage(_) | Self::Check(_) | Self::CommandFailed(..) | Self::Output { .. } => {
+                exit::NOT_CHECKED
+            }
         }
     }
 
@@ -52,7 +50,6 @@ impl CliError {
         let Some(redaction) = redaction else { return self };
         let of_name = |name: &str| redaction.of_name(name);
         match self {
-            Self::ReaderClosed => self,
             Self::Output { name, source } => Self::Output { name: of_name(&name), source },
             Self::Start { program, source } => Self::Start { program: of_name(&program), source },
             Self::Usage(_) | Self::Check(_) | Self::CommandFailed(..) => {
@@ -69,11 +66,13 @@ impl CliError {
         Self::Output { name: name.into(), source }
     }
 
-    /// An output could not be written, perhaps because its reader closed it.
-    pub(crate) fn unwritten(name: impl Into<String>, source: io::Error) -> Self {
-        match source.kind() {
-            io::ErrorKind::BrokenPipe => Self::ReaderClosed,
-            _ => Self::output(name, source),
+    /// A subcommand wrote to standard output. Its reader may stop at any time.
+    pub(crate) fn of_stdout(written: io::Result<()>) -> Result<(), Self> {
+        match written {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(Self::output(STDOUT, error))
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -99,7 +98,6 @@ impl CliError {
                 format!("{error}{}; the command ended with {status}", hint(error))
             }
             Self::Output { name, source } => format!("failed to write to {name}: {source}"),
-            Self::ReaderClosed => "the reader closed the output".to_owned(),
             Self::Start { program, source } => {
                 format!("failed to start {program}: {source}{}", start_hint(program))
             }
@@ -119,10 +117,13 @@ fn without_numbers(message: &str) -> String {
 
 /// What may be wrong with a command that cannot be started.
 fn start_hint(program: &str) -> &'static str {
+    let path = Path::new(program);
     if program.starts_with('-') {
         "; options of ndjson-check go before `--`"
-    } else if program.contains(char::is_whitespace) {
+    } else if program.contains(char::is_whitespace) && !path.exists() {
         "; leave out the quotes around the command"
+    } else if path.is_file() {
+        "; to check a recording, leave out `--`"
     } else {
         ""
     }
@@ -150,7 +151,7 @@ impl std::error::Error for CliError {
         match self {
             Self::Check(error) | Self::CommandFailed(error, _) => Some(error),
             Self::Output { source, .. } | Self::Start { source, .. } => Some(source),
-            Self::Usage(_) | Self::ReaderClosed => None,
+            Self::Usage(_) => None,
         }
     }
 }
@@ -172,7 +173,6 @@ mod tests {
             (CliError::from(nothing()), 2),
             (CliError::CommandFailed(nothing(), ExitStatus::Signal(9)), 2),
             (CliError::output("report.json", io::ErrorKind::StorageFull.into()), 2),
-            (CliError::ReaderClosed, 2),
             (start(io::ErrorKind::NotFound), 127),
             (start(io::ErrorKind::PermissionDenied), 126),
         ];

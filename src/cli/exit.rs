@@ -20,8 +20,8 @@ pub(crate) const NOT_FOUND: u8 = 127;
 /// Every exit code with its meaning, as `--help` shows them.
 const MEANINGS: [(u8, &str); 7] = [
     (SUCCEEDED, "every stream conforms and every run succeeded"),
-    (NON_CONFORMING, "a stream does not conform (no terminal event, for example)"),
-    (NOT_CHECKED, "could not check: usage, input, output, schema, profile, no input"),
+    (NON_CONFORMING, "a stream does not conform: it is cut or broken, or a demand is not met"),
+    (NOT_CHECKED, "not checked: usage, input, output, schema, profile, or nothing to check"),
     (RUN_FAILED, "every stream conforms, but a run failed or was cut short"),
     (TIMED_OUT, "timed out"),
     (CANNOT_EXECUTE, "the command cannot be executed"),
@@ -33,7 +33,7 @@ pub(crate) fn table() -> String {
     for (code, meaning) in MEANINGS {
         let _ = writeln!(table, "{code:>5}  {meaning}");
     }
-    table + "If several apply, the first of 2, 1, 4, 3, 0 is used."
+    table + "If several apply, the most severe wins: 2, then 1, 4, 3, 0."
 }
 
 /// The exit code for these totals. `is_unwritten`: an output failed.

@@ -24,6 +24,7 @@ mod replay;
 mod report_pages;
 mod report_target;
 mod reports;
+mod rule_pages;
 #[cfg_attr(not(unix), path = "command_unsupported.rs")]
 mod run_command;
 mod same_file;
@@ -47,12 +48,12 @@ use ndjson_check_core::{
     escape::{clipped, visible},
 };
 
-use args::{Cli, Invocation};
+use args::{Cli, Invocation, SessionCount};
 use config::Config;
 use error::CliError;
 use exit::Exit;
 use inputs::Input;
-use outputs::{Outputs, STDOUT};
+use outputs::Outputs;
 use progress::Progress;
 use redaction::Redaction;
 use workflow_commands::escape_commands;
@@ -99,7 +100,10 @@ fn invoke(arguments: &[OsString]) -> Result<Exit, CliError> {
         Ok(Invocation::Subcommand(subcommand)) => commands::run(&subcommand).map(Exit::from),
         Err(error) if error.use_stderr() => Err(CliError::Usage(args::one_line(&error))),
         Err(help) => {
-            print(&help.to_string())?;
+            let is_terminal = io::stdout().is_terminal();
+            let help = help.to_string();
+            let has_color = is_terminal && reports::has_color(args::Color::Auto, is_terminal);
+            print(&if has_color { args::painted(&help) } else { help })?;
             Ok(exit::SUCCEEDED.into())
         }
     }
@@ -130,11 +134,15 @@ fn check_redacted(cli: &Cli, redaction: Option<Redaction>) -> Result<Exit, CliEr
     attempts::refuse(cli)?;
     // Before the outputs: they empty files.
     let baseline = baseline::of(cli)?;
-    let mut outputs = Outputs::open(cli, Progress::of(cli, &inputs), redaction, baseline)?;
+    let progress = Progress::of(cli, config.limits(), &inputs);
+    // So that Ctrl-C removes the status line.
+    let shows_status = progress.is_shown() && cli.sessions == SessionCount::One;
+    let mut outputs = Outputs::open(cli, &config.demands(), progress, redaction, baseline)?;
     // So that a report file is completed in spite of a signal.
     let leaves_files =
         cli.write_baseline.is_some() || cli.report.iter().any(|report| report.file.is_some());
-    if runs || cli.is_timed() || (leaves_files && matches!(inputs[..], [Ok(Input::Stdin)])) {
+    let is_stdin = matches!(inputs[..], [Ok(Input::Stdin)]);
+    if runs || cli.is_timed() || is_stdin && (leaves_files || shows_status) {
         return Ok(run_command::check_producer(cli, &mut checker, &mut outputs));
     }
     let exit = cli.exit_status.map(|code| ProducerExit::from(ExitStatus::Code(code)));
@@ -151,15 +159,12 @@ fn conclude(own_code: Option<u8>, outputs: &mut Outputs) -> u8 {
 /// Prints to standard output.
 fn print(text: &str) -> Result<(), CliError> {
     let stdout = stdio::stdout().map(escape_commands);
-    let printed = stdout.and_then(|mut stdout| stdout.write_all(text.as_bytes()));
-    printed.map_err(|error| CliError::unwritten(STDOUT, error))
+    CliError::of_stdout(stdout.and_then(|mut stdout| stdout.write_all(text.as_bytes())))
 }
 
-/// Prints an error, unless the user knows of it; returns its exit code.
+/// Prints an error; returns its exit code.
 fn fail(error: &CliError) -> u8 {
-    if !matches!(error, CliError::ReaderClosed) {
-        print_stderr(&format!("ndjson-check: {error}"));
-    }
+    print_stderr(&format!("ndjson-check: {error}"));
     error.exit_code()
 }
 

@@ -1,6 +1,7 @@
 //! Everything that a run writes: reports, the conversion, copies.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
@@ -38,6 +39,8 @@ pub(super) struct Outputs {
     baseline: Option<(Baseline, String)>,
     /// Whether each report has the figures of runs.
     shows_stats: bool,
+    /// What may be wrong with a command that writes no event.
+    hint: Option<String>,
     /// In run mode: what becomes of a run that failed.
     pub(super) attempt: Attempt,
     totals: RunTotals,
@@ -47,6 +50,7 @@ impl Outputs {
     /// Opens what the command line asks for.
     pub(super) fn open(
         cli: &Cli,
+        demands: &[String],
         progress: Progress,
         redaction: Option<Redaction>,
         baseline: Option<(Baseline, String)>,
@@ -66,7 +70,7 @@ impl Outputs {
             let message = "--to stream-json would send control characters to a terminal";
             return Err(CliError::usage(message));
         }
-        let reports = reports::open(cli, &progress)?;
+        let reports = reports::open(cli, demands, &progress)?;
         let mut copies = Vec::new();
         let conversion = match cli.to {
             Some(Target::StreamJson) if !cli.only_valid => {
@@ -91,6 +95,7 @@ impl Outputs {
             redaction,
             baseline,
             shows_stats: cli.stats,
+            hint: passed_on(&cli.command),
             attempt,
             totals: RunTotals::default(),
         })
@@ -152,6 +157,9 @@ impl Outputs {
     /// failed.
     pub(super) fn finish(&mut self, own_code: Option<u8>) -> Result<u8, CliError> {
         self.progress.finish();
+        if let Some(hint) = self.hint.take().filter(|_| self.totals.streams > 0) {
+            self.progress.hide_during(|| print_stderr(&format!("ndjson-check: {hint}")));
+        }
         let mut failure = self.failure();
         let totals = self.totals;
         let code = |is_unwritten: bool| match own_code.filter(|_| !is_unwritten) {
@@ -231,6 +239,7 @@ impl Observer for Outputs {
     }
 
     fn summary(&mut self, summary: &StreamSummary) {
+        self.hint = self.hint.take().filter(|_| summary.events == 0);
         let mut noted = Cow::Borrowed(summary);
         if let Some(note) = self.attempt.decide(summary) {
             noted.to_mut().notes.push(note);
@@ -247,6 +256,16 @@ impl Observer for Outputs {
             self.report_error(message);
         }
     }
+}
+
+/// An option of ours that stands behind `--`, so that the command got it.
+fn passed_on(command: &[OsString]) -> Option<String> {
+    let ours = ["--timeout", "--idle-timeout", "--report", "--to", "--tee", "--strict"];
+    let option = command.iter().skip(1).find_map(|argument| {
+        let name = argument.to_str()?.split('=').next()?;
+        ours.into_iter().find(|option| *option == name)
+    })?;
+    Some(format!("the command got {option}: options of ndjson-check go before `--`"))
 }
 
 /// A copy of an error that its writer keeps.

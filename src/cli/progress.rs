@@ -15,10 +15,11 @@ use std::thread;
 use std::time::Duration;
 
 use indicatif::{BinaryBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use ndjson_check_core::{CheckedEvent, Error, WantedEvents};
+use ndjson_check_core::{CheckedEvent, Error, Limits, WantedEvents};
 
 use super::args::Cli;
 use super::inputs::Input;
+use super::reports::stderr_width;
 use super::stdio;
 use super::workflow_commands::in_ci_log;
 
@@ -29,6 +30,9 @@ const AFTER: Duration = Duration::from_millis(500);
 
 /// How often the line is drawn: often enough to look alive.
 const EVERY: Duration = Duration::from_millis(100);
+
+/// The width of a terminal that does not say it.
+const COLUMNS: usize = 80;
 
 /// The smallest single file with a progress, in bytes: a smaller one is done sooner than [`AFTER`].
 const FILE_BYTES_MIN: u64 = 8 * 1024 * 1024;
@@ -68,7 +72,8 @@ impl Progress {
     /// Shows the progress of this check from now on, where a user sees it and it overwrites no
     /// other output. Our outputs on the same terminal remove the line first; a program that reads
     /// our output does not. A conversion of files needs no progress: it is one itself.
-    pub(crate) fn of(cli: &Cli, inputs: &[Result<Input, Error>]) -> Self {
+    pub(crate) fn of(cli: &Cli, limits: Limits, inputs: &[Result<Input, Error>]) -> Self {
+        let run = || Work::Run(Arc::new(Mutex::new(RunStatus::new(limits))));
         let (length, work) = match inputs {
             [Ok(Input::Path(path))] => match path.metadata() {
                 Ok(file) if file.is_file() && file.len() >= FILE_BYTES_MIN => {
@@ -77,8 +82,8 @@ impl Progress {
                 _ => return Self::default(),
             },
             [_, _, ..] => (inputs.len() as u64, Work::Files(Arc::default())),
-            [Ok(Input::Stdin)] => (0, Work::Run(Arc::new(Mutex::new(RunStatus::new())))),
-            [] if !cli.command.is_empty() => (0, Work::Run(Arc::new(Mutex::new(RunStatus::new())))),
+            [Ok(Input::Stdin)] => (0, run()),
+            [] if !cli.command.is_empty() => (0, run()),
             _ => return Self::default(),
         };
         let may_be_terminal = |path: &Path| path.metadata().is_ok_and(|file| !file.is_file());
@@ -94,6 +99,11 @@ impl Progress {
         }
         let place = Arc::default();
         Self(Some(Shown { bar: bar(length, &work, &place), work, place }))
+    }
+
+    /// Whether it shows something, now or after a while.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.0.is_some()
     }
 
     /// Counts what is read from this stream.
@@ -143,7 +153,7 @@ impl Progress {
 
 fn bar(length: u64, work: &Work, place: &Arc<ProgressPlace>) -> ProgressBar {
     let style = match work {
-        Work::Run(_) => ProgressStyle::with_template("{wide_msg}"),
+        Work::Run(_) => ProgressStyle::with_template("{msg}"),
         Work::Bytes => ProgressStyle::with_template(
             "[{bar:20}] {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}",
         ),
@@ -179,12 +189,22 @@ fn bar(length: u64, work: &Work, place: &Arc<ProgressPlace>) -> ProgressBar {
                 && !place.line_is_open.load(Ordering::Relaxed)
             {
                 let line = status.lock().unwrap_or_else(PoisonError::into_inner).line();
-                bar.set_message(line);
+                bar.set_message(fitted(&line, stderr_width().unwrap_or(COLUMNS)));
             }
             thread::sleep(EVERY);
         }
     });
     bar
+}
+
+/// A line that leaves room for what the terminal shows of Ctrl-C: otherwise that is on the next
+/// line, and this one stays.
+fn fitted(line: &str, columns: usize) -> String {
+    let room = columns.saturating_sub("^C…".len());
+    match line.char_indices().nth(room) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
 }
 
 #[derive(Debug)]

@@ -15,7 +15,6 @@ use super::archive::Decompressed;
 use super::args::{ReplayArgs, Speed};
 use super::error::CliError;
 use super::inputs::Input;
-use super::outputs::STDOUT;
 use super::{exit, print, print_stderr};
 use catalogue::Scenario;
 
@@ -40,7 +39,7 @@ pub(super) fn run(arguments: &ReplayArgs) -> Result<u8, CliError> {
         Speed::Max => Vec::new(),
         Speed::Times(speed) => pauses(&stream, profile, speed)?,
     };
-    play(&stream, &pauses, arguments).map_err(|error| CliError::unwritten(STDOUT, error))?;
+    CliError::of_stdout(play(&stream, &pauses, arguments))?;
     if arguments.never_exit {
         wait();
     }

@@ -48,8 +48,14 @@ impl OpenReport {
     }
 
     pub(super) fn failure(&self) -> Option<CliError> {
-        let error = self.report.failure();
-        error.map(|error| CliError::unwritten(&self.name, copied(error)))
+        let error = self.report.failure().filter(|error| !self.is_unread(error));
+        error.map(|error| CliError::output(&self.name, copied(error)))
+    }
+
+    /// Whether the reader of a pipe has seen enough of the report.
+    fn is_unread(&self, error: &io::Error) -> bool {
+        let is_pipe = self.name == STDOUT || self.name == STDERR;
+        is_pipe && error.kind() == io::ErrorKind::BrokenPipe
     }
 
     /// In which order reports are completed: those that show the exit code last, and of these the
@@ -61,14 +67,20 @@ impl OpenReport {
     pub(super) fn finish(mut self, totals: &RunTotals, code: u8) -> Result<(), CliError> {
         self.report.end(totals, code);
         let target = self.report.writer().map_err(copied);
-        let finished = target.and_then(ReportTarget::finish);
-        finished.map_err(|error| CliError::unwritten(self.name, error))
+        match target.and_then(ReportTarget::finish) {
+            Err(error) if !self.is_unread(&error) => Err(CliError::output(self.name, error)),
+            _ => Ok(()),
+        }
     }
 }
 
 /// Opens the reports that the command line asks for; without any, the human one, and annotations in
 /// a GitHub workflow.
-pub(super) fn open(cli: &Cli, progress: &Progress) -> Result<Vec<OpenReport>, CliError> {
+pub(super) fn open(
+    cli: &Cli,
+    demands: &[String],
+    progress: &Progress,
+) -> Result<Vec<OpenReport>, CliError> {
     let to_standard = |format| ReportTo { format, file: None };
     let mut chosen = cli.report.clone();
     if chosen.is_empty() && !cli.quiet {
@@ -101,7 +113,9 @@ pub(super) fn open(cli: &Cli, progress: &Progress) -> Result<Vec<OpenReport>, Cl
                 }
                 ReportFormat::Json => OpenReport::new(name, target, JsonReport::default()),
                 ReportFormat::Markdown => OpenReport::new(name, target, Markdown::comment()),
-                ReportFormat::Junit => OpenReport::new(name, target, Junit::default()),
+                ReportFormat::Junit => {
+                    OpenReport::new(name, target, Junit::default().demands(demands.to_vec()))
+                }
                 ReportFormat::Sarif => {
                     let sarif = Sarif::new(in_repository(cli), portable_names(cli));
                     OpenReport::new(name, target, sarif)
@@ -111,7 +125,8 @@ pub(super) fn open(cli: &Cli, progress: &Progress) -> Result<Vec<OpenReport>, Cl
                     OpenReport::new(name, target, Html::new(pages))
                 }
                 ReportFormat::Github => {
-                    OpenReport::new(name, target, Annotations::new(in_repository(cli)))
+                    let annotations = Annotations::new(in_repository(cli)).kept(kept(cli));
+                    OpenReport::new(name, target, annotations)
                 }
             });
         }
@@ -126,10 +141,19 @@ pub(super) fn open(cli: &Cli, progress: &Progress) -> Result<Vec<OpenReport>, Cl
     Ok(reports)
 }
 
+/// Where a reader finds more about the run.
+fn kept(cli: &Cli) -> Vec<String> {
+    let is_page = |report: &&ReportTo| report.format == ReportFormat::Html;
+    let pages = cli.report.iter().filter(is_page).filter_map(|report| report.file.as_ref());
+    let pages = pages.map(|file| format!("the page of the run: {}", file.display()));
+    let recording = cli.tee.iter().map(|file| format!("its recording: {}", file.display()));
+    pages.chain(recording).collect()
+}
+
 /// In a GitHub workflow, reports an error because of which no check began. The options may be what
 /// is wrong, so they do not decide. What cannot be written here is lost: the error is printed, too.
 pub(super) fn of_refusal(error: &CliError) {
-    if !in_github_workflow() || matches!(error, CliError::ReaderClosed) {
+    if !in_github_workflow() {
         return;
     }
     let annotations = stdio::stderr().map(|log| {
@@ -203,19 +227,29 @@ fn is_on_terminal(cli: &Cli) -> bool {
     if cli.to.is_some() { io::stderr().is_terminal() } else { io::stdout().is_terminal() }
 }
 
-/// The columns of the terminal, if it says how many it has.
-#[cfg(unix)]
+/// The columns of the terminal on which the report is, if it says how many it has.
 fn terminal_width(cli: &Cli) -> Option<usize> {
-    let size = if cli.to.is_some() {
-        rustix::termios::tcgetwinsize(io::stderr())
-    } else {
-        rustix::termios::tcgetwinsize(io::stdout())
-    };
-    size.ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
+    if cli.to.is_some() { stderr_width() } else { stdout_width() }
+}
+
+/// The columns of the terminal that is standard error.
+pub(super) fn stderr_width() -> Option<usize> {
+    columns(&io::stderr())
+}
+
+/// The columns of the terminal that is standard output.
+pub(super) fn stdout_width() -> Option<usize> {
+    columns(&io::stdout())
+}
+
+#[cfg(unix)]
+fn columns(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(terminal).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 #[cfg(not(unix))]
-fn terminal_width(_: &Cli) -> Option<usize> {
+fn columns<T>(_: &T) -> Option<usize> {
     None
 }
 

@@ -104,7 +104,7 @@ pub(super) fn consistent(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(
     } else if cli.exit_grace.is_some() && !runs && !cli.is_timed() {
         "--exit-grace requires a command or a timeout"
     } else if cli.is_timed() && !runs && !matches!(inputs, [Ok(Input::Stdin)]) {
-        "timeouts require standard input or a command"
+        "timeouts require a command, which comes after `--`, or standard input"
     } else {
         return Ok(());
     };

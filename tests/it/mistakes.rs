@@ -21,7 +21,9 @@ fn options_of_other_programs_lead_to_ours() {
         ("--format=json", "use --report FORMAT"),
         ("--output=x", "use --report FORMAT=FILE"),
         ("-o", "use --report FORMAT=FILE"),
+        ("--output-format=json", "use --report FORMAT; options of the agent go after `--"),
         ("-v", "use --stats"),
+        ("--verbose", "use --stats"),
         ("--agent", "use --profile NAME"),
         ("--no-color", "use --color never"),
     ] {
@@ -56,6 +58,13 @@ fn commands_in_quotes_and_options_behind_are_named() {
     let message = refused(&["--", "--timeout", "5s", "echo"]);
     assert!(message.contains("go before `--`"), "{message}");
     assert!(!message.contains("os error"), "{message}");
+    let message = refused(&["--", GOOD]);
+    assert!(message.contains("to check a recording, leave out `--`"), "{message}");
+    let message = refused(&["echo", "hi", "--timeout", "5s"]);
+    assert!(message.contains("a command, which comes after `--`"), "{message}");
+    let output = program().args(["--", "echo", "hi", "--timeout", "5s"]).output().unwrap();
+    let message = text(&output.stderr);
+    assert!(message.contains("the command got --timeout: options of ndjson-check go before `--`"));
     let message = refused(&["no-such-file.ndjson"]);
     assert!(message.contains("No such file or directory\n"), "{message}");
 }
@@ -71,32 +80,144 @@ fn rules_may_be_listed_with_commas() {
     assert!(text(&output.stdout).starts_with("✓ succeeded"), "{output:?}");
 }
 
-/// Goal: what is no stream is named once, and nothing is said about profiles.
+/// Goal: what is no stream is named once, with what to do, and nothing is said about profiles.
 #[test]
 fn what_is_no_stream_is_named() {
     let tar = [&[b'a'; 257][..], b"ustar\x0000", &[0; 300]].concat();
-    let rows: [(&[u8], &str); 10] = [
-        (b"", "✗ the stream is empty\n"),
-        (b"I'll look.\nDone.\n", "✗ plain text, not events: call the agent with its flag"),
-        (b"PK\x03\x04\x14\0\0\0\n\n", "✗ not an agent's stream: the input is a zip archive"),
-        (b"\xfd7zXZ\0\0\n\xff\n", "✗ not an agent's stream: the input is xz-compressed"),
-        (b"BZh91AY\n\xff\n", "✗ not an agent's stream: the input is bzip2-compressed"),
-        (
-            b"data: {\"a\":1}\n\ndata: {}\n\n",
-            "✗ not an agent's stream: the input is a stream of server",
-        ),
-        (&tar, "✗ not an agent's stream: the input is a tar archive"),
-        (b"<!DOCTYPE html>\n<p>\n", "✗ not an agent's stream: the input is HTML or XML"),
-        (b"<?xml version='1.0'?>\n<a>\n", "✗ not an agent's stream: the input is HTML or XML"),
-        (b"\xff\xfe{\0}\0\n\0", "✗ not an agent's stream: the input is UTF-16 text"),
+    let good = fs::read(crate::streams::root().join(GOOD)).unwrap();
+    let in_front = |front: &[u8]| -> Vec<u8> {
+        let lines = good.split_inclusive(|it| *it == b'\n');
+        lines.flat_map(|line| [front, line].concat()).collect()
+    };
+    let log = "a log with text in front of each event";
+    let rows: [(&[u8], &str, &str); 23] = [
+        (b"PK\x03\x04\x14\0\0\0\n\n", "a zip archive", "unpack it"),
+        (b"\xfd7zXZ\0\0\n\xff\n", "xz-compressed", "`xz -dc FILE | ndjson-check`"),
+        (b"BZh91AY\n\xff\n", "bzip2-compressed", "`bzip2 -dc FILE | ndjson-check`"),
+        (b"\x04\x22\x4d\x18\x64\n\xff\n", "lz4-compressed", "`lz4 -dc FILE | ndjson-check`"),
+        (b"7z\xbc\xaf\x27\x1c\0\n", "a 7z archive", "unpack it"),
+        (&tar, "a tar archive", "unpack it"),
+        (b"\x7fELF\x02\x01\n\xff\n", "a program", "`ndjson-check -- PROGRAM`"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\r", "an image", "name the recording"),
+        (b"%PDF-1.7\n%\xe2\xe3\n", "a PDF document", "name the recording"),
+        (b"SQLite format 3\0\x10\n", "an SQLite database", "export the events"),
+        (b"\x01\x02\xff\xfe\n\x03\x80\n", "binary data", "`file FILE`"),
+        (b"data: {\"a\":1}\n\ndata: {}\n\n", "a stream of server-sent events", "`sed -n"),
+        (b"event: x\ndata: {}\n\n", "a stream of server-sent events", "`sed -n"),
+        (b"<!DOCTYPE html>\n<p>\n", "HTML or XML", "an error page"),
+        (b"<?xml version='1.0'?>\n<a>\n", "HTML or XML", "an error page"),
+        (b"<html>\n<body>\n", "HTML or XML", "an error page"),
+        (b"jobs:\n  build:\n    run: x\n", "YAML", "name the recording"),
+        (b"type,text\nuser,hello\n", "CSV", "name the recording"),
+        (b"\xff\xfe{\0}\0\n\0", "UTF-16 text", "re-encode it"),
+        (&in_front(b"2026-11-23T10:00:00.123Z "), log, "`sed 's/^[^{]*//'"),
+        (&in_front(b"[10:00:00] "), log, "`sed 's/^[^{]*//'"),
+        (&in_front(b"Nov 23 10:00:00 host agent[1]: "), log, "`sed 's/^[^{]*//'"),
+        (&in_front(b"agent-1  | "), log, "`sed 's/^[^{]*//'"),
     ];
-    for (stream, begin) in rows {
+    for (stream, name, what_to_do) in rows {
         let output = run_on(&[], stream);
         let report = text(&output.stdout);
-        assert!(report.starts_with(begin), "{begin}: {report}");
-        assert!(!report.contains("using profile"), "{report}");
-        assert!(report.matches("error[").count() <= 2, "{report}");
+        let begin = format!("✗ not an agent's stream: the input is {name}\n");
+        assert!(report.starts_with(&begin), "{begin}: {report}");
+        assert!(report.contains(what_to_do), "{report}");
+        assert!(!report.contains("profile"), "{report}");
+        assert_eq!(report.matches("error[").count(), 1, "{report}");
         assert_eq!(output.status.code(), Some(1), "{report}");
+    }
+}
+
+/// Goal: empty input is told as that, without a word about profiles.
+#[test]
+fn empty_input_is_empty() {
+    for (stream, begin) in
+        [("", "✗ the stream is empty\n"), ("\n\n", "✗ the stream has no event\n")]
+    {
+        let output = run_on(&[], stream.as_bytes());
+        let report = text(&output.stdout);
+        assert!(report.starts_with(begin), "{report}");
+        assert!(!report.contains("profile"), "{report}");
+        assert_eq!(output.status.code(), Some(1));
+    }
+}
+
+/// Goal: who calls an agent without its flag for events is told the flag of that agent.
+#[test]
+fn plain_text_leads_to_the_flag_of_the_agent() {
+    for (options, flag) in [
+        (&[][..], "call the agent with its flag for events, such as --output-format stream-json"),
+        (&["--profile", "claude"], "call it as `claude -p --output-format stream-json --verbose`"),
+        (&["--profile", "codex"], "call it as `codex exec --json`"),
+        (&["--profile", "jsonl"], "call the agent with its flag for events"),
+    ] {
+        let report = text(&run_on(options, b"I'll look.\nDone.\n").stdout);
+        assert!(report.starts_with("✗ plain text, not events: "), "{report}");
+        assert!(report.lines().next().unwrap().contains(flag), "{report}");
+        assert!(!report.contains("stderr") && !report.contains("using profile"), "{report}");
+        assert_eq!(report.matches("error[").count(), 1, "{report}");
+    }
+}
+
+/// Goal: the command tells which agent it is.
+#[cfg(unix)]
+#[test]
+fn the_name_of_a_command_leads_to_its_flag() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    for (name, flag) in [
+        ("claude", "`claude -p --output-format stream-json --verbose`"),
+        ("agent", "`agent --print --output-format stream-json`"),
+        ("cursor-agent", "`agent --print --output-format stream-json`"),
+        ("opencode", "`opencode run --format json`"),
+        ("mine", "its flag for events"),
+    ] {
+        let agent = folder.path().join(name);
+        fs::write(&agent, "#!/bin/sh\necho I fixed it.\n").unwrap();
+        fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
+        let report = text(&program().arg("--").arg(&agent).output().unwrap().stdout);
+        assert!(report.starts_with(&format!("✗ {name}  plain text, not events: ")), "{report}");
+        assert!(report.lines().next().unwrap().contains(flag), "{report}");
+    }
+}
+
+/// Goal: an agent that no profile knows is not guessed.
+#[test]
+fn an_unknown_agent_is_not_guessed() {
+    let stream = concat!(
+        "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"a\",\"tools\":[]}\n",
+        "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"session_id\":\"a\"}\n"
+    );
+    let output = run_on(&[], stream.as_bytes());
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("no known agent writes these events"), "{message}");
+    assert!(message.contains("--profile NAME"), "{message}");
+}
+
+/// Goal: a list of reports may have commas, and no error has a number of the system.
+#[test]
+fn reports_may_be_listed_with_commas() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a,b.xml");
+    let list = format!("json,junit={}", file.display());
+    let output = program().args(["--report", &list, GOOD]).output().unwrap();
+    assert!(text(&output.stdout).starts_with("{\"type\":\"stream\""), "{output:?}");
+    assert!(fs::read_to_string(&file).unwrap().contains("<testsuite "));
+    for arguments in [
+        &["--schema", "no-such-file", GOOD][..],
+        &["--config", "no-such-file", GOOD],
+        &["--config", ".", GOOD],
+        &["--baseline", "no-such-file", GOOD],
+        &["--files-from", "no-such-file"],
+        &["--report", "json=no/such/file", GOOD],
+        &["--tee", "no/such/file", GOOD],
+        &["merge", "no-such-file"],
+        &["diff", "no-such-file", GOOD],
+        &["replay", "no-such-file"],
+    ] {
+        let message = refused(arguments);
+        assert!(!message.contains("os error"), "{message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
     }
 }
 
@@ -125,6 +246,8 @@ fn two_runs_in_one_stream_are_told() {
     let report = text(&run_on(&[], &both).stdout);
     let begin = "✗ more than one run: `--sessions many` judges each on its own\n";
     assert!(report.starts_with(begin), "{report}");
+    assert!(report.contains(" more findings not shown: they are about the next run\n"), "{report}");
+    assert_eq!(report.matches("error[").count(), 1, "{report}");
     assert_eq!(run_on(&["--sessions", "many"], &both).status.code(), Some(0));
 }
 

@@ -62,6 +62,39 @@ fn the_reported_exit_code_knows_of_a_report_that_cannot_be_written() {
     }
 }
 
+/// Goal: who reads the beginning of a report only does not change the exit code.
+/// Method: a report that is longer than a pipe, and one that fits; the reader closes at once, and
+/// after a line.
+#[test]
+fn a_reader_may_close_the_report() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..600 {
+        let bad = root().join("fixtures/agents/claude/killed.ndjson");
+        fs::copy(bad, folder.path().join(format!("{number}.ndjson"))).unwrap();
+    }
+    let many = folder.path().display();
+    for (stream, code) in [(GOOD, "0"), (&many.to_string(), "1")] {
+        for reader in ["head -1 > /dev/null", "true", "exec 0<&-"] {
+            for format in ["human", "json", "markdown"] {
+                let output = shell(&format!(
+                    "$P --report {format} {stream} | ({reader}); echo ${{PIPESTATUS[0]}}"
+                ));
+                let shown = text(&output.stdout);
+                assert_eq!(shown.lines().last(), Some(code), "{format}, {reader}: {shown}");
+                assert_eq!(text(&output.stderr), "");
+            }
+        }
+    }
+    for command in ["rules", "rules blank-line", "schema", "man", "--help"] {
+        let output = shell(&format!("$P {command} | true; echo ${{PIPESTATUS[0]}}"));
+        assert_eq!(text(&output.stdout), "0\n", "{command}");
+        assert_eq!(text(&output.stderr), "");
+    }
+    // What cannot be written is an error all the same.
+    let output = shell("$P $G > /dev/full");
+    assert_eq!(output.status.code(), Some(2));
+}
+
 /// Goal: no raw escape sequence reaches a terminal, by whatever flag.
 #[test]
 #[cfg(target_os = "linux")]

@@ -44,6 +44,15 @@ fn timeouts_end_the_command_and_name_the_open_calls() {
     }
 }
 
+/// Goal: a run that is over has not timed out; the timeout only ends the wait for its process.
+#[test]
+fn a_timeout_after_the_end_only_stops_the_agent() {
+    let output = run(&["--timeout", "800ms"], &["emit", GOOD, "sleep", "60"]);
+    let report = text(&output.stdout);
+    assert_eq!(code(&output), 0, "{report}");
+    assert!(report.contains("still running after its terminal event; stopped"), "{report}");
+}
+
 /// Goal: an agent that writes a call only when it has ended may be silent, and the report says so.
 #[test]
 fn an_agent_that_hides_open_calls_has_no_idle_timeout() {

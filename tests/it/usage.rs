@@ -208,7 +208,7 @@ fn a_very_long_name_is_cut_before_the_reason() {
 fn the_help_fits_a_terminal() {
     for (arguments, lines) in [
         (&["-h"][..], 24),
-        (&["--help"], 125),
+        (&["--help"], 135),
         (&["rules", "-h"], 24),
         (&["profiles", "--help"], 24),
         (&["profiles", "draft", "--help"], 24),
@@ -245,6 +245,12 @@ fn the_help_shows_what_it_should() {
     for flag in ["--deny", "--files-from", "--propagate-exit-code", "--exit-grace"] {
         assert!(!short.contains(flag) && long.contains(flag), "{flag}");
     }
+    let usage = long.find("Usage: ndjson-check [OPTIONS] -- COMMAND [ARG]...").unwrap();
+    let examples = long.find("\nExamples:\n").unwrap();
+    assert!(usage < examples && examples < long.find("\nSubcommands:\n").unwrap(), "{long}");
+    assert_eq!(long.lines().filter(|line| line.starts_with("    ndjson-check ")).count(), 3);
+    // Each line can be understood alone.
+    assert!(!long.contains("  Same") && !long.contains("  The same"), "{long}");
     assert!(!long.contains("--engine"), "{long}");
     // The parser breaks no line of the table once more.
     assert!(long.contains("\n    4  timed out\n  126  the command cannot be executed\n"), "{long}");

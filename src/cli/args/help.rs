@@ -3,36 +3,84 @@
 use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use owo_colors::OwoColorize as _;
+
 use crate::cli::exit;
+use crate::cli::reports::stdout_width;
 
 pub(super) const USAGE: &str = "\
-agent --print --output-format stream-json | ndjson-check [OPTIONS]
+ndjson-check [OPTIONS] -- COMMAND [ARG]...
        ndjson-check [OPTIONS] [FILE]...
-       ndjson-check [OPTIONS] -- COMMAND [ARG]...";
+       COMMAND | ndjson-check [OPTIONS]";
+
+const EXAMPLES: &str = "\
+Examples:
+  Run an agent, and stop it after 45 minutes:
+    ndjson-check --timeout 45m -- agent --print --output-format stream-json hi
+  Check recordings:
+    ndjson-check recordings/
+  Read what an agent did, and write a page of it:
+    ndjson-check --to transcript --report html=run.html run.ndjson";
 
 const FORMS: &str = "\
 Forms of --to:
-  text         one line per action, as it happens
+  text         one line for each action, as it happens
   transcript   the assistant's text, with the actions in between
   answer       only the final message of a run that succeeded
   json         the agent's single object, if the run succeeded
-  stream-json  the input's own bytes
+  stream-json  the bytes of the input
   events       one vocabulary for all agents, as NDJSON
-  ag-ui        the same as events of the AG-UI protocol
+  ag-ui        the same events in the AG-UI protocol
   chrome-trace, otlp-json, atif
                a trace for Perfetto, OpenTelemetry spans, a trajectory";
 
 const NOTES: &str = "\
-If killed by a signal, the exit status is 128+N.
+If a signal ends ndjson-check, the exit status is 128 plus its number.
 
-To check a file whose name is also a subcommand, give a path such as ./rules.";
+To check a file that is named like a subcommand, write ./rules, for example.";
+
+/// The widest help, in columns, and its width where no terminal shows it.
+const COLUMNS_MAX: usize = 100;
+const COLUMNS: usize = 80;
+
+/// The width of the help: that of the terminal, as far as lines are easy to read.
+pub(super) fn help_width() -> usize {
+    stdout_width().unwrap_or(COLUMNS).min(COLUMNS_MAX)
+}
+
+/// The help in colour: headings, and what is typed.
+pub(crate) fn painted(help: &str) -> String {
+    let mut text = String::new();
+    for line in help.lines() {
+        let words = line.trim_start();
+        let indent = line.len() - words.len();
+        // Behind a gap comes what it means.
+        let typed = match words.find("  ") {
+            Some(gap) if indent > 0 => gap,
+            None if words.starts_with('-') => words.len(),
+            _ => 0,
+        };
+        if let Some(rest) = line.strip_prefix("Usage:") {
+            text.extend([&*"Usage:".bold().to_string(), rest]);
+        } else if indent == 0 && line.ends_with(':') {
+            text += &line.bold().to_string();
+        } else if typed > 0 {
+            let (typed, rest) = words.split_at(typed);
+            text.extend([&line[..indent], &typed.cyan().to_string(), rest]);
+        } else {
+            text += line;
+        }
+        text.push('\n');
+    }
+    text
+}
 
 /// The options that `-h` shows; `--help` shows them all.
 pub(super) const MOST_USED: [&str; 8] =
     ["profile", "strict", "exit_status", "to", "timeout", "idle_timeout", "report", "quiet"];
 
 const SHORT_NOTES: &str = "\
-Exit codes: 0 success, 1 not conforming, 2 not checked, 3 failed, 4 timed out";
+Exit codes: 0 success, 1 broken stream, 2 not checked, 3 failed, 4 timed out";
 
 /// The usage, for a terminal without arguments.
 pub(crate) fn usage() -> String {
@@ -62,10 +110,12 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
 }
 
 /// What other programs call an option that is ours under another name.
-const OTHER_NAMES: [(&str, &str); 9] = [
+const OTHER_NAMES: [(&str, &str); 11] = [
     ("--json", "--report json"),
     ("--format", "--report FORMAT"),
     ("--output", "--report FORMAT=FILE"),
+    ("--output-format", "--report FORMAT; options of the agent go after `-- COMMAND`"),
+    ("--silent", "--quiet"),
     ("-o", "--report FORMAT=FILE"),
     ("-v", "--stats for figures, --to transcript for what the agent did"),
     ("--verbose", "--stats for figures, --to transcript for what the agent did"),
@@ -86,7 +136,11 @@ fn meant(error: &clap::Error) -> Option<String> {
 }
 
 pub(super) fn long(command: clap::Command) -> clap::Command {
-    command.after_help(format!("{FORMS}\n\n{}\n{NOTES}", exit::table()))
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{EXAMPLES}\n\n\
+         {{all-args}}{{after-help}}"
+    );
+    command.help_template(template).after_help(format!("{FORMS}\n\n{}\n{NOTES}", exit::table()))
 }
 
 pub(super) fn short(command: clap::Command) -> clap::Command {
@@ -103,8 +157,25 @@ pub(super) fn short(command: clap::Command) -> clap::Command {
     });
     // One line each.
     command
-        .mut_arg("profile", |arg| arg.help("Agent profile: name, file, or `auto` to detect"))
-        .mut_arg("to", |arg| arg.help("Convert to text, transcript, answer or json"))
-        .mut_arg("timeout", |arg| arg.help("Longest run, such as 10m or 1h30m"))
+        .mut_arg("profile", |arg| arg.help("Profile of the agent [default: auto]"))
+        .mut_arg("to", |arg| arg.help("Show it as text, transcript, answer or json"))
+        .mut_arg("timeout", |arg| arg.help("Stop the run after this time, such as 10m"))
+        .mut_arg("idle_timeout", |arg| arg.help("Stop it after this time without an event"))
         .mut_arg("report", |arg| arg.help("Another report, such as json or junit=FILE"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colour_is_all_that_is_added() {
+        let help =
+            "Usage: x [FILE]\n\nRun:\n  -q, --quiet  Write none\n      --long\n          Text\n";
+        let painted = painted(help);
+        assert!(painted.contains("\x1b[36m-q, --quiet\x1b[39m  Write none"), "{painted:?}");
+        assert!(painted.contains("\x1b[1mRun:\x1b[0m\n"), "{painted:?}");
+        let codes = ["\x1b[36m", "\x1b[39m", "\x1b[1m", "\x1b[0m"];
+        assert_eq!(codes.iter().fold(painted, |text, code| text.replace(code, "")), help);
+    }
 }

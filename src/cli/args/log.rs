@@ -4,12 +4,12 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct LogArgs {
-    /// With `--to text` or `transcript`: N lines of each call's result
+    /// With `--to text` or `transcript`: show N lines of each result
     #[arg(long, value_name = "N", requires = "to", help_heading = "Convert")]
     #[arg(value_parser = clap::value_parser!(u32))]
     pub(crate) results: Option<u32>,
 
-    /// The same for the prompt, reasoning, retries and questions
+    /// With `--to text` or `transcript`: show the prompt, reasoning and retries
     #[arg(long, requires = "to", help_heading = "Convert")]
     pub(crate) thinking: bool,
 }

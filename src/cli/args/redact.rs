@@ -9,7 +9,7 @@ pub(crate) struct RedactArgs {
     #[arg(help_heading = "Convert")]
     pub(crate) modes: Vec<RedactMode>,
 
-    /// Also replace the value of this environment variable; implies --redact secrets
+    /// Replace secrets, and the value of this environment variable
     #[arg(long = "redact-env", value_name = "NAME", action = ArgAction::Append)]
     #[arg(help_heading = "Convert")]
     pub(crate) env: Vec<String>,

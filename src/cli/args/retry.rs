@@ -11,16 +11,16 @@ use super::values::retry_reason;
 #[derive(Debug, Clone, Default, Args)]
 #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
 pub(crate) struct RetryArgs {
-    /// Run it again, up to N times, if that is worth it
+    /// Run the command again, at most N times, if a retry may help
     #[arg(long, value_name = "N", requires_all = ["command", "no_stdin"], help_heading = "Run")]
     pub(crate) retries: Option<NonZeroU64>,
 
-    /// Retry only after this reason [default: retryable]
+    /// Retry only for this reason [default: all that may pass]
     #[arg(long, value_name = "REASON", value_parser = retry_reason, value_delimiter = ',')]
     #[arg(requires = "retries", help_heading = "Run")]
     pub(crate) retry_on: Vec<EndReason>,
 
-    /// Retry a run that may have changed files, too
+    /// Also retry a run that may have changed files
     #[arg(long, requires = "retries", help_heading = "Run")]
     pub(crate) retry_after_writes: bool,
 }

@@ -16,7 +16,7 @@ pub(crate) enum Subcommand {
         #[arg(value_name = "NAME", value_parser = rule)]
         name: Option<Rule>,
     },
-    /// List the built-in profiles, print one, or draft a new one
+    /// List the profiles of agents, print one, or draft a new one
     #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
     #[command(
         subcommand_help_heading = "Subcommands",
@@ -44,7 +44,7 @@ ndjson-check profiles [NAME]
         ))]
         profile: Option<String>,
     },
-    /// Join json reports into one, with the exit code of all
+    /// Join json reports into one; the most severe exit code wins
     Merge {
         /// The reports: files, or `-` for standard input
         #[arg(value_name = "REPORT", required = true)]
@@ -55,11 +55,11 @@ ndjson-check profiles [NAME]
     },
     /// Show what changed between two recordings
     Diff(DiffArgs),
-    /// Show what the profiles do not know of recordings of a new version
+    /// List events, tools and fields in recordings that the profile does not know
     Drift(DriftArgs),
     /// Play a recording as its agent wrote it: a fake agent for tests
     Replay(ReplayArgs),
-    /// Print the completions of a shell
+    /// Print the completion script of a shell
     Completions {
         /// The shell
         #[arg(value_enum, value_name = "SHELL")]
@@ -97,15 +97,15 @@ pub(crate) struct DriftArgs {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Leave out what these recordings of the same agent have, too
+    /// Leave out what these older recordings of the agent also have
     #[arg(long, value_name = "FILE", action = ArgAction::Append)]
     pub(crate) known: Vec<PathBuf>,
 
-    /// How to write it
+    /// Format of the result
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
     pub(crate) report: CompareFormat,
 
-    /// Agent profile: built-in name, profile file, or `auto` to detect it
+    /// The agent's profile: a built-in name or a file; `auto` detects the agent
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) profile: Option<String>,
 
@@ -126,11 +126,11 @@ pub(crate) struct DiffArgs {
     #[arg(value_name = "B")]
     pub(crate) b: PathBuf,
 
-    /// How to write it
+    /// Format of the result
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
     pub(crate) report: CompareFormat,
 
-    /// Agent profile: built-in name, profile file, or `auto` to detect it
+    /// The agent's profile: a built-in name or a file; `auto` detects the agent
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) profile: Option<String>,
 

@@ -1,5 +1,6 @@
 //! The syntax of option values.
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -49,30 +50,64 @@ impl ReportTo {
     }
 }
 
+/// The arguments with each report on its own, where several are listed with commas. A comma in the
+/// name of a file stays.
+pub(super) fn reports_apart(arguments: &[OsString]) -> Vec<OsString> {
+    let mut apart: Vec<OsString> = Vec::with_capacity(arguments.len());
+    let mut is_ours = true;
+    for argument in arguments {
+        is_ours &= argument != "--";
+        let follows = apart.last().is_some_and(|last| last == "--report");
+        let list = argument.to_str().filter(|_| is_ours);
+        let (begin, list) = match list {
+            Some(list) if follows => ("", list),
+            Some(option) if option.starts_with("--report=") => option.split_at("--report=".len()),
+            _ => ("", ""),
+        };
+        let mut reports: Vec<String> = Vec::new();
+        for part in list.split(',') {
+            match reports.last_mut() {
+                Some(last) if ReportFormat::of(part).is_none() => *last += &format!(",{part}"),
+                _ => reports.push(part.to_owned()),
+            }
+        }
+        if reports.len() < 2 {
+            apart.push(argument.clone());
+            continue;
+        }
+        apart.push(format!("{begin}{}", reports[0]).into());
+        apart.extend(reports[1..].iter().map(|report| format!("--report={report}").into()));
+    }
+    apart
+}
+
+impl ReportFormat {
+    /// The format of `FORMAT` or `FORMAT=FILE`.
+    fn of(text: &str) -> Option<Self> {
+        Some(match text.split('=').next()? {
+            "human" => Self::Human,
+            "json" => Self::Json,
+            "github" => Self::Github,
+            "markdown" => Self::Markdown,
+            "junit" => Self::Junit,
+            "sarif" => Self::Sarif,
+            "html" => Self::Html,
+            _ => return None,
+        })
+    }
+}
+
 impl FromStr for ReportTo {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (format, file) = match text.split_once('=') {
+        let file = match text.split_once('=') {
             Some((_, "")) => return Err("the file name is empty".to_owned()),
-            Some((format, "-")) => (format, None),
-            Some((format, file)) => (format, Some(PathBuf::from(file))),
-            None => (text, None),
+            None | Some((_, "-")) => None,
+            Some((_, file)) => Some(PathBuf::from(file)),
         };
-        let format = match format {
-            "human" => ReportFormat::Human,
-            "json" => ReportFormat::Json,
-            "github" => ReportFormat::Github,
-            "markdown" => ReportFormat::Markdown,
-            "junit" => ReportFormat::Junit,
-            "sarif" => ReportFormat::Sarif,
-            "html" => ReportFormat::Html,
-            _ => {
-                let formats =
-                    "the formats are human, json, github, markdown, junit, sarif and html";
-                return Err(formats.to_owned());
-            }
-        };
+        let formats = "the formats are human, json, github, markdown, junit, sarif and html";
+        let format = ReportFormat::of(text).ok_or(formats)?;
         Ok(Self { format, file })
     }
 }
@@ -217,6 +252,27 @@ pub(crate) enum Color {
 mod tests {
     use super::*;
     use ndjson_check_core::LINE_BYTES_MAX;
+
+    #[test]
+    fn reports_may_be_listed_with_commas() {
+        let apart = |arguments: &[&str]| -> Vec<String> {
+            let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+            let apart = reports_apart(&arguments).into_iter();
+            apart.map(|argument| argument.into_string().expect("text")).collect()
+        };
+        let several = ["--report=json", "--report=junit=a,b.xml", "--report=html=x"];
+        assert_eq!(apart(&["--report=json,junit=a,b.xml,html=x"]), several);
+        assert_eq!(apart(&["--report", "json,github"]), ["--report", "json", "--report=github"]);
+        for same in [
+            &["--report", "json=a,b", "c,json"][..],
+            &["--report=json", "x"],
+            &["--report=no,json", "x"][1..],
+            &["--", "--report=json,github"],
+            &["--report"],
+        ] {
+            assert_eq!(apart(same), same);
+        }
+    }
 
     #[test]
     fn jobs_are_capped() {

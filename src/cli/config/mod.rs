@@ -97,6 +97,21 @@ impl Config {
         self.table.limits.limits()
     }
 
+    /// The names of all demands, as findings have them.
+    pub(super) fn demands(&self) -> Vec<String> {
+        let limits = self.limits();
+        let limits = [
+            ("limits.cost", limits.cost.is_some()),
+            ("limits.tokens", limits.tokens.is_some()),
+            ("limits.turns", limits.turns.is_some()),
+            ("limits.calls", limits.calls.is_some()),
+            ("limits.failed-calls", limits.failed_calls.is_some()),
+        ];
+        let limits = limits.iter().filter(|(_, is_set)| *is_set).map(|(name, _)| *name);
+        let places = self.expectations.iter().map(|(place, _)| &**place);
+        limits.chain(places).map(str::to_owned).collect()
+    }
+
     pub(super) fn expectations(&self) -> &[Placed] {
         &self.expectations
     }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use ndjson_check_core::{
-    CheckedEvent, EventCall, EventKind, counted,
+    CheckedEvent, EventCall, EventKind, Figures, Limits, Usage, counted,
     escape::{clipped, visible},
 };
+use ndjson_check_formats::report::{dollars, short_number};
 
 /// Longest name of a call in the status line, in bytes; the terminal cuts it further.
 const STATUS_LABEL_BYTES_MAX: usize = 500;
@@ -18,7 +19,12 @@ const CALLS_OPEN_MAX: usize = 20_000;
 #[derive(Debug)]
 pub(super) struct RunStatus {
     started: Instant,
+    limits: Limits,
     events: u64,
+    calls: u64,
+    cost_usd: Option<f64>,
+    turns: Option<u64>,
+    usage: Usage,
     /// The open calls by their number, and when they started.
     open: BTreeMap<u64, (String, Instant)>,
     /// The call that ended last.
@@ -26,9 +32,18 @@ pub(super) struct RunStatus {
 }
 
 impl RunStatus {
-    pub(super) fn new() -> Self {
-        let started = Instant::now();
-        Self { started, events: 0, open: BTreeMap::new(), last: String::new() }
+    pub(super) fn new(limits: Limits) -> Self {
+        Self {
+            started: Instant::now(),
+            limits,
+            events: 0,
+            calls: 0,
+            cost_usd: None,
+            turns: None,
+            usage: Usage::default(),
+            open: BTreeMap::new(),
+            last: String::new(),
+        }
     }
 
     pub(super) fn event(&mut self, event: &CheckedEvent<'_>) {
@@ -38,8 +53,12 @@ impl RunStatus {
 
     fn run_event(&mut self, event: &EventKind<'_>) {
         match event {
-            EventKind::CallStarted(call) if self.open.len() < CALLS_OPEN_MAX => {
-                self.open.insert(call.number, (label(call), Instant::now()));
+            EventKind::Usage(figures) => self.used(figures),
+            EventKind::CallStarted(call) => {
+                self.calls += 1;
+                if self.open.len() < CALLS_OPEN_MAX {
+                    self.open.insert(call.number, (label(call), Instant::now()));
+                }
             }
             EventKind::CallUpdated(call) => {
                 if let Some((known, _)) = self.open.get_mut(&call.number) {
@@ -47,6 +66,7 @@ impl RunStatus {
                 }
             }
             EventKind::CallCompleted(completed) => {
+                self.calls += u64::from(completed.is_new);
                 self.open.remove(&completed.call.number);
                 self.last = label(&completed.call);
             }
@@ -57,13 +77,46 @@ impl RunStatus {
         }
     }
 
+    fn used(&mut self, figures: &Figures<'_>) {
+        self.cost_usd = figures.cost_usd.or(self.cost_usd);
+        self.turns = figures.turns.or(self.turns);
+        self.usage = figures.usage;
+    }
+
+    /// What the run used, with its limits; calls and turns only if they have one.
+    fn figures(&self) -> Vec<String> {
+        let Limits { cost, tokens, turns, calls, failed_calls: _, .. } = self.limits;
+        let of = |limit: Option<String>| limit.map_or(String::new(), |it| format!(" of {it}"));
+        let number = |limit: Option<u64>| of(limit.map(short_number));
+        let mut figures = Vec::new();
+        if let Some(used) = self.cost_usd {
+            let limit = cost.map(|cost| dollars(cost).trim_end_matches(".00").to_owned());
+            figures.push(format!("{}{}", dollars(used), of(limit)));
+        }
+        let sent = self.usage.tokens_in();
+        if let Some(used) =
+            sent.into_iter().chain(self.usage.output_tokens).reduce(u64::saturating_add)
+        {
+            figures.push(format!("{}{} tokens", short_number(used), number(tokens)));
+        }
+        if let Some(used) = self.turns.filter(|_| turns.is_some()) {
+            figures.push(format!("{used}{} turns", number(turns)));
+        }
+        if calls.is_some() {
+            figures.push(format!("{}{} calls", self.calls, number(calls)));
+        }
+        figures
+    }
+
     /// The line now.
     pub(super) fn line(&self) -> String {
         self.line_at(Instant::now())
     }
 
     fn line_at(&self, now: Instant) -> String {
-        let line = format!("{}  {}", clock(now - self.started), counted(self.events, "event"));
+        let events = counted(self.events, "event");
+        let figures = [clock(now - self.started), events].into_iter().chain(self.figures());
+        let line = figures.collect::<Vec<_>>().join("  ");
         let Some((label, since)) = self.open.values().next() else {
             let last = &self.last;
             return if last.is_empty() { line } else { format!("{line}  last: {last}") };
@@ -99,7 +152,7 @@ mod tests {
 
     #[test]
     fn the_line_shows_the_oldest_open_call_or_the_last() {
-        let mut status = RunStatus::new();
+        let mut status = RunStatus::new(Limits::default());
         let at = |seconds| status.started + Duration::from_secs(seconds);
         let (five, ten, late) = (at(5), at(10), at(3_723));
         assert_eq!(status.line_at(five), "0:05  0 events");
@@ -107,6 +160,14 @@ mod tests {
         assert_eq!(status.line_at(late), "1:02:03  1 event  last: read a.txt");
         status.open.insert(2, ("shell make".to_owned(), five));
         assert_eq!(status.line_at(ten), "0:10  1 event  running 0:05: shell make");
+        (status.cost_usd, status.usage.output_tokens) = (Some(0.42), Some(12_345));
+        (status.limits.cost, status.limits.calls) = (Some(2.0), Some(50));
+        assert_eq!(
+            status.line_at(ten),
+            "0:10  1 event  $0.42 of $2  12.3 k tokens  0 of 50 calls  running 0:05: shell make"
+        );
+        status = RunStatus { limits: Limits::default(), cost_usd: None, ..status };
+        status.usage.output_tokens = None;
         status.open.insert(3, ("shell ls".to_owned(), ten));
         assert_eq!(
             status.line_at(late),
