@@ -232,7 +232,20 @@ fn naive_thinking(agent: &str, events: &[Value]) -> Vec<String> {
     };
     let all: String = events.iter().map(of).collect();
     let lines = all.lines().filter(|line| !line.trim().is_empty());
-    lines.map(|line| format!("Thinking: {line}")).collect()
+    lines.map(str::to_owned).collect()
+}
+
+/// The lines of reasoning in a log: the first has a name in front, and those that follow it are
+/// indented.
+fn reasoning(log: &str) -> Vec<&str> {
+    let mut is_open = false;
+    let of_reasoning = |line| {
+        let first = str::strip_prefix(line, "Thinking: ");
+        let found = first.or_else(|| str::strip_prefix(line, "    ").filter(|_| is_open));
+        is_open = found.is_some();
+        found
+    };
+    log.lines().filter_map(of_reasoning).collect()
 }
 
 /// Goal: the thoughts are those that a short script finds, each once.
@@ -242,8 +255,7 @@ fn reasoning_is_what_a_naive_reading_finds() {
         let mut compared = 0;
         for (case, events) in of_agent(agent) {
             let log = logged(&case.bytes(), &mut case.checker(), Form::Text);
-            let lines = log.lines().filter(|line| line.starts_with("Thinking: "));
-            let shown: Vec<&str> = lines.collect();
+            let shown = reasoning(&log);
             assert_eq!(shown, naive_thinking(agent, &events), "{}", case.path.display());
             compared += usize::from(!shown.is_empty());
         }

@@ -208,7 +208,7 @@ fn a_very_long_name_is_cut_before_the_reason() {
 fn the_help_fits_a_terminal() {
     for (arguments, lines) in [
         (&["-h"][..], 24),
-        (&["--help"], 135),
+        (&["--help"], 145),
         (&["rules", "-h"], 24),
         (&["profiles", "--help"], 24),
         (&["profiles", "draft", "--help"], 24),

@@ -233,8 +233,8 @@ impl fmt::Display for Note {
                 out.write_str(&parts.join("; "))
             }
             Self::OutcomeUnknown => out.write_str(
-                "only the exit status shows whether the run succeeded: pass --exit-status N, or \
-                 let ndjson-check run the command",
+                "only the exit status shows whether the run succeeded: give the check that status, \
+                 or let ndjson-check run the command",
             ),
             Self::ErrorsSurvived { count } => {
                 write!(out, "the run succeeded after {}", counted(*count, "error"))

@@ -1,8 +1,8 @@
 //! The `JUnit` report: XML that CI services show as test results.
 //!
-//! Valid for `junit-10.xsd` of Jenkins. A stream is a test suite. The stream is a test case in it,
-//! and so is each demand of the user. Findings are the text of these cases: rules and tool calls are
-//! no tests.
+//! Valid for `junit-10.xsd` of Jenkins. A stream is a test suite. The stream is a test case in
+//! it, and so is each demand of the user. Findings are the text of these cases: rules and tool
+//! calls are no tests.
 
 use std::io;
 
