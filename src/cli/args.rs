@@ -38,7 +38,6 @@ pub(crate) use values::{
 };
 
 /// The value of `--exit-grace` without the flag.
-#[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
 pub(crate) const EXIT_GRACE: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]

@@ -17,7 +17,6 @@ pub(crate) enum CliError {
     Usage(String),
     Check(Error),
     /// The stream of a command could not be checked, and the command failed.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
     CommandFailed(Error, ExitStatus),
     /// An output could not be opened or written. `name` is a path, or `standard output`.
     Output {
@@ -25,7 +24,6 @@ pub(crate) enum CliError {
         source: io::Error,
     },
     /// The command could not be started.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
     Start {
         program: String,
         source: io::Error,

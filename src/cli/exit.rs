@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use ndjson_check_core::internals::run::Interrupt;
 use ndjson_check_formats::report::RunTotals;
 
 pub(crate) const SUCCEEDED: u8 = 0;
@@ -65,24 +66,18 @@ pub(crate) fn first(codes: &[u8]) -> u8 {
 pub(crate) struct Exit {
     pub(crate) code: u8,
     /// The signal that asked us to end early: we end with it, not with the code.
-    #[cfg(unix)]
-    pub(crate) interrupt: Option<ndjson_check_core::internals::run::Interrupt>,
+    pub(crate) interrupt: Option<Interrupt>,
 }
 
 impl From<u8> for Exit {
     fn from(code: u8) -> Self {
-        Self {
-            code,
-            #[cfg(unix)]
-            interrupt: None,
-        }
+        Self { code, interrupt: None }
     }
 }
 
 impl Exit {
     /// Ends by the signal, if there is one, so that the parent process sees it.
     pub(crate) fn end(self) -> ExitCode {
-        #[cfg(unix)]
         if let Some(interrupt) = self.interrupt {
             super::whole_process::die(interrupt);
         }

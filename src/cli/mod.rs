@@ -3,7 +3,6 @@
 mod archive;
 mod args;
 mod at_start;
-#[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
 mod attempts;
 mod baseline;
 mod batch;
@@ -14,8 +13,6 @@ mod diff;
 mod drift;
 mod error;
 mod exit;
-#[cfg(unix)]
-mod guard;
 mod inputs;
 mod outputs;
 mod progress;
@@ -25,14 +22,12 @@ mod report_pages;
 mod report_target;
 mod reports;
 mod rule_pages;
-#[cfg_attr(not(unix), path = "command_unsupported.rs")]
 mod run_command;
 mod same_file;
 mod setup;
 mod stdio;
 mod stream_files;
 mod tee;
-#[cfg(unix)]
 mod whole_process;
 mod workflow_commands;
 
@@ -64,13 +59,8 @@ const MESSAGE_BYTES_MAX: usize = 2_048;
 /// The program.
 pub(crate) fn main() -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().collect();
-    #[cfg(unix)]
-    {
-        if let Some(group) = guard::guarded_group(&arguments) {
-            group.guard();
-            return ExitCode::SUCCESS;
-        }
-        ndjson_check_core::internals::run::survive_file_limit();
+    if whole_process::begin(&arguments) {
+        return ExitCode::SUCCESS;
     }
     // A panic would end with 101, which means nothing to the caller.
     let exit = panic::catch_unwind(|| run(&arguments));

@@ -102,7 +102,6 @@ impl Outputs {
     }
 
     /// Another attempt begins: it has its own copy.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
     pub(super) fn begin_attempt(&mut self, attempt: Attempt, cli: &Cli) -> Result<(), CliError> {
         if let Some(pattern) = &cli.tee {
             // The last one, as it was opened.
@@ -122,7 +121,6 @@ impl Outputs {
     }
 
     /// The sum of the streams so far.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
     pub(super) fn totals(&self) -> &RunTotals {
         &self.totals
     }

@@ -56,7 +56,6 @@ impl Redaction {
     }
 
     /// For a text that is no stream.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
     pub(super) fn of_text(&self) -> Redactor {
         if self.is_of_content {
             Redactor::content_of_text(&self.values)

@@ -25,7 +25,6 @@ impl TeeTarget {
     }
 
     /// The same, with another writer around its own.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
     pub(crate) fn through(self, wrap: impl FnOnce(Box<dyn Write>) -> Box<dyn Write>) -> Self {
         Self { writer: wrap(self.writer), ..self }
     }

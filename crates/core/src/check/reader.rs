@@ -72,7 +72,7 @@ impl Reader {
     }
 
     /// The same, and another observer sees what comes.
-    #[cfg(all(unix, feature = "run"))]
+    #[cfg(feature = "run")]
     pub(crate) fn feed_beside(
         &mut self,
         bytes: &[u8],

@@ -9,6 +9,7 @@ use std::process::{self, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use super::platform;
 use super::producer::{Producer, StderrCopy, Timers};
 use super::stream::ProducerStream;
 use super::watch::Watch;
@@ -36,9 +37,10 @@ pub enum Stdin {
 
 /// A command that runs an agent.
 ///
-/// It gets its own process group. Everything in the group ends with the run: when a time is
-/// over, when a limit of the [`Checker`] is exceeded, when it is stopped, or when the [`AgentRun`]
-/// is dropped. No signal of this process is caught, and nothing is written to its outputs.
+/// It gets its own process group, on Windows a Job Object. Everything in it ends with the run: when
+/// a time is over, when a limit of the [`Checker`] is exceeded, when it is stopped, or when the
+/// [`AgentRun`] is dropped. No signal of this process is caught, and nothing is written to its
+/// outputs.
 pub struct Command {
     name: String,
     inner: process::Command,
@@ -60,7 +62,7 @@ impl Command {
         let name = Path::new(program).file_name().unwrap_or(program);
         Self {
             name: name.to_string_lossy().into_owned(),
-            inner: process::Command::new(program),
+            inner: process::Command::new(platform::program(program)),
             stdin: Stdin::default(),
             timers: Timers { timeout: None, idle: None, grace: EXIT_GRACE },
             stderr: None,

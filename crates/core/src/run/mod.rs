@@ -1,25 +1,17 @@
-//! Running an agent: its command in its own process group, timers, its standard error, and the
+//! Running an agent: its command with all its processes, timers, its standard error, and the
 //! [`Event`](crate::check::Event)s of its stream as they come.
 
 pub(crate) mod blocking_file;
-#[cfg(unix)]
 mod command;
-#[cfg(unix)]
-mod group;
-#[cfg(unix)]
 pub(crate) mod pause;
-#[cfg(unix)]
+// The same functions for each system; nothing else in this folder knows on which one it runs.
+#[cfg_attr(unix, path = "unix/mod.rs")]
+#[cfg_attr(windows, path = "windows/mod.rs")]
+pub(crate) mod platform;
 pub(crate) mod producer;
-#[cfg(unix)]
-pub(crate) mod signals;
-#[cfg(unix)]
 mod stderr;
-#[cfg(unix)]
 pub(crate) mod stream;
-#[cfg(unix)]
 mod supervisor;
-#[cfg(unix)]
 pub(crate) mod watch;
 
-#[cfg(unix)]
 pub use command::{AgentRun, Command, Stdin, Stopper};

@@ -3,9 +3,8 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use super::blocking_file::wait_for_any;
+use super::platform::{Signals, wait_for_signal};
 use super::producer::Interrupt;
-use super::signals::Signals;
 
 /// Waits so long, or until a signal comes that ends us: that one is returned. `announce` is called
 /// when no signal is missed any more.
@@ -25,6 +24,6 @@ pub fn pause(time: Duration, announce: impl FnOnce()) -> io::Result<Option<Inter
         if left.is_zero() {
             return Ok(None);
         }
-        wait_for_any(&signals.sockets().collect::<Vec<_>>(), Some(left));
+        wait_for_signal(&signals, left);
     }
 }

@@ -1,21 +1,18 @@
 //! What writes a stream: a command, or an unknown process; and the timers of the stream.
 //!
 //! There are two threads besides the check: one passes standard error on; the supervisor waits for
-//! the command, the timers and the signals, and ends the command's process group where it must. The
-//! check reads a [`ProducerStream`], and a [`RunObserver`] tells the supervisor what comes.
+//! the command, the timers and the signals, and ends the command with all its processes where it
+//! must. The check reads a [`ProducerStream`], and a [`RunObserver`] tells the supervisor what comes.
+//! On Windows a thread more reads each pipe.
 
 use std::any::Any;
-use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt as _;
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::blocking_file::BlockingFile;
-use super::group::Group;
-use super::signals::Signals;
+use super::platform::{Group, Signals, stoppable};
 use super::stderr;
 use super::stream::ProducerStream;
 use super::supervisor::Supervisor;
@@ -46,6 +43,20 @@ pub struct Producer {
     stdin: Option<ChildStdin>,
 }
 
+/// The ends of a command's pipes, of those that it has.
+#[derive(Debug)]
+pub(super) struct Pipes {
+    pub(super) stdin: Option<ChildStdin>,
+    pub(super) stdout: Option<ChildStdout>,
+    pub(super) stderr: Option<ChildStderr>,
+}
+
+impl From<&mut Child> for Pipes {
+    fn from(child: &mut Child) -> Self {
+        Self { stdin: child.stdin.take(), stdout: child.stdout.take(), stderr: child.stderr.take() }
+    }
+}
+
 /// The supervisor's result.
 #[derive(Debug)]
 pub(super) struct Supervised {
@@ -67,7 +78,8 @@ pub struct Interrupt {
 /// the terminal are its host's.
 #[derive(Debug, Clone, Copy)]
 pub struct WholeProcess {
-    /// Starts what ends a process group, by its number, if our process ends without doing so.
+    /// Starts what ends a process group, by its number, if our process ends without doing so. Only
+    /// Unix needs it.
     pub guard: fn(i32) -> io::Result<Box<dyn Any + Send>>,
     /// Ends our process, when the reader of our output blocks the check for too long.
     pub leave: fn(Option<Interrupt>),
@@ -82,7 +94,7 @@ pub struct StderrCopy {
 }
 
 impl Producer {
-    /// Starts a command in a new process group. `reads_terminal` says that it may read from the
+    /// Starts a command in a group of its own. `reads_terminal` says that it may read from the
     /// terminal of our process.
     ///
     /// # Errors
@@ -98,22 +110,21 @@ impl Producer {
         // Before the command starts: no signal may be missed, and a failure here needs no cleanup.
         let signals =
             if whole.is_some() { Signals::for_command() } else { Signals::for_library() }?;
-        let (stop_out, stop_err, stop) = stop_pipes()?;
         let watch = Watch::new()?;
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.process_group(0).spawn()?;
         // From here on, an error drops the group, which kills it.
-        let group = Group::of(&child, reads_terminal, whole);
-        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+        let (group, pipes) = Group::start(command, reads_terminal, whole)?;
+        let (Some(stdout), Some(stderr)) = (pipes.stdout, pipes.stderr) else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
-        let stream = ProducerStream::new(file(stdout), stop_out, Some(watch.0.clone()));
-        let stderr = ProducerStream::new(file(stderr), stop_err, None);
-        let stderr = stderr::pass_on(stderr, copy)?;
-        let checks = watch.0.clone();
+        let (stdout, stop_out) = stoppable(stdout)?;
+        let (stderr, stop_err) = stoppable(stderr)?;
+        let stream = ProducerStream::new(stdout, Some(watch.0.clone()));
+        let stderr = stderr::pass_on(ProducerStream::new(stderr, None), copy)?;
+        let (checks, stop) = (watch.0.clone(), vec![stop_out, stop_err]);
         let supervisor = Supervisor::new(Some(group), timers, watch, signals, stop, whole);
         let (stderr, supervisor) = (Some(stderr), supervisor.start()?);
-        Ok((Self { watch: checks, timers, stderr, supervisor, stdin: child.stdin.take() }, stream))
+        Ok((Self { watch: checks, timers, stderr, supervisor, stdin: pipes.stdin }, stream))
     }
 
     /// Watches a stream of another process. After a timeout or a signal we stop reading; the other
@@ -127,12 +138,12 @@ impl Producer {
         timers: Timers,
         whole: WholeProcess,
     ) -> io::Result<(Self, ProducerStream)> {
-        let (stop_out, _unused, stop) = stop_pipes()?;
         let watch = Watch::new()?;
         let checks = watch.0.clone();
-        let stream = ProducerStream::new(input, stop_out, Some(checks.clone()));
-        let supervisor =
-            Supervisor::new(None, timers, watch, Signals::for_reader()?, stop, Some(whole));
+        let (source, stop) = stoppable(input)?;
+        let stream = ProducerStream::new(source, Some(checks.clone()));
+        let signals = Signals::for_reader()?;
+        let supervisor = Supervisor::new(None, timers, watch, signals, vec![stop], Some(whole));
         let supervisor = supervisor.start()?;
         Ok((Self { watch: checks, timers, stderr: None, supervisor, stdin: None }, stream))
     }
@@ -168,15 +179,4 @@ impl Producer {
         end.stderr = self.stderr.and_then(|thread| thread.join().ok());
         (end, interrupted)
     }
-}
-
-fn file(pipe: impl Into<OwnedFd>) -> BlockingFile {
-    BlockingFile::from(File::from(pipe.into()))
-}
-
-/// Two read ends that become readable when the write ends are dropped, and the write ends.
-fn stop_pipes() -> io::Result<(io::PipeReader, io::PipeReader, [io::PipeWriter; 2])> {
-    let (stop_out, out) = io::pipe()?;
-    let (stop_err, err) = io::pipe()?;
-    Ok((stop_out, stop_err, [out, err]))
 }

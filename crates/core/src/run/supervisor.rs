@@ -1,18 +1,14 @@
 //! Waits for the command, the timers and the signals, and ends what must end.
 
-use std::io::{self, PipeWriter, Read as _};
-use std::os::fd::{AsFd as _, BorrowedFd};
-use std::os::unix::net::UnixStream;
+use std::io;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::Signal;
-use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGTSTP, SIGXCPU};
-
-use super::blocking_file::wait_for_any;
-use super::group::{Group, LeaderChange};
+use super::platform::{
+    self, Group, INTERRUPT, LeaderChange, PAUSE, Signals, Stop, TERMINATE, Wake, repeats,
+    time_to_end,
+};
 use super::producer::{Interrupt, Supervised, Timers, WholeProcess};
-use super::signals::{Signals, to_command};
 use super::watch::{RunState, StopRequest, Watch};
 use crate::check::{ProducerExit, StopReason};
 use crate::limits::TIMER_MAX;
@@ -39,17 +35,17 @@ const LEADER_TICK: Duration = Duration::from_millis(50);
 /// to wait for. It is longer than [`DRAIN_WAIT`].
 const FINISH_WAIT: Duration = Duration::from_secs(3);
 
-/// How long a command may take to end after SIGTERM before it is killed.
-const KILL_WAIT: Duration = Duration::from_secs(5);
+/// How long a command may take to end after it was asked to, before it is killed.
+pub(super) const KILL_WAIT: Duration = Duration::from_secs(5);
 
 pub(super) struct Supervisor {
     group: Option<Group>,
     timers: Timers,
     watch: Watch,
-    wake: UnixStream,
+    wake: Wake,
     signals: Signals,
     /// Dropped to stop the wait for the pipes.
-    stop: Option<[PipeWriter; 2]>,
+    stop: Option<Vec<Stop>>,
     end: ProducerExit,
     /// When the command ended, and how long our own output had blocked us until then.
     ended: Option<(Instant, Duration)>,
@@ -71,9 +67,9 @@ impl Supervisor {
     pub(super) fn new(
         group: Option<Group>,
         timers: Timers,
-        (watch, wake): (Watch, UnixStream),
+        (watch, wake): (Watch, Wake),
         signals: Signals,
-        stop: [PipeWriter; 2],
+        stop: Vec<Stop>,
         whole: Option<WholeProcess>,
     ) -> Self {
         let terminal_given = group.as_ref().is_some_and(Group::give_terminal_to_reader);
@@ -155,11 +151,7 @@ impl Supervisor {
     fn wait(&mut self) {
         let now = Instant::now();
         let timeout = self.next_deadline(now).map(|at| at.saturating_duration_since(now));
-        let end = self.running().and_then(Group::end);
-        let waited: Vec<BorrowedFd<'_>> =
-            self.signals.sockets().chain([self.wake.as_fd()]).chain(end).collect();
-        wait_for_any(&waited, timeout);
-        let _ = self.wake.read(&mut [0; 64]);
+        platform::wait(&self.wake, &self.signals, self.running(), timeout);
     }
 
     fn next_deadline(&self, now: Instant) -> Option<Instant> {
@@ -174,7 +166,7 @@ impl Supervisor {
             None if state.may_be_silent() => None,
             None => self.timers.idle.and_then(|limit| after(state.last_event, limit)),
         };
-        let end = self.running().filter(|group| group.end().is_none());
+        let end = self.running().filter(|group| !group.wakes_at_its_end());
         let end = end.map(|_| now + LEADER_TICK);
         [total, next, drain, end, self.kill, self.leave].into_iter().flatten().min()
     }
@@ -196,10 +188,10 @@ impl Supervisor {
         let request = self.watch.state().take_stop();
         // Only a user at a terminal is impatient when asking again.
         if request.is_some() && self.interrupted.is_none() {
-            self.signal(SIGTERM);
+            self.signal(TERMINATE);
         }
         if let Some(group) = self.group.as_ref().filter(|_| request == Some(StopRequest::Kill)) {
-            group.signal(Signal::SIGKILL);
+            group.kill();
         }
     }
 
@@ -210,27 +202,18 @@ impl Supervisor {
             return;
         };
         match (signal, self.interrupted) {
-            (SIGCHLD, _) | (SIGXCPU, Some(_)) => {}
-            // The kernel does not stop a group that no shell can resume, and neither do we.
-            (SIGTSTP, _) if !group.may_pause() => {}
-            (SIGTSTP, _) => {
-                group.signal(Signal::SIGTSTP);
-                self.pause();
-            }
+            (_, Some(_)) if repeats(signal) => {}
+            (PAUSE, _) if group.suspend() => self.pause(),
+            (PAUSE, _) => {}
             (_, None) => {
                 self.interrupted = Some((signal, now));
-                if signal != SIGINT {
-                    // Job control signals once; a user at a terminal can press Ctrl-C again.
-                    self.kill = after(now, KILL_WAIT);
-                }
-                group.signal(to_command(signal));
-                // A stopped process must continue to receive it.
-                group.signal(Signal::SIGCONT);
+                self.kill = time_to_end(signal).and_then(|time| after(now, time));
+                group.ask_to_end(signal);
             }
             (_, Some((_, first))) if now < first + SIGNAL_ONCE => {}
             (_, Some(_)) => {
                 // A second signal: report what is known, within a short time.
-                group.signal(Signal::SIGKILL);
+                group.kill();
                 let soon = after(now, LAST_REPORT_WAIT);
                 self.leave = self.leave.min(soon).or(soon);
             }
@@ -241,18 +224,13 @@ impl Supervisor {
     /// Without such a shell the command goes on.
     fn pause(&mut self) {
         let Some(group) = &self.group else { return };
-        if !group.may_pause() {
-            return group.signal(Signal::SIGCONT);
-        }
-        let begun = Instant::now();
-        group.stop_ourselves();
-        let pause = begun.elapsed();
-        self.watch.state().shift(pause);
-        let ended = self.ended.as_mut().map(|(time, _)| time);
-        let times = [ended, self.kill.as_mut(), self.leave.as_mut()];
-        times.into_iter().flatten().for_each(|time| *time += pause);
-        self.terminal_given |= group.give_terminal_to_reader();
-        group.signal(Signal::SIGCONT);
+        let leave_out = |pause: Duration| {
+            self.watch.state().shift(pause);
+            let ended = self.ended.as_mut().map(|(time, _)| time);
+            let times = [ended, self.kill.as_mut(), self.leave.as_mut()];
+            times.into_iter().flatten().for_each(|time| *time += pause);
+        };
+        self.terminal_given |= group.pause(leave_out);
     }
 
     fn reap(&mut self) {
@@ -266,16 +244,12 @@ impl Supervisor {
                 let interrupted = status.is_some_and(|status| by_ctrl_c.contains(&status));
                 // The terminal sent its signal to the command only.
                 if self.terminal_given && interrupted && self.interrupted.is_none() {
-                    self.interrupted = Some((SIGINT, now));
+                    self.interrupted = Some((INTERRUPT, now));
                     self.from_terminal = true;
                 }
             }
-            LeaderChange::Stopped(Signal::SIGTTIN | Signal::SIGTTOU) if group.give_terminal() => {
-                self.terminal_given = true;
-            }
-            // Another process stopped the command, and will resume it.
-            LeaderChange::Stopped(signal) if signal != Signal::SIGTSTP && !group.may_pause() => {}
-            LeaderChange::Stopped(_) => self.pause(),
+            LeaderChange::HasTerminal => self.terminal_given = true,
+            LeaderChange::Paused => self.pause(),
             LeaderChange::Nothing => {}
         }
     }
@@ -294,15 +268,14 @@ impl Supervisor {
         {
             self.end.stop = Some(stop);
             if let Some(group) = &self.group {
-                group.signal(Signal::SIGTERM);
-                group.signal(Signal::SIGCONT);
+                group.ask_to_end(TERMINATE);
                 self.kill = self.kill.or(after(now, KILL_WAIT));
             }
         }
         if let Some(group) = &self.group
             && self.kill.is_some_and(|at| now >= at)
         {
-            group.signal(Signal::SIGKILL);
+            group.kill();
             self.kill = after(now, KILL_WAIT);
         }
         let stopped = self.end.stop.as_ref().is_some_and(|stop| *stop != StopReason::Lingered);

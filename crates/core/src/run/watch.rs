@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::platform::{self, Wake, Waker};
 use crate::check::{
     CheckedEvent, Event, EventKind, Observer, StreamStart, StreamSummary, WantedEvents,
 };
@@ -29,8 +29,7 @@ pub(super) enum StopRequest {
 #[derive(Debug, Clone)]
 pub(super) struct Watch {
     state: Arc<Mutex<RunState>>,
-    /// A byte written here wakes the supervisor; it never blocks.
-    wake: Arc<UnixStream>,
+    waker: Arc<Waker>,
 }
 
 #[derive(Debug)]
@@ -100,11 +99,9 @@ impl RunState {
 }
 
 impl Watch {
-    /// The watch, and a socket that becomes readable when the supervisor must wake up.
-    pub(super) fn new() -> io::Result<(Self, UnixStream)> {
-        let (reader, writer) = UnixStream::pair()?;
-        reader.set_nonblocking(true)?;
-        writer.set_nonblocking(true)?;
+    /// The watch, and what wakes the supervisor.
+    pub(super) fn new() -> io::Result<(Self, Wake)> {
+        let (waker, wake) = platform::waker()?;
         let now = Instant::now();
         let state = RunState {
             started: now,
@@ -120,16 +117,11 @@ impl Watch {
             stop: None,
             open: HashMap::new(),
         };
-        Ok((Self { state: Arc::new(Mutex::new(state)), wake: Arc::new(writer) }, reader))
+        Ok((Self { state: Arc::new(Mutex::new(state)), waker: Arc::new(waker) }, wake))
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, RunState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wake(&self) {
-        // A full socket wakes the supervisor, too.
-        let _ = (&*self.wake).write(&[1]);
     }
 
     /// Asks the supervisor to stop the run.
@@ -138,7 +130,7 @@ impl Watch {
         let mut state = self.state();
         state.stop = state.stop.max(Some(request));
         drop(state);
-        self.wake();
+        self.waker.wake();
     }
 
     /// The check waits for input, or is busy.
@@ -158,7 +150,7 @@ impl Watch {
 
     pub(super) fn stream_ended(&self) {
         self.state().stream_end.get_or_insert_with(Instant::now);
-        self.wake();
+        self.waker.wake();
     }
 
     /// An event came.
@@ -201,7 +193,7 @@ impl Watch {
         state.exceeds_limit |= event.exceeds_limit();
         drop(state);
         if wakes {
-            self.wake();
+            self.waker.wake();
         }
     }
 }

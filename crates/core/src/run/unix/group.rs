@@ -2,8 +2,11 @@
 
 use std::any::Any;
 use std::fs::File;
+use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::process::Child;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::sys::wait::waitpid;
@@ -11,13 +14,14 @@ use nix::unistd::{Pid, getpgrp, getsid, tcgetpgrp, tcsetpgrp};
 use rustix::io::Errno;
 use rustix::process::{Pid as RawPid, WaitId, WaitIdOptions, waitid};
 
-use super::producer::WholeProcess;
+use super::signals::to_command;
 use crate::profile::ExitStatus;
+use crate::run::producer::{Pipes, WholeProcess};
 
 /// A process group and its leader, the command. Dropping it kills what is left of it; if we end
 /// before that, its guard does.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(crate) struct Group {
     leader: Pid,
     /// Becomes readable when the leader ends, where the system has that.
     end: Option<OwnedFd>,
@@ -49,21 +53,33 @@ fn end_of(_: &Child) -> Option<OwnedFd> {
     None
 }
 
-fn open_terminal() -> std::io::Result<File> {
+fn open_terminal() -> io::Result<File> {
     File::options().read(true).write(true).open("/dev/tty")
 }
 
 /// What happened to the leader.
-pub(super) enum LeaderChange {
+pub(crate) enum LeaderChange {
     /// Its status is unknown if our host has reaped it.
     Ended(Option<ExitStatus>),
-    /// By this signal.
-    Stopped(Signal),
+    /// It was stopped as it used the terminal; it has it now, and goes on.
+    HasTerminal,
+    /// The terminal stopped it.
+    Paused,
     Nothing,
 }
 
 impl Group {
-    pub(super) fn of(child: &Child, reads_terminal: bool, whole: Option<WholeProcess>) -> Self {
+    /// Starts a command as the leader of a new group.
+    pub(crate) fn start(
+        command: &mut Command,
+        reads_terminal: bool,
+        whole: Option<WholeProcess>,
+    ) -> io::Result<(Self, Pipes)> {
+        let mut child = command.process_group(0).spawn()?;
+        Ok((Self::of(&child, reads_terminal, whole), Pipes::from(&mut child)))
+    }
+
+    fn of(child: &Child, reads_terminal: bool, whole: Option<WholeProcess>) -> Self {
         // Process ids fit: the system's own type is signed.
         let leader = Pid::from_raw(child.id().cast_signed());
         Self {
@@ -75,13 +91,56 @@ impl Group {
         }
     }
 
+    /// Asks every process of the group to end, as this signal asks us.
+    pub(crate) fn ask_to_end(&self, signal: i32) {
+        self.signal(to_command(signal));
+        // A stopped process must continue to receive it.
+        self.resume();
+    }
+
+    /// Kills every process of the group.
+    pub(crate) fn kill(&self) {
+        self.signal(Signal::SIGKILL);
+    }
+
+    /// Stops every process of the group, as Ctrl-Z does. The kernel does not stop a group that no
+    /// shell can resume, and neither do we: then it returns false.
+    pub(crate) fn suspend(&self) -> bool {
+        let may_pause = self.may_pause();
+        if may_pause {
+            self.signal(Signal::SIGTSTP);
+        }
+        may_pause
+    }
+
+    /// Stops us as the terminal stopped the command, if a shell can resume us; without one the
+    /// command goes on. `resumed` gets the length of the pause before the command does. Returns
+    /// whether the command has the terminal then.
+    pub(crate) fn pause(&self, resumed: impl FnOnce(Duration)) -> bool {
+        if !self.may_pause() {
+            self.resume();
+            return false;
+        }
+        let begun = Instant::now();
+        self.stop_ourselves();
+        resumed(begun.elapsed());
+        let given = self.give_terminal_to_reader();
+        self.resume();
+        given
+    }
+
+    /// Lets the processes of the group go on.
+    fn resume(&self) {
+        self.signal(Signal::SIGCONT);
+    }
+
     /// Sends a signal to every process of the group, if any is left.
-    pub(super) fn signal(&self, signal: Signal) {
+    fn signal(&self, signal: Signal) {
         let _ = killpg(self.leader, signal);
     }
 
     /// What happened to the leader since the last call. Does not wait for it or reap it.
-    pub(super) fn change(&self) -> LeaderChange {
+    pub(crate) fn change(&self) -> LeaderChange {
         let Some(leader) = RawPid::from_raw(self.leader.as_raw()) else {
             return LeaderChange::Nothing;
         };
@@ -100,22 +159,34 @@ impl Group {
         }
         let stopped = query(WaitIdOptions::STOPPED).ok().flatten();
         let signal = stopped.and_then(|status| status.stopping_signal());
-        let signal = signal.and_then(|signal| Signal::try_from(signal).ok());
-        signal.map_or(LeaderChange::Nothing, LeaderChange::Stopped)
+        match signal.and_then(|signal| Signal::try_from(signal).ok()) {
+            None => LeaderChange::Nothing,
+            Some(Signal::SIGTTIN | Signal::SIGTTOU) if self.give_terminal() => {
+                LeaderChange::HasTerminal
+            }
+            // Another process stopped the command, and will resume it.
+            Some(signal) if signal != Signal::SIGTSTP && !self.may_pause() => LeaderChange::Nothing,
+            Some(_) => LeaderChange::Paused,
+        }
+    }
+
+    /// Whether the supervisor wakes up when the leader ends.
+    pub(crate) fn wakes_at_its_end(&self) -> bool {
+        self.end.is_some()
     }
 
     /// Becomes readable when the leader ends, where the system has that.
-    pub(super) fn end(&self) -> Option<BorrowedFd<'_>> {
+    pub(crate) fn end(&self) -> Option<BorrowedFd<'_>> {
         self.end.as_ref().map(|end| end.as_fd())
     }
 
     /// Makes the group the terminal's foreground from the start, if the command reads there.
-    pub(super) fn give_terminal_to_reader(&self) -> bool {
+    pub(crate) fn give_terminal_to_reader(&self) -> bool {
         self.reads_terminal && self.give_terminal()
     }
 
     /// Makes the group the terminal's foreground, if that is our own group now.
-    pub(super) fn give_terminal(&self) -> bool {
+    fn give_terminal(&self) -> bool {
         let Some(terminal) = &self.terminal else { return false };
         let ours = tcgetpgrp(terminal).is_ok_and(|owner| owner == getpgrp());
         let given = ours && tcsetpgrp(terminal, self.leader).is_ok();
@@ -127,19 +198,19 @@ impl Group {
     }
 
     /// Whether a shell with job control will resume us when we stop.
-    pub(super) fn may_pause(&self) -> bool {
+    fn may_pause(&self) -> bool {
         self.terminal.is_some() && getsid(None).is_ok_and(|session| session != getpgrp())
     }
 
     /// Stops our own group (a pipeline, a script), as the terminal would have if that group had
     /// been its foreground; returns when we are resumed.
-    pub(super) fn stop_ourselves(&self) {
+    fn stop_ourselves(&self) {
         self.take_terminal();
         let _ = killpg(getpgrp(), Signal::SIGSTOP);
     }
 
     /// Takes the terminal back for our own group: its other processes may want to read there.
-    pub(super) fn take_terminal(&self) {
+    fn take_terminal(&self) {
         let Some(terminal) = &self.terminal else { return };
         if tcgetpgrp(terminal).is_ok_and(|owner| owner == self.leader) {
             // From the background this would stop us.

@@ -27,7 +27,7 @@ const OURSELVES: &str = "/proc/self/exe";
 struct Guard(Child);
 
 /// Starts the guard of a group.
-pub(super) fn start(group: i32) -> io::Result<Box<dyn Any + Send>> {
+pub(crate) fn start(group: i32) -> io::Result<Box<dyn Any + Send>> {
     Guard::of(group).map(|guard| Box::new(guard) as Box<dyn Any + Send>)
 }
 

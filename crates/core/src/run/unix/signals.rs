@@ -1,10 +1,11 @@
-//! The signals that end us, or that say what a child did.
+//! The signals that end us, stop us, or say what a child did.
 
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use signal_hook::SigId;
@@ -15,6 +16,8 @@ use signal_hook::consts::{
 use signal_hook::flag::{register, register_conditional_default};
 use signal_hook::low_level::{pipe, unregister};
 
+use crate::run::supervisor::KILL_WAIT;
+
 /// The signals after which we write the report before we end. Those of a fault (SIGSEGV, SIGBUS)
 /// leave no time for that, and of the others (SIGPWR, SIGIO) we could not die afterwards.
 const ENDING: [i32; 11] = [
@@ -23,7 +26,7 @@ const ENDING: [i32; 11] = [
 ];
 
 /// The signals that we wait for, each with a socket that becomes readable when it comes.
-pub(super) struct Signals {
+pub(crate) struct Signals {
     waited: Vec<(i32, SigId, UnixStream)>,
 }
 
@@ -44,17 +47,17 @@ impl Drop for Signals {
 
 impl Signals {
     /// The signals that end us and the command, or stop both, and the one about a child.
-    pub(super) fn for_command() -> io::Result<Self> {
+    pub(crate) fn for_command() -> io::Result<Self> {
         Self::register(&[&ENDING[..], &[SIGTSTP, SIGCHLD]].concat())
     }
 
     /// The signals that end a program that reads a stream.
-    pub(super) fn for_reader() -> io::Result<Self> {
+    pub(crate) fn for_reader() -> io::Result<Self> {
         Self::register(&ENDING)
     }
 
     /// None: all signals are the host's.
-    pub(super) fn for_library() -> io::Result<Self> {
+    pub(crate) fn for_library() -> io::Result<Self> {
         Self::register(&[])
     }
 
@@ -76,21 +79,41 @@ impl Signals {
         Ok(registered)
     }
 
-    pub(super) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+    pub(crate) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.waited.iter().map(|(.., reader)| reader.as_fd())
     }
 
-    /// The signals that came since the last call.
-    pub(super) fn take(&self) -> Vec<i32> {
+    /// The signals that came since the last call, without the one about a child.
+    pub(crate) fn take(&self) -> Vec<i32> {
         let came = |mut reader: &UnixStream| reader.read(&mut [0; 64]).is_ok_and(|count| count > 0);
         let signals = self.waited.iter().filter(|(.., reader)| came(reader));
-        signals.map(|(signal, ..)| *signal).collect()
+        signals.map(|(signal, ..)| *signal).filter(|signal| *signal != SIGCHLD).collect()
     }
+}
+
+/// Ctrl-C in a terminal.
+pub(crate) const INTERRUPT: i32 = SIGINT;
+
+/// A process that is asked to end.
+pub(crate) const TERMINATE: i32 = SIGTERM;
+
+/// Ctrl-Z in a terminal.
+pub(crate) const PAUSE: i32 = SIGTSTP;
+
+/// Whether the system repeats a signal by itself.
+pub(crate) fn repeats(signal: i32) -> bool {
+    signal == SIGXCPU
+}
+
+/// How long a command may take to end after this signal before it is killed. Job control signals
+/// once; a user at a terminal can press Ctrl-C again.
+pub(crate) fn time_to_end(signal: i32) -> Option<Duration> {
+    (signal != SIGINT).then_some(KILL_WAIT)
 }
 
 /// What a command gets when this signal ends us: the same, if it asks a program to end. An agent
 /// may take another one for something else; Node starts its debugger at SIGUSR1.
-pub(super) fn to_command(signal: i32) -> Signal {
+pub(crate) fn to_command(signal: i32) -> Signal {
     match signal {
         SIGINT => Signal::SIGINT,
         SIGHUP => Signal::SIGHUP,

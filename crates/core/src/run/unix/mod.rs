@@ -1,0 +1,21 @@
+//! Unix: process groups, signals, `poll`.
+
+mod files;
+mod group;
+mod signals;
+mod source;
+mod wait;
+
+use std::ffi::{OsStr, OsString};
+
+pub(super) use files::{READABLE, Standard, Stream, WRITABLE, duplicate, enlarge, wait_until};
+pub(super) use group::{Group, LeaderChange};
+pub(super) use signals::{INTERRUPT, PAUSE, Signals, TERMINATE, repeats, time_to_end};
+pub use signals::{outlive_all, survive_file_limit};
+pub(super) use source::{Stop, StoppableSource, stoppable};
+pub(super) use wait::{Wake, Waker, wait, wait_for_signal, waker};
+
+/// The program that a command names: the system finds it.
+pub fn program(name: &OsStr) -> OsString {
+    name.to_owned()
+}
