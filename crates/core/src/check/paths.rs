@@ -95,6 +95,12 @@ fn has_drive(path: &str) -> bool {
 /// The path without `.` and `..` inside it, with one `/` between its parts.
 fn normal(path: &str) -> String {
     let path = path.replace('\\', "/");
+    // How Windows writes a long path.
+    let path = match path.strip_prefix("//?/") {
+        Some(long) => long.strip_prefix("UNC/").map_or(long.to_owned(), |it| format!("//{it}")),
+        None => path,
+    };
+    let path = with_upper_drive(path);
     let root = if path.starts_with('/') { "/" } else { "" };
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/').filter(|part| !["", "."].contains(part)) {
@@ -111,9 +117,45 @@ fn normal(path: &str) -> String {
     format!("{root}{}", parts.join("/"))
 }
 
+/// Editors write the letter of a drive in lower case.
+fn with_upper_drive(mut path: String) -> String {
+    if path.get(1..3) == Some(":/")
+        && let Some(drive) = path.get_mut(..1)
+    {
+        drive.make_ascii_uppercase();
+    }
+    path
+}
+
 #[cfg(test)]
 mod tests {
     use super::{ResolvedPath, below, folded, resolved};
+
+    #[test]
+    fn a_path_of_windows_is_found_in_every_spelling() {
+        let drive = [
+            "c:\\dev\\app\\src\\x.rs",
+            "C:\\dev\\app\\src/x.rs",
+            "c:/dev/app/src/x.rs",
+            "\\\\?\\C:\\dev\\app\\src\\x.rs",
+            "src\\x.rs",
+        ];
+        for path in drive {
+            for directory in ["C:\\dev\\app", "c:/dev/app/", "\\\\?\\C:\\dev\\app"] {
+                assert_eq!(below(path, directory).as_deref(), Some("src/x.rs"), "{path}");
+            }
+        }
+        let share = [
+            "\\\\server\\share\\app\\x",
+            "\\\\?\\UNC\\server\\share\\app\\x",
+            "//server/share/app/x",
+        ];
+        for path in share {
+            assert_eq!(below(path, "\\\\server\\share\\app").as_deref(), Some("x"), "{path}");
+        }
+        let elsewhere = ResolvedPath::Known("D:/dev/app/x".to_owned());
+        assert_eq!(resolved("d:\\dev\\app\\x", Some("C:\\dev\\app")), elsewhere);
+    }
 
     #[test]
     fn a_path_below_the_directory_is_found_in_every_spelling() {
