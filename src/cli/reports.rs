@@ -248,9 +248,10 @@ fn columns(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-#[cfg(not(unix))]
-fn columns<T>(_: &T) -> Option<usize> {
-    None
+#[cfg(windows)]
+fn columns(terminal: &impl std::os::windows::io::AsHandle) -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(terminal.as_handle())?;
+    Some(usize::from(width.0)).filter(|columns| *columns > 0)
 }
 
 /// Whether what a person reads has colour: the flag, then `NO_COLOR`, then `FORCE_COLOR` and

@@ -39,3 +39,37 @@ fn found(name: &Path, folders: impl Iterator<Item = PathBuf>, extensions: &str) 
         .filter(|folder| !folder.as_os_str().is_empty())
         .find_map(|it| with_extension(it.join(name)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::found;
+
+    #[test]
+    fn a_script_of_npm_is_found_by_its_name() {
+        let folder = std::env::temp_dir().join(format!("ndjson-check-{}", std::process::id()));
+        let (first, second) = (folder.join("first"), folder.join("second"));
+        for folder in [&first, &second] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        for file in [first.join("claude"), second.join("claude.cmd"), second.join("a.b.exe")] {
+            fs::write(file, "").unwrap();
+        }
+        let find = |name: &str| {
+            let folders = [PathBuf::new(), first.clone(), second.clone()];
+            let found = found(Path::new(name), folders.into_iter(), ".COM;.EXE;.CMD;");
+            found.map(|it| it.to_str().unwrap().to_lowercase())
+        };
+        let expected = |name: &str| Some(second.join(name).to_str().unwrap().to_lowercase());
+        assert_eq!(find("claude"), expected("claude.cmd"));
+        assert_eq!(find("a.b"), expected("a.b.exe"));
+        assert_eq!(find("codex"), None);
+        // The system finds these.
+        assert_eq!(find("claude.CMD"), None);
+        let path = second.join("claude");
+        assert_eq!(find(path.to_str().unwrap()), expected("claude.cmd"));
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use windows_sys::Win32::Foundation::{FALSE, HANDLE, INVALID_HANDLE_VALUE, TRUE, WAIT_TIMEOUT};
 use windows_sys::Win32::System::Console::{
-    CTRL_BREAK_EVENT, GenerateConsoleCtrlEvent, GetConsoleCP, GetConsoleMode,
-    SetConsoleCtrlHandler, WriteConsoleW,
+    CTRL_BREAK_EVENT, ENABLE_VIRTUAL_TERMINAL_PROCESSING, GenerateConsoleCtrlEvent, GetConsoleCP,
+    GetConsoleMode, SetConsoleCtrlHandler, SetConsoleMode, WriteConsoleW,
 };
 use windows_sys::Win32::System::Diagnostics::ToolHelp::{
     CreateToolhelp32Snapshot, TH32CS_SNAPTHREAD, THREADENTRY32, Thread32First, Thread32Next,
@@ -196,11 +196,18 @@ unsafe extern "system" fn handle(event: u32) -> BOOL {
     BOOL::from(HANDLER.get().is_some_and(|handler| handler(event)))
 }
 
-/// Whether a handle is that of a console.
+/// Whether a handle is that of a console, which then shows colours.
 pub(super) fn is_console(handle: BorrowedHandle<'_>) -> bool {
     let mut mode = 0;
     // SAFETY: the handle lives, and the pointer is to a number of our own.
-    unsafe { GetConsoleMode(handle.as_raw_handle(), &raw mut mode) != FALSE }
+    let is_console = unsafe { GetConsoleMode(handle.as_raw_handle(), &raw mut mode) } != FALSE;
+    if is_console && mode & ENABLE_VIRTUAL_TERMINAL_PROCESSING == 0 {
+        // SAFETY: the handle lives.
+        unsafe {
+            SetConsoleMode(handle.as_raw_handle(), mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING)
+        };
+    }
+    is_console
 }
 
 /// Writes a text to a console; returns how many units of it were written.
