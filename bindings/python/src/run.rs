@@ -1,223 +1,212 @@
 //! A run of an agent. A thread reads its events and sends them through a channel, so that Python
 //! can wait with a signal or a cancellation in between.
 
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use ndjson_check::run::{AgentRun, Command, Stdin, Stopper};
+use ndjson_check::{Answer, Error, Event};
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
-#[cfg(not(unix))]
-pub(crate) fn add_to(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
-}
+use crate::{PyChecker, error, event};
 
-#[cfg(unix)]
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<unix::NativeRun>()
+    module.add_class::<NativeRun>()
 }
 
-#[cfg(unix)]
-mod unix {
-    use std::path::PathBuf;
-    use std::sync::atomic::{AtomicBool, Ordering};
-    use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-    use std::sync::{Mutex, MutexGuard, PoisonError};
-    use std::thread::{self, JoinHandle};
-    use std::time::Duration;
+/// Events that wait for a slow reader; then the agent waits.
+const WAITING_MAX: usize = 1_024;
+/// Events of one batch.
+const BATCH_MAX: usize = 256;
+/// How often a wait looks for signals of Python and for `close`.
+const LOOK: Duration = Duration::from_millis(50);
 
-    use ndjson_check::run::{AgentRun, Command, Stdin, Stopper};
-    use ndjson_check::{Answer, Error, Event};
-    use pyo3::exceptions::{PyOSError, PyValueError};
-    use pyo3::prelude::*;
-    use pyo3::types::PyList;
+enum Message {
+    Event(Box<Event<'static>>),
+    Failed(Error),
+    /// The summary as JSON, and the answer.
+    Finished(String, String),
+}
 
-    use crate::{PyChecker, error, event};
+struct Inbox {
+    /// None when the run is closed or finished.
+    messages: Option<Receiver<Message>>,
+    result: Option<(String, String)>,
+}
 
-    /// Events that wait for a slow reader; then the agent waits.
-    const WAITING_MAX: usize = 1_024;
-    /// Events of one batch.
-    const BATCH_MAX: usize = 256;
-    /// How often a wait looks for signals of Python and for `close`.
-    const LOOK: Duration = Duration::from_millis(50);
+#[pyclass(frozen, module = "ndjson_check._native")]
+pub(crate) struct NativeRun {
+    inbox: Mutex<Inbox>,
+    stopper: Stopper,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    is_closed: AtomicBool,
+}
 
-    enum Message {
-        Event(Box<Event<'static>>),
-        Failed(Error),
-        /// The summary as JSON, and the answer.
-        Finished(String, String),
+fn seconds(limit: f64) -> PyResult<Duration> {
+    Duration::try_from_secs_f64(limit).map_err(|it| PyValueError::new_err(it.to_string()))
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn send_all(mut run: AgentRun, to: &SyncSender<Message>) {
+    let mut answer = Answer::default();
+    for event in run.by_ref() {
+        let message = match event {
+            Ok(event) => {
+                answer.observe(&event.kind);
+                Message::Event(Box::new(event))
+            }
+            Err(error) => Message::Failed(error),
+        };
+        if to.send(message).is_err() {
+            // Nobody reads on. Dropping the run ends the command.
+            return;
+        }
     }
-
-    struct Inbox {
-        /// None when the run is closed or finished.
-        messages: Option<Receiver<Message>>,
-        result: Option<(String, String)>,
+    if let Ok(summary) = run.finish() {
+        let summary = serde_json::to_string(&summary).unwrap_or_default();
+        let _ = to.send(Message::Finished(summary, answer.text().to_owned()));
     }
+}
 
-    #[pyclass(frozen, module = "ndjson_check._native")]
-    pub(crate) struct NativeRun {
-        inbox: Mutex<Inbox>,
-        stopper: Stopper,
-        thread: Mutex<Option<JoinHandle<()>>>,
-        is_closed: AtomicBool,
-    }
-
-    fn seconds(limit: f64) -> PyResult<Duration> {
-        Duration::try_from_secs_f64(limit).map_err(|it| PyValueError::new_err(it.to_string()))
-    }
-
-    fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-        mutex.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn send_all(mut run: AgentRun, to: &SyncSender<Message>) {
-        let mut answer = Answer::default();
-        for event in run.by_ref() {
-            let message = match event {
-                Ok(event) => {
-                    answer.observe(&event.kind);
-                    Message::Event(Box::new(event))
-                }
-                Err(error) => Message::Failed(error),
+#[pymethods]
+impl NativeRun {
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "they are options of one call")]
+    fn new(
+        py: Python<'_>,
+        checker: &PyChecker,
+        command: Vec<PathBuf>,
+        cwd: Option<PathBuf>,
+        env: Vec<(PathBuf, Option<PathBuf>)>,
+        stdin: Option<String>,
+        inherit_stdin: bool,
+        timeout: Option<f64>,
+        idle_timeout: Option<f64>,
+        exit_grace: Option<f64>,
+    ) -> PyResult<Self> {
+        let empty = || PyValueError::new_err("the command is empty");
+        let (program, args) = command.split_first().ok_or_else(empty)?;
+        let mut command = Command::new(program).args(args);
+        for (name, value) in env {
+            command = match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
             };
-            if to.send(message).is_err() {
-                // Nobody reads on. Dropping the run ends the command.
-                return;
-            }
         }
-        if let Ok(summary) = run.finish() {
-            let summary = serde_json::to_string(&summary).unwrap_or_default();
-            let _ = to.send(Message::Finished(summary, answer.text().to_owned()));
+        if let Some(cwd) = cwd {
+            command = command.current_dir(cwd);
+        }
+        if let Some(text) = stdin {
+            command = command.stdin(Stdin::Text(text));
+        } else if inherit_stdin {
+            command = command.stdin(Stdin::Inherit);
+        }
+        if let Some(limit) = timeout {
+            command = command.timeout(seconds(limit)?);
+        }
+        if let Some(limit) = idle_timeout {
+            command = command.idle_timeout(seconds(limit)?);
+        }
+        if let Some(limit) = exit_grace {
+            command = command.exit_grace(seconds(limit)?);
+        }
+        let run = py.detach(|| command.spawn(&checker.0)).map_err(error)?;
+        let stopper = run.stopper();
+        let (sender, receiver) = sync_channel(WAITING_MAX);
+        let thread = thread::Builder::new()
+            .name("ndjson-check".to_owned())
+            .spawn(move || send_all(run, &sender))
+            .map_err(|it| PyOSError::new_err(it.to_string()))?;
+        Ok(Self {
+            inbox: Mutex::new(Inbox { messages: Some(receiver), result: None }),
+            stopper,
+            thread: Mutex::new(Some(thread)),
+            is_closed: AtomicBool::new(false),
+        })
+    }
+
+    /// The next events: at least one, unless the run is over.
+    fn next_batch<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        loop {
+            let batch = py.detach(|| self.wait()).map_err(error)?;
+            match batch {
+                Some(events) => return event::list(py, events),
+                None => py.check_signals()?,
+            }
         }
     }
 
-    #[pymethods]
-    impl NativeRun {
-        #[new]
-        #[expect(clippy::too_many_arguments, reason = "they are options of one call")]
-        fn new(
-            py: Python<'_>,
-            checker: &PyChecker,
-            command: Vec<PathBuf>,
-            cwd: Option<PathBuf>,
-            env: Vec<(PathBuf, Option<PathBuf>)>,
-            stdin: Option<String>,
-            inherit_stdin: bool,
-            timeout: Option<f64>,
-            idle_timeout: Option<f64>,
-            exit_grace: Option<f64>,
-        ) -> PyResult<Self> {
-            let empty = || PyValueError::new_err("the command is empty");
-            let (program, args) = command.split_first().ok_or_else(empty)?;
-            let mut command = Command::new(program).args(args);
-            for (name, value) in env {
-                command = match value {
-                    Some(value) => command.env(name, value),
-                    None => command.env_remove(name),
-                };
-            }
-            if let Some(cwd) = cwd {
-                command = command.current_dir(cwd);
-            }
-            if let Some(text) = stdin {
-                command = command.stdin(Stdin::Text(text));
-            } else if inherit_stdin {
-                command = command.stdin(Stdin::Inherit);
-            }
-            if let Some(limit) = timeout {
-                command = command.timeout(seconds(limit)?);
-            }
-            if let Some(limit) = idle_timeout {
-                command = command.idle_timeout(seconds(limit)?);
-            }
-            if let Some(limit) = exit_grace {
-                command = command.exit_grace(seconds(limit)?);
-            }
-            let run = py.detach(|| command.spawn(&checker.0)).map_err(error)?;
-            let stopper = run.stopper();
-            let (sender, receiver) = sync_channel(WAITING_MAX);
-            let thread = thread::Builder::new()
-                .name("ndjson-check".to_owned())
-                .spawn(move || send_all(run, &sender))
-                .map_err(|it| PyOSError::new_err(it.to_string()))?;
-            Ok(Self {
-                inbox: Mutex::new(Inbox { messages: Some(receiver), result: None }),
-                stopper,
-                thread: Mutex::new(Some(thread)),
-                is_closed: AtomicBool::new(false),
-            })
-        }
+    /// The summary as JSON and the answer, once all events were read.
+    fn result(&self, py: Python<'_>) -> Option<(String, String)> {
+        py.detach(|| locked(&self.inbox).result.clone())
+    }
 
-        /// The next events: at least one, unless the run is over.
-        fn next_batch<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-            loop {
-                let batch = py.detach(|| self.wait()).map_err(error)?;
-                match batch {
-                    Some(events) => return event::list(py, events),
-                    None => py.check_signals()?,
-                }
-            }
-        }
+    /// Asks the command to end. Its last events can still be read.
+    fn stop(&self) {
+        self.stopper.stop();
+    }
 
-        /// The summary as JSON and the answer, once all events were read.
-        fn result(&self, py: Python<'_>) -> Option<(String, String)> {
-            py.detach(|| locked(&self.inbox).result.clone())
-        }
-
-        /// Asks the command to end. Its last events can still be read.
-        fn stop(&self) {
+    /// Ends the command and its process group, and waits for that.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| {
+            self.is_closed.store(true, Ordering::Release);
             self.stopper.stop();
-        }
-
-        /// Ends the command and its process group, and waits for that.
-        fn close(&self, py: Python<'_>) {
-            py.detach(|| {
-                self.is_closed.store(true, Ordering::Release);
-                self.stopper.stop();
-                locked(&self.inbox).messages = None;
-                if let Some(thread) = locked(&self.thread).take() {
-                    let _ = thread.join();
-                }
-            });
-        }
-    }
-
-    impl NativeRun {
-        /// None if nothing has come in a short time.
-        fn wait(&self) -> Result<Option<Vec<Event<'static>>>, Error> {
-            let mut inbox = locked(&self.inbox);
-            if self.is_closed.load(Ordering::Acquire) {
-                return Ok(Some(Vec::new()));
+            locked(&self.inbox).messages = None;
+            if let Some(thread) = locked(&self.thread).take() {
+                let _ = thread.join();
             }
-            let Inbox { messages, result } = &mut *inbox;
-            let Some(receiver) = messages.as_ref() else { return Ok(Some(Vec::new())) };
-            let mut events = Vec::new();
-            let mut next = receiver.recv_timeout(LOOK);
-            loop {
-                match next {
-                    Ok(Message::Event(event)) => events.push(*event),
-                    Ok(Message::Failed(error)) => {
-                        *messages = None;
-                        return Err(error);
-                    }
-                    Ok(Message::Finished(summary, answer)) => *result = Some((summary, answer)),
-                    Err(RecvTimeoutError::Disconnected) => {
-                        *messages = None;
-                        return Ok(Some(events));
-                    }
-                    Err(RecvTimeoutError::Timeout) => {
-                        return Ok(Some(events).filter(|events| !events.is_empty()));
-                    }
+        });
+    }
+}
+
+impl NativeRun {
+    /// None if nothing has come in a short time.
+    fn wait(&self) -> Result<Option<Vec<Event<'static>>>, Error> {
+        let mut inbox = locked(&self.inbox);
+        if self.is_closed.load(Ordering::Acquire) {
+            return Ok(Some(Vec::new()));
+        }
+        let Inbox { messages, result } = &mut *inbox;
+        let Some(receiver) = messages.as_ref() else { return Ok(Some(Vec::new())) };
+        let mut events = Vec::new();
+        let mut next = receiver.recv_timeout(LOOK);
+        loop {
+            match next {
+                Ok(Message::Event(event)) => events.push(*event),
+                Ok(Message::Failed(error)) => {
+                    *messages = None;
+                    return Err(error);
                 }
-                if events.len() >= BATCH_MAX {
+                Ok(Message::Finished(summary, answer)) => *result = Some((summary, answer)),
+                Err(RecvTimeoutError::Disconnected) => {
+                    *messages = None;
                     return Ok(Some(events));
                 }
-                // What is there already comes in the same batch; nobody waits for more.
-                let wait = if events.is_empty() { LOOK } else { Duration::ZERO };
-                next = receiver.recv_timeout(wait);
+                Err(RecvTimeoutError::Timeout) => {
+                    return Ok(Some(events).filter(|events| !events.is_empty()));
+                }
             }
+            if events.len() >= BATCH_MAX {
+                return Ok(Some(events));
+            }
+            // What is there already comes in the same batch; nobody waits for more.
+            let wait = if events.is_empty() { LOOK } else { Duration::ZERO };
+            next = receiver.recv_timeout(wait);
         }
     }
+}
 
-    impl Drop for NativeRun {
-        fn drop(&mut self) {
-            self.stopper.stop();
-        }
+impl Drop for NativeRun {
+    fn drop(&mut self) {
+        self.stopper.stop();
     }
 }

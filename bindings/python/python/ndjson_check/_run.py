@@ -302,7 +302,7 @@ def run(
     strict: bool = False,
     rules: Mapping[str, str] | None = None,
 ) -> Run:
-    """Runs an agent in its own process group. It starts when the context is entered or the first
+    """Runs an agent in its own process group, on Windows in a Job Object. It starts when the context is entered or the first
     event is read.
 
     `env` is added to the environment; a value of None removes the variable. `stdin` is a text;
@@ -314,8 +314,6 @@ def run(
     variables = list((env or {}).items())
 
     def start() -> _native.NativeRun:
-        if not hasattr(_native, "NativeRun"):
-            raise NotImplementedError("running an agent needs a Unix system")
         checker = _native.Checker(
             profile=None if profile is None else os.fspath(profile),
             strict=strict,
