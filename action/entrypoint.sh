@@ -131,9 +131,15 @@ if [[ -n $INPUT_RUN ]]; then
   rm -rf "$folder"
   mkdir -m 700 "$folder" "$folder/bin"
   printf '%s\n' "$INPUT_RUN" > "$folder/script"
-  # A run has the name of its program.
-  bash=$folder/bin/$(name_of_run)
-  ln -s "$(command -v bash)" "$bash"
+  case "$(uname -s)" in
+    # A copy or a link of this Bash would not find its library.
+    MINGW* | MSYS*) bash=$(cygpath -w "$(command -v bash)") ;;
+    *)
+      # A run has the name of its program.
+      bash=$folder/bin/$(name_of_run)
+      ln -s "$(command -v bash)" "$bash"
+      ;;
+  esac
   # As GitHub runs a step with `shell: bash`. An agent that waits for its input would never end.
   arguments+=(--no-stdin -- "$bash" --noprofile --norc -e -o pipefail "$folder/script")
 else

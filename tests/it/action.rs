@@ -137,6 +137,24 @@ fn a_step_with_nothing_to_check_is_red() {
     }
 }
 
+/// Goal: on a Windows runner the script is run by the Bash of Git.
+/// Method: its `uname` and `cygpath`, in front of the others.
+#[test]
+fn on_windows_the_step_runs_the_bash_that_is_there() {
+    let folder = TempDir::new().unwrap();
+    for (name, script) in [("uname", "echo MINGW64_NT-10.0"), ("cygpath", "echo \"$2\"")] {
+        let file = folder.path().join(name);
+        fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+        assert!(Command::new("chmod").arg("+x").arg(file).status().unwrap().success());
+    }
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", folder.path().display());
+    let set = [("NDJSON_CHECK_BIN", PROGRAM), ("PATH", &path)];
+    let step = step_with(&[("run", &format!("cat {GOOD}"))], &set, folder.path());
+    assert_eq!(step.code, Some(0), "{}", step.log);
+    assert!(step.log.contains("✓ bash  succeeded"), "{}", step.log);
+}
+
 /// Goal: reports name the agent, and nothing is left behind.
 #[test]
 fn a_run_has_the_name_of_its_program() {
