@@ -21,6 +21,7 @@ mod diff;
 mod differential;
 mod drift;
 mod durations;
+mod endings;
 mod engines;
 mod evasion;
 mod evasion_in_events;
