@@ -2,8 +2,8 @@
 //!
 //! There are two threads besides the check: one passes standard error on; the supervisor waits for
 //! the command, the timers and the signals, and ends the command with all its processes where it
-//! must. The check reads a [`ProducerStream`], and a [`RunObserver`] tells the supervisor what comes.
-//! On Windows a thread more reads each pipe.
+//! must. On Windows a thread more reads each pipe. The check reads a [`ProducerStream`], and a
+//! [`RunObserver`] tells the supervisor what comes.
 
 use std::any::Any;
 use std::io::{self, Write};
