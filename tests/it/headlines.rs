@@ -18,7 +18,8 @@ const OF_FIXTURES: &[(&str, &str, &str)] = &[
     (
         "",
         "rules/all-calls-refused/all-of-them.ndjson",
-        "every tool call was refused (4 of 4: rm -rf build, git push origin main, https://status.example.com, git status --short)",
+        "every tool call was refused (4 of 4: rm -rf build, git push origin main, \
+         https://status.example.com, git status --short)",
     ),
     ("--exit-status 143", "agents/claude/killed.ndjson", "stopped by SIGTERM"),
     ("", "agents/claude/killed.ndjson", "cut short after line 3, while a call was open: npm test"),
