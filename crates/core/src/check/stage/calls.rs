@@ -309,9 +309,12 @@ impl<'p> CallTable<'p> {
             return (None, None);
         }
         let is_whole_call = call.without_start == WithoutStart::Call;
+        let may_lack_start =
+            call.without_start == WithoutStart::Warning || outcome == CallOutcome::Rejected;
         self.counts.total += 1;
         self.counts.add(outcome);
-        self.remember(key, EndedCall::unopened(line, is_whole_call));
+        // A start that follows what needs none begins another call, which must end, too.
+        self.remember(key, EndedCall::unopened(line, is_whole_call || may_lack_start));
         self.begin(call, None);
         self.rows.change(self.latest, |row| {
             (row.outcome, row.completed_line) = (Some(outcome), Some(line));
@@ -321,12 +324,8 @@ impl<'p> CallTable<'p> {
             let denied = || denied(&name(call, None), outcome, None);
             return (completed, outcome.is_refusal().then(denied));
         }
-        let is_stopped = call.without_start == WithoutStart::Warning;
-        let rule = if is_stopped || outcome == CallOutcome::Rejected {
-            Rule::RejectedWithoutStart
-        } else {
-            Rule::CompletionWithoutStart
-        };
+        let rule =
+            if may_lack_start { Rule::RejectedWithoutStart } else { Rule::CompletionWithoutStart };
         let message = match (name(call, None), self.has_forgotten) {
             (name, false) => format!("{name} is completed but was not started before"),
             (name, true) => {
