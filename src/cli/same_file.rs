@@ -8,6 +8,7 @@ use same_file::Handle;
 use super::args::Cli;
 use super::error::CliError;
 use super::inputs::Input;
+use super::stdio;
 use super::stream_files::absolute;
 
 pub(super) fn refuse(
@@ -22,7 +23,7 @@ pub(super) fn refuse(
         .map(|path| Destination::of(path))
         .collect();
     let reads_stdin = inputs.iter().flatten().any(|input| *input == Input::Stdin);
-    let stdin = Handle::stdin().ok().filter(|_| reads_stdin);
+    let stdin = stdio::stdin_copy().and_then(Handle::from_file).ok().filter(|_| reads_stdin);
     let lists = cli.files_from.iter().chain(&cli.files0_from).chain(&cli.baseline);
     let lists = lists.chain(&cli.schema).map(PathBuf::as_path).chain(config);
     let lists = lists.chain(cli.profile.as_deref().map(Path::new));
@@ -31,7 +32,7 @@ pub(super) fn refuse(
         Input::Stdin => None,
     });
     let mut read = lists.chain(files);
-    let stdout = Handle::stdout().ok().filter(is_regular);
+    let stdout = stdio::stdout_copy().and_then(Handle::from_file).ok().filter(is_regular);
     for (index, file) in written.iter().enumerate() {
         let shown = file.path.display();
         if written[..index].iter().any(|other| file.is(other.path)) {

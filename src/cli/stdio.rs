@@ -1,5 +1,6 @@
 //! Standard input and output as unbuffered files, whatever mode their descriptors are in.
 
+use std::fs::File;
 use std::io;
 
 use super::at_start;
@@ -24,9 +25,27 @@ pub(crate) fn stderr() -> io::Result<BlockingFile> {
     Ok(file.or_closed(at_start::stderr_was_closed()))
 }
 
+/// Standard input under another descriptor: to drop it leaves the original open.
+pub(crate) fn stdin_copy() -> io::Result<File> {
+    platform::copy(&io::stdin())
+}
+
+/// Standard output under another descriptor: to drop it leaves the original open.
+pub(crate) fn stdout_copy() -> io::Result<File> {
+    platform::copy(&io::stdout())
+}
+
 #[cfg(unix)]
 mod platform {
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsFd;
+
     use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat, stat};
+
+    pub(crate) fn copy(stream: &impl AsFd) -> io::Result<File> {
+        Ok(File::from(stream.as_fd().try_clone_to_owned()?))
+    }
 
     /// Whether the program was started without a standard input.
     ///
@@ -53,7 +72,13 @@ mod platform {
 
 #[cfg(windows)]
 mod platform {
+    use std::fs::File;
     use std::io::{self, IsTerminal as _};
+    use std::os::windows::io::AsHandle;
+
+    pub(crate) fn copy(stream: &impl AsHandle) -> io::Result<File> {
+        Ok(File::from(stream.as_handle().try_clone_to_owned()?))
+    }
 
     /// Unknown on Windows: a missing standard input reads as an empty stream.
     pub(crate) fn stdin_is_closed() -> bool {
