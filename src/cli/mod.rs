@@ -162,5 +162,9 @@ fn fail(error: &CliError) -> u8 {
 fn print_stderr(message: &str) {
     let line = format!("{}\n", clipped(&visible(message), MESSAGE_BYTES_MAX));
     // If standard error is closed, there is nowhere to report it.
-    let _ = escape_commands(io::stderr()).write_all(line.as_bytes());
+    let _ = match stdio::stderr() {
+        Ok(stderr) => escape_commands(stderr).write_all(line.as_bytes()),
+        // There is no descriptor left.
+        Err(_) => escape_commands(io::stderr()).write_all(line.as_bytes()),
+    };
 }

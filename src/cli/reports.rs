@@ -21,7 +21,7 @@ use super::stdio;
 use super::stream_files::{in_repository, portable_names};
 use super::workflow_commands::{escape_commands, in_github_workflow};
 
-const STDERR: &str = "standard error";
+pub(super) const STDERR: &str = "standard error";
 
 /// A report, and where it goes.
 pub(super) struct OpenReport {
