@@ -65,7 +65,7 @@ fn merge(reports: &[PathBuf], redact: &RedactArgs) -> Result<u8, CliError> {
 }
 
 fn merge_redacted(reports: &[PathBuf], redaction: Option<&Redaction>) -> Result<u8, CliError> {
-    let mut merged = MergedReports::default();
+    let mut merged = MergedReports::default().spilling_to(tempfile::tempfile);
     let named_before = |at: usize| reports[..at].contains(&reports[at]);
     if let Some(twice) = (0..reports.len()).find(|at| named_before(*at)) {
         return Err(CliError::Usage(format!("{} is named twice", reports[twice].display())));
@@ -74,18 +74,17 @@ fn merge_redacted(reports: &[PathBuf], redaction: Option<&Redaction>) -> Result<
         let input =
             if path.as_os_str() == STDIN { Input::Stdin } else { Input::Path(path.clone()) };
         let report = BufReader::new(input.open()?);
-        let failed = |message| Error::Report { origin: input.name(), message };
-        match redaction {
+        let added = match redaction {
             None => merged.add(report),
-            Some(redaction) => redaction
-                .of_lines(report)
-                .map_err(|error| error.to_string())
-                .and_then(|redacted| merged.add(&*redacted)),
-        }
-        .map_err(failed)?;
+            Some(redaction) => merged.add(BufReader::new(redaction.of_lines(report))),
+        };
+        added.map_err(|message| Error::Report { origin: input.name(), message })?;
     }
     let code = exit::first(merged.exit_codes());
-    let written = merged.write(BufWriter::new(escape_commands(stdout()?)), code);
+    let mut writer = BufWriter::new(escape_commands(stdout()?));
+    let written = merged.write(&mut writer, code);
+    // After a failure nothing more is written, which would look like a whole report.
+    let _ = writer.into_parts();
     CliError::of_stdout(written)?;
     Ok(code)
 }

@@ -2,7 +2,7 @@
 //! copy of it.
 
 use std::env;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 
 use ndjson_check_core::{
     CheckedEvent, Checker, Diagnostic, Error, Event, Observer, ProducerExit, Redactor, Rule,
@@ -12,6 +12,9 @@ use ndjson_check_core::{
 use super::args::{RedactArgs, RedactMode};
 use super::error::CliError;
 use super::tee::TeeTarget;
+
+/// What is read at once where no check reads, in bytes.
+const READ_BYTES: usize = 64 * 1024;
 
 /// What to redact.
 #[derive(Debug, Clone)]
@@ -36,14 +39,10 @@ impl Redaction {
         Redactor::secrets(&self.values).text(name)
     }
 
-    /// All lines of NDJSON that no agent wrote, without their secrets.
-    pub(super) fn of_lines(&self, mut lines: impl Read) -> io::Result<Vec<u8>> {
-        let (mut text, mut redacted) = (Vec::new(), Vec::new());
-        lines.read_to_end(&mut text)?;
-        let mut redactor = Redactor::secrets(&self.values);
-        redactor.feed(&text, &mut redacted);
-        redactor.finish(&mut redacted);
-        Ok(redacted)
+    /// Lines of NDJSON that no agent wrote, without their secrets.
+    pub(super) fn of_lines<R: Read>(&self, source: R) -> RedactedLines<R> {
+        let redactor = Some(Redactor::secrets(&self.values));
+        RedactedLines { source, redactor, redacted: Cursor::default() }
     }
 
     /// For a stream that this checker checks.
@@ -232,5 +231,36 @@ impl Observer for WithOriginalVerdict<'_> {
         (shown.bytes, shown.text_bytes) = (original.bytes, original.text_bytes);
         shown.sha256.clone_from(&original.sha256);
         self.out.summary(&shown);
+    }
+}
+
+/// Lines that are redacted while they are read.
+pub(super) struct RedactedLines<R> {
+    source: R,
+    /// None at the end of the source.
+    redactor: Option<Redactor>,
+    /// What is redacted, and was not read yet.
+    redacted: Cursor<Vec<u8>>,
+}
+
+impl<R: Read> Read for RedactedLines<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let count = self.redacted.read(buffer)?;
+            if count > 0 || buffer.is_empty() {
+                return Ok(count);
+            }
+            let Some(redactor) = &mut self.redactor else { return Ok(0) };
+            let mut read = vec![0; READ_BYTES];
+            let count = self.source.read(&mut read)?;
+            let mut redacted = Vec::new();
+            redactor.feed(&read[..count], &mut redacted);
+            if count == 0
+                && let Some(mut redactor) = self.redactor.take()
+            {
+                redactor.finish(&mut redacted);
+            }
+            self.redacted = Cursor::new(redacted);
+        }
     }
 }

@@ -1,5 +1,8 @@
 //! Joins json reports, such as those of several machines.
 
+mod sorted;
+
+use std::fs::File;
 use std::io::{self, BufRead, Read as _, Write};
 
 use ndjson_check_core::LINE_BYTES_MAX;
@@ -11,23 +14,17 @@ use super::json::REPORT_VERSION;
 use super::stats::StatsTotals;
 use super::{JsonReport, RunTotals};
 use crate::output::Output as _;
+use sorted::{ReportStream, SortedStreams};
 
 /// The json reports of several runs of the program. It does not matter in which order they are
 /// added, nor whether some were joined before.
 #[derive(Debug, Default)]
 pub struct MergedReports {
-    streams: Vec<ReportStream>,
+    streams: SortedStreams,
     totals: RunTotals,
     /// Of the streams that have figures.
     stats: Option<StatsTotals>,
     exit_codes: Vec<u8>,
-}
-
-/// The lines of one stream: its diagnostics, and then its result, if it has one.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct ReportStream {
-    path: String,
-    lines: Vec<String>,
 }
 
 /// What is read of a line.
@@ -56,6 +53,14 @@ struct ReportSummary {
 }
 
 impl MergedReports {
+    /// The same; streams beyond some MiB wait in a file that `open` opens for reading and writing,
+    /// so that memory does not grow with their number.
+    #[must_use]
+    pub fn spilling_to(mut self, open: fn() -> io::Result<File>) -> Self {
+        self.streams.spilling_to(open);
+        self
+    }
+
     /// Adds a report.
     ///
     /// # Errors
@@ -76,21 +81,26 @@ impl MergedReports {
                 (_, None) => return Err(format!("line {number}: it has no path")),
                 (kind, Some(path)) => {
                     let is_next = open.as_ref().is_some_and(|stream| stream.path != path);
-                    self.streams.extend(open.take_if(|_| is_next));
+                    self.keep(open.take_if(|_| is_next))?;
                     if kind == ReportLineType::Stream && line.stats.is_some() {
                         self.add_stats(&text, number)?;
                     }
                     let new = ReportStream { path, lines: Vec::new() };
                     open.get_or_insert(new).lines.push(text);
-                    self.streams.extend(open.take_if(|_| kind == ReportLineType::Stream));
+                    self.keep(open.take_if(|_| kind == ReportLineType::Stream))?;
                 }
             }
         }
         let summary = summary.ok_or("it is truncated: the last line is not a summary")?;
-        self.streams.extend(open);
+        self.keep(open)?;
         self.totals += summary.totals;
         self.exit_codes.push(summary.exit_code);
         Ok(())
+    }
+
+    fn keep(&mut self, stream: Option<ReportStream>) -> Result<(), String> {
+        let kept = stream.map_or(Ok(()), |stream| self.streams.push(stream));
+        kept.map_err(|error| format!("no room for its streams in a temporary file: {error}"))
     }
 
     fn add_stats(&mut self, line: &str, number: u64) -> Result<(), String> {
@@ -109,12 +119,12 @@ impl MergedReports {
     ///
     /// # Errors
     ///
-    /// The first failure to write.
-    pub fn write(mut self, mut writer: impl Write, exit_code: u8) -> io::Result<()> {
-        self.streams.sort();
-        for line in self.streams.iter().flat_map(|stream| &stream.lines) {
-            writeln!(writer, "{}", escaped_json(line))?;
-        }
+    /// The first failure to write, or to read the file with the streams.
+    pub fn write(self, mut writer: impl Write, exit_code: u8) -> io::Result<()> {
+        self.streams.each(|stream| {
+            let mut lines = stream.lines.iter();
+            lines.try_for_each(|line| writeln!(writer, "{}", escaped_json(line)))
+        })?;
         let (mut report, mut end) = (JsonReport::default(), String::new());
         report.stats = self.stats;
         report.end(&self.totals, exit_code, &mut end)?;
