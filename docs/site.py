@@ -131,7 +131,8 @@ def main():
             head, text = page.read_text().split("\n", 1)
             page.write_text(f'{head}\n\n<p><a href="dist/index.html">Open the playground</a></p>\n{text}')
         shutil.rmtree(site, ignore_errors=True)
-        subprocess.run(["mdbook", "build", name, "--dest-dir", site], check=True)
+        if subprocess.run(["mdbook", "build", name, "--dest-dir", site]).returncode:
+            sys.exit(1)
     if has_playground:
         (site / PLAYGROUND).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / PLAYGROUND, site / PLAYGROUND)
