@@ -15,11 +15,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser};
+use ndjson_check_config::{Cost, Count, rule};
 use ndjson_check_core::LINE_BYTES_MAX;
 use ndjson_check_core::Rule;
 use ndjson_check_core::internals::REPEATED_CALLS;
-
-use crate::cli::config::{Cost, Count};
 
 use help::{USAGE, help_width, long, short};
 use log::LogArgs;
@@ -34,7 +33,7 @@ pub(crate) use subcommand::{
     CompareFormat, DiffArgs, DriftArgs, ProfileDraft, SchemaOf, Subcommand,
 };
 pub(crate) use values::{
-    Color, EngineName, InputFormat, ReportFormat, ReportTo, SessionCount, Size, Target, rule,
+    Color, EngineName, InputFormat, ReportFormat, ReportTo, SessionCount, Size, Target,
 };
 
 /// The value of `--exit-grace` without the flag.

@@ -17,7 +17,6 @@ use super::archive::Decompressed;
 use super::args::{
     ProfileDraft, RedactArgs, RedactMode, SchemaOf, Subcommand, completions, manual_page,
 };
-use super::config;
 use super::error::CliError;
 use super::exit;
 use super::inputs::{Input, STDIN, inputs};
@@ -106,7 +105,7 @@ fn schema(of: SchemaOf, profile: Option<&str>) -> Result<String, CliError> {
         (_, Some(_)) => Err(CliError::usage("--profile works with `schema events` only")),
         (SchemaOf::Report, None) => Ok(REPORT_SCHEMA.to_owned()),
         (SchemaOf::Profile, None) => Ok(LANGUAGE.to_owned()),
-        (SchemaOf::Config, None) => Ok(config::SCHEMA.to_owned()),
+        (SchemaOf::Config, None) => Ok(ndjson_check_config::SCHEMA.to_owned()),
         (SchemaOf::Baseline, None) => Ok(baseline::SCHEMA.to_owned()),
     }
 }

@@ -44,7 +44,6 @@ use ndjson_check_core::{
 };
 
 use args::{Cli, Invocation, SessionCount};
-use config::Config;
 use error::CliError;
 use exit::Exit;
 use inputs::Input;
@@ -105,9 +104,9 @@ fn check(cli: &Cli) -> Result<Exit, CliError> {
 }
 
 fn check_redacted(cli: &Cli, redaction: Option<Redaction>) -> Result<Exit, CliError> {
-    let config = Config::new(cli)?;
+    let config = config::of(cli)?;
     if cli.print_config {
-        print(&config.printed()?)?;
+        print(&config.printed().map_err(CliError::usage)?)?;
         return Ok(exit::SUCCEEDED.into());
     }
     let runs = !cli.command.is_empty();

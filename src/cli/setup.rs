@@ -4,20 +4,17 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
-use ndjson_check_core::{AgentFormat, Checker, Error, Rule, Severity, internals::AUTO};
+use ndjson_check_config::Config;
+use ndjson_check_core::{AgentFormat, Checker, Error, Rule, Severity};
 
 use super::args::{Cli, EngineName, InputFormat, ReportFormat, SessionCount};
-use super::config::Config;
 use super::error::CliError;
 use super::inputs::list::{self, Separator};
 use super::inputs::{Input, STDIN, inputs};
 
 pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
-    let mut builder = Checker::builder()
-        .profile(config.profile().unwrap_or(AUTO))
-        .strict(config.is_strict())
-        .config_file(config.file().map(|file| file.display().to_string()))
-        .limits(config.limits())
+    let mut builder = config
+        .apply_to(Checker::builder())
         .repeated_calls(cli.repeated_calls)
         .max_line_bytes(cli.max_line_bytes.0)
         .many_sessions(cli.sessions == SessionCount::Many)
@@ -28,12 +25,6 @@ pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
     let command = cli.command.first().and_then(|command| Path::new(command).file_name());
     if let Some(command) = command.and_then(OsStr::to_str) {
         builder = builder.command(command);
-    }
-    for (rule, severity) in config.severities() {
-        builder = builder.severity(rule, severity);
-    }
-    for (place, expectation) in config.expectations() {
-        builder = builder.expect(place, expectation.clone());
     }
     if let Some(file) = &cli.schema {
         builder = builder.schema_file(file)?;

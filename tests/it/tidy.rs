@@ -32,6 +32,7 @@ pub(crate) fn sources() -> Vec<(String, String)> {
     for (folder, name) in [
         ("crates/core/src", "core/"),
         ("crates/formats/src", "formats/"),
+        ("crates/config/src", "config/"),
         ("crates/draft/src", "draft/"),
         ("src", ""),
     ] {

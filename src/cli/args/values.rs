@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use ndjson_check_core::EndReason;
 use ndjson_check_core::internals::TIMER_MAX;
-use ndjson_check_core::{EndReason, Rule, internals::nearest};
 
 /// Most files that are checked at a time, for each core.
 const JOBS_PER_CORE_MAX: NonZeroUsize = NonZeroUsize::new(4).unwrap();
@@ -140,14 +140,6 @@ impl std::fmt::Display for Size {
             write!(out, "{bytes}")
         }
     }
-}
-
-pub(crate) fn rule(name: &str) -> Result<Rule, String> {
-    Rule::named(name).ok_or_else(|| {
-        let near = nearest(name, Rule::ALL.iter().map(|rule| rule.name()));
-        let near = near.map_or(String::new(), |near| format!("; a similar one is {near}"));
-        format!("no such rule; `ndjson-check rules` lists them all{near}")
-    })
 }
 
 /// A reason after which a run may be tried again.

@@ -2,14 +2,12 @@
 
 use std::path::Path;
 
-use super::table::Table;
-use crate::cli::error::CliError;
+use crate::table::Table;
 
 /// The settings, and where they are from, in a file that can be read again.
-pub(super) fn printed(file: Option<&Path>, table: &Table) -> Result<String, CliError> {
+pub(crate) fn printed(file: Option<&Path>, table: &Table) -> Result<String, String> {
     let text = toml::to_string(table);
-    let text =
-        text.map_err(|error| CliError::Usage(format!("failed to print the settings: {error}")))?;
+    let text = text.map_err(|error| format!("failed to print the settings: {error}"))?;
     let origin = match file {
         Some(file) => format!("{:?} and the command line", file.display().to_string()),
         None => "the command line; there is no configuration file".to_owned(),

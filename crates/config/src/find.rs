@@ -10,7 +10,7 @@ const NAME: &str = "ndjson-check.toml";
 /// # Errors
 ///
 /// When the working directory is unknown.
-pub(super) fn nearest_file() -> Result<Option<PathBuf>, String> {
+pub(crate) fn nearest_file() -> Result<Option<PathBuf>, String> {
     let here = std::env::current_dir();
     let here = here.map_err(|error| format!("failed to find the working directory: {error}"))?;
     Ok(nearest_above(&here).map(|levels| {

@@ -4,17 +4,16 @@ use ndjson_check_core::{CallKind, Expectation, ExpectedCalls, internals::read_sc
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::source::ConfigText;
-use super::table::absolute;
-use super::values::{Count, Glob, Pattern};
-use crate::cli::error::CliError;
+use crate::source::ConfigText;
+use crate::table::absolute;
+use crate::values::{Count, Glob, Pattern};
 
 /// An expectation, and its place in the file.
-pub(super) type Placed = (String, Expectation);
+pub(crate) type Placed = (String, Expectation);
 
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
-pub(super) struct ExpectTable {
+pub(crate) struct ExpectTable {
     answer: Option<ExpectedAnswer>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     calls: Vec<Spanned<CallEntry>>,
@@ -55,12 +54,12 @@ struct ExpectedWrites {
 }
 
 impl ExpectTable {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.answer.is_none() && self.calls.is_empty() && self.writes.is_none()
     }
 
     /// The expectations, in the order of their kinds. Makes the paths of schemas absolute.
-    pub(super) fn resolve(&mut self, source: &ConfigText) -> Result<Vec<Placed>, CliError> {
+    pub(crate) fn resolve(&mut self, source: &ConfigText) -> Result<Vec<Placed>, String> {
         let mut placed = Vec::new();
         if let Some(answer) = &mut self.answer {
             answer.resolve(source, &mut placed)?;
@@ -84,7 +83,7 @@ impl ExpectTable {
 }
 
 impl ExpectedAnswer {
-    fn resolve(&mut self, source: &ConfigText, placed: &mut Vec<Placed>) -> Result<(), CliError> {
+    fn resolve(&mut self, source: &ConfigText, placed: &mut Vec<Placed>) -> Result<(), String> {
         if let Some(pattern) = &self.matches {
             let expected = Expectation::AnswerMatches(pattern.get_ref().0.clone());
             placed.push((source.place(&pattern.span()), expected));

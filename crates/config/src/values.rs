@@ -5,17 +5,15 @@ use std::str::FromStr;
 
 use ndjson_check_core::{
     Rule, Severity,
-    internals::{Globs, pattern_error},
+    internals::{Globs, nearest, pattern_error},
 };
 use serde::de::{Error as _, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::cli::args;
-
 /// A whole number that is at least `MIN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub(crate) struct Count<const MIN: u64>(pub(crate) u64);
+pub struct Count<const MIN: u64>(pub u64);
 
 impl<const MIN: u64> Count<MIN> {
     fn new(count: u64) -> Option<Self> {
@@ -62,7 +60,7 @@ impl<const MIN: u64> Visitor<'_> for CountVisitor<MIN> {
 /// An amount in US dollars, above 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(transparent)]
-pub(crate) struct Cost(pub(crate) f64);
+pub struct Cost(pub f64);
 
 impl Cost {
     fn new(amount: f64) -> Option<Self> {
@@ -104,16 +102,29 @@ impl Visitor<'_> for CostVisitor {
     }
 }
 
+/// The rule of this name.
+///
+/// # Errors
+///
+/// When there is none; names a similar one.
+pub fn rule(name: &str) -> Result<Rule, String> {
+    Rule::named(name).ok_or_else(|| {
+        let near = nearest(name, Rule::ALL.iter().map(|rule| rule.name()));
+        let near = near.map_or(String::new(), |near| format!("; a similar one is {near}"));
+        format!("no such rule; `ndjson-check rules` lists them all{near}")
+    })
+}
+
 /// The name of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "&'static str")]
-pub(super) struct RuleName(Rule);
+pub(crate) struct RuleName(Rule);
 
 impl TryFrom<String> for RuleName {
     type Error = String;
 
     fn try_from(name: String) -> Result<Self, String> {
-        args::rule(&name).map(Self)
+        rule(&name).map(Self)
     }
 }
 
@@ -138,7 +149,7 @@ impl From<RuleName> for Rule {
 /// A severity, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Level {
+pub(crate) enum Level {
     Error,
     Warning,
     Off,
@@ -166,7 +177,7 @@ impl From<Level> for Option<Severity> {
 
 /// A regular expression that compiles.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Pattern(pub(super) String);
+pub(crate) struct Pattern(pub(crate) String);
 
 impl<'de> Deserialize<'de> for Pattern {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -180,7 +191,7 @@ impl<'de> Deserialize<'de> for Pattern {
 
 /// A glob that compiles.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Glob(pub(super) String);
+pub(crate) struct Glob(pub(crate) String);
 
 impl<'de> Deserialize<'de> for Glob {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {

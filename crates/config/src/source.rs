@@ -7,25 +7,24 @@ use std::path::{Path, PathBuf};
 
 use ndjson_check_core::internals::nearest;
 
-use crate::cli::error::CliError;
-
 /// Largest configuration file, in bytes. An endless file ends here, too.
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
 /// A configuration file that was read.
 #[derive(Debug)]
-pub(super) struct ConfigText {
+pub(crate) struct ConfigText {
     file: PathBuf,
     text: String,
 }
 
 impl ConfigText {
-    pub(super) fn read(file: &Path) -> Result<Self, CliError> {
+    pub(crate) fn new(name: &str, text: String) -> Self {
+        Self { file: PathBuf::from(name), text }
+    }
+
+    pub(crate) fn read(file: &Path) -> Result<Self, String> {
         let failed = |message: String| {
-            CliError::Usage(format!(
-                "failed to read the configuration {}: {message}",
-                file.display()
-            ))
+            format!("failed to read the configuration {}: {message}", file.display())
         };
         let mut bytes = Vec::new();
         let opened = File::open(file);
@@ -45,33 +44,33 @@ impl ConfigText {
         }
     }
 
-    pub(super) fn file(&self) -> &Path {
+    pub(crate) fn file(&self) -> &Path {
         &self.file
     }
 
-    pub(super) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     /// A path in the file is relative to the file.
-    pub(super) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+    pub(crate) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         self.file.parent().unwrap_or(Path::new("")).join(path)
     }
 
     /// `file:line:column`, both from 1.
-    pub(super) fn place(&self, span: &Range<usize>) -> String {
+    pub(crate) fn place(&self, span: &Range<usize>) -> String {
         let before = self.text.get(..span.start).unwrap_or(&self.text);
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
         format!("{}:{line}:{column}", self.file.display())
     }
 
-    pub(super) fn fault(&self, span: &Range<usize>, message: &str) -> CliError {
-        CliError::Usage(format!("{}: {message}", self.place(span)))
+    pub(crate) fn fault(&self, span: &Range<usize>, message: &str) -> String {
+        format!("{}: {message}", self.place(span))
     }
 
     /// A fault that the parser found.
-    pub(super) fn syntax_fault(&self, error: &toml::de::Error) -> CliError {
+    pub(crate) fn syntax_fault(&self, error: &toml::de::Error) -> String {
         let message: Vec<&str> = error.message().lines().map(str::trim).collect();
         self.fault(&error.span().unwrap_or_default(), &plain(&message.join("; ")))
     }

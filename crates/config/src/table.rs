@@ -10,25 +10,23 @@ use ndjson_check_core::{
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::expect::{ExpectTable, Placed};
-use super::source::ConfigText;
-use super::values::{Cost, Count, Level, RuleName};
-use crate::cli::args::Cli;
-use crate::cli::error::CliError;
+use crate::expect::{ExpectTable, Placed};
+use crate::source::ConfigText;
+use crate::values::{Cost, Count, Level, RuleName};
 
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
-pub(super) struct Table {
+pub(crate) struct Table {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) profile: Option<Spanned<String>>,
+    pub(crate) profile: Option<Spanned<String>>,
     #[serde(skip_serializing_if = "is_false")]
-    pub(super) strict: bool,
+    pub(crate) strict: bool,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) rules: BTreeMap<RuleName, Level>,
+    pub(crate) rules: BTreeMap<RuleName, Level>,
     #[serde(skip_serializing_if = "LimitTable::is_empty")]
-    pub(super) limits: LimitTable,
+    pub(crate) limits: LimitTable,
     #[serde(skip_serializing_if = "ExpectTable::is_empty")]
-    pub(super) expect: ExpectTable,
+    pub(crate) expect: ExpectTable,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
@@ -38,7 +36,7 @@ fn is_false(value: &bool) -> bool {
 
 #[derive(Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
-pub(super) struct LimitTable {
+pub(crate) struct LimitTable {
     cost: Option<Cost>,
     tokens: Option<Count<1>>,
     turns: Option<Count<1>>,
@@ -48,7 +46,7 @@ pub(super) struct LimitTable {
 
 impl Table {
     /// Checks what the file names, and makes its paths absolute; returns the expectations.
-    pub(super) fn resolve(&mut self, source: &ConfigText) -> Result<Vec<Placed>, CliError> {
+    pub(crate) fn resolve(&mut self, source: &ConfigText) -> Result<Vec<Placed>, String> {
         if let Some(profile) = &mut self.profile {
             let span = profile.span();
             let known = known_profile(profile.get_ref(), source);
@@ -73,7 +71,7 @@ fn known_profile(profile: &str, source: &ConfigText) -> Result<String, String> {
 }
 
 /// The path as text that means the same wherever it is read.
-pub(super) fn absolute(file: &Path) -> String {
+pub(crate) fn absolute(file: &Path) -> String {
     std::path::absolute(file).unwrap_or_else(|_| file.to_owned()).display().to_string()
 }
 
@@ -82,17 +80,18 @@ impl LimitTable {
         *self == Self::default()
     }
 
-    pub(super) fn apply(&mut self, cli: &Cli) {
+    /// Takes the limits that are set.
+    pub(crate) fn set(&mut self, limits: &Limits) {
         *self = Self {
-            cost: cli.max_cost.or(self.cost),
-            tokens: cli.max_tokens.or(self.tokens),
-            turns: cli.max_turns.or(self.turns),
-            calls: cli.max_calls.or(self.calls),
-            failed_calls: cli.max_failed_calls.or(self.failed_calls),
+            cost: limits.cost.map(Cost).or(self.cost),
+            tokens: limits.tokens.map(Count).or(self.tokens),
+            turns: limits.turns.map(Count).or(self.turns),
+            calls: limits.calls.map(Count).or(self.calls),
+            failed_calls: limits.failed_calls.map(Count).or(self.failed_calls),
         };
     }
 
-    pub(super) fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> Limits {
         let mut limits = Limits::default();
         limits.cost = self.cost.map(|cost| cost.0);
         limits.tokens = self.tokens.map(|count| count.0);
