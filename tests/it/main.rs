@@ -68,6 +68,7 @@ mod retries;
 mod run_command;
 mod run_facts;
 mod schemas;
+mod schemastore;
 mod secret_deltas;
 mod sessions;
 mod settings;
