@@ -22,7 +22,9 @@ mkdirSync(join(here, "dist"), { recursive: true });
 call("cargo", ["build", "--locked", "--release", "--target", "wasm32-unknown-unknown"]);
 cpSync(join(target, "wasm32-unknown-unknown/release/ndjson_check_js.wasm"), wasm);
 if (spawnSync("wasm-opt", ["--version"]).status === 0) {
-  call("wasm-opt", ["-Oz", "--all-features", wasm, "-o", wasm]);
+  // What Rust uses, and no more: older engines refuse what other features allow.
+  const features = ["bulk-memory", "multivalue", "mutable-globals", "nontrapping-float-to-int", "reference-types", "sign-ext"];
+  call("wasm-opt", ["-Oz", ...features.map((name) => `--enable-${name}`), wasm, "-o", wasm]);
 }
 
 if (!existsSync(join(here, "node_modules/typescript"))) {

@@ -27,6 +27,7 @@ pub(crate) struct EventArray {
     is_over: bool,
     hides_open_calls: bool,
     has_progress: bool,
+    exceeds_limit: bool,
 }
 
 impl EventArray {
@@ -42,10 +43,10 @@ impl EventArray {
     }
 
     /// 1: the terminal event came. 2: the agent does not show calls at work. 4: since the last
-    /// call an event came that is no retry.
+    /// call an event came that is no retry. 8: the run has exceeded a limit.
     pub(crate) fn state(&mut self) -> u32 {
         let progress = std::mem::take(&mut self.has_progress);
-        let bits = [self.is_over, self.hides_open_calls, progress];
+        let bits = [self.is_over, self.hides_open_calls, progress, self.exceeds_limit];
         bits.iter().rev().fold(0, |sum, bit| sum << 1 | u32::from(*bit))
     }
 
@@ -73,6 +74,7 @@ impl Observer for EventArray {
     fn event(&mut self, event: &CheckedEvent<'_>) {
         // A new turn takes the end back.
         self.is_over = event.is_end() || self.is_over && !event.is_in_run();
+        self.exceeds_limit |= event.exceeds_limit();
         let is_retry = |it: &Event<'_>| match &it.kind {
             EventKind::Notice(notice) => notice.kind == NoticeKind::Retry,
             _ => false,

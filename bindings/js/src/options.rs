@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ndjson_check::{Checker, ExitStatus, ProducerExit, Rule, Severity, StopReason};
+use ndjson_check::{Checker, ExitStatus, ProducerExit, Severity, StopReason};
+use ndjson_check_config::Config;
 use serde::Deserialize;
 
 use crate::output::OutputName;
 use crate::readers::text;
+
+/// The name of a configuration in messages.
+const CONFIG: &str = "ndjson-check.toml";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -19,6 +23,8 @@ pub(crate) struct Options {
     /// The level of a rule, by its name.
     #[serde(default)]
     rules: BTreeMap<String, Level>,
+    /// The text of a configuration file; the options above win.
+    config: Option<String>,
     max_line_bytes: Option<u64>,
     /// Without it, there are events.
     pub(crate) output: Option<OutputName>,
@@ -45,24 +51,34 @@ impl Options {
 
     pub(crate) fn checker(&self) -> Result<Checker, String> {
         let needs_stats = self.output.is_some_and(OutputName::shows_stats);
-        let mut builder = Checker::builder().strict(self.strict).stats(needs_stats).members(false);
-        if let Some(profile) = &self.profile {
-            builder = builder.profile(profile);
-        }
+        let mut builder = self.settings()?.apply_to(Checker::builder());
         if let Some(bytes) = self.max_line_bytes {
             builder = builder.max_line_bytes(bytes);
         }
+        builder.stats(needs_stats).members(false).build().map_err(text)
+    }
+
+    fn settings(&self) -> Result<Config, String> {
+        let mut config = match &self.config {
+            Some(text) => Config::parse(CONFIG, text.clone())?,
+            None => Config::default(),
+        };
+        if let Some(profile) = &self.profile {
+            config.set_profile(profile);
+        }
+        if self.strict {
+            config.make_strict();
+        }
         for (name, level) in &self.rules {
-            let rule = Rule::ALL.iter().find(|rule| rule.name() == name);
-            let rule = rule.ok_or_else(|| format!("unknown rule: {name}"))?;
+            let rule = ndjson_check_config::rule(name).map_err(|it| format!("{name}: {it}"))?;
             let severity = match level {
                 Level::Error => Some(Severity::Error),
                 Level::Warning => Some(Severity::Warning),
                 Level::Off => None,
             };
-            builder = builder.severity(*rule, severity);
+            config.set_severity(rule, severity);
         }
-        builder.build().map_err(text)
+        Ok(config)
     }
 }
 
@@ -84,6 +100,7 @@ pub(crate) struct Exit {
 #[serde(tag = "why", rename_all = "kebab-case", deny_unknown_fields)]
 enum Stop {
     Lingered,
+    LimitExceeded,
     #[serde(rename_all = "camelCase")]
     Timeout {
         limit_ms: u64,
@@ -106,6 +123,7 @@ impl From<Exit> for ProducerExit {
         producer.stderr = exit.stderr;
         producer.stop = exit.stop.map(|stop| match stop {
             Stop::Lingered => StopReason::Lingered,
+            Stop::LimitExceeded => StopReason::LimitExceeded,
             Stop::Timeout { limit_ms, open_calls } => StopReason::Timeout {
                 limit: Duration::from_millis(limit_ms),
                 open_calls: open_calls

@@ -17,6 +17,13 @@ export const cases = readdirSync(FIXTURES, { recursive: true })
   .map((name) => join(FIXTURES, name))
   .sort();
 
+/** The recordings of real agents. */
+const RECORDINGS = join(ROOT, "lab/recordings");
+export const recordings = readdirSync(RECORDINGS, { recursive: true })
+  .filter((name) => name.endsWith(".ndjson"))
+  .map((name) => join(RECORDINGS, name))
+  .sort();
+
 export const nameOf = (file) => relative(FIXTURES, file);
 
 const LEVELS = { "--deny": "error", "--warn": "warning", "--allow": "off" };
@@ -41,8 +48,9 @@ export function optionsOf(file) {
     else if (flag === "--exit-status") options.exitStatus = Number(value);
     else if (flag === "--profile") options.profile = value;
     else if (flag === "--max-line-bytes") options.maxLineBytes = Number(value);
-    // The package has no limits of runs.
-    else if (flag.startsWith("--max-")) continue;
+    else if (flag.startsWith("--max-")) {
+      options.config = `${options.config ?? ""}limits.${flag.slice("--max-".length)} = ${value}\n`;
+    }
     else throw new Error(`${nameOf(file)}: unknown flag ${flag}`);
     used.push(flag, value);
   }

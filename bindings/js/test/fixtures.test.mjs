@@ -1,9 +1,9 @@
-// Every fixture gives the events of the program, however its bytes are cut.
+// Every fixture and every recording gives the events of the program, however its bytes are cut.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { NdjsonCheckError, Reader } from "ndjson-check";
-import { cases, nameOf, optionsOf, program } from "./fixtures.mjs";
+import { cases, nameOf, optionsOf, program, recordings } from "./fixtures.mjs";
 
 function read(data, size, { exitStatus, ...options }) {
   const reader = new Reader(options);
@@ -15,9 +15,12 @@ function read(data, size, { exitStatus, ...options }) {
   return events;
 }
 
-test("there are cases", () => assert.ok(cases.length > 500, `${cases.length}`));
+test("there are cases", () => {
+  assert.ok(cases.length > 500, `${cases.length}`);
+  assert.ok(recordings.length > 90, `${recordings.length}`);
+});
 
-for (const file of cases) {
+for (const file of [...cases, ...recordings]) {
   test(nameOf(file), () => {
     const { used, options } = optionsOf(file);
     const data = readFileSync(file);

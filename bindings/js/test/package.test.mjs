@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
-import { createReadStream, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { createReadStream, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { NdjsonCheckError, Reader, convert, convertParts, events, report, toText } from "ndjson-check";
 import { toConform } from "ndjson-check/matchers";
 import { types } from "../types.mjs";
-import { PLAIN, program } from "./fixtures.mjs";
+import { PLAIN, PROGRAM, program } from "./fixtures.mjs";
 
 const bytes = readFileSync(PLAIN);
 
@@ -105,6 +108,33 @@ test("the matcher", async () => {
   const result = await toConform(bytes.subarray(0, 3000));
   assert.equal(result.pass, false);
   assert.match(result.message(), /truncated-line/);
+});
+
+test("a configuration: limits, expectations and levels, at their places", async () => {
+  const config = `[limits]
+calls = 0
+
+[expect]
+answer = { matches = "^never" }
+calls = [{ kind = "command", matches = "cargo", at-least = 9 }]
+
+[rules]
+expectation-failed = "warning"
+`;
+  const folder = mkdtempSync(join(tmpdir(), "ndjson-check-"));
+  const file = join(folder, "ndjson-check.toml");
+  writeFileSync(file, config);
+  const flags = ["--config", file, "--quiet", "--raw", "--to", "events"];
+  const said = spawnSync(PROGRAM, [...flags, "-"], { input: bytes });
+  const expected = said.stdout.toString().replaceAll(file, "ndjson-check.toml").trimEnd().split("\n");
+  const found = await all(bytes, { config });
+  assert.deepEqual(found, expected.map((line) => JSON.parse(line)));
+  const rules = found.filter((it) => it.type === "defect").map((it) => it.rule);
+  assert.ok(rules.includes("limit-exceeded") && rules.includes("expectation-failed"), `${rules}`);
+  const strict = await all(bytes, { config, rules: { "expectation-failed": "error" } });
+  assert.ok(strict.some((it) => it.rule === "expectation-failed" && it.severity === "error"));
+  const wrong = "ndjson-check.toml:1:8: unknown key `trns`; a similar one is `turns`";
+  assert.throws(() => new Reader({ config: "limits.trns = 40" }), (error) => error.message === wrong);
 });
 
 test("10,000 streams leave no memory behind", () => {

@@ -25,13 +25,15 @@ async function all(source) {
 }
 
 test("a good run", async () => {
-  const agent = run("cat", [PLAIN], { timeout: 30_000 });
+  const parts = [];
+  const agent = run("cat", [PLAIN], { timeout: 30_000, onStdout: (bytes) => parts.push(bytes) });
   const seen = await all(agent);
   const read = await all(events(readFileSync(PLAIN)));
   assert.deepEqual(seen.slice(0, -1), read.slice(0, -1));
   const end = await agent.end;
   assert.deepEqual([end.outcome, end.verdict, end.exitStatus], ["succeeded", "conforming", 0]);
   assert.deepEqual(end.event, seen.at(-1));
+  assert.deepEqual(Buffer.concat(parts), readFileSync(PLAIN));
 });
 
 test("a failed run", async () => {
@@ -107,6 +109,16 @@ test("options reach the command", async () => {
   const script = `[ "$A,$HOME,$PWD,$(cat)" = "b,,${cwd},hi" ] && cat ${PLAIN}`;
   const env = { A: "b", HOME: undefined };
   assert.equal((await run(...shell(script), { cwd, env, stdin: "hi" }).end).outcome, "succeeded");
+});
+
+test("a limit that is exceeded ends the command", async () => {
+  const pid = pidFile();
+  const script = `echo $$ > ${pid}; head -4 ${PLAIN}; sleep 60`;
+  const started = Date.now();
+  const end = await run(...shell(script), { config: "limits.calls = 0", profile: "cursor" }).end;
+  assert.equal(end.verdict, "non-conforming");
+  assert.ok(Date.now() - started < 20_000);
+  assert.equal(isAlive(pid), false);
 });
 
 test("a command that does not start", async () => {

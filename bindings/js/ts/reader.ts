@@ -13,6 +13,11 @@ export interface CheckOptions {
   readonly strict?: boolean;
   /** The level of a rule, by its name. */
   readonly rules?: Readonly<Record<string, "error" | "warning" | "off">>;
+  /**
+   * The text of an `ndjson-check.toml`: limits, expectations and levels of rules. The options above win.
+   * It cannot name files.
+   */
+  readonly config?: string;
   /** The longest line that is checked. */
   readonly maxLineBytes?: number;
 }
@@ -27,7 +32,7 @@ export interface ProcessEnd {
 /** What `run` knows about the end, and nobody else does. */
 export interface RunExit extends ProcessEnd {
   readonly stop?:
-    | { readonly why: "lingered" }
+    | { readonly why: "lingered" | "limit-exceeded" }
     | { readonly why: "timeout"; limitMs: number; openCalls: readonly (readonly [number, number])[] }
     | { readonly why: "idle-timeout"; limitMs: number };
   readonly interrupted?: boolean;

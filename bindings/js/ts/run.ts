@@ -38,6 +38,8 @@ export interface RunOptions extends CheckOptions {
   readonly signal?: StopSignal;
   /** Gets what the command writes to standard error. */
   readonly onStderr?: (text: string) => void;
+  /** Gets the bytes of the stream before they are read, such as to keep the recording. */
+  readonly onStdout?: (bytes: Uint8Array) => void;
 }
 
 interface Readable extends AsyncIterable<Uint8Array> {
@@ -98,7 +100,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   readonly #options: RunOptions;
 
   constructor(command: string, args: readonly string[], options: RunOptions) {
-    const { cwd, env, stdin, timeout, idleTimeout, exitGrace, signal, onStderr, ...check } = options;
+    const { cwd, env, stdin, timeout, idleTimeout, exitGrace, signal, onStderr, onStdout, ...check } = options;
     this.#options = options;
     this.#reader = new Reader(check);
     const all = Object.entries({ ...this.#system.process.env, ...env });
@@ -192,6 +194,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   async #read(): Promise<RunEnd> {
     try {
       for await (const bytes of this.#child.stdout) {
+        this.#options.onStdout?.(bytes);
         this.#take(this.#reader.feed(bytes));
         while (this.#waiting.length >= WAITING_MAX && !this.#isKept) await this.#changed();
       }
@@ -228,6 +231,10 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     }
     this.#push(events);
     const state = this.#reader.state;
+    if ((state & 9) === 8 && this.#stop === undefined && !this.#hasExited) {
+      this.#stop = { why: "limit-exceeded" };
+      this.#terminate();
+    }
     if ((state & 2) !== 0 || this.#open.size > 0) this.#clear("idle");
     else if ((state & 4) !== 0) this.#progress();
     if ((state & 1) === 0) this.#clear("grace");

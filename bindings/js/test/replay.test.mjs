@@ -1,0 +1,49 @@
+// The harness of README.md, against a fake agent: what it says of each run, and how it exits.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { test } from "node:test";
+import { PROGRAM } from "./fixtures.mjs";
+
+const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+const harness = /A whole harness:\n\n```ts\n(.*?)```/s
+  .exec(readme)[1]
+  .replace('"ndjson-check"', JSON.stringify(import.meta.resolve("ndjson-check")))
+  // Nobody waits for ten minutes.
+  .replace("idleTimeout: 600_000", "idleTimeout: 2_000, exitGrace: 1_000");
+
+function call(command, args, env) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { env: { ...process.env, ...env } });
+    const said = { out: "", err: "" };
+    child.stdout.on("data", (text) => (said.out += text));
+    child.stderr.on("data", (text) => (said.err += text));
+    child.on("error", reject).on("close", (status) => resolve({ status, ...said }));
+  });
+}
+
+const runs = [
+  { name: "good", faults: [], outcome: "succeeded" },
+  { name: "failed", faults: ["--exit", "1"], outcome: "failed" },
+  { name: "cut", faults: ["--cut-at", "6"], outcome: "truncated" },
+  { name: "stalled", faults: ["--stall-at", "3"], outcome: "timed-out" },
+  { name: "flooding standard error", faults: ["--stderr-lines", "20000"], outcome: "succeeded" },
+  { name: "never exiting", faults: ["--never-exit"], outcome: "succeeded" },
+  { name: "split writes", faults: ["--split-writes"], outcome: "succeeded" },
+];
+for (const { name, faults, outcome } of runs) {
+  test(`the harness of README.md: ${name}`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), "ndjson-check-"));
+    const file = join(folder, "harness.mjs");
+    writeFileSync(file, harness);
+    const agent = ["replay", "claude", "plain", "--speed", "max", ...faults, "--install", folder];
+    const installed = await call(PROGRAM, agent, {});
+    assert.equal(installed.status, 0, installed.err);
+    const PATH = `${folder}${delimiter}${process.env.PATH}`;
+    const { status, out, err } = await call(process.execPath, [file, "fix it"], { PATH });
+    assert.equal(out.trimEnd().split("\n").at(-1).split(",")[0], outcome, err);
+    assert.equal(status, outcome === "succeeded" ? 0 : 1, err);
+  });
+}
