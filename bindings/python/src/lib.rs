@@ -3,12 +3,14 @@
 
 mod event;
 mod frame;
-mod page;
+mod output;
 mod run;
 
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use ndjson_check::{Checker, ExitStatus, ProducerExit, Rule, Severity};
+use ndjson_check::{Checker, ExitStatus, ProducerExit, Severity};
+use ndjson_check_config::Config;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -31,28 +33,35 @@ struct PyChecker(Checker);
 #[pymethods]
 impl PyChecker {
     #[new]
-    #[pyo3(signature = (*, profile = None, strict = false, rules = None))]
+    #[pyo3(signature = (*, profile = None, strict = false, rules = None, config = None, stats = false))]
     fn new(
         profile: Option<&str>,
         strict: bool,
         rules: Option<Vec<(String, String)>>,
+        config: Option<PathBuf>,
+        stats: bool,
     ) -> PyResult<Self> {
-        let mut builder = Checker::builder().strict(strict);
+        let config = config.map(|file| Config::read(&file).map_err(NdjsonCheckError::new_err));
+        let mut config = config.transpose()?.unwrap_or_default();
         if let Some(profile) = profile {
-            builder = builder.profile(profile);
+            config.set_profile(profile);
+        }
+        if strict {
+            config.make_strict();
         }
         for (name, level) in rules.unwrap_or_default() {
             let unknown =
                 || PyValueError::new_err(format!("unknown rule or level: {name}={level}"));
-            let rule = Rule::ALL.iter().find(|rule| rule.name() == name).ok_or_else(unknown)?;
+            let rule = ndjson_check_config::rule(&name).map_err(|_| unknown())?;
             let severity = match level.as_str() {
                 "error" => Some(Severity::Error),
                 "warning" => Some(Severity::Warning),
                 "off" => None,
                 _ => return Err(unknown()),
             };
-            builder = builder.severity(*rule, severity);
+            config.set_severity(rule, severity);
         }
+        let builder = config.apply_to(Checker::builder()).stats(stats).members(false);
         builder.build().map(Self).map_err(error)
     }
 }
@@ -60,6 +69,12 @@ impl PyChecker {
 /// Reads one stream, whose bytes come in pieces cut anywhere.
 #[pyclass(frozen, module = "ndjson_check._native")]
 struct NativeReader(Mutex<Option<ndjson_check::Reader>>);
+
+/// How the process of the agent ended.
+fn exit(exit_status: Option<u8>, signal: Option<u8>) -> ProducerExit {
+    let status = exit_status.map(ExitStatus::Code).or(signal.map(ExitStatus::Signal));
+    status.map_or_else(ProducerExit::default, ProducerExit::from)
+}
 
 fn finished() -> PyErr {
     PyValueError::new_err("the stream is finished, or was lost by an earlier error")
@@ -91,8 +106,7 @@ impl NativeReader {
         exit_status: Option<u8>,
         signal: Option<u8>,
     ) -> PyResult<(Bound<'py, PyList>, String)> {
-        let status = exit_status.map(ExitStatus::Code).or(signal.map(ExitStatus::Signal));
-        let exit = status.map_or_else(ProducerExit::default, ProducerExit::from);
+        let exit = exit(exit_status, signal);
         let last = py.detach(|| {
             let reader = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
             reader.map(|reader| reader.finish(&exit))
@@ -111,6 +125,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     event::add_to(module)?;
     run::add_to(module)?;
     module.add_class::<frame::Table>()?;
-    module.add_function(wrap_pyfunction!(page::page, module)?)?;
+    module.add_function(wrap_pyfunction!(output::page, module)?)?;
+    module.add_function(wrap_pyfunction!(output::write, module)?)?;
     Ok(())
 }

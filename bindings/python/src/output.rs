@@ -1,25 +1,95 @@
-//! The page of a run.
+//! A stream in another form, or as a report.
 
-use ndjson_check::{Checker, RunTotals, Written};
-use ndjson_check_formats::report::{Html, PageFolder};
+use ndjson_check::{
+    Checker, Converter, Form, HumanReport, JsonReport, Outcome, Output, ProducerExit, RunTotals,
+    StreamSummary, Verdict, Written,
+};
+use ndjson_check_formats::report::{Html, Markdown, PageFolder};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+
+use crate::{PyChecker, error, exit};
+
+/// The text of a form of `--to`, or of a report.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "they are options of one call")]
+pub(crate) fn write(
+    py: Python<'_>,
+    checker: &PyChecker,
+    name: &str,
+    kind: &str,
+    data: &[u8],
+    exit_status: Option<u8>,
+    signal: Option<u8>,
+    raw: bool,
+    results: usize,
+    thinking: bool,
+) -> PyResult<String> {
+    let form = |form| -> Box<dyn Output> {
+        Box::new(Converter::new(form, raw).results(results).thinking(thinking))
+    };
+    let output: Box<dyn Output> = match kind {
+        "text" => form(Form::Text),
+        "transcript" => form(Form::Transcript),
+        "answer" => form(Form::Answer),
+        "json" => form(Form::Json),
+        "stream-json" => form(Form::ValidEvents),
+        "events" => form(Form::Events),
+        "ag-ui" => form(Form::AgUi),
+        "chrome-trace" => form(Form::ChromeTrace),
+        "otlp-json" => form(Form::OtlpJson),
+        "atif" => form(Form::Atif),
+        "human-report" => Box::new(HumanReport::default()),
+        "json-report" => Box::new(JsonReport::default()),
+        "markdown-report" => Box::new(Markdown::default()),
+        "html-report" => Box::new(Html::new(no_folder())),
+        _ => return Err(PyValueError::new_err(format!("no such form or report: {kind}"))),
+    };
+    let exit = exit(exit_status, signal);
+    let mut checker = checker.0.clone();
+    py.detach(|| written(&mut checker, name, data, &exit, output)).map_err(error)
+}
 
 /// The page of a run, from the lines of `--to events`, which have a profile of their own.
 #[pyfunction]
 pub(crate) fn page(py: Python<'_>, name: &str, events: &[u8]) -> PyResult<String> {
     py.detach(|| {
         let mut checker = Checker::builder().profile("events").build()?;
-        // There is one stream, and so no folder.
-        let pages = PageFolder {
-            folder: String::new(),
-            index: String::new(),
-            write: Box::new(|_, _| Ok(())),
-        };
-        let mut report = Written::new(Vec::new(), Box::new(Html::new(pages)));
-        checker.check(name, events, &mut report)?;
-        report.end(&RunTotals::default(), 0);
-        let html = report.writer().cloned().unwrap_or_default();
-        Ok(String::from_utf8_lossy(&html).into_owned())
+        let report = Box::new(Html::new(no_folder()));
+        written(&mut checker, name, events, &ProducerExit::default(), report)
     })
-    .map_err(crate::error)
+    .map_err(error)
+}
+
+fn written(
+    checker: &mut Checker,
+    name: &str,
+    data: &[u8],
+    exit: &ProducerExit,
+    output: Box<dyn Output>,
+) -> Result<String, ndjson_check::Error> {
+    let mut out = Written::new(Vec::new(), output);
+    let mut stream = checker.stream(name);
+    stream.feed(data, &mut out)?;
+    let summary = stream.finish(exit, &mut out)?;
+    let mut totals = RunTotals::default();
+    totals.add(&summary);
+    out.end(&totals, exit_code(&summary));
+    let bytes = out.writer().map(std::mem::take).unwrap_or_default();
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// There is one stream, and so no folder.
+fn no_folder() -> PageFolder {
+    PageFolder { folder: String::new(), index: String::new(), write: Box::new(|_, _| Ok(())) }
+}
+
+/// That of the program for this stream.
+fn exit_code(summary: &StreamSummary) -> u8 {
+    match (summary.verdict, summary.outcome) {
+        (Verdict::Conforming, Outcome::Succeeded) => 0,
+        (Verdict::Conforming, Outcome::TimedOut) => 4,
+        (Verdict::Conforming, _) => 3,
+        (_, _) => 1,
+    }
 }

@@ -1,4 +1,4 @@
-"""Every fixture gives the events of the program, however its bytes are cut."""
+"""Every fixture and every recording gives the events of the program, however its bytes are cut."""
 
 import os
 import subprocess
@@ -11,9 +11,12 @@ import pytest
 from conftest import FIXTURES, ROOT
 
 CASES = sorted(FIXTURES.rglob("*.ndjson"))
+RECORDINGS = sorted((ROOT / "lab" / "recordings").rglob("*.ndjson"))
 
 
 def profile_of(case: Path) -> str | None:
+    if not case.is_relative_to(FIXTURES):
+        return None
     parts = case.relative_to(FIXTURES).parts
     if parts[0] == "agents" and parts[1] != "cursor":
         return parts[1]
@@ -25,13 +28,14 @@ def profile_of(case: Path) -> str | None:
 LEVELS = {"--deny": "error", "--warn": "warning", "--allow": "off"}
 
 
-def options_of(case: Path) -> tuple[list[str], dict[str, object]]:
-    """The flags of the case that the binding has as options, and these. Limits are left out."""
+def options_of(case: Path, folder: Path) -> tuple[list[str], dict[str, object]]:
+    """The flags of the case that the binding has as options, and these. Limits go to a file."""
     file = case.with_suffix(".args")
     flags = file.read_text().split() if file.exists() else []
     used: list[str] = []
     options: dict[str, object] = {}
     rules: dict[str, str] = {}
+    limits = ""
     if (profile := profile_of(case)) is not None:
         flags = ["--profile", profile, *flags]
     while flags:
@@ -49,20 +53,26 @@ def options_of(case: Path) -> tuple[list[str], dict[str, object]]:
             options["profile"] = value
         else:
             assert flag.startswith("--max-"), flag
-            continue
+            if flag == "--max-line-bytes":
+                continue
+            limits += f"limits.{flag.removeprefix('--max-')} = {value}\n"
         used += [flag, value]
     if rules:
         options["rules"] = rules
+    if limits:
+        config = folder / "ndjson-check.toml"
+        config.write_text(limits)
+        options["config"] = config
     return used, options
 
 
 def test_there_are_cases() -> None:
-    assert len(CASES) > 100
+    assert len(CASES) > 500 and len(RECORDINGS) > 90
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda it: str(it.relative_to(FIXTURES)))
-def test_events_are_those_of_the_program(case: Path, program: str) -> None:
-    flags, options = options_of(case)
+@pytest.mark.parametrize("case", CASES + RECORDINGS, ids=lambda it: str(it.relative_to(ROOT)))
+def test_events_are_those_of_the_program(case: Path, program: str, tmp_path: Path) -> None:
+    flags, options = options_of(case, tmp_path)
     command = [program, "--no-config", "--quiet", "--raw", "--to", "events", *flags, "-"]
     data = case.read_bytes()
     done = subprocess.run(command, input=data, capture_output=True, cwd=ROOT)
@@ -80,10 +90,10 @@ def test_events_are_those_of_the_program(case: Path, program: str) -> None:
 CLASS_OF: Callable[[str], str] = lambda tag: "".join(it.title() for it in tag.split("_"))
 
 
-def test_each_kind_has_its_class_and_the_members_of_json() -> None:
+def test_each_kind_has_its_class_and_the_members_of_json(tmp_path: Path) -> None:
     seen: set[str] = set()
     for case in CASES:
-        _, options = options_of(case)
+        _, options = options_of(case, tmp_path)
         try:
             events = list(nc.read(case, **options))  # type: ignore[arg-type]
         except nc.NdjsonCheckError:

@@ -1,9 +1,12 @@
 import asyncio
+import gzip
 import io
 import os
 import socket
+import subprocess
 import threading
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import ndjson_check as nc
 import pytest
@@ -102,6 +105,36 @@ def test_errors_name_the_problem() -> None:
         reader.feed(DATA)
 
 
+def test_a_configuration_has_limits_and_expectations(tmp_path: Path) -> None:
+    config = tmp_path / "ndjson-check.toml"
+    config.write_text('limits.calls = 0\nexpect.answer = { matches = "^never" }\n')
+    rules = {it.rule for it in nc.read(DATA, config=config) if isinstance(it, nc.Defect)}
+    assert {"limit-exceeded", "expectation-failed"} <= rules
+    off = nc.read(DATA, config=config, rules={rule: "off" for rule in rules})
+    assert not any(isinstance(it, nc.Defect) for it in off)
+    config.write_text("limits.trns = 40")
+    with pytest.raises(nc.NdjsonCheckError, match=r":1:8: unknown key `trns`"):
+        nc.read(DATA, config=config)
+
+
+def test_forms_and_reports_are_those_of_the_program(program: str, tmp_path: Path) -> None:
+    def said(*flags: str) -> str:
+        command = [program, "--no-config", *flags, "-"]
+        return subprocess.run(command, input=DATA, capture_output=True).stdout.decode()
+
+    for form in ("text", "transcript", "answer", "json", "stream-json", "events", "ag-ui",
+                 "chrome-trace", "otlp-json", "atif"):
+        assert nc.convert(DATA, form) == said("--quiet", "--to", form), form
+    log = said("--quiet", "--to", "text", "--results", "2", "--thinking")
+    assert nc.convert(DATA, "text", results=2, thinking=True) == log
+    assert nc.report(DATA, "markdown") == said("--report", "markdown")
+    assert nc.report(DATA, "html") == said("--report", "html")
+    assert nc.report(DATA, "human", exit_status=3).startswith("✗ ")
+    assert '"headline":' in nc.report(PLAIN, "json")
+    with pytest.raises(ValueError, match="no such form"):
+        nc.convert(DATA, "pdf")
+
+
 def test_other_threads_run_while_bytes_are_read() -> None:
     """One call that takes long: without the release of the GIL the other thread has no turn."""
     first, *rest = DATA.splitlines(keepends=True)
@@ -126,9 +159,20 @@ def test_other_threads_run_while_bytes_are_read() -> None:
     assert during > 5
 
 
+def test_a_path_may_be_a_gzip_file(tmp_path: Path) -> None:
+    packed = tmp_path / "run.ndjson.gz"
+    packed.write_bytes(gzip.compress(DATA[:2_000]) + gzip.compress(DATA[2_000:]))
+    assert [event.to_json() for event in nc.read(packed)] == EXPECTED
+    packed.write_bytes(gzip.compress(DATA)[:-20])
+    assert len(nc.frame(packed).runs) == 1
+    with pytest.raises(EOFError):
+        list(nc.read(packed))
+
+
 def test_frames_hold_calls_events_and_runs() -> None:
     tools = sorted((FIXTURES / "agents" / "cursor").glob("*.ndjson"))
     frames = nc.frame([*tools, "no/such/file"])
+    assert len(nc.frame(tools, with_events=False).events) == 0
     assert len(frames.runs) == len(tools) + 1
     assert len(frames.calls) > 5 and len(frames.events) > len(frames.calls)
     assert "arrow_array_stream" in repr(frames.calls.__arrow_c_stream__())
@@ -142,3 +186,14 @@ def test_polars_and_duckdb_read_frames() -> None:
     duckdb = pytest.importorskip("duckdb")
     events = frames.events
     assert duckdb.sql("select count(*) from events").fetchall() == [(len(events),)]
+    runs = frames.runs
+    counts = "select outcome, summary->'$.rule_counts' from runs"
+    assert duckdb.sql(counts).fetchall() == [("succeeded", "{}")]
+
+
+def test_pandas_and_pyarrow_read_frames() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    frames = nc.frame(PLAIN)
+    assert pyarrow.table(frames.calls).num_rows == len(frames.calls)
+    pandas = pytest.importorskip("pandas", "3")
+    assert list(pandas.DataFrame.from_arrow(frames.runs)["outcome"]) == ["succeeded"]

@@ -108,6 +108,17 @@ def test_a_slow_reader_that_leaves_does_not_hang(tmp_path: Path) -> None:
         next(run)
 
 
+def test_a_limit_that_is_exceeded_ends_the_command(tmp_path: Path) -> None:
+    pid, config = tmp_path / "pid", tmp_path / "ndjson-check.toml"
+    config.write_text("limits.calls = 0")
+    script = f"echo $$ > {pid}; head -4 {PLAIN}; sleep 60"
+    started = time.monotonic()
+    with nc.run(shell(script), config=config, profile="cursor") as run:
+        run.wait()
+    assert run.end.verdict == "non-conforming"
+    assert time.monotonic() - started < 20 and not is_alive(pid)
+
+
 def test_options_reach_the_command(tmp_path: Path) -> None:
     script = f'[ "$A,$HOME,$PWD,$(cat)" = "b,,{tmp_path},hi" ] && cat {PLAIN}'
     env = {"A": "b", "HOME": None}

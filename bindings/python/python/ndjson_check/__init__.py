@@ -1,5 +1,6 @@
 """Reads and checks the NDJSON event streams of AI coding agents, and runs agents."""
 
+from ._convert import convert, report
 from ._errors import NdjsonCheckError, OutcomeError, RunFailed, RunTimedOut, RunTruncated
 from ._events import (
     Answer,
@@ -69,7 +70,9 @@ __all__ = [
     "Usage",
     "__version__",
     "aread",
+    "convert",
     "frame",
     "read",
+    "report",
     "run",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,7 @@ _RUNS = {
     "cost_usd": "float", "turns": "int", "duration_ms": "int", "input_tokens": "int",
     "cache_read_tokens": "int", "cache_write_tokens": "int", "output_tokens": "int",
     "reasoning_tokens": "int", "calls": "int", "errors": "int", "warnings": "int",
+    "summary": "str",
 }
 _IS_CALL = (CallStarted, CallUpdated, CallCompleted, CallCorrected, CallUnfinished)
 
@@ -55,8 +57,10 @@ def frame(
     files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
     profile: str | os.PathLike[str] | None = None,
+    with_events: bool = True,
 ) -> Frames:
-    """Reads files into tables. A file that cannot be checked is a row of `runs` with an `error`."""
+    """Reads files into tables. A file that cannot be checked is a row of `runs` with an `error`.
+    In `runs`, `summary` has as JSON what is no column. Without events this is faster."""
     if isinstance(files, (str, os.PathLike)):
         files = [files]
     calls: list[dict[str, Any]] = []
@@ -65,8 +69,8 @@ def frame(
     for path in files:
         file = os.fspath(path)
         try:
-            _add(file, profile, calls, events, runs)
-        except (OSError, NdjsonCheckError) as error:
+            _add(file, profile, calls, events if with_events else None, runs)
+        except (OSError, EOFError, zlib.error, NdjsonCheckError) as error:
             runs.append({"file": file, "error": str(error)})
     return Frames(_table(_CALLS, calls), _table(_EVENTS, events), _table(_RUNS, runs))
 
@@ -75,7 +79,7 @@ def _add(
     file: str,
     profile: str | os.PathLike[str] | None,
     calls: list[dict[str, Any]],
-    events: list[dict[str, Any]],
+    events: list[dict[str, Any]] | None,
     runs: list[dict[str, Any]],
 ) -> None:
     reader = Reader(name=file, profile=profile)
@@ -83,8 +87,9 @@ def _add(
 
     def take(new: list[Event]) -> None:
         for event in new:
-            events.append({"file": file, "type": event.type, "line": event.line,
-                           "time_ms": event.time_ms, "json": event.to_json()})
+            if events is not None:
+                events.append({"file": file, "type": event.type, "line": event.line,
+                               "time_ms": event.time_ms, "json": event.to_json()})
             if isinstance(event, _IS_CALL):
                 row = of_file.setdefault(event.call, {"line": event.line, "time_ms": event.time_ms})
                 at_start = {name: row[name] for name in ("line", "time_ms")}
@@ -99,4 +104,5 @@ def _add(
         calls.append(row)
     summary = reader.summary
     counts = {"calls": summary["tool_call_counts"]["total"]}
-    runs.append({**summary, **summary.get("usage", {}), **counts, "file": file})
+    whole = json.dumps(summary, ensure_ascii=False)
+    runs.append({**summary, **summary.get("usage", {}), **counts, "file": file, "summary": whole})

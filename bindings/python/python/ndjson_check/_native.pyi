@@ -569,6 +569,8 @@ class Checker:
         profile: str | None = None,
         strict: bool = False,
         rules: list[tuple[str, str]] | None = None,
+        config: str | None = None,
+        stats: bool = False,
     ) -> Checker: ...
 
 @final
@@ -603,3 +605,14 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 def page(name: str, events: bytes) -> str: ...
+def write(
+    checker: Checker,
+    name: str,
+    kind: str,
+    data: bytes,
+    exit_status: int | None,
+    signal: int | None,
+    raw: bool,
+    results: int,
+    thinking: bool,
+) -> str: ...

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
-from typing import Any, Protocol, Union
+from typing import Any, Protocol, Union, cast
 
 from . import _native
 from ._events import Event
@@ -25,6 +27,23 @@ Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, _Readable,
                Iterable[bytes]]
 
 
+def _checker(
+    profile: str | os.PathLike[str] | None,
+    strict: bool,
+    rules: Mapping[str, str] | None,
+    config: str | os.PathLike[str] | None,
+    *,
+    stats: bool = False,
+) -> _native.Checker:
+    return _native.Checker(
+        profile=None if profile is None else os.fspath(profile),
+        strict=strict,
+        rules=None if rules is None else list(rules.items()),
+        config=None if config is None else os.fspath(config),
+        stats=stats,
+    )
+
+
 class Reader:
     """Reads one stream, whose bytes come in pieces cut anywhere."""
 
@@ -35,12 +54,9 @@ class Reader:
         profile: str | os.PathLike[str] | None = None,
         strict: bool = False,
         rules: Mapping[str, str] | None = None,
+        config: str | os.PathLike[str] | None = None,
     ) -> None:
-        checker = _native.Checker(
-            profile=None if profile is None else os.fspath(profile),
-            strict=strict,
-            rules=None if rules is None else list(rules.items()),
-        )
+        checker = _checker(profile, strict, rules, config)
         self._native = _native.NativeReader(checker, name)
         self._summary: dict[str, Any] | None = None
 
@@ -67,8 +83,10 @@ class Reader:
 
 def _chunks(source: Source) -> Iterator[bytes]:
     if isinstance(source, (str, os.PathLike)):
-        with open(source, "rb", buffering=0) as file:
-            while data := file.read(_CHUNK):
+        with open(source, "rb") as file:
+            packed = file.peek(2)[:2] == b"\x1f\x8b"
+            opened = cast(io.BufferedReader, gzip.open(file)) if packed else file
+            while data := opened.read1(_CHUNK):
                 yield data
     elif isinstance(source, (bytes, bytearray, memoryview)):
         whole = bytes(source)
@@ -99,12 +117,16 @@ def read(
     signal: int | None = None,
     strict: bool = False,
     rules: Mapping[str, str] | None = None,
+    config: str | os.PathLike[str] | None = None,
 ) -> Iterator[Event]:
     """The events of a stream: of a path, bytes, a binary file, a socket, or any iterable of bytes.
+    A path may be a gzip file.
 
-    `exit_status` or `signal` says how the agent's process ended.
+    `exit_status` or `signal` says how the agent's process ended. `config` is an `ndjson-check.toml`;
+    the other options win over it.
     """
-    reader = Reader(name=_name(source), profile=profile, strict=strict, rules=rules)
+    reader = Reader(name=_name(source), profile=profile, strict=strict, rules=rules,
+                    config=config)
 
     def events() -> Iterator[Event]:
         for chunk in _chunks(source):
@@ -122,9 +144,10 @@ async def aread(
     signal: int | None = None,
     strict: bool = False,
     rules: Mapping[str, str] | None = None,
+    config: str | os.PathLike[str] | None = None,
 ) -> AsyncIterator[Event]:
     """The same of an async iterable of bytes, such as `asyncio.StreamReader`."""
-    reader = Reader(profile=profile, strict=strict, rules=rules)
+    reader = Reader(profile=profile, strict=strict, rules=rules, config=config)
     async for chunk in source:
         for event in reader.feed(chunk):
             yield event

@@ -22,6 +22,7 @@ from ._events import (
     CallUpdated,
     Event,
 )
+from ._read import _checker
 
 _T = TypeVar("_T")
 
@@ -301,12 +302,14 @@ def run(
     profile: str | os.PathLike[str] | None = None,
     strict: bool = False,
     rules: Mapping[str, str] | None = None,
+    config: str | os.PathLike[str] | None = None,
 ) -> Run:
     """Runs an agent in its own process group, on Windows in a Job Object. It starts when the context is entered or the first
     event is read.
 
     `env` is added to the environment; a value of None removes the variable. `stdin` is a text;
-    without it the command reads nothing. Times are in seconds.
+    without it the command reads nothing. Times are in seconds. `config` is an `ndjson-check.toml`;
+    the other options win over it. A limit in it that is exceeded ends the command.
     """
     if isinstance(command, (str, bytes)):
         raise TypeError("the command is a list of arguments, not one string")
@@ -314,11 +317,7 @@ def run(
     variables = list((env or {}).items())
 
     def start() -> _native.NativeRun:
-        checker = _native.Checker(
-            profile=None if profile is None else os.fspath(profile),
-            strict=strict,
-            rules=None if rules is None else list(rules.items()),
-        )
+        checker = _checker(profile, strict, rules, config)
         return _native.NativeRun(
             checker, words, None if cwd is None else os.fspath(cwd), variables, stdin,
             inherit_stdin, timeout, idle_timeout, exit_grace,
