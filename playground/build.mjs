@@ -64,7 +64,13 @@ const policy = [
 ].join("; ");
 
 const core = gzipSync(readFileSync(fileURLToPath(import.meta.resolve("ndjson-check/ndjson_check.wasm"))), { level: 9 });
-const parts = { policy, style, core: core.toString("base64"), data, script: page };
+const placeholder = `[limits]
+calls = 200
+
+[expect]
+answer = { matches = "DONE$" }
+calls = [{ kind = "command", matches = "npm test", last = "succeeded" }]`.replace(/"/g, "&quot;").replace(/\n/g, "&#10;");
+const parts = { policy, style, core: core.toString("base64"), data, script: page, placeholder };
 const html = text(here, "src/page.html").replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
 mkdirSync(join(here, "dist"), { recursive: true });
 writeFileSync(join(here, "dist/index.html"), html);

@@ -14,4 +14,5 @@ export type Answer =
   | { readonly kind: "progress"; readonly done: number }
   | { readonly kind: "read"; readonly recording: Recording }
   | { readonly kind: "written"; readonly form: Shown; readonly blob: Blob }
+  | { readonly kind: "unwritten"; readonly form: Shown; readonly message: string }
   | { readonly kind: "error"; readonly message: string };

@@ -1,9 +1,10 @@
 // The page: takes a recording, gives it to the worker, and shows what comes back. A text of a
 // recording is only ever the text of an element.
 
-import { clear, draw, element, type Drawing } from "./draw.js";
+import { draw, element, type Drawing } from "./draw.js";
 import { fromLink, toLink } from "./link.js";
 import type { Answer, Request, Shown } from "./messages.js";
+import { Pane } from "./pane.js";
 import { size, visible } from "./words.js";
 
 declare const WORKER: string;
@@ -19,19 +20,6 @@ interface Data {
   readonly profiles: readonly (readonly [name: string, title: string])[];
 }
 
-const FORMS: readonly (readonly [Shown, string])[] = [
-  ["transcript", "transcript"],
-  ["answer", "answer"],
-  ["text", "log"],
-  ["events", "events"],
-  ["human", "report"],
-  ["html", "page"],
-];
-const ENDINGS: Partial<Record<Shown, string>> = { events: "ndjson", html: "html" };
-
-/** Longest part of a form that is shown, and longest page, in bytes. */
-const SHOWN_MAX = 200_000;
-const PAGE_MAX = 20_000_000;
 /** Longest recording that goes into a link, in bytes. */
 const LINKED_MAX = 200_000;
 
@@ -46,7 +34,8 @@ interface Open {
   drawing?: Drawing;
 }
 let open: Open | undefined;
-const written = new Map<Shown, Blob>();
+const written = new Map<Shown, Blob | "asked">();
+let panes: readonly Pane[] = [];
 
 async function compile(): Promise<WebAssembly.Module> {
   const text = atob(element("core").textContent ?? "");
@@ -58,7 +47,13 @@ async function compile(): Promise<WebAssembly.Module> {
 function options() {
   const profile = element<HTMLSelectElement>("profile").value;
   const strict = element<HTMLInputElement>("strict").checked;
-  return { name: open?.name ?? "-", strict, ...(profile === "" ? {} : { profile }) };
+  const config = element<HTMLTextAreaElement>("config").value;
+  return {
+    name: open?.name ?? "-",
+    strict,
+    ...(profile === "" ? {} : { profile }),
+    ...(config.trim() === "" ? {} : { config }),
+  };
 }
 
 function ask(request: Request): void {
@@ -133,18 +128,21 @@ function take(its: Open, answer: Answer): void {
       break;
     case "written":
       written.set(answer.form, answer.blob);
-      if (chosen() === answer.form) void showForm(answer.form, answer.blob);
+      for (const pane of panes) void pane.show(answer.form, answer.blob, its.name);
+      break;
+    case "unwritten":
+      written.delete(answer.form);
+      panes.filter((pane) => pane.choice === answer.form).forEach((pane) => pane.say(visible(answer.message)));
       break;
     case "error":
-      if (its.drawing === undefined) fail(answer.message);
-      else element("size").textContent = answer.message;
+      fail(answer.message);
   }
 }
 
 function progress(done: number, all: number): void {
   const text = `${Math.floor(done * 100)} % of ${size(all)}`;
   element<HTMLProgressElement>("progress").value = done;
-  if (element("busy").hidden) element("size").textContent = text;
+  if (element("busy").hidden) panes.forEach((pane) => pane.say(text));
   else element("doing").textContent = `Reading ${visible(open?.name ?? "")}: ${text}`;
 }
 
@@ -154,7 +152,7 @@ function result(name: string, drawing: Drawing): void {
   draw(drawing);
   show("result", "options");
   void link(drawing.blob);
-  choose(chosen());
+  panes.forEach(want);
   element("headline").focus({ preventScroll: true });
   scrollTo(0, 0);
 }
@@ -169,47 +167,17 @@ async function link(blob: Blob): Promise<void> {
   place.hidden = false;
 }
 
-function chosen(): Shown {
-  const input = document.querySelector<HTMLInputElement>("#forms input:checked");
-  return (input?.value ?? "transcript") as Shown;
-}
-
-function choose(form: Shown): void {
-  element("written").hidden = true;
-  element("page").hidden = true;
-  element("download").hidden = true;
-  element("size").textContent = "";
-  const its = written.get(form);
-  if (its !== undefined) void showForm(form, its);
-  else if (open !== undefined) ask({ kind: "write", blob: open.blob, options: options(), form });
-}
-
-async function showForm(form: Shown, blob: Blob): Promise<void> {
-  const isPage = form === "html";
-  const isWhole = blob.size <= (isPage ? PAGE_MAX : SHOWN_MAX);
-  const text = isPage && !isWhole ? "" : await blob.slice(0, isPage ? PAGE_MAX : SHOWN_MAX).text();
-  if (chosen() !== form) return;
-  const what = isPage ? "too long to show here" : `the first ${size(SHOWN_MAX)} are shown`;
-  const nothing = blob.size === 0 ? "Nothing." : size(blob.size);
-  element("size").textContent = isWhole ? nothing : `${size(blob.size)}; ${what}`;
-  download(form, blob);
-  const page = element<HTMLIFrameElement>("page");
-  page.hidden = !isPage || !isWhole;
-  if (isPage) page.srcdoc = text;
-  const pre = element("written");
-  pre.hidden = isPage || blob.size === 0;
-  pre.textContent = isPage ? "" : text;
-}
-
-let address: string | undefined;
-
-function download(form: Shown, blob: Blob): void {
-  if (address !== undefined) URL.revokeObjectURL(address);
-  address = URL.createObjectURL(new Blob([blob], { type: "application/octet-stream" }));
-  const place = element<HTMLAnchorElement>("download");
-  place.href = address;
-  place.download = `${(open?.name ?? "run").replace(/\.[a-z]+$/i, "")}.${form}.${ENDINGS[form] ?? "txt"}`;
-  place.hidden = blob.size === 0;
+/** Gives a pane what it shows, or asks the worker for it. */
+function want(pane: Pane): void {
+  if (open === undefined) return;
+  const { choice } = pane;
+  pane.wait();
+  if (choice === "recording") return void pane.show(choice, open.blob, open.name);
+  const its = written.get(choice);
+  if (its instanceof Blob) return void pane.show(choice, its, open.name);
+  if (its !== undefined) return;
+  written.set(choice, "asked");
+  ask({ kind: "write", blob: open.blob, options: options(), form: choice });
 }
 
 /** The address says what is shown, so that the way back works. */
@@ -248,16 +216,8 @@ function prepare(): void {
     option.title = title;
     element("profile").append(option);
   }
-  const forms = element("forms");
-  clear(forms);
-  for (const [form, name] of FORMS) {
-    const input = Object.assign(document.createElement("input"), { type: "radio", name: "form", value: form });
-    input.checked = form === FORMS[0]?.[0];
-    input.addEventListener("change", () => choose(form));
-    const label = document.createElement("label");
-    label.append(input, name);
-    forms.append(label);
-  }
+  const roots = document.querySelectorAll("#panes > div");
+  panes = Array.from(roots, (root, at) => new Pane(root, at === 0 ? "transcript" : "recording", want));
 }
 
 function listen(): void {
@@ -270,10 +230,17 @@ function listen(): void {
     const text = element<HTMLTextAreaElement>("text").value;
     if (text !== "") give("pasted.ndjson", new Blob([text]));
   });
-  element("options").addEventListener("change", () => {
+  const again = () => {
     if (open !== undefined) void check(open.name, open.blob);
+  };
+  element("options").addEventListener("change", ({ target }) => {
+    // The configuration is complete when its button is pressed.
+    if (target !== element("config")) again();
   });
-  element("options").addEventListener("submit", (event) => event.preventDefault());
+  element("options").addEventListener("submit", (event) => {
+    event.preventDefault();
+    again();
+  });
   element("stop").addEventListener("click", () => (location.hash = ""));
   addEventListener("hashchange", () => void navigate());
   const over = (isOver: boolean) => document.body.classList.toggle("over", isOver);

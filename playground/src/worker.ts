@@ -69,7 +69,9 @@ worker.onmessage = ({ data }) => {
       const its = await answer(data);
       if (its !== undefined) worker.postMessage(its);
     } catch (error) {
-      worker.postMessage({ kind: "error", message: error instanceof Error ? error.message : String(error) });
+      const message = error instanceof Error ? error.message : String(error);
+      if (data.kind === "write") worker.postMessage({ kind: "unwritten", form: data.form, message });
+      else worker.postMessage({ kind: "error", message });
     }
   });
 };

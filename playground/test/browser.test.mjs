@@ -56,7 +56,9 @@ async function visit(start, options = {}) {
   return { context, page, complaints, requests };
 }
 
-const shown = (page) => page.locator("#written:not([hidden]), #page:not([hidden])").waitFor();
+const pane = (page, at = 0) => page.locator("#panes > div").nth(at);
+const shown = (page, at) => pane(page, at).locator("pre:not([hidden]), iframe:not([hidden])").waitFor();
+const choose = (page, form, at) => pane(page, at).locator("select").selectOption(form);
 const sentence = (page) => page.locator("#headline").innerText();
 
 async function hasNoViolation(page, where) {
@@ -78,9 +80,9 @@ test("all examples, from a server and from a file, without a request", async () 
       assert.equal(await sentence(page), words.mark + visible(stream.headline), example.name);
       assert.equal(await page.locator("#figures").innerText(), visible(words.figures), example.name);
     }
-    await page.locator("#forms label", { hasText: "page" }).click();
+    await choose(page, "html");
     await shown(page);
-    await page.frameLocator("#page").locator(".verdict, h1").first().waitFor();
+    await page.frameLocator("#panes iframe >> nth=0").locator(".verdict, h1").first().waitFor();
     assert.deepEqual(complaints, []);
     assert.deepEqual(requests.filter((it) => !/^(blob|data|about):/.test(it)), [start]);
     await context.close();
@@ -98,6 +100,7 @@ test("three widths, light and dark: nothing for axe, and nothing too wide", asyn
       await shown(page);
       await page.locator("#findings .line").first().click();
       await page.locator("#calls .line").first().click();
+      await page.locator("#demands summary").click();
       await hasNoViolation(page, `result ${width} ${colorScheme}`);
       await page.goto(address);
       await page.locator("#text").fill('{"hello":1}\n');
@@ -129,9 +132,9 @@ test("with the keyboard alone: an example, a line, another form, and back", asyn
   const fourth = bytesOf(examples.find((it) => it.name === "stderr")).toString().split("\n")[3];
   await page.waitForFunction(() => document.querySelector("#findings pre").textContent !== "");
   assert.equal(await line.innerText(), fourth);
-  await page.locator("#forms input").first().focus();
-  await page.keyboard.press("ArrowRight");
-  await page.waitForFunction(() => document.getElementById("written").textContent.trim() === "Four packages were updated.");
+  await pane(page).locator("select").focus();
+  await page.keyboard.press("ArrowDown");
+  await pane(page).locator("pre", { hasText: /^\s*Four packages were updated\.\s*$/ }).waitFor();
   await page.goBack();
   assert.ok(await page.locator("#open").isVisible());
   await context.close();
@@ -163,13 +166,49 @@ test("a recording is dropped, checked as another agent's, and goes through a lin
 
 test("a download is what the package writes", async () => {
   const { context, page } = await visit(`${address}#example=sub-agent`);
-  await page.locator("#forms label", { hasText: "events" }).click();
-  await page.locator("#written", { hasText: '"type":"session"' }).waitFor();
-  await page.locator("#download:not([hidden])").waitFor();
-  const [file] = await Promise.all([page.waitForEvent("download"), page.locator("#download").click()]);
+  await choose(page, "events");
+  await pane(page).locator("pre", { hasText: '"type":"session"' }).waitFor();
+  const link = pane(page).locator("a:not([hidden])");
+  const [file] = await Promise.all([page.waitForEvent("download"), link.click()]);
   assert.equal(file.suggestedFilename(), "sub-agent.events.ndjson");
   const bytes = bytesOf(examples.find((it) => it.name === "sub-agent"));
   assert.equal(readFileSync(await file.path(), "utf8"), await convert(bytes, "events"));
+  await context.close();
+});
+
+test("two forms side by side, and one below the other in a narrow window", async () => {
+  const { context, page, complaints } = await visit(`${address}#example=codex`, { viewport: { width: 1400, height: 900 } });
+  await choose(page, "events", 1);
+  await pane(page, 1).locator("pre", { hasText: '"type":"session"' }).waitFor();
+  await shown(page);
+  const boxes = () => Promise.all([0, 1].map((at) => pane(page, at).boundingBox()));
+  const [left, right] = await boxes();
+  assert.ok(left.y === right.y && left.x + left.width <= right.x);
+  await page.setViewportSize({ width: 800, height: 900 });
+  const [first, second] = await boxes();
+  assert.ok(first.x === second.x && first.y + first.height <= second.y);
+  await choose(page, "events");
+  assert.equal(await pane(page, 0).locator("pre").textContent(), await pane(page, 1).locator("pre").textContent());
+  assert.deepEqual(complaints, []);
+  await context.close();
+});
+
+test("a configuration states demands; a wrong one says where", async () => {
+  const { context, page } = await visit(`${address}#example=codex`);
+  await page.locator("#headline", { hasText: "succeeded" }).waitFor();
+  await page.locator("#demands summary").click();
+  const check = async (text) => {
+    await page.locator("#config").fill(text);
+    await page.locator("#demands button").click();
+  };
+  await check('limits.calls = 0\nexpect.answer = { matches = "^never" }\n');
+  await page.locator("#findings", { hasText: "limit-exceeded" }).waitFor();
+  assert.match(await page.locator("#findings").innerText(), /expectation-failed: .*ndjson-check\.toml:2:1/);
+  await check("limits.trns = 40");
+  await page.locator("#failed", { hasText: "ndjson-check.toml:1:8: unknown key `trns`" }).waitFor();
+  await check("");
+  await page.locator("#headline", { hasText: "succeeded" }).waitFor();
+  assert.equal(await page.locator("#findings li").count(), 0);
   await context.close();
 });
 
@@ -180,9 +219,9 @@ test("a hostile recording is text, in every form", async () => {
   await page.locator("#file").setInputFiles(file);
   await shown(page);
   for (const more of await page.locator("#findings .line, #calls .line").all()) await more.click();
-  for (const label of await page.locator("#forms label").all()) {
-    await label.click();
-    await page.locator("#download:not([hidden]), #size:has-text('Nothing')").waitFor();
+  for (const option of await pane(page).locator("option").all()) {
+    await choose(page, await option.getAttribute("value"));
+    await pane(page).locator("a:not([hidden]), .size:has-text('Nothing'), .size:has-text('no single')").waitFor();
   }
   assert.equal(await page.evaluate(() => globalThis.hacked), undefined);
   assert.equal(await page.locator("main img, main script, main b b").count(), 0);
