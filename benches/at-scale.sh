@@ -11,9 +11,9 @@ usage() {
 usage: benches/at-scale.sh [OPTION]...
 
   --recordings N     recordings in the archive [default: 20000]
-  --recipes "NAMES"  of xargs, parallel, spark and duckdb [default: those whose tools are there]
+  --recipes "NAMES"  of xargs, parallel, spark, arrow and duckdb [default: those whose tools are there]
   --binary FILE      the ndjson-check to run [default: the one on the PATH]
-  --python FILE      a Python that has pyspark and duckdb [default: python3]
+  --python FILE      a Python that has pyspark, pyarrow, ndjson-check and duckdb [default: python3]
   --keep             keep the archive and the reports
 USAGE
   exit 2
@@ -39,7 +39,7 @@ done
 [[ $recordings =~ ^[1-9][0-9]{0,6}$ ]] || usage
 ((recordings >= 4)) || usage # The fourth one is cut.
 for name in $recipes; do
-  [[ $name =~ ^(xargs|parallel|spark|duckdb)$ ]] || usage
+  [[ $name =~ ^(xargs|parallel|spark|arrow|duckdb)$ ]] || usage
 done
 
 # --- The tools.
@@ -59,6 +59,8 @@ version() {
     parallel) parallel --version | head -1 ;;
     spark) java -version 2>&1 | head -1 && "$python" -c \
       'import pyspark; print("pyspark", pyspark.__version__)' ;;
+    arrow) java -version 2>&1 | head -1 && "$python" -c \
+      'import ndjson_check, pyarrow, pyspark; print("pyspark", pyspark.__version__, "and the wheel")' ;;
     duckdb) "$python" -c 'import duckdb; print("duckdb", duckdb.__version__)' ;;
   esac 2>/dev/null
 }
@@ -68,13 +70,14 @@ source_of() {
     xargs) echo "apt install findutils" ;;
     parallel) echo "apt install parallel" ;;
     spark) echo "a Java that Spark supports, and pip install pyspark" ;;
+    arrow) echo "a Java that Spark supports, and pip install pyspark pyarrow ndjson-check" ;;
     duckdb) echo "pip install duckdb" ;;
   esac
 }
 
 absent=
 run=
-for name in ${recipes:-xargs parallel spark duckdb}; do
+for name in ${recipes:-xargs parallel spark arrow duckdb}; do
   if found=$(version "$name"); then
     echo "$name: ${found//$'\n'/, }"
     run+=" $name"
@@ -103,7 +106,7 @@ mkdir "$folder/bin" "$folder/blocks" "$folder/work"
 ln -s "$(realpath -- "$binary")" "$folder/bin/ndjson-check"
 export PATH=$folder/bin:$PATH
 blocks=$folder/blocks
-for name in list one shards xargs parallel spark spark-merge streams money versions; do
+for name in list one shards xargs parallel spark spark-merge arrow streams money versions; do
   # The line before a block has its name behind the language.
   awk -v name="$name" '
     /^```/ { on = $2 == name; found += on; next }
@@ -126,17 +129,20 @@ for name in ("money", "versions"):
             print(*row, sep=" | ", file=answer)
 '
 
-spark() {
+# A recipe of Spark, and the queries in the same process.
+in_spark() {
   {
-    cat "$blocks/spark"
-    echo "blocks, engine = '$blocks', 'spark'"
+    cat "$blocks/$1"
+    echo "blocks, engine = '$blocks', '$1'"
     echo 'def table(query):'
     echo '    answer = spark.sql(query)'
     echo '    return answer.columns, answer.collect()'
     echo "$answers"
-  } >spark.py
-  "$submit" spark.py && shell spark-merge
+  } >"$1.py"
+  "$submit" "$1.py"
 }
+spark() { in_spark spark && shell spark-merge; }
+arrow() { in_spark arrow; }
 
 duckdb() {
   {
@@ -186,11 +192,11 @@ echo "|---|---|---|---|---|"
 row one 2 shell one
 for name in $run; do
   case $name in
-    duckdb) row duckdb 0 duckdb ;;
+    duckdb | arrow) row "$name" 0 "$name" ;;
     spark) row spark 2 spark ;;
     *) row "$name" 2 shell "$name" ;;
   esac
-  [[ $name == duckdb ]] || same one.ndjson "$name.ndjson"
+  [[ $name =~ ^(duckdb|arrow)$ ]] || same one.ndjson "$name.ndjson"
 done
 
 # --- What else the page promises.
@@ -212,12 +218,17 @@ if [[ -d parallel ]]; then
 fi
 
 for name in money versions; do
-  [[ ! -e $name.spark || ! -e $name.duckdb ]] || same "$name.spark" "$name.duckdb"
-  for answer in "$name.duckdb" "$name.spark"; do
+  answered=()
+  for engine in duckdb spark arrow; do
+    [[ ! -e $name.$engine ]] || answered+=("$name.$engine")
+  done
+  for answer in "${answered[@]}"; do same "${answered[0]}" "$answer"; done
+  for answer in "${answered[@]}"; do
     [[ -e $answer ]] || continue
     echo && sed 's/.*/| & |/; 1 { p; s/[^|]\+/---/g }' "$answer" && break
   done
 done
 echo
-echo "the same report and exit code by each recipe: one${run/ duckdb/}"
+reports=${run/ duckdb/}
+echo "the same report and exit code by each recipe: one${reports/ arrow/}"
 [[ -z $absent ]] || echo "NOT RUN:$absent"
