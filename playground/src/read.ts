@@ -86,11 +86,13 @@ class CallReader {
 
 /** The parts of a report for people about the stream with this headline. */
 function wordsOf(human: string, headline: string): Words {
-  const lines = human.trimEnd().split("\n");
+  const all = human.trimEnd().split("\n");
+  // About all streams: what the configuration has changed.
+  const lines = all.filter((line) => !line.startsWith("note: "));
   const [head = "", last = ""] = [lines[0], lines.at(-1)];
   // What is good, and about which there is nothing to say, is on one line.
   const figures = lines.length === 1 ? head.slice(2).replace(`${headline} · `, "") : last.trim();
-  const notes = lines.filter((line) => /^ {4}(agent|note): /.test(line)).map((line) => line.trim());
+  const notes = all.filter((line) => /^( {4})?(agent|note): /.test(line)).map((line) => line.trim());
   return { mark: head.slice(0, 1), notes, figures };
 }
 

@@ -203,7 +203,9 @@ test("a configuration states demands; a wrong one says where", async () => {
   };
   await check('limits.calls = 0\nexpect.answer = { matches = "^never" }\n');
   await page.locator("#findings", { hasText: "limit-exceeded" }).waitFor();
-  assert.match(await page.locator("#findings").innerText(), /expectation-failed: .*ndjson-check\.toml:2:1/);
+  assert.match(await page.locator("#findings").innerText(), /expectation-failed: .*ndjson-check\.toml:2:29/);
+  assert.match(await page.locator("#figures").innerText(), /Codex/);
+  assert.match(await page.locator("#notes").innerText(), /configured by `ndjson-check\.toml`/);
   await check("limits.trns = 40");
   await page.locator("#failed", { hasText: "ndjson-check.toml:1:8: unknown key `trns`" }).waitFor();
   await check("");
