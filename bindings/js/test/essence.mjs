@@ -1,0 +1,37 @@
+// What must work in Node, Deno and Bun alike: `check` runs it in each that is there.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { Reader, convert, events, report, run } from "../dist/index.js";
+
+const PLAIN = fileURLToPath(new URL("../../../fixtures/agents/cursor/plain.ndjson", import.meta.url));
+const bytes = readFileSync(PLAIN);
+const shell = (script, options) => run("sh", ["-c", script], options).end;
+
+async function all(source) {
+  const list = [];
+  for await (const event of events(source)) list.push(event);
+  return list;
+}
+
+const expected = await all(bytes);
+assert.equal(expected.at(-1).outcome, "succeeded");
+assert.deepEqual(await all(new Blob([bytes]).stream()), expected);
+assert.deepEqual(await all(new Response(bytes)), expected);
+assert.match(await report(bytes, "human"), /^✓/);
+assert.match(await convert(bytes, "transcript"), /\w/);
+const reader = new Reader({ config: "limits.calls = 0" });
+reader.feed(bytes);
+reader.finish();
+assert.equal(reader.summary.verdict, "non-conforming");
+
+const good = await run("cat", [PLAIN], { timeout: 30_000 }).end;
+assert.deepEqual([good.outcome, good.exitStatus], ["succeeded", 0]);
+const failed = await shell(`head -c 5000000 /dev/zero | tr '\\0' x >&2; cat ${PLAIN}; exit 3`);
+assert.deepEqual([failed.outcome, failed.exitStatus], ["failed", 3]);
+const began = Date.now();
+const stalled = await shell(`head -2 ${PLAIN}; sleep 60`, { idleTimeout: 500, profile: "cursor" });
+assert.equal(stalled.outcome, "timed-out");
+const lingering = await shell(`cat ${PLAIN}; sleep 60`, { exitGrace: 500 });
+assert.equal(lingering.outcome, "succeeded");
+assert.ok(Date.now() - began < 30_000);
