@@ -25,29 +25,35 @@ pub(crate) fn write(
     results: usize,
     thinking: bool,
 ) -> PyResult<String> {
-    let form = |form| -> Box<dyn Output> {
-        Box::new(Converter::new(form, raw).results(results).thinking(thinking))
-    };
-    let output: Box<dyn Output> = match kind {
-        "text" => form(Form::Text),
-        "transcript" => form(Form::Transcript),
-        "answer" => form(Form::Answer),
-        "json" => form(Form::Json),
-        "stream-json" => form(Form::ValidEvents),
-        "events" => form(Form::Events),
-        "ag-ui" => form(Form::AgUi),
-        "chrome-trace" => form(Form::ChromeTrace),
-        "otlp-json" => form(Form::OtlpJson),
-        "atif" => form(Form::Atif),
-        "human-report" => Box::new(HumanReport::default()),
-        "json-report" => Box::new(JsonReport::default()),
-        "markdown-report" => Box::new(Markdown::default()),
-        "html-report" => Box::new(Html::new(no_folder())),
-        _ => return Err(PyValueError::new_err(format!("no such form or report: {kind}"))),
-    };
     let exit = exit(exit_status, signal);
     let mut checker = checker.0.clone();
-    py.detach(|| written(&mut checker, name, data, &exit, output)).map_err(error)
+    let text = py.detach(|| match open(kind, raw, results, thinking) {
+        Some(output) => written(&mut checker, name, data, &exit, output).map(Some),
+        None => Ok(None),
+    });
+    let unknown = || PyValueError::new_err(format!("no such form or report: {kind}"));
+    text.map_err(error)?.ok_or_else(unknown)
+}
+
+fn open(kind: &str, raw: bool, results: usize, thinking: bool) -> Option<Box<dyn Output>> {
+    let form = match kind {
+        "text" => Form::Text,
+        "transcript" => Form::Transcript,
+        "answer" => Form::Answer,
+        "json" => Form::Json,
+        "stream-json" => Form::ValidEvents,
+        "events" => Form::Events,
+        "ag-ui" => Form::AgUi,
+        "chrome-trace" => Form::ChromeTrace,
+        "otlp-json" => Form::OtlpJson,
+        "atif" => Form::Atif,
+        "human-report" => return Some(Box::new(HumanReport::default())),
+        "json-report" => return Some(Box::new(JsonReport::default())),
+        "markdown-report" => return Some(Box::new(Markdown::default())),
+        "html-report" => return Some(Box::new(Html::new(no_folder()))),
+        _ => return None,
+    };
+    Some(Box::new(Converter::new(form, raw).results(results).thinking(thinking)))
 }
 
 /// The page of a run, from the lines of `--to events`, which have a profile of their own.
