@@ -64,6 +64,35 @@ fn calls_may_go_as_the_profile_allows() {
     assert_eq!(raised(&json!({"calls": contradicts}), &events), []);
 }
 
+/// Goal: calls without ids are paired by name and order.
+#[test]
+fn calls_without_ids_end_in_the_order_of_their_starts() {
+    let mut calls = json!({
+        "start": [{"when": {"/t": "a"}, "id": ["/n"]}],
+        "completion": [{"when": {"/t": "b"}, "id": ["/n"],
+            "outcomes": [{"outcome": "failed", "when": {"/x": true}}]}],
+        "tool": [{"value": "/n"}]});
+    let (a, b) = (json!({"t": "a", "n": "read"}), json!({"t": "b", "n": "read"}));
+    let failed = json!({"t": "b", "n": "read", "x": true});
+    let (other, z) = (json!({"t": "a", "n": "grep"}), json!({"t": "z"}));
+    let two = json!([a, a, failed, b, a, b, z]);
+    let rules = [Rule::DuplicateCallStart, Rule::ReusedCallId];
+    assert_eq!(raised(&json!({"calls": calls}), &two), rules);
+    for half in ["start", "completion"] {
+        calls[half][0]["in_order"] = json!(true);
+    }
+    let profile = json!({"calls": calls});
+    assert_eq!(raised(&profile, &two), []);
+    let counts = agree(&mut engines(&profile), &stream(&two)).call_counts;
+    assert_eq!((counts.total, counts.succeeded, counts.failed, counts.unfinished), (3, 0, 1, 0));
+    assert_eq!(raised(&profile, &json!([a, a, b, z])), [Rule::UnfinishedCall]);
+    assert_eq!(raised(&profile, &json!([b, a, b, z])), [Rule::CompletionWithoutStart]);
+    assert_eq!(
+        raised(&profile, &json!([a, other, b, b, z])),
+        [Rule::CompletionWithoutStart, Rule::UnfinishedCall]
+    );
+}
+
 /// Goal: where only some tools may leave calls open, any other open call is reported, and only it.
 #[test]
 fn a_list_of_tools_says_which_calls_may_be_open() {

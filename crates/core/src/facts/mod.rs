@@ -116,7 +116,7 @@ impl RareFacts<'_> {
     fn decisions(&self) -> String {
         let call = |call: &Call<'_>| {
             let Call { id, tool, tool_key, same, without_start, .. } = call;
-            let may_repeat = (call.may_repeat, call.only_repeats);
+            let may_repeat = (call.may_repeat, call.only_repeats, call.is_in_order);
             let known = (call.is_tool_known, call.is_result_known, call.is_contradictory);
             format!(
                 "{id:?} {tool:?} {tool_key:?} {may_repeat:?} {same:?} {without_start:?} {known:?}"
@@ -198,6 +198,8 @@ pub(crate) enum TextKind {
 pub(crate) struct Call<'e> {
     /// What correlates the halves.
     pub(crate) id: BoundedId,
+    /// Whether other calls may have this id, too: the first that starts ends first.
+    pub(crate) is_in_order: bool,
     pub(crate) tool: Option<Cow<'e, str>>,
     pub(crate) tool_key: ToolKey,
     pub(crate) is_tool_known: bool,

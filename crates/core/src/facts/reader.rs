@@ -196,6 +196,7 @@ fn call<'p, 'e>(
     let (tool, is_known) = tool.unzip();
     Some(Call {
         id: call_id(scope, &rule.id)?,
+        is_in_order: rule.in_order,
         tool,
         tool_key,
         is_tool_known: is_known.unwrap_or(names.is_empty() || rule.only_repeats),

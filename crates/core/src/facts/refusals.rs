@@ -28,6 +28,7 @@ pub(super) fn refusals<'e>(
 fn refused<'e>(scope: Scope<'e>, id: &[Path]) -> Option<Call<'e>> {
     Some(Call {
         id: call_id(scope, id)?,
+        is_in_order: false,
         tool: None,
         tool_key: ToolKey::NoPlace,
         is_tool_known: true,

@@ -183,6 +183,9 @@ pub(crate) struct CallRule {
     pub of: Objects,
     /// The parts of the call's id. The paths of a call begin at its half.
     pub id: Vec<Path>,
+    /// Whether several calls may have one id: the first that starts ends first.
+    #[serde(default)]
+    pub in_order: bool,
     /// Replaces [`CallRules::tool`].
     pub tool: Option<Vec<ToolName>>,
     /// Of a completion: the first rule that matches.

@@ -4,9 +4,11 @@ mod at_end;
 mod call_arguments;
 mod call_counts;
 mod call_name;
+mod call_order;
 mod call_rows;
 mod interruptions;
 mod known_call;
+mod refused;
 mod untracked;
 
 use std::collections::{HashMap, VecDeque};
@@ -26,7 +28,8 @@ use crate::rules::escape::{clipped, shown};
 
 pub(super) use call_arguments::{CallArguments, KeptValue};
 pub use call_counts::{CallCounts, ToolCall};
-use call_name::{denied, name, named, tool};
+use call_name::{denied, name, tool};
+use call_order::CallOrder;
 use call_rows::ToolCalls;
 use interruptions::RejectedCall;
 use known_call::{EndedCall, OpenCall};
@@ -43,6 +46,7 @@ pub(crate) struct CallTable<'p> {
     ended: HashMap<u64, EndedCall, HashedKeys>,
     /// The key of the hash: the author of a stream cannot know it.
     state: RandomState,
+    order: CallOrder,
     arguments: CallArguments,
     pub(crate) actions: ActionTable<'p>,
     rows: ToolCalls,
@@ -70,6 +74,7 @@ impl<'p> CallTable<'p> {
             open: HashMap::default(),
             ended: HashMap::default(),
             state: RandomState::new(),
+            order: CallOrder::default(),
             arguments: CallArguments::default(),
             actions: ActionTable::new(&rules.actions),
             rows: ToolCalls::default(),
@@ -87,6 +92,7 @@ impl<'p> CallTable<'p> {
     pub(crate) fn new_turn(&mut self) {
         self.describe_open();
         self.open.clear();
+        self.order = CallOrder::default();
         self.arguments = CallArguments::default();
         self.ended.clear();
         self.open_in_earlier_turns = self.counts.unfinished;
@@ -110,7 +116,7 @@ impl<'p> CallTable<'p> {
         self.actions.observe(facts);
         self.settle_rejected(facts, updates, found);
         for call in facts.started() {
-            let key = self.hash(&call.id);
+            let key = self.key_of_start(call);
             let (change, diagnostic) = self.start(key, call, facts.line);
             if let Some((change, open)) = change.zip(self.open.get_mut(&key)) {
                 updates.push(self.actions.add(update(change, call), &mut open.action));
@@ -125,7 +131,7 @@ impl<'p> CallTable<'p> {
             found.extend(diagnostic.map(at));
         }
         for (call, outcome) in facts.completed() {
-            let key = self.hash(&call.id);
+            let key = self.key_of_completion(call);
             found.extend(self.contradiction(key, call).map(at));
             let known = self.open.get_mut(&key).map(|open| std::mem::take(&mut open.action));
             let (change, diagnostic) = self.complete(key, call, *outcome, facts.line);
@@ -217,30 +223,6 @@ impl<'p> CallTable<'p> {
         };
         self.open.insert(key, open);
         (Some((CallChange::Started, self.latest, true)), diagnostic)
-    }
-
-    /// Another event than the completion says that a call was refused.
-    fn refuse(&mut self, id: &BoundedId, outcome: CallOutcome) -> Effect {
-        if let Some(open) = self.open.get_mut(&self.state.hash_one(id)) {
-            open.refusal = Some(outcome);
-            return (None, None);
-        }
-        let Some(row) = self.rows.last(id.as_str()) else { return (None, None) };
-        let known = row.outcome.filter(|known| *known != outcome);
-        let Some(instead_of) = known else { return (None, None) };
-        let (number, name) = (row.number, named(row.tool.as_deref(), id));
-        let line = row.started_line;
-        // It may have done its work, so it stays what it is.
-        if instead_of == CallOutcome::Succeeded {
-            let message = format!("{name} succeeded, and is reported as {}", outcome.name());
-            let diagnostic = Diagnostic::new(Rule::ContradictoryCompletion, message);
-            return (None, Some(line.into_iter().fold(diagnostic, Diagnostic::related)));
-        }
-        self.rows.change(number, |row| row.outcome = Some(outcome));
-        self.counts.replace(instead_of, outcome);
-        let diagnostic = || denied(&name, outcome, line);
-        let change = CallChange::Corrected { instead_of, outcome };
-        (Some((change, number, false)), (!instead_of.is_refusal()).then(diagnostic))
     }
 
     /// Whether a completion says two things at once.

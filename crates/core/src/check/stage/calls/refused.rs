@@ -1,0 +1,36 @@
+//! Calls of which another event than their completion says that they were refused.
+
+use super::call_name::{denied, named};
+use super::{CallTable, Effect};
+use crate::check::CallChange;
+use crate::facts::BoundedId;
+use crate::profile::CallOutcome;
+use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
+use std::hash::BuildHasher as _;
+
+impl CallTable<'_> {
+    /// Another event than the completion says that a call was refused.
+    pub(super) fn refuse(&mut self, id: &BoundedId, outcome: CallOutcome) -> Effect {
+        if let Some(open) = self.open.get_mut(&self.state.hash_one(id)) {
+            open.refusal = Some(outcome);
+            return (None, None);
+        }
+        let Some(row) = self.rows.last(id.as_str()) else { return (None, None) };
+        let known = row.outcome.filter(|known| *known != outcome);
+        let Some(instead_of) = known else { return (None, None) };
+        let (number, name) = (row.number, named(row.tool.as_deref(), id));
+        let line = row.started_line;
+        // It may have done its work, so it stays what it is.
+        if instead_of == CallOutcome::Succeeded {
+            let message = format!("{name} succeeded, and is reported as {}", outcome.name());
+            let diagnostic = Diagnostic::new(Rule::ContradictoryCompletion, message);
+            return (None, Some(line.into_iter().fold(diagnostic, Diagnostic::related)));
+        }
+        self.rows.change(number, |row| row.outcome = Some(outcome));
+        self.counts.replace(instead_of, outcome);
+        let diagnostic = || denied(&name, outcome, line);
+        let change = CallChange::Corrected { instead_of, outcome };
+        (Some((change, number, false)), (!instead_of.is_refusal()).then(diagnostic))
+    }
+}
