@@ -6,7 +6,9 @@ Telemetry and updates are off.
 
 import json
 import shlex
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from model import NAME
 from scenarios import FALLBACK, PROMPT, SCHEMA, SECOND
@@ -50,10 +52,19 @@ class Expected:
     jq: str
 
 
+# Forms of a stream that have another profile than the agent's usual one.
+FORMS = {
+    "acp": Expected("acp", STOP_REASON),
+    "app-server": Expected(
+        "codex-app-server", 'select(.method == "turn/completed") | .params.turn.status == "completed"'
+    ),
+}
+
+
 def expected(run):
     """The profile and the jq filter of a recording."""
-    if run["variant"] == "acp":
-        return Expected("acp", STOP_REASON)
+    if run["variant"] in FORMS:
+        return FORMS[run["variant"]]
     entry = ALL[run["agent"]]
     return Expected(entry.profile, entry.jq)
 
@@ -119,7 +130,7 @@ def by_input(args):
     return [*without(args, PROMPT), "--input-format", "stream-json"]
 
 
-@agent("claude", can="deny mcp resume partial hooks block input steer schema fallback", jq=RESULT)
+@agent("claude", can="deny mcp resume partial forward hooks block input steer schema fallback", jq=RESULT)
 def claude(run):
     args = [
         npm_bin(run, "claude"),
@@ -137,6 +148,8 @@ def claude(run):
         args += ["--mcp-config", json.dumps({"mcpServers": mcp_servers(run)})]
     if run.needs("partial"):
         args += ["--include-partial-messages"]
+    if run.needs("forward"):
+        args += ["--forward-subagent-text"]
     if run.needs("resume"):
         args += ["--continue"]
     if run.needs("schema"):
@@ -166,7 +179,7 @@ def claude(run):
     return launch
 
 
-@agent("codex", can="mcp resume schema patch hooks block", jq='select(.type == "turn.completed")')
+@agent("codex", can="mcp resume schema patch hooks block app-server", jq='select(.type == "turn.completed")')
 def codex(run):
     config = f"""
 model = "{NAME}"
@@ -196,6 +209,9 @@ exporter = "none"
     if run.needs("hooks"):
         args[-1:-1] = ["--dangerously-bypass-hook-trust"]
         files[".codex/hooks.json"] = json.dumps({"hooks": hooks(run, *CLAUDE_HOOKS)})
+    if run.needs("app-server"):
+        client = [sys.executable, str(Path(__file__).with_name("app_server.py"))]
+        args = [*client, PROMPT, "--", args[0], "app-server"]
     return Launch(args, {"LAB_KEY": run.key}, files, sessions=".codex/sessions/**/*.jsonl")
 
 
@@ -739,6 +755,20 @@ def acpx(run):
     approve = "--deny-all" if run.needs("deny") else "--approve-all"
     args = [npm_bin(run, "acpx"), "--format", "json", approve, "--agent", inner, "exec", PROMPT]
     return Launch(args, {}, nanocoder_files(run))
+
+
+@agent("hermes", can="mcp resume", jq='select(.type == "result") | .exit_code == 0')
+def hermes(run):
+    config = {
+        "model": {"provider": "custom", "default": NAME, "base_url": run.url + "/v1", "api_key": run.key},
+        "mcp_servers": mcp_servers(run),
+        "display": {"streaming": True},
+    }
+    args = [venv_bin(run, "hermes"), "chat", "-q", PROMPT, "--format", "stream-json", "--yolo"]
+    if run.needs("resume"):
+        args += ["--resume", "latest"]
+    env = {"HERMES_HOME": f"{run.home}/.hermes", "HERMES_ACCEPT_HOOKS": "1", "OPENAI_API_KEY": run.key}
+    return Launch(args, env, {".hermes/config.yaml": json.dumps(config)})
 
 
 # Agents that speak only ACP

@@ -131,8 +131,9 @@ fn start_hint(program: &str) -> &'static str {
 fn hint(error: &Error) -> &'static str {
     match error {
         Error::UnknownAgent { .. } => {
-            ": choose with --profile NAME; `ndjson-check profiles` lists the agents, and \
-             `--profile jsonl` checks any JSON Lines"
+            ": choose with --profile NAME; `ndjson-check profiles` lists the agents, \
+             `--profile claude-like` checks a relative of Claude Code, and `--profile jsonl` \
+             checks any JSON Lines"
         }
         Error::UnreadFormat { .. } => "; `--profile jsonl` checks any JSON Lines",
         Error::AmbiguousStream { .. } => "; name one with --profile",

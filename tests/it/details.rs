@@ -13,7 +13,7 @@ use crate::streams::{Case, cases, converted, files, program, root, text};
 
 /// Profiles whose fixtures show none: the agent writes none, or no fixture has any.
 const NO_RESULTS: [&str; 2] = ["jsonl", "muse"];
-const NO_THINKING: [&str; 19] = [
+const NO_THINKING: [&str; 20] = [
     "acpx",
     "amp",
     "antigravity",
@@ -25,6 +25,7 @@ const NO_THINKING: [&str; 19] = [
     "gemini",
     "gptme",
     "grok-cli",
+    "hermes",
     "jsonl",
     "kimi-code",
     "letta",
@@ -34,15 +35,19 @@ const NO_THINKING: [&str; 19] = [
     "qwen",
     "vibe-old",
 ];
-const NO_NOTICES: [&str; 9] = [
+const NO_NOTICES: [&str; 13] = [
     "amp",
     "antigravity",
+    "claude-like",
     "claude-session",
     "codebuddy",
     "codex-rollout",
     "grok-messages",
+    "hermes",
     "jsonl",
     "kimi",
+    "kiro",
+    "qoder",
     "vibe-old",
 ];
 

@@ -119,6 +119,12 @@ fn claude(told: &mut Reported, event: &Value) {
     add(&mut told.reasoning, details["thinking_tokens"].as_f64());
 }
 
+fn claude_like(told: &mut Reported, event: &Value) {
+    if event["type"] == "system" && event["subtype"] == "init" {
+        told.model(&event["model"]);
+    }
+}
+
 fn cline(told: &mut Reported, event: &Value) {
     if event["type"] == "run_start" {
         told.model(&event["modelId"]);
@@ -151,6 +157,27 @@ fn codex(told: &mut Reported, event: &Value) {
     set(&mut told.cache_write, write.as_f64());
     set(&mut told.output, usage["output_tokens"].as_f64());
     set(&mut told.reasoning, usage["reasoning_output_tokens"].as_f64());
+}
+
+fn codex_app_server(told: &mut Reported, event: &Value) {
+    if event["result"]["thread"].is_object() {
+        told.model(&event["result"]["model"]);
+    }
+    let params = &event["params"];
+    if event["method"] == "turn/completed" {
+        set(&mut told.duration, params["turn"]["durationMs"].as_f64());
+    }
+    if event["method"] != "thread/tokenUsage/updated" {
+        return;
+    }
+    let last = &params["tokenUsage"]["last"];
+    let (read, write) = (&last["cachedInputTokens"], &last["cacheWriteInputTokens"]);
+    add(&mut told.turns, Some(1.0));
+    add(&mut told.input, without(&last["inputTokens"], &[read, write]));
+    add(&mut told.cache_read, read.as_f64());
+    add(&mut told.cache_write, write.as_f64());
+    add(&mut told.output, last["outputTokens"].as_f64());
+    add(&mut told.reasoning, last["reasoningOutputTokens"].as_f64());
 }
 
 fn cursor(told: &mut Reported, event: &Value) {
@@ -253,6 +280,29 @@ fn grok_cli(told: &mut Reported, event: &Value) {
     add(&mut told.turns, (event["role"] == "assistant").then_some(1.0));
 }
 
+fn hermes(told: &mut Reported, event: &Value) {
+    if event["type"] == "system" {
+        told.model(&event["model"]);
+    }
+    if event["type"] != "result" {
+        return;
+    }
+    set(&mut told.duration, event["duration_ms"].as_f64());
+    let tokens = &event["tokens"];
+    if paid(&tokens["total"]).is_some() {
+        set(&mut told.input, tokens["input"].as_f64());
+        set(&mut told.cache_read, tokens["cache_read"].as_f64());
+        set(&mut told.cache_write, tokens["cache_write"].as_f64());
+        set(&mut told.output, tokens["output"].as_f64());
+    }
+}
+
+fn kiro(told: &mut Reported, event: &Value) {
+    if event["type"] == "metadata" {
+        set(&mut told.duration, event["data"]["turnDurationMs"].as_f64());
+    }
+}
+
 fn letta(told: &mut Reported, event: &Value) {
     if event["type"] == "system" && event["subtype"] == "init" {
         told.model(&event["model"]);
@@ -307,6 +357,23 @@ fn pi(told: &mut Reported, event: &Value) {
     }
 }
 
+fn qoder(told: &mut Reported, event: &Value) {
+    claude_like(told, event);
+    if event["type"] != "result" {
+        return;
+    }
+    add(&mut told.turns, event["num_turns"].as_f64());
+    add(&mut told.duration, event["duration_ms"].as_f64());
+    let usage = anthropic(&event["usage"]);
+    if usage.iter().flatten().any(|number| *number != 0.0) {
+        let [input, read, write, output] = usage;
+        add(&mut told.input, input);
+        add(&mut told.cache_read, read);
+        add(&mut told.cache_write, write);
+        add(&mut told.output, output);
+    }
+}
+
 fn nothing(_: &mut Reported, _: &Value) {}
 
 pub(crate) type Reader = fn(&mut Reported, &Value);
@@ -317,8 +384,10 @@ pub(crate) fn reader(profile: &str) -> Option<Reader> {
         "acp" | "acpx" => acp,
         "antigravity" => antigravity,
         "claude" => claude,
+        "claude-like" => claude_like,
         "cline" => cline,
         "codex" => codex,
+        "codex-app-server" => codex_app_server,
         "cursor" => cursor,
         "droid" | "droid-old" => droid,
         "gemini" => gemini,
@@ -326,10 +395,13 @@ pub(crate) fn reader(profile: &str) -> Option<Reader> {
         "gptme" => gptme,
         "grok" => grok,
         "grok-cli" => grok_cli,
-        "jsonl" | "mcp" | "openhands" | "vibe" | "vibe-old" => nothing,
+        "hermes" => hermes,
+        "jsonl" | "mcp" | "openhands" | "roo" | "vibe" | "vibe-old" => nothing,
+        "kiro" => kiro,
         "letta" => letta,
         "opencode" => opencode,
         "pi" => pi,
+        "qoder" => qoder,
         _ => return None,
     };
     Some(reader)
