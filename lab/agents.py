@@ -757,12 +757,10 @@ def acpx(run):
     return Launch(args, {}, nanocoder_files(run))
 
 
-@agent("hermes", can="mcp resume", jq='select(.type == "result") | .exit_code == 0')
+@agent("hermes", can="resume", jq='select(.type == "result") | .exit_code == 0')
 def hermes(run):
     config = {
         "model": {"provider": "custom", "default": NAME, "base_url": run.url + "/v1", "api_key": run.key},
-        "mcp_servers": mcp_servers(run),
-        "display": {"streaming": True},
     }
     args = [venv_bin(run, "hermes"), "chat", "-q", PROMPT, "--format", "stream-json", "--yolo"]
     if run.needs("resume"):

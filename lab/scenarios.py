@@ -366,7 +366,7 @@ KINDS = ("general-purpose", "general", "coder", "worker", "explore")
 
 
 def delegate(turn):
-    names = ("task", "agent", "spawn_agent", "subagent")
+    names = ("task", "agent", "spawn_agent", "subagent", "delegate_task")
     name = next((name for name in turn.tools if name.split("/")[-1].lower() in names), None)
     if name is None:
         raise Missing("no tool that starts a sub-agent")
@@ -376,6 +376,7 @@ def delegate(turn):
         tool,
         prompt=NESTED,
         message=NESTED,
+        tasks=[{"goal": NESTED}],
         description="say hi",
         subagent_type=kind,
         agent_type=kind,
