@@ -60,7 +60,7 @@ fn ours(codes: &str) -> String {
     while let Some(Some(code)) = numbers.next() {
         let code = match code {
             0 => {
-                ours = RESET.to_owned();
+                RESET.clone_into(&mut ours);
                 continue;
             }
             // Bold, dim, italic, underlined, and the ends of these.

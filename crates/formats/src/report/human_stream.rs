@@ -123,15 +123,7 @@ impl ShownStream {
             rest: headline.rest.clone(),
             detail: headline.detail().to_owned(),
             lines,
-            figures: match headline.reason {
-                // By the profile of another agent they mislead.
-                WRONG_PROFILE => counted(summary.events, "event"),
-                _ => {
-                    let figures = summary_text::figures(title, summary).into_iter();
-                    let whole = figures.map(|figure| figure.replace(' ', NO_BREAK));
-                    whole.collect::<Vec<_>>().join(" · ")
-                }
-            },
+            figures: figures(title, summary, headline),
             has_warnings,
             has_stats: stats.is_some(),
         }
@@ -191,6 +183,16 @@ impl ShownStream {
             ShownLine::quiet(self.figures.clone()).write(look, out);
         }
     }
+}
+
+/// The figures, each of which stays whole.
+fn figures(title: &str, summary: &StreamSummary, headline: &Headline) -> String {
+    if headline.reason == WRONG_PROFILE {
+        // By the profile of another agent they mislead.
+        return counted(summary.events, "event");
+    }
+    let figures = summary_text::figures(title, summary).into_iter();
+    figures.map(|figure| figure.replace(' ', NO_BREAK)).collect::<Vec<_>>().join(" · ")
 }
 
 /// What a reader should know besides the findings, as far as the headline does not say it.

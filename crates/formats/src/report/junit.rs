@@ -126,7 +126,7 @@ impl Junit {
         };
         let more = SeverityCounts::of(summary).without(shown).more();
         lines.extend(more.map(|more| format!("and {more}")));
-        let has_error = summary.errors > shown.errors || of_stream.clone().any(|it| is_error(it));
+        let has_error = summary.errors > shown.errors || of_stream.clone().any(is_error);
         let is_met = summary.outcome == Outcome::Succeeded && !has_error;
         let result = if summary.was_tried_again() {
             TestResult::Skipped(message)
