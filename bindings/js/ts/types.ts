@@ -77,6 +77,8 @@ export interface Server {
   name: string;
   /** What the agent says of it, such as connected or failed. */
   status?: string;
+  /** Whether the agent can use it, if that is known. */
+  available?: boolean;
 }
 
 /** Another turn begins. The first, which has no such event, is 1. */

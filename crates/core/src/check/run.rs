@@ -14,6 +14,7 @@ use super::stage::expect::Context;
 use super::stage::lines::LineCheck;
 use super::stage::repeats::RepeatCheck;
 use super::stage::reported::reported;
+use super::stage::servers::ServerCheck;
 use super::stage::session::SessionCheck;
 use super::stage::stats::StatsCollector;
 use super::stage::terminal::{Place, TerminalCheck};
@@ -36,6 +37,7 @@ pub(super) struct Run<'c> {
     pub(super) calls: CallTable<'c>,
     repeats: RepeatCheck,
     background: BackgroundWork,
+    servers: ServerCheck,
     pub(super) text: TextCheck<'c>,
     pub(super) terminal: TerminalCheck,
     demands: Option<DemandCheck<'c>>,
@@ -66,6 +68,7 @@ impl<'c> Run<'c> {
             calls: CallTable::new(&profile.calls),
             repeats: RepeatCheck::new(options.repeated_calls),
             background: BackgroundWork::default(),
+            servers: ServerCheck::default(),
             text: TextCheck::new(profile),
             terminal: TerminalCheck::default(),
             demands,
@@ -193,6 +196,7 @@ impl<'c> Run<'c> {
             self.facts.observe(rare);
             self.background.observe(facts);
             reported(facts, found);
+            self.servers.observe(facts, found);
             if is_valid {
                 self.drift.values(facts, found);
             }

@@ -54,6 +54,9 @@ pub struct Server {
     /// What the agent says of it, such as `connected` or `failed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
+    /// Whether the agent can use it, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub available: Option<bool>,
 }
 
 /// What an event adds to the agent's reasoning. A block that the agent sends twice comes once.
@@ -214,15 +217,9 @@ fn session(profile: &Profile, root: JsonRef<'_>) -> Vec<SessionDetail> {
             let names = tools.of.objects(root).filter_map(|scope| scalar(&tools.value, scope));
             found.push(SessionDetail::Tools(names.take(SESSION_LIST_MAX).collect()));
         }
-        if let Some(ServersAt { of, name, status }) =
-            rule.servers.as_ref().filter(|servers| servers.of.is_there(root))
-        {
-            let server = |scope| {
-                let status = status.as_ref().and_then(|path| scalar(path, scope));
-                scalar(name, scope).map(|name| Server { name, status })
-            };
-            let mut servers = of.objects(root).filter_map(server);
-            if of.are_elements() {
+        if let Some(at) = rule.servers.as_ref().filter(|servers| servers.of.is_there(root)) {
+            let mut servers = at.of.objects(root).filter_map(|scope| server(at, scope));
+            if at.of.are_elements() {
                 found.push(SessionDetail::Servers(servers.take(SESSION_LIST_MAX).collect()));
             } else {
                 found.extend(servers.next().map(SessionDetail::Server));
@@ -230,6 +227,14 @@ fn session(profile: &Profile, root: JsonRef<'_>) -> Vec<SessionDetail> {
         }
     }
     found
+}
+
+fn server(at: &ServersAt, scope: Scope<'_>) -> Option<Server> {
+    let status = at.status.as_ref().and_then(|path| scalar(path, scope));
+    let is_pending = at.pending.as_ref().is_some_and(|when| when.hold(scope));
+    let available = at.available.as_ref().filter(|_| !is_pending);
+    let available = available.map(|when| when.hold(scope));
+    scalar(&at.name, scope).map(|name| Server { name, status, available })
 }
 
 fn plan(profile: &Profile, root: JsonRef<'_>) -> Option<Vec<PlanItem>> {

@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use crate::json::{JsonRef, LoneHalves};
 use crate::profile::path::Scope;
 use crate::profile::{
-    CallOutcome, ErrorSeverity, FinalText, RunOutcome, RunProgress, WithoutStart,
+    CallOutcome, ErrorSeverity, FinalText, RunOutcome, RunProgress, ToolSource, WithoutStart,
 };
 use crate::rules::Rule;
 use crate::rules::escape::shown;
@@ -99,8 +99,18 @@ pub(crate) struct RareFacts<'e> {
     /// Values that the profile does not know: their paths and texts.
     pub(crate) unknown_values: Vec<(String, String)>,
     pub(crate) defects: Vec<ReportedDefect>,
+    pub(crate) unavailable: Vec<Unavailable>,
     /// The lone halves of surrogate pairs in the event.
     pub(crate) lone_halves: Option<LoneHalves>,
+}
+
+/// What should give the agent tools, and does not.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Unavailable {
+    pub(crate) is: ToolSource,
+    pub(crate) name: String,
+    /// Why, in a word of the agent.
+    pub(crate) why: Option<String>,
 }
 
 /// A defect of the stream that this one was made from.
@@ -143,9 +153,11 @@ impl RareFacts<'_> {
         ];
         let background = (&self.background_started, &self.background_ended);
         let defects: Vec<_> = self.defects.iter().map(|defect| defect.rule).collect();
+        let unavailable = &self.unavailable;
         format!(
             "{started:?} {completed:?} {facts:?} {end:?} {refused:?} {next_group:?} {error:?} \
-             {progress:?} {unknown_values:?} {marks:?} {background:?} {defects:?} {final_is:?}"
+             {progress:?} {unknown_values:?} {marks:?} {background:?} {defects:?} {final_is:?} \
+             {unavailable:?}"
         )
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use super::refusals::refusals;
-use super::session::{directory, order};
+use super::session::{directory, order, unavailable};
 use super::tag_rules::{OpenRule, TagCache, TagRules};
 use super::template::{FactTemplate, Plan, TextTemplate, group_key};
 use super::{
@@ -68,6 +68,7 @@ impl FactReader {
         background(profile, rules, root, &mut rare);
         values(profile, rules, root, &mut rare);
         defects(profile, rules, root, &mut rare);
+        unavailable(profile, rules, root, &mut rare);
         let (texts, final_text, has_text) = texts(profile, rules, root, &mut rare);
         let ends_segment = boundary(profile, rules, root, &mut rare);
         if applies(&rules.abandoned_text) {

@@ -1,7 +1,11 @@
 //! What an event says of its session, and of its place in it.
 
+use super::details::scalar;
 use super::reader::Rare;
+use super::tag_rules::TagRules;
+use super::Unavailable;
 use crate::json::JsonRef;
+use crate::limits::SESSION_LIST_MAX;
 use crate::profile::path::Path;
 use crate::profile::{EventOrder, Profile};
 
@@ -22,5 +26,30 @@ pub(super) fn directory<'e>(profile: &Profile, root: JsonRef<'e>, rare: &mut Rar
     let directory = profile.session.directory.as_ref().and_then(|path| path.find(root)?.as_str());
     if directory.is_some() {
         rare.get_or_insert_default().directory = directory;
+    }
+}
+
+/// What should give the agent tools, and does not.
+pub(super) fn unavailable(
+    profile: &Profile,
+    rules: &TagRules,
+    root: JsonRef<'_>,
+    rare: &mut Rare<'_>,
+) {
+    for open in rules.unavailable.iter().filter(|open| open.when.hold(root)) {
+        let rule = &profile.session.unavailable[open.rule];
+        let named = rule.of.objects(root).filter_map(|scope| {
+            let why = rule.why.as_ref().and_then(|path| scalar(path, scope));
+            let name = scalar(&rule.name, scope)?;
+            let name = match &rule.matches {
+                Some(pattern) => pattern.group(&name, "name")?.to_owned(),
+                None => name,
+            };
+            Some(Unavailable { is: rule.is, name, why })
+        });
+        let named: Vec<_> = named.take(SESSION_LIST_MAX).collect();
+        if !named.is_empty() {
+            rare.get_or_insert_default().unavailable.extend(named);
+        }
     }
 }

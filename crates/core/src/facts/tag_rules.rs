@@ -47,6 +47,7 @@ pub(super) struct TagRules {
     pub(super) background_end: Vec<OpenRule>,
     pub(super) values: Vec<OpenRule>,
     pub(super) defects: Vec<OpenRule>,
+    pub(super) unavailable: Vec<OpenRule>,
 }
 
 /// Keeps the rules of the tags that have come.
@@ -127,6 +128,9 @@ impl TagRules {
             background_end: background(&profile.calls.background.end),
             values: open_rules(&profile.values, |rule| rule.when.specialize(known)),
             defects: open_rules(&profile.defects, |rule| rule.when.specialize(known)),
+            unavailable: open_rules(&profile.session.unavailable, |rule| {
+                rule.when.specialize(known)
+            }),
             run_facts: open_rules(&profile.facts, |rule| rule.when.specialize(known)),
             parts,
         }

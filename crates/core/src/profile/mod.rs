@@ -57,7 +57,7 @@ pub use load::NO_SUCH_PROFILE;
 pub(crate) use load::{parse_json, read_json};
 pub(crate) use noise::{Noise, NoiseKind, NoisePlace};
 pub(crate) use run_facts::{FactValue, MessageUsageRule, RunFact, RunFactRule, UsageMode};
-pub(crate) use session::{EventOrder, Repeats, ServersAt, SessionRules};
+pub(crate) use session::{EventOrder, Repeats, ServersAt, SessionRules, ToolSource};
 pub(crate) use tags::{EventRule, Objects, SingleObjectRules, Tags};
 pub(crate) use template::Template;
 pub(crate) use text::{FinalText, TextDeltas, TextMode, TextRules};

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::{EventRule, Objects};
 use crate::profile::path::{Conditions, Path};
+use crate::profile::pattern::LazyRegex;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -30,6 +31,32 @@ pub(crate) struct SessionRules {
     pub order: Option<EventOrder>,
     /// Events that say with what the agent works.
     pub details: Vec<SessionDetailRule>,
+    /// Events that say which tools the agent cannot use.
+    pub unavailable: Vec<UnavailableRule>,
+}
+
+/// Where an event names what should give the agent tools, and does not. All rules that match apply.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct UnavailableRule {
+    pub when: Conditions,
+    #[serde(flatten)]
+    pub of: Objects,
+    pub name: Path,
+    /// If the name is inside a text: what that must match, with a group `name`.
+    pub matches: Option<LazyRegex>,
+    /// Why it is not there, in a word of the agent.
+    pub why: Option<Path>,
+    #[serde(default)]
+    pub is: ToolSource,
+}
+
+/// What gives an agent tools.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ToolSource {
+    #[default]
+    Server,
+    Plugin,
 }
 
 /// Where an event says with what the agent works. All rules that match apply.
@@ -62,6 +89,10 @@ pub(crate) struct ServersAt {
     pub of: Objects,
     pub name: Path,
     pub status: Option<Path>,
+    /// When the agent can use it. Without this, nothing is known.
+    pub available: Option<Conditions>,
+    /// When it is not known yet.
+    pub pending: Option<Conditions>,
 }
 
 /// How an event says where it is. An event without these members says nothing.
@@ -123,6 +154,7 @@ impl Default for SessionRules {
             times: Vec::new(),
             order: None,
             details: Vec::new(),
+            unavailable: Vec::new(),
         }
     }
 }

@@ -118,6 +118,7 @@ rules! {
     AllCallsRefused "all-calls-refused" ERROR, ERROR, every_line;
     DeniedCall "denied-call" WARNING, ERROR;
     RepeatedCall "repeated-call" WARNING, ERROR;
+    ToolServerUnavailable "tool-server-unavailable" WARNING, ERROR;
     BackgroundWorkLost "background-work-lost" WARNING, ERROR, every_line;
     MissingTerminalEvent "missing-terminal-event" ERROR, ERROR;
     EventAfterTerminal "event-after-terminal" ERROR, ERROR;

@@ -14,6 +14,7 @@ pub(super) mod order;
 pub(crate) mod repeats;
 pub(crate) mod reported;
 pub(crate) mod schema;
+pub(crate) mod servers;
 pub(super) mod session;
 pub(super) mod stats;
 pub(crate) mod terminal;

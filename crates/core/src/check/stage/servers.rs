@@ -1,0 +1,35 @@
+//! Stage: servers and plugins whose tools the agent cannot use.
+
+use crate::facts::{Facts, Unavailable};
+use crate::limits::SESSION_LIST_MAX;
+use crate::profile::ToolSource;
+use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
+use crate::rules::escape::shown;
+
+/// Reports each of them once: an agent may list them again in each turn.
+#[derive(Debug, Default)]
+pub(crate) struct ServerCheck {
+    /// Those that were reported.
+    told: Vec<(ToolSource, String)>,
+}
+
+impl ServerCheck {
+    pub(crate) fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
+        for Unavailable { is, name, why } in facts.rare.iter().flat_map(|rare| &rare.unavailable) {
+            let is_told = self.told.iter().any(|(kind, told)| kind == is && told == name);
+            if is_told || self.told.len() == SESSION_LIST_MAX {
+                continue;
+            }
+            self.told.push((*is, name.clone()));
+            let what = match is {
+                ToolSource::Server => "the tool server",
+                ToolSource::Plugin => "the plugin",
+            };
+            let why = why.as_deref().map(|why| format!(": {}", shown(why))).unwrap_or_default();
+            let message = format!("{what} {} is not available{why}", shown(name));
+            let diagnostic = Diagnostic::new(Rule::ToolServerUnavailable, message);
+            found.push(diagnostic.at(facts.line, facts.offset));
+        }
+    }
+}
