@@ -10,13 +10,13 @@ fn line(event: &Value) -> String {
     format!("{event}\n")
 }
 
-fn init() -> String {
+pub(crate) fn init() -> String {
     line(&json!({"type": "system", "subtype": "init", "apiKeySource": "env", "cwd": "/app",
         "session_id": "s", "model": "Auto", "permissionMode": "default"}))
 }
 
 /// The end of a run that answered with this text.
-fn answered(text: &str) -> String {
+pub(crate) fn answered(text: &str) -> String {
     let content = json!([{"type": "text", "text": text}]);
     let said = json!({"type": "assistant", "message": {"role": "assistant", "content": content},
         "session_id": "s"});
@@ -26,13 +26,13 @@ fn answered(text: &str) -> String {
 }
 
 /// One half of a call.
-fn half(subtype: &str, id: &str, tool: &str, call: &Value) -> String {
+pub(crate) fn half(subtype: &str, id: &str, tool: &str, call: &Value) -> String {
     line(&json!({"type": "tool_call", "subtype": subtype, "call_id": id,
         "tool_call": {tool: call}, "session_id": "s"}))
 }
 
 /// A call with these arguments and this result, in two lines.
-fn call(id: &str, tool: &str, args: &Value, result: &Value) -> String {
+pub(crate) fn call(id: &str, tool: &str, args: &Value, result: &Value) -> String {
     half("started", id, tool, &json!({"args": args}))
         + &half("completed", id, tool, &json!({"args": args, "result": result}))
 }
@@ -45,12 +45,12 @@ pub(crate) fn command(id: &str, command: &str, works: bool) -> String {
     call(id, "shellToolCall", &json!({"command": command}), &json!({key: result}))
 }
 
-fn write(id: &str, path: &str) -> String {
+pub(crate) fn write(id: &str, path: &str) -> String {
     let result = json!({"success": {"path": path, "linesCreated": 1, "fileSize": 1}});
     call(id, "writeToolCall", &json!({"path": path, "fileText": "x"}), &result)
 }
 
-fn rejected(id: &str, path: &str) -> String {
+pub(crate) fn rejected(id: &str, path: &str) -> String {
     let result = json!({"rejected": {"path": path, "reason": ""}});
     call(id, "writeToolCall", &json!({"path": path, "fileText": "x"}), &result)
 }
@@ -99,23 +99,23 @@ fn raised(stream: &str, expectation: &Expectation) -> Option<(Rule, String)> {
     })
 }
 
-fn holds(stream: &str, expectation: &Expectation) {
+pub(crate) fn holds(stream: &str, expectation: &Expectation) {
     assert_eq!(raised(stream, expectation), None, "{expectation:?}");
 }
 
-fn fails(stream: &str, expectation: &Expectation, message: &str) {
+pub(crate) fn fails(stream: &str, expectation: &Expectation, message: &str) {
     let expected = Some((Rule::ExpectationFailed, message.to_owned()));
     assert_eq!(raised(stream, expectation), expected, "{expectation:?}");
 }
 
-fn hides(stream: &str, expectation: &Expectation, message: &str) {
+pub(crate) fn hides(stream: &str, expectation: &Expectation, message: &str) {
     let message = format!("the stream does not show whether {message}");
     let expected = Some((Rule::ExpectationUnobservable, message));
     assert_eq!(raised(stream, expectation), expected, "{expectation:?}");
 }
 
 /// The exit code and the report of the program with this configuration file.
-fn judged_with(config: &str, stream: &str) -> (i32, String) {
+pub(crate) fn judged_with(config: &str, stream: &str) -> (i32, String) {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), config).unwrap();
     let output = run_on(&["--config", file.path().to_str().unwrap()], stream.as_bytes());

@@ -84,3 +84,4 @@ mod traces;
 mod turns;
 mod usage;
 mod verdicts;
+mod verified;

@@ -84,7 +84,10 @@ const FAULTS: &[(&str, &str)] = &[
         "[expect]\ncalls = [\n  { kind = \"write\", at-least = 2, at-most = 1 },\n]",
         "3:3: `at-most` is less than what the entry needs",
     ),
-    ("[[expect.calls]]\nkind = \"write\"", "1:1: an entry needs `at-least`, `at-most` or `last`"),
+    (
+        "[[expect.calls]]\nkind = \"write\"",
+        "1:1: an entry needs `at-least`, `at-most`, `last` or `requires`",
+    ),
     ("expect.calls = [{ at-most = 1 }]", "1:17: an entry needs `kind`, `tool` or `matches`"),
     (
         "expect.answer.schema = \"none.json\"",

@@ -37,6 +37,31 @@ struct CallEntry {
     at_least: Option<Count<1>>,
     at_most: Option<Count<0>>,
     last: Option<LastOutcome>,
+    after: Option<CallKind>,
+    before: Option<CallKind>,
+    output: Option<ExpectedOutput>,
+    requires: Option<RequiredCall>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+struct ExpectedOutput {
+    matches: Option<Pattern>,
+    never: Option<Pattern>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+struct RequiredCall {
+    kind: CallKind,
+    same: SharedValue,
+}
+
+/// What a call and the one that it requires have in common.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum SharedValue {
+    Path,
 }
 
 /// How the last of some calls may be expected to end.
@@ -109,8 +134,13 @@ impl CallEntry {
         if self.kind.is_none() && self.tool.is_none() && self.matches.is_none() {
             return Err("an entry needs `kind`, `tool` or `matches`");
         }
-        if at_least.is_none() && at_most.is_none() && self.last.is_none() {
-            return Err("an entry needs `at-least`, `at-most` or `last`");
+        let is_counted = at_least.is_some() || at_most.is_some() || self.last.is_some();
+        if !is_counted && self.requires.is_none() {
+            return Err("an entry needs `at-least`, `at-most`, `last` or `requires`");
+        }
+        let is_placed = self.after.is_some() || self.before.is_some() || self.output.is_some();
+        if is_placed && !is_counted {
+            return Err("`after`, `before` and `output` need `at-least`, `at-most` or `last`");
         }
         let needed = at_least.unwrap_or_else(|| u64::from(self.last.is_some()));
         if at_most.is_some_and(|most| most < needed) {
@@ -121,6 +151,12 @@ impl CallEntry {
         calls.matches = self.matches.as_ref().map(|pattern| pattern.0.clone());
         (calls.at_least, calls.at_most) = (at_least, at_most);
         calls.last_succeeded = self.last.is_some();
+        (calls.after, calls.before) = (self.after, self.before);
+        calls.requires = self.requires.as_ref().map(|required| required.kind);
+        if let Some(ExpectedOutput { matches, never }) = &self.output {
+            let text = |pattern: &Option<Pattern>| pattern.as_ref().map(|it| it.0.clone());
+            (calls.output_matches, calls.output_never) = (text(matches), text(never));
+        }
         Ok(calls)
     }
 }

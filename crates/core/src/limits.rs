@@ -75,6 +75,9 @@ pub(crate) const CALL_SOURCES_BYTES_MAX: usize = 256 * 1024;
 /// Rows of the call table in the report: a good call makes room for another. Its totals stay exact.
 pub(crate) const CALL_ROWS_MAX: usize = 1_000;
 
+/// Paths of successful calls that are remembered for an expectation that compares them.
+pub(crate) const EXPECTED_PATHS_MAX: usize = 20_000;
+
 /// Longest call id that is kept verbatim, in bytes. Of a longer one we keep the start, the length
 /// and a fingerprint.
 pub(crate) const CALL_ID_BYTES_MAX: usize = 256;

@@ -50,4 +50,14 @@ pub struct ExpectedCalls {
     pub at_most: Option<u64>,
     /// The last of them must succeed, if the run does.
     pub last_succeeded: bool,
+    /// Only calls that start after the last call of this kind has ended.
+    pub after: Option<CallKind>,
+    /// Only calls that start before the first call of this kind.
+    pub before: Option<CallKind>,
+    /// Only calls whose result has a match of this regular expression.
+    pub output_matches: Option<String>,
+    /// Only calls whose result has no match of this regular expression.
+    pub output_never: Option<String>,
+    /// Each of them must come after a successful call of this kind with the same path.
+    pub requires: Option<CallKind>,
 }

@@ -1,9 +1,9 @@
 //! What an event says of its session, and of its place in it.
 
+use super::Unavailable;
 use super::details::scalar;
 use super::reader::Rare;
 use super::tag_rules::TagRules;
-use super::Unavailable;
 use crate::json::JsonRef;
 use crate::limits::SESSION_LIST_MAX;
 use crate::profile::path::Path;

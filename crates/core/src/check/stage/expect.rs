@@ -2,6 +2,7 @@
 
 mod answer;
 mod calls;
+mod kinds;
 mod seen_call;
 mod truth;
 mod verdict;
@@ -12,7 +13,9 @@ use std::collections::{BTreeMap, VecDeque};
 use serde_json::Value;
 
 use crate::check::answer::Answer;
-use crate::check::{Event, EventCall, EventKind, Expectation, SessionFacts, WantedEvents};
+use crate::check::{
+    CompletedCall, Event, EventCall, EventKind, Expectation, SessionFacts, WantedEvents,
+};
 use crate::error::Error;
 use crate::limits::CALL_ROWS_MAX;
 use crate::profile::pattern::LazyRegex;
@@ -20,6 +23,7 @@ use crate::rules::diagnostic::Diagnostic;
 
 use answer::AnswerPattern;
 use calls::{CallPattern, CallTally};
+use kinds::KindHistories;
 use seen_call::SeenCall;
 use truth::{Tally, Truth};
 use verdict::diagnostic;
@@ -83,10 +87,26 @@ impl Expected {
         }
     }
 
+    /// What the result of a call answers, if the stream shows it.
+    fn judge_output(&self, call: &CompletedCall<'_>) -> Option<Truth> {
+        match &self.pattern {
+            Question::Calls(pattern) => pattern.judge_output(call),
+            _ => None,
+        }
+    }
+
+    /// The pattern, if it is about calls.
+    fn calls(&self) -> Option<&CallPattern> {
+        match &self.pattern {
+            Question::Calls(pattern) => Some(pattern),
+            _ => None,
+        }
+    }
+
     /// The events by which it is judged.
     pub(crate) fn wants(&self) -> WantedEvents {
         match &self.pattern {
-            Question::Calls(pattern) if pattern.needs_arguments() => WantedEvents::VALUES,
+            Question::Calls(pattern) if pattern.needs_values() => WantedEvents::VALUES,
             _ => WantedEvents::PLAIN,
         }
     }
@@ -112,6 +132,12 @@ pub(crate) struct ExpectCheck<'c> {
     ended: VecDeque<SeenCall>,
     /// Calls that were seen.
     seen: u64,
+    /// Events of calls until now.
+    clock: u64,
+    /// The calls of the kinds whose order matters.
+    kinds: KindHistories,
+    /// Whether the files of calls are compared.
+    compares_paths: bool,
     /// The directory in which the agent works, if the stream says it.
     directory: Option<String>,
 }
@@ -132,7 +158,11 @@ impl<'c> ExpectCheck<'c> {
             Question::Calls(_) => (it, Tallied::Calls(CallTally::default())),
             Question::Writes(_) => (it, Tallied::Writes(Tally::default())),
         });
+        let patterns = || expected.iter().filter_map(Expected::calls);
         Self {
+            clock: 0,
+            kinds: KindHistories::new(patterns().flat_map(CallPattern::kinds)),
+            compares_paths: patterns().any(CallPattern::compares_paths),
             expected: with_counts.collect(),
             answer: needs_answer.then(Answer::default),
             open: BTreeMap::new(),
@@ -168,6 +198,7 @@ impl<'c> ExpectCheck<'c> {
             EventKind::CallCompleted(completed) => {
                 let mut seen = self.seen(line, &completed.call, completed.arguments.as_ref());
                 seen.outcome = Some(completed.outcome);
+                seen.observe_output(completed, self.expected.iter().map(|(expected, _)| *expected));
                 self.end(seen);
             }
             EventKind::CallUnfinished(call) => {
@@ -194,16 +225,22 @@ impl<'c> ExpectCheck<'c> {
 
     /// What has been seen of a call, with what this event shows.
     fn seen(&mut self, line: u64, call: &EventCall<'_>, arguments: Option<&Value>) -> SeenCall {
+        self.clock += 1;
         let mut seen = self.open.remove(&call.number).unwrap_or_else(|| {
             self.seen += 1;
-            SeenCall::new(call.number, line)
+            SeenCall::new(call.number, line, self.clock)
         });
+        if self.compares_paths {
+            seen.observe_paths(call, self.directory.as_deref());
+        }
         let expected = self.expected.iter().map(|(expected, _)| *expected);
         seen.observe((call, arguments), self.directory.as_deref(), expected);
         seen
     }
 
-    fn end(&mut self, call: SeenCall) {
+    fn end(&mut self, mut call: SeenCall) {
+        self.clock += 1;
+        call.ended = self.clock;
         self.ended.push_back(call);
         if self.ended.len() > CALL_ROWS_MAX
             && let Some(call) = self.ended.pop_front()
@@ -213,23 +250,25 @@ impl<'c> ExpectCheck<'c> {
     }
 
     fn count(&mut self, call: &SeenCall) {
-        for (number, (expected, counted)) in self.expected.iter_mut().enumerate() {
-            let shown = call.shown(number);
+        let Self { expected, kinds, ended, open, .. } = self;
+        for (number, (expected, counted)) in expected.iter_mut().enumerate() {
             match (&expected.pattern, counted) {
                 (Question::Calls(pattern), Tallied::Calls(tally)) => {
-                    pattern.count(call, shown, tally);
+                    let waiting = ended.iter().chain(open.values());
+                    pattern.count((call, number), kinds, waiting, tally);
                 }
                 (Question::Writes(_), Tallied::Writes(tally)) => {
-                    WritePattern::count(call, shown, tally);
+                    WritePattern::count(call, call.shown(number), tally);
                 }
                 _ => {}
             }
         }
+        kinds.count(call);
     }
 
     /// The end of the stream, in which there were `total` calls.
     pub(crate) fn finish(&mut self, total: u64, context: Context, found: &mut Vec<Diagnostic>) {
-        for call in std::mem::take(&mut self.ended) {
+        while let Some(call) = self.ended.pop_front() {
             self.count(&call);
         }
         let context = Context { untracked_calls: total.saturating_sub(self.seen), ..context };

@@ -9,6 +9,16 @@ pub(super) enum Truth {
     Yes,
 }
 
+impl Truth {
+    pub(super) fn negated(self) -> Self {
+        match self {
+            Self::No => Self::Yes,
+            Self::Unknown => Self::Unknown,
+            Self::Yes => Self::No,
+        }
+    }
+}
+
 impl From<bool> for Truth {
     fn from(is_so: bool) -> Self {
         if is_so { Self::Yes } else { Self::No }
@@ -40,6 +50,20 @@ impl Tally {
         *count += 1;
         if lines.len() < LINES_NAMED_MAX {
             lines.push(line);
+        }
+    }
+
+    /// Those that were counted do not belong to them, if this is so.
+    pub(super) fn spoil(&mut self, is_so: Truth) {
+        match is_so {
+            Truth::No => {}
+            Truth::Yes => *self = Self::default(),
+            Truth::Unknown => {
+                self.unsure += std::mem::take(&mut self.sure);
+                self.unsure_lines.append(&mut self.lines);
+                self.unsure_lines.sort_unstable();
+                self.unsure_lines.truncate(LINES_NAMED_MAX);
+            }
         }
     }
 

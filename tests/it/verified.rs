@@ -1,0 +1,174 @@
+//! Expectations about the order of calls, about what they print, and what must come before them.
+
+use ndjson_check::{Expectation, ExpectedCalls};
+use serde_json::json;
+
+use crate::demands::{
+    answered, call, command, fails, fetch, half, hides, holds, init, judged_with, of_kind,
+    rejected, run_of, write,
+};
+use crate::streams::{run_on, text};
+
+/// A command that prints this.
+fn printing(id: &str, line: &str, stdout: &str) -> String {
+    let result = json!({"command": line, "workingDirectory": "", "exitCode": 0, "signal": "",
+        "stdout": stdout, "stderr": "", "executionTime": 1, "interleavedOutput": ""});
+    call(id, "shellToolCall", &json!({"command": line}), &json!({"success": result}))
+}
+
+fn read(id: &str, path: &str) -> String {
+    let result = json!({"success": {"content": "x", "isEmpty": false, "exceededLimit": false,
+        "totalLines": 1, "totalChars": 1}});
+    call(id, "readToolCall", &json!({"path": path}), &result)
+}
+
+fn tests(set: impl FnOnce(&mut ExpectedCalls)) -> Expectation {
+    of_kind("command", |it| {
+        it.matches = Some("^npm test".to_owned());
+        set(it);
+    })
+}
+
+fn kind(name: &str) -> Option<ndjson_check::CallKind> {
+    serde_json::from_value(json!(name)).unwrap()
+}
+
+/// Goal: tests that ran before the last edit are no proof.
+#[test]
+fn the_last_test_comes_after_the_last_edit() {
+    let last = tests(|it| (it.last_succeeded, it.after) = (true, kind("write")));
+    let least = tests(|it| (it.at_least, it.after) = (Some(1), kind("write")));
+    let (edit, test) = (write("c1", "/app/a.js"), command("c2", "npm test", true));
+    let again = write("c3", "/app/b.js");
+    for expected in [&last, &least] {
+        holds(&run_of(&[edit.clone(), test.clone()]), expected);
+        holds(&run_of(std::slice::from_ref(&test)), expected);
+        let refused = rejected("c3", "/app/b.js");
+        holds(&run_of(&[edit.clone(), test.clone(), refused]), expected);
+    }
+    let early = run_of(&[edit.clone(), test.clone(), again]);
+    let message = "the last of the command calls with `^npm test` must succeed after the last \
+                   write call, but it came earlier; see line 4";
+    fails(&early, &last, message);
+    let message = "at least 1 command call with `^npm test` must succeed after the last write \
+                   call, but 0 did; see line 4";
+    fails(&early, &least, message);
+    // A tool that the profile does not know may have written.
+    let unknown = call("c4", "teleportToolCall", &json!({}), &json!({"success": {}}));
+    let message = "the last of the command calls with `^npm test` succeeded after the last write \
+                   call; see line 4";
+    hides(&run_of(&[edit.clone(), test, unknown]), &last, message);
+    // The test began while the edit was open.
+    let start = half("started", "c1", "shellToolCall", &json!({"args": {"command": "npm test"}}));
+    let whole = command("c1", "npm test", true);
+    let end = whole.lines().last().unwrap().to_owned() + "\n";
+    let edit_half = write("c2", "/app/a.js");
+    let (edit_start, edit_end) = edit_half.split_once('\n').unwrap();
+    let run = run_of(&[format!("{edit_start}\n"), start, edit_end.to_owned(), end]);
+    let message = "the last of the command calls with `^npm test` must succeed after the last \
+                   write call, but it came earlier; see line 3";
+    fails(&run, &last, message);
+}
+
+#[test]
+fn calls_come_before_the_first_of_a_kind() {
+    let expected = of_kind("read", |it| (it.at_least, it.before) = (Some(1), kind("write")));
+    let (seen, edit) = (read("c1", "/app/a.js"), write("c2", "/app/a.js"));
+    holds(&run_of(&[seen.clone(), edit.clone()]), &expected);
+    let refused = rejected("c3", "/app/b.js");
+    holds(&run_of(&[refused, seen.clone(), edit.clone()]), &expected);
+    let message = "at least 1 read call must succeed before the first write call, but 0 did; see \
+                   line 4";
+    fails(&run_of(&[edit.clone(), seen.clone()]), &expected, message);
+    let none = of_kind("fetch", |it| (it.at_most, it.before) = (Some(0), kind("write")));
+    holds(&run_of(&[edit.clone(), fetch("c3")]), &none);
+    let message = "at most 0 fetch calls may come before the first write call, but 1 did; see \
+                   line 2";
+    fails(&run_of(&[fetch("c3"), edit]), &none, message);
+}
+
+#[test]
+fn calls_print_what_they_must() {
+    let expected = tests(|it| {
+        (it.last_succeeded, it.output_matches) = (true, Some(r"\d+ passed".to_owned()));
+        it.output_never = Some(r"\b0 tests".to_owned());
+    });
+    holds(&run_of(&[printing("c1", "npm test", "12 passed")]), &expected);
+    let message = "the last of the command calls with `^npm test` must succeed and print `\\d+ \
+                   passed` and not print `\\b0 tests`, but its output is another; see line 2";
+    fails(&run_of(&[printing("c1", "npm test", "0 tests, 0 passed")]), &expected, message);
+    fails(&run_of(&[printing("c1", "npm test", "")]), &expected, message);
+    // Without a result, nothing is known of it.
+    let bare = half("started", "c1", "shellToolCall", &json!({"args": {"command": "npm test"}}))
+        + &half(
+            "completed",
+            "c1",
+            "shellToolCall",
+            &json!({"args": {"command": "npm test"},
+            "result": {"success": {}}}),
+        );
+    let message = "the last of the command calls with `^npm test` succeeded and printed `\\d+ \
+                   passed` and did not print `\\b0 tests`; see line 2";
+    hides(&run_of(&[bare]), &expected, message);
+    let leaks = of_kind("command", |it| {
+        (it.at_most, it.output_matches) = (Some(0), Some("SECRET".to_owned()));
+    });
+    let message = "at most 0 command calls may come and print `SECRET`, but 1 did; see line 2";
+    fails(&run_of(&[printing("c1", "env", "SECRET=1")]), &leaks, message);
+}
+
+#[test]
+fn a_file_is_read_before_it_is_written() {
+    let expected = of_kind("write", |it| it.requires = kind("read"));
+    let edit = write("c2", "/app/src/../a.js");
+    holds(&run_of(&[read("c1", "/app/a.js"), edit.clone()]), &expected);
+    holds(&run_of(&[rejected("c2", "/app/a.js")]), &expected);
+    let message = "each write call must come after a read call with the same path, but 1 did not; \
+                   see line";
+    fails(&run_of(&[read("c1", "/app/b.js"), edit.clone()]), &expected, &format!("{message} 4"));
+    let late = run_of(&[edit.clone(), read("c1", "/app/a.js")]);
+    fails(&late, &expected, &format!("{message} 2"));
+    // A tool that the profile does not know may have read it.
+    let unknown = call("c4", "teleportToolCall", &json!({}), &json!({"success": {}}));
+    let message = "each write call came after a read call with the same path; see lines 2, 4";
+    hides(&run_of(&[unknown, edit]), &expected, message);
+}
+
+/// The configuration in `docs/configuration.md` that says what tested means.
+fn tested() -> &'static str {
+    "[expect]\ncalls = [{ kind = \"command\", matches = \"npm test\", last = \"succeeded\", \
+     after = \"write\", output = { matches = '\\d+ passed', never = '\\b0 tests' } }]"
+}
+
+/// Goal: a run whose last tests came before the last edit, or found no test, is not verified.
+#[test]
+fn the_program_judges_what_was_verified() {
+    let (edit, good) = (write("c1", "/app/a.js"), printing("c2", "npm test", "12 passed"));
+    let empty = printing("c3", "npm test", "0 tests run");
+    let of = |calls: &[&String]| -> String { calls.iter().map(|it| it.as_str()).collect() };
+    let runs = [
+        (of(&[&edit, &good]), 0),
+        (of(&[&good, &edit]), 1),
+        (of(&[&edit, &good, &empty]), 1),
+        (of(&[&edit]), 1),
+    ];
+    for (calls, expected) in &runs {
+        let (code, report) = judged_with(tested(), &(init() + calls + &answered("DONE")));
+        assert_eq!(code, *expected, "{report}");
+        assert_eq!(report.contains("expectation-failed"), *expected == 1, "{report}");
+    }
+    // Each session is judged on its own.
+    let session = |id: &str, calls: &str| {
+        (init() + calls + &answered("DONE"))
+            .replace("\"session_id\":\"s\"", &format!("\"session_id\":\"{id}\""))
+    };
+    let stream = session("a", &runs[0].0) + &session("b", &runs[1].0);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), tested()).unwrap();
+    let flags = ["--config", file.path().to_str().unwrap(), "--sessions", "many"];
+    let output = run_on(&flags, stream.as_bytes());
+    let report = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{report}");
+    assert_eq!(report.matches("error[expectation-failed]").count(), 1, "{report}");
+    assert!(report.contains("it came earlier"), "{report}");
+}
