@@ -66,7 +66,7 @@ impl FirstFindings {
 
 /// Rules that say what went wrong with the work, the most telling first. All others are about the
 /// stream.
-const TELLING: [Rule; 12] = [
+const TELLING: [Rule; 13] = [
     Rule::AllCallsRefused,
     Rule::ExpectationFailed,
     Rule::SuccessAfterFatalError,
@@ -75,6 +75,7 @@ const TELLING: [Rule; 12] = [
     Rule::BackgroundWorkLost,
     Rule::EmptyAnswer,
     Rule::DeniedCall,
+    Rule::ToolServerUnavailable,
     Rule::RepeatedCall,
     Rule::ExpectationUnobservable,
     Rule::LimitUnknown,
@@ -316,6 +317,7 @@ fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
         }
         Rule::BackgroundWorkLost => ("background work was lost", message()),
         Rule::EmptyAnswer => ("the answer is empty", String::new()),
+        Rule::ToolServerUnavailable => ("ran without all of its tools", message()),
         Rule::RepeatedCall => ("repeats itself", message()),
         Rule::ExpectationUnobservable | Rule::LimitUnknown => ("cannot be judged", message()),
         Rule::PipeHeldOpen => ("left a process behind", String::new()),
@@ -344,6 +346,8 @@ fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
         "succeeded, but background work was lost"
     } else if found.of(Rule::EmptyAnswer).is_some() {
         "succeeded, but the answer is empty"
+    } else if found.of(Rule::ToolServerUnavailable).is_some() {
+        "succeeded, but without all of its tools"
     } else if summary.notes.contains(&Note::OutcomeUnknown) {
         "succeeded as far as the stream shows"
     } else {
