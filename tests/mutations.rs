@@ -144,7 +144,6 @@ fn batch(subject: &Subject, random: &mut Random) -> (Batch, Mutations) {
         Form::Json,
         Form::ValidEvents,
         Form::Events,
-        Form::AgUi,
         Form::ChromeTrace,
         Form::OtlpJson,
         Form::Atif,

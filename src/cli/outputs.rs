@@ -292,7 +292,6 @@ fn conversion(target: Target, cli: &Cli, progress: &Progress) -> Result<Conversi
         Target::Json => Form::Json,
         Target::StreamJson => Form::ValidEvents,
         Target::Events => Form::Events,
-        Target::AgUi => Form::AgUi,
         Target::ChromeTrace => Form::ChromeTrace,
         Target::OtlpJson => Form::OtlpJson,
         Target::Atif => Form::Atif,

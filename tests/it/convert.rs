@@ -9,17 +9,8 @@ use serde_json::Value;
 
 use crate::streams::{Case, PROGRAM, cases, program, root, run_on, shared, text};
 
-pub(crate) const FORMS: [&str; 9] = [
-    "text",
-    "transcript",
-    "answer",
-    "json",
-    "events",
-    "ag-ui",
-    "chrome-trace",
-    "otlp-json",
-    "atif",
-];
+pub(crate) const FORMS: [&str; 8] =
+    ["text", "transcript", "answer", "json", "events", "chrome-trace", "otlp-json", "atif"];
 
 fn converted(flags: &[String], form: &str, stream: &[u8]) -> Output {
     let flags: Vec<&str> = flags.iter().map(String::as_str).chain(["--to", form]).collect();

@@ -13,14 +13,13 @@ use crate::mutation::{Corpus, Mutator, Random, damage};
 use crate::streams::{Case, cases, files, root, run_on, shared};
 use crate::support::builder;
 
-const TARGETS: [Form; 10] = [
+const TARGETS: [Form; 9] = [
     Form::Text,
     Form::Transcript,
     Form::Answer,
     Form::Json,
     Form::ValidEvents,
     Form::Events,
-    Form::AgUi,
     Form::ChromeTrace,
     Form::OtlpJson,
     Form::Atif,

@@ -99,7 +99,7 @@ fn long_streams_are_converted_in_little_memory() {
     let deltas = numbered(&delta.replace("TEXT", &"word ".repeat(400)), 16_000);
     let stream = calls + &deltas;
     assert!(stream.len() > 45 << 20);
-    for form in ["events", "ag-ui", "chrome-trace", "otlp-json", "atif"] {
+    for form in ["events", "chrome-trace", "otlp-json", "atif"] {
         let flags = format!("--profile cursor --to {form} > /dev/null");
         let output = checked_within(120, stream.as_bytes(), &flags);
         let report = text(&output.stderr);

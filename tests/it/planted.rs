@@ -268,8 +268,8 @@ fn no_output_of_the_program_has_a_planted_secret() {
     for report in ["human", "json", "junit", "sarif", "markdown", "github"] {
         commands.push(vec![format!("--report={report}"), stream.clone()]);
     }
-    for form in "text transcript answer json stream-json events ag-ui chrome-trace otlp-json atif"
-        .split(' ')
+    for form in
+        "text transcript answer json stream-json events chrome-trace otlp-json atif".split(' ')
     {
         commands.push(vec![format!("--to={form}"), stream.clone()]);
     }

@@ -7,22 +7,6 @@ import tempfile
 from pathlib import Path
 
 
-def ag_ui():
-    from ag_ui.core import Event
-    from pydantic import TypeAdapter
-
-    events = TypeAdapter(Event)
-
-    def read(text):
-        kinds = []
-        for line in text.rstrip("\n").split("\n"):
-            kinds.append(events.validate_json(line, strict=False).type.value)
-        assert kinds[0] == "RUN_STARTED", kinds
-        assert kinds[-1] in ("RUN_FINISHED", "RUN_ERROR"), kinds
-
-    return read
-
-
 def otlp_json():
     from google.protobuf.json_format import ParseDict
     from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
@@ -100,7 +84,7 @@ def profile(path):
 def main():
     binary, *folders = sys.argv[1:]
     failed = False
-    for form in (ag_ui, otlp_json, atif, chrome_trace):
+    for form in (otlp_json, atif, chrome_trace):
         name = form.__name__.replace("_", "-")
         try:
             read = form()

@@ -77,7 +77,7 @@ test("what cannot be checked is an error", async () => {
 });
 
 test("forms are those of the program", async () => {
-  const forms = ["text", "transcript", "answer", "json", "stream-json", "events", "ag-ui"];
+  const forms = ["text", "transcript", "answer", "json", "stream-json", "events"];
   for (const form of [...forms, "chrome-trace", "otlp-json", "atif"]) {
     const said = program(["--quiet", "--to", form], bytes);
     assert.equal(await convert(bytes, form), said.text, form);

@@ -91,7 +91,6 @@ export type Form =
   | "json"
   | "stream-json"
   | "events"
-  | "ag-ui"
   | "chrome-trace"
   | "otlp-json"
   | "atif";

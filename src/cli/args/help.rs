@@ -30,7 +30,6 @@ Forms of --to:
   json         the agent's single object, if the run succeeded
   stream-json  the bytes of the input
   events       one vocabulary for all agents, as NDJSON
-  ag-ui        the same events in the AG-UI protocol
   chrome-trace, otlp-json, atif
                a trace for Perfetto, OpenTelemetry spans, a trajectory";
 

@@ -121,7 +121,6 @@ pub(crate) enum Target {
     Json,
     StreamJson,
     Events,
-    AgUi,
     ChromeTrace,
     OtlpJson,
     Atif,

@@ -1,7 +1,6 @@
 //! The stream in another form, while it arrives: one file for each target.
 
 mod actions;
-mod ag_ui;
 mod answer;
 mod atif;
 mod below;
@@ -25,7 +24,6 @@ use ndjson_check_core::{
 
 use crate::Output;
 
-use ag_ui::AgUiEvents;
 use atif::AtifTrajectory;
 use chrome_trace::ChromeTrace;
 use event_form::EventForm;
@@ -49,8 +47,6 @@ pub enum Form {
     ValidEvents,
     /// What happens in the run, in one vocabulary for all agents, as NDJSON.
     Events,
-    /// The same as events of the AG-UI protocol, as NDJSON.
-    AgUi,
     /// A trace that Perfetto and `chrome://tracing` open: Trace Event Format.
     ChromeTrace,
     /// Spans by OpenTelemetry's conventions for generative AI, as OTLP JSON.
@@ -150,12 +146,6 @@ fn of_stream(start: &StreamStart<'_>, to: Form, log: &Log) -> Box<dyn Output + S
         Form::Events => {
             Box::new(EventForm::new(start, is_raw, EventLines::default(), EventLines::event))
         }
-        Form::AgUi => Box::new(EventForm::new(
-            start,
-            is_raw,
-            AgUiEvents::new(start.name()),
-            AgUiEvents::event,
-        )),
         Form::ChromeTrace => {
             Box::new(EventForm::new(start, is_raw, ChromeTrace::default(), ChromeTrace::event))
         }

@@ -12,6 +12,9 @@ use super::open_calls::{KeptCall, OpenCalls};
 use crate::digits::digits;
 use crate::limits::MESSAGE_BYTES_MAX;
 
+/// The version of the conventions whose names the spans have.
+const SCHEMA_URL: &str = "https://opentelemetry.io/schemas/1.41.0";
+
 /// Longest result of a call in a span, in bytes; of a longer one it has the start.
 const SPAN_RESULT_BYTES_MAX: usize = 16 * 1024;
 
@@ -135,7 +138,9 @@ impl OtlpSpans {
             "status": status,
         });
         out.push_str(&span.to_string());
-        out.push_str("]}],\"resource\":");
+        out.push_str("],\"schemaUrl\":");
+        out.push_str(&json!(SCHEMA_URL).to_string());
+        out.push_str("}],\"resource\":");
         let mut resource = vec![text("service.name", &self.profile)];
         resource.extend(
             result.agent_version.as_deref().map(|version| text("service.version", version)),
@@ -148,8 +153,6 @@ impl OtlpSpans {
         let figures = &result.figures;
         let mut attributes = vec![
             text("gen_ai.operation.name", "invoke_agent"),
-            // The stream does not say which provider serves the model.
-            text("gen_ai.provider.name", &self.profile),
             text("gen_ai.agent.name", &self.profile),
             text("ndjson_check.outcome", result.outcome.name()),
             text("ndjson_check.verdict", result.verdict.name()),
