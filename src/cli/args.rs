@@ -22,7 +22,7 @@ use ndjson_check_core::internals::REPEATED_CALLS;
 
 use help::{USAGE, help_width, long, short};
 use log::LogArgs;
-use values::{duration, duration_or_none, jobs, reports_apart};
+use values::{CallTimeout, duration, duration_or_none, jobs, reports_apart};
 
 pub(crate) use generated::{completions, manual_page, meant_word, names_subcommand};
 pub(crate) use help::{one_line, painted, usage};
@@ -219,6 +219,10 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Run")]
     pub(crate) idle_timeout: Option<Duration>,
 
+    /// Stop the run after a tool call of this time; KIND=TIME for one kind
+    #[arg(long, value_name = "TIME", value_delimiter = ',', help_heading = "Run")]
+    pub(crate) call_timeout: Vec<CallTimeout>,
+
     /// Time for the agent to exit after its last event [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = duration_or_none, help_heading = "Run")]
     pub(crate) exit_grace: Option<Duration>,
@@ -269,7 +273,7 @@ pub(crate) struct Cli {
 
 impl Cli {
     pub(crate) fn is_timed(&self) -> bool {
-        self.timeout.is_some() || self.idle_timeout.is_some()
+        self.timeout.is_some() || self.idle_timeout.is_some() || !self.call_timeout.is_empty()
     }
 }
 

@@ -111,7 +111,8 @@ fn run_once(
 /// Starts what writes the stream: the producer, its stream, and its name.
 fn begin(cli: &Cli, outputs: &Outputs) -> Result<(Producer, ProducerStream, String), CliError> {
     let grace = cli.exit_grace.unwrap_or(EXIT_GRACE);
-    let timers = Timers { timeout: cli.timeout, idle: cli.idle_timeout, grace };
+    let calls = cli.call_timeout.iter().map(|it| (it.kind, it.limit)).collect();
+    let timers = Timers { timeout: cli.timeout, idle: cli.idle_timeout, calls, grace };
     let failed = |program: &str, source| CliError::Start { program: program.to_owned(), source };
     let Some(program) = cli.command.first() else {
         let started = Producer::of_input(Input::Stdin.open()?, timers, WHOLE_PROCESS);

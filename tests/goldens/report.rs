@@ -57,6 +57,7 @@ const NOT_SHOWN: &[&str] = &[
     "stream/notes/note=line-lost",
     "stream/notes/note=lingered",
     "stream/notes/note=no-idle-timeout",
+    "stream/notes/note=no-call-timeout",
     "stream/notes/note=not-tried-again",
     "stream/notes/note=rules-lowered",
     "stream/notes/note=rules-off",

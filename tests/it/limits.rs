@@ -63,6 +63,15 @@ fn demanding(builder: CheckerBuilder) -> CheckerBuilder {
         of_kind("command", |it| {
             (it.matches, it.last_succeeded) = (Some("test".to_owned()), true);
         }),
+        of_kind("command", |it| {
+            (it.at_least, it.output_never) = (Some(1), Some("error".to_owned()));
+            it.after = serde_json::from_str("\"write\"").unwrap();
+        }),
+        of_kind("write", |it| it.requires = serde_json::from_str("\"read\"").unwrap()),
+        Expectation::Model("*-large".to_owned()),
+        Expectation::Session("none".to_owned()),
+        Expectation::Servers(vec!["tracker".to_owned()]),
+        Expectation::Tools(vec!["*".to_owned()]),
         Expectation::WritesWithin(vec!["src/**".to_owned()]),
         Expectation::WritesNever(vec!["**/*.lock".to_owned()]),
     ];

@@ -73,6 +73,7 @@ mod secret_deltas;
 mod sessions;
 mod settings;
 mod signals;
+mod starts;
 mod stats;
 mod streams;
 mod suites;

@@ -88,6 +88,13 @@ const FAULTS: &[(&str, &str)] = &[
         "[[expect.calls]]\nkind = \"write\"",
         "1:1: an entry needs `at-least`, `at-most`, `last` or `requires`",
     ),
+    (
+        "expect.calls = [{ kind = \"write\", after = \"read\", requires = { kind = \"read\", same = \
+         \"path\" } }]",
+        "1:17: `after`, `before` and `output` need `at-least`, `at-most` or `last`",
+    ),
+    ("expect.presets = [\"testd\"]", "1:19: unknown value `testd`; a similar one is `tested`"),
+    ("expect.servers = [\"\"]", "1:19: a name is empty"),
     ("expect.calls = [{ at-most = 1 }]", "1:17: an entry needs `kind`, `tool` or `matches`"),
     (
         "expect.answer.schema = \"none.json\"",
@@ -179,6 +186,12 @@ turns = 40
 calls = 0
 failed-calls = 3
 
+[expect]
+model = "claude-*"
+session = "s1"
+servers = ["tracker"]
+tools = ["mcp__tracker__*"]
+
 [expect.answer]
 matches = "^DONE"
 schema = "SCHEMA"
@@ -189,6 +202,16 @@ matches = "cargo test"
 at-least = 1
 at-most = 9
 last = "succeeded"
+after = "write"
+before = "fetch"
+
+[expect.calls.output]
+matches = "passed"
+never = "0 tests"
+
+[expect.calls.requires]
+kind = "read"
+same = "path"
 
 [[expect.calls]]
 tool = "webSearch"
@@ -278,6 +301,9 @@ fn the_schema_and_the_examples_agree_with_the_program() {
         "expect.calls = [{ kind = \"wirte\", at-most = 0 }]",
         "expect.calls = [{ at-most = 0 }]",
         "expect.calls = [{ kind = \"write\" }]",
+        "expect.calls = [{ kind = \"write\", requires = { kind = \"read\" } }]",
+        "expect.presets = [\"testd\"]",
+        "expect.model = \"\"",
         "expect.writes = { never = \"a\" }",
     ] {
         assert!(!is_valid(wrong), "{wrong}");

@@ -120,3 +120,38 @@ fn floods_do_not_outrun_the_timers() {
     let output = Command::new("bash").args(["-c", &pipe]).output().unwrap();
     assert_ne!(output.status.code(), Some(137));
 }
+
+/// Goal: one call that hangs ends the run, and the report names it; others may take their time.
+#[test]
+fn a_call_that_hangs_ends_the_run() {
+    let open = "fixtures/rules/missing-terminal-event/open-calls.ndjson";
+    for (flags, shown) in [
+        (
+            ["--call-timeout", "300ms"],
+            "the `shell` call `vm up a` since line 4 did not end within 300ms",
+        ),
+        (["--call-timeout", "1h,command=300ms"], " did not end within 300ms"),
+    ] {
+        let output = run(&flags, &["emit", open, "sleep", "60"]);
+        let report = text(&output.stdout);
+        assert_eq!(code(&output), 4, "{report}");
+        assert!(report.contains(shown), "{report}");
+    }
+    for flags in ["read=300ms", "300ms,command=1h"] {
+        let output = run(&["--call-timeout", flags], &["emit", open, "sleep", "1"]);
+        assert!(!text(&output.stdout).contains("timed out"), "{}", text(&output.stdout));
+    }
+    // A call that ends in time, and a silence without a call, are no reason.
+    let output = run(&["--call-timeout", "5s"], &["emit", GOOD, "sleep", "0.5"]);
+    assert_eq!(code(&output), 0, "{}", text(&output.stdout));
+    let output = program().args(["--call-timeout", "reed=1s", "-"]).output().unwrap();
+    let expected = "the kinds of calls are read, write, delete, command,";
+    assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
+    // An agent that shows only ended calls.
+    let tools = "fixtures/agents/opencode/tools.ndjson";
+    let output =
+        run(&["--call-timeout", "300ms"], &["head", "1", tools, "sleep", "1", "emit", tools]);
+    let report = text(&output.stdout);
+    assert_eq!(code(&output), 0, "{report}");
+    assert!(report.contains("note: the call timeout did not apply: opencode shows"), "{report}");
+}

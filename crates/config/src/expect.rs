@@ -1,12 +1,15 @@
 //! The table `expect` of the configuration file.
 
+use std::ops::Range;
+
 use ndjson_check_core::{CallKind, Expectation, ExpectedCalls, internals::read_schema};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use crate::presets::Preset;
 use crate::source::ConfigText;
 use crate::table::absolute;
-use crate::values::{Count, Glob, Pattern};
+use crate::values::{Count, Glob, Name, Pattern};
 
 /// An expectation, and its place in the file.
 pub(crate) type Placed = (String, Expectation);
@@ -14,6 +17,15 @@ pub(crate) type Placed = (String, Expectation);
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, expecting = "a table")]
 pub(crate) struct ExpectTable {
+    /// They become entries of the other keys; then only their names matter.
+    #[serde(skip_serializing)]
+    presets: Vec<Spanned<Preset>>,
+    model: Option<Spanned<Name>>,
+    session: Option<Spanned<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    servers: Option<Spanned<Vec<Name>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Spanned<Vec<Name>>>,
     answer: Option<ExpectedAnswer>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     calls: Vec<Spanned<CallEntry>>,
@@ -80,12 +92,19 @@ struct ExpectedWrites {
 
 impl ExpectTable {
     pub(crate) fn is_empty(&self) -> bool {
-        self.answer.is_none() && self.calls.is_empty() && self.writes.is_none()
+        let Self { presets, model, session, servers, tools, answer, calls, writes } = self;
+        let names = [servers, tools].into_iter().all(Option::is_none);
+        let is_one = model.is_none() && session.is_none() && names;
+        presets.is_empty() && is_one && answer.is_none() && calls.is_empty() && writes.is_none()
     }
 
-    /// The expectations, in the order of their kinds. Makes the paths of schemas absolute.
+    /// The expectations, in the order of their kinds. Makes the paths of schemas absolute, and puts
+    /// what presets stand for in their place.
     pub(crate) fn resolve(&mut self, source: &ConfigText) -> Result<Vec<Placed>, String> {
-        let mut placed = Vec::new();
+        for preset in self.presets.clone() {
+            self.add(Preset::table(&preset, source)?, &preset.span());
+        }
+        let mut placed = self.at_start(source);
         if let Some(answer) = &mut self.answer {
             answer.resolve(source, &mut placed)?;
         }
@@ -104,6 +123,45 @@ impl ExpectTable {
             }));
         }
         Ok(placed)
+    }
+}
+
+impl ExpectTable {
+    /// The names of the presets.
+    pub(crate) fn presets(&self) -> Vec<&'static str> {
+        self.presets.iter().map(|preset| preset.get_ref().name()).collect()
+    }
+
+    /// Adds what a preset at this place stands for.
+    fn add(&mut self, other: Self, span: &Range<usize>) {
+        let calls = other.calls.into_iter().map(Spanned::into_inner);
+        self.calls.extend(calls.map(|entry| Spanned::new(span.clone(), entry)));
+        if let Some(pattern) = other.answer.and_then(|answer| answer.matches) {
+            let empty = ExpectedAnswer { matches: None, schema: None };
+            let answer = self.answer.get_or_insert(empty);
+            // A pattern of the user asks for more.
+            let pattern = Spanned::new(span.clone(), pattern.into_inner());
+            answer.matches.get_or_insert(pattern);
+        }
+    }
+
+    /// What the start of a run must show.
+    fn at_start(&self, source: &ConfigText) -> Vec<Placed> {
+        let names = |globs: &[Name]| globs.iter().map(|glob| glob.0.clone()).collect();
+        let model = self.model.as_ref().map(|model| {
+            (source.place(&model.span()), Expectation::Model(model.get_ref().0.clone()))
+        });
+        let session = self.session.as_ref().map(|session| {
+            (source.place(&session.span()), Expectation::Session(session.get_ref().clone()))
+        });
+        let servers = self.servers.as_ref().map(|servers| {
+            (source.place(&servers.span()), Expectation::Servers(names(servers.get_ref())))
+        });
+        let tools = self
+            .tools
+            .as_ref()
+            .map(|tools| (source.place(&tools.span()), Expectation::Tools(names(tools.get_ref()))));
+        [model, session, servers, tools].into_iter().flatten().collect()
     }
 }
 

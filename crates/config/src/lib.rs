@@ -15,6 +15,7 @@
 
 mod expect;
 mod find;
+mod presets;
 mod print;
 mod source;
 mod table;

@@ -12,5 +12,10 @@ pub(crate) fn printed(file: Option<&Path>, table: &Table) -> Result<String, Stri
         Some(file) => format!("{:?} and the command line", file.display().to_string()),
         None => "the command line; there is no configuration file".to_owned(),
     };
-    Ok(format!("# From {origin}.\n{text}"))
+    let presets = table.expect.presets();
+    let presets = match presets.is_empty() {
+        true => String::new(),
+        false => format!("# Entries below stand for the presets {}.\n", presets.join(", ")),
+    };
+    Ok(format!("# From {origin}.\n{presets}{text}"))
 }

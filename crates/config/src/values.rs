@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use ndjson_check_core::{
     Rule, Severity,
-    internals::{Globs, nearest, pattern_error},
+    internals::{Globs, NameGlob, nearest, pattern_error},
 };
 use serde::de::{Error as _, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -185,6 +185,20 @@ impl<'de> Deserialize<'de> for Pattern {
         match pattern_error(&text) {
             Some(error) => Err(D::Error::custom(format!("not a regular expression: {error}"))),
             None => Ok(Self(text)),
+        }
+    }
+}
+
+/// A glob for names that compiles.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Name(pub(crate) String);
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        match NameGlob::new(&text) {
+            Err(message) => Err(D::Error::custom(message)),
+            Ok(_) => Ok(Self(text)),
         }
     }
 }

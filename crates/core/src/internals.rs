@@ -12,7 +12,7 @@ use crate::profile::Profile;
 use crate::profile::pattern::LazyRegex;
 use crate::stream::{LineBuffer, parse_line};
 
-pub use crate::check::{Globs, REPEATED_CALLS};
+pub use crate::check::{Globs, NameGlob, REPEATED_CALLS};
 pub use crate::json::{JsonRef, pointer};
 pub use crate::limits::{FILE_BYTES_MAX, PIPE_BUFFER_BYTES, TIMER_MAX};
 pub use crate::profile::detect::AUTO;

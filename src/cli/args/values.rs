@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use ndjson_check_core::EndReason;
 use ndjson_check_core::internals::TIMER_MAX;
+use ndjson_check_core::{CallKind, EndReason};
 
 /// Most files that are checked at a time, for each core.
 const JOBS_PER_CORE_MAX: NonZeroUsize = NonZeroUsize::new(4).unwrap();
@@ -171,6 +171,34 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         Duration::ZERO => Err("must be greater than zero".to_owned()),
         duration => Ok(duration),
     }
+}
+
+/// How long a tool call may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
+pub(crate) struct CallTimeout {
+    /// None: any kind without an own limit.
+    pub(crate) kind: Option<CallKind>,
+    pub(crate) limit: Duration,
+}
+
+impl FromStr for CallTimeout {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (kind, time) = match text.split_once('=') {
+            Some((kind, time)) => (Some(call_kind(kind)?), time),
+            None => (None, text),
+        };
+        Ok(Self { kind, limit: duration(time)? })
+    }
+}
+
+fn call_kind(name: &str) -> Result<CallKind, String> {
+    CallKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+        let kinds: Vec<&str> = CallKind::ALL.iter().map(|kind| kind.name()).collect();
+        format!("the kinds of calls are {}", kinds.join(", "))
+    })
 }
 
 /// A duration, which may be `0s`.

@@ -22,6 +22,8 @@ pub struct ProducerExit {
     pub stdout_held_open: bool,
     /// An idle timeout was asked for and did not apply: the agent does not show calls at work.
     pub had_no_idle_timeout: bool,
+    /// The same of a timeout of calls.
+    pub had_no_call_timeout: bool,
     /// The last lines it wrote to standard error, if standard error was read.
     pub stderr: Option<Vec<String>>,
 }
@@ -52,6 +54,16 @@ pub enum StopReason {
     },
     /// The stream reported that the run exceeded one of its limits.
     LimitExceeded,
+    /// The run did not start as it must: see [`Expectation::Model`](super::Expectation::Model) and
+    /// those after it.
+    WrongStart,
+    /// A tool call did not end within its limit.
+    CallTimeout {
+        /// The limit.
+        limit: Duration,
+        /// The line that started the call.
+        line: u64,
+    },
 }
 
 /// How the stream itself ended.
@@ -98,6 +110,8 @@ pub(super) enum Cause {
     TimedOut,
     /// We ended it because it exceeded a limit.
     LimitExceeded,
+    /// We ended it because it did not start as it must.
+    WrongStart,
     /// The exit status says that the run failed, or a last line of plain text does.
     Failed,
     CutLine,
@@ -135,6 +149,7 @@ impl<'p> EndOfRun<'p> {
         let cause = match (timed_out, failed, stream.last_line, stream.has_events, is_complete) {
             (true, ..) => Cause::TimedOut,
             _ if exit.stop == Some(StopReason::LimitExceeded) => Cause::LimitExceeded,
+            _ if exit.stop == Some(StopReason::WrongStart) => Cause::WrongStart,
             // Whatever is missing is missing because the run failed.
             (_, true, ..) => Cause::Failed,
             (_, _, LastLine::Cut, ..) if !was_stopped => Cause::CutLine,
@@ -222,8 +237,8 @@ impl StopReason {
     /// Whether a timeout fired.
     pub fn is_timeout(&self) -> bool {
         match self {
-            Self::Lingered | Self::LimitExceeded => false,
-            Self::Timeout { .. } | Self::IdleTimeout { .. } => true,
+            Self::Lingered | Self::LimitExceeded | Self::WrongStart => false,
+            Self::Timeout { .. } | Self::IdleTimeout { .. } | Self::CallTimeout { .. } => true,
         }
     }
 }

@@ -32,6 +32,14 @@ pub enum Expectation {
     WritesWithin(Vec<String>),
     /// No call writes or deletes a file that matches one of these globs.
     WritesNever(Vec<String>),
+    /// The name of the model matches this glob.
+    Model(String),
+    /// The session has this id.
+    Session(String),
+    /// For each of these globs there is a tool server that the agent can use.
+    Servers(Vec<String>),
+    /// For each of these globs the agent has a tool.
+    Tools(Vec<String>),
 }
 
 /// Which calls are expected, and how many of them.

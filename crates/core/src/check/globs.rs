@@ -1,8 +1,9 @@
-//! Globs for paths: `*` does not match `/`, `**` does.
+//! Globs for paths: `*` does not match `/`, `**` does. Globs for names: `*` matches all characters.
 
+use std::fmt;
 use std::path::Path;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 
 use crate::rules::escape::shown;
 
@@ -68,4 +69,36 @@ fn matches_nothing(glob: &str) -> bool {
     let parts = glob.strip_prefix('/').unwrap_or(glob).split('/');
     let is_impossible = |part: &str| ["", ".", "..", "~"].contains(&part);
     glob != glob.trim() || glob.starts_with('!') || parts.into_iter().any(is_impossible)
+}
+
+/// A glob for a name.
+#[derive(Debug, Clone)]
+pub struct NameGlob {
+    text: String,
+    matcher: GlobMatcher,
+}
+
+impl NameGlob {
+    /// # Errors
+    ///
+    /// When it is empty, or does not compile.
+    pub fn new(glob: &str) -> Result<Self, String> {
+        if glob.is_empty() {
+            return Err("a name is empty".to_owned());
+        }
+        let built = GlobBuilder::new(glob).literal_separator(false).build();
+        let built =
+            built.map_err(|error| format!("{} is not a glob: {}", shown(glob), error.kind()));
+        Ok(Self { text: glob.to_owned(), matcher: built?.compile_matcher() })
+    }
+
+    pub(crate) fn is_for(&self, name: &str) -> bool {
+        self.matcher.is_match(Path::new(name))
+    }
+}
+
+impl fmt::Display for NameGlob {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&shown(&self.text))
+    }
 }

@@ -52,7 +52,7 @@ pub use event::{
     RunEvents, RunResult, Session, SessionFacts, TextSegment,
 };
 pub use expectation::{Expectation, ExpectedCalls, Limits};
-pub use globs::Globs;
+pub use globs::{Globs, NameGlob};
 pub use note::counted;
 pub use note::{Bound, FailureSource, NoRetry, Note};
 pub use observer::{CheckedEvent, Observer, StreamStart, WantedEvents};

@@ -105,6 +105,11 @@ pub enum Note {
         /// The profile.
         profile: String,
     },
+    /// A timeout of calls did not apply: this agent writes a call only when it has ended.
+    NoCallTimeout {
+        /// The profile.
+        profile: String,
+    },
     /// A timeout fired.
     TimedOut(String),
     /// The run failed, and its command was started again: this stream decides nothing.
@@ -184,6 +189,7 @@ impl Note {
             Self::ExitStatusMeaning(_) => "exit-status-meaning",
             Self::Lingered { .. } => "lingered",
             Self::NoIdleTimeout { .. } => "no-idle-timeout",
+            Self::NoCallTimeout { .. } => "no-call-timeout",
             Self::TimedOut(_) => "timed-out",
             Self::TriedAgain { .. } => "tried-again",
             Self::NotTriedAgain(_) => "not-tried-again",
@@ -248,6 +254,10 @@ impl fmt::Display for Note {
             }
             Self::NoIdleTimeout { profile } => {
                 write!(out, "the idle timeout did not apply: {profile} shows only ended calls; ")?;
+                out.write_str("limit the time of the whole run")
+            }
+            Self::NoCallTimeout { profile } => {
+                write!(out, "the call timeout did not apply: {profile} shows only ended calls; ")?;
                 out.write_str("limit the time of the whole run")
             }
             Self::TimedOut(message) => out.write_str(message),

@@ -238,6 +238,8 @@ pub struct CheckedEvent<'a> {
     pub(crate) place: Place,
     /// Whether the run has exceeded a limit, and that is an error.
     pub(crate) exceeds_limit: bool,
+    /// Whether the run has not started as it must, and that is an error.
+    pub(crate) starts_wrong: bool,
 }
 
 impl<'a> CheckedEvent<'a> {
@@ -292,6 +294,12 @@ impl<'a> CheckedEvent<'a> {
     /// error.
     pub fn exceeds_limit(&self) -> bool {
         self.exceeds_limit
+    }
+
+    /// Whether the run has another model or session than is expected, or lacks tools that are, and
+    /// that is an error.
+    pub fn starts_wrong(&self) -> bool {
+        self.starts_wrong
     }
 
     /// What it says about the run, as far as it is wanted; [`Observer::events`] is called with the

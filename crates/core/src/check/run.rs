@@ -8,7 +8,7 @@ use super::findings::Findings;
 use super::run_model::{Events, RunModel, Updates};
 use super::stage::background::BackgroundWork;
 use super::stage::calls::CallTable;
-use super::stage::demands::DemandCheck;
+use super::stage::demands::{Broken, DemandCheck};
 use super::stage::drift::Drift;
 use super::stage::expect::Context;
 use super::stage::lines::LineCheck;
@@ -134,9 +134,11 @@ impl<'c> Run<'c> {
             let is_in_run = place.is_in_run();
             model.line((line, facts), is_in_run, updates, &self.facts, &mut events);
         }
-        let exceeds_limit = self.demands.as_mut().is_some_and(|demands| {
-            demands.observe(facts, &events, (&self.facts, self.calls.counts()))
-        }) && findings.is_error(Rule::LimitExceeded);
+        let broken = self
+            .demands
+            .as_mut()
+            .map(|demands| demands.observe(facts, &events, (&self.facts, self.calls.counts())));
+        let Broken { limit, start } = broken.unwrap_or_default();
         if let Some(stats) = self.stats.as_mut().filter(|_| place.is_in_run()) {
             stats.observe(facts, &events);
         }
@@ -147,7 +149,8 @@ impl<'c> Run<'c> {
             events: &events,
             is_valid,
             place,
-            exceeds_limit,
+            exceeds_limit: limit && findings.is_error(Rule::LimitExceeded),
+            starts_wrong: start && findings.is_error(Rule::ExpectationFailed),
         });
         if !events.is_empty() {
             out.events(&events);
@@ -301,6 +304,7 @@ impl<'c> Run<'c> {
             }
             Cause::TimedOut
             | Cause::LimitExceeded
+            | Cause::WrongStart
             | Cause::Failed
             | Cause::CutLine
             | Cause::Ended => {}
@@ -340,6 +344,7 @@ impl<'c> Run<'c> {
             shows_text: !profile.text.rules.is_empty(),
             has_lost_line: findings.first_lost_line.is_some(),
             untracked_calls: 0,
+            was_stopped: end.cause == Cause::WrongStart,
         };
         let used = (&self.facts, self.calls.counts());
         let was_stopped = end.cause == Cause::LimitExceeded;

@@ -52,8 +52,10 @@ fn reason(
     if exit.was_interrupted {
         return EndReason::Interrupted;
     }
-    if end.cause == Cause::LimitExceeded {
-        return EndReason::Budget;
+    match end.cause {
+        Cause::LimitExceeded => return EndReason::Budget,
+        Cause::WrongStart => return EndReason::Config,
+        _ => {}
     }
     let of_profile = end.status.and_then(|status| status.reason);
     let of_signal = exit.status.and_then(EndReason::of_signal);

@@ -19,7 +19,8 @@ pub(crate) enum FactUpdate {
     /// Adds to a number.
     Add(RunFact, f64),
     Text(RunFact, String),
-    Structured(Value),
+    /// None if it is too long to be kept.
+    Structured(Option<Value>),
     Reason(EndReason),
     RetryAfter(RetryAfter),
 }
@@ -61,6 +62,9 @@ pub struct RunFacts {
     /// The answer as a value, where the agent was asked for one that fits a schema.
     #[serde(skip)]
     pub structured: Option<Value>,
+    /// Whether there is such a value, and it was too long to be kept.
+    #[serde(skip)]
+    pub(crate) has_long_structured: bool,
     /// The files that successful tool calls wrote or deleted; a limited number. Commands may have
     /// changed others.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -191,11 +195,11 @@ pub(super) fn read(profile: &Profile, rules: &TagRules, root: JsonRef<'_>) -> Ve
     updates
 }
 
-/// The first of the values that is there, unless it is very long.
+/// The first of the values that is there.
 fn structured(value: &FactValue, scope: Scope<'_>) -> Option<FactUpdate> {
     let value = value.values(scope).next()?.to_value();
     let is_short = value.to_string().len() <= STRUCTURED_BYTES_MAX;
-    is_short.then_some(FactUpdate::Structured(value))
+    Some(FactUpdate::Structured(is_short.then_some(value)))
 }
 
 /// The first of the values that says when a retry is worth it.
@@ -222,7 +226,10 @@ impl RunFacts {
                 FactUpdate::Text(_, text) => {
                     self.error_text = Some(clipped(text, ERROR_TEXT_BYTES_MAX).into_owned());
                 }
-                FactUpdate::Structured(value) => self.structured = Some(value.clone()),
+                FactUpdate::Structured(value) => {
+                    self.structured.clone_from(value);
+                    self.has_long_structured = value.is_none();
+                }
                 FactUpdate::Reason(reason) => self.reason = Some(*reason),
                 FactUpdate::RetryAfter(after) => self.retry_after = Some(*after),
             }
@@ -233,6 +240,7 @@ impl RunFacts {
     pub(crate) fn new_turn(&mut self) {
         (self.reason, self.retry_after) = (None, None);
         (self.error_text, self.structured) = (None, None);
+        self.has_long_structured = false;
     }
 
     fn number(&mut self, fact: RunFact, number: f64, is_added: bool) {

@@ -15,6 +15,7 @@ use super::stream::ProducerStream;
 use super::watch::Watch;
 use crate::check::{Checker, Event, ProducerExit, Reader, StreamSummary};
 use crate::error::Error;
+use crate::profile::CallKind;
 
 /// How long a command may run on after its terminal event, unless the user says otherwise.
 const EXIT_GRACE: Duration = Duration::from_secs(10);
@@ -64,7 +65,7 @@ impl Command {
             name: name.to_string_lossy().into_owned(),
             inner: process::Command::new(platform::program(program)),
             stdin: Stdin::default(),
-            timers: Timers { timeout: None, idle: None, grace: EXIT_GRACE },
+            timers: Timers { timeout: None, idle: None, calls: Vec::new(), grace: EXIT_GRACE },
             stderr: None,
         }
     }
@@ -124,6 +125,14 @@ impl Command {
     #[must_use]
     pub fn idle_timeout(mut self, limit: Duration) -> Self {
         self.timers.idle = Some(limit);
+        self
+    }
+
+    /// Stops a run in which a call of this kind, or of any kind without an own limit, takes longer.
+    /// Agents that show calls only when these have ended have no such timeout.
+    #[must_use]
+    pub fn call_timeout(mut self, kind: Option<CallKind>, limit: Duration) -> Self {
+        self.timers.calls.push((kind, limit));
         self
     }
 

@@ -9,7 +9,7 @@ use std::any::Any;
 use std::io::{self, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::blocking_file::BlockingFile;
 use super::platform::{Group, Signals, stoppable};
@@ -18,17 +18,36 @@ use super::stream::ProducerStream;
 use super::supervisor::Supervisor;
 use super::watch::{Measured, RunObserver, Watch};
 use crate::check::ProducerExit;
+use crate::limits::TIMER_MAX;
+use crate::profile::CallKind;
 use crate::redact::Redactor;
 
 /// The times that a run may take.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Timers {
     /// Of the whole run.
     pub timeout: Option<Duration>,
     /// Between two events, while no call is open.
     pub idle: Option<Duration>,
+    /// Of one tool call, of this kind or of all that no other names.
+    pub calls: Vec<(Option<CallKind>, Duration)>,
     /// Between the terminal event and the command's end.
     pub grace: Duration,
+}
+
+impl Timers {
+    /// How long a call of this kind may take.
+    pub(super) fn of_call(&self, kind: Option<CallKind>) -> Option<Duration> {
+        let of = |wanted: Option<CallKind>| {
+            self.calls.iter().rev().find(|(kind, _)| *kind == wanted).map(|(_, limit)| *limit)
+        };
+        kind.and_then(|kind| of(Some(kind))).or_else(|| of(None))
+    }
+}
+
+/// The end of a time limit; none if it is too far away to matter.
+pub(super) fn after(time: Instant, limit: Duration) -> Option<Instant> {
+    time.checked_add(limit.min(TIMER_MAX))
 }
 
 /// What writes a stream: a command, or an unknown process that writes to our standard input.
@@ -122,7 +141,7 @@ impl Producer {
         let stream = ProducerStream::new(stdout, Some(watch.0.clone()));
         let stderr = stderr::pass_on(ProducerStream::new(stderr, None), copy)?;
         let (checks, stop) = (watch.0.clone(), vec![stop_out, stop_err]);
-        let supervisor = Supervisor::new(Some(group), timers, watch, signals, stop, whole);
+        let supervisor = Supervisor::new(Some(group), timers.clone(), watch, signals, stop, whole);
         let (stderr, supervisor) = (Some(stderr), supervisor.start()?);
         Ok((Self { watch: checks, timers, stderr, supervisor, stdin: pipes.stdin }, stream))
     }
@@ -143,14 +162,19 @@ impl Producer {
         let (source, stop) = stoppable(input)?;
         let stream = ProducerStream::new(source, Some(checks.clone()));
         let signals = Signals::for_reader()?;
-        let supervisor = Supervisor::new(None, timers, watch, signals, vec![stop], Some(whole));
+        let (own, stop) = (timers.clone(), vec![stop]);
+        let supervisor = Supervisor::new(None, own, watch, signals, stop, Some(whole));
         let supervisor = supervisor.start()?;
         Ok((Self { watch: checks, timers, stderr: None, supervisor, stdin: None }, stream))
     }
 
     /// From this observer of the check, the supervisor learns the events.
     pub fn observer(&self) -> RunObserver {
-        RunObserver { watch: self.watch.clone(), has_idle_timeout: self.timers.idle.is_some() }
+        RunObserver {
+            watch: self.watch.clone(),
+            has_idle_timeout: self.timers.idle.is_some(),
+            has_call_timeout: !self.timers.calls.is_empty(),
+        }
     }
 
     /// An output of ours, a writer or an observer, so that the supervisor knows when it blocks us.
@@ -170,12 +194,13 @@ impl Producer {
     /// Waits for the end; also returns the signal to end us, if one came.
     pub fn finish(self) -> (ProducerExit, Option<Interrupt>) {
         self.watch.stream_ended();
-        let had_no_idle_timeout = self.timers.idle.is_some() && self.watch.state().hides_open_calls;
+        let hides_open_calls = self.watch.state().hides_open_calls;
         let outcome = self.supervisor.join();
         // After a panic there is no result to report.
         let Supervised { mut end, interrupted } =
             outcome.unwrap_or_else(|bug| std::panic::resume_unwind(bug));
-        end.had_no_idle_timeout = had_no_idle_timeout;
+        end.had_no_idle_timeout = hides_open_calls && self.timers.idle.is_some();
+        end.had_no_call_timeout = hides_open_calls && !self.timers.calls.is_empty();
         end.stderr = self.stderr.and_then(|thread| thread.join().ok());
         (end, interrupted)
     }

@@ -8,10 +8,9 @@ use super::platform::{
     self, Group, INTERRUPT, LeaderChange, PAUSE, Signals, Stop, TERMINATE, Wake, repeats,
     time_to_end,
 };
-use super::producer::{Interrupt, Supervised, Timers, WholeProcess};
+use super::producer::{Interrupt, Supervised, Timers, WholeProcess, after};
 use super::watch::{RunState, StopRequest, Watch};
 use crate::check::{ProducerExit, StopReason};
-use crate::limits::TIMER_MAX;
 use crate::profile::ExitStatus;
 
 /// A second signal within this time counts as the first: `timeout` sends its signal to a command
@@ -168,7 +167,11 @@ impl Supervisor {
         };
         let end = self.running().filter(|group| !group.wakes_at_its_end());
         let end = end.map(|_| now + LEADER_TICK);
-        [total, next, drain, end, self.kill, self.leave].into_iter().flatten().min()
+        let is_over =
+            state.terminal_event.is_some() || self.ended.is_some() || self.end.stop.is_some();
+        let calls = state.limited_calls(&self.timers).map(|(_, _, end)| end);
+        let call = calls.filter(|_| !is_over).min();
+        [total, next, call, drain, end, self.kill, self.leave].into_iter().flatten().min()
     }
 
     /// When the time for the whole run is over.
@@ -300,6 +303,18 @@ impl Supervisor {
         if state.exceeds_limit && self.group.is_some() {
             return Some(StopReason::LimitExceeded);
         }
+        if state.starts_wrong && self.group.is_some() {
+            return Some(StopReason::WrongStart);
+        }
+        let over = state.limited_calls(&self.timers).filter(|(.., end)| now >= *end);
+        let over = over.min_by_key(|(call, ..)| call.line);
+        if let Some((call, limit, _)) = over {
+            if state.waiting || state.stream_end.is_some() {
+                return Some(StopReason::CallTimeout { limit, line: call.line });
+            }
+            // The check, or our reader, takes the time: the end of the call may have come.
+            state.restart_calls(now);
+        }
         let idle = self.timers.idle.filter(|_| !state.may_be_silent());
         let limit = idle.filter(|limit| due(state.last_event, *limit))?;
         if !state.waiting && state.stream_end.is_none() {
@@ -309,9 +324,4 @@ impl Supervisor {
         }
         Some(StopReason::IdleTimeout { limit })
     }
-}
-
-/// The end of a time limit; none if it is too far away to matter.
-fn after(time: Instant, limit: Duration) -> Option<Instant> {
-    time.checked_add(limit.min(TIMER_MAX))
 }

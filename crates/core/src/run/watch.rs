@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::platform::{self, Wake, Waker};
+use super::producer::{Timers, after};
 use crate::check::{
     CheckedEvent, Event, EventKind, Observer, StreamStart, StreamSummary, WantedEvents,
 };
 use crate::error::Error;
-use crate::profile::NoticeKind;
+use crate::profile::{CallKind, NoticeKind};
 use crate::rules::diagnostic::Diagnostic;
 
 /// A write of our output that takes less than this does not count as blocked.
@@ -44,6 +45,8 @@ pub(super) struct RunState {
     pub(super) stream_end: Option<Instant>,
     /// Whether the run has exceeded a limit.
     pub(super) exceeds_limit: bool,
+    /// Whether the run has not started as it must.
+    pub(super) starts_wrong: bool,
     /// Whether the check waits for input; otherwise the check, or our reader, takes the time.
     pub(super) waiting: bool,
     /// Whether we stopped reading the stream before its end.
@@ -56,8 +59,16 @@ pub(super) struct RunState {
     pub(super) hides_open_calls: bool,
     /// What the user of the library asked for, until the supervisor does it.
     stop: Option<StopRequest>,
-    /// The lines that started the open calls, by the number of the call.
-    open: HashMap<u64, (u64, Instant)>,
+    /// The open calls, by their numbers.
+    open: HashMap<u64, OpenCall>,
+}
+
+/// A call that has started and not ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OpenCall {
+    pub(super) line: u64,
+    pub(super) since: Instant,
+    pub(super) kind: Option<CallKind>,
 }
 
 impl RunState {
@@ -75,9 +86,25 @@ impl RunState {
     pub(super) fn open_calls(&self, now: Instant) -> Vec<(u64, Duration)> {
         let calls = self.open.values();
         let mut open: Vec<_> =
-            calls.map(|&(line, since)| (line, now.saturating_duration_since(since))).collect();
+            calls.map(|it| (it.line, now.saturating_duration_since(it.since))).collect();
         open.sort_unstable();
         open
+    }
+
+    /// The open calls that have a limit, each with the time when it is over.
+    pub(super) fn limited_calls<'s>(
+        &'s self,
+        timers: &'s Timers,
+    ) -> impl Iterator<Item = (OpenCall, Duration, Instant)> {
+        self.open.values().filter_map(|call| {
+            let limit = timers.of_call(call.kind)?;
+            Some((*call, limit, after(call.since, limit)?))
+        })
+    }
+
+    /// The check was busy: what the calls have used of their time is not known.
+    pub(super) fn restart_calls(&mut self, now: Instant) {
+        self.open.values_mut().for_each(|call| call.since = now);
     }
 
     /// How long our own output has blocked us until now.
@@ -94,7 +121,7 @@ impl RunState {
         for time in times.into_iter().flatten() {
             *time += pause;
         }
-        self.open.values_mut().for_each(|(_, since)| *since += pause);
+        self.open.values_mut().for_each(|call| call.since += pause);
     }
 }
 
@@ -109,6 +136,7 @@ impl Watch {
             terminal_event: None,
             stream_end: None,
             exceeds_limit: false,
+            starts_wrong: false,
             waiting: false,
             stopped_reading: false,
             writing: None,
@@ -154,7 +182,7 @@ impl Watch {
     }
 
     /// An event came.
-    fn event(&self, event: &CheckedEvent<'_>) {
+    fn event(&self, event: &CheckedEvent<'_>, has_call_timeout: bool) {
         let now = Instant::now();
         let mut state = self.state();
         let is_retry = |it: &Event<'_>| match &it.kind {
@@ -172,7 +200,16 @@ impl Watch {
         for event in event.events() {
             match &event.kind {
                 EventKind::CallStarted(call) => {
-                    state.open.insert(call.number, (event.at.line.unwrap_or_default(), now));
+                    let line = event.at.line.unwrap_or_default();
+                    let started = OpenCall { line, since: now, kind: call.kind };
+                    state.open.insert(call.number, started);
+                    wakes |= has_call_timeout;
+                }
+                EventKind::CallUpdated(call) => {
+                    if let Some(open) = state.open.get_mut(&call.number) {
+                        open.kind = call.kind;
+                        wakes |= has_call_timeout;
+                    }
                 }
                 EventKind::CallUnfinished(call) => {
                     state.open.remove(&call.number);
@@ -191,6 +228,8 @@ impl Watch {
         }
         wakes |= event.exceeds_limit() && !state.exceeds_limit;
         state.exceeds_limit |= event.exceeds_limit();
+        wakes |= event.starts_wrong() && !state.starts_wrong;
+        state.starts_wrong |= event.starts_wrong();
         drop(state);
         if wakes {
             self.waker.wake();
@@ -203,6 +242,8 @@ pub struct RunObserver {
     pub(super) watch: Watch,
     /// Whether it must be known which events are progress.
     pub(super) has_idle_timeout: bool,
+    /// Whether calls have a time limit.
+    pub(super) has_call_timeout: bool,
 }
 
 impl Observer for RunObserver {
@@ -216,7 +257,7 @@ impl Observer for RunObserver {
     }
 
     fn event(&mut self, event: &CheckedEvent<'_>) {
-        self.watch.event(event);
+        self.watch.event(event, self.has_call_timeout);
     }
 
     fn wants(&self) -> WantedEvents {

@@ -58,6 +58,7 @@ impl Run<'_> {
         }
         let profile = || self.contract.profile().name.clone();
         notes.extend(exit.had_no_idle_timeout.then(|| Note::NoIdleTimeout { profile: profile() }));
+        notes.extend(exit.had_no_call_timeout.then(|| Note::NoCallTimeout { profile: profile() }));
         if exit.stop == Some(StopReason::Lingered) {
             notes.push(Note::Lingered { was_stopped: exit.status.is_some() });
         }
@@ -72,7 +73,11 @@ impl Run<'_> {
             StopReason::IdleTimeout { limit } => {
                 (format!("no event arrived for {}", duration(*limit)), &[][..])
             }
-            StopReason::Lingered | StopReason::LimitExceeded => {
+            StopReason::CallTimeout { limit, line } => {
+                let call = self.calls.named_at(*line);
+                (format!("{call} did not end within {}", duration(*limit)), &[][..])
+            }
+            StopReason::Lingered | StopReason::LimitExceeded | StopReason::WrongStart => {
                 ("the command was still running".to_owned(), &[][..])
             }
         };

@@ -8,6 +8,15 @@ use crate::check::{Event, Limits, WantedEvents};
 use crate::facts::{Facts, RunFacts};
 use crate::rules::diagnostic::Diagnostic;
 
+/// What ends a run early.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Broken {
+    /// A limit is exceeded.
+    pub(crate) limit: bool,
+    /// The run has not started as it must.
+    pub(crate) start: bool,
+}
+
 #[derive(Debug)]
 pub(crate) struct DemandCheck<'c> {
     limits: LimitCheck,
@@ -24,20 +33,20 @@ impl<'c> DemandCheck<'c> {
         })
     }
 
-    /// Observes an event, and what the run used until now; returns whether a limit is exceeded.
+    /// Observes an event, and what the run used until now.
     #[inline]
     pub(crate) fn observe(
         &mut self,
         facts: &Facts<'_>,
         events: &[Event<'_>],
         used: (&RunFacts, CallCounts),
-    ) -> bool {
+    ) -> Broken {
         self.expect.observe(events);
         // No other event changes a figure.
         if facts.rare.is_some() {
             self.limits.observe((facts.line, facts.offset), used.0, used.1);
         }
-        self.limits.is_exceeded()
+        Broken { limit: self.limits.is_exceeded(), start: self.expect.starts_wrong() }
     }
 
     /// No more events will come; these close what is open.
@@ -60,6 +69,6 @@ impl<'c> DemandCheck<'c> {
         found: &mut Vec<Diagnostic>,
     ) {
         self.limits.finish(used, context.shows_calls, was_stopped, found);
-        self.expect.finish(used.1.total, context, found);
+        self.expect.finish((used.0, used.1.total), context, found);
     }
 }

@@ -4,6 +4,7 @@ mod answer;
 mod calls;
 mod kinds;
 mod seen_call;
+mod start;
 mod truth;
 mod verdict;
 mod writes;
@@ -17,6 +18,7 @@ use crate::check::{
     CompletedCall, Event, EventCall, EventKind, Expectation, SessionFacts, WantedEvents,
 };
 use crate::error::Error;
+use crate::facts::RunFacts;
 use crate::limits::CALL_ROWS_MAX;
 use crate::profile::pattern::LazyRegex;
 use crate::rules::diagnostic::Diagnostic;
@@ -25,6 +27,7 @@ use answer::AnswerPattern;
 use calls::{CallPattern, CallTally};
 use kinds::KindHistories;
 use seen_call::SeenCall;
+use start::{StartPattern, StartTally};
 use truth::{Tally, Truth};
 use verdict::diagnostic;
 use writes::WritePattern;
@@ -44,6 +47,7 @@ enum Question {
     Answer(AnswerPattern),
     Calls(CallPattern),
     Writes(WritePattern),
+    Start(StartPattern),
 }
 
 impl Expected {
@@ -65,6 +69,10 @@ impl Expected {
             Expectation::WritesNever(globs) => {
                 WritePattern::new(&globs, false).map(Question::Writes)
             }
+            Expectation::Model(glob) => StartPattern::model(&glob).map(Question::Start),
+            Expectation::Session(id) => Ok(Question::Start(StartPattern::Session(id))),
+            Expectation::Servers(globs) => StartPattern::servers(&globs).map(Question::Start),
+            Expectation::Tools(globs) => StartPattern::tools(&globs).map(Question::Start),
         };
         let place = place.to_owned();
         match pattern {
@@ -81,7 +89,7 @@ impl Expected {
         directory: Option<&str>,
     ) -> Option<Truth> {
         match &self.pattern {
-            Question::Answer(_) => None,
+            Question::Answer(_) | Question::Start(_) => None,
             Question::Calls(pattern) => pattern.judge(call, arguments),
             Question::Writes(pattern) => pattern.judge(call, directory),
         }
@@ -107,6 +115,7 @@ impl Expected {
     pub(crate) fn wants(&self) -> WantedEvents {
         match &self.pattern {
             Question::Calls(pattern) if pattern.needs_values() => WantedEvents::VALUES,
+            Question::Start(_) => WantedEvents::DETAILS,
             _ => WantedEvents::PLAIN,
         }
     }
@@ -148,6 +157,7 @@ enum Tallied {
     Nothing,
     Calls(CallTally),
     Writes(Tally),
+    Start(StartTally),
 }
 
 impl<'c> ExpectCheck<'c> {
@@ -157,6 +167,7 @@ impl<'c> ExpectCheck<'c> {
             Question::Answer(_) => (it, Tallied::Nothing),
             Question::Calls(_) => (it, Tallied::Calls(CallTally::default())),
             Question::Writes(_) => (it, Tallied::Writes(Tally::default())),
+            Question::Start(_) => (it, Tallied::Start(StartTally::default())),
         });
         let patterns = || expected.iter().filter_map(Expected::calls);
         Self {
@@ -179,11 +190,28 @@ impl<'c> ExpectCheck<'c> {
             return;
         }
         for event in events {
+            self.start(event);
             if let Some(answer) = &mut self.answer {
                 answer.observe(&event.kind);
             }
             self.event(event);
         }
+    }
+
+    fn start(&mut self, event: &Event<'_>) {
+        let line = event.at.line.unwrap_or_default();
+        for (expected, counted) in &mut self.expected {
+            if let (Question::Start(pattern), Tallied::Start(tally)) = (&expected.pattern, counted)
+            {
+                pattern.observe(&event.kind, line, tally);
+            }
+        }
+    }
+
+    /// Whether the run has not started as it must.
+    pub(crate) fn starts_wrong(&self) -> bool {
+        let mut tallies = self.expected.iter().map(|(_, counted)| counted);
+        tallies.any(|it| matches!(it, Tallied::Start(tally) if StartPattern::is_broken(tally)))
     }
 
     fn event(&mut self, event: &Event<'_>) {
@@ -267,7 +295,12 @@ impl<'c> ExpectCheck<'c> {
     }
 
     /// The end of the stream, in which there were `total` calls.
-    pub(crate) fn finish(&mut self, total: u64, context: Context, found: &mut Vec<Diagnostic>) {
+    pub(crate) fn finish(
+        &mut self,
+        (facts, total): (&RunFacts, u64),
+        context: Context,
+        found: &mut Vec<Diagnostic>,
+    ) {
         while let Some(call) = self.ended.pop_front() {
             self.count(&call);
         }
@@ -281,7 +314,10 @@ impl<'c> ExpectCheck<'c> {
                     vec![pattern.answer(tally, context)]
                 }
                 (Question::Answer(pattern), _, Some(answer)) => {
-                    pattern.answer(answer, context).into_iter().collect()
+                    pattern.answer(answer, facts, context).into_iter().collect()
+                }
+                (Question::Start(pattern), Tallied::Start(tally), _) => {
+                    pattern.answer(tally, context).into_iter().collect()
                 }
                 _ => Vec::new(),
             };

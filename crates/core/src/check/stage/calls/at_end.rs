@@ -3,11 +3,11 @@
 use super::call_name::named;
 use super::{CallTable, OpenCall, ToolCall};
 use crate::check::{Bound, Note};
-use crate::limits::{CALL_ROWS_MAX, CALLS_NAMED_MAX};
+use crate::limits::{CALL_ROWS_MAX, CALLS_NAMED_MAX, ROW_DETAIL_BYTES_MAX};
 use crate::profile::OpenAtEnd;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
-use crate::rules::escape::shown;
+use crate::rules::escape::{clipped, shown};
 
 impl CallTable<'_> {
     /// The open calls, in the order of their starts.
@@ -74,6 +74,21 @@ impl CallTable<'_> {
         }
         let calls = if total == 1 { "tool call" } else { "tool calls" };
         (total > 0).then(|| format!("{total} open {calls}: {}", named.join(", ")))
+    }
+
+    /// The open call that started in this line, as a message names it.
+    pub(crate) fn named_at(&self, line: u64) -> String {
+        let open = self.open.values().find(|open| open.line == line);
+        let detail = open.map(|open| open.action.detail()).filter(|detail| !detail.is_empty());
+        let tool = open.map(|open| open.tool.as_deref().unwrap_or(open.id.as_str()));
+        match (tool, detail) {
+            (Some(tool), Some(detail)) => {
+                let detail = clipped(detail, ROW_DETAIL_BYTES_MAX);
+                format!("the {} call {} since line {line}", shown(tool), shown(&detail))
+            }
+            (Some(tool), None) => format!("the {} call since line {line}", shown(tool)),
+            (None, _) => format!("the call since line {line}"),
+        }
     }
 
     /// Notes what the open calls are to do.

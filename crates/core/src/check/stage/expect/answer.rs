@@ -7,6 +7,7 @@ use super::truth::{Tally, Truth};
 use super::verdict::{Answered, Context};
 use crate::check::answer::Answer;
 use crate::error::Error;
+use crate::facts::RunFacts;
 use crate::json::{ParsedJson, Schema};
 use crate::profile::pattern::LazyRegex;
 use crate::rules::escape::{shown, visible};
@@ -33,11 +34,19 @@ impl AnswerPattern {
     }
 
     /// Asked only if the run succeeded.
-    pub(super) fn answer(&self, answer: &Answer, context: Context) -> Option<Answered> {
-        let defect = self.defect(answer.text());
-        let is_whole = context.shows_text && !context.has_lost_line && !answer.is_clipped();
+    pub(super) fn answer(
+        &self,
+        answer: &Answer,
+        facts: &RunFacts,
+        context: Context,
+    ) -> Option<Answered> {
+        let structured = facts.structured.as_ref();
+        let defect = self.defect(answer.text(), structured);
+        let is_shown = context.shows_text || structured.is_some();
+        let is_clipped = answer.is_clipped() || facts.has_long_structured;
+        let is_whole = is_shown && !context.has_lost_line && !is_clipped;
         let truth = match defect {
-            None if context.shows_text => Truth::Yes,
+            None if is_shown => Truth::Yes,
             Some(_) if is_whole => Truth::No,
             None | Some(_) => Truth::Unknown,
         };
@@ -53,16 +62,25 @@ impl AnswerPattern {
         })
     }
 
-    /// What is wrong with the answer; does not show it.
-    fn defect(&self, text: &str) -> Option<String> {
+    /// What is wrong with the answer; does not show it. Where the agent gives the answer as a value,
+    /// too, the value is judged by a schema, and by a pattern if there is no text.
+    fn defect(&self, text: &str, structured: Option<&Value>) -> Option<String> {
         match self {
             Self::Matches(pattern) => {
                 let message = || format!("the answer does not match {}", shown(pattern.as_str()));
-                (!pattern.is_in(text)).then(message)
+                let is_met = match structured.filter(|_| text.trim().is_empty()) {
+                    Some(value) => pattern.is_in(&value.to_string()),
+                    None => pattern.is_in(text),
+                };
+                (!is_met).then(message)
             }
             Self::Satisfies(schema) => {
-                let Ok(json) = serde_json::from_str::<Value>(text) else {
-                    return Some("the answer is not JSON".to_owned());
+                let json = match structured {
+                    Some(value) => value.clone(),
+                    None => match serde_json::from_str::<Value>(text) {
+                        Ok(json) => json,
+                        Err(_) => return Some("the answer is not JSON".to_owned()),
+                    },
                 };
                 match schema.violations(&ParsedJson::Tree(json)) {
                     Ok(violations) => violations.first().map(|violation| {

@@ -18,6 +18,8 @@ pub(crate) struct Context {
     pub(crate) has_lost_line: bool,
     /// Calls that came but could not be followed.
     pub(crate) untracked_calls: u64,
+    /// Whether the run was ended because it did not start as it must.
+    pub(crate) was_stopped: bool,
 }
 
 impl Context {
@@ -58,7 +60,13 @@ pub(super) fn diagnostic(
     let Answered { truth, fact, question, tally } = answer;
     let (rule, message, note) = match truth {
         Truth::Yes => return None,
-        Truth::No => (Rule::ExpectationFailed, fact, lines(&tally.lines, tally.sure)),
+        Truth::No => {
+            let note = lines(&tally.lines, tally.sure);
+            let stopped = context.was_stopped.then(|| "the run was ended".to_owned());
+            let notes: Vec<String> = stopped.into_iter().chain(note).collect();
+            let note = (!notes.is_empty()).then(|| notes.join("; "));
+            (Rule::ExpectationFailed, fact, note)
+        }
         Truth::Unknown => {
             let message = format!("the stream does not show whether {question}");
             let note = context.why_hidden().map(str::to_owned);

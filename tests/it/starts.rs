@@ -1,0 +1,258 @@
+//! What a run must start with: its model, its session, its servers and tools; structured answers.
+
+use ndjson_check::{Expectation, Rule};
+use serde_json::{Value, json};
+
+use crate::demands::{PLACE, command, judged_with, of_kind, run_of};
+use crate::streams::{root, run_on, text};
+use crate::support::{builder, check};
+
+/// A run of Claude Code with these members in its first event.
+fn run(id: &str, init: &Value) -> String {
+    let mut start = json!({"type": "system", "subtype": "init", "cwd": "/app", "session_id": id,
+        "tools": ["Bash", "mcp__tracker__search"], "model": "claude-sonnet-4-5",
+        "mcp_servers": [{"name": "tracker", "status": "connected"}], "permissionMode": "default",
+        "apiKeySource": "none", "claude_code_version": "2.1.330", "output_style": "default",
+        "uuid": "u1"});
+    start.as_object_mut().unwrap().extend(init.as_object().unwrap().clone());
+    let content = json!([{"type": "text", "text": "Done."}]);
+    let said = json!({"type": "assistant", "message": {"id": "m1", "type": "message",
+        "role": "assistant", "model": "claude-sonnet-4-5", "content": content, "stop_reason": null,
+        "usage": {"input_tokens": 1, "output_tokens": 1}}, "parent_tool_use_id": null,
+        "session_id": id, "uuid": "u2"});
+    let end = json!({"type": "result", "subtype": "success", "is_error": false, "duration_ms": 1,
+        "duration_api_ms": 1, "num_turns": 1, "result": "Done.", "session_id": id,
+        "total_cost_usd": 0.01, "usage": {"input_tokens": 2, "output_tokens": 2},
+        "permission_denials": [], "uuid": "u3"});
+    format!("{start}\n{said}\n{end}\n")
+}
+
+fn plain() -> String {
+    run("s1", &json!({}))
+}
+
+/// The rule that the expectation raises, and its message without the place.
+fn raised(stream: &str, profile: &str, expectation: &Expectation) -> Option<(Rule, String)> {
+    let checker = builder(["--profile", profile]).expect(PLACE, expectation.clone());
+    let (_, found) = check(&mut checker.build().unwrap(), stream.as_bytes());
+    let mut found = found.iter().filter(|it| it.rule.name().starts_with("expectation-"));
+    let first = found.next().map(|it| {
+        let message = it.message.replace(&format!(" ({PLACE})"), "");
+        (it.rule, message + &it.note.as_ref().map(|it| format!("; {it}")).unwrap_or_default())
+    });
+    assert!(found.next().is_none());
+    first
+}
+
+fn fault(stream: &str, expectation: &Expectation) -> String {
+    let (rule, message) = raised(stream, "claude", expectation).expect("it fails");
+    assert_eq!(rule, Rule::ExpectationFailed, "{message}");
+    message
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn the_start_of_a_run_is_as_expected() {
+    let run_with = |init: Value| run("s1", &init);
+    let model = Expectation::Model("claude-*".to_owned());
+    let session = Expectation::Session("s1".to_owned());
+    let servers = Expectation::Servers(names(&["tracker"]));
+    let tools = Expectation::Tools(names(&["Bash", "mcp__tracker__*"]));
+    for expected in [&model, &session, &servers, &tools] {
+        assert_eq!(raised(&plain(), "claude", expected), None, "{expected:?}");
+    }
+    let other = run_with(json!({"model": "haiku"}));
+    let message = "the model must be `claude-*`, but it is `haiku`; see line 1";
+    assert_eq!(fault(&other, &model), message);
+    let message = "the session must be `s1`, but it is `s2`; see line 1";
+    assert_eq!(fault(&run("s2", &json!({})), &session), message);
+    let failed = run_with(json!({"mcp_servers": [{"name": "tracker", "status": "failed"}]}));
+    let message = "the tool server `tracker` must be available, but is not: `failed`; see line 1";
+    assert_eq!(fault(&failed, &servers), message);
+    let none = run_with(json!({"mcp_servers": [], "tools": ["Bash"]}));
+    let message = "there must be a tool server `tracker`, but there is none; see line 2";
+    assert_eq!(fault(&none, &servers), message);
+    let message = "there must be a tool `mcp__tracker__*`, but there is none; see line 2";
+    assert_eq!(fault(&none, &tools), message);
+}
+
+/// Goal: what the stream does not say has not passed.
+#[test]
+fn what_the_start_hides_is_not_taken_for_granted() {
+    let codex = std::fs::read_to_string(root().join("fixtures/agents/codex/tools.ndjson")).unwrap();
+    for (expected, question) in [
+        (Expectation::Model("gpt-*".to_owned()), "the model is `gpt-*`"),
+        (Expectation::Servers(names(&["tracker"])), "these tool servers are available: `tracker`"),
+        (Expectation::Tools(names(&["shell"])), "there are these tools: `shell`"),
+    ] {
+        let message = format!("the stream does not show whether {question}");
+        let expected_rule = Some((Rule::ExpectationUnobservable, message));
+        assert_eq!(raised(&codex, "codex", &expected), expected_rule);
+    }
+    let pending = json!({"mcp_servers": [{"name": "tracker", "status": "pending"}]});
+    let servers = Expectation::Servers(names(&["tracker"]));
+    let (rule, _) = raised(&run("s1", &pending), "claude", &servers).unwrap();
+    assert_eq!(rule, Rule::ExpectationUnobservable);
+}
+
+/// Goal: each session of a recording is judged on its own.
+#[test]
+fn each_session_starts_as_expected() {
+    let stream = plain() + &run("s2", &json!({"model": "haiku"}));
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "expect.model = \"claude-*\"").unwrap();
+    let flags = ["--config", file.path().to_str().unwrap(), "--sessions", "many"];
+    let output = run_on(&flags, stream.as_bytes());
+    let report = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{report}");
+    assert_eq!(report.matches("error[expectation-failed]").count(), 1, "{report}");
+}
+
+/// Goal: a run on the wrong model ends before it costs; a warning ends nothing.
+#[cfg(unix)]
+#[test]
+fn a_wrong_start_ends_the_command() {
+    use std::time::{Duration, Instant};
+    let folder = tempfile::tempdir().unwrap();
+    let (stream, config) = (folder.path().join("run"), folder.path().join("config"));
+    std::fs::write(&stream, plain()).unwrap();
+    std::fs::write(&config, "expect.model = \"opus*\"").unwrap();
+    let [stream, config] = [&stream, &config].map(|it| it.to_str().unwrap());
+    let agent = ["head", "1", stream, "sleep", "40"];
+    let begun = Instant::now();
+    let output = crate::producer::run(&["--config", config], &agent);
+    let report = text(&output.stdout);
+    assert!(begun.elapsed() < Duration::from_secs(30), "{report}");
+    assert_eq!(output.status.code(), Some(1), "{report}");
+    let headline = "not as expected: the model must be `opus*`, but it is `claude-sonnet-4-5`";
+    assert!(report.contains(headline), "{report}");
+    assert!(report.contains("note: the run was ended; see line 1"), "{report}");
+    assert_eq!(report.matches("error[").count(), 1, "{report}");
+    let agent = ["head", "1", stream, "sleep", "0.5"];
+    let flags = ["--config", config, "--warn", "expectation-failed"];
+    let report = text(&crate::producer::run(&flags, &agent).stdout);
+    assert!(report.contains("missing-terminal-event"), "{report}");
+}
+
+/// Goal: a good structured answer is one, wherever the agent writes it; a wrong one is not.
+#[test]
+fn a_schema_judges_structured_answers() {
+    let schema = json!({"type": "object", "required": ["ok"]});
+    let satisfies = Expectation::AnswerSatisfies(schema.to_string());
+    let structured = |value: &Value| {
+        let mut lines: Vec<Value> =
+            plain().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        lines[1]["message"]["content"][0]["text"] = "Here it is.".into();
+        (lines[2]["result"], lines[2]["structured_output"]) = ("".into(), value.clone());
+        lines.iter().map(|line| format!("{line}\n")).collect::<String>()
+    };
+    assert_eq!(raised(&structured(&json!({"ok": true})), "claude", &satisfies), None);
+    let message = "the answer does not satisfy its schema";
+    assert!(fault(&structured(&json!({"no": true})), &satisfies).starts_with(message));
+    assert_eq!(fault(&plain(), &satisfies), "the answer is not JSON");
+    // A value that is too long to be kept is not judged.
+    let long = structured(&json!({"no": "x".repeat(100_000)}));
+    let (rule, _) = raised(&long, "claude", &satisfies).unwrap();
+    assert_eq!(rule, Rule::ExpectationUnobservable);
+    let greeting = Expectation::AnswerSatisfies("{\"required\":[\"greeting\"]}".to_owned());
+    let codex = root().join("lab/recordings/codex-0.169.0/schema.ndjson");
+    let codex = std::fs::read_to_string(codex).unwrap();
+    assert_eq!(raised(&codex, "codex", &greeting), None);
+    let antigravity = "{\"event\":\"result\",\"result\":{\"conversation_id\":\"c\",\
+        \"status\":\"SUCCESS\",\"response\":\"\",\"num_turns\":1,\
+        \"structured_output\":{\"ok\":true},\"usage\":{\"input_tokens\":12,\
+        \"output_tokens\":5,\"total_tokens\":17}}}\n";
+    assert_eq!(raised(antigravity, "antigravity", &satisfies), None);
+}
+
+/// Goal: presets say what they stand for, and catch what they name.
+#[test]
+fn presets_stand_for_expectations() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config");
+    let all = "expect.presets = [\"tested\", \"read-only\", \"no-push\", \"answered\"]";
+    std::fs::write(&file, all).unwrap();
+    let file = file.to_str().unwrap();
+    let shown = text(&run_on(&["--config", file, "--print-config"], b"").stdout);
+    let line = "# Entries below stand for the presets tested, read-only, no-push, answered.\n";
+    assert!(shown.contains(line), "{shown}");
+    assert_eq!(shown.matches("[[expect.calls]]").count(), 4, "{shown}");
+    // What is printed is what is meant.
+    let copy = folder.path().join("copy");
+    std::fs::write(&copy, &shown).unwrap();
+    let again = text(&run_on(&["--config", copy.to_str().unwrap(), "--print-config"], b"").stdout);
+    assert_eq!(
+        again.lines().skip(1).collect::<String>(),
+        shown.lines().skip(2).collect::<String>()
+    );
+    let (code, report) = judged_with(all, &plain());
+    assert_eq!(code, 1, "{report}");
+    assert!(report.contains("the last of the command calls"), "{report}");
+    let wrong = judged_with("expect.presets = [\"testd\"]", &plain());
+    assert_eq!(wrong.0, 2);
+    let own = "expect.presets = [\"answered\"]\nexpect.answer.matches = \"^no$\"";
+    assert!(judged_with(own, &plain()).1.contains("the answer does not match `^no$`"));
+}
+
+/// Goal: the preset knows the usual ways to run tests and to push, and takes nothing else for them.
+#[test]
+fn presets_know_commands() {
+    let table = include_str!("../../src/cli/config/presets.toml");
+    let table: toml::Table = toml::from_str(table).unwrap();
+    let pattern = |preset: &str| {
+        let calls = table[preset]["calls"].as_array().unwrap();
+        let pattern = calls[0]["matches"].as_str().unwrap().to_owned();
+        of_kind("command", |it| (it.matches, it.at_most) = (Some(pattern), Some(0)))
+    };
+    let (tested, pushed) = (pattern("tested"), pattern("no-push"));
+    let is_match = |expected: &Expectation, line: &str| {
+        raised(&run_of(&[command("c1", line, true)]), "cursor", expected).is_some()
+    };
+    for line in [
+        "npm test",
+        "cd web && npm run test:unit",
+        "cargo test --all",
+        "cargo +nightly test",
+        "cargo nextest run",
+        "pytest -q",
+        "uv run pytest",
+        "python -m pytest tests",
+        "go test ./...",
+        ".venv/bin/pytest",
+        "bash -lc 'pytest -q'",
+        "npx vitest run",
+        "CI=1 jest",
+        "make check",
+        "./gradlew clean test",
+        "mvn -q verify",
+        "bundle exec rspec",
+        "dotnet test",
+        "pnpm test",
+        "timeout 60 cargo test",
+        "python3 -m unittest",
+        "node --test",
+    ] {
+        assert!(is_match(&tested, line), "{line}");
+    }
+    for line in [
+        "pip install pytest",
+        "cat tox.ini",
+        "grep -rn 'test' src",
+        "npm install jest",
+        "cargo build",
+        "ls tests",
+        "git commit -m 'add a test'",
+        "rm jest.config.js",
+    ] {
+        assert!(!is_match(&tested, line), "{line}");
+    }
+    for line in ["git push", "git -C /app push origin", "cd x; git --no-pager push", "git  push"] {
+        assert!(is_match(&pushed, line), "{line}");
+    }
+    for line in ["git commit -m 'push it'", "git stash push", "git log --grep push", "push git"] {
+        assert!(!is_match(&pushed, line), "{line}");
+    }
+}
