@@ -190,7 +190,10 @@ fn presets_stand_for_expectations() {
     );
     let (code, report) = judged_with(all, &plain());
     assert_eq!(code, 1, "{report}");
-    assert!(report.contains("the last of the command calls"), "{report}");
+    assert!(
+        report.contains("the last of the test calls must succeed after the last write call"),
+        "{report}"
+    );
     let wrong = judged_with("expect.presets = [\"testd\"]", &plain());
     assert_eq!(wrong.0, 2);
     let own = "expect.presets = [\"answered\"]\nexpect.answer.matches = \"^no$\"";

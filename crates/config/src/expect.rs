@@ -43,6 +43,7 @@ struct ExpectedAnswer {
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
 struct CallEntry {
+    name: Option<String>,
     kind: Option<CallKind>,
     tool: Option<String>,
     matches: Option<Pattern>,
@@ -205,7 +206,7 @@ impl CallEntry {
             return Err("`at-most` is less than what the entry needs");
         }
         let mut calls = ExpectedCalls::default();
-        (calls.kind, calls.tool) = (self.kind, self.tool.clone());
+        (calls.name, calls.kind, calls.tool) = (self.name.clone(), self.kind, self.tool.clone());
         calls.matches = self.matches.as_ref().map(|pattern| pattern.0.clone());
         (calls.at_least, calls.at_most) = (at_least, at_most);
         calls.last_succeeded = self.last.is_some();

@@ -10,7 +10,7 @@ use super::verdict::{Answered, Context};
 use crate::check::{CompletedCall, EventCall, ExpectedCalls};
 use crate::profile::CallKind;
 use crate::profile::pattern::LazyRegex;
-use crate::rules::escape::shown;
+use crate::rules::escape::{clipped, shown, visible};
 
 /// Which calls are expected.
 #[derive(Debug)]
@@ -57,6 +57,14 @@ const FAILED: &str = "it did not";
 const TOO_EARLY: &str = "it came earlier";
 const TOO_LATE: &str = "it came later";
 const PRINTED_OTHERWISE: &str = "its output is another";
+
+/// Longest pattern in a message, in bytes.
+const PATTERN_BYTES_MAX: usize = 60;
+
+/// A pattern as a message shows it.
+fn short(pattern: &str) -> String {
+    shown(&clipped(pattern, PATTERN_BYTES_MAX))
+}
 
 /// Whether a pattern is in one of these arguments, or in the words of a list of them.
 fn is_in_any(pattern: &LazyRegex, arguments: &Value) -> bool {
@@ -266,7 +274,7 @@ impl CallPattern {
         let (prints, prints_not) =
             if is_past { ("printed", "did not print") } else { ("print", "not print") };
         let output = |word, pattern: &Option<String>| {
-            pattern.as_ref().map(|it| format!(" and {word} {}", shown(it))).unwrap_or_default()
+            pattern.as_ref().map(|it| format!(" and {word} {}", short(it))).unwrap_or_default()
         };
         let (after, before) = (place("after the last", after), place("before the first", before));
         let output = output(prints, output_matches) + &output(prints_not, output_never);
@@ -275,10 +283,14 @@ impl CallPattern {
 
     /// So many of the calls, as a message names them.
     fn name(&self, count: u64) -> String {
-        let ExpectedCalls { kind, tool, matches, .. } = &self.calls;
+        let ExpectedCalls { kind, tool, matches, name, .. } = &self.calls;
+        if let Some(name) = name {
+            let plural = if count == 1 { "" } else { "s" };
+            return format!("{} call{plural}", visible(name));
+        }
         let kind = kind.map(|kind| format!("{} ", kind.name())).unwrap_or_default();
         let tool = tool.as_ref().map(|tool| format!(" of the tool {}", shown(tool)));
-        let matches = matches.as_ref().map(|pattern| format!(" with {}", shown(pattern)));
+        let matches = matches.as_ref().map(|pattern| format!(" with {}", short(pattern)));
         let plural = if count == 1 { "" } else { "s" };
         format!("{kind}call{plural}{}{}", tool.unwrap_or_default(), matches.unwrap_or_default())
     }
