@@ -129,6 +129,37 @@ fn demands_hide_nothing() {
     assert!(raised.len() == 4 && raised.values().all(|count| *count > 100), "{raised:?}");
 }
 
+/// Goal: an estimate is marked as one, and limits nothing unless that is asked for.
+#[test]
+fn an_estimate_is_no_figure_of_the_agent() {
+    let stream = std::fs::read(root().join("fixtures/agents/codex/tools.ndjson")).unwrap();
+    let judged = |config: &str| {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), config).unwrap();
+        let flags = ["--profile", "codex", "--config", file.path().to_str().unwrap()];
+        let output = crate::streams::run_on(&flags, &stream);
+        (output.status.code().unwrap(), text(&output.stdout))
+    };
+    let prices = "[prices.\"*\"]\ninput = 1000000\noutput = 0\n";
+    let (code, report) = judged(prices);
+    let about = report.split(" · ").find(|it| it.starts_with("about $")).expect("an estimate");
+    assert!(code == 0 && about.ends_with(" by your prices"), "{report}");
+    let (code, report) = judged(&format!("{prices}[limits]\ncost = 0.5"));
+    assert!(code == 0 && report.contains("warning[limit-unknown]"), "{report}");
+    let (code, report) = judged(&format!("{prices}[limits]\ncost = 0.5\nestimates = true"));
+    assert!(code == 1 && report.contains(" by your prices; the limit is $0.50"), "{report}");
+    // The stream does not name its model.
+    let (_, report) = judged("[prices.\"gpt-*\"]\ninput = 1\noutput = 1\n");
+    assert!(!report.contains("by your prices"), "{report}");
+    // An agent that reports its cost needs no estimate.
+    let claude = std::fs::read(root().join("fixtures/agents/claude/plain.ndjson")).unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), prices).unwrap();
+    let flags = ["--config", file.path().to_str().unwrap()];
+    let report = text(&crate::streams::run_on(&flags, &claude).stdout);
+    assert!(!report.contains("by your prices"), "{report}");
+}
+
 /// Runs the program on a fake agent.
 #[cfg(unix)]
 fn run(flags: &[&str], agent: &[&str]) -> (Output, Duration) {

@@ -94,6 +94,11 @@ const FAULTS: &[(&str, &str)] = &[
         "1:17: `after`, `before` and `output` need `at-least`, `at-most` or `last`",
     ),
     ("expect.presets = [\"testd\"]", "1:19: unknown value `testd`; a similar one is `tested`"),
+    (
+        "prices.x = { input = -1, output = 1 }",
+        "1:22: invalid value: floating point `-1.0`, expected an amount in US dollars, 0 or more",
+    ),
+    ("prices.x = { input = 1 }", "1:12: missing field `output`"),
     ("expect.servers = [\"\"]", "1:19: a name is empty"),
     ("expect.calls = [{ at-most = 1 }]", "1:17: an entry needs `kind`, `tool` or `matches`"),
     (
@@ -185,6 +190,12 @@ tokens = 100000
 turns = 40
 calls = 0
 failed-calls = 3
+estimates = true
+
+[prices."claude-*"]
+input = 3.0
+output = 15.0
+cache-read = 0.3
 
 [expect]
 model = "claude-*"
@@ -197,6 +208,7 @@ matches = "^DONE"
 schema = "SCHEMA"
 
 [[expect.calls]]
+name = "test"
 kind = "command"
 matches = "cargo test"
 at-least = 1

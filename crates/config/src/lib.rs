@@ -128,7 +128,8 @@ impl Config {
             .profile(profile)
             .strict(self.table.strict)
             .config_file(self.file().map(|file| file.display().to_string()))
-            .limits(self.table.limits.limits());
+            .limits(self.table.limits.limits())
+            .prices(self.table.prices.iter().map(|(model, price)| price.of(model)).collect());
         for (name, level) in &self.table.rules {
             builder = builder.severity((*name).into(), (*level).into());
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ndjson_check_core::{
-    Limits,
+    Limits, Price,
     internals::{AUTO, nearest, profile_names},
 };
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use toml::Spanned;
 
 use crate::expect::{ExpectTable, Placed};
 use crate::source::ConfigText;
-use crate::values::{Cost, Count, Level, RuleName};
+use crate::values::{Cost, Count, Dollars, Level, Name, RuleName};
 
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
@@ -25,6 +25,8 @@ pub(crate) struct Table {
     pub(crate) rules: BTreeMap<RuleName, Level>,
     #[serde(skip_serializing_if = "LimitTable::is_empty")]
     pub(crate) limits: LimitTable,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) prices: BTreeMap<Name, PriceTable>,
     #[serde(skip_serializing_if = "ExpectTable::is_empty")]
     pub(crate) expect: ExpectTable,
 }
@@ -42,6 +44,27 @@ pub(crate) struct LimitTable {
     turns: Option<Count<1>>,
     calls: Option<Count<0>>,
     failed_calls: Option<Count<0>>,
+    #[serde(skip_serializing_if = "is_false")]
+    estimates: bool,
+}
+
+/// What a million tokens of a model cost.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
+pub(crate) struct PriceTable {
+    input: Dollars,
+    output: Dollars,
+    cache_read: Option<Dollars>,
+    cache_write: Option<Dollars>,
+}
+
+impl PriceTable {
+    pub(crate) fn of(self, model: &Name) -> Price {
+        let mut price = Price::new(&model.0, self.input.0, self.output.0);
+        price.cache_read = self.cache_read.map(|dollars| dollars.0);
+        price.cache_write = self.cache_write.map(|dollars| dollars.0);
+        price
+    }
 }
 
 impl Table {
@@ -88,6 +111,7 @@ impl LimitTable {
             turns: limits.turns.map(Count).or(self.turns),
             calls: limits.calls.map(Count).or(self.calls),
             failed_calls: limits.failed_calls.map(Count).or(self.failed_calls),
+            estimates: self.estimates,
         };
     }
 
@@ -98,6 +122,7 @@ impl LimitTable {
         limits.turns = self.turns.map(|count| count.0);
         limits.calls = self.calls.map(|count| count.0);
         limits.failed_calls = self.failed_calls.map(|count| count.0);
+        limits.estimates = self.estimates;
         limits
     }
 }

@@ -115,6 +115,22 @@ pub fn rule(name: &str) -> Result<Rule, String> {
     })
 }
 
+/// An amount in US dollars, which may be 0.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(transparent)]
+pub(crate) struct Dollars(pub(crate) f64);
+
+impl<'de> Deserialize<'de> for Dollars {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let amount = f64::deserialize(from)?;
+        if amount.is_finite() && amount >= 0.0 {
+            return Ok(Self(amount));
+        }
+        let expected = "an amount in US dollars, 0 or more";
+        Err(D::Error::invalid_value(Unexpected::Float(amount), &expected))
+    }
+}
+
 /// The name of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "&'static str")]
@@ -190,7 +206,7 @@ impl<'de> Deserialize<'de> for Pattern {
 }
 
 /// A glob for names that compiles.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) struct Name(pub(crate) String);
 
 impl<'de> Deserialize<'de> for Name {

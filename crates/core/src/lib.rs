@@ -56,9 +56,9 @@ pub use check::{
     AgentFormat, Answer, Bound, CallCounts, CheckedEvent, Checker, CheckerBuilder, CompletedCall,
     Defect, Event, EventCall, EventKind, EventTime, Expectation, ExpectedCalls, FailureSource,
     Figures, IdlePeriod, LastEvents, Limits, MessageUsage, NoRetry, Note, Notice, Observer,
-    Outcome, ProducerExit, Reader, RunEvents, RunResult, RunStats, Session, SessionFacts, SlowCall,
-    StopReason, StreamCheck, StreamStart, StreamSummary, TextSegment, ToolCall, ToolStats,
-    UnknownKind, UnknownName, Verdict, WantedEvents, Wording, Wordings, counted,
+    Outcome, Price, ProducerExit, Reader, RunEvents, RunResult, RunStats, Session, SessionFacts,
+    SlowCall, StopReason, StreamCheck, StreamStart, StreamSummary, TextSegment, ToolCall,
+    ToolStats, UnknownKind, UnknownName, Verdict, WantedEvents, Wording, Wordings, counted,
 };
 pub use error::Error;
 pub use facts::{CommandCounts, NoticeValues, PlanItem, RetryAfter, RunFacts, Server, Usage};

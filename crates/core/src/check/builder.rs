@@ -6,8 +6,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::contract::{Contracts, NamedProfile, Options};
+use super::prices::Prices;
 use super::stage::expect::Expected;
-use super::{AgentFormat, Checker, Expectation, Limits};
+use super::{AgentFormat, Checker, Expectation, Limits, Price};
 use crate::error::Error;
 use crate::profile::detect::AUTO;
 use crate::profile::{DEFAULT, DEFAULT_PROGRAMS, Profile, parse_json, read_json};
@@ -19,6 +20,7 @@ pub struct CheckerBuilder {
     profile: Option<NamedProfile>,
     schema: Option<(String, Value)>,
     expectations: Vec<(String, Expectation)>,
+    prices: Vec<Price>,
     options: Options,
 }
 
@@ -171,6 +173,13 @@ impl CheckerBuilder {
         self
     }
 
+    /// Prices by which the cost of a run is estimated, if its agent reports none.
+    #[must_use]
+    pub fn prices(mut self, prices: Vec<Price>) -> Self {
+        self.prices = prices;
+        self
+    }
+
     /// Adds something that is expected of the run; see the rule `expectation-failed`. `place` says
     /// in messages where it is stated.
     #[must_use]
@@ -193,7 +202,9 @@ impl CheckerBuilder {
     ///
     /// When the profile, a schema or an expectation cannot be used.
     pub fn build(self) -> Result<Checker, Error> {
-        let Self { profile, schema, expectations, mut options } = self;
+        let Self { profile, schema, expectations, prices, mut options } = self;
+        let wrong = |message| Error::Expectation { place: "the prices".to_owned(), message };
+        options.prices = Arc::new(Prices::new(prices).map_err(wrong)?);
         let expected = expectations.into_iter().map(|(place, it)| Expected::new(&place, it));
         options.expected = expected.collect::<Result<_, _>>()?;
         let schema = schema.as_ref().map(|(origin, schema)| (origin.as_str(), schema));

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use super::prices::Prices;
 use super::stage::expect::Expected;
 use super::stage::repeats::REPEATED_CALLS;
 use super::{AgentFormat, Limits, Note};
@@ -43,6 +44,8 @@ pub(crate) struct Options {
     pub(crate) line_bytes_max: u64,
     /// The limits of the run.
     pub(crate) limits: Limits,
+    /// What tokens cost, where the agent does not say it.
+    pub(crate) prices: Arc<Prices>,
     /// What is expected of the run.
     pub(crate) expected: Arc<[Expected]>,
     /// Whether every line is read by the plain parser, and the plain validator; for tests.
@@ -64,6 +67,7 @@ impl Default for Options {
             compares_members: false,
             line_bytes_max: LINE_BYTES_MAX,
             limits: Limits::default(),
+            prices: Arc::default(),
             expected: Arc::default(),
             is_plain: false,
         }

@@ -16,6 +16,9 @@ pub struct Limits {
     pub calls: Option<u64>,
     /// Tool calls that failed.
     pub failed_calls: Option<u64>,
+    /// Where the agent reports no cost, the cost by the prices of
+    /// [`CheckerBuilder::prices`](super::CheckerBuilder::prices) is limited.
+    pub estimates: bool,
 }
 
 /// What is expected of a run.
@@ -46,6 +49,8 @@ pub enum Expectation {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExpectedCalls {
+    /// What messages call them: `test` for test calls.
+    pub name: Option<String>,
     /// Only calls of this kind.
     pub kind: Option<CallKind>,
     /// Only calls of this tool.

@@ -304,6 +304,7 @@ impl<'c> LineLoop<'c> {
             retry_after: why.retry_after,
             files: self.run.calls.actions.files(),
             commands: self.run.calls.actions.commands(),
+            estimated_cost_usd: self.contract.options().prices.estimate(facts),
             error_text: facts.error_text.clone().filter(|_| !end.succeeded()),
             ..facts.clone()
         }

@@ -38,6 +38,9 @@ pub struct RunFacts {
     /// The cost in US dollars, as the agent reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
+    /// The cost in US dollars by the prices of the user, if the agent reports none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimated_cost_usd: Option<f64>,
     /// Turns of the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns: Option<u64>,

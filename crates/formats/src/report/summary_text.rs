@@ -116,6 +116,8 @@ pub(super) fn numbers(summary: &StreamSummary) -> Vec<String> {
     }
     numbers.extend(summary.exit_status.map(|status| status.to_string()));
     numbers.extend(facts.cost_usd.map(dollars));
+    let estimate = facts.estimated_cost_usd;
+    numbers.extend(estimate.map(|cost| format!("about {} by your prices", dollars(cost))));
     if let Some(tokens) = facts.usage.tokens_in() {
         let cached = facts.usage.cache_read_tokens.filter(|cached| *cached > 0);
         let cached = cached.map(|cached| format!("{} cached", short(cached)));

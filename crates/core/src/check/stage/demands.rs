@@ -28,7 +28,7 @@ impl<'c> DemandCheck<'c> {
     pub(crate) fn new(options: &'c Options) -> Option<Self> {
         let has_demands = options.limits != Limits::default() || !options.expected.is_empty();
         has_demands.then(|| Self {
-            limits: LimitCheck::new(&options.limits),
+            limits: LimitCheck::new(&options.limits, &options.prices),
             expect: ExpectCheck::new(&options.expected),
         })
     }

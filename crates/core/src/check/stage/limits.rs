@@ -1,8 +1,10 @@
 //! Stage: the limits that a user set for the run.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::calls::CallCounts;
+use crate::check::prices::Prices;
 use crate::check::{Limits, counted};
 use crate::facts::RunFacts;
 use crate::rules::Rule;
@@ -13,6 +15,8 @@ use crate::rules::diagnostic::Diagnostic;
 pub(crate) struct LimitCheck {
     limited: Vec<Limited>,
     is_exceeded: bool,
+    /// If an estimate counts where the agent reports no cost.
+    prices: Option<Arc<Prices>>,
 }
 
 /// A figure with a limit.
@@ -49,8 +53,8 @@ struct Reading {
 }
 
 impl LimitCheck {
-    pub(crate) fn new(limits: &Limits) -> Self {
-        let Limits { cost, tokens, turns, calls, failed_calls } = *limits;
+    pub(crate) fn new(limits: &Limits, prices: &Arc<Prices>) -> Self {
+        let Limits { cost, tokens, turns, calls, failed_calls, estimates } = *limits;
         let limits = [
             (Figure::Cost, cost.map(Amount::Dollars)),
             (Figure::Tokens, tokens.map(Amount::Count)),
@@ -61,13 +65,15 @@ impl LimitCheck {
         let limited = limits
             .into_iter()
             .filter_map(|(of, limit)| limit.map(|limit| Limited { of, limit, exceeded: None }));
-        Self { limited: limited.collect(), is_exceeded: false }
+        let prices = estimates.then(|| Arc::clone(prices));
+        Self { limited: limited.collect(), is_exceeded: false, prices }
     }
 
     /// Observes the figures after an event at this line and offset.
     pub(crate) fn observe(&mut self, place: (u64, u64), facts: &RunFacts, calls: CallCounts) {
         for limited in &mut self.limited {
-            let Some(figure) = limited.of.read(facts, calls).known else { continue };
+            let reading = limited.of.read(facts, calls, self.prices.as_deref());
+            let Some(figure) = reading.known else { continue };
             if figure > limited.limit {
                 let (first, _) = limited.exceeded.unwrap_or((place, figure));
                 limited.exceeded = Some((first, figure));
@@ -91,7 +97,7 @@ impl LimitCheck {
         found: &mut Vec<Diagnostic>,
     ) {
         for Limited { of, limit, exceeded } in &self.limited {
-            let reading = of.read(facts, calls);
+            let reading = of.read(facts, calls, self.prices.as_deref());
             // A call that failed may turn out to have been refused; that an ended run had to end
             // stays.
             let reached = exceeded.map(|(place, figure)| match reading.known {
@@ -99,7 +105,9 @@ impl LimitCheck {
                 _ => (place, figure),
             });
             if let Some(((line, offset), figure)) = reached.filter(|(_, it)| it > limit) {
-                let message = format!("the run {}; the limit is {limit}", of.reached(figure));
+                let is_estimate = matches!(of, Figure::Cost) && facts.cost_usd.is_none();
+                let by = if is_estimate { " by your prices" } else { "" };
+                let message = format!("the run {}{by}; the limit is {limit}", of.reached(figure));
                 let mut diagnostic = Diagnostic::new(Rule::LimitExceeded, message);
                 diagnostic.note = was_stopped.then(|| "the run was ended".to_owned());
                 found.push(diagnostic.at(line, offset).of_demand(of.demand()));
@@ -114,11 +122,14 @@ impl LimitCheck {
 }
 
 impl Figure {
-    fn read(self, facts: &RunFacts, calls: CallCounts) -> Reading {
+    fn read(self, facts: &RunFacts, calls: CallCounts, prices: Option<&Prices>) -> Reading {
         let whole = |known: Option<Amount>| Reading { known, is_whole: known.is_some() };
         let usage = &facts.usage;
         match self {
-            Self::Cost => whole(facts.cost_usd.map(Amount::Dollars)),
+            Self::Cost => {
+                let estimate = || prices?.estimate(facts);
+                whole(facts.cost_usd.or_else(estimate).map(Amount::Dollars))
+            }
             Self::Turns => whole(facts.turns.map(Amount::Count)),
             Self::Calls => whole(Some(Amount::Count(calls.total))),
             Self::FailedCalls => {

@@ -185,6 +185,11 @@ fn facts(recording: &Recording) -> Markup {
         (if is_alone { "duration" } else { "agent's duration" }, duration, String::new()),
         (seen_noun, seen, String::new()),
         ("cost", facts.cost_usd.map(dollars), String::new()),
+        (
+            "cost by your prices",
+            facts.estimated_cost_usd.map(|cost| format!("about {}", dollars(cost))),
+            String::new(),
+        ),
         (turn_noun, facts.turns.map(grouped), String::new()),
         (call_noun, call_count, bad.join(", ")),
         ("tokens in", usage.tokens_in().map(grouped), cached),
