@@ -39,6 +39,7 @@ fn one_member_a_line(object: &str) -> String {
 /// Members and values that the chosen reports do not show. Most need a command, a time limit, a
 /// huge stream or a rare event.
 const NOT_SHOWN: &[&str] = &[
+    "stream/estimated_cost_usd",
     "stream/known",
     "stream/notes/file",
     "stream/notes/limit",
@@ -56,8 +57,8 @@ const NOT_SHOWN: &[&str] = &[
     "stream/notes/note=limit-reached",
     "stream/notes/note=line-lost",
     "stream/notes/note=lingered",
-    "stream/notes/note=no-idle-timeout",
     "stream/notes/note=no-call-timeout",
+    "stream/notes/note=no-idle-timeout",
     "stream/notes/note=not-tried-again",
     "stream/notes/note=rules-lowered",
     "stream/notes/note=rules-off",

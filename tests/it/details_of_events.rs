@@ -68,7 +68,7 @@ fn a_session_names_its_tools_and_servers() {
     let session: Value = serde_json::from_str(events.lines().next().unwrap()).unwrap();
     assert_eq!(session["mode"], "acceptEdits");
     assert_eq!(session["tools"][0], "Bash");
-    let server = json!({"name": "tracker", "status": "connected"});
+    let server = json!({"name": "tracker", "status": "connected", "available": true});
     assert_eq!(session["servers"][0], server);
 }
 
@@ -103,7 +103,8 @@ fn a_changed_session_has_only_what_is_new() {
     let events = converted(stream.as_bytes(), &mut checker(["--profile", "claude"]), Form::Events);
     let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let changes: Vec<_> = events.filter(|event| event["type"] == "session_changed").collect();
-    let servers = json!([{ "name": "tracker", "status": "failed" }]);
+    let server = json!({ "name": "tracker", "status": "failed", "available": false });
+    let servers = json!([server]);
     let change =
         json!({ "type": "session_changed", "session_id": "other", "servers": servers, "line": 2 });
     assert_eq!(changes, [change]);

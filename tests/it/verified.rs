@@ -56,7 +56,7 @@ fn the_last_test_comes_after_the_last_edit() {
     // A tool that the profile does not know may have written.
     let unknown = call("c4", "teleportToolCall", &json!({}), &json!({"success": {}}));
     let message = "the last of the command calls with `^npm test` succeeded after the last write \
-                   call; see line 4";
+                   call; see line 6";
     hides(&run_of(&[edit.clone(), test, unknown]), &last, message);
     // The test began while the edit was open.
     let start = half("started", "c1", "shellToolCall", &json!({"args": {"command": "npm test"}}));
@@ -108,7 +108,7 @@ fn calls_print_what_they_must() {
             "result": {"success": {}}}),
         );
     let message = "the last of the command calls with `^npm test` succeeded and printed `\\d+ \
-                   passed` and did not print `\\b0 tests`; see line 2";
+                   passed` and did not print `\\b0 tests`";
     hides(&run_of(&[bare]), &expected, message);
     let leaks = of_kind("command", |it| {
         (it.at_most, it.output_matches) = (Some(0), Some("SECRET".to_owned()));

@@ -302,12 +302,7 @@ impl<'c> Run<'c> {
                 let note = self.missing("the run was cut short");
                 found.push(diagnostic.note(note).at(line, offset));
             }
-            Cause::TimedOut
-            | Cause::LimitExceeded
-            | Cause::WrongStart
-            | Cause::Failed
-            | Cause::CutLine
-            | Cause::Ended => {}
+            _ => {}
         }
         if self.events > 0 {
             self.session.finish(self.format() == AgentFormat::StreamJson, found);

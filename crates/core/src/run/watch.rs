@@ -60,12 +60,12 @@ pub(super) struct RunState {
     /// What the user of the library asked for, until the supervisor does it.
     stop: Option<StopRequest>,
     /// The open calls, by their numbers.
-    open: HashMap<u64, OpenCall>,
+    open: HashMap<u64, CallAtWork>,
 }
 
 /// A call that has started and not ended.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct OpenCall {
+pub(super) struct CallAtWork {
     pub(super) line: u64,
     pub(super) since: Instant,
     pub(super) kind: Option<CallKind>,
@@ -95,7 +95,7 @@ impl RunState {
     pub(super) fn limited_calls<'s>(
         &'s self,
         timers: &'s Timers,
-    ) -> impl Iterator<Item = (OpenCall, Duration, Instant)> {
+    ) -> impl Iterator<Item = (CallAtWork, Duration, Instant)> {
         self.open.values().filter_map(|call| {
             let limit = timers.of_call(call.kind)?;
             Some((*call, limit, after(call.since, limit)?))
@@ -201,7 +201,7 @@ impl Watch {
             match &event.kind {
                 EventKind::CallStarted(call) => {
                     let line = event.at.line.unwrap_or_default();
-                    let started = OpenCall { line, since: now, kind: call.kind };
+                    let started = CallAtWork { line, since: now, kind: call.kind };
                     state.open.insert(call.number, started);
                     wakes |= has_call_timeout;
                 }
