@@ -13,9 +13,10 @@ pub(crate) fn printed(file: Option<&Path>, table: &Table) -> Result<String, Stri
         None => "the command line; there is no configuration file".to_owned(),
     };
     let presets = table.expect.presets();
-    let presets = match presets.is_empty() {
-        true => String::new(),
-        false => format!("# Entries below stand for the presets {}.\n", presets.join(", ")),
+    let presets = if presets.is_empty() {
+        String::new()
+    } else {
+        format!("# Entries below stand for the presets {}.\n", presets.join(", "))
     };
     Ok(format!("# From {origin}.\n{presets}{text}"))
 }

@@ -11,6 +11,7 @@ use crate::rules::diagnostic::Diagnostic;
 /// nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub struct ProducerExit {
     /// Its exit status, if it is known.
     pub status: Option<ExitStatus>,
