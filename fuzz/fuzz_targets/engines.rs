@@ -31,7 +31,6 @@ fuzz_target!(|data: &[u8]| {
         Form::Answer,
         Form::ValidEvents,
         Form::Events,
-        Form::AgUi,
         Form::ChromeTrace,
         Form::OtlpJson,
         Form::Atif,

@@ -16,14 +16,12 @@ const CHOICES: readonly (readonly [Choice, string])[] = [
   ["events", "events"],
   ["json", "json"],
   ["stream-json", "stream-json"],
-  ["ag-ui", "ag-ui"],
   ["chrome-trace", "chrome-trace"],
   ["otlp-json", "otlp-json"],
   ["atif", "atif"],
   ["recording", "the recording"],
 ];
 const ENDINGS: Partial<Record<Choice, string>> = {
-  "ag-ui": "ndjson",
   "chrome-trace": "json",
   "otlp-json": "json",
   "stream-json": "ndjson",

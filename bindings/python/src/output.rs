@@ -43,7 +43,6 @@ fn open(kind: &str, raw: bool, results: usize, thinking: bool) -> Option<Box<dyn
         "json" => Form::Json,
         "stream-json" => Form::ValidEvents,
         "events" => Form::Events,
-        "ag-ui" => Form::AgUi,
         "chrome-trace" => Form::ChromeTrace,
         "otlp-json" => Form::OtlpJson,
         "atif" => Form::Atif,

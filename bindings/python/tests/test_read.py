@@ -122,7 +122,7 @@ def test_forms_and_reports_are_those_of_the_program(program: str, tmp_path: Path
         command = [program, "--no-config", *flags, "-"]
         return subprocess.run(command, input=DATA, capture_output=True).stdout.decode()
 
-    for form in ("text", "transcript", "answer", "json", "stream-json", "events", "ag-ui",
+    for form in ("text", "transcript", "answer", "json", "stream-json", "events",
                  "chrome-trace", "otlp-json", "atif"):
         assert nc.convert(DATA, form) == said("--quiet", "--to", form), form
     log = said("--quiet", "--to", "text", "--results", "2", "--thinking")

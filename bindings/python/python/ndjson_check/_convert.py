@@ -21,7 +21,7 @@ def convert(
     signal: int | None = None,
 ) -> str:
     """The stream as `--to FORM` writes it: `text`, `transcript`, `answer`, `json`, `stream-json`,
-    `events`, `ag-ui`, `chrome-trace`, `otlp-json` or `atif`.
+    `events`, `chrome-trace`, `otlp-json` or `atif`.
 
     `raw` leaves control characters as they are. `results` is how many lines of each call's result
     `text` and `transcript` have; `thinking` adds reasoning and notices to them. The text is in memory.
