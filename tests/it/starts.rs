@@ -203,7 +203,7 @@ fn presets_stand_for_expectations() {
 /// Goal: the preset knows the usual ways to run tests and to push, and takes nothing else for them.
 #[test]
 fn presets_know_commands() {
-    let table = include_str!("../../src/cli/config/presets.toml");
+    let table = include_str!("../../crates/config/src/presets.toml");
     let table: toml::Table = toml::from_str(table).unwrap();
     let pattern = |preset: &str| {
         let calls = table[preset]["calls"].as_array().unwrap();
