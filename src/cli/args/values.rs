@@ -175,7 +175,6 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 
 /// How long a tool call may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(not(unix), expect(dead_code, reason = "run mode needs a Unix system"))]
 pub(crate) struct CallTimeout {
     /// None: any kind without an own limit.
     pub(crate) kind: Option<CallKind>,
