@@ -64,8 +64,7 @@ impl FirstFindings {
     }
 }
 
-/// Rules that say what went wrong with the work, the most telling first. All others are about the
-/// stream.
+/// Rules about the work, the most telling first. All others are about the stream.
 const TELLING: [Rule; 13] = [
     Rule::AllCallsRefused,
     Rule::ExpectationFailed,
@@ -88,8 +87,8 @@ pub(super) const PLAIN_TEXT: &str = "plain text, not events";
 pub(super) const SEVERAL_RUNS: &str = "more than one run";
 
 /// What is missing where an agent writes plain text, if it is not known which agent it is.
-const EVENTS_FLAG: &str = "call the agent with its flag for events, such as \
-                           --output-format stream-json or --json";
+const EVENTS_FLAG: &str =
+    "call the agent with its flag for events, such as --output-format stream-json or --json";
 
 /// Reason and rest.
 type Sentence = (&'static str, String);
@@ -342,18 +341,15 @@ fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     if was_refused && found.of(Rule::DeniedCall).is_some() {
         return ("succeeded, but tool calls were refused", refused(summary));
     }
-    let reason = if found.of(Rule::BackgroundWorkLost).is_some() {
-        "succeeded, but background work was lost"
-    } else if found.of(Rule::EmptyAnswer).is_some() {
-        "succeeded, but the answer is empty"
-    } else if found.of(Rule::ToolServerUnavailable).is_some() {
-        "succeeded, but without all of its tools"
-    } else if summary.notes.contains(&Note::OutcomeUnknown) {
-        "succeeded as far as the stream shows"
-    } else {
-        "succeeded"
-    };
-    (reason, String::new())
+    let but = [
+        (Rule::BackgroundWorkLost, "succeeded, but background work was lost"),
+        (Rule::EmptyAnswer, "succeeded, but the answer is empty"),
+        (Rule::ToolServerUnavailable, "succeeded, but without all of its tools"),
+    ];
+    let is_silent = summary.notes.contains(&Note::OutcomeUnknown);
+    let plain = if is_silent { "succeeded as far as the stream shows" } else { "succeeded" };
+    let but = but.iter().find(|(rule, _)| found.of(*rule).is_some());
+    (but.map_or(plain, |(_, reason)| *reason), String::new())
 }
 
 /// How many calls were refused, and which.
