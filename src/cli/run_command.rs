@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ndjson_check_core::internals::run::{
-    Interrupt, Producer, ProducerStream, StderrCopy, Timers, pause, program,
+    Interrupt, Producer, ProducerStream, StderrCopy, Timers, pause,
 };
 use ndjson_check_core::{Checker, ExitStatus, Observer as _, ProducerExit};
 
@@ -130,7 +130,7 @@ fn begin(cli: &Cli, outputs: &Outputs) -> Result<(Producer, ProducerStream, Stri
 
 /// Starts the command, with our standard input unless it must have none.
 fn start(cli: &Cli, timers: Timers, copy: StderrCopy) -> io::Result<(Producer, ProducerStream)> {
-    let mut command = Command::new(program(&cli.command[0]));
+    let mut command = Command::new(Producer::program(&cli.command[0]));
     command.args(&cli.command[1..]);
     if cli.no_stdin {
         command.stdin(Stdio::null());

@@ -28,7 +28,6 @@ pub mod run {
     pub use crate::run::{
         blocking_file::BlockingFile,
         pause::pause,
-        platform::program,
         producer::{Interrupt, Producer, StderrCopy, Timers, WholeProcess},
         stream::ProducerStream,
     };

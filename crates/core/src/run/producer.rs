@@ -6,13 +6,14 @@
 //! [`RunObserver`] tells the supervisor what comes.
 
 use std::any::Any;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::blocking_file::BlockingFile;
-use super::platform::{Group, Signals, stoppable};
+use super::platform::{self, Group, Signals, stoppable};
 use super::stderr;
 use super::stream::ProducerStream;
 use super::supervisor::Supervisor;
@@ -113,6 +114,11 @@ pub struct StderrCopy {
 }
 
 impl Producer {
+    /// The program that a command names, where the system itself does not find all of them.
+    pub fn program(name: &OsStr) -> OsString {
+        platform::program(name)
+    }
+
     /// Starts a command in a group of its own. `reads_terminal` says that it may read from the
     /// terminal of our process.
     ///

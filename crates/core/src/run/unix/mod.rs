@@ -16,6 +16,6 @@ pub(super) use source::{Stop, StoppableSource, stoppable};
 pub(super) use wait::{Wake, Waker, wait, wait_for_signal, waker};
 
 /// The program that a command names: the system finds it.
-pub fn program(name: &OsStr) -> OsString {
+pub(crate) fn program(name: &OsStr) -> OsString {
     name.to_owned()
 }

@@ -9,7 +9,7 @@ const EXTENSIONS: &str = ".COM;.EXE;.BAT;.CMD";
 
 /// The program that a command names. The system itself adds only `.exe`, and many agents are
 /// scripts: npm installs `claude.cmd`. A name that is not found stays as it is.
-pub fn program(name: &OsStr) -> OsString {
+pub(crate) fn program(name: &OsStr) -> OsString {
     let folders = env::var_os("PATH").unwrap_or_default();
     let extensions = env::var("PATHEXT").unwrap_or_else(|_| EXTENSIONS.to_owned());
     found(Path::new(name), env::split_paths(&folders), &extensions)
