@@ -105,6 +105,11 @@ impl Config {
         self.table.limits.set(limits);
     }
 
+    /// The limits of each run.
+    pub fn limits(&self) -> Limits {
+        self.table.limits.limits()
+    }
+
     /// The names of all demands, as findings have them.
     pub fn demands(&self) -> Vec<String> {
         let limits = self.table.limits.limits();
