@@ -65,16 +65,24 @@ async function links(page, file) {
     const links = [...document.querySelectorAll("a")];
     const targets = links.map((link) => link.getAttribute("href")).filter((it) => it !== null);
     const here = targets.filter((it) => it.startsWith("#"));
+    const ofTexts = links.filter((it) => it.rel === "noreferrer nofollow").map((it) => it.href);
     return {
       count: targets.length,
       broken: here.filter((it) => !document.getElementById(it.slice(1))),
-      others: targets.filter((it) => !it.startsWith("#")),
+      ofTexts,
+      others: links
+        .filter((it) => it.rel !== "noreferrer nofollow")
+        .map((it) => it.getAttribute("href"))
+        .filter((it) => it !== null && !it.startsWith("#")),
       ids: [...document.querySelectorAll("[id]")].map((it) => it.id),
     };
   });
   counts.links += bad.count;
   for (const link of bad.broken) fail(file, `nothing has the id of ${link}`);
   if (new Set(bad.ids).size !== bad.ids.length) fail(file, "two elements share an id");
+  for (const link of bad.ofTexts) {
+    if (!/^https?:\/\//.test(link)) fail(file, `a text leads to ${link}`);
+  }
   for (const link of bad.others) {
     const isRule = /^https:\/\/github\.com\/[^?#]*\/src\/rules\/[a-z0-9-]+\.md$/.test(link);
     const path = join(resolve(file), "..", decodeURIComponent(link));
@@ -82,33 +90,102 @@ async function links(page, file) {
   }
 }
 
+/// Each chip shows as many entries as it says.
 async function filters(page, file) {
   const shown = () => page.locator("#log > li:visible").count();
   const all = await shown();
-  for (const select of await page.locator("#filter select").all()) {
-    for (const option of await select.locator("option").all()) {
-      const [value, words] = [await option.getAttribute("value"), await option.textContent()];
-      const count = / \((\d+)\)$/.exec(words);
-      await select.selectOption(value);
-      const now = await shown();
-      if (value === "" ? now !== all : now === 0) fail(file, `${words}: shows ${now} of ${all}`);
-      if (count && now !== Number(count[1])) fail(file, `${words}: shows ${now}`);
-      counts.filtered += 1;
-    }
-    await select.selectOption("");
+  for (const chip of await page.locator("#filter .chips button").all()) {
+    const count = Number(await chip.locator("small").textContent());
+    await chip.click();
+    const now = await shown();
+    if (now !== count) fail(file, `${await chip.textContent()}: shows ${now}`);
+    await chip.click();
+    counts.filtered += 1;
   }
+  if ((await shown()) !== all) fail(file, "the chips hide entries for good");
+}
+
+/// The search counts and marks its hits, unfolds where one is, and is in the address.
+async function searches(page, file) {
   const search = page.locator("#filter input");
+  const output = page.locator("#filter output");
+  const says = async (wanted) => {
+    await page.waitForFunction(
+      (it) => document.querySelector("#filter output").value.includes(it), wanted, { timeout: 5000 },
+    ).catch(async () => fail(file, `the search says ${await output.textContent()}, not ${wanted}`));
+  };
   await search.fill("no text has this \u{1f9ea}");
-  if ((await shown()) !== 0) fail(file, "the search finds what is not there");
-  const first = page.locator("#log > li").first();
-  await search.fill("");
-  if (all > 0) {
-    const text = (await first.textContent()).replace(/\s+/g, " ").trim().slice(0, 40);
-    await search.fill(text);
-    if (!(await first.isVisible())) fail(file, `the search does not find ${text}`);
-    await search.fill("");
+  await says("no hit");
+  const word = await page.evaluate(() => {
+    const texts = [...document.querySelectorAll("#log pre, #log p")].map((it) => it.textContent);
+    return texts.flatMap((it) => it.match(/[a-z]{5,}/g) ?? [])[0];
+  });
+  if (word) {
+    await search.fill(word);
+    await says("1 of ");
+    await search.press("Enter");
+    const state = await page.evaluate(() => ({
+      marked: CSS.highlights.get("hit")?.size,
+      at: [...(CSS.highlights.get("at") ?? [])].map((it) => ({
+        text: it.toString().toLowerCase(),
+        isFolded: it.startContainer.parentElement.closest("details:not([open])") !== null,
+        isInView: it.getBoundingClientRect().top >= 0 && it.getBoundingClientRect().top < innerHeight,
+      })),
+      hash: location.hash,
+    }));
+    const [at] = state.at;
+    if (!state.marked || at?.text !== word || at.isFolded || !at.isInView) {
+      fail(file, `the search for ${word} leads to ${JSON.stringify(state)}`);
+    }
+    if (!state.hash.includes(`q=${word}`)) fail(file, `${state.hash} has no search`);
+    await page.reload();
+    if ((await page.locator("#filter input").inputValue()) !== word) fail(file, "the address forgets");
+    await says(" of ");
   }
+  await again(page);
   counts.searched += 1;
+}
+
+/// Keys go from entry to entry and to the next failure; the address has where the reader is.
+async function keys(page, file) {
+  await again(page);
+  const on = () => page.evaluate(() => document.querySelector("#log > .on")?.id);
+  await page.keyboard.press("j");
+  const first = await on();
+  await page.keyboard.press("j");
+  await page.keyboard.press("k");
+  if (!first || (await on()) !== first) fail(file, `j and k lead to ${first} and ${await on()}`);
+  if (!page.url().endsWith(`#${first}`)) fail(file, `the address is ${page.url()}`);
+  await page.keyboard.press("/");
+  if (!(await page.evaluate(() => document.activeElement.name === "search"))) fail(file, "no /");
+  await page.keyboard.press("Escape");
+  const bad = ".failed, .refused, .open, .finding.error, .notice.error";
+  if ((await page.locator(`#log > :is(${bad})`).count()) > 0) {
+    await page.keyboard.press("f");
+    if ((await page.locator(`#log > .on:is(${bad})`).count()) !== 1) fail(file, "f finds no failure");
+  }
+  await again(page);
+}
+
+/// Dragging zooms in, a bar has a card, and the button shows all again.
+async function zooms(page, file) {
+  const svg = page.locator("#run");
+  if ((await svg.count()) === 0) return;
+  await svg.scrollIntoViewIfNeeded();
+  const box = await svg.boundingBox();
+  await page.mouse.move(box.x + box.width * 0.25, box.y + 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 4, { steps: 4 });
+  await page.mouse.up();
+  const wide = await svg.boundingBox();
+  if (Math.abs(wide.width / box.width - 4) > 0.2) fail(file, `zooms ${wide.width / box.width} times`);
+  await page.locator(".reset").click();
+  if ((await svg.boundingBox()).width !== box.width) fail(file, "no way back from the zoom");
+  const bar = page.locator("svg a[id^=b]").first();
+  if ((await bar.count()) === 0) return;
+  await bar.locator("rect").hover();
+  if (!(await page.locator(".card").isVisible())) fail(file, "a bar has no card");
+  await page.mouse.move(1, 1);
 }
 
 /// From a bar to its call, which unfolds, and back.
@@ -120,7 +197,7 @@ async function bothWays(page, file) {
   const call = page.locator(`#${id}`);
   await page.waitForFunction((hash) => location.hash === hash, `#${id}`);
   await page.waitForTimeout(20);
-  if (!(await call.locator("details").evaluate((it) => it.open))) {
+  if (!(await call.locator("> details").evaluate((it) => it.open))) {
     fail(file, "a call stays folded");
   }
   await call.locator("a[href^='#b']").click();
@@ -138,17 +215,17 @@ async function keyboard(page, file) {
   if (!(box?.x >= 0) || (await focused("id")) !== "transcript") fail(file, "nothing to skip with");
   await again(page);
   const seen = new Set();
-  for (let step = 0; step < 60 && !seen.has("fold"); step += 1) {
+  for (let step = 0; step < 150 && !seen.has("fold"); step += 1) {
     await page.keyboard.press("Tab");
     const at = await page.evaluate(() => {
       const it = document.activeElement;
-      if (it.matches("#log summary")) return "fold";
+      if (it.matches("#log > li > details > summary")) return "fold";
       return it.closest("#filter") ? "filter" : it.closest("svg") ? "bar" : it.localName;
     });
     if (at === "bar" && seen.has("bar")) fail(file, "more than one stop in the timeline");
     seen.add(at);
   }
-  const hasFolds = (await page.locator("#log summary").count()) > 0;
+  const hasFolds = (await page.locator("#log > li > details > summary").count()) > 0;
   const before = await focused("parentElement.open");
   if (hasFolds) await page.keyboard.press("Enter");
   const hasOpened = !hasFolds || (await focused("parentElement.open")) !== before;
@@ -172,7 +249,7 @@ async function bars(page, file) {
   const bar = page.locator(`#${all.at(-1)}`);
   const isMarked = await bar.locator("rect").evaluate((it) => getComputedStyle(it).strokeWidth);
   if (isMarked !== "3px") fail(file, "no bar shows that it has the focus");
-  if (!(await page.locator(".keys").isVisible())) fail(file, "nothing names the keys");
+  if (!(await page.locator(".timeline .keys").isVisible())) fail(file, "nothing names the keys");
   const target = await bar.getAttribute("href");
   await page.keyboard.press("Enter");
   await page.waitForFunction((hash) => location.hash === hash, target);
@@ -227,6 +304,9 @@ async function check(browser, file) {
   if ((await page.locator("#filter").count()) > 0) {
     if (!(await page.locator("#filter").isVisible())) fail(file, "the script does not run");
     await filters(page, file);
+    await searches(page, file);
+    await keys(page, file);
+    await zooms(page, file);
     await bothWays(page, file);
     await keyboard(page, file);
   }

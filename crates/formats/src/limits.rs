@@ -15,8 +15,8 @@ pub(crate) const MARKDOWN_BYTES_MAX: usize = 60_000;
 /// Longest argument or result of a tool call in an HTML page, in bytes.
 pub(crate) const PAGE_VALUE_BYTES_MAX: usize = 8 * 1024;
 
-/// Streams in the index of an HTML report, and so pages: so many that need a look, and so many
-/// good ones. The others are counted.
+/// Streams in the index of an HTML report, and so pages: so many that did not pass, and so many
+/// others. The others are counted.
 pub(crate) const PAGES_MAX: usize = 5_000;
 
 /// Longest name of a tool, a call or an argument that is kept, in bytes.

@@ -6,6 +6,7 @@ mod html;
 mod junit;
 mod markdown;
 mod page_bounds;
+mod page_text;
 mod sarif;
 
 use std::fs;

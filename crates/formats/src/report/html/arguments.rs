@@ -4,22 +4,48 @@ use ndjson_check_core::escape::clipped;
 use serde_json::Value;
 
 use super::excerpt::Excerpt;
+use super::order;
 use crate::limits::{NAME_BYTES_MAX, PAGE_VALUE_BYTES_MAX};
 
 /// Arguments of one tool call in an HTML page.
 const PAGE_ARGUMENTS_MAX: usize = 20;
 
-/// The members of an object by their names, in the order of the names; another value has no name.
-pub(super) fn named(arguments: &Value) -> Vec<(String, Excerpt)> {
-    let Value::Object(members) = arguments else {
-        return vec![(String::new(), value(arguments))];
-    };
-    let mut members: Vec<_> = members.iter().collect();
-    members.sort_by_key(|(name, _)| *name);
-    let named = members.into_iter().take(PAGE_ARGUMENTS_MAX);
-    named.map(|(name, it)| (clipped(name, NAME_BYTES_MAX).into_owned(), value(it))).collect()
+/// An argument of a call.
+#[derive(Debug)]
+pub(super) struct Argument {
+    /// Empty if the arguments are not an object.
+    pub(super) name: String,
+    pub(super) value: Excerpt,
+    /// Whether it says nothing: nothing, no, none.
+    pub(super) is_empty: bool,
 }
 
+/// The members of an object in the order of the line; another value has no name.
+pub(super) fn arguments(arguments: &Value, line: &[u8]) -> Vec<Argument> {
+    let Value::Object(members) = arguments else {
+        let value = value(arguments);
+        return vec![Argument { name: String::new(), value, is_empty: false }];
+    };
+    let names = order::names(line, members).into_iter().take(PAGE_ARGUMENTS_MAX);
+    let argument = |name: String| {
+        let member = members.get(&name)?;
+        let name = clipped(&name, NAME_BYTES_MAX).into_owned();
+        Some(Argument { name, value: value(member), is_empty: is_empty(member) })
+    };
+    names.filter_map(argument).collect()
+}
+
+/// Whether a value is what most tools take for one that is absent.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.values().all(is_empty),
+        Value::Bool(true) => false,
+    }
+}
 /// A text as it is; another value as JSON, the members of an object in the order of their names.
 fn value(value: &Value) -> Excerpt {
     let mut excerpt = Excerpt::new(PAGE_VALUE_BYTES_MAX);

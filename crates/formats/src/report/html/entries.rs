@@ -135,6 +135,11 @@ impl PageEntries {
         self.numbered().find(|(entry, _)| is_call(entry)).map(|(_, number)| number)
     }
 
+    /// Whether the call is there.
+    pub(super) fn has_call(&self, number: u64) -> bool {
+        self.calls().any(|call| call.number == number)
+    }
+
     /// The entries that are there, with their numbers.
     pub(super) fn numbered(&self) -> impl Iterator<Item = (&PageEntry, u64)> {
         self.kept.iter().map(|(number, (entry, _))| (entry, *number))

@@ -82,6 +82,11 @@ impl Excerpt {
         (self.total.saturating_sub(shown), tail)
     }
 
+    /// The text, if nothing of it is missing and it is short.
+    pub(super) fn whole(&self) -> Option<&str> {
+        self.tail.is_empty().then_some(&*self.head)
+    }
+
     pub(super) fn is_blank(&self) -> bool {
         self.head.trim().is_empty() && self.tail.is_empty()
     }

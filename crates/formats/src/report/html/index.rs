@@ -1,18 +1,25 @@
 //! The index of the pages of several streams.
 
-use maud::{Markup, html};
-use ndjson_check_core::{Outcome, Rule, StreamSummary, Verdict, counted, escape::clipped};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-use super::page::{document, in_short, name};
+use maud::{Markup, html};
+use ndjson_check_core::{StreamSummary, counted, escape::clipped};
+
+use super::page::{document, in_short};
 use super::stats::{of_all, sums};
+use super::title::{badge, name};
 use super::words::{OneLine, duration};
 use crate::limits::PAGES_MAX;
 use crate::report::stats::StatsTotals;
-use crate::report::summary_text::{self, dollars, grouped};
-use crate::report::{Answers, Headline, RunTotals};
+use crate::report::summary_text::{self, dollars, grouped, short};
+use crate::report::{Headline, RunTotals};
 
 /// Longest name of a stream in the index, in bytes.
 const STREAM_BYTES_MAX: usize = 500;
+
+/// Inputs that could not be checked, and are listed without a fold.
+const ERRORS_SHOWN: usize = 5;
 
 const COLUMNS: [&str; 4] = ["calls", "time", "tokens", "cost"];
 
@@ -24,7 +31,6 @@ pub(super) struct Index {
     omitted_bad: u64,
     omitted_good: u64,
     stats: StatsTotals,
-    answers: Answers,
     omitted_errors: u64,
 }
 
@@ -32,11 +38,9 @@ pub(super) struct Index {
 struct IndexRow {
     stream: String,
     page: String,
-    is_good: bool,
     profile: String,
-    outcome: &'static str,
-    /// The rest of the headline.
-    reason: String,
+    headline: Headline,
+    warnings: u64,
     calls: u64,
     duration: Option<u64>,
     tokens: Option<u64>,
@@ -50,16 +54,14 @@ impl Index {
 
     pub(super) fn add(&mut self, summary: &StreamSummary, headline: &Headline, page: &str) {
         self.stats.add(&summary.into());
-        self.answers.add(headline);
         let (facts, usage) = (&summary.facts, &summary.facts.usage);
         let elapsed = summary.stats.as_ref().and_then(|stats| stats.elapsed_ms);
         self.rows.push(IndexRow {
             stream: clipped(&summary.name, STREAM_BYTES_MAX).into_owned(),
             page: page.to_owned(),
-            is_good: is_good(summary),
             profile: summary.profile.clone(),
-            outcome: headline.reason,
-            reason: headline.detail().to_owned(),
+            headline: headline.clone(),
+            warnings: summary.warnings,
             calls: summary.call_counts.total,
             duration: facts.duration_ms.or(elapsed),
             tokens: usage.tokens_in().zip(usage.output_tokens).map(|(a, b)| a.saturating_add(b)),
@@ -70,10 +72,8 @@ impl Index {
     /// A stream that has no page.
     pub(super) fn omit(&mut self, summary: &StreamSummary, headline: &Headline) {
         self.stats.add(&summary.into());
-        self.answers.add(headline);
-        let is_good = is_good(summary);
-        self.omitted_good += u64::from(is_good);
-        self.omitted_bad += u64::from(!is_good);
+        self.omitted_good += u64::from(headline.passed);
+        self.omitted_bad += u64::from(!headline.passed);
     }
 
     pub(super) fn error(&mut self, stream: Option<&str>, message: &str) {
@@ -87,41 +87,92 @@ impl Index {
     }
 
     pub(super) fn page(&self, totals: &RunTotals) -> String {
-        let bad: Vec<_> = self.rows.iter().filter(|row| !row.is_good).collect();
-        let good: Vec<_> = self.rows.iter().filter(|row| row.is_good).collect();
-        let folder = self.common_folder();
+        let bad = self.rows.iter().filter(|row| !row.headline.passed).count() as u64;
         let all = totals.streams + totals.not_checked;
         let not_checked = self.errors.len() as u64 + self.omitted_errors;
-        let bad_count = bad.len() as u64 + self.omitted_bad + not_checked;
-        let sums = sums(&self.stats.sum);
+        let bad = bad + self.omitted_bad + not_checked;
+        let (folder, sums) = (self.common_folder(), sums(&self.stats.sum));
         let body = html! {
             header {
-                h1 { @if folder.is_empty() { "Streams" } @else { (OneLine(folder)) } }
-                p.verdict {
-                    @if bad_count == 0 { "No stream needs a look" }
-                    @else if bad_count == all { "All streams need a look" }
-                    @else { (bad_count) " of " (counted(all, "stream")) " need a look" }
+                (title(bad, all))
+                p.source {
+                    @if !folder.is_empty() { span.name { (OneLine(folder)) } " " }
+                    span.found { (summary_text::found(totals).trim_start_matches(" · ")) }
                 }
-                p { (self.answers.text(totals)) (summary_text::found(totals)) }
                 (in_short(&sums))
             }
             main.index {
-                @if !self.errors.is_empty() {
-                    section {
-                        h2 { "Not checked" }
-                        ul.errors { @for error in &self.errors { li { (OneLine(error)) } } }
-                        @if self.omitted_errors > 0 { p { (self.omitted_errors) " more." } }
-                    }
-                }
+                (self.not_checked())
                 (of_all(&self.stats, |stream| self.page_of(stream)))
-                (self.table("Need a look", &bad, folder))
-                (without_page(self.omitted_bad))
-                (self.table("Good", &good, folder))
-                (without_page(self.omitted_good))
+                (self.tools())
+                (self.table(folder))
+                (without_page(self.omitted_bad, "did not pass"))
+                (without_page(self.omitted_good, "passed"))
             }
-            footer { p { "Written by ndjson-check " (env!("CARGO_PKG_VERSION")) "." } }
+            footer { p { "ndjson-check " (env!("CARGO_PKG_VERSION")) ". This page loads nothing." } }
         };
         document("ndjson-check: streams", &body)
+    }
+
+    fn not_checked(&self) -> Markup {
+        let (first, rest) = self.errors.split_at(self.errors.len().min(ERRORS_SHOWN));
+        html! {
+            @if !self.errors.is_empty() {
+                section.errors {
+                    h2 { "Not checked" }
+                    ul { @for error in first { li { (OneLine(error)) } } }
+                    @if !rest.is_empty() {
+                        details.more {
+                            summary { "show " (rest.len()) " more" }
+                            ul { @for error in rest { li { (OneLine(error)) } } }
+                        }
+                    }
+                    @if self.omitted_errors > 0 { p { (self.omitted_errors) " more." } }
+                }
+            }
+        }
+    }
+
+    /// The rows by their reasons: first those that did not pass, the most frequent reason first.
+    fn groups(&self) -> Vec<(&'static str, Vec<&IndexRow>)> {
+        let mut groups: BTreeMap<(bool, &'static str), Vec<&IndexRow>> = BTreeMap::new();
+        for row in &self.rows {
+            groups.entry((row.headline.passed, row.headline.reason)).or_default().push(row);
+        }
+        let mut groups: Vec<_> = groups.into_iter().collect();
+        groups.sort_by_key(|((passed, reason), rows)| (*passed, Reverse(rows.len()), *reason));
+        groups.into_iter().map(|((_, reason), rows)| (reason, rows)).collect()
+    }
+
+    /// Search, order and filter: hidden without the script.
+    fn tools(&self) -> Markup {
+        let groups = self.groups();
+        html! {
+            form #streams hidden role="search" {
+                input type="search" name="search" autocomplete="off" placeholder="Search"
+                    aria-label="Search";
+                label {
+                    "Order "
+                    select name="order" {
+                        option value="" { "by reason" }
+                        option value="name" { "by name" }
+                        @for (name, _) in COLUMNS.iter().zip(self.columns()).filter(|it| it.1) {
+                            option value=(name) { "by " (name) }
+                        }
+                    }
+                }
+                output {}
+                @if groups.len() > 1 {
+                    div.chips role="group" aria-label="reasons" {
+                        @for (reason, rows) in &groups {
+                            button type="button" name="reason" value=(reason) aria-pressed="false" {
+                                (reason) " " small { (rows.len()) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
     }
 
     fn page_of(&self, stream: &str) -> Option<&str> {
@@ -142,32 +193,72 @@ impl Index {
         common
     }
 
-    fn table(&self, title: &str, rows: &[&IndexRow], folder: &str) -> Markup {
+    /// Which of the columns say something.
+    fn columns(&self) -> [bool; 4] {
         let any = |has: fn(&IndexRow) -> bool| self.rows.iter().any(has);
-        let columns = [
+        [
             any(|row| row.calls > 0),
             any(|row| row.duration.is_some()),
             any(|row| row.tokens.is_some()),
             any(|row| row.cost.is_some()),
-        ];
+        ]
+    }
+
+    fn table(&self, folder: &str) -> Markup {
+        let columns = self.columns();
+        let width = 3 + columns.iter().filter(|it| **it).count();
         html! {
-            @if !rows.is_empty() {
-                table {
-                    caption { (title) " (" (rows.len()) ")" }
+            @if !self.rows.is_empty() {
+                table.streams {
                     thead {
                         tr {
                             th.name scope="col" { "stream" }
-                            th scope="col" { "outcome" }
+                            th scope="col" { "result" }
                             th.agent scope="col" { "agent" }
                             @for (name, _) in COLUMNS.iter().zip(columns).filter(|it| it.1) {
                                 th.number scope="col" { (name) }
                             }
                         }
                     }
-                    tbody { @for row in rows { (row.markup(columns, folder)) } }
+                    @for (reason, rows) in self.groups() {
+                        tbody data-reason=(reason) {
+                            tr.group {
+                                th colspan=(width) scope="rowgroup" {
+                                    @if let Some(row) = rows.first() {
+                                        (badge(&row.headline, row.warnings))
+                                    }
+                                    (reason) " " small { (rows.len()) }
+                                }
+                            }
+                            @for row in rows { (row.markup(columns, folder)) }
+                        }
+                    }
                 }
             }
         }
+    }
+}
+
+/// How many streams did not pass.
+fn title(bad: u64, all: u64) -> Markup {
+    html! {
+        h1 {
+            @if bad == 0 {
+                span.badge.good aria-hidden="true" { "✓" }
+                span.sentence { "All " (counted(all, "stream")) " passed" }
+            } @else {
+                span.badge.bad aria-hidden="true" { "✗" }
+                span.sentence { (bad) " of " (counted(all, "stream")) " did not pass" }
+            }
+        }
+    }
+}
+
+/// Streams that are not in the table.
+fn without_page(count: u64, what: &str) -> Markup {
+    let have = if count == 1 { "has" } else { "have" };
+    html! {
+        @if count > 0 { p { (counted(count, "more stream")) " " (what) " and " (have) " no page." } }
     }
 }
 
@@ -176,39 +267,32 @@ impl IndexRow {
         #[expect(clippy::cast_precision_loss, reason = "to show it")]
         let time = self.duration.map(|ms| duration(ms as f64));
         let numbers = [
-            (self.calls > 0).then(|| grouped(self.calls)),
-            time,
-            self.tokens.map(grouped),
-            self.cost.map(dollars),
+            (self.calls > 0).then(|| (grouped(self.calls), self.calls.to_string())),
+            time.map(|time| (time, self.duration.unwrap_or_default().to_string())),
+            self.tokens.map(|tokens| (short(tokens), tokens.to_string())),
+            self.cost.map(|cost| (dollars(cost), format!("{cost:.6}"))),
         ];
         let numbers = numbers.iter().zip(COLUMNS);
         let shown = self.stream.strip_prefix(folder).unwrap_or(&self.stream);
         html! {
             tr {
                 th.name scope="row" { a href=(self.page) { (name(shown)) } }
-                td {
-                    @if self.is_good { (self.outcome) } @else { strong { (self.outcome) } }
-                    @if !self.reason.is_empty() { p.reason { (OneLine(&self.reason)) } }
+                td.reason {
+                    span.why { (self.headline.reason) " " }
+                    (OneLine(self.headline.detail()))
                 }
                 td { (self.profile) }
                 @for ((number, name), _) in numbers.zip(columns).filter(|it| it.1) {
-                    td.number data-name=(name) { @if let Some(number) = number { (number) } }
+                    @match number {
+                        Some((number, value)) => {
+                            td.number data-name=(name) data-value=(value) { (number) }
+                        }
+                        None => td.number data-name=(name) {},
+                    }
                 }
             }
         }
     }
-}
-
-/// Streams of one table that are not in it.
-fn without_page(count: u64) -> Markup {
-    html! { @if count > 0 { p { (counted(count, "more stream")) " without a page." } } }
-}
-
-/// Whether a stream needs no look: the run succeeded, and did something of what it was asked for.
-pub(super) fn is_good(summary: &StreamSummary) -> bool {
-    summary.outcome == Outcome::Succeeded
-        && summary.verdict == Verdict::Conforming
-        && !summary.rule_counts.contains_key(&Rule::AllCallsRefused)
 }
 
 fn folder_of(name: &str) -> &str {

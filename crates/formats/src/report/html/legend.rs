@@ -26,15 +26,11 @@ pub(super) fn in_words(recording: &Recording, axis: &Axis) -> String {
 pub(super) fn legend(recording: &Recording, axis: &Axis) -> Markup {
     let bars = recording.bars.as_deref();
     let has = |wanted: fn(&Bar) -> bool| bars.unwrap_or_default().iter().any(wanted);
-    let has_entry = |wanted: &dyn Fn(&EntryKind) -> bool| {
-        recording.entries.all().any(|entry| wanted(&entry.kind))
-    };
-    let has_notice = has_entry(&|kind| matches!(kind, EntryKind::Notice(..)));
-    let is_shown = |kind: &EntryKind| match kind {
-        EntryKind::Silence(ms) => *ms >= axis.drawn() * SILENCE_MIN / 100.0,
-        _ => false,
-    };
-    let has_silence = axis.by_time && (has_entry(&is_shown) || !axis.gaps.is_empty());
+    let is_notice = |kind: &EntryKind| matches!(kind, EntryKind::Notice(..));
+    let has_notice = recording.entries.all().any(|entry| is_notice(&entry.kind));
+    let is_shown = |ms: f64| ms >= axis.drawn() * SILENCE_MIN / 100.0;
+    let has_silence = axis.by_time
+        && (recording.silences.iter().any(|it| is_shown(it.length())) || !axis.gaps.is_empty());
     let finds = |severity: Severity| {
         let found = recording.findings.iter().map(|it| &it.diagnostic);
         found.filter(|it| it.line.is_some()).any(|it| it.severity == severity)
@@ -47,6 +43,8 @@ pub(super) fn legend(recording: &Recording, axis: &Axis) -> Markup {
         (bars.is_none() && !recording.bad_calls.is_empty(), "failed", "not successful"),
         (has(|bar| class(bar.outcome) == "refused"), "refused", "refused"),
         (has(|bar| class(bar.outcome) == "open"), "open", "never completed"),
+        (recording.meter.curves().1, "tokens", "tokens"),
+        (recording.meter.curves().2, "cost", "cost"),
         (has_notice, "notice", "notice"),
         (has_silence, "silence", "no event"),
         (!recording.ends.is_empty(), "end", "terminal event"),
@@ -59,21 +57,22 @@ pub(super) fn legend(recording: &Recording, axis: &Axis) -> Markup {
                 span class=(class) { (words) } " "
             }
             span.axis {
-                @if axis.by_time { "Time by the agent." } @else {
-                    "By the order of the events: the stream has no times."
-                }
-                @if !axis.gaps.is_empty() { " A gap with a label is drawn short." }
+                @if !axis.by_time { "The stream has no times: events are in their order. " }
+                @if !axis.gaps.is_empty() { "Gaps with a label are drawn short. " }
                 @if axis.by_time && axis.untimed > 0 {
-                    " " (grouped(axis.untimed)) " of " (grouped(recording.clock.events()))
-                    " events have no time and are drawn at the last one before them."
+                    (grouped(axis.untimed)) " of " (grouped(recording.clock.events()))
+                    " events have no time of their own. "
                 }
                 @if bars.is_none() {
-                    " " (grouped(recording.calls.count()))
+                    (grouped(recording.calls.count()))
                     " calls are too many to be shown one by one: a block has several."
                 }
             }
             // For the script, which shows it while a bar has the focus.
-            span.keys hidden { "Arrow keys go from bar to bar, Enter to the call." }
+            span.keys hidden {
+                "Arrow keys go from bar to bar, Enter to the call; + and − zoom. "
+            }
+            button.reset type="button" hidden { "Show all" }
         }
     }
 }

@@ -3,19 +3,34 @@
 //! A page is one file that needs nothing else. It is written when its stream is complete; until
 //! then a [`Recorder`] keeps what it will show, in bounded memory.
 
+mod ansi;
 mod arguments;
 mod blocks;
+mod call_entry;
+mod call_recorder;
 mod clock;
+mod curves;
+mod diff;
 mod entries;
 mod excerpt;
+mod files;
+mod filter;
+mod folded;
 mod index;
+mod lanes;
 mod legend;
+mod markdown;
+mod meter;
+mod order;
 mod page;
 mod policy;
 mod recorder;
 mod recording;
+mod silences;
 mod stats;
+mod ticks;
 mod timeline;
+mod title;
 mod transcript;
 mod words;
 
@@ -54,7 +69,7 @@ pub struct Html {
     recorder: Option<(Recorder, String)>,
     /// The first stream, while it is the only one.
     first: Option<Box<Recording>>,
-    /// Pages of streams that need a look, and of others.
+    /// Pages of streams that did not pass, and of others.
     written: [usize; 2],
     /// Why a page could not be written; none is written after it.
     failure: Option<io::Error>,
@@ -75,7 +90,7 @@ impl Html {
 
     /// Writes the page of one of several streams.
     fn write(&mut self, recording: &Recording) {
-        let is_good = index::is_good(&recording.summary);
+        let is_good = recording.headline.passed;
         if self.written[usize::from(is_good)] == PAGES_MAX {
             self.index.omit(&recording.summary, &recording.headline);
             return;

@@ -1,33 +1,37 @@
 //! The page of one stream.
 
-use std::cmp::Reverse;
-use std::fmt::Write as _;
 use std::ops::Range;
+use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use ndjson_check_core::{Bound, Diagnostic, Note, Severity, StreamSummary, counted};
+use ndjson_check_core::{Bound, Note, StreamSummary};
 
+use super::filter::filter;
 use super::recording::Recording;
 use super::timeline::timeline;
-use super::transcript::{filter, transcript};
+use super::title::file_name;
+use super::transcript::transcript;
 use super::words::OneLine;
-use super::{policy, stats, words};
-use crate::report::Headline;
+use super::{policy, stats, title, words};
 use crate::report::summary_text::{self, dollars, grouped};
 use crate::report::worst::SeverityCounts;
 
 /// The years 2000 to 2999, in milliseconds since 1970.
 const DATES: Range<f64> = 946_684_800_000.0..32_503_680_000_000.0;
 
-const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = include_str!("script.js");
+/// The style and the script of every page, without indentation and comments.
+static STYLE: LazyLock<String> =
+    LazyLock::new(|| compact(&[include_str!("style.css"), include_str!("text.css")]));
+static SCRIPT: LazyLock<String> = LazyLock::new(|| {
+    compact(&[include_str!("script.js"), include_str!("timeline.js"), include_str!("index.js")])
+});
 
-/// Rules whose findings are below the verdict.
-const WORST_MAX: usize = 3;
-
-/// Changed files that a page names; the others are counted.
-const FILES_NAMED_MAX: usize = 10;
+fn compact(parts: &[&str]) -> String {
+    let lines = parts.iter().flat_map(|part| part.lines()).map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
 
 /// A whole document. Its policy allows this style and this script, and nothing else.
 pub(super) fn document(title: &str, body: &Markup) -> String {
@@ -36,17 +40,17 @@ pub(super) fn document(title: &str, body: &Markup) -> String {
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy::of(STYLE, SCRIPT));
+                meta http-equiv="Content-Security-Policy" content=(policy::of(&STYLE, &SCRIPT));
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="referrer" content="no-referrer";
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content={ "ndjson-check " (env!("CARGO_PKG_VERSION")) };
                 title { (OneLine(title)) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(&*STYLE)) }
             }
             body {
                 (body)
-                script { (PreEscaped(SCRIPT)) }
+                script { (PreEscaped(&*SCRIPT)) }
             }
         }
     };
@@ -61,14 +65,15 @@ pub(super) fn page(recording: &Recording, index: Option<&str>) -> String {
         a.skip href="#transcript" { "Skip to the transcript" }
         header {
             @if let Some(index) = index { p.back { a href=(index) { "All streams" } } }
-            h1 { (name(&summary.name)) }
-            (verdict(summary, &recording.headline))
-            (worst_findings(recording))
+            (title::title(recording))
+            (title::worst_findings(recording))
             (facts(recording))
+            (recording.files.list(summary, |call| recording.entries.has_call(call)))
             (notes(summary))
         }
         main {
             (timeline(recording))
+            (stats::split(recording))
             (stats::of_run(recording))
             div.columns {
                 aside {
@@ -80,78 +85,12 @@ pub(super) fn page(recording: &Recording, index: Option<&str>) -> String {
         }
         footer {
             p {
-                "Written by ndjson-check " (env!("CARGO_PKG_VERSION")) ", profile "
+                "ndjson-check " (env!("CARGO_PKG_VERSION")) ", profile "
                 (OneLine(&summary.profile)) ". This page loads nothing."
             }
         }
     };
     document(&title, &body)
-}
-
-/// The name of a stream, its folder set apart.
-pub(super) fn name(stream: &str) -> Markup {
-    let file = file_name(stream);
-    let folder = stream.strip_suffix(file).unwrap_or_default();
-    html! { @if !folder.is_empty() { span.folder { (OneLine(folder)) } wbr; } (OneLine(file)) }
-}
-
-fn file_name(stream: &str) -> &str {
-    if stream == "-" {
-        return "standard input";
-    }
-    stream.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).unwrap_or(stream)
-}
-
-/// The headline; below it what it does not say.
-fn verdict(summary: &StreamSummary, headline: &Headline) -> Markup {
-    let found = [(summary.errors, "error"), (summary.warnings, "warning")];
-    let found = found.iter().filter(|(count, _)| *count > 0);
-    let mut found: Vec<String> = found.map(|(count, what)| counted(*count, what)).collect();
-    if summary.known > 0 {
-        found.push(format!("{} known", summary.known));
-    }
-    let found = if found.is_empty() { found.concat() } else { format!(": {}", found.join(", ")) };
-    let reasons = summary_text::more_reasons(summary, headline);
-    html! {
-        p.verdict {
-            span.(if headline.passed { "good" } else { "bad" }) { (headline.reason) }
-            (headline.rest)
-        }
-        @for reason in reasons {
-            p.reason { (OneLine(&reason)) }
-        }
-        p.found { (summary_text::outcome(summary)) ", " (summary.verdict.name()) (found) }
-    }
-}
-
-/// The first finding of each rule: errors first, and what the end of the stream shows first.
-fn worst_findings(recording: &Recording) -> Markup {
-    let mut groups: Vec<(usize, u64)> = Vec::new();
-    let found = |at: usize| &recording.findings[at].diagnostic;
-    for at in 0..recording.findings.len() {
-        match groups.iter_mut().find(|group| found(group.0).rule == found(at).rule) {
-            Some((_, more)) => *more += 1,
-            None => groups.push((at, 0)),
-        }
-    }
-    groups.sort_by_key(|(at, _)| (found(*at).severity != Severity::Error, Reverse(*at)));
-    html! {
-        @if !groups.is_empty() {
-            ul.worst {
-                @for (at, more) in groups.iter().take(WORST_MAX) {
-                    @let Diagnostic { rule, severity, message, .. } = found(*at);
-                    li.(severity.name()) {
-                        a href={ "#f" (at + 1) } { strong { (rule.name()) } } ": "
-                        (OneLine(message))
-                        @if *more > 0 { " (and " (more) " more)" }
-                    }
-                }
-                @if groups.len() > WORST_MAX {
-                    li { a href="#findings" { "and others" } }
-                }
-            }
-        }
-    }
 }
 
 /// What is known about the run: the figures, then what explains them.
@@ -164,7 +103,12 @@ fn facts(recording: &Recording) -> Markup {
         (calls.unfinished, "unfinished"),
     ];
     let bad = bad.iter().filter(|(count, _)| *count > 0);
-    let bad: Vec<String> = bad.map(|(count, what)| format!("{count} {what}")).collect();
+    let bad: Vec<String> = bad
+        .map(|(count, what)| {
+            let is_all = *count == calls.total;
+            if is_all { format!("all {what}") } else { format!("{} {what}", grouped(*count)) }
+        })
+        .collect();
     let turn_noun = if facts.turns == Some(1) { "turn" } else { "turns" };
     let call_noun = if calls.total == 1 { "tool call" } else { "tool calls" };
     let call_count = (calls.total > 0).then(|| grouped(calls.total));
@@ -206,7 +150,6 @@ fn facts(recording: &Recording) -> Markup {
         ("command", summary.exit_status.map(|status| status.to_string())),
         ("stream", Some(size)),
         ("session", summary.session_id.clone()),
-        ("changed files", files(summary)),
     ];
     html! {
         (in_short(&figures))
@@ -220,7 +163,7 @@ fn facts(recording: &Recording) -> Markup {
     }
 }
 
-/// Figures in large letters: name, value, and what else to know of it.
+/// Figures: name, value, and what else to know of it.
 pub(super) fn in_short(figures: &[(&str, Option<String>, String)]) -> Markup {
     html! {
         dl.figures {
@@ -228,7 +171,8 @@ pub(super) fn in_short(figures: &[(&str, Option<String>, String)]) -> Markup {
                 @if let Some(value) = value {
                     div {
                         dt { (label) }
-                        dd { (value) @if !more.is_empty() { small { " " (more) } } }
+                        dd { (value) }
+                        @if !more.is_empty() { dd.more { (more) } }
                     }
                 }
             }
@@ -248,16 +192,6 @@ fn date(ms: f64) -> Option<String> {
 /// Whether two durations are not the same but for what surrounds a run.
 fn differ(one: f64, other: f64) -> bool {
     (one - other).abs() > (one.max(other) / 10.0).max(1_000.0)
-}
-
-fn files(summary: &StreamSummary) -> Option<String> {
-    let files = summary.facts.files.as_ref().filter(|files| !files.is_empty())?;
-    let named = files.iter().take(FILES_NAMED_MAX).map(String::as_str);
-    let mut named = named.collect::<Vec<_>>().join(", ");
-    if files.len() > FILES_NAMED_MAX {
-        let _ = write!(named, " and {} more", files.len() - FILES_NAMED_MAX);
-    }
-    Some(named)
 }
 
 /// What a reader should know besides, if the reasons do not say it.
@@ -300,5 +234,17 @@ fn findings(recording: &Recording) -> Markup {
                 @if let Some(more) = more { p { (more) " not shown." } }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: a page stays small: all pages have this.
+    #[test]
+    fn style_and_script_are_small() {
+        let bytes = STYLE.len() + SCRIPT.len();
+        assert!(bytes < 40_000, "{bytes}");
     }
 }

@@ -3,34 +3,29 @@
 use std::collections::BTreeMap;
 
 use ndjson_check_core::{
-    CallOutcome, CheckedEvent, CompletedCall, Diagnostic, Event, EventCall, EventKind,
-    StreamSummary, escape::clipped,
+    CheckedEvent, Diagnostic, Event, EventKind, StreamSummary, escape::clipped,
 };
-use serde_json::Value;
 
-use super::arguments;
 use super::blocks::Blocks;
 use super::clock::{Clock, Moment};
 use super::entries::PageEntries;
 use super::excerpt::Excerpt;
+use super::files::ChangedFiles;
+use super::meter::Meter;
 use super::recording::{
-    Bar, EntryKind, OpenBlock, PageCall, PageEntry, PageFinding, PageText, RecordedCall, Recording,
+    Bar, EntryKind, OpenBlock, PageEntry, PageFinding, PageText, RecordedCall, Recording,
 };
+use super::silences::Silences;
 use crate::limits::{NAME_BYTES_MAX, PAGE_VALUE_BYTES_MAX};
+use crate::report::call_names::named;
 use crate::report::worst::WorstItems;
 use crate::report::{FirstFindings, Headline};
 
 /// Longest text of the assistant in an HTML page, in bytes.
 const PAGE_TEXT_BYTES_MAX: usize = 32 * 1024;
 
-/// Longest detail of a tool call in an HTML page, in bytes.
-const PAGE_DETAIL_BYTES_MAX: usize = 300;
-
 /// Findings in an HTML page, in bytes; each is there twice.
 const PAGE_FINDINGS_BYTES_MAX: usize = 400_000;
-
-/// Calls that the timeline of an HTML page shows one by one, about 1 kB each.
-const PAGE_BARS_MAX: u64 = 1_500;
 
 /// Ends of turns in a timeline.
 const PAGE_ENDS_MAX: usize = 200;
@@ -38,14 +33,17 @@ const PAGE_ENDS_MAX: usize = 200;
 /// Shortest time without an event that an HTML page shows, in milliseconds.
 const PAGE_SILENCE_MS_MIN: f64 = 5_000.0;
 
+/// How long after a silence an entry names it, in milliseconds.
+const PAGE_WAIT_MS_MAX: f64 = 1_000.0;
+
 #[derive(Debug)]
 pub(super) struct Recorder {
-    clock: Clock,
+    pub(super) clock: Clock,
     /// The last event with a time.
     last: Option<Moment>,
     /// The last event of the run.
     latest: Option<Moment>,
-    entries: PageEntries,
+    pub(super) entries: PageEntries,
     /// The open text, and the open block of reasoning.
     text: Option<OpenBlock>,
     thought: Option<OpenBlock>,
@@ -53,14 +51,27 @@ pub(super) struct Recorder {
     thoughts: Blocks,
     answer: Option<Excerpt>,
     /// Open calls, by the number that the check gives them.
-    open: BTreeMap<u64, RecordedCall>,
+    pub(super) open: BTreeMap<u64, RecordedCall>,
     /// None if there are too many calls to be shown one by one.
-    bars: Option<Vec<Bar>>,
-    call_blocks: Blocks,
-    bad_call_blocks: Blocks,
+    pub(super) bars: Option<Vec<Bar>>,
+    pub(super) call_blocks: Blocks,
+    pub(super) bad_call_blocks: Blocks,
     ends: Vec<Moment>,
     findings: WorstItems<PageFinding>,
     found: FirstFindings,
+    pub(super) silences: Silences,
+    /// The last silence: its end, and its length in milliseconds.
+    wait: Option<(Moment, f64)>,
+    pub(super) files: ChangedFiles,
+    meter: Meter,
+}
+
+/// The event of the stream that is read.
+#[derive(Clone, Copy)]
+pub(super) struct Here<'l> {
+    pub(super) moment: Moment,
+    /// Its bytes.
+    pub(super) line: &'l [u8],
 }
 
 impl Recorder {
@@ -82,6 +93,10 @@ impl Recorder {
             ends: Vec::new(),
             findings: WorstItems::new(PAGE_FINDINGS_BYTES_MAX),
             found: FirstFindings::default(),
+            silences: Silences::default(),
+            wait: None,
+            files: ChangedFiles::default(),
+            meter: Meter::default(),
         }
     }
 
@@ -94,13 +109,14 @@ impl Recorder {
         let events = event.events();
         let is_turn = |event: &Event<'_>| matches!(event.kind, EventKind::Turn { .. });
         let (before, events) = events.split_at(events.iter().position(is_turn).unwrap_or(0));
+        let here = Here { moment, line: event.bytes() };
         for closing in before {
-            self.run_event(&closing.kind, self.latest.unwrap_or(moment));
+            self.run_event(&closing.kind, Here { moment: self.latest.unwrap_or(moment), ..here });
         }
         self.silence(&moment, events.iter().filter_map(said_duration).fold(0.0, f64::max));
         self.latest = Some(moment);
         for event in events {
-            self.run_event(&event.kind, moment);
+            self.run_event(&event.kind, here);
         }
         if event.is_end() {
             let tag = clipped(event.tag(), NAME_BYTES_MAX).into_owned();
@@ -111,7 +127,8 @@ impl Recorder {
         }
     }
 
-    fn run_event(&mut self, event: &EventKind<'_>, moment: Moment) {
+    fn run_event(&mut self, event: &EventKind<'_>, here: Here<'_>) {
+        let moment = here.moment;
         match event {
             EventKind::Turn { turn } => {
                 self.end_text();
@@ -138,21 +155,28 @@ impl Recorder {
                 self.answer = Some(Excerpt::of(text, PAGE_TEXT_BYTES_MAX));
             }
             EventKind::CallStarted(call) | EventKind::CallUpdated(call) => {
-                self.start(call, moment);
+                self.start(call, here);
             }
-            EventKind::CallCompleted(completed) => self.complete(completed, moment),
+            EventKind::CallCompleted(completed) => self.complete(completed, here),
             EventKind::CallCorrected { call, outcome, .. } => self.correct(call, *outcome),
             EventKind::CallUnfinished(call) => {
                 if let Some(call) = self.open.remove(&call.number) {
                     self.end_call(&call, None, (moment, None));
                 }
             }
+            EventKind::MessageUsage(usage) => self.meter.message(usage, moment),
+            EventKind::Usage(figures) => self.meter.figures(figures, moment),
             _ => {}
         }
     }
 
-    fn push(&mut self, at: Moment, kind: EntryKind) -> u64 {
-        self.entries.push(PageEntry { at, kind })
+    pub(super) fn push(&mut self, at: Moment, kind: EntryKind) -> u64 {
+        // An event that shows nothing may end the silence just before.
+        let wait = self.wait.take().filter(|(end, _)| match (end.ms(), at.ms()) {
+            (Some(end), Some(at)) => at - end < PAGE_WAIT_MS_MAX,
+            _ => end.line == at.line,
+        });
+        self.entries.push(PageEntry { at, wait_ms: wait.map(|(_, ms)| ms), kind })
     }
 
     /// A gap before this event, while the agent waited for nothing that the stream shows.
@@ -166,14 +190,8 @@ impl Recorder {
         let Some(ms) = last.until(&end).filter(|_| self.open.is_empty()) else { return };
         self.clock.idle(&last, &end);
         if ms >= PAGE_SILENCE_MS_MIN {
-            self.push(end, EntryKind::Silence(ms));
-        }
-    }
-
-    /// The calls that are open will not end any more.
-    fn leave_calls_open(&mut self, moment: Moment) {
-        for call in std::mem::take(&mut self.open).into_values() {
-            self.end_call(&call, None, (moment, None));
+            self.silences.add(&end, ms);
+            self.wait = Some((end, ms));
         }
     }
 
@@ -248,98 +266,6 @@ impl Recorder {
         !self.entries.get(open.entry).is_some_and(PageEntry::is_blank)
     }
 
-    fn start(&mut self, call: &EventCall<'_>, moment: Moment) {
-        let known = self.open.remove(&call.number);
-        let recorded = known.unwrap_or_else(|| self.call(call, moment));
-        self.describe(&recorded, call, call.arguments.as_ref());
-        self.open.insert(call.number, recorded);
-    }
-
-    fn complete(&mut self, completed: &CompletedCall<'_>, moment: Moment) {
-        let (ended, outcome) = (&completed.call, completed.outcome);
-        let known = self.open.remove(&ended.number);
-        let mut call = known.unwrap_or_else(|| self.call(ended, moment));
-        self.describe(&call, ended, completed.arguments.as_ref());
-        let said = completed.said_ms.filter(|_| call.start.is_same_time(&moment));
-        let took = said.or_else(|| call.start.until(&moment));
-        if let Some(said) = said {
-            call.start = moment.earlier(said);
-            self.clock.started(&call.start);
-        }
-        let result = completed.result.as_deref().filter(|result| !result.trim().is_empty());
-        let result = result.map(|result| Excerpt::of(result, PAGE_VALUE_BYTES_MAX));
-        self.entries.change(call.entry, |entry| {
-            if let EntryKind::Call(call) = &mut entry.kind {
-                (call.outcome, call.end, call.result) = (Some(outcome), Some(moment), result);
-                (call.took_ms, call.has_start) = (took, !completed.is_new);
-            }
-        });
-        self.end_call(&call, Some(outcome), (moment, took));
-    }
-
-    /// Another event than the completion says how a call ended. The summary has the outcomes, too,
-    /// but by then the call may be left out as a good one.
-    fn correct(&mut self, call: &EventCall<'_>, outcome: CallOutcome) {
-        let Some(entry) = self.entries.of_call(call.number, &call.id) else { return };
-        self.entries.change(entry, |entry| {
-            if let EntryKind::Call(call) = &mut entry.kind {
-                call.outcome = Some(outcome);
-            }
-        });
-    }
-
-    fn end_call(
-        &mut self,
-        call: &RecordedCall,
-        outcome: Option<CallOutcome>,
-        (end, took_ms): (Moment, Option<f64>),
-    ) {
-        self.call_blocks.add(call.start, end, call.entry);
-        if !matches!(outcome, Some(CallOutcome::Succeeded | CallOutcome::Unknown)) {
-            self.bad_call_blocks.add(call.start, end, call.entry);
-        }
-        if let Some(bar) = self.bar(call.number) {
-            (bar.start, bar.end, bar.took_ms) = (call.start, end, took_ms);
-            bar.outcome = outcome;
-        }
-    }
-
-    fn bar(&mut self, number: u64) -> Option<&mut Bar> {
-        let place = usize::try_from(number - 1).ok()?;
-        self.bars.as_mut()?.get_mut(place)
-    }
-
-    /// A call of which this is the first event.
-    fn call(&mut self, call: &EventCall<'_>, moment: Moment) -> RecordedCall {
-        let number = call.number;
-        let entry = self.push(moment, EntryKind::Call(Box::new(PageCall::new(number, &call.id))));
-        if let Some(bars) = &mut self.bars {
-            bars.push(Bar::new(number, entry, moment));
-        }
-        if number > PAGE_BARS_MAX {
-            self.bars = None;
-        }
-        RecordedCall { number, start: moment, entry }
-    }
-
-    /// Adds what an event says about a call.
-    fn describe(&mut self, call: &RecordedCall, said: &EventCall<'_>, arguments: Option<&Value>) {
-        let tool = clipped(said.tool.as_deref().unwrap_or_default(), NAME_BYTES_MAX);
-        let detail = clipped(said.detail.as_deref().unwrap_or_default(), PAGE_DETAIL_BYTES_MAX);
-        let named = arguments.map(arguments::named).unwrap_or_default();
-        if let Some(bar) = self.bar(call.number) {
-            (bar.tool, bar.detail) = (tool.to_string(), detail.to_string());
-        }
-        self.entries.change(call.entry, |entry| {
-            if let EntryKind::Call(call) = &mut entry.kind {
-                (call.tool, call.detail) = (tool.into_owned(), detail.into_owned());
-                if !named.is_empty() {
-                    call.arguments = named;
-                }
-            }
-        });
-    }
-
     pub(super) fn diagnostic(&mut self, diagnostic: &Diagnostic) {
         self.found.add(diagnostic);
         let note = diagnostic.note.as_ref().map_or(0, String::len);
@@ -355,6 +281,9 @@ impl Recorder {
         self.leave_calls_open(self.clock.now());
         let mut findings: Vec<PageFinding> = self.findings.into_items().collect();
         findings.sort_by_key(|it| it.diagnostic.line.unwrap_or(u64::MAX));
+        for found in &mut findings {
+            found.diagnostic.message = named(&found.diagnostic, &summary.tool_calls);
+        }
         let texts = self.entries.all().filter_map(|entry| match &entry.kind {
             EntryKind::Text(text) if !text.is_abandoned => {
                 Some((text.text.head(), text.text.tail()))
@@ -378,6 +307,9 @@ impl Recorder {
             thoughts: self.thoughts,
             ends: self.ends,
             answer,
+            silences: self.silences,
+            files: self.files,
+            meter: self.meter,
         };
         recording.take_refusals();
         recording

@@ -2,14 +2,21 @@
 
 use ndjson_check_core::{CallOutcome, Diagnostic, NoticeKind, StreamSummary};
 
+use super::arguments::Argument;
 use super::blocks::Blocks;
 use super::clock::{Clock, Moment};
+use super::diff::PageChange;
 use super::entries::PageEntries;
 use super::excerpt::Excerpt;
+use super::files::ChangedFiles;
+use super::markdown::MARKUP_FACTOR;
+use super::meter::Meter;
+use super::silences::Silences;
 use crate::report::Headline;
 
-/// The markup of one entry of a transcript, in bytes.
-const PAGE_ENTRY_BYTES: usize = 700;
+/// The markup of one entry of a transcript, and of one argument, in bytes.
+const PAGE_ENTRY_BYTES: usize = 900;
+const ARGUMENT_BYTES: usize = 150;
 
 /// A stream as its page shows it.
 #[derive(Debug)]
@@ -30,6 +37,9 @@ pub(super) struct Recording {
     pub(super) ends: Vec<Moment>,
     /// The text of the answer, if it is not the last text.
     pub(super) answer: Option<Excerpt>,
+    pub(super) silences: Silences,
+    pub(super) files: ChangedFiles,
+    pub(super) meter: Meter,
 }
 
 /// Where an open call is kept.
@@ -72,6 +82,8 @@ impl Recording {
 #[derive(Debug)]
 pub(super) struct PageEntry {
     pub(super) at: Moment,
+    /// How long nothing had come, while no call was open, in milliseconds.
+    pub(super) wait_ms: Option<f64>,
     pub(super) kind: EntryKind,
 }
 
@@ -85,8 +97,6 @@ pub(super) enum EntryKind {
     Call(Box<PageCall>),
     /// A turn begins, by its number.
     Turn(u64),
-    /// Nothing came for so many milliseconds, while no call was open.
-    Silence(f64),
     /// The event that ends the run, by its tag.
     End(String),
 }
@@ -105,8 +115,12 @@ pub(super) struct PageCall {
     pub(super) id: String,
     pub(super) tool: String,
     pub(super) detail: String,
-    /// The names of its arguments, and their values.
-    pub(super) arguments: Vec<(String, Excerpt)>,
+    /// The call inside which a sub-agent makes it.
+    pub(super) parent: Option<u64>,
+    pub(super) is_command: bool,
+    pub(super) exit_code: Option<i64>,
+    pub(super) arguments: Vec<Argument>,
+    pub(super) changes: Vec<PageChange>,
     pub(super) result: Option<Excerpt>,
     pub(super) has_start: bool,
     pub(super) end: Option<Moment>,
@@ -130,6 +144,8 @@ pub(super) struct Bar {
     pub(super) entry: u64,
     pub(super) tool: String,
     pub(super) detail: String,
+    /// The call inside which a sub-agent makes it.
+    pub(super) parent: Option<u64>,
     pub(super) start: Moment,
     pub(super) end: Moment,
     /// How long it took, if the stream shows that.
@@ -145,7 +161,11 @@ impl PageCall {
             id: id.to_owned(),
             tool: String::new(),
             detail: String::new(),
+            parent: None,
+            is_command: false,
+            exit_code: None,
             arguments: Vec::new(),
+            changes: Vec::new(),
             result: None,
             has_start: true,
             end: None,
@@ -158,7 +178,17 @@ impl PageCall {
 impl Bar {
     pub(super) fn new(number: u64, entry: u64, start: Moment) -> Self {
         let (tool, detail, took_ms) = (String::new(), String::new(), None);
-        Self { number, entry, tool, detail, start, end: start, took_ms, outcome: None }
+        Self {
+            number,
+            entry,
+            tool,
+            detail,
+            parent: None,
+            start,
+            end: start,
+            took_ms,
+            outcome: None,
+        }
     }
 }
 
@@ -174,16 +204,18 @@ impl PageEntry {
     /// What it takes in a page at most, in bytes.
     pub(super) fn cost(&self) -> usize {
         let text = match &self.kind {
-            EntryKind::Text(text) | EntryKind::Thought(text) => text.text.cost(),
+            EntryKind::Text(text) | EntryKind::Thought(text) => text.text.cost() * MARKUP_FACTOR,
             EntryKind::Notice(_, text) => text.cost(),
             EntryKind::Call(call) => {
                 let names = call.tool.len() * 2 + call.detail.len();
-                let values = call.arguments.iter().map(|(name, value)| name.len() + value.cost());
+                let value = |it: &Argument| 6 * it.name.len() + it.value.cost() + ARGUMENT_BYTES;
+                let values: usize = call.arguments.iter().map(value).sum();
+                let changes: usize = call.changes.iter().map(PageChange::cost).sum();
                 let result = call.result.as_ref().map_or(0, Excerpt::cost);
-                6 * names + values.sum::<usize>() + result
+                6 * names + values + changes + result
             }
             EntryKind::End(tag) => 6 * tag.len(),
-            EntryKind::Turn(_) | EntryKind::Silence(_) => 0,
+            EntryKind::Turn(_) => 0,
         };
         text + PAGE_ENTRY_BYTES
     }

@@ -34,6 +34,26 @@ pub(super) fn of_run(recording: &Recording) -> Markup {
     }
 }
 
+/// Where the time went: the calls, and what is not in one, which is mostly the model.
+pub(super) fn split(recording: &Recording) -> Markup {
+    let stats = recording.summary.stats.as_ref();
+    let parts = stats.and_then(|stats| stats.calls_ms.zip(stats.other_ms));
+    let Some((calls, other)) = parts.filter(|(calls, other)| *calls > 0 && *other > 0) else {
+        return html! {};
+    };
+    #[expect(clippy::cast_precision_loss, reason = "to draw it")]
+    let percent = other as f64 * 100.0 / (calls.saturating_add(other)) as f64;
+    html! {
+        div.split {
+            svg width="100%" height="6" aria-hidden="true" {
+                rect.calls width="100%" height="6" {}
+                rect.model width=(format!("{percent:.1}%")) height="6" {}
+            }
+            p { span.model { "model " (duration(other)) } " " span.calls { "tools " (duration(calls)) } }
+        }
+    }
+}
+
 /// The figures of several runs together, folded. `page` finds the page of a stream.
 pub(super) fn of_all<'p>(totals: &StatsTotals, page: impl Fn(&str) -> Option<&'p str>) -> Markup {
     if totals.sum.streams < 2 {
@@ -67,7 +87,7 @@ pub(super) fn of_all<'p>(totals: &StatsTotals, page: impl Fn(&str) -> Option<&'p
 pub(super) fn sums(sum: &StatsSum) -> [(&'static str, Option<String>, String); 5] {
     let some = |count: u64| {
         let is_all = count == sum.streams;
-        if is_all { String::new() } else { format!("of {}", counted(count, "stream")) }
+        if is_all { String::new() } else { format!("in {}", counted(count, "stream")) }
     };
     [
         ("tool calls", (sum.calls.total > 0).then(|| grouped(sum.calls.total)), String::new()),
@@ -110,10 +130,11 @@ fn slow_call(recording: &Recording, slow: &SlowCall) -> Markup {
 fn silence(recording: &Recording, silence: &IdlePeriod) -> Markup {
     let IdlePeriod { duration_ms, after_line, before_line, .. } = silence;
     let mut entries = recording.entries.numbered();
-    let entry = entries.find(|(entry, _)| {
-        matches!(entry.kind, EntryKind::Silence(_)) && entry.at.line == *before_line
+    let entry = entries.find(|(entry, _)| entry.at.line == *before_line && !entry.is_blank());
+    let entry = entry.map(|(entry, number)| match &entry.kind {
+        EntryKind::Call(call) => format!("#c{}", call.number),
+        _ => format!("#e{number}"),
     });
-    let entry = entry.map(|(_, number)| format!("#e{number}"));
     let lines = html! { "lines " (after_line) " to " (before_line) };
     let lines = match entry {
         Some(entry) => html! { a href=(entry) { (lines) } },

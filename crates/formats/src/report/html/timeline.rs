@@ -5,43 +5,31 @@ use ndjson_check_core::{CallOutcome, Severity, escape::clipped};
 
 use super::blocks::{Blocks, TimeBlock};
 use super::clock::{Axis, Gap, Moment};
+use super::curves::{CURVES, curves};
+use super::lanes::{LANE, Lanes};
 use super::legend::{in_words, legend};
 use super::recording::{Bar, EntryKind, PageEntry, PageFinding, Recording};
-use super::words::{OneLine, about, duration, offset, whole};
-use crate::report::summary_text::grouped;
-
-/// Rows of calls at the same time in a timeline; what does not fit shares the last one.
-const PAGE_LANES_MAX: usize = 12;
+use super::ticks;
+use super::words::{OneLine, about, duration};
 
 /// Heights, in pixels.
 const MARKS: usize = 14;
 const TEXT: usize = 14;
-const LANE: usize = 18;
 const BAR: usize = 14;
 const TICKS: usize = 20;
 
 /// The narrowest bar with a label, and the shortest one, in percent.
 const LABEL_MIN: f64 = 4.0;
-const BAR_MIN: f64 = 0.3;
+pub(super) const BAR_MIN: f64 = 0.3;
 
 /// The shortest silence, in percent.
 pub(super) const SILENCE_MIN: f64 = 1.0;
-
-/// Most lines of the axis that have a label.
-const TICKS_MAX: f64 = 6.0;
-
-/// The room for such a label, in percent.
-const TICK_ROOM: f64 = 9.0;
-
-/// From this place on, a label goes left of its line, in percent.
-const LABEL_END: f64 = 97.0;
 
 /// Where everything is. Horizontal places are percent of the width.
 struct Drawing<'r> {
     axis: Axis,
     recording: &'r Recording,
-    /// The lane of each bar.
-    lanes: Vec<usize>,
+    lanes: Lanes,
     rows: RowHeights,
 }
 
@@ -58,39 +46,24 @@ pub(super) fn timeline(recording: &Recording) -> Markup {
         return html! {};
     }
     let axis = recording.clock.axis();
-    let lanes = lanes(recording.bars.as_deref().unwrap_or_default(), &axis);
-    let count = lanes.iter().max().map_or(0, |last| last + 1);
+    let mut lanes = Lanes::new(recording.bars.as_deref().unwrap_or_default(), &axis);
+    if recording.bars.is_none() {
+        lanes.height = 2 * LANE;
+    }
     let is_notice = |entry: &PageEntry| matches!(entry.kind, EntryKind::Notice(..));
     let has_marks = recording.findings.iter().any(|it| it.diagnostic.line.is_some())
         || recording.entries.all().any(is_notice);
     let text = if has_marks { MARKS } else { 4 };
     let has_text = !(recording.texts.is_empty() && recording.thoughts.is_empty());
     let calls = if has_text { text + TEXT + 4 } else { text + 4 };
-    let count = if recording.bars.is_none() { 2 } else { count };
-    let rows = RowHeights { text, calls, bottom: calls + count * LANE };
-    let drawing = Drawing { axis, recording, lanes, rows };
-    let height = drawing.rows.bottom + TICKS;
+    let below = calls + lanes.height;
+    let curves = curves(&recording.meter, &axis, below + 4);
+    let bottom = below + if curves.is_some() { CURVES } else { 0 };
+    let drawing = Drawing { axis, recording, lanes, rows: RowHeights { text, calls, bottom } };
     html! {
         section.timeline aria-labelledby="timeline" {
             h2 #timeline { "Timeline" }
-            svg role="group" aria-label=(in_words(recording, &drawing.axis))
-                width="100%" height=(height) {
-                (definitions())
-                // The transcript has all of it, and is easier to read aloud.
-                g aria-hidden="true" {
-                    (drawing.ticks())
-                    (drawing.silences())
-                    (drawing.texts())
-                    (drawing.gaps())
-                    (drawing.too_many_bars())
-                }
-                (drawing.bars())
-                g aria-hidden="true" {
-                    (drawing.marks())
-                    (drawing.notices())
-                    (drawing.ends())
-                }
-            }
+            div.scroll { (drawing.svg(curves.as_ref())) }
             (legend(recording, &drawing.axis))
         }
     }
@@ -111,88 +84,66 @@ fn definitions() -> Markup {
     }
 }
 
-/// Puts calls that are open at the same time on different lanes: each on the first that is free.
-fn lanes(bars: &[Bar], axis: &Axis) -> Vec<usize> {
-    let mut ends: Vec<f64> = Vec::new();
-    let lane = |bar: &Bar| {
-        let (start, end) = span(axis, &bar.start, &bar.end);
-        let free = ends.iter().position(|lane_end| *lane_end <= start);
-        let lane = free.unwrap_or(ends.len()).min(PAGE_LANES_MAX - 1);
-        let end = end.max(start + BAR_MIN / 10.0);
-        match ends.get_mut(lane) {
-            Some(lane_end) => *lane_end = lane_end.max(end),
-            None => ends.push(end),
-        }
-        lane
-    };
-    bars.iter().map(lane).collect()
-}
-
-fn span(axis: &Axis, start: &Moment, end: &Moment) -> (f64, f64) {
+/// Where something begins and ends, in percent.
+pub(super) fn span(axis: &Axis, start: &Moment, end: &Moment) -> (f64, f64) {
     (axis.start(start), axis.end(end).max(axis.start(start)))
 }
 
 impl Drawing<'_> {
-    fn ticks(&self) -> Markup {
-        let step = step(&self.axis);
-        let places = self.tick_places(step);
-        let label = |at: f64| {
-            let early = self.axis.early;
-            if self.axis.by_time { offset(at - early, step < 1_000.0) } else { grouped(whole(at)) }
-        };
-        let (bottom, last) = (self.rows.bottom, self.rows.bottom + 15);
+    fn svg(&self, curves: Option<&Markup>) -> Markup {
+        let height = self.rows.bottom + TICKS;
         html! {
-            g.ticks {
-                @for at in places {
-                    @let x = percent(self.axis.percent(at));
-                    @let anchor = if self.axis.percent(at) > LABEL_END { "end" } else { "start" };
-                    line x1=(x) x2=(x) y1="0" y2=(bottom + 5) {}
-                    text x=(x) y=(last) text-anchor=(anchor) { (label(at)) }
+            svg #run role="group" aria-label=(in_words(self.recording, &self.axis))
+                width="100%" height=(height) data-axis=(ticks::points(&self.axis))
+                data-times[self.axis.by_time] {
+                (definitions())
+                // The transcript has all of it, and is easier to read aloud.
+                g aria-hidden="true" {
+                    (ticks::ticks(&self.axis, self.rows.bottom))
+                    (self.silences())
+                    (self.texts())
+                    (self.gaps())
+                    (self.too_many_bars())
+                    (self.sub_agents())
+                    @if let Some(curves) = curves { (curves) }
+                }
+                (self.bars())
+                g aria-hidden="true" {
+                    (self.marks())
+                    (self.notices())
+                    (self.ends())
                 }
             }
         }
     }
 
-    /// The lines of the axis: where something begins again, and each step from there.
-    fn tick_places(&self, step: f64) -> Vec<f64> {
-        let mut places: Vec<f64> = Vec::new();
-        let mut free = 0.0;
-        for (start, end) in self.axis.parts() {
-            let last =
-                self.axis.percent(end) - if end < self.axis.length { TICK_ROOM } else { 0.0 };
-            if self.axis.percent(start) >= free {
-                places.push(start);
-                free = self.axis.percent(start) + TICK_ROOM;
-            }
-            let early = self.axis.early;
-            let mut at = (((start - early) / step).floor() + 1.0) * step + early;
-            while at <= end && places.len() < 50 {
-                let x = self.axis.percent(at);
-                // The label of the last line goes left of it.
-                let room = if x > LABEL_END { TICK_ROOM } else { 0.0 };
-                if x >= free + room && x <= last {
-                    places.push(at);
-                    free = x + TICK_ROOM;
+    /// The titles of the sub-agents.
+    fn sub_agents(&self) -> Markup {
+        let bars = self.recording.bars.as_deref().unwrap_or_default();
+        let title = |parent: u64| {
+            let bar = bars.iter().find(|bar| bar.number == parent);
+            bar.map_or(String::new(), |bar| {
+                let detail = if bar.detail.is_empty() { &bar.tool } else { &bar.detail };
+                clipped(detail, 80).into_owned()
+            })
+        };
+        html! {
+            @for (parent, top) in &self.lanes.groups {
+                @let y = self.rows.calls + top;
+                line.group x1="0" x2="100%" y1=(y) y2=(y) {}
+                text.group x="2" y=(y + 11) {
+                    "sub-agent in call " (parent) " " (OneLine(&title(*parent)))
                 }
-                if at + step <= at {
-                    break; // So far from zero a step is nothing.
-                }
-                at += step;
             }
         }
-        places
     }
 
     fn silences(&self) -> Markup {
         let gaps = &self.axis.gaps;
-        let silences = self.recording.entries.all().filter_map(|entry| match entry.kind {
-            EntryKind::Silence(ms) => {
-                let end = self.axis.at(&entry.at);
-                entry.at.ms().map(|_| Gap { start: end - ms, end })
-            }
-            _ => None,
-        });
-        // Those that are drawn short are there, also if their entries are left out.
+        let early = self.axis.early;
+        let silences = self.recording.silences.iter();
+        let silences = silences.map(|it| Gap { start: it.start + early, end: it.end + early });
+        // Those that are drawn short have a label.
         let silences = silences.filter(|it| !gaps.iter().any(|gap| gap.has_end(it.end)));
         html! {
             @if self.axis.by_time {
@@ -253,8 +204,8 @@ impl Drawing<'_> {
 
     fn bars(&self) -> Markup {
         html! {
-            @for (bar, lane) in self.recording.bars.iter().flatten().zip(&self.lanes) {
-                (self.bar(bar, *lane))
+            @for (bar, top) in self.recording.bars.iter().flatten().zip(&self.lanes.tops) {
+                (self.bar(bar, *top))
             }
         }
     }
@@ -268,11 +219,11 @@ impl Drawing<'_> {
         }
     }
 
-    fn bar(&self, bar: &Bar, lane: usize) -> Markup {
+    fn bar(&self, bar: &Bar, top: usize) -> Markup {
         let (start, end) = span(&self.axis, &bar.start, &bar.end);
         let width = (end - start).max(BAR_MIN);
         let x = percent(start.min(100.0 - BAR_MIN));
-        let y = self.rows.calls + lane * LANE;
+        let y = self.rows.calls + top;
         let detail = clipped(&bar.detail, 60);
         let link = match self.recording.entries.get(bar.entry) {
             Some(_) => format!("#c{}", bar.number),
@@ -338,24 +289,6 @@ impl Drawing<'_> {
     }
 }
 
-/// The distance between two lines of the axis.
-fn step(axis: &Axis) -> f64 {
-    const TIMES: [f64; 17] = [
-        0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_200.0,
-        1_800.0, 3_600.0, 7_200.0,
-    ];
-    let least = axis.drawn() / TICKS_MAX;
-    if axis.by_time
-        && let Some(step) = TIMES.iter().map(|step| step * 1_000.0).find(|step| *step >= least)
-    {
-        return step;
-    }
-    // Of events, or of days.
-    let power = 10.0_f64.powf(least.max(1.0).log10().floor());
-    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
-    steps.into_iter().find(|step| *step >= least).unwrap_or(least)
-}
-
 /// How a call ended, as a class of the style.
 pub(super) fn class(outcome: Option<CallOutcome>) -> &'static str {
     match outcome {
@@ -370,6 +303,6 @@ pub(super) fn outcome(outcome: Option<CallOutcome>) -> &'static str {
     outcome.map_or("unfinished", CallOutcome::name)
 }
 
-fn percent(value: f64) -> String {
+pub(super) fn percent(value: f64) -> String {
     format!("{value:.2}%")
 }

@@ -1,16 +1,17 @@
 //! The transcript of a run: its entries, each finding in its place, and the filter.
 
-use std::collections::BTreeMap;
 use std::iter::Peekable;
 
 use maud::{Markup, html};
 use ndjson_check_core::NoticeKind;
 
-use super::clock::Moment;
+use super::call_entry::call;
 use super::excerpt::Excerpt;
-use super::recording::{EntryKind, PageCall, PageEntry, PageFinding, PageText, Recording};
-use super::timeline::{class, outcome};
-use super::words::{Lines, OneLine, duration, offset};
+use super::folded::folded;
+use super::markdown::Markdown;
+use super::recording::{EntryKind, PageEntry, PageFinding, PageText, Recording};
+use super::timeline::class;
+use super::words::{OneLine, duration, offset, push_text};
 use crate::report::page_url;
 use crate::report::summary_text::grouped;
 
@@ -46,7 +47,7 @@ pub(super) fn transcript(recording: &Recording) -> Markup {
                 @if let Some(answer) = &recording.answer {
                     li.answer data-kind="text" {
                         p.at { "answer" }
-                        div.said { (Lines(answer)) }
+                        div.said { (Markdown(answer)) }
                     }
                 }
                 (before(&mut findings, u64::MAX))
@@ -77,113 +78,74 @@ fn item(entry: &PageEntry, number: u64, has_bars: bool) -> Markup {
         return html! {};
     }
     match &entry.kind {
-        EntryKind::Text(text) => self::text(text, &entry.at, number),
-        EntryKind::Thought(text) => thought(text, &entry.at, number),
-        EntryKind::Notice(kind, text) => notice(*kind, text, &entry.at, number),
-        EntryKind::Call(call) => self::call(call, &entry.at, has_bars),
+        EntryKind::Text(text) => self::text(text, entry, number),
+        EntryKind::Thought(text) => thought(text, entry, number),
+        EntryKind::Notice(kind, text) => notice(*kind, text, entry, number),
+        EntryKind::Call(call) => self::call(call, entry, has_bars),
         EntryKind::Turn(turn) => html! {
-            li.turn data-kind="turn" { (at(&entry.at)) h3 { "Turn " (turn) } }
-        },
-        EntryKind::Silence(ms) => html! {
-            li.silence #{ "e" (number) } data-kind="silence" {
-                p.at {}
-                p { "No event for " (duration(*ms)) }
+            li.turn #{ "e" (number) } data-kind="turn" {
+                (at(entry, &format!("e{number}")))
+                h3 { "Turn " (turn) }
             }
         },
         EntryKind::End(tag) => html! {
-            li.end data-kind="end" {
-                (at(&entry.at))
+            li.end #{ "e" (number) } data-kind="end" {
+                (at(entry, &format!("e{number}")))
                 p { "Terminal event " code { (OneLine(tag)) } }
             }
         },
     }
 }
 
-/// The time and the line of an entry.
-fn at(moment: &Moment) -> Markup {
+/// The time of an entry, how long nothing came before it, and its line: a link to itself.
+pub(super) fn at(entry: &PageEntry, id: &str) -> Markup {
     html! {
         p.at {
-            @if let Some(ms) = moment.ms() { time { (offset(ms, true)) } " " }
-            span.line { "line " (moment.line) }
+            @if let Some(ms) = entry.at.ms() { time { (offset(ms, true)) } " " }
+            @if let Some(ms) = entry.wait_ms { span.wait { "+" (duration(ms)) } " " }
+            a.line href={ "#" (id) } aria-label={ "line " (entry.at.line) } { (entry.at.line) }
         }
     }
 }
 
-fn text(text: &PageText, moment: &Moment, number: u64) -> Markup {
+fn text(text: &PageText, entry: &PageEntry, number: u64) -> Markup {
     html! {
-        li.abandoned[text.is_abandoned] #{ "e" (number) } data-kind="text" {
-            (at(moment))
+        li.text.abandoned[text.is_abandoned] #{ "e" (number) } data-kind="text" {
+            (at(entry, &format!("e{number}")))
             div.said {
-                (Lines(&text.text))
-                @if text.is_abandoned { span.cut { "The agent abandoned this text." } }
+                (Markdown(&text.text))
+                @if text.is_abandoned { p.cut { "The agent abandoned this text." } }
             }
         }
     }
 }
 
-fn thought(text: &PageText, moment: &Moment, number: u64) -> Markup {
+fn thought(text: &PageText, entry: &PageEntry, number: u64) -> Markup {
+    let first = first_line(text.text.head());
     html! {
         li.thought #{ "e" (number) } data-kind="thought" {
-            (at(moment))
+            (at(entry, &format!("e{number}")))
             details {
-                summary {
-                    span.what { "Reasoning" } " "
-                    span.detail { (OneLine(first_line(text.text.head()))) }
-                }
-                div.said { (Lines(&text.text)) }
+                summary { span.what { "Reasoning" } " " span.detail { (OneLine(first)) } }
+                div.said { (Markdown(&text.text)) }
             }
         }
     }
 }
 
 fn first_line(text: &str) -> &str {
-    text.trim_start().lines().next().unwrap_or_default()
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    line.trim_matches(|it: char| it.is_whitespace() || matches!(it, '*' | '#' | '_' | '`'))
 }
 
-fn notice(kind: NoticeKind, text: &Excerpt, moment: &Moment, number: u64) -> Markup {
+fn notice(kind: NoticeKind, text: &Excerpt, entry: &PageEntry, number: u64) -> Markup {
+    let title = html! { strong { (kind.title()) } };
     html! {
         li.notice.error[kind == NoticeKind::Error] #{ "e" (number) } data-kind="notice" {
-            (at(moment))
-            p { strong { (kind.title()) } @if !text.is_blank() { ": " (Lines(text)) } }
-        }
-    }
-}
-
-fn call(call: &PageCall, moment: &Moment, has_bars: bool) -> Markup {
-    let tool = if call.tool.is_empty() { "no name" } else { &call.tool };
-    let needs_look = class(call.outcome) != "good";
-    html! {
-        li.call.(class(call.outcome)) #{ "c" (call.number) } data-kind="call"
-            data-tool=(OneLine(tool)) data-outcome=(outcome(call.outcome)) {
-            (at(moment))
-            details open[needs_look] {
-                summary {
-                    b.tool { (OneLine(tool)) } " "
-                    span.detail { (OneLine(&call.detail)) } " "
-                    span.how {
-                        @if needs_look { strong { (outcome(call.outcome)) } " " }
-                        @if let Some(ms) = call.took_ms { (duration(ms)) }
-                    }
-                }
-                dl {
-                    @for (name, value) in &call.arguments {
-                        dt { @if name.is_empty() { "arguments" } @else { (OneLine(name)) } }
-                        dd { pre { (Lines(value)) } }
-                    }
-                    @if let Some(result) = &call.result {
-                        dt { "result" }
-                        dd { pre.result { (Lines(result)) } }
-                    }
-                }
-                p.about {
-                    "Call " (call.number) ", " (outcome(call.outcome)) ". "
-                    @match (&call.end, call.has_start) {
-                        (Some(end), true) => { "Completed in line " (end.line) ". " }
-                        (Some(_), false) => { "The stream shows only its completion. " }
-                        (None, _) => { "It was never completed. " }
-                    }
-                    @if has_bars { a href={ "#b" (call.number) } { "Show in the timeline" } }
-                }
+            (at(entry, &format!("e{number}")))
+            div {
+                @if text.is_blank() { p { (title) } }
+                @else { p { (title) ": " } (folded(text, push_text)) }
             }
         }
     }
@@ -195,7 +157,9 @@ fn finding(finding: &PageFinding, number: u64) -> Markup {
     html! {
         li.finding.(severity) #{ "f" (number) } data-kind="finding" {
             p.at {
-                @if let Some(line) = diagnostic.line { span.line { "line " (line) } }
+                @if let Some(line) = diagnostic.line {
+                    a.line href={ "#f" (number) } aria-label={ "line " (line) } { (line) }
+                }
             }
             p {
                 strong { (severity) } " "
@@ -237,60 +201,4 @@ fn left_out(count: u64, is_first: bool) -> Markup {
             p { (grouped(count)) " " (entries) " left out. The recording has them all." }
         }
     }
-}
-
-/// The filter: hidden without the script.
-pub(super) fn filter(recording: &Recording) -> Markup {
-    let mut tools: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
-    let entries = &recording.entries;
-    let has =
-        |wanted: fn(&EntryKind) -> bool| entries.all().any(|it| !it.is_blank() && wanted(&it.kind));
-    let others = [
-        (has(|it| matches!(it, EntryKind::Text(_))), "text", "text"),
-        (has(|it| matches!(it, EntryKind::Call(_))), "call", "tool calls"),
-        (has(|it| matches!(it, EntryKind::Thought(_))), "thought", "reasoning"),
-        (has(|it| matches!(it, EntryKind::Notice(..))), "notice", "notices"),
-        (!recording.findings.is_empty(), "finding", "findings"),
-    ];
-    let others = others.iter().filter(|it| it.0).map(|(_, kind, words)| (kind, words));
-    for call in recording.entries.calls() {
-        *tools.entry(&call.tool).or_default() += 1;
-        *outcomes.entry(outcome(call.outcome)).or_default() += 1;
-    }
-    html! {
-        form #filter hidden role="search" {
-            label { "Search " input type="search" name="search" autocomplete="off"; }
-            label { "Show "
-                select name="show" {
-                    option value="" { "everything" }
-                    @for (kind, words) in others { option value=(kind) { (words) } }
-                    @if !tools.is_empty() {
-                        optgroup label="Calls of one tool" {
-                            @for (tool, count) in &tools {
-                                option value={ "tool:" (tool_name(tool)) } {
-                                    (tool_name(tool)) " (" (count) ")"
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-            @if outcomes.len() > 1 {
-                label { "Outcome "
-                    select name="outcome" {
-                        option value="" { "any" }
-                        @for (outcome, count) in &outcomes {
-                            option value=(outcome) { (outcome) " (" (count) ")" }
-                        }
-                    }
-                }
-            }
-            p { output {} " " button type="button" name="fold" { "Unfold all" } }
-        }
-    }
-}
-
-fn tool_name(tool: &str) -> OneLine<'_> {
-    OneLine(if tool.is_empty() { "no name" } else { tool })
 }

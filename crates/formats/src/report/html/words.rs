@@ -1,6 +1,6 @@
 //! Numbers, times and texts as a page shows them.
 
-use maud::{Markup, Render, html};
+use maud::{Markup, PreEscaped, Render, html};
 use ndjson_check_core::escape::{Escaper, visible};
 
 use super::excerpt::Excerpt;
@@ -30,12 +30,19 @@ impl Render for Lines<'_> {
     }
 }
 
-fn escaped(text: &str) -> String {
+fn escaped(text: &str) -> Markup {
+    let mut out = String::new();
+    push_text(text, &mut out);
+    PreEscaped(out)
+}
+
+/// Appends a text as markup, with what misleads made visible.
+pub(super) fn push_text(text: &str, out: &mut String) {
     let mut escaper = Escaper::new(false);
-    let mut out = String::with_capacity(text.len());
-    escaper.text(text, &mut out);
-    escaper.end(&mut out);
-    out
+    let mut plain = String::with_capacity(text.len());
+    escaper.text(text, &mut plain);
+    escaper.end(&mut plain);
+    out.push_str(&html! { (plain) }.0);
 }
 
 /// A number of bytes, roughly.

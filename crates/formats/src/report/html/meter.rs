@@ -1,0 +1,75 @@
+//! Tokens and cost while a run went on.
+
+use ndjson_check_core::{Figures, MessageUsage, Usage};
+
+use super::clock::Moment;
+
+/// Points of a curve.
+const POINTS_MAX: usize = 400;
+
+/// Fewest points that make a curve.
+const POINTS_MIN: usize = 3;
+
+/// What had been used when: sums that never fall.
+#[derive(Debug, Default)]
+pub(super) struct Meter {
+    points: Vec<MeterPoint>,
+    /// The tokens of all messages.
+    messages: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MeterPoint {
+    pub(super) at: Moment,
+    pub(super) tokens: u64,
+    pub(super) cost: f64,
+}
+
+impl Meter {
+    /// A message of the model is complete.
+    pub(super) fn message(&mut self, usage: &MessageUsage<'_>, at: Moment) {
+        self.messages = self.messages.saturating_add(tokens(&usage.usage));
+        self.add(at, self.messages, 0.0);
+    }
+
+    /// The agent says what it has used so far.
+    pub(super) fn figures(&mut self, figures: &Figures<'_>, at: Moment) {
+        self.add(at, tokens(&figures.usage), figures.cost_usd.unwrap_or_default());
+    }
+
+    fn add(&mut self, at: Moment, tokens: u64, cost: f64) {
+        let (known_tokens, known_cost) =
+            self.points.last().map_or((0, 0.0), |last| (last.tokens, last.cost));
+        if tokens <= known_tokens && cost <= known_cost {
+            return;
+        }
+        if self.points.len() == POINTS_MAX {
+            let mut number = 0;
+            self.points.retain(|_| {
+                number += 1;
+                number % 2 == 0
+            });
+        }
+        let (tokens, cost) = (tokens.max(known_tokens), cost.max(known_cost));
+        self.points.push(MeterPoint { at, tokens, cost });
+    }
+
+    /// The points, if they are more than a sum at the end, and whether tokens and cost grow.
+    pub(super) fn curves(&self) -> (&[MeterPoint], bool, bool) {
+        let grows = |value: fn(&MeterPoint) -> f64| {
+            let mut values: Vec<f64> =
+                self.points.iter().map(value).filter(|it| *it > 0.0).collect();
+            values.dedup();
+            values.len() >= POINTS_MIN
+        };
+        #[expect(clippy::cast_precision_loss, reason = "to draw it")]
+        let tokens = grows(|point| point.tokens as f64);
+        (&self.points, tokens, grows(|point| point.cost))
+    }
+}
+
+/// All tokens, in and out.
+fn tokens(usage: &Usage) -> u64 {
+    let written = usage.output_tokens.unwrap_or_default();
+    usage.tokens_in().unwrap_or_default().saturating_add(written)
+}

@@ -1,0 +1,91 @@
+//! How a page begins: how the run ended, and the worst that was found.
+
+use std::cmp::Reverse;
+
+use maud::{Markup, html};
+use ndjson_check_core::{Diagnostic, Severity, counted};
+
+use super::recording::Recording;
+use super::words::OneLine;
+use crate::report::Headline;
+use crate::report::summary_text;
+
+/// Rules whose findings are below the headline.
+const WORST_MAX: usize = 3;
+
+/// The name of a stream, its folder set apart.
+pub(super) fn name(stream: &str) -> Markup {
+    let file = file_name(stream);
+    let folder = stream.strip_suffix(file).unwrap_or_default();
+    html! { @if !folder.is_empty() { span.folder { (OneLine(folder)) } wbr; } (OneLine(file)) }
+}
+
+pub(super) fn file_name(stream: &str) -> &str {
+    if stream == "-" {
+        return "standard input";
+    }
+    stream.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).unwrap_or(stream)
+}
+
+/// A badge and the headline; below them the stream and what the headline does not say.
+pub(super) fn title(recording: &Recording) -> Markup {
+    let (summary, headline) = (&recording.summary, &recording.headline);
+    let found = [(summary.errors, "error"), (summary.warnings, "warning")];
+    let found = found.iter().filter(|(count, _)| *count > 0);
+    let mut found: Vec<String> = found.map(|(count, what)| counted(*count, what)).collect();
+    if summary.known > 0 {
+        found.push(format!("{} known", summary.known));
+    }
+    let found = if found.is_empty() { found.concat() } else { format!(": {}", found.join(", ")) };
+    let reasons = summary_text::more_reasons(summary, headline);
+    html! {
+        h1 { (badge(headline, summary.warnings)) span.sentence { (OneLine(&headline.text())) } }
+        p.source {
+            span.name { (name(&summary.name)) } " "
+            span.found { (summary_text::outcome(summary)) ", " (summary.verdict.name()) (found) }
+        }
+        @for reason in reasons {
+            p.reason { (OneLine(&reason)) }
+        }
+    }
+}
+
+/// The mark of the human report.
+pub(super) fn badge(headline: &Headline, warnings: u64) -> Markup {
+    match (headline.mark(), warnings) {
+        ('✓', 0) => html! { span.badge.good aria-hidden="true" { "✓" } },
+        ('✓', _) => html! { span.badge.warn aria-hidden="true" { "!" } },
+        ('↻', _) => html! { span.badge.warn aria-hidden="true" { "↻" } },
+        (mark, _) => html! { span.badge.bad aria-hidden="true" { (mark) } },
+    }
+}
+
+/// The first finding of each rule: errors first, and what the end of the stream shows first.
+pub(super) fn worst_findings(recording: &Recording) -> Markup {
+    let mut groups: Vec<(usize, u64)> = Vec::new();
+    let found = |at: usize| &recording.findings[at].diagnostic;
+    for at in 0..recording.findings.len() {
+        match groups.iter_mut().find(|group| found(group.0).rule == found(at).rule) {
+            Some((_, more)) => *more += 1,
+            None => groups.push((at, 0)),
+        }
+    }
+    groups.sort_by_key(|(at, _)| (found(*at).severity != Severity::Error, Reverse(*at)));
+    html! {
+        @if !groups.is_empty() {
+            ul.worst {
+                @for (at, more) in groups.iter().take(WORST_MAX) {
+                    @let Diagnostic { rule, severity, message, .. } = found(*at);
+                    li.(severity.name()) {
+                        a href={ "#f" (at + 1) } { strong { (rule.name()) } } ": "
+                        (OneLine(message))
+                        @if *more > 0 { " (and " (more) " more)" }
+                    }
+                }
+                @if groups.len() > WORST_MAX {
+                    li { a href="#findings" { "and others" } }
+                }
+            }
+        }
+    }
+}
