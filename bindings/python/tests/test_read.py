@@ -128,7 +128,9 @@ def test_forms_and_reports_are_those_of_the_program(program: str, tmp_path: Path
     log = said("--quiet", "--to", "text", "--results", "2", "--thinking")
     assert nc.convert(DATA, "text", results=2, thinking=True) == log
     assert nc.report(DATA, "markdown") == said("--report", "markdown")
-    assert nc.report(DATA, "html") == said("--report", "html")
+    page = tmp_path / "run.html"
+    said("--report", f"html={page}")
+    assert nc.report(DATA, "html") == page.read_text()
     assert nc.report(DATA, "human", exit_status=3).startswith("✗ ")
     assert '"headline":' in nc.report(PLAIN, "json")
     with pytest.raises(ValueError, match="no such form"):
