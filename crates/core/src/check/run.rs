@@ -55,9 +55,7 @@ impl<'c> Run<'c> {
     ) -> Self {
         let (profile, options) = (contract.profile(), contract.options());
         let demands = DemandCheck::new(options);
-        let of_stats = options.collects_stats.then_some(WantedEvents::DETAILS);
-        let of_demands = demands.is_some().then(|| DemandCheck::wants(options));
-        let wanted = of_stats.into_iter().chain(of_demands).fold(wanted, WantedEvents::or);
+        let wanted = Self::wants(contract, wanted);
         Self {
             contract,
             format,
@@ -76,6 +74,14 @@ impl<'c> Run<'c> {
             facts: RunFacts::default(),
             model: wanted.any.then(|| RunModel::new(profile, wanted)),
         }
+    }
+
+    /// What the observer wants, the statistics, and the demands of the user.
+    pub(super) fn wants(contract: &Contract, of_observer: WantedEvents) -> WantedEvents {
+        let options = contract.options();
+        let of_stats = options.collects_stats.then_some(WantedEvents::DETAILS);
+        let wanted = of_observer.or(DemandCheck::wants(options));
+        of_stats.map_or(wanted, |of_stats| wanted.or(of_stats))
     }
 
     /// Whether an event with this id is the first one of another session. Some agents write events

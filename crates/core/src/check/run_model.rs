@@ -111,7 +111,7 @@ impl RunModel {
     ) {
         let is_other_block = !(updates.text.is_empty() && updates.calls.is_empty());
         let details = self.details.as_mut();
-        let details = details.and_then(|details| details.read(facts.tag, line, is_other_block));
+        let details = details.and_then(|details| details.read(facts, line, is_other_block));
         if !is_in_run {
             return;
         }
@@ -122,10 +122,10 @@ impl RunModel {
             self.end_messages(emitter);
         }
         if let Some(mut details) = details {
-            self.session(facts, Some(std::mem::take(&mut details.session)), emitter);
+            self.session(facts, std::mem::take(&mut details.session), emitter);
             self.details(details, emitter);
         } else {
-            self.session(facts, None, emitter);
+            self.session(facts, Vec::new(), emitter);
         }
         let (closing, text) = updates.text.split_at(updates.turn_at.unwrap_or_default());
         self.texts(closing, emitter);
@@ -169,7 +169,7 @@ impl RunModel {
     fn session(
         &mut self,
         facts: &Facts<'_>,
-        details: Option<Vec<SessionDetail>>,
+        details: Vec<SessionDetail>,
         emitter: &mut Emitter<'_, '_>,
     ) {
         let changed = session::take(&mut self.session, facts, details);
@@ -181,13 +181,12 @@ impl RunModel {
         }
     }
 
-    fn details(&mut self, details: EventDetails, emitter: &mut Emitter<'_, '_>) {
+    fn details<'e>(&mut self, details: EventDetails<'e>, emitter: &mut Emitter<'_, 'e>) {
         for update in details.thinking {
             match update {
                 ThinkingUpdate::Chunk(text) => {
                     self.is_thinking = true;
-                    let (block, text) = (self.block, text.into());
-                    emitter.emit(EventKind::ThinkingDelta { block, text });
+                    emitter.emit(EventKind::ThinkingDelta { block: self.block, text });
                 }
                 ThinkingUpdate::BlockEnd => self.end_thinking(emitter),
             }

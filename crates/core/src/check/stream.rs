@@ -68,9 +68,13 @@ impl<'c> LineLoop<'c> {
     ) -> Self {
         let (profile, options) = (contract.profile(), contract.options());
         let reads_all_times = options.collects_stats || wanted.times;
-        if memory.facts.reads_all_times != reads_all_times {
+        let reads_thoughts = Run::wants(contract, wanted).details;
+        if (memory.facts.reads_all_times, memory.facts.reads_thoughts)
+            != (reads_all_times, reads_thoughts)
+        {
             memory = Memory::default();
             memory.facts.reads_all_times = reads_all_times;
+            memory.facts.reads_thoughts = reads_thoughts;
         }
         Self {
             stream: stream.to_owned(),

@@ -3,19 +3,18 @@
 //! The check does not read them. An observer that shows them parses the lines of the few events
 //! that may have some once more.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{OpenHalf, UsageUpdate, message_usage, time_ms, whole_number};
-use crate::json::{JsonRef, LoneHalves};
+use super::thinking::{ThinkingBlock, ThinkingUpdates, thinking};
+use super::{Facts, Thought, UsageUpdate, message_usage, time_ms, whole_number};
+use crate::json::JsonRef;
 use crate::limits::{CALL_ID_BYTES_MAX, MESSAGE_BYTES_MAX, SESSION_LIST_MAX, TAGS_REMEMBERED_MAX};
 use crate::profile::path::{Conditions, KnownValue, Path, Scope};
-use crate::profile::{
-    NoticeKind, NoticePaths, PlanRule, PlanState, Profile, ServersAt, ThinkingMode,
-};
+use crate::profile::{NoticeKind, NoticePaths, PlanRule, PlanState, Profile, ServersAt};
 use crate::rules::escape::clipped;
 use crate::stream::{Line, LineParser};
 
@@ -24,9 +23,9 @@ const SECONDS_MAX: f64 = 1e11;
 
 /// What an event says besides text and calls.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct EventDetails {
+pub(crate) struct EventDetails<'e> {
     pub(crate) session: Vec<SessionDetail>,
-    pub(crate) thinking: Vec<ThinkingUpdate>,
+    pub(crate) thinking: ThinkingUpdates<'e>,
     pub(crate) plan: Option<Vec<PlanItem>>,
     pub(crate) notices: Vec<NoticeUpdate>,
     pub(crate) usage: Vec<UsageUpdate>,
@@ -57,15 +56,6 @@ pub struct Server {
     /// Whether the agent can use it, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub available: Option<bool>,
-}
-
-/// What an event adds to the agent's reasoning. A block that the agent sends twice comes once.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ThinkingUpdate {
-    /// More text of the open block.
-    Chunk(String),
-    /// The block is complete.
-    BlockEnd,
 }
 
 /// One of the things that the agent wants to do.
@@ -125,20 +115,6 @@ pub struct NoticeValues {
     pub answer: Option<String>,
 }
 
-/// What is known of the latest block of reasoning.
-#[derive(Debug, Default)]
-struct ThinkingBlock {
-    state: RandomState,
-    /// The hash of the chunks so far; none if no block is open.
-    open: Option<DefaultHasher>,
-    /// Half of a character at the end of the latest chunk.
-    half: OpenHalf,
-    /// The hash of chunks that something else ended, before their whole came.
-    unclosed: Option<u64>,
-    /// The hash of the latest whole, which some agents send twice.
-    whole: Option<u64>,
-}
-
 /// Reads the details of one stream's events.
 #[derive(Debug)]
 pub(crate) struct DetailReader {
@@ -159,33 +135,34 @@ impl DetailReader {
     }
 
     /// Reads an event; most have nothing. `is_other_block` says whether it has text or calls.
-    pub(crate) fn read(
+    pub(crate) fn read<'f>(
         &mut self,
-        tag: &str,
+        facts: &'f Facts<'_>,
         line: &Line<'_>,
         is_other_block: bool,
-    ) -> Option<EventDetails> {
-        if !self.may_have_details(tag) {
-            let mut thinking = Vec::new();
-            if is_other_block {
-                self.block.end(&mut thinking);
-            }
-            return (!thinking.is_empty())
-                .then(|| EventDetails { thinking, ..EventDetails::default() });
-        }
+    ) -> Option<EventDetails<'f>> {
         let mut details = EventDetails::default();
-        if let Ok(event) = self.parser.read(line) {
-            let halves = event.lone_halves;
-            details.thinking = thinking(&self.profile, event.root(), halves, &mut self.block);
-            details.notices = notices(&self.profile, event.root());
-            details.session = session(&self.profile, event.root());
-            details.plan = plan(&self.profile, event.root());
-            details.usage = message_usage::read(&self.profile, event.root());
+        match &facts.thought {
+            Thought::Chunk(text) => {
+                let halves = facts.rare.as_deref().and_then(|rare| rare.lone_halves);
+                self.block.delta(Cow::Borrowed(text), halves, &mut details.thinking);
+            }
+            Thought::Unread if self.may_have_details(facts.tag) => {
+                if let Ok(event) = self.parser.read(line) {
+                    let (halves, root) = (event.lone_halves, event.root());
+                    details.thinking = thinking(&self.profile, root, halves, &mut self.block);
+                    details.notices = notices(&self.profile, root);
+                    details.session = session(&self.profile, root);
+                    details.plan = plan(&self.profile, root);
+                    details.usage = message_usage::read(&self.profile, root);
+                }
+            }
+            Thought::Nothing | Thought::Unread => {}
         }
         if is_other_block {
             self.block.end(&mut details.thinking);
         }
-        Some(details)
+        (details != EventDetails::default()).then_some(details)
     }
 
     fn may_have_details(&mut self, tag: &str) -> bool {
@@ -247,69 +224,13 @@ fn plan(profile: &Profile, root: JsonRef<'_>) -> Option<Vec<PlanItem>> {
     Some(of.objects(root).filter_map(item).take(SESSION_LIST_MAX).collect())
 }
 
-fn thinking(
-    profile: &Profile,
-    root: JsonRef<'_>,
-    halves: Option<LoneHalves>,
-    block: &mut ThinkingBlock,
-) -> Vec<ThinkingUpdate> {
-    let mut updates = Vec::new();
-    for rule in profile.thinking.iter().filter(|rule| rule.when.hold(root)) {
-        for scope in rule.of.objects(root) {
-            let text = rule.value.find(scope).and_then(JsonRef::as_str).unwrap_or_default();
-            match rule.mode {
-                ThinkingMode::Delta => {
-                    let text = block.half.join(text, halves);
-                    block.chunk(&text, &mut updates);
-                }
-                ThinkingMode::Whole => block.whole(&text, &mut updates),
-            }
-        }
-    }
-    updates
-}
-
-impl ThinkingBlock {
-    fn chunk(&mut self, text: &str, updates: &mut Vec<ThinkingUpdate>) {
-        if text.is_empty() {
-            return;
-        }
-        self.open.get_or_insert_with(|| self.state.build_hasher()).write(text.as_bytes());
-        (self.unclosed, self.whole) = (None, None);
-        updates.push(ThinkingUpdate::Chunk(text.to_owned()));
-    }
-
-    /// A whole block; after its chunks, or after itself, it adds nothing.
-    fn whole(&mut self, text: &str, updates: &mut Vec<ThinkingUpdate>) {
-        let mut hasher = self.state.build_hasher();
-        hasher.write(text.as_bytes());
-        let hash = Some(hasher.finish());
-        self.end_half(updates);
-        let is_known = self.unclosed == hash || self.whole == hash;
-        if self.open.take().is_some() {
-            updates.push(ThinkingUpdate::BlockEnd);
-        } else if !(text.is_empty() || is_known) {
-            updates.push(ThinkingUpdate::Chunk(text.to_owned()));
-            updates.push(ThinkingUpdate::BlockEnd);
-        }
-        (self.unclosed, self.whole) = (None, hash);
-    }
-
-    fn end_half(&mut self, updates: &mut Vec<ThinkingUpdate>) {
-        if let Some(text) = self.half.end() {
-            self.chunk(text, updates);
-        }
-    }
-
-    /// Something else comes: text, a call.
-    fn end(&mut self, updates: &mut Vec<ThinkingUpdate>) {
-        self.whole = None;
-        self.end_half(updates);
-        if let Some(open) = self.open.take() {
-            self.unclosed = Some(open.finish());
-            updates.push(ThinkingUpdate::BlockEnd);
-        }
-    }
+/// The conditions of the rules of details, but for those of reasoning.
+pub(super) fn conditions_beside_thinking(profile: &Profile) -> impl Iterator<Item = &Conditions> {
+    let notices = profile.notices.iter().map(|rule| &rule.when);
+    let plans = profile.plans.iter().map(|rule| &rule.when);
+    let sessions = profile.session.details.iter().map(|rule| &rule.when);
+    let usage = profile.message_usage.iter().map(|rule| &rule.when);
+    notices.chain(plans).chain(sessions).chain(usage)
 }
 
 fn notices(profile: &Profile, root: JsonRef<'_>) -> Vec<NoticeUpdate> {
@@ -361,11 +282,7 @@ fn may_apply(profile: &Profile, tag: &str) -> bool {
     let texts: Vec<String> = if tag.is_empty() { Vec::new() } else { decoded(tag) };
     let rules = || {
         let thinking = profile.thinking.iter().map(|rule| &rule.when);
-        let notices = profile.notices.iter().map(|rule| &rule.when);
-        let plans = profile.plans.iter().map(|rule| &rule.when);
-        let sessions = profile.session.details.iter().map(|rule| &rule.when);
-        let usage = profile.message_usage.iter().map(|rule| &rule.when);
-        thinking.chain(notices).chain(plans).chain(sessions).chain(usage)
+        thinking.chain(conditions_beside_thinking(profile))
     };
     let holds = |parts: &[KnownValue], when: &Conditions| {
         let known = |path: &_| {

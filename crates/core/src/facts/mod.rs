@@ -17,6 +17,7 @@ mod run_facts;
 mod session;
 mod tag_rules;
 mod template;
+mod thinking;
 mod time;
 
 use std::borrow::Cow;
@@ -31,7 +32,7 @@ use crate::rules::escape::shown;
 
 pub(crate) use answer_text::AnswerText;
 pub(crate) use bounded_id::BoundedId;
-pub(crate) use details::{DetailReader, EventDetails, NoticeUpdate, SessionDetail, ThinkingUpdate};
+pub(crate) use details::{DetailReader, EventDetails, NoticeUpdate, SessionDetail};
 pub use details::{NoticeValues, PlanItem, Server};
 pub(crate) use message_usage::UsageUpdate;
 pub(crate) use open_half::OpenHalf;
@@ -39,7 +40,8 @@ pub(crate) use reader::FactReader;
 pub use retry_after::RetryAfter;
 pub(crate) use run_facts::FactUpdate;
 pub use run_facts::{CommandCounts, RunFacts, Usage};
-pub(crate) use template::{FactTemplate, Plan, TextTemplate, Values};
+pub(crate) use template::{FactTemplate, Plan, TextTemplate, Thought, Values};
+pub(crate) use thinking::ThinkingUpdate;
 pub(crate) use time::{milliseconds, time_ms, whole_number};
 
 /// What one event means. Small, because one is made for each line; what few events have is in a
@@ -62,6 +64,8 @@ pub(crate) struct Facts<'e> {
     pub(crate) text: Option<TextFact<'e>>,
     /// Further texts of the same event.
     pub(crate) more_texts: Vec<TextFact<'e>>,
+    /// If reasoning is wanted.
+    pub(crate) thought: Thought<Cow<'e, str>>,
     pub(crate) rare: Option<Box<RareFacts<'e>>>,
 }
 
@@ -294,6 +298,6 @@ mod tests {
 
     #[test]
     fn facts_stay_small() {
-        assert!(size_of::<Facts<'_>>() <= 208, "{}", size_of::<Facts<'_>>());
+        assert!(size_of::<Facts<'_>>() <= 232, "{}", size_of::<Facts<'_>>());
     }
 }

@@ -7,10 +7,10 @@ use smallvec::SmallVec;
 use super::refusals::refusals;
 use super::session::{directory, order, unavailable};
 use super::tag_rules::{OpenRule, TagCache, TagRules};
-use super::template::{FactTemplate, Plan, TextTemplate, group_key};
+use super::template::{FactTemplate, Plan, TextTemplate, Thought, group_key};
 use super::{
     BoundedId, Call, Marks, RareFacts, ReportedDefect, RunEnd, TagStatus, TextKind, ToolKey,
-    run_facts,
+    run_facts, thinking,
 };
 use crate::json::JsonRef;
 use crate::profile::path::{Finder, Path, Scope};
@@ -27,6 +27,8 @@ pub(crate) struct FactReader {
     pub(super) tags: TagCache,
     /// Whether every time of an event is read, not only one that never goes back.
     pub(crate) reads_all_times: bool,
+    /// Whether reasoning is read.
+    pub(crate) reads_thoughts: bool,
 }
 
 type Texts<'e> = SmallVec<[TextTemplate<JsonRef<'e>>; 1]>;
@@ -96,7 +98,10 @@ impl FactReader {
         let marks =
             Marks { is_incomplete, starts_session, ends_segment, starts_turn, may_follow_end };
         let tag = rules.tag.clone();
-        let template = FactTemplate { tag, tag_status, marks, session, time, order, texts };
+        let thought =
+            if self.reads_thoughts { thinking::thought(profile, root) } else { Thought::Unread };
+        let template =
+            FactTemplate { tag, tag_status, marks, session, time, order, texts, thought };
         Plan { template, rare, final_text }
     }
 }

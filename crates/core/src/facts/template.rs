@@ -22,6 +22,26 @@ pub(crate) struct FactTemplate<'e, V> {
     pub(crate) time: Option<V>,
     pub(crate) order: [Option<V>; 2],
     pub(crate) texts: SmallVec<[TextTemplate<V>; 1]>,
+    pub(crate) thought: Thought<V>,
+}
+
+/// What an event adds to the agent's reasoning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Thought<V> {
+    /// It has not been read, or the event has other details as well.
+    Unread,
+    Nothing,
+    Chunk(V),
+}
+
+impl<V> Thought<V> {
+    pub(crate) fn map<'v, W>(&'v self, chunk: impl FnOnce(&'v V) -> W) -> Thought<W> {
+        match self {
+            Self::Unread => Thought::Unread,
+            Self::Nothing => Thought::Nothing,
+            Self::Chunk(value) => Thought::Chunk(chunk(value)),
+        }
+    }
 }
 
 /// A text: strings that are concatenated.
@@ -71,6 +91,7 @@ impl<V> FactTemplate<'_, V> {
             order: self.order.each_ref().map(|it| it.as_ref().map(|it| values.text(it))),
             text: first.map(text),
             more_texts: more.iter().map(text).collect(),
+            thought: self.thought.map(|chunk| values.text(chunk)),
             rare: None,
         }
     }

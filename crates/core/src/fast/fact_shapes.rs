@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::shapes::{Shapes, Slot, SlotPlace, Slots, is_short};
-use crate::facts::{FactTemplate, Facts, Marks, Plan, TextTemplate, Values, milliseconds};
+use crate::facts::{FactTemplate, Facts, Marks, Plan, TextTemplate, Thought, Values, milliseconds};
 use crate::json::{Doc, JsonRef, Kind, decimal, unescaped};
 use crate::stream::{Block, Line, ParsedEvent};
 
@@ -168,5 +168,10 @@ fn template(plan: &Plan<'_>, slots: &[SlotPlace]) -> Option<FactTemplate<'static
         time: plan.time.as_ref().and_then(source),
         order: [optional(&plan.order[0])?, optional(&plan.order[1])?],
         texts: plan.texts.iter().map(text).collect::<Option<_>>()?,
+        thought: match &plan.thought {
+            Thought::Chunk(chunk) => Thought::Chunk(source(chunk)?),
+            Thought::Nothing => Thought::Nothing,
+            Thought::Unread => Thought::Unread,
+        },
     })
 }

@@ -11,11 +11,11 @@ use crate::profile::RunFact;
 pub(super) fn take(
     known: &mut SessionFacts<'static>,
     facts: &Facts<'_>,
-    details: Option<Vec<SessionDetail>>,
+    details: Vec<SessionDetail>,
 ) -> Option<SessionFacts<'static>> {
     let session_id = other(&mut known.session_id, facts.session);
     // Most events say nothing else.
-    if session_id.is_none() && facts.rare.is_none() && details.is_none() {
+    if session_id.is_none() && facts.rare.is_none() && details.is_empty() {
         return None;
     }
     let mut new = SessionFacts { session_id, ..SessionFacts::default() };
@@ -27,7 +27,7 @@ pub(super) fn take(
         });
         new.model = other(&mut known.model, model);
     }
-    for detail in details.into_iter().flatten() {
+    for detail in details {
         match detail {
             SessionDetail::Version(version) => {
                 new.version = other(&mut known.version, Some(&version)).or(new.version);

@@ -26,8 +26,7 @@ pub(crate) struct DemandCheck<'c> {
 impl<'c> DemandCheck<'c> {
     /// Nothing, if the user demands nothing.
     pub(crate) fn new(options: &'c Options) -> Option<Self> {
-        let has_demands = options.limits != Limits::default() || !options.expected.is_empty();
-        has_demands.then(|| Self {
+        has_demands(options).then(|| Self {
             limits: LimitCheck::new(&options.limits, &options.prices),
             expect: ExpectCheck::new(&options.expected),
         })
@@ -57,7 +56,8 @@ impl<'c> DemandCheck<'c> {
     /// The events by which the run is judged.
     pub(crate) fn wants(options: &Options) -> WantedEvents {
         let wants = options.expected.iter().map(Expected::wants);
-        wants.fold(WantedEvents::PLAIN, WantedEvents::or)
+        let plain = if has_demands(options) { WantedEvents::PLAIN } else { WantedEvents::NONE };
+        wants.fold(plain, WantedEvents::or)
     }
 
     /// The end of the stream. `was_stopped` says whether a limit ended the run.
@@ -71,4 +71,8 @@ impl<'c> DemandCheck<'c> {
         self.limits.finish(used, context.shows_calls, was_stopped, found);
         self.expect.finish((used.0, used.1.total), context, found);
     }
+}
+
+fn has_demands(options: &Options) -> bool {
+    options.limits != Limits::default() || !options.expected.is_empty()
 }
