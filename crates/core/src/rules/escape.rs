@@ -53,16 +53,57 @@ fn push_visible(character: char, shown: &mut String) {
 /// strings only. Readers that split on more than `\n` find nothing else to split on.
 pub fn escaped_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
-    for character in json.chars() {
-        if misleads(character) {
-            for unit in character.encode_utf16(&mut [0; 2]) {
-                let _ = write!(out, "\\u{unit:04x}");
-            }
-        } else {
-            out.push(character);
-        }
-    }
+    push_escaped_json(json, &mut out);
     out
+}
+
+/// Escapes the JSON lines that begin at this byte; the line breaks between them stay.
+pub fn escape_json_lines(out: &mut String, start: usize) {
+    let lines = &out[start..];
+    if misleading(lines).all(|(_, character)| character == '\n') {
+        return;
+    }
+    let mut escaped = String::with_capacity(lines.len());
+    for line in lines.split_inclusive('\n') {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        push_escaped_json(line, &mut escaped);
+        escaped.push_str(end);
+    }
+    out.replace_range(start.., &escaped);
+}
+
+fn push_escaped_json(json: &str, out: &mut String) {
+    let mut copied = 0;
+    for (at, character) in misleading(json) {
+        out.push_str(&json[copied..at]);
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            let _ = write!(out, "\\u{unit:04x}");
+        }
+        copied = at + character.len_utf8();
+    }
+    out.push_str(&json[copied..]);
+}
+
+/// The characters that mislead. Most texts are plain, so their bytes are searched, many at a time.
+fn misleading(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut from = 0;
+    let suspects = std::iter::from_fn(move || {
+        let at = from + first_suspect(&text.as_bytes()[from..])?;
+        let character = text[at..].chars().next()?;
+        from = at + character.len_utf8();
+        Some((at, character))
+    });
+    suspects.filter(|(_, character)| misleads(*character))
+}
+
+/// The first byte of a character that may mislead.
+fn first_suspect(bytes: &[u8]) -> Option<usize> {
+    let is_suspect = |byte: &u8| !(b' '..=b'~').contains(byte);
+    let mut chunks = bytes.chunks(32);
+    // Without a branch for each byte.
+    let plain = |chunk: &&[u8]| !chunk.iter().fold(false, |any, byte| any | is_suspect(byte));
+    let before = chunks.by_ref().take_while(plain).count() * 32;
+    bytes.get(before..)?.iter().position(is_suspect).map(|at| before + at)
 }
 
 /// Shows a text of several lines that comes in chunks: line breaks and tabs stay, `\r\n` becomes a
@@ -157,6 +198,23 @@ mod tests {
         ];
         for (raw, shown) in cases {
             assert_eq!(visible(raw), shown);
+        }
+    }
+
+    #[test]
+    fn json_lines_keep_their_line_breaks_only() {
+        let plain = "é".repeat(50) + "\n";
+        let mut out = format!("kept\u{1b}{plain}");
+        escape_json_lines(&mut out, 5);
+        assert_eq!(out, format!("kept\u{1b}{plain}"));
+        escape_json_lines(&mut out, 0);
+        assert_eq!(out, format!("kept\\u001b{plain}"));
+        for length in 0..70 {
+            let before = "x".repeat(length);
+            let mut out = format!("{before}\u{e0041}é\n\u{2028}\n");
+            assert_eq!(escaped_json(&out), format!("{before}\\udb40\\udc41é\\u000a\\u2028\\u000a"));
+            escape_json_lines(&mut out, 0);
+            assert_eq!(out, format!("{before}\\udb40\\udc41é\n\\u2028\n"));
         }
     }
 

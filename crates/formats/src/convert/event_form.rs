@@ -1,7 +1,8 @@
 //! Forms that are made of events.
 
 use ndjson_check_core::{
-    Diagnostic, Event, RunEvents, StreamStart, StreamSummary, WantedEvents, escape::escaped_json,
+    Diagnostic, Event, RunEvents, StreamStart, StreamSummary, WantedEvents,
+    escape::escape_json_lines,
 };
 
 use crate::Output;
@@ -36,27 +37,10 @@ impl<T> EventForm<T> {
         let Self { form, write, is_raw, run } = self;
         let start = out.len();
         tell(run, &mut |event| write(form, event, out));
-        if !(*is_raw || is_plain(&out[start..])) {
-            let escaped = escaped_lines(&out[start..]);
-            out.replace_range(start.., &escaped);
+        if !*is_raw {
+            escape_json_lines(out, start);
         }
     }
-}
-
-/// Whether nothing needs to be escaped. Without a branch for each byte, as most texts are plain.
-fn is_plain(text: &str) -> bool {
-    let is_plain = |byte: &u8| *byte == b'\n' || (b' '..=b'~').contains(byte);
-    let mut chunks = text.as_bytes().chunks(64);
-    chunks.all(|chunk| chunk.iter().fold(true, |all, byte| all & is_plain(byte)))
-}
-
-fn escaped_lines(text: &str) -> String {
-    let lines = text.split_inclusive('\n');
-    let escaped = lines.map(|line| match line.strip_suffix('\n') {
-        Some(line) => escaped_json(line) + "\n",
-        None => escaped_json(line),
-    });
-    escaped.collect()
 }
 
 impl<T> Output for EventForm<T> {
