@@ -269,11 +269,7 @@ mod tests {
             let text = Profile::text(name).expect("a built-in profile");
             let mut profile: Value = serde_json::from_str(text).expect("JSON");
             let own = profile["detect"].take();
-            assert_eq!(
-                own == json!([]),
-                ["claude-like", "jsonl"].contains(&name.as_str()),
-                "{name}"
-            );
+            assert_eq!(own == json!([]), ["claude-like", "jsonl"].contains(&name), "{name}");
             profiles.insert(name.to_owned(), own);
         }
         let unread = serde_json::from_str(include_str!("unread.json")).expect("JSON");
