@@ -36,8 +36,9 @@ function type(schema, indent) {
     case "integer":
     case "number":
       return "number";
+    case "boolean":
     case "string":
-      return "string";
+      return schema.type;
     case undefined:
       return "unknown";
     default:
