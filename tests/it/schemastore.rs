@@ -1,4 +1,4 @@
-//! The entries for the catalog of SchemaStore, with which editors know our files.
+//! The entries for the catalog of `SchemaStore`, with which editors know our files.
 
 use std::fs;
 

@@ -147,7 +147,7 @@ fn a_schema_judges_structured_answers() {
             plain().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         lines[1]["message"]["content"][0]["text"] = "Here it is.".into();
         (lines[2]["result"], lines[2]["structured_output"]) = ("".into(), value.clone());
-        lines.iter().map(|line| format!("{line}\n")).collect::<String>()
+        lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect::<String>()
     };
     assert_eq!(raised(&structured(&json!({"ok": true})), "claude", &satisfies), None);
     let message = "the answer does not satisfy its schema";

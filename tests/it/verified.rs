@@ -37,10 +37,10 @@ fn kind(name: &str) -> Option<ndjson_check::CallKind> {
 #[test]
 fn the_last_test_comes_after_the_last_edit() {
     let last = tests(|it| (it.last_succeeded, it.after) = (true, kind("write")));
-    let least = tests(|it| (it.at_least, it.after) = (Some(1), kind("write")));
+    let some = tests(|it| (it.at_least, it.after) = (Some(1), kind("write")));
     let (edit, test) = (write("c1", "/app/a.js"), command("c2", "npm test", true));
     let again = write("c3", "/app/b.js");
-    for expected in [&last, &least] {
+    for expected in [&last, &some] {
         holds(&run_of(&[edit.clone(), test.clone()]), expected);
         holds(&run_of(std::slice::from_ref(&test)), expected);
         let refused = rejected("c3", "/app/b.js");
@@ -50,9 +50,9 @@ fn the_last_test_comes_after_the_last_edit() {
     let message = "the last of the command calls with `^npm test` must succeed after the last \
                    write call, but it came earlier; see line 4";
     fails(&early, &last, message);
-    let message = "at least 1 command call with `^npm test` must succeed after the last write \
+    let message = "at some 1 command call with `^npm test` must succeed after the last write \
                    call, but 0 did; see line 4";
-    fails(&early, &least, message);
+    fails(&early, &some, message);
     // A tool that the profile does not know may have written.
     let unknown = call("c4", "teleportToolCall", &json!({}), &json!({"success": {}}));
     let message = "the last of the command calls with `^npm test` succeeded after the last write \

@@ -154,10 +154,10 @@ fn good() -> Vec<Good> {
 type Counts = BTreeMap<(String, &'static str), (usize, BTreeMap<String, usize>)>;
 
 fn note(counts: &mut Counts, agent: &str, damage: &'static str, class: &str, passes: bool) {
-    let (tried, passed) = counts.entry((agent.to_owned(), damage)).or_default();
+    let (tried, by_class) = counts.entry((agent.to_owned(), damage)).or_default();
     *tried += 1;
     if passes {
-        *passed.entry(class.to_owned()).or_default() += 1;
+        *by_class.entry(class.to_owned()).or_default() += 1;
     }
 }
 

@@ -67,7 +67,10 @@ pub(super) fn reports_apart(arguments: &[OsString]) -> Vec<OsString> {
         let mut reports: Vec<String> = Vec::new();
         for part in list.split(',') {
             match reports.last_mut() {
-                Some(last) if ReportFormat::of(part).is_none() => *last += &format!(",{part}"),
+                Some(report) if ReportFormat::of(part).is_none() => {
+                    report.push(',');
+                    report.push_str(part);
+                }
                 _ => reports.push(part.to_owned()),
             }
         }

@@ -64,7 +64,7 @@ fn history(random: &mut Random) -> Vec<Step> {
             }
             14..17 => {
                 if segment.is_empty() || random.chance(4) {
-                    segment = random.pick(&words).to_owned();
+                    random.pick(&words).clone_into(&mut segment);
                 }
                 steps.push(Step::Text(segment.clone()));
                 all += &std::mem::take(&mut segment);

@@ -146,7 +146,9 @@ pub(super) fn expected(history: &[Step], contract: Contract) -> Expected {
     let is_cursor = contract == Contract::Cursor;
     let is_alone = is_cursor && matches!(history, [Step::End(..)]);
     let mut run = Run { is_cursor, is_alone, ..Run::default() };
-    history.iter().for_each(|step| run.step(step));
+    for step in history {
+        run.step(step);
+    }
     let outcome = match run.ended {
         None => "truncated",
         Some(true) => "succeeded",

@@ -13,7 +13,8 @@ pub(super) fn written(history: &[Step], contract: Contract) -> String {
             Contract::Normal => normal(step, &mut segment),
         };
         for event in events {
-            out += &format!("{event}\n");
+            out += &event.to_string();
+            out.push('\n');
         }
     }
     out

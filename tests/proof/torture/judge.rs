@@ -68,7 +68,7 @@ pub(super) fn fault_of(
 fn failure_is_clear(fault: Fault, clean: &Left, left: &Left) -> Option<String> {
     let code = left.code.unwrap_or_default();
     let may_abort = matches!(fault, Fault::Allocation(_) | Fault::Call(_, "ENOMEM", _));
-    if !FAILURES.contains(&code) && !(may_abort && code == ABORTED) {
+    if !(FAILURES.contains(&code) || may_abort && code == ABORTED) {
         return Some(format!("exit code {code} instead of {:?}", clean.code));
     }
     let is_silent_allowed = matches!(fault, Fault::Call("write", ..));

@@ -115,7 +115,9 @@ impl Place {
             if begun.elapsed() > HANGS_AFTER {
                 hung = true;
                 child.kill().unwrap();
-                marked(&mark).iter().for_each(|pid| kill(*pid));
+                for pid in marked(&mark) {
+                    kill(pid);
+                }
             }
             std::thread::sleep(Duration::from_millis(3));
         };
@@ -125,7 +127,9 @@ impl Place {
             std::thread::sleep(Duration::from_millis(10));
             alive = marked(&mark);
         }
-        alive.iter().for_each(|pid| kill(*pid));
+        for pid in &alive {
+            kill(*pid);
+        }
         let read = |path: &Path| text_of(&fs::read(path).unwrap());
         Left {
             // A signal is negative.
