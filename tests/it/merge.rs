@@ -190,3 +190,14 @@ fn what_would_control_a_terminal_is_escaped() {
     assert!(merged.contains(r"\u009b31m\u202e\u007f"), "{merged}");
     assert!(!merged.contains(['\u{9b}', '\u{202e}', '\u{7f}']), "{merged}");
 }
+
+/// Goal: a joined report can be joined again, whatever white space is between its tokens.
+#[test]
+fn tabs_between_tokens_stay_white_space() {
+    let good = text(&run_on(&["--report", "json"], b"").stdout);
+    let spaced = good.replacen("\"report_version\":1", "\"report_version\":\t\r 1", 1);
+    assert_ne!(good, spaced);
+    let merged = text(&run_on(&["merge", "-"], spaced.as_bytes()).stdout);
+    let again = run_on(&["merge", "-"], merged.as_bytes());
+    assert_eq!((text(&again.stdout), text(&again.stderr)), (merged, String::new()));
+}

@@ -86,7 +86,7 @@ impl MergedReports {
                         self.add_stats(&text, number)?;
                     }
                     let new = ReportStream { path, lines: Vec::new() };
-                    open.get_or_insert(new).lines.push(text);
+                    open.get_or_insert(new).lines.push(on_one_line(text));
                     self.keep(open.take_if(|_| kind == ReportLineType::Stream))?;
                 }
             }
@@ -144,6 +144,16 @@ fn read_text(report: &mut impl BufRead) -> io::Result<Option<String>> {
     let is_line = !text.is_empty();
     text.truncate(length);
     Ok(is_line.then_some(text))
+}
+
+/// The same with spaces for other white space, which is between tokens: it would be escaped as if it
+/// were in a string.
+fn on_one_line(text: String) -> String {
+    if text.bytes().all(|byte| byte >= b' ') {
+        text
+    } else {
+        text.replace(|it: char| it < ' ', " ")
+    }
 }
 
 fn read_line(text: &str) -> Result<ReportLine, String> {
