@@ -1,4 +1,4 @@
-//! What is no archive comes as it is; an archive gives the same bytes or the same error in any
+//! What is no archive comes as it is; an archive gives the same bytes, or the same error, in any
 //! pieces, and what was packed comes out.
 
 #![no_main]
@@ -35,7 +35,10 @@ fn unpacked(bytes: &[u8], size: usize) -> (Vec<u8>, Option<String>) {
 fuzz_target!(|data: &[u8]| {
     let whole = unpacked(data, usize::MAX);
     let (pieces, error) = unpacked(data, 1 + usize::from(data.first().copied().unwrap_or(0) % 7));
-    assert_eq!((&pieces, &error), (&whole.0, &whole.1));
+    // How much comes out before the damage depends on the pieces.
+    assert_eq!(error, whole.1);
+    assert!(pieces.starts_with(&whole.0) || whole.0.starts_with(&pieces));
+    assert!(error.is_some() || pieces == whole.0);
     let is_packed = |bytes: &[u8]| {
         matches!(
             bytes,
