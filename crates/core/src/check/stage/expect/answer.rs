@@ -62,8 +62,8 @@ impl AnswerPattern {
         })
     }
 
-    /// What is wrong with the answer; does not show it. Where the agent gives the answer as a value,
-    /// too, the value is judged by a schema, and by a pattern if there is no text.
+    /// What is wrong with the answer; does not show it. A schema judges the value, where the agent
+    /// gives one; a pattern does so if there is no text.
     fn defect(&self, text: &str, structured: Option<&Value>) -> Option<String> {
         match self {
             Self::Matches(pattern) => {
