@@ -102,7 +102,7 @@ const FAULTS: &[(&str, &str)] = &[
         "prices.x = { input = -1, output = 1 }",
         "1:22: invalid value: floating point `-1.0`, expected an amount in US dollars, 0 or more",
     ),
-    ("expect.servers = [\"\"]", "1:19: a name is empty"),
+    ("expect.servers = [\"\"]", "1:18: a name is empty"),
     ("expect.calls = [{ at-most = 1 }]", "1:17: an entry needs `kind`, `tool` or `matches`"),
     (
         "expect.answer.schema = \"none.json\"",
