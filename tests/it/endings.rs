@@ -95,7 +95,7 @@ struct Row {
 /// the command is killed at once.
 const ASKED: &str = if cfg!(windows) { "signal " } else { "signal 15" };
 
-const ROWS: [Row; 19] = [
+const ROWS: [Row; 20] = [
     Row {
         name: "good",
         flags: &[],
@@ -165,6 +165,13 @@ const ROWS: [Row; 19] = [
         agent: &["child", "HELD", "head", "2", GOOD, "sleep", "60"],
         code: 4,
         shows: &["timed out: the run did not end within 1s", ASKED],
+    },
+    Row {
+        name: "a call takes too long",
+        flags: &["--call-timeout", "300ms"],
+        agent: &["child", "HELD", "head", "4", GOOD, "sleep", "60"],
+        code: 4,
+        shows: &["timed out: the `shell` call", ASKED],
     },
     Row {
         name: "ignores the polite signal",
@@ -253,7 +260,8 @@ fn runs_end_in_the_same_way_on_every_system() {
         assert!(!held.exists() || is_released(&held), "{}: a process is left", row.name);
         let last = report.lines().last().unwrap_or_default();
         let status = last.split(" · ").find(|it| it.contains("status") || it.contains("signal"));
-        println!("| {} | {} | {} | {took:.1?} |", row.name, row.code, status.unwrap_or_default());
+        let status = status.unwrap_or_default().trim();
+        println!("| {} | {} | {status} | {took:.1?} |", row.name, row.code);
     };
     for (number, row) in ROWS.iter().enumerate() {
         check(number, row);
@@ -275,7 +283,8 @@ fn floods_of_standard_error_block_nothing_on_any_system() {
 fn an_output_that_is_blocked_holds_up_no_timer_on_any_system() {
     let folder = TempDir::new().unwrap();
     let held = folder.path().join("held");
-    let flags = ["-q", "--timeout", "500ms", "--to", "stream-json"];
+    // Not before the agent writes.
+    let flags = ["-q", "--timeout", "3s", "--to", "stream-json"];
     let mut child = start(&flags, &["child", held.to_str().unwrap(), "flood"]);
     let begun = Instant::now();
     let status = loop {
