@@ -5,7 +5,9 @@
 //! agent does, see [`RunStatus`].
 
 mod run_status;
+mod terminal;
 
+use std::env;
 use std::fmt;
 use std::io::{self, IsTerminal as _, Read, Write};
 use std::path::Path;
@@ -19,20 +21,17 @@ use ndjson_check_core::{CheckedEvent, Error, Limits, WantedEvents};
 
 use super::args::Cli;
 use super::inputs::Input;
-use super::reports::stderr_width;
 use super::stdio;
 use super::workflow_commands::in_ci_log;
 
 use run_status::RunStatus;
+use terminal::NarrowTerminal;
 
 /// Shorter work shows no progress.
 const AFTER: Duration = Duration::from_millis(500);
 
 /// How often the line is drawn: often enough to look alive.
 const EVERY: Duration = Duration::from_millis(100);
-
-/// The width of a terminal that does not say it.
-const COLUMNS: usize = 80;
 
 /// The smallest single file with a progress, in bytes: a smaller one is done sooner than [`AFTER`].
 const FILE_BYTES_MIN: u64 = 8 * 1024 * 1024;
@@ -90,7 +89,10 @@ impl Progress {
         let mut written =
             cli.report.iter().filter_map(|report| report.file.as_ref()).chain(&cli.tee);
         let is_run = matches!(work, Work::Run(_));
+        // It cannot wipe a line away.
+        let is_dumb = cfg!(unix) && env::var_os("TERM").is_none_or(|term| term == "dumb");
         let is_shown = io::stderr().is_terminal()
+            && !is_dumb
             && !(in_ci_log() || cli.quiet || stdio::stdout_is_pipe())
             && (is_run || !(cli.to.is_some() && io::stdout().is_terminal()))
             && !written.any(|path| may_be_terminal(path));
@@ -153,7 +155,7 @@ impl Progress {
 
 fn bar(length: u64, work: &Work, place: &Arc<ProgressPlace>) -> ProgressBar {
     let style = match work {
-        Work::Run(_) => ProgressStyle::with_template("{msg}"),
+        Work::Run(_) => ProgressStyle::with_template("{wide_msg}"),
         Work::Bytes => ProgressStyle::with_template(
             "[{bar:20}] {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}",
         ),
@@ -181,7 +183,7 @@ fn bar(length: u64, work: &Work, place: &Arc<ProgressPlace>) -> ProgressBar {
     let _ = thread::Builder::new().spawn(move || {
         thread::sleep(AFTER);
         if let Some(bar) = shown.upgrade() {
-            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.set_draw_target(ProgressDrawTarget::term_like(Box::new(NarrowTerminal)));
         }
         let Some(status) = status else { return };
         while !place.is_over.load(Ordering::Relaxed) {
@@ -189,22 +191,12 @@ fn bar(length: u64, work: &Work, place: &Arc<ProgressPlace>) -> ProgressBar {
                 && !place.line_is_open.load(Ordering::Relaxed)
             {
                 let line = status.lock().unwrap_or_else(PoisonError::into_inner).line();
-                bar.set_message(fitted(&line, stderr_width().unwrap_or(COLUMNS)));
+                bar.set_message(line);
             }
             thread::sleep(EVERY);
         }
     });
     bar
-}
-
-/// A line that leaves room for what the terminal shows of Ctrl-C: otherwise that is on the next
-/// line, and this one stays.
-fn fitted(line: &str, columns: usize) -> String {
-    let room = columns.saturating_sub("^C…".len());
-    match line.char_indices().nth(room) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
-    }
 }
 
 #[derive(Debug)]

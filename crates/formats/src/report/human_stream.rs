@@ -15,6 +15,9 @@ const LINES_NAMED_MAX: usize = 5;
 /// A space at which no line breaks: a figure stays whole.
 const NO_BREAK: &str = "\u{a0}";
 
+/// Between two figures: a line ends behind it.
+const BETWEEN: &str = "\u{a0}· ";
+
 /// How a text looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
@@ -192,7 +195,8 @@ fn figures(title: &str, summary: &StreamSummary, headline: &Headline) -> String 
         return counted(summary.events, "event");
     }
     let figures = summary_text::figures(title, summary).into_iter();
-    figures.map(|figure| figure.replace(' ', NO_BREAK)).collect::<Vec<_>>().join(" · ")
+    let whole: Vec<String> = figures.map(|figure| figure.replace(' ', NO_BREAK)).collect();
+    whole.join(BETWEEN)
 }
 
 /// What a reader should know besides the findings, as far as the headline does not say it.
