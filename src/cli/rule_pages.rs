@@ -183,9 +183,9 @@ mod tests {
     #[test]
     fn a_page_is_shown() {
         let page = "# a-rule\n\nOne line is\ntoo long: see [the page](x.md) of `a b`.\n\n\
-                    - one item that is long enough\n- two\n\n```sh\n# not a title\n```\n";
+                    - one item that is much too long\n- two\n\n```sh\n# not a title\n```\n";
         let plain = "a-rule\n\nOne line is too long: see the\npage of `a b`.\n\n\
-                     - one item that is long\n  enough\n- two\n\n    # not a title\n";
+                     - one item that is much too\n  long\n- two\n\n    # not a title\n";
         assert_eq!(shown(page, PLAIN), plain);
         let colored = shown(page, COLOR);
         assert!(colored.contains("\x1b[36ma\x1b[0m") || colored.contains("\x1b[36ma\x1b[39m"));

@@ -188,8 +188,8 @@ fn a_stream_of_an_unknown_agent_is_not_guessed() {
         assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
         let expected = "ndjson-check: -: no known agent writes these events: choose with \
                         --profile NAME; `ndjson-check profiles` lists the agents, `--profile \
-                        claude-like` checks a relative of Claude Code, and `--profile jsonl` checks \
-                        any JSON Lines\n";
+                        claude-like` checks a relative of Claude Code, and `--profile jsonl` \
+                        checks any JSON Lines\n";
         assert_eq!(text(&output.stderr), expected);
         assert_ne!(run_on(&["--profile", "cursor"], stream).status.code(), Some(2));
     }

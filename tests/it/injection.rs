@@ -139,7 +139,7 @@ fn nothing_of_the_agent_is_obeyed() {
             }
         }
     }
-    assert_eq!(checked, 1_200);
+    assert_eq!(checked, 1_080);
 }
 
 /// Goal: a variable that says no is not taken for a runner.

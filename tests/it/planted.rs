@@ -201,10 +201,13 @@ fn no_planted_secret_survives_in_two_events() {
         for number in 1..events.len() {
             let (first, second) = (&events[number - 1], &events[number]);
             // Strings of two calls are two texts, and so are two messages.
-            let is_whole = [number - 1, number]
-                .iter()
-                .any(|it| whole.contains(it) || events[*it]["type"] == "assistant");
-            if first["tool_id"] != second["tool_id"] || is_whole {
+            let is_whole = [number - 1, number].iter().any(|it| {
+                let event = &events[*it];
+                whole.contains(it) || event["type"] == "assistant" || event["done"] == true
+            });
+            // So are a thought and the message behind it.
+            let kind = |event: &Value| event.pointer("/data/update/sessionUpdate").cloned();
+            if first["tool_id"] != second["tool_id"] || kind(first) != kind(second) || is_whole {
                 continue;
             }
             let common = shapes(first).into_iter().filter(|it| shapes(second).contains(it));

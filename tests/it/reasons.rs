@@ -378,9 +378,9 @@ fn expected(name: &str, agent: &str, status: Option<u64>) -> &'static str {
     let (agent, _) = agent.rsplit_once('-').unwrap();
     let (scenario, _) = name.split_once('.').unwrap_or((name, ""));
     match (scenario, agent, status) {
-        (_, _, Some(143)) | ("cut" | "hang" | "hang-after", "vibe", _) | ("hang", "acpx", _) => {
-            "interrupted"
-        }
+        (_, _, Some(143))
+        | ("cut" | "hang" | "hang-after", "vibe", _)
+        | ("hang", "acpx" | "hermes", _) => "interrupted",
         // Of these only standard error says why, or a text that is not the agent's own.
         ("http-401", "kimi-code" | "vibe", _)
         | ("http-500-after", "gemini" | "vibe", _)
@@ -389,6 +389,7 @@ fn expected(name: &str, agent: &str, status: Option<u64>) -> &'static str {
         | ("hang" | "hang-after", ..) => "unknown",
         ("http-401", ..) => "auth",
         ("http-402", ..) => "billing",
+        ("http-429", ..) => "rate-limit",
         ("http-500-after" | "error-after", ..) => "overloaded",
         ("cut" | "cut-once" | "reset", ..) => "network",
         _ => panic!("{name} is not known"),

@@ -93,8 +93,8 @@ const FAULTS: &[(&str, &str)] = &[
         "1:1: an entry needs `at-least`, `at-most`, `last` or `requires`",
     ),
     (
-        "expect.calls = [{ kind = \"write\", after = \"read\", requires = { kind = \"read\", same = \
-         \"path\" } }]",
+        "expect.calls = [{ kind = \"write\", after = \"read\", requires = { kind = \"read\", \
+         same = \"path\" } }]",
         "1:17: `after`, `before` and `output` need `at-least`, `at-most` or `last`",
     ),
     ("expect.presets = [\"testd\"]", "1:19: unknown value `testd`; a similar one is `tested`"),

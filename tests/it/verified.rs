@@ -50,7 +50,7 @@ fn the_last_test_comes_after_the_last_edit() {
     let message = "the last of the command calls with `^npm test` must succeed after the last \
                    write call, but it came earlier; see line 4";
     fails(&early, &last, message);
-    let message = "at some 1 command call with `^npm test` must succeed after the last write \
+    let message = "at least 1 command call with `^npm test` must succeed after the last write \
                    call, but 0 did; see line 4";
     fails(&early, &some, message);
     // A tool that the profile does not know may have written.

@@ -29,11 +29,19 @@ fn texts_and_results_are_for_reading() {
     let lines: String = (1..=60).map(|line| format!("{line}\\n")).collect::<Vec<_>>().concat();
     let events = [
         r#"{"type":"session","format":"ndjson-check/1","profile":"claude","session_id":"s"}"#,
-        r##"{"type":"text","segment":1,"text":"# Plan\n\n- **a**\n- [x](javascript:alert(1))\n\n<img src=x onerror=y>","bytes":63}"##,
+        &[
+            r##"{"type":"text","segment":1,"bytes":63,"text":"# Plan\n\n- **a**\n"##,
+            r#"- [x](javascript:alert(1))\n\n<img src=x onerror=y>"}"#,
+        ]
+        .concat(),
         r#"{"type":"call_started","call":1,"id":"t","tool":"Bash","kind":"command","detail":"ls"}"#,
-        &format!(
-            r#"{{"type":"call_completed","call":1,"id":"t","tool":"Bash","kind":"command","detail":"ls","outcome":"succeeded","result":"\u001b[31mred\u001b[0m\n{lines}\u001b[2J"}}"#
-        ),
+        &[
+            r#"{"type":"call_completed","call":1,"id":"t","tool":"Bash","kind":"command","#,
+            r#""detail":"ls","outcome":"succeeded","result":"\u001b[31mred\u001b[0m\n"#,
+            &lines,
+            r#"\u001b[2J"}"#,
+        ]
+        .concat(),
         r#"{"type":"end","outcome":"succeeded","verdict":"conforming","errors":0,"warnings":0}"#,
     ];
     fs::write(&file, events.join("\n") + "\n").unwrap();

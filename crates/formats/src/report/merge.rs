@@ -146,8 +146,8 @@ fn read_text(report: &mut impl BufRead) -> io::Result<Option<String>> {
     Ok(is_line.then_some(text))
 }
 
-/// The same with spaces for other white space, which is between tokens: it would be escaped as if it
-/// were in a string.
+/// The same with spaces for other white space, which is between tokens: it would be escaped as if
+/// it were in a string.
 fn on_one_line(text: String) -> String {
     if text.bytes().all(|byte| byte >= b' ') {
         text

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
+use ndjson_check_core::NoticeKind;
 
 use super::recording::{EntryKind, Recording};
 use super::timeline::{class, outcome};
@@ -41,8 +42,9 @@ pub(super) fn filter(recording: &Recording) -> Markup {
     let mut tools: Vec<Chip<'_>> = tools.into_iter().map(|(it, count)| (it, it, count)).collect();
     tools.sort_by_key(|(name, _, count)| (Reverse(*count), *name));
     tools.truncate(TOOLS_MAX);
-    let has_failure =
-        entries.calls().any(|call| class(call.outcome) != "good") || !recording.findings.is_empty();
+    let has_failure = entries.calls().any(|call| class(call.outcome) != "good")
+        || !recording.findings.is_empty()
+        || count(|it| matches!(it, EntryKind::Notice(NoticeKind::Error, _))) > 0;
     html! {
         form #filter hidden role="search" {
             div.find {

@@ -109,7 +109,9 @@ impl Index {
                 (without_page(self.omitted_bad, "did not pass"))
                 (without_page(self.omitted_good, "passed"))
             }
-            footer { p { "ndjson-check " (env!("CARGO_PKG_VERSION")) ". This page loads nothing." } }
+            footer {
+                p { "ndjson-check " (env!("CARGO_PKG_VERSION")) ". This page loads nothing." }
+            }
         };
         document("ndjson-check: streams", &body)
     }
@@ -258,7 +260,9 @@ fn title(bad: u64, all: u64) -> Markup {
 fn without_page(count: u64, what: &str) -> Markup {
     let have = if count == 1 { "has" } else { "have" };
     html! {
-        @if count > 0 { p { (counted(count, "more stream")) " " (what) " and " (have) " no page." } }
+        @if count > 0 {
+            p { (counted(count, "more stream")) " " (what) " and " (have) " no page." }
+        }
     }
 }
 

@@ -15,9 +15,9 @@ const DEPTH_MAX: usize = 12;
 pub(super) const MARKUP_FACTOR: usize = 2;
 
 /// A text of the assistant, and what is missing in the middle.
-pub(super) struct Markdown<'t>(pub(super) &'t Excerpt);
+pub(super) struct MarkdownText<'t>(pub(super) &'t Excerpt);
 
-impl Render for Markdown<'_> {
+impl Render for MarkdownText<'_> {
     fn render(&self) -> Markup {
         let (missing, tail) = self.0.tail();
         let max = self.0.cost() * MARKUP_FACTOR;
@@ -119,7 +119,8 @@ impl MarkdownWriter {
         self.open.push(end);
     }
 
-    /// A link to a page of the web; other links are text. It says where it leads, unless its text does.
+    /// A link to a page of the web; other links are text. It says where it leads, unless its text
+    /// does.
     fn link(&mut self, target: &str) -> (&'static str, &'static str) {
         self.links.push((self.out.len(), target.to_owned()));
         let is_web = ["https://", "http://"].iter().any(|scheme| target.starts_with(scheme));
@@ -162,7 +163,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> String {
-        Markdown(&Excerpt::of(text, 100_000)).render().into_string()
+        MarkdownText(&Excerpt::of(text, 100_000)).render().into_string()
     }
 
     #[test]
@@ -207,7 +208,7 @@ mod tests {
         let wide = "|a".repeat(2_000) + "\n" + &"|---".repeat(2_000) + "\n" + &"|\n".repeat(2_000);
         for text in [">".repeat(30_000), "- ".repeat(10_000), "*a* ".repeat(5_000), wide] {
             let excerpt = Excerpt::of(&text, 32_000);
-            let page = Markdown(&excerpt).render().into_string();
+            let page = MarkdownText(&excerpt).render().into_string();
             let max = excerpt.cost() * MARKUP_FACTOR + 200;
             assert!(page.len() <= max, "{} of {max}: {}", page.len(), &text[..20]);
         }

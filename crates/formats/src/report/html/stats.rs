@@ -49,7 +49,11 @@ pub(super) fn split(recording: &Recording) -> Markup {
                 rect.calls width="100%" height="6" {}
                 rect.model width=(format!("{percent:.1}%")) height="6" {}
             }
-            p { span.model { "model " (duration(other)) } " " span.calls { "tools " (duration(calls)) } }
+            p {
+                span.model { "model " (duration(other)) }
+                " "
+                span.calls { "tools " (duration(calls)) }
+            }
         }
     }
 }

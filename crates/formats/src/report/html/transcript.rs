@@ -8,7 +8,7 @@ use ndjson_check_core::NoticeKind;
 use super::call_entry::call;
 use super::excerpt::Excerpt;
 use super::folded::folded;
-use super::markdown::Markdown;
+use super::markdown::MarkdownText;
 use super::recording::{EntryKind, PageEntry, PageFinding, PageText, Recording};
 use super::timeline::class;
 use super::words::{OneLine, duration, offset, push_text};
@@ -47,7 +47,7 @@ pub(super) fn transcript(recording: &Recording) -> Markup {
                 @if let Some(answer) = &recording.answer {
                     li.answer data-kind="text" {
                         p.at { "answer" }
-                        div.said { (Markdown(answer)) }
+                        div.said { (MarkdownText(answer)) }
                     }
                 }
                 (before(&mut findings, u64::MAX))
@@ -113,7 +113,7 @@ fn text(text: &PageText, entry: &PageEntry, number: u64) -> Markup {
         li.text.abandoned[text.is_abandoned] #{ "e" (number) } data-kind="text" {
             (at(entry, &format!("e{number}")))
             div.said {
-                (Markdown(&text.text))
+                (MarkdownText(&text.text))
                 @if text.is_abandoned { p.cut { "The agent abandoned this text." } }
             }
         }
@@ -127,7 +127,7 @@ fn thought(text: &PageText, entry: &PageEntry, number: u64) -> Markup {
             (at(entry, &format!("e{number}")))
             details {
                 summary { span.what { "Reasoning" } " " span.detail { (OneLine(first)) } }
-                div.said { (Markdown(&text.text)) }
+                div.said { (MarkdownText(&text.text)) }
             }
         }
     }
