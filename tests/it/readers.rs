@@ -284,9 +284,6 @@ fn hermes(told: &mut Reported, event: &Value) {
     if event["type"] == "system" {
         told.model(&event["model"]);
     }
-    if event["type"] != "result" {
-        return;
-    }
     set(&mut told.duration, event["duration_ms"].as_f64());
     let tokens = &event["tokens"];
     if paid(&tokens["total"]).is_some() {
@@ -298,9 +295,7 @@ fn hermes(told: &mut Reported, event: &Value) {
 }
 
 fn kiro(told: &mut Reported, event: &Value) {
-    if event["type"] == "metadata" {
-        set(&mut told.duration, event["data"]["turnDurationMs"].as_f64());
-    }
+    set(&mut told.duration, event["data"]["turnDurationMs"].as_f64());
 }
 
 fn letta(told: &mut Reported, event: &Value) {
@@ -359,9 +354,6 @@ fn pi(told: &mut Reported, event: &Value) {
 
 fn qoder(told: &mut Reported, event: &Value) {
     claude_like(told, event);
-    if event["type"] != "result" {
-        return;
-    }
     add(&mut told.turns, event["num_turns"].as_f64());
     add(&mut told.duration, event["duration_ms"].as_f64());
     let usage = anthropic(&event["usage"]);
