@@ -160,13 +160,9 @@ fn codex(told: &mut Reported, event: &Value) {
 }
 
 fn codex_app_server(told: &mut Reported, event: &Value) {
-    if event["result"]["thread"].is_object() {
-        told.model(&event["result"]["model"]);
-    }
+    told.model(&event["result"]["model"]);
     let params = &event["params"];
-    if event["method"] == "turn/completed" {
-        set(&mut told.duration, params["turn"]["durationMs"].as_f64());
-    }
+    set(&mut told.duration, params["turn"]["durationMs"].as_f64());
     if event["method"] != "thread/tokenUsage/updated" {
         return;
     }
@@ -354,6 +350,9 @@ fn pi(told: &mut Reported, event: &Value) {
 
 fn qoder(told: &mut Reported, event: &Value) {
     claude_like(told, event);
+    if event["type"] != "result" {
+        return;
+    }
     add(&mut told.turns, event["num_turns"].as_f64());
     add(&mut told.duration, event["duration_ms"].as_f64());
     let usage = anthropic(&event["usage"]);
