@@ -14,18 +14,22 @@ const DEPTH_MAX: usize = 12;
 /// How much more room Markdown may take than its text. If it takes more, it is shown as it is.
 pub(super) const MARKUP_FACTOR: usize = 2;
 
+/// How much more any text may take: the table of a few bytes.
+const MARKUP_BYTES: usize = 160;
+
 /// A text of the assistant, and what is missing in the middle.
 pub(super) struct MarkdownText<'t>(pub(super) &'t Excerpt);
 
 impl Render for MarkdownText<'_> {
     fn render(&self) -> Markup {
         let (missing, tail) = self.0.tail();
-        let max = self.0.cost() * MARKUP_FACTOR;
+        let max = self.0.cost() * MARKUP_FACTOR + MARKUP_BYTES;
         let shown = if missing == 0 {
             rendered(&format!("{}{tail}", self.0.head()), max).map(|text| html! { (text) })
         } else {
             let head = rendered(self.0.head(), max);
-            let tail = head.as_ref().and_then(|head| rendered(tail, max - head.0.len()));
+            let tail =
+                head.as_ref().and_then(|head| rendered(tail, max.saturating_sub(head.0.len())));
             head.zip(tail).map(|(head, tail)| {
                 html! { (head) p.cut { "… " (size(missing)) " left out …" } (tail) }
             })
