@@ -49,7 +49,7 @@ impl OutputName {
             Self::Atif => Form::Atif,
             Self::HumanReport => return Box::new(HumanReport::default()),
             Self::JsonReport => return Box::new(JsonReport::default()),
-            Self::MarkdownReport => return Box::new(Markdown::default()),
+            Self::MarkdownReport => return Box::new(Markdown::comment()),
             Self::HtmlReport => return Box::new(Html::new(no_folder())),
         };
         let converter = Converter::new(form, options.raw);

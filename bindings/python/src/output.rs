@@ -48,7 +48,7 @@ fn open(kind: &str, raw: bool, results: usize, thinking: bool) -> Option<Box<dyn
         "atif" => Form::Atif,
         "human-report" => return Some(Box::new(HumanReport::default())),
         "json-report" => return Some(Box::new(JsonReport::default())),
-        "markdown-report" => return Some(Box::new(Markdown::default())),
+        "markdown-report" => return Some(Box::new(Markdown::comment())),
         "html-report" => return Some(Box::new(Html::new(no_folder()))),
         _ => return None,
     };
