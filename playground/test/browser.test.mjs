@@ -188,6 +188,7 @@ test("two forms side by side, and one below the other in a narrow window", async
   const [first, second] = await boxes();
   assert.ok(first.x === second.x && first.y + first.height <= second.y);
   await choose(page, "events");
+  await pane(page, 0).locator("pre", { hasText: '"type":"session"' }).waitFor();
   assert.equal(await pane(page, 0).locator("pre").textContent(), await pane(page, 1).locator("pre").textContent());
   assert.deepEqual(complaints, []);
   await context.close();
