@@ -72,7 +72,10 @@ export async function* events(
   await init();
   const reader = new Reader(ofCheck(options));
   try {
-    for await (const chunk of chunks(source)) yield* reader.feed(chunk);
+    for await (const chunk of chunks(source)) {
+      // In an async generator `yield*` waits once more for each event.
+      for (const event of reader.feed(chunk)) yield event;
+    }
     yield* reader.finish({
       ...(options.exitStatus === undefined ? {} : { exitStatus: options.exitStatus }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
