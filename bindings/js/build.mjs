@@ -23,7 +23,15 @@ call("cargo", ["build", "--locked", "--release", "--target", "wasm32-unknown-unk
 cpSync(join(target, "wasm32-unknown-unknown/release/ndjson_check_js.wasm"), wasm);
 if (spawnSync("wasm-opt", ["--version"]).status === 0) {
   // What Rust uses, and no more: older engines refuse what other features allow.
-  const features = ["bulk-memory", "multivalue", "mutable-globals", "nontrapping-float-to-int", "reference-types", "sign-ext"];
+  const features = [
+    "bulk-memory",
+    "multivalue",
+    "mutable-globals",
+    "nontrapping-float-to-int",
+    "reference-types",
+    "sign-ext",
+    "simd",
+  ];
   call("wasm-opt", ["-Oz", ...features.map((name) => `--enable-${name}`), wasm, "-o", wasm]);
 }
 
