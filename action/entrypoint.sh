@@ -57,7 +57,7 @@ download() {
     fail 'the SHA-256 of the download is not that of the release'
   fi
   # Not by its whole name: `D:` would be a host for tar.
-  (cd "$folder" && tar -xzf archive --strip-components 1)
+  (cd "$folder" && tar -xzf archive --strip-components 1) || fail 'cannot unpack the release'
   touch "$folder/checked"
 }
 
