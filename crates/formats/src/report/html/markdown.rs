@@ -154,12 +154,21 @@ impl MarkdownWriter {
         let host =
             if tag == TagEnd::Link { host.split(['/', '?', '#']).next() } else { Some(host) };
         push_text(host.unwrap_or_default(), &mut place);
-        let is_said = self.out[start..].contains(&place);
+        let is_said = says(&self.out[start..], &place);
         self.out.push_str(end);
         if !is_said {
             self.out.push_str(&html! { " (" (PreEscaped(place)) ")" }.0);
         }
     }
+}
+
+/// Whether a text has a host as a whole: `k.co` is not said by `k.com`.
+fn says(text: &str, host: &str) -> bool {
+    let is_part = |it: char| it.is_alphanumeric() || matches!(it, '.' | '-');
+    host.is_empty()
+        || text.match_indices(host).any(|(at, _)| {
+            !text[..at].ends_with(is_part) && !text[at + host.len()..].starts_with(is_part)
+        })
 }
 
 #[cfg(test)]
@@ -199,6 +208,11 @@ mod tests {
                 "[github.com](https://evil.com/\"><b>)",
                 "<p><a rel=\"noreferrer nofollow\" href=\"https://evil.com/&quot;&gt;&lt;b&gt;\">\
                  github.com</a> (evil.com)</p>",
+            ),
+            (
+                "[https://github.com/a](https://github.co/b)",
+                "<p><a rel=\"noreferrer nofollow\" href=\"https://github.co/b\">\
+                 https://github.com/a</a> (github.co)</p>",
             ),
             ("a\u{202e}\u{1b}[2J", "<p>a\\u{202e}\\x1b[2J</p>"),
         ] {
