@@ -50,6 +50,8 @@ pub const PIPE_BUFFER_BYTES: u64 = 65_536;
 
 /// Non-blank lines that are read before a stream is reported as not NDJSON.
 pub(crate) const FRAMING_LINES_MAX: usize = 5;
+/// The same for a format of text, such as a log with a time in front of each line.
+pub(crate) const FRAMING_TEXT_LINES_MAX: usize = 1_000;
 
 /// Lines that are read before a stream of blank lines is taken for NDJSON.
 pub(crate) const FRAMING_BLANKS_MAX: usize = 100;

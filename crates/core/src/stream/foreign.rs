@@ -1,6 +1,7 @@
 //! Formats that are not NDJSON, and what the lines of each look like.
 
 use super::{Ending, Line};
+use crate::limits::{FRAMING_LINES_MAX, FRAMING_TEXT_LINES_MAX};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -144,12 +145,19 @@ impl Foreign {
         matches!(self, Self::Yaml | Self::Table(..) | Self::Prefixed)
     }
 
+    /// How many lines show it before the end of the stream does. An agent's log in front of its
+    /// events looks like text formats, so these need more.
+    pub(super) fn lines_max(self) -> usize {
+        if self.needs_lines() { FRAMING_TEXT_LINES_MAX } else { FRAMING_LINES_MAX }
+    }
+
     /// Whether a line may occur in a stream of this framing.
     pub(super) fn goes_on_with(self, line: &Line<'_>) -> bool {
         let bytes = line.bytes.trim_ascii();
         match self {
             _ if self.is_certain() => true,
-            Self::Binary => is_binary(line.bytes),
+            // A damaged event is no binary data.
+            Self::Binary => !bytes.starts_with(b"{") && is_binary(line.bytes),
             Self::Yaml => goes_on_yaml(bytes),
             Self::Table(separator, count) => separators(bytes, separator) == count,
             Self::Prefixed => has_prefix(bytes),

@@ -2,7 +2,7 @@
 
 use super::Line;
 use super::foreign::Foreign;
-use crate::limits::{FRAMING_BLANKS_MAX, FRAMING_LINES_MAX};
+use crate::limits::FRAMING_BLANKS_MAX;
 
 /// What is known of the stream's framing so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +29,7 @@ impl Framing {
     /// Takes the next line into account. `is_event` says whether it is one JSON object.
     ///
     /// What cannot be NDJSON (UTF-16, UTF-32, record separators) is decided at once; what could be
-    /// noise before a good stream is suspect until [`FRAMING_LINES_MAX`] lines fit, or one does
-    /// not.
+    /// noise before a good stream is suspect until enough lines fit, or one does not.
     #[must_use]
     pub(crate) fn observe(self, line: &Line<'_>, is_event: bool) -> Self {
         let blank = line.is_blank();
@@ -52,7 +51,7 @@ impl Framing {
                 let ends_item = line.bytes.trim_ascii_end().ends_with(b",");
                 if !other.goes_on_with(line) {
                     Self::Ndjson
-                } else if lines + 1 >= FRAMING_LINES_MAX || (other == Foreign::Array && ends_item) {
+                } else if lines + 1 >= other.lines_max() || (other == Foreign::Array && ends_item) {
                     Self::NotNdjson(other)
                 } else {
                     Self::Suspect { other, lines: lines + 1, blanks }
@@ -77,6 +76,7 @@ impl Framing {
 mod tests {
     use super::super::foreign::FILES;
     use super::*;
+    use crate::limits::FRAMING_LINES_MAX;
     use crate::stream::{each_block, parse_line};
 
     fn framing(stream: &[u8]) -> Framing {
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn noise_before_a_stream_is_not_another_framing() {
-        let streams: [&[u8]; 13] = [
+        let streams: [&[u8]; 16] = [
             b"{\"a\":1}\n{\n\"b\": 1\n}\n",
             b"{\n debug: true\n}\n{\"a\":1}\n",
             b"loading: 5\n{\"a\":1}\n",
@@ -228,6 +228,9 @@ mod tests {
             b"10:00:01 {\"a\":1}\n{\"a\":2}\n",
             b"10:00:01 started\n10:00:02 done\n",
             b"caf\xe9\n",
+            b"{\"type\":\"a\xff\",\"b\":\"\x01\"}\n",
+            b"1 {\"a\":1}\n2 {}\n3 {}\n4 {}\n5 {}\n6 {}\n{\"a\":1}\n",
+            b"a: 1\nb: 2\nc: 3\nd: 4\ne: 5\nf: 6\n{\"a\":1}\n",
             b"retry: 1\nnpm warn a\nnpm warn b\nnpm warn c\nnpm warn d\n{\"a\":1}\n",
         ];
         for stream in streams {
