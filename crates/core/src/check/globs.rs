@@ -93,7 +93,8 @@ impl NameGlob {
     }
 
     pub(crate) fn is_for(&self, name: &str) -> bool {
-        self.matcher.is_match(Path::new(name))
+        // A name may have brackets: `model[1m]`.
+        self.text == name || self.matcher.is_match(Path::new(name))
     }
 }
 
