@@ -58,6 +58,10 @@ fn names(names: &[&str]) -> Vec<String> {
 fn the_start_of_a_run_is_as_expected() {
     let run_with = |init: Value| run("s1", &init);
     let model = Expectation::Model("claude-*".to_owned());
+    // A name is itself, although its brackets make it a glob, too.
+    let long = Expectation::Model("claude-sonnet-4-5[1m]".to_owned());
+    let stream = run_with(json!({"model": "claude-sonnet-4-5[1m]"}));
+    assert_eq!(raised(&stream, "claude", &long), None);
     let session = Expectation::Session("s1".to_owned());
     let servers = Expectation::Servers(names(&["tracker"]));
     let tools = Expectation::Tools(names(&["Bash", "mcp__tracker__*"]));
@@ -156,6 +160,10 @@ fn a_schema_judges_structured_answers() {
     // A value that is too long to be kept is not judged.
     let long = structured(&json!({"no": "x".repeat(100_000)}));
     let (rule, _) = raised(&long, "claude", &satisfies).unwrap();
+    assert_eq!(rule, Rule::ExpectationUnobservable);
+    let with_text = long.replace("\"result\":\"\"", r#""result":"{\"ok\":true}""#);
+    assert_ne!(with_text, long);
+    let (rule, _) = raised(&with_text, "claude", &satisfies).unwrap();
     assert_eq!(rule, Rule::ExpectationUnobservable);
     let greeting = Expectation::AnswerSatisfies("{\"required\":[\"greeting\"]}".to_owned());
     let codex = root().join("lab/recordings/codex-0.169.0/schema.ndjson");

@@ -45,8 +45,10 @@ impl AnswerPattern {
         let is_shown = context.shows_text || structured.is_some();
         let is_clipped = answer.is_clipped() || facts.has_long_structured;
         let is_whole = is_shown && !context.has_lost_line && !is_clipped;
+        // The schema is for the structured answer, not for the text next to it.
+        let is_judged = !(matches!(self, Self::Satisfies(_)) && facts.has_long_structured);
         let truth = match defect {
-            None if is_shown => Truth::Yes,
+            None if is_shown && is_judged => Truth::Yes,
             Some(_) if is_whole => Truth::No,
             None | Some(_) => Truth::Unknown,
         };
