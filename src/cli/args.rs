@@ -83,8 +83,8 @@ struct CommandLine {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct Cli {
-    /// Recordings: files, or folders with *.ndjson and *.jsonl, also .gz and .zst
-    /// [default: stdin]
+    /// Recordings: files, or folders and tar archives with *.ndjson and *.jsonl,
+    /// also .gz and .zst [default: stdin]
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
@@ -251,6 +251,11 @@ pub(crate) struct Cli {
     /// Also check the files that FILE lists, with NUL between them (`find -print0`)
     #[arg(long, value_name = "FILE", conflicts_with = "command", help_heading = "Files")]
     pub(crate) files0_from: Option<PathBuf>,
+
+    /// Accept up to N inputs that cannot be read
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "command")]
+    #[arg(hide_default_value = true, help_heading = "Files")]
+    pub(crate) unreadable: u64,
 
     /// Write a report to stdout or FILE: human, json, github, markdown, junit, sarif, html
     #[arg(long, value_name = "FORMAT[=FILE]", action = ArgAction::Append)]

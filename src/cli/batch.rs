@@ -12,11 +12,11 @@ use ndjson_check_core::{
     Checker, Diagnostic, Error, Observer, ProducerExit, StreamStart, StreamSummary, WantedEvents,
 };
 
-use super::archive::Decompressed;
 use super::check_stream::{StreamJob, check_stream};
 use super::conclude;
 use super::error::CliError;
 use super::inputs::Input;
+use super::inputs::contents::{FoundStream, each_stream};
 use super::outputs::Outputs;
 use super::progress::Progress;
 use super::redaction::Redaction;
@@ -29,19 +29,28 @@ const STREAM_MESSAGES_MAX: usize = 16;
 
 type Inputs = Vec<Result<Input, Error>>;
 
-/// Checks all inputs; returns the exit code. `exit` is how the producer of the only stream ended.
+/// What the options say about the inputs.
+pub(super) struct InputOptions {
+    /// How the producer of the only stream ended.
+    pub(super) exit: ProducerExit,
+    /// There must be one stream only.
+    pub(super) only_one: bool,
+    /// How many are checked at a time; by default, one for each core.
+    pub(super) jobs: Option<NonZeroUsize>,
+}
+
+/// Checks all inputs; returns the exit code.
 pub(super) fn check_inputs(
     inputs: Inputs,
     checker: &mut Checker,
-    exit: &ProducerExit,
-    jobs: Option<NonZeroUsize>,
+    options: &InputOptions,
     outputs: &mut Outputs,
 ) -> u8 {
     // What is converted or copied is written as it arrives.
     let jobs = if outputs.are_live() || inputs.len() < 2 {
         1
     } else {
-        let jobs = jobs.or_else(|| thread::available_parallelism().ok());
+        let jobs = options.jobs.or_else(|| thread::available_parallelism().ok());
         jobs.map_or(1, NonZeroUsize::get).min(inputs.len())
     };
     let unchecked = match jobs {
@@ -49,8 +58,8 @@ pub(super) fn check_inputs(
         _ => in_parallel(inputs, checker, jobs, outputs),
     };
     for input in unchecked {
-        let result = check_input(input, checker, exit, outputs);
-        conclude_stream(result, outputs);
+        check_input(input, checker, options, outputs);
+        outputs.progress.file_done();
     }
     outputs.progress.finish();
     conclude(None, outputs)
@@ -59,16 +68,31 @@ pub(super) fn check_inputs(
 fn check_input(
     input: Result<Input, Error>,
     checker: &mut Checker,
+    options: &InputOptions,
+    outputs: &mut Outputs,
+) {
+    let progress = outputs.progress.clone();
+    let opened = input.and_then(|input| Ok((input.name(), progress.reading(input.open()?))));
+    let (name, source) = match opened {
+        Ok(opened) => opened,
+        Err(error) => return conclude_stream(Err(error), outputs),
+    };
+    each_stream(&name, source, options.only_one, |stream| {
+        let result = stream.and_then(|stream| check_found(stream, checker, &options.exit, outputs));
+        conclude_stream(result, outputs);
+    });
+}
+
+fn check_found(
+    FoundStream { name, source, .. }: FoundStream<'_>,
+    checker: &mut Checker,
     exit: &ProducerExit,
     outputs: &mut Outputs,
 ) -> Result<(), Error> {
-    let input = input?;
-    let (name, progress) = (input.name(), outputs.progress.clone());
-    let source = Decompressed::new(progress.reading(input.open()?));
     let redaction = outputs.redaction.clone();
     let mut copies = mem::take(&mut outputs.copies);
     let job = StreamJob {
-        name: &name,
+        name,
         redaction: redaction.as_ref(),
         copies: &mut copies,
         out: &mut *outputs,
@@ -84,15 +108,17 @@ pub(super) fn conclude_stream(result: Result<(), impl Into<CliError>>, outputs: 
     if let Err(error) = result {
         outputs.not_checked(&error.into());
     }
-    outputs.progress.file_done();
 }
 
-/// What a worker sends about one stream.
+/// What a worker sends about one input.
 enum Message {
     Begin(StreamStart<'static>),
     Diagnostic(Box<Diagnostic>),
     Summary(Box<StreamSummary>),
+    /// The end of a stream.
     Done(Result<(), Error>),
+    /// There is no other stream in the input.
+    InputDone,
     Panicked(Box<dyn Any + Send>),
 }
 
@@ -107,7 +133,7 @@ struct Queue {
 /// Checks the inputs on several threads and reports the results in the order of the inputs.
 /// Returns the unchecked inputs: all of them, if no thread can be started.
 ///
-/// Workers take the inputs in their order and send the channel of each stream before they check
+/// Workers take the inputs in their order and send the channel of each input before they check
 /// it, so this thread reads the channels in the order of the inputs. A worker waits when its
 /// channel is full, and when too many streams are waiting to be reported.
 fn in_parallel(inputs: Inputs, checker: &Checker, jobs: usize, outputs: &mut Outputs) -> Inputs {
@@ -127,8 +153,8 @@ fn in_parallel(inputs: Inputs, checker: &Checker, jobs: usize, outputs: &mut Out
         let has_threads = (0..jobs).map_while(start).count() > 0;
         for _ in 0..if has_threads { count } else { 0 } {
             let Ok(messages) = streams.recv() else { break };
-            let result = relay(&messages, outputs);
-            conclude_stream(result, outputs);
+            relay(&messages, outputs);
+            outputs.progress.file_done();
         }
     });
     queue.into_inner().unwrap_or_else(PoisonError::into_inner).inputs.collect()
@@ -152,16 +178,22 @@ fn work(
         (input, sender)
     };
     let mut observer = Sender { sender, pending: Vec::new() };
-    let check = || {
-        let input = input?;
-        let source = Decompressed::new(progress.reading(input.open()?));
-        let (copies, out, supervisor) = (&mut [], &mut observer, &mut ());
-        let job = StreamJob { name: &input.name(), redaction, copies, out, supervisor };
-        check_stream(checker, job, source, ProducerExit::default)
+    let mut check = |stream: Result<FoundStream<'_>, Error>| {
+        let result = stream.and_then(|FoundStream { name, source, .. }| {
+            let (copies, out, supervisor) = (&mut [], &mut observer, &mut ());
+            let job = StreamJob { name, redaction, copies, out, supervisor };
+            check_stream(checker, job, source, ProducerExit::default)
+        });
+        observer.pending.push(Message::Done(result));
+        observer.send();
+    };
+    let check_all = || match input.and_then(|input| Ok((input.name(), input.open()?))) {
+        Ok((name, source)) => each_stream(&name, progress.reading(source), false, check),
+        Err(error) => check(Err(error)),
     };
     // The main thread resumes the panic when it reports this stream.
-    let (last, goes_on) = match catch_unwind(AssertUnwindSafe(check)) {
-        Ok(result) => (Message::Done(result), true),
+    let (last, goes_on) = match catch_unwind(AssertUnwindSafe(check_all)) {
+        Ok(()) => (Message::InputDone, true),
         Err(panic) => (Message::Panicked(panic), false),
     };
     observer.pending.push(last);
@@ -169,8 +201,9 @@ fn work(
     goes_on
 }
 
-/// Passes on what a worker sends about one stream.
-fn relay(messages: &Messages, outputs: &mut Outputs) -> Result<(), Error> {
+/// Passes on what a worker sends about one input.
+fn relay(messages: &Messages, outputs: &mut Outputs) {
+    let mut begun = Ok(());
     loop {
         let batch = match messages.try_recv() {
             Ok(batch) => batch,
@@ -182,14 +215,18 @@ fn relay(messages: &Messages, outputs: &mut Outputs) -> Result<(), Error> {
         };
         for message in batch {
             match message {
-                Message::Begin(start) => outputs.begin(&start)?,
-                Message::Diagnostic(diagnostic) => outputs.diagnostic(&diagnostic),
-                Message::Summary(summary) => outputs.summary(&summary),
                 Message::Done(result) => {
                     outputs.flush();
-                    return result;
+                    let begun = mem::replace(&mut begun, Ok(()));
+                    conclude_stream(begun.and(result), outputs);
                 }
+                Message::InputDone => return,
                 Message::Panicked(panic) => resume_unwind(panic),
+                // It cannot be reported.
+                _ if begun.is_err() => {}
+                Message::Begin(start) => begun = outputs.begin(&start),
+                Message::Diagnostic(diagnostic) => outputs.diagnostic(&diagnostic),
+                Message::Summary(summary) => outputs.summary(&summary),
             }
         }
     }

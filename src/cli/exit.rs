@@ -37,10 +37,12 @@ pub(crate) fn table() -> String {
     table + "If several apply, the most severe wins: 2, then 1, 4, 3, 0."
 }
 
-/// The exit code for these totals. `is_unwritten`: an output failed.
-pub(crate) fn code(totals: &RunTotals, is_unwritten: bool) -> u8 {
+/// The exit code for these totals. `is_unwritten`: an output failed. That many inputs may be
+/// `unreadable`.
+pub(crate) fn code(totals: &RunTotals, is_unwritten: bool, unreadable: u64) -> u8 {
     match totals {
-        RunTotals { not_checked: 1.., .. } | RunTotals { streams: 0, .. } => NOT_CHECKED,
+        _ if totals.not_checked > unreadable => NOT_CHECKED,
+        RunTotals { streams: 0, .. } => NOT_CHECKED,
         _ if is_unwritten => NOT_CHECKED,
         RunTotals { non_conforming: 1.., .. } | RunTotals { stale: 1.., .. } => NON_CONFORMING,
         RunTotals { timed_out: 1.., .. } => TIMED_OUT,

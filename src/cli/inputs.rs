@@ -1,5 +1,6 @@
-//! Where streams come from: standard input, files, directories, lists of them.
+//! Where streams come from: standard input, files, directories, lists of them, archives.
 
+pub(crate) mod contents;
 pub(crate) mod list;
 
 use std::fs::File;
@@ -52,8 +53,7 @@ impl Input {
 
     /// The error for a stream that cannot be read.
     pub(crate) fn failed(&self, source: io::Error) -> Error {
-        let name = self.name();
-        Error::Read { stream: clipped(&name, STREAM_NAME_BYTES_MAX).into_owned(), source }
+        unread(&self.name(), source)
     }
 }
 
@@ -129,6 +129,11 @@ fn is_stream_name(path: &Path) -> bool {
         has(path, ARCHIVES) && path.file_stem().is_some_and(|stem| has(stem.as_ref(), EXTENSIONS))
     };
     has(path, EXTENSIONS) || is_archived(path)
+}
+
+/// The error for the stream of this name that cannot be read.
+fn unread(name: &str, source: io::Error) -> Error {
+    Error::Read { stream: clipped(name, STREAM_NAME_BYTES_MAX).into_owned(), source }
 }
 
 fn nothing_to_check(origin: &str, message: &str) -> Error {

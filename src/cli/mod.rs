@@ -44,6 +44,7 @@ use ndjson_check_core::{
 };
 
 use args::{Cli, Invocation, SessionCount};
+use batch::InputOptions;
 use error::CliError;
 use exit::Exit;
 use inputs::Input;
@@ -135,8 +136,12 @@ fn check_redacted(cli: &Cli, redaction: Option<Redaction>) -> Result<Exit, CliEr
         return Ok(run_command::check_producer(cli, &mut checker, &mut outputs));
     }
     let exit = cli.exit_status.map(|code| ProducerExit::from(ExitStatus::Code(code)));
-    let exit = exit.unwrap_or_default();
-    Ok(batch::check_inputs(inputs, &mut checker, &exit, cli.jobs, &mut outputs).into())
+    let options = InputOptions {
+        exit: exit.unwrap_or_default(),
+        only_one: setup::needs_one_stream(cli),
+        jobs: cli.jobs,
+    };
+    Ok(batch::check_inputs(inputs, &mut checker, &options, &mut outputs).into())
 }
 
 /// Completes the outputs; returns the exit code.

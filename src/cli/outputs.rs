@@ -44,6 +44,8 @@ pub(super) struct Outputs {
     /// In run mode: what becomes of a run that failed.
     pub(super) attempt: Attempt,
     totals: RunTotals,
+    /// How many inputs may be unreadable.
+    unreadable: u64,
 }
 
 impl Outputs {
@@ -98,6 +100,7 @@ impl Outputs {
             hint: passed_on(&cli.command),
             attempt,
             totals: RunTotals::default(),
+            unreadable: cli.unreadable,
         })
     }
 
@@ -159,10 +162,10 @@ impl Outputs {
             self.progress.hide_during(|| print_stderr(&format!("ndjson-check: {hint}")));
         }
         let mut failure = self.failure();
-        let totals = self.totals;
+        let (totals, unreadable) = (self.totals, self.unreadable);
         let code = |is_unwritten: bool| match own_code.filter(|_| !is_unwritten) {
             Some(code) => code,
-            None => exit::code(&totals, is_unwritten),
+            None => exit::code(&totals, is_unwritten, unreadable),
         };
         // So that the runner obeys commands again: annotations are some.
         self.conversion = None;

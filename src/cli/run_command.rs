@@ -12,18 +12,18 @@ use ndjson_check_core::internals::run::{
 };
 use ndjson_check_core::{Checker, ExitStatus, Observer as _, ProducerExit};
 
-use super::archive::Decompressed;
 use super::args::{Cli, EXIT_GRACE};
 use super::check_stream::{StreamJob, check_stream};
 use super::error::CliError;
 use super::exit::{self, Exit};
+use super::inputs::contents::{FoundStream, each_stream};
 use super::inputs::{Input, STDIN};
 use super::outputs::Outputs;
 use super::redaction::Redaction;
 use super::reports::STDERR;
 use super::tee::TeeTarget;
 use super::whole_process::WHOLE_PROCESS;
-use super::{attempts, batch, conclude, print_stderr, stdio};
+use super::{attempts, batch, conclude, print_stderr, setup, stdio};
 
 /// Checks the stream of a command, or of standard input. A command may be run again.
 pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Outputs) -> Exit {
@@ -81,31 +81,45 @@ fn run_once(
     let measured = |copy: TeeTarget| copy.through(|writer| Box::new(producer.measured(writer)));
     let mut copies: Vec<TeeTarget> = copies.into_iter().map(measured).collect();
     let ended_alone = Rc::clone(&outputs.attempt.ended_alone);
-    let job = StreamJob {
-        name: &name,
-        redaction: redaction.as_ref(),
-        copies: &mut copies,
-        out: &mut producer.measured(&mut *outputs),
-        supervisor: &mut producer.observer(),
-    };
-    let result = check_stream(checker, job, Decompressed::new(source), || {
+    let only_one = !cli.command.is_empty() || cli.is_timed() || setup::needs_one_stream(cli);
+    let mut running = Some(producer);
+    each_stream(&name, source, only_one, |stream| {
+        let result = stream.and_then(|FoundStream { name, source, is_member }| {
+            let Some(producer) = &running else { return Ok(()) };
+            let job = StreamJob {
+                name,
+                redaction: redaction.as_ref(),
+                copies: &mut copies,
+                out: &mut producer.measured(&mut *outputs),
+                supervisor: &mut producer.observer(),
+            };
+            check_stream(checker, job, source, || {
+                // What wrote an archive says nothing of the runs in it.
+                let Some(producer) = running.take_if(|_| !is_member) else {
+                    return ProducerExit::default();
+                };
+                (exit, interrupt) = producer.finish();
+                exit.status = exit.status.or(cli.exit_status.map(ExitStatus::Code));
+                ended_alone.set(attempts::ended_alone(&exit));
+                exit.clone()
+            })
+        });
+        let of_command =
+            failed_status(&exit).filter(|_| !cli.command.is_empty() && !exit.was_interrupted);
+        let result = result.map_err(|error| match of_command {
+            Some(status) => CliError::CommandFailed(error, status),
+            None => error.into(),
+        });
+        batch::conclude_stream(result, outputs);
+    });
+    if let Some(producer) = running.take() {
         (exit, interrupt) = producer.finish();
-        exit.status = exit.status.or(cli.exit_status.map(ExitStatus::Code));
-        ended_alone.set(attempts::ended_alone(&exit));
-        exit.clone()
-    });
+    }
     outputs.copies = copies;
-    let failed = failed_status(&exit);
-    let of_command = failed.filter(|_| !cli.command.is_empty() && !exit.was_interrupted);
-    let result = result.map_err(|error| match of_command {
-        Some(status) => CliError::CommandFailed(error, status),
-        None => error.into(),
-    });
-    batch::conclude_stream(result, outputs);
-    let own_code = exit::code(outputs.totals(), false);
+    let own_code = exit::code(outputs.totals(), false, 0);
     let propagated =
         cli.propagate_exit_code && [exit::SUCCEEDED, exit::RUN_FAILED].contains(&own_code);
-    Ok((failed.filter(|_| propagated).map(ExitStatus::shell_code), interrupt))
+    Ok((failed_status(&exit).filter(|_| propagated).map(ExitStatus::shell_code), interrupt))
 }
 
 /// Starts what writes the stream: the producer, its stream, and its name.

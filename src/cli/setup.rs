@@ -108,6 +108,11 @@ fn tells_of_one_run(cli: &Cli) -> bool {
     !cli.command.is_empty() || cli.is_timed() || cli.exit_status.is_some() || is_redacted
 }
 
+/// Whether an option is about the only stream.
+pub(super) fn needs_one_stream(cli: &Cli) -> bool {
+    cli.exit_status.is_some() || cli.tee.is_some()
+}
+
 fn writes_pages(cli: &Cli) -> bool {
     cli.report.iter().any(|report| report.format == ReportFormat::Html)
 }

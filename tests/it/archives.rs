@@ -2,12 +2,15 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::path::Path;
+use std::process::Output;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-use crate::streams::{PROGRAM, root, run_on, text};
+use crate::streams::{PROGRAM, program, root, run_on, text};
+use crate::support::fed;
 
 const GOOD: &str = "fixtures/agents/cursor/partial.ndjson";
 const BAD: &str = "fixtures/rules/missing-terminal-event/open-calls.ndjson";
@@ -123,4 +126,112 @@ fn what_follows_an_archive_is_named() {
     assert_eq!(output.status.code(), Some(2));
     let error = text(&output.stderr);
     assert!(error.ends_with("the gzip archive is followed by something else\n"), "{error}");
+}
+
+fn run_in(folder: &Path, arguments: &[&str], stdin: &[u8]) -> Output {
+    fed(program().args(arguments).current_dir(folder), stdin)
+}
+
+/// A tar archive of these files.
+fn tar(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, bytes) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        archive.append_data(&mut header, name, *bytes).unwrap();
+    }
+    archive.into_inner().unwrap()
+}
+
+/// Goal: the recordings in a tar archive are judged as those in a folder.
+/// Method: standard input, with a report file too, and a file among others with several threads;
+/// compressed inside and outside; two archives after each other.
+#[test]
+fn a_tar_archive_is_a_folder() {
+    let (good, bad, long) = (stream(GOOD), stream(BAD), format!("runs/{}.jsonl", "x".repeat(200)));
+    let packed = gzip(&good);
+    let members: [(&str, &[u8]); 5] = [
+        ("./runs/a.ndjson", &good),
+        ("runs/README.md", b"{}"),
+        ("runs/b.ndjson", &bad),
+        ("runs/c.ndjson.gz", &packed),
+        (&long, &bad),
+    ];
+    let archive = tar(&members);
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("runs")).unwrap();
+    for (name, bytes) in members {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    let at = |arguments: &[&str], stdin: &[u8]| {
+        let output = run_in(folder.path(), arguments, stdin);
+        (text(&output.stdout), output.status.code())
+    };
+    let expected = at(&["--report", "json", "runs"], b"");
+    assert_eq!(expected.1, Some(1));
+    assert_eq!(expected.0.matches(r#""type":"stream""#).count(), 4, "{}", expected.0);
+    let joined = [&tar(&members[..3])[..], &tar(&members[3..])].concat();
+    for archive in [&archive, &gzip(&archive), &zstandard(&archive), &joined] {
+        assert_eq!(at(&["--report", "json"], archive), expected);
+        at(&["--report", "json=report"], archive);
+        assert_eq!(fs::read_to_string(folder.path().join("report")).unwrap(), expected.0);
+    }
+    fs::write(folder.path().join("runs.tar"), &archive).unwrap();
+    let in_file = expected.0.replace("runs/", "runs.tar/runs/");
+    assert_eq!(at(&["--report", "json", "runs.tar"], b"").0, in_file);
+    let one = at(&["--report", "json", "--jobs", "1", "runs.tar", "runs"], b"");
+    assert_eq!(at(&["--report", "json", "--jobs", "4", "runs.tar", "runs"], b""), one);
+    assert_eq!(one.0.matches(r#""type":"stream""#).count(), 8, "{}", one.0);
+    for options in [["--tee", "copy"], ["--exit-status", "0"], ["--timeout", "1h"]] {
+        let output = run_in(folder.path(), &options, &archive);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains("this is a tar archive; "), "{options:?}");
+    }
+}
+
+/// Goal: no cut of a tar archive hides a recording.
+/// Method: cut at each block, and within blocks.
+#[test]
+fn a_truncated_tar_archive_is_named() {
+    let good = stream(GOOD);
+    let archive = tar(&[("a.ndjson", &good), ("b.ndjson", &good[..512]), ("c.ndjson", &good)]);
+    let data = archive.len() - 1024;
+    for at in (0..=data).step_by(512).chain([700, data - 1, data + 100]).filter(|at| *at > 262) {
+        let output = run_on(&[], &archive[..at]);
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{at}: {error}");
+        assert!(error.contains("truncated"), "{at}: {error}");
+    }
+    let mut damaged = archive.clone();
+    damaged[150] ^= 1;
+    let error = text(&run_on(&[], &damaged).stderr);
+    assert!(error.contains("the tar archive is damaged: "), "{error}");
+    let error = text(&run_on(&[], &gzip(&archive)[..200]).stderr);
+    assert!(error.ends_with("the gzip archive is truncated\n"), "{error}");
+    let output = run_on(&[], &tar(&[("README.md", b"{}")]));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("no *.ndjson or *.jsonl file in this tar archive"));
+}
+
+/// Goal: a damaged file in a large archive does not hide what the others show.
+#[test]
+fn unreadable_inputs_may_be_accepted() {
+    let broken = &gzip(&stream(GOOD))[..100];
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    let code = |arguments: &[&str]| {
+        let output = run_in(folder.path(), arguments, b"");
+        assert!(text(&output.stderr).contains("archive is truncated"));
+        output.status.code()
+    };
+    write("a.ndjson.gz", broken);
+    assert_eq!(code(&["--unreadable", "1", "."]), Some(2));
+    write("b.ndjson", &stream(GOOD));
+    assert_eq!(code(&["."]), Some(2));
+    assert_eq!(code(&["--unreadable", "1", "."]), Some(0));
+    write("c.ndjson", &stream(BAD));
+    assert_eq!(code(&["--unreadable", "1", "."]), Some(1));
+    write("d.ndjson.gz", broken);
+    assert_eq!(code(&["--unreadable", "1", "."]), Some(2));
+    assert_eq!(code(&["--unreadable", "2", "."]), Some(1));
 }

@@ -188,8 +188,12 @@ pub(crate) fn program() -> Command {
 
 /// Runs the program with these flags on this input.
 pub(crate) fn run_on(flags: &[&str], stdin: &[u8]) -> Output {
-    let mut child = program()
-        .args(flags)
+    fed(program().args(flags), stdin)
+}
+
+/// Runs a command with these bytes on standard input.
+pub(crate) fn fed(command: &mut Command, stdin: &[u8]) -> Output {
+    let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

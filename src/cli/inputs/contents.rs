@@ -1,0 +1,172 @@
+//! What is in a file: one stream, or a tar archive of several.
+
+use std::io::{self, Read};
+
+use ndjson_check_core::Error;
+use tar::Archive;
+
+use super::{STDIN, is_stream_name, nothing_to_check, unread};
+use crate::cli::archive::Decompressed;
+use crate::cli::outputs::copied;
+
+/// The bytes up to the mark of a tar archive, and the mark.
+const TAR_HEAD_BYTES: usize = 262;
+const TAR_MARK: &[u8] = b"ustar";
+
+/// The end of a tar archive is two blocks of zeros. One of them is required: without it, members
+/// may be missing.
+const TAR_BLOCK_BYTES: u64 = 512;
+
+/// A stream that was found in a file.
+pub(crate) struct FoundStream<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) source: &'a mut dyn Read,
+    /// It is in an archive, and so not all that its producer wrote.
+    pub(crate) is_member: bool,
+}
+
+/// Calls `each` for every stream in a file: the file itself, or the recordings of a tar archive, in
+/// its order. The file, and each recording in the archive, may be compressed. What cannot be read
+/// is an error in the place of its stream.
+///
+/// `only_one`: there must be one stream only, so that an archive is refused.
+pub(crate) fn each_stream(
+    name: &str,
+    source: impl Read,
+    only_one: bool,
+    mut each: impl FnMut(Result<FoundStream<'_>, Error>),
+) {
+    let mut source = Decompressed::new(source);
+    let (head, failure) = head(&mut source);
+    let is_tar = head.ends_with(TAR_MARK) && head.len() == TAR_HEAD_BYTES;
+    let mut source = head.as_slice().chain(Failing(failure)).chain(source);
+    if !is_tar {
+        return each(Ok(FoundStream { name, source: &mut source, is_member: false }));
+    }
+    if only_one {
+        let message =
+            "this is a tar archive; a command, --exit-status, --tee and timeouts need one stream";
+        return each(Err(nothing_to_check(name, message)));
+    }
+    let mut archive = Archive::new(WithEnd { source, zeros: 0, has_ended: false, failure: None });
+    // Archives may be joined; and the writer of a pipe must be able to write all of it.
+    archive.set_ignore_zeros(true);
+    let mut count = 0;
+    let result = each_member(&mut archive, name, |member| {
+        count += 1;
+        each(member);
+    });
+    let source = archive.into_inner();
+    match result {
+        Err(error) => each(Err(unread(name, source.fault(&error)))),
+        Ok(()) if source.zeros < TAR_BLOCK_BYTES => each(Err(unread(name, truncated()))),
+        Ok(()) if count == 0 => {
+            each(Err(nothing_to_check(name, "no *.ndjson or *.jsonl file in this tar archive")));
+        }
+        Ok(()) => {}
+    }
+}
+
+fn each_member(
+    archive: &mut Archive<impl Read>,
+    name: &str,
+    mut each: impl FnMut(Result<FoundStream<'_>, Error>),
+) -> io::Result<()> {
+    for entry in archive.entries()? {
+        let entry = entry?;
+        let kind = entry.header().entry_type();
+        let path = entry.path()?.into_owned();
+        if !(kind.is_file() || kind.is_gnu_sparse()) || !is_stream_name(&path) {
+            continue;
+        }
+        let path = path.strip_prefix(".").unwrap_or(&path).to_string_lossy();
+        let name = if name == STDIN { path.into_owned() } else { format!("{name}/{path}") };
+        let size = entry.size();
+        let mut source = Decompressed::new(Whole { source: entry, left: size });
+        each(Ok(FoundStream { name: &name, source: &mut source, is_member: true }));
+    }
+    Ok(())
+}
+
+/// The first bytes: as many as distinguish a tar archive from a stream, which is one for events.
+/// Also why there are no more, if reading failed.
+fn head(source: &mut impl Read) -> (Vec<u8>, Option<io::Error>) {
+    let mut head = Vec::new();
+    while head.len() < TAR_HEAD_BYTES {
+        let mut byte = [0];
+        match source.read(&mut byte) {
+            Ok(0) => break,
+            Ok(_) => head.push(byte[0]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return (head, Some(error)),
+        }
+        let is_line = matches!(head[0], b'{' | b'[' | b' ' | b'\t') || head.contains(&b'\n');
+        if is_line {
+            break;
+        }
+    }
+    (head, None)
+}
+
+/// Fails once, if there is an error.
+struct Failing(Option<io::Error>);
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+/// The bytes of a tar archive, and how they end.
+struct WithEnd<R> {
+    source: R,
+    /// The zeros at the end of what has been read.
+    zeros: u64,
+    has_ended: bool,
+    /// Why they cannot be read.
+    failure: Option<io::Error>,
+}
+
+impl<R> WithEnd<R> {
+    /// What an error of the archive's reader means.
+    fn fault(self, error: &io::Error) -> io::Error {
+        match self.failure {
+            Some(failure) => failure,
+            None if self.has_ended => truncated(),
+            None => io::Error::other(format!("the tar archive is damaged: {error}")),
+        }
+    }
+}
+
+impl<R: Read> Read for WithEnd<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.source.read(buffer).inspect_err(|error| {
+            self.failure = Some(copied(error));
+        })?;
+        self.has_ended |= count == 0 && !buffer.is_empty();
+        let zeros = buffer[..count].iter().rev().take_while(|byte| **byte == 0).count();
+        self.zeros = if zeros == count { self.zeros + zeros as u64 } else { zeros as u64 };
+        Ok(count)
+    }
+}
+
+/// A member of a tar archive, which must not end before its size.
+struct Whole<R> {
+    source: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Whole<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.source.read(buffer)?;
+        self.left = self.left.saturating_sub(count as u64);
+        if count == 0 && self.left > 0 && !buffer.is_empty() {
+            return Err(truncated());
+        }
+        Ok(count)
+    }
+}
+
+fn truncated() -> io::Error {
+    io::Error::other("the tar archive is truncated")
+}
