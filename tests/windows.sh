@@ -63,6 +63,6 @@ if [[ ${1:-} == smoke ]]; then
 fi
 
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=$wine
-cargo test --locked --target "$target" -p ndjson-check-core --lib
+cargo test --locked --target "$target" -p ndjson-check-core --features run --lib
 cargo test --locked --target "$target" --test goldens --test handles
 cargo test --locked --target "$target" --test it -- endings

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::windows::io::{AsHandle as _, OwnedHandle};
 
-use super::system::{is_console, write_console};
+use super::system::{is_console, show_colours, write_console};
 
 /// Units of one write; a console takes no more than 64 KiB.
 const WRITE_UNITS: usize = 8 * 1024;
@@ -15,23 +15,39 @@ const OPEN_MAX: usize = 3;
 #[derive(Debug)]
 pub(crate) struct Console {
     handle: OwnedHandle,
-    /// The beginning of a character, whose rest comes with the next write.
-    open: Vec<u8>,
+    text: OpenText,
+    shows_colours: bool,
+}
+
+impl Drop for Console {
+    fn drop(&mut self) {
+        let _ = self.show(&self.text.end());
+    }
 }
 
 impl Console {
     /// Gives the handle back if it is none of a console.
     pub(super) fn new(handle: OwnedHandle) -> Result<Self, OwnedHandle> {
         if is_console(handle.as_handle()) {
-            Ok(Self { handle, open: Vec::new() })
+            Ok(Self { handle, text: OpenText::default(), shows_colours: false })
         } else {
             Err(handle)
         }
     }
 
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let units = self.units(bytes);
-        let mut left = &units[..];
+        // Only now it is known that this is no keyboard.
+        if !self.shows_colours {
+            show_colours(self.handle.as_handle());
+            self.shows_colours = true;
+        }
+        let units = self.text.units(bytes);
+        self.show(&units)?;
+        Ok(bytes.len())
+    }
+
+    fn show(&self, units: &[u16]) -> io::Result<()> {
+        let mut left = units;
         while !left.is_empty() {
             let mut length = left.len().min(WRITE_UNITS);
             // Both halves of a character go together.
@@ -44,15 +60,29 @@ impl Console {
             }
             left = &left[written..];
         }
-        Ok(bytes.len())
+        Ok(())
     }
+}
 
+/// Text whose last character may be cut.
+#[derive(Debug, Default)]
+struct OpenText {
+    /// The beginning of this character, whose rest comes with the next write.
+    open: Vec<u8>,
+}
+
+impl OpenText {
     /// The text in the units of the console, without a character that goes on in the next write.
     fn units(&mut self, bytes: &[u8]) -> Vec<u16> {
         self.open.extend(bytes);
         let whole = self.open.len() - open_end(&self.open);
         let text: Vec<u8> = self.open.drain(..whole).collect();
         String::from_utf8_lossy(&text).encode_utf16().collect()
+    }
+
+    /// No more comes: what a character lacks it will not get.
+    fn end(&self) -> Vec<u16> {
+        String::from_utf8_lossy(&self.open).encode_utf16().collect()
     }
 }
 
@@ -68,7 +98,33 @@ fn open_end(bytes: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::open_end;
+    use std::fs::File;
+    use std::os::windows::io::AsHandle as _;
+
+    use super::{Console, OpenText, open_end};
+    use crate::run::platform::system;
+
+    #[test]
+    fn a_character_that_stays_cut_is_shown_in_the_end() {
+        let mut text = OpenText::default();
+        let parts = [&b"a\xe2"[..], b"\x9c", b"\x93b\xf0\x9f"];
+        let mut units: Vec<u16> = parts.iter().flat_map(|bytes| text.units(bytes)).collect();
+        units.extend(text.end());
+        assert_eq!(String::from_utf16(&units).unwrap(), "a\u{2713}b\u{fffd}");
+    }
+
+    #[test]
+    fn a_keyboard_keeps_its_mode() {
+        system::make_console();
+        let open = || File::options().read(true).write(true).open("CONIN$").unwrap();
+        let keyboard = open();
+        for shows_typing in [false, true] {
+            system::show_typing(keyboard.as_handle(), shows_typing);
+            let before = system::console_mode(keyboard.as_handle()).unwrap();
+            assert!(Console::new(open().into()).is_ok());
+            assert_eq!(system::console_mode(keyboard.as_handle()).unwrap(), before);
+        }
+    }
 
     #[test]
     fn a_character_that_is_cut_waits() {

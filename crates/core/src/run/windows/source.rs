@@ -109,16 +109,14 @@ impl StoppableSource {
             let is_stopped = self.is_stopped.load(Ordering::SeqCst);
             let wait = if is_stopped { AFTER_STOP_WAIT } else { Duration::MAX };
             match self.messages.recv_timeout(wait) {
-                Ok(Message::Read(bytes)) if is_stopped && bytes.len() > self.left_after_stop => {
-                    self.was_cut = true;
-                    return Ok(false);
-                }
-                Ok(Message::Read(bytes)) => {
+                Ok(Message::Read(mut bytes)) => {
                     if is_stopped {
+                        self.was_cut |= bytes.len() > self.left_after_stop;
+                        bytes.truncate(self.left_after_stop);
                         self.left_after_stop -= bytes.len();
                     }
                     (self.bytes, self.at) = (bytes, 0);
-                    return Ok(true);
+                    return Ok(!self.bytes.is_empty());
                 }
                 Ok(Message::Stopped) => {}
                 Ok(Message::Ended) | Err(RecvTimeoutError::Disconnected) => return Ok(false),
@@ -135,10 +133,68 @@ impl StoppableSource {
 impl Read for StoppableSource {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.at == self.bytes.len() && !self.has_ended {
-            self.has_ended = !self.receive()?;
+            let received = self.receive();
+            // After a failure the thread has ended, too.
+            self.has_ended = !matches!(received, Ok(true));
+            received?;
         }
         let count = (&self.bytes[self.at..]).read(buffer)?;
         self.at += count;
         Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Read};
+    use std::sync::mpsc::channel;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::{AFTER_STOP_BYTES_MAX, stoppable};
+
+    /// A pipe that never ends; each read gives this many bytes.
+    struct Endless(usize);
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let count = self.0.min(buffer.len());
+            buffer[..count].fill(b'x');
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn after_a_stop_all_is_read_that_a_pipe_can_hold() {
+        let (mut source, stop) = stoppable(Endless(60_000)).unwrap();
+        drop(stop);
+        let mut bytes = Vec::new();
+        source.read_to_end(&mut bytes).unwrap();
+        assert_eq!(bytes.len(), AFTER_STOP_BYTES_MAX);
+        assert!(source.was_cut());
+    }
+
+    /// A pipe that cannot be read.
+    struct Broken;
+
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("it is broken"))
+        }
+    }
+
+    #[test]
+    fn after_a_failure_the_source_is_at_its_end() {
+        let (mut source, stop) = stoppable(Broken).unwrap();
+        let (sender, counts) = channel();
+        thread::spawn(move || {
+            for _ in 0..2 {
+                let _ = sender.send(source.read(&mut [0]).ok());
+            }
+        });
+        let next = || counts.recv_timeout(Duration::from_secs(10));
+        assert_eq!(next(), Ok(None));
+        assert_eq!(next(), Ok(Some(0)));
+        drop(stop);
     }
 }
