@@ -110,6 +110,19 @@ fn standard_error_goes_where_the_caller_says() {
 }
 
 #[test]
+fn the_stream_goes_where_the_caller_says_and_its_findings_are_kept() {
+    let copy = Shared::default();
+    // Of the two blank lines the first one counts.
+    let script = "printf '%s\\n' \"$STREAM\" | head -3; echo; echo; exit 3";
+    let mut run = shell(script).stdout(copy.clone()).spawn(&checker()).unwrap();
+    run.by_ref().for_each(|event| drop(event.unwrap()));
+    let rules: Vec<Rule> = run.findings().iter().map(|found| found.rule).collect();
+    assert_eq!(rules, [Rule::BlankLine, Rule::MissingTerminalEvent]);
+    let lines: Vec<String> = good().lines().take(3).map(str::to_owned).collect();
+    assert_eq!(*copy.0.lock().unwrap(), format!("{}\n\n\n", lines.join("\n")).into_bytes());
+}
+
+#[test]
 fn a_program_that_does_not_exist_is_an_error() {
     let error = Command::new("no-such-agent").spawn(&checker()).unwrap_err();
     assert!(matches!(&error, Error::Start { program, .. } if program == "no-such-agent"));

@@ -9,6 +9,7 @@ mod fingerprint;
 mod limits;
 mod output;
 pub mod report;
+pub mod single;
 
 pub use convert::{Converter, Form};
 pub use output::{Output, Written};

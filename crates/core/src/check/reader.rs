@@ -37,6 +37,8 @@ pub struct LastEvents {
     pub events: Vec<Event<'static>>,
     /// The result.
     pub summary: StreamSummary,
+    /// The first finding of each rule: what the headline of the stream needs.
+    pub findings: Vec<Diagnostic>,
 }
 
 /// Collects the events, once the profile of the stream is known.
@@ -44,6 +46,7 @@ pub struct LastEvents {
 struct NewEvents {
     of: Option<RunEvents>,
     new: Vec<Event<'static>>,
+    findings: Vec<Diagnostic>,
 }
 
 impl fmt::Debug for Reader {
@@ -91,13 +94,13 @@ impl Reader {
     pub fn finish(self, exit: &ProducerExit) -> Result<LastEvents, Error> {
         let Self { mut stream, mut events } = self;
         let summary = stream.with_dependent_mut(|_, stream| stream.close(exit, &mut events))?;
-        Ok(LastEvents { events: events.new, summary })
+        Ok(LastEvents { events: events.new, summary, findings: events.findings })
     }
 }
 
 impl NewEvents {
     fn add(&mut self, tell: impl FnOnce(&mut RunEvents, &mut dyn FnMut(&Event<'_>))) {
-        let Self { of, new } = self;
+        let Self { of, new, .. } = self;
         if let Some(of) = of {
             tell(of, &mut |event| new.push(event.clone().into_owned()));
         }
@@ -115,6 +118,9 @@ impl Observer for NewEvents {
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
+        if self.findings.iter().all(|known| known.rule != diagnostic.rule) {
+            self.findings.push(diagnostic.clone());
+        }
         self.add(|of, out| of.diagnostic(diagnostic, out));
     }
 

@@ -16,6 +16,7 @@ use super::watch::Watch;
 use crate::check::{Checker, Event, ProducerExit, Reader, StreamSummary};
 use crate::error::Error;
 use crate::profile::CallKind;
+use crate::rules::diagnostic::Diagnostic;
 
 /// How long a command may run on after its terminal event, unless the user says otherwise.
 const EXIT_GRACE: Duration = Duration::from_secs(10);
@@ -47,6 +48,7 @@ pub struct Command {
     inner: process::Command,
     stdin: Stdin,
     timers: Timers,
+    stdout: Option<Box<dyn Write + Send>>,
     stderr: Option<Box<dyn Write + Send>>,
 }
 
@@ -66,6 +68,7 @@ impl Command {
             inner: process::Command::new(platform::program(program)),
             stdin: Stdin::default(),
             timers: Timers { timeout: None, idle: None, calls: Vec::new(), grace: EXIT_GRACE },
+            stdout: None,
             stderr: None,
         }
     }
@@ -102,6 +105,14 @@ impl Command {
     #[must_use]
     pub fn stdin(mut self, stdin: Stdin) -> Self {
         self.stdin = stdin;
+        self
+    }
+
+    /// Passes the bytes of its stream on to this writer before they are checked, such as to keep the
+    /// recording.
+    #[must_use]
+    pub fn stdout(mut self, writer: impl Write + Send + 'static) -> Self {
+        self.stdout = Some(Box::new(writer));
         self
     }
 
@@ -170,9 +181,11 @@ impl Command {
             stopper: Stopper(producer.watch().clone()),
             producer: Some(producer),
             source,
+            copy: self.stdout,
             buffer: vec![0; READ_BYTES],
             events: VecDeque::new(),
             summary: None,
+            findings: Vec::new(),
             failure: None,
         })
     }
@@ -186,12 +199,15 @@ pub struct AgentRun {
     /// None when the command has ended.
     producer: Option<Producer>,
     source: ProducerStream,
+    /// Gets what was read. None when it has failed.
+    copy: Option<Box<dyn Write + Send>>,
     /// None when the stream has ended, or after an error.
     reader: Option<Reader>,
     buffer: Vec<u8>,
     /// Those that have come, and were not returned yet.
     events: VecDeque<Event<'static>>,
     summary: Option<StreamSummary>,
+    findings: Vec<Diagnostic>,
     /// The error that ended the stream, in words; the iterator returned it.
     failure: Option<String>,
 }
@@ -221,6 +237,11 @@ impl AgentRun {
         self.stopper.clone()
     }
 
+    /// The first finding of each rule, after the last event.
+    pub fn findings(&self) -> &[Diagnostic] {
+        &self.findings
+    }
+
     /// Waits for its end, and returns the result. Events that were not read are dropped.
     ///
     /// # Errors
@@ -247,7 +268,12 @@ impl AgentRun {
         };
         if count > 0 {
             let Some(producer) = &self.producer else { return Ok(()) };
-            let new = reader.feed_beside(&self.buffer[..count], &mut producer.observer());
+            let bytes = &self.buffer[..count];
+            // Without a reader of the copy, the stream is still read.
+            if self.copy.as_mut().is_some_and(|copy| copy.write_all(bytes).is_err()) {
+                self.copy = None;
+            }
+            let new = reader.feed_beside(bytes, &mut producer.observer());
             self.events.extend(new?);
             return Ok(());
         }
@@ -256,6 +282,7 @@ impl AgentRun {
             let last = reader.finish(&exit)?;
             self.events.extend(last.events);
             self.summary = Some(last.summary);
+            self.findings = last.findings;
         }
         Ok(())
     }

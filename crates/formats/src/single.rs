@@ -1,0 +1,82 @@
+//! What the packages for other languages show of one stream: an output by its name, and the result
+//! as JSON.
+
+use ndjson_check_core::{Outcome, StreamSummary, Verdict};
+use serde::Serialize;
+
+use crate::report::{FirstFindings, Headline, Html, Markdown, PageFolder};
+use crate::{Converter, Form, HumanReport, JsonReport, Output, RunTotals, Written};
+
+/// How a form shows a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FormStyle {
+    /// Control characters and the like stay as they are.
+    pub is_raw: bool,
+    /// Lines of each call's result, in the forms for people.
+    pub results: usize,
+    /// Reasoning and notices, in the forms for people.
+    pub thinking: bool,
+}
+
+/// The report whose stream needs stats.
+pub const PAGE: &str = "html-report";
+
+/// The output of this name: a form of `--to`, or a report such as `human-report`.
+pub fn output(name: &str, style: FormStyle) -> Option<Box<dyn Output>> {
+    let form = match name {
+        "text" => Form::Text,
+        "transcript" => Form::Transcript,
+        "answer" => Form::Answer,
+        "json" => Form::Json,
+        "stream-json" => Form::ValidEvents,
+        "events" => Form::Events,
+        "chrome-trace" => Form::ChromeTrace,
+        "otlp-json" => Form::OtlpJson,
+        "atif" => Form::Atif,
+        "human-report" => return Some(Box::new(HumanReport::default())),
+        "json-report" => return Some(Box::new(JsonReport::default())),
+        "markdown-report" => return Some(Box::new(Markdown::comment())),
+        PAGE => return Some(Box::new(Html::new(no_folder()))),
+        _ => return None,
+    };
+    let converter = Converter::new(form, style.is_raw);
+    Some(Box::new(converter.results(style.results).thinking(style.thinking)))
+}
+
+/// There is one stream, and so no folder.
+fn no_folder() -> PageFolder {
+    PageFolder { folder: String::new(), index: String::new(), write: Box::new(|_, _| Ok(())) }
+}
+
+/// Ends the output: this was its only stream.
+pub fn end(out: &mut Written<Vec<u8>>, summary: &StreamSummary) {
+    let mut totals = RunTotals::default();
+    totals.add(summary);
+    out.end(&totals, exit_code(summary));
+}
+
+/// That of the program for this stream.
+fn exit_code(summary: &StreamSummary) -> u8 {
+    match (summary.verdict, summary.outcome) {
+        (Verdict::Conforming, Outcome::Succeeded) => 0,
+        (Verdict::Conforming, Outcome::TimedOut) => 4,
+        (Verdict::Conforming, _) => 3,
+        (_, _) => 1,
+    }
+}
+
+/// The result with the names of the JSON report.
+pub fn summary_json(summary: &StreamSummary, found: &FirstFindings) -> String {
+    /// The `stream` of the JSON report.
+    #[derive(Serialize)]
+    struct Answered<'a> {
+        passed: bool,
+        headline: String,
+        #[serde(flatten)]
+        summary: &'a StreamSummary,
+    }
+    let answer = Headline::new(summary, found);
+    let answered = Answered { passed: answer.passed, headline: answer.text(), summary };
+    // Cannot fail: it is plain data.
+    serde_json::to_string(&answered).unwrap_or_default()
+}
