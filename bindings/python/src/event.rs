@@ -159,7 +159,8 @@ macro_rules! kinds {
             }
         )*
 
-        fn wrap(py: Python<'_>, event: Event<'static>) -> PyResult<Py<PyAny>> {
+        /// The object of an event.
+        pub(crate) fn wrap(py: Python<'_>, event: Event<'static>) -> PyResult<Py<PyAny>> {
             Ok(match &event.kind {
                 $($pattern => {
                     let base = PyClassInitializer::from(PyEvent::new(event));

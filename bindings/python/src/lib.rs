@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ndjson_check::{Checker, ExitStatus, ProducerExit, Severity};
 use ndjson_check_config::Config;
+use ndjson_check_formats::single::summary_json;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -33,12 +34,14 @@ struct PyChecker(Checker);
 #[pymethods]
 impl PyChecker {
     #[new]
-    #[pyo3(signature = (*, profile = None, strict = false, rules = None, config = None, stats = false))]
+    #[pyo3(signature = (*, profile = None, strict = false, rules = None, config = None,
+                        max_line_bytes = None, stats = false))]
     fn new(
         profile: Option<&str>,
         strict: bool,
         rules: Option<Vec<(String, String)>>,
         config: Option<PathBuf>,
+        max_line_bytes: Option<u64>,
         stats: bool,
     ) -> PyResult<Self> {
         let config = config.map(|file| Config::read(&file).map_err(NdjsonCheckError::new_err));
@@ -61,7 +64,10 @@ impl PyChecker {
             };
             config.set_severity(rule, severity);
         }
-        let builder = config.apply_to(Checker::builder()).stats(stats).members(false);
+        let mut builder = config.apply_to(Checker::builder()).stats(stats).members(false);
+        if let Some(bytes) = max_line_bytes {
+            builder = builder.max_line_bytes(bytes);
+        }
         builder.build().map(Self).map_err(error)
     }
 }
@@ -112,7 +118,8 @@ impl NativeReader {
             reader.map(|reader| reader.finish(&exit))
         });
         let last = last.ok_or_else(finished)?.map_err(error)?;
-        Ok((event::list(py, last.events)?, event::json(&last.summary)?))
+        let summary = summary_json(&last.summary, &last.findings.into());
+        Ok((event::list(py, last.events)?, summary))
     }
 }
 

@@ -1,6 +1,7 @@
 //! A run of an agent. A thread reads its events and sends them through a channel, so that Python
 //! can wait with a signal or a cancellation in between.
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -10,9 +11,10 @@ use std::time::Duration;
 
 use ndjson_check::run::{AgentRun, Command, Stdin, Stopper};
 use ndjson_check::{Answer, Error, Event};
+use ndjson_check_formats::single::summary_json;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyBytes, PyList};
 
 use crate::{PyChecker, error, event};
 
@@ -29,15 +31,65 @@ const LOOK: Duration = Duration::from_millis(50);
 
 enum Message {
     Event(Box<Event<'static>>),
+    /// What the command wrote, for those who asked for it.
+    Written(Pipe, Vec<u8>),
     Failed(Error),
     /// The summary as JSON, and the answer.
     Finished(String, String),
+}
+
+/// An output of the command.
+#[derive(Clone, Copy)]
+enum Pipe {
+    Stdout,
+    Stderr,
+}
+
+/// Sends what it gets to the reader of the run.
+struct OutputCopy {
+    of: Pipe,
+    to: SyncSender<Message>,
+}
+
+impl Write for OutputCopy {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let message = Message::Written(self.of, bytes.to_vec());
+        self.to.send(message).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A part of a batch.
+enum Item {
+    Event(Box<Event<'static>>),
+    Written(Pipe, Vec<u8>),
+}
+
+impl Item {
+    /// An event, or the name of the output and its bytes.
+    fn object(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let (pipe, bytes) = match self {
+            Self::Event(event) => return event::wrap(py, *event),
+            Self::Written(pipe, bytes) => (pipe, bytes),
+        };
+        let name = match pipe {
+            Pipe::Stdout => "stdout",
+            Pipe::Stderr => "stderr",
+        };
+        Ok((name, PyBytes::new(py, &bytes)).into_pyobject(py)?.into_any().unbind())
+    }
 }
 
 struct Inbox {
     /// None when the run is closed or finished.
     messages: Option<Receiver<Message>>,
     result: Option<(String, String)>,
+    /// Why no more events come, until that is said.
+    failure: Option<Error>,
 }
 
 #[pyclass(frozen, module = "ndjson_check._native")]
@@ -71,8 +123,9 @@ fn send_all(mut run: AgentRun, to: &SyncSender<Message>) {
             return;
         }
     }
+    let found = run.findings().to_vec().into();
     if let Ok(summary) = run.finish() {
-        let summary = serde_json::to_string(&summary).unwrap_or_default();
+        let summary = summary_json(&summary, &found);
         let _ = to.send(Message::Finished(summary, answer.text().to_owned()));
     }
 }
@@ -92,6 +145,8 @@ impl NativeRun {
         timeout: Option<f64>,
         idle_timeout: Option<f64>,
         exit_grace: Option<f64>,
+        copies_stdout: bool,
+        copies_stderr: bool,
     ) -> PyResult<Self> {
         let empty = || PyValueError::new_err("the command is empty");
         let (program, args) = command.split_first().ok_or_else(empty)?;
@@ -119,27 +174,36 @@ impl NativeRun {
         if let Some(limit) = exit_grace {
             command = command.exit_grace(seconds(limit)?);
         }
+        let (sender, receiver) = sync_channel(WAITING_MAX);
+        if copies_stdout {
+            command = command.stdout(OutputCopy { of: Pipe::Stdout, to: sender.clone() });
+        }
+        if copies_stderr {
+            command = command.stderr(OutputCopy { of: Pipe::Stderr, to: sender.clone() });
+        }
         let run = py.detach(|| command.spawn(&checker.0)).map_err(error)?;
         let stopper = run.stopper();
-        let (sender, receiver) = sync_channel(WAITING_MAX);
         let thread = thread::Builder::new()
             .name("ndjson-check".to_owned())
             .spawn(move || send_all(run, &sender))
             .map_err(|it| PyOSError::new_err(it.to_string()))?;
         Ok(Self {
-            inbox: Mutex::new(Inbox { messages: Some(receiver), result: None }),
+            inbox: Mutex::new(Inbox { messages: Some(receiver), result: None, failure: None }),
             stopper,
             thread: Mutex::new(Some(thread)),
             is_closed: AtomicBool::new(false),
         })
     }
 
-    /// The next events: at least one, unless the run is over.
+    /// The next events and what the command wrote: at least one, unless the run is over.
     fn next_batch<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         loop {
             let batch = py.detach(|| self.wait()).map_err(error)?;
             match batch {
-                Some(events) => return event::list(py, events),
+                Some(items) => {
+                    let objects = items.into_iter().map(|item| item.object(py));
+                    return PyList::new(py, objects.collect::<PyResult<Vec<_>>>()?);
+                }
                 None => py.check_signals()?,
             }
         }
@@ -170,36 +234,46 @@ impl NativeRun {
 
 impl NativeRun {
     /// None if nothing has come in a short time.
-    fn wait(&self) -> Result<Option<Vec<Event<'static>>>, Error> {
+    fn wait(&self) -> Result<Option<Vec<Item>>, Error> {
         let mut inbox = locked(&self.inbox);
         if self.is_closed.load(Ordering::Acquire) {
             return Ok(Some(Vec::new()));
         }
-        let Inbox { messages, result } = &mut *inbox;
+        let Inbox { messages, result, failure } = &mut *inbox;
+        if let Some(error) = failure.take() {
+            *messages = None;
+            return Err(error);
+        }
         let Some(receiver) = messages.as_ref() else { return Ok(Some(Vec::new())) };
-        let mut events = Vec::new();
+        let mut items = Vec::new();
         let mut next = receiver.recv_timeout(LOOK);
         loop {
             match next {
-                Ok(Message::Event(event)) => events.push(*event),
-                Ok(Message::Failed(error)) => {
+                Ok(Message::Event(event)) => items.push(Item::Event(event)),
+                Ok(Message::Written(pipe, bytes)) => items.push(Item::Written(pipe, bytes)),
+                Ok(Message::Failed(error)) if items.is_empty() => {
                     *messages = None;
                     return Err(error);
+                }
+                Ok(Message::Failed(error)) => {
+                    // What came before it is read first.
+                    *failure = Some(error);
+                    return Ok(Some(items));
                 }
                 Ok(Message::Finished(summary, answer)) => *result = Some((summary, answer)),
                 Err(RecvTimeoutError::Disconnected) => {
                     *messages = None;
-                    return Ok(Some(events));
+                    return Ok(Some(items));
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    return Ok(Some(events).filter(|events| !events.is_empty()));
+                    return Ok(Some(items).filter(|items| !items.is_empty()));
                 }
             }
-            if events.len() >= BATCH_MAX {
-                return Ok(Some(events));
+            if items.len() >= BATCH_MAX {
+                return Ok(Some(items));
             }
             // What is there already comes in the same batch; nobody waits for more.
-            let wait = if events.is_empty() { LOOK } else { Duration::ZERO };
+            let wait = if items.is_empty() { LOOK } else { Duration::ZERO };
             next = receiver.recv_timeout(wait);
         }
     }

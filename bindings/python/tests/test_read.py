@@ -1,12 +1,14 @@
 import asyncio
 import gzip
 import io
+import json
 import os
 import socket
 import subprocess
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import ndjson_check as nc
 import pytest
@@ -100,7 +102,11 @@ def test_errors_name_the_problem() -> None:
     reader = nc.Reader()
     reader.feed(DATA)
     reader.finish()
-    assert reader.summary["outcome"] == "succeeded"
+    assert reader.summary["outcome"] == "succeeded" and reader.summary["passed"] is True
+    summaries: list[dict[str, Any]] = []
+    assert len(list(nc.read(DATA[:3_000], on_summary=summaries.append))) > 0
+    assert summaries[0]["passed"] is False
+    assert summaries[0]["headline"].startswith("cut short in the middle of line")
     with pytest.raises(ValueError, match="finished"):
         reader.feed(DATA)
 
@@ -112,6 +118,13 @@ def test_a_configuration_has_limits_and_expectations(tmp_path: Path) -> None:
     assert {"limit-exceeded", "expectation-failed"} <= rules
     off = nc.read(DATA, config=config, rules={rule: "off" for rule in rules})
     assert not any(isinstance(it, nc.Defect) for it in off)
+    assert "over the limit" in nc.report(DATA, "human", config=config)
+    rules_of = lambda text: {json.loads(line).get("rule") for line in text.splitlines()}
+    assert "limit-exceeded" in rules_of(nc.convert(DATA, "events", config=config))
+    levels = {rule: "off" for rule in rules}
+    assert rules_of(nc.convert(DATA, "events", config=config, rules=levels)) == {None}
+    too_long = next(it for it in nc.read(DATA, max_line_bytes=500) if isinstance(it, nc.Defect))
+    assert too_long.rule == "line-too-long"
     config.write_text("limits.trns = 40")
     with pytest.raises(nc.NdjsonCheckError, match=r":1:8: unknown key `trns`"):
         nc.read(DATA, config=config)

@@ -35,7 +35,7 @@ def test_a_good_run() -> None:
         event.to_json() for event in list(nc.read(PLAIN))[:-1]
     ]
     assert (run.end.outcome, run.end.verdict, run.end.exit_status) == ("succeeded", "conforming", 0)
-    assert run.end.answer
+    assert run.end.answer and run.end.passed and run.end.headline.startswith("succeeded")
     run.raise_for_outcome()
     page = run._repr_html_()
     assert page.lstrip().lower().startswith("<!doctype html") and "succeeded" in page
@@ -46,6 +46,7 @@ def test_a_failed_run() -> None:
         run.wait()
     assert (run.end.outcome, run.end.exit_status) == ("failed", 3)
     assert "no money" in run.end.stderr_tail
+    assert not run.end.passed and "no money" in run.end.headline
     with pytest.raises(nc.RunFailed, match="failed") as raised:
         run.raise_for_outcome()
     assert raised.value.end is run.end
@@ -144,6 +145,51 @@ def test_asyncio_reads_the_same_events() -> None:
     run = asyncio.run(main())
     assert run.end.outcome == "succeeded"
     assert len(run.events) == len(list(nc.read(PLAIN)))
+
+
+def test_a_wait_with_a_timeout_loses_no_event() -> None:
+    lines = f"while read -r line; do sleep 0.1; printf '%s\\n' \"$line\"; done < {PLAIN}"
+
+    async def main() -> tuple[nc.Run, list[nc.Event], int]:
+        events, timeouts = [], 0
+        async with nc.run(shell(lines), timeout=60) as run:
+            while True:
+                try:
+                    events.append(await asyncio.wait_for(run.__anext__(), 0.03))
+                except asyncio.TimeoutError:
+                    timeouts += 1
+                except StopAsyncIteration:
+                    return run, events, timeouts
+
+    run, events, timeouts = asyncio.run(main())
+    assert timeouts > 3
+    assert [it.to_json() for it in events[:-1]] == [it.to_json() for it in list(nc.read(PLAIN))[:-1]]
+    assert run.events == tuple(events)
+
+
+def test_what_the_command_writes_can_be_kept() -> None:
+    recording, said = bytearray(), []
+    script = f"printf '\\342\\202' >&2; sleep 0.2; printf '\\254 left' >&2; cat {PLAIN}"
+    run = nc.run(shell(script), on_stdout=recording.extend, on_stderr=said.append)
+    with run:
+        run.wait()
+    assert recording == PLAIN.read_bytes()
+    assert "".join(said) == "\u20ac left"
+
+    def fail(_: bytes) -> None:
+        raise OSError("the disk is full")
+
+    with nc.run(["cat", PLAIN], on_stdout=fail) as run, pytest.raises(OSError, match="disk"):
+        run.wait()
+
+
+def test_what_came_before_a_failure_is_delivered() -> None:
+    recording = bytearray()
+    with nc.run(["echo", "{}"], on_stdout=recording.extend) as run:
+        with pytest.raises(nc.NdjsonCheckError):
+            run.wait()
+        assert recording == b"{}\n"
+        assert list(run) == []
 
 
 def test_many_runs_at_once_do_not_wait_for_each_other() -> None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from . import _native
-from ._read import Source, _checker, _chunks, _name
+from ._read import Source, _checker, _chunks, _exit, _name
 
 
 def convert(
@@ -19,17 +19,20 @@ def convert(
     profile: str | os.PathLike[str] | None = None,
     exit_status: int | None = None,
     signal: int | None = None,
+    strict: bool = False,
+    rules: Mapping[str, str] | None = None,
+    config: str | os.PathLike[str] | None = None,
+    max_line_bytes: int | None = None,
 ) -> str:
     """The stream as `--to FORM` writes it: `text`, `transcript`, `answer`, `json`, `stream-json`,
     `events`, `chrome-trace`, `otlp-json` or `atif`.
 
     `raw` leaves control characters as they are. `results` is how many lines of each call's result
-    `text` and `transcript` have; `thinking` adds reasoning and notices to them. The text is in memory.
+    `text` and `transcript` have; `thinking` adds reasoning and notices to them. The other options are
+    those of `read`. The text is in memory.
     """
-    checker = _checker(profile, False, None, None)
-    status = _exit(exit_status, signal)
-    data = b"".join(_chunks(source))
-    return _native.write(checker, _name(source), form, data, *status, raw, results, thinking)
+    checker = _checker(profile, strict, rules, config, max_line_bytes)
+    return _written(source, checker, form, exit_status, signal, raw, results, thinking)
 
 
 def report(
@@ -42,16 +45,23 @@ def report(
     strict: bool = False,
     rules: Mapping[str, str] | None = None,
     config: str | os.PathLike[str] | None = None,
+    max_line_bytes: int | None = None,
 ) -> str:
     """A report about the stream: `human`, `json`, `markdown`, or `html`, the page of the run."""
-    checker = _checker(profile, strict, rules, config, stats=kind == "html")
+    checker = _checker(profile, strict, rules, config, max_line_bytes, stats=kind == "html")
+    return _written(source, checker, f"{kind}-report", exit_status, signal)
+
+
+def _written(
+    source: Source,
+    checker: _native.Checker,
+    output: str,
+    exit_status: int | None,
+    signal: int | None,
+    raw: bool = False,
+    results: int = 0,
+    thinking: bool = False,
+) -> str:
     status = _exit(exit_status, signal)
     data = b"".join(_chunks(source))
-    return _native.write(checker, _name(source), f"{kind}-report", data, *status, False, 0, False)
-
-
-def _exit(exit_status: int | None, signal: int | None) -> tuple[int | None, int | None]:
-    """A negative exit status is a signal, as in `subprocess`."""
-    if exit_status is not None and exit_status < 0:
-        return None, -exit_status
-    return exit_status, signal
+    return _native.write(checker, _name(source), output, data, *status, raw, results, thinking)

@@ -6,7 +6,7 @@ import gzip
 import io
 import json
 import os
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol, Union, cast
 
 from . import _native
@@ -32,6 +32,7 @@ def _checker(
     strict: bool,
     rules: Mapping[str, str] | None,
     config: str | os.PathLike[str] | None,
+    max_line_bytes: int | None,
     *,
     stats: bool = False,
 ) -> _native.Checker:
@@ -40,6 +41,7 @@ def _checker(
         strict=strict,
         rules=None if rules is None else list(rules.items()),
         config=None if config is None else os.fspath(config),
+        max_line_bytes=max_line_bytes,
         stats=stats,
     )
 
@@ -55,8 +57,9 @@ class Reader:
         strict: bool = False,
         rules: Mapping[str, str] | None = None,
         config: str | os.PathLike[str] | None = None,
+        max_line_bytes: int | None = None,
     ) -> None:
-        checker = _checker(profile, strict, rules, config)
+        checker = _checker(profile, strict, rules, config, max_line_bytes)
         self._native = _native.NativeReader(checker, name)
         self._summary: dict[str, Any] | None = None
 
@@ -67,18 +70,24 @@ class Reader:
     def finish(self, *, exit_status: int | None = None, signal: int | None = None) -> list[Event]:
         """The last events. The very last is End or Cut. A negative exit status is a signal, as in
         `subprocess`."""
-        if exit_status is not None and exit_status < 0:
-            signal, exit_status = -exit_status, None
-        events, summary = self._native.finish(exit_status, signal)
+        events, summary = self._native.finish(*_exit(exit_status, signal))
         self._summary = json.loads(summary)
         return events
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The result, with the names of the JSON report, after `finish`."""
+        """The result, with the names of the JSON report, after `finish`. `passed` is the answer, and
+        `headline` says it in one sentence."""
         if self._summary is None:
             raise RuntimeError("the stream is not finished")
         return self._summary
+
+
+def _exit(exit_status: int | None, signal: int | None) -> tuple[int | None, int | None]:
+    """A negative exit status is a signal, as in `subprocess`."""
+    if exit_status is not None and exit_status < 0:
+        return None, -exit_status
+    return exit_status, signal
 
 
 def _chunks(source: Source) -> Iterator[bytes]:
@@ -118,20 +127,24 @@ def read(
     strict: bool = False,
     rules: Mapping[str, str] | None = None,
     config: str | os.PathLike[str] | None = None,
+    max_line_bytes: int | None = None,
+    on_summary: Callable[[dict[str, Any]], object] | None = None,
 ) -> Iterator[Event]:
     """The events of a stream: of a path, bytes, a binary file, a socket, or any iterable of bytes.
     A path may be a gzip file.
 
     `exit_status` or `signal` says how the agent's process ended. `config` is an `ndjson-check.toml`;
-    the other options win over it.
+    the other options win over it. `on_summary` gets the `summary` of the reader after the last event.
     """
     reader = Reader(name=_name(source), profile=profile, strict=strict, rules=rules,
-                    config=config)
+                    config=config, max_line_bytes=max_line_bytes)
 
     def events() -> Iterator[Event]:
         for chunk in _chunks(source):
             yield from reader.feed(chunk)
         yield from reader.finish(exit_status=exit_status, signal=signal)
+        if on_summary is not None:
+            on_summary(reader.summary)
 
     return events()
 
@@ -145,11 +158,16 @@ async def aread(
     strict: bool = False,
     rules: Mapping[str, str] | None = None,
     config: str | os.PathLike[str] | None = None,
+    max_line_bytes: int | None = None,
+    on_summary: Callable[[dict[str, Any]], object] | None = None,
 ) -> AsyncIterator[Event]:
     """The same of an async iterable of bytes, such as `asyncio.StreamReader`."""
-    reader = Reader(profile=profile, strict=strict, rules=rules, config=config)
+    reader = Reader(profile=profile, strict=strict, rules=rules, config=config,
+                    max_line_bytes=max_line_bytes)
     async for chunk in source:
         for event in reader.feed(chunk):
             yield event
     for event in reader.finish(exit_status=exit_status, signal=signal):
         yield event
+    if on_summary is not None:
+        on_summary(reader.summary)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
 import os
 import re
@@ -96,9 +97,12 @@ def _listed(calls: Sequence[Call]) -> str:
 
 @dataclass(frozen=True)
 class RunEnd:
-    """How a run ended. What the agent does not say is None. `summary` has the names of the
-    JSON report."""
+    """How a run ended. `headline` says it in one sentence, and `passed` whether the stream conforms
+    and the run succeeded. What the agent does not say is None. `summary` has the names of the JSON
+    report."""
 
+    passed: bool
+    headline: str
     outcome: str
     verdict: str
     reason: str | None
@@ -117,6 +121,8 @@ class RunEnd:
     def _of(cls, summary: dict[str, Any], answer: str) -> RunEnd:
         get = summary.get
         return cls(
+            passed=summary["passed"],
+            headline=summary["headline"],
             outcome=summary["outcome"],
             verdict=summary["verdict"],
             reason=get("reason"),
@@ -137,14 +143,21 @@ class Run:
     """A run of an agent: a context manager, and an iterator of its events. Leaving the context
     ends the command and its process group. Works with `with` and `async with`."""
 
-    def __init__(self, name: str, start: Callable[[], _native.NativeRun]) -> None:
+    def __init__(
+        self,
+        name: str,
+        start: Callable[[], _native.NativeRun],
+        listeners: Mapping[str, Callable[[bytes], object]],
+    ) -> None:
         self.name = name
         self._start = start
+        self._listeners = listeners
         self._native: _native.NativeRun | None = None
-        self._batch: Iterator[Event] = iter(())
+        self._batch: Iterator[Event | tuple[str, bytes]] = iter(())
         self._events: list[Event] = []
         self._end: RunEnd | None = None
         self._pool: ThreadPoolExecutor | None = None
+        self._reading: asyncio.Future[list[Event | tuple[str, bytes]]] | None = None
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -200,12 +213,12 @@ class Run:
             self._native = self._start()
         return self._native
 
-    def _read(self) -> list[Event]:
+    def _read(self) -> list[Event | tuple[str, bytes]]:
         native = self._began()
         return native.next_batch()
 
-    def _take(self, batch: list[Event]) -> bool:
-        """Whether there are more events."""
+    def _take(self, batch: list[Event | tuple[str, bytes]]) -> bool:
+        """Whether there is more."""
         if batch:
             self._batch = iter(batch)
             return True
@@ -215,10 +228,13 @@ class Run:
         return False
 
     def _next(self) -> Event | None:
-        event = next(self._batch, None)
-        if event is not None:
-            self._events.append(event)
-        return event
+        for item in self._batch:
+            if isinstance(item, Event):
+                self._events.append(item)
+                return item
+            output, data = item
+            self._listeners[output](data)
+        return None
 
     def __enter__(self) -> Run:
         self._began()
@@ -275,7 +291,15 @@ class Run:
 
     async def __anext__(self) -> Event:
         while (event := self._next()) is None:
-            if not self._take(await self._in_thread(self._read)):
+            if self._reading is None:
+                self._reading = asyncio.ensure_future(self._in_thread(self._read))
+            reading = self._reading
+            # Not cancelled with this wait, such as one with a timeout: the next one gets the events.
+            await asyncio.wait([reading])
+            if self._reading is not reading:
+                continue
+            self._reading = None
+            if not self._take(reading.result()):
                 raise StopAsyncIteration
         return event
 
@@ -303,13 +327,18 @@ def run(
     strict: bool = False,
     rules: Mapping[str, str] | None = None,
     config: str | os.PathLike[str] | None = None,
+    max_line_bytes: int | None = None,
+    on_stdout: Callable[[bytes], object] | None = None,
+    on_stderr: Callable[[str], object] | None = None,
 ) -> Run:
-    """Runs an agent in its own process group, on Windows in a Job Object. It starts when the context is entered or the first
-    event is read.
+    """Runs an agent in its own process group, on Windows in a Job Object. It starts when the context
+    is entered or the first event is read.
 
     `env` is added to the environment; a value of None removes the variable. `stdin` is a text;
     without it the command reads nothing. Times are in seconds. `config` is an `ndjson-check.toml`;
-    the other options win over it. A limit in it that is exceeded ends the command.
+    the other options win over it. A limit in it that is exceeded ends the command. While events are
+    read, `on_stdout` gets the bytes of the stream, such as to keep the recording, and `on_stderr`
+    what the command writes to standard error.
     """
     if isinstance(command, (str, bytes)):
         raise TypeError("the command is a list of arguments, not one string")
@@ -317,11 +346,22 @@ def run(
     variables = list((env or {}).items())
 
     def start() -> _native.NativeRun:
-        checker = _checker(profile, strict, rules, config)
+        checker = _checker(profile, strict, rules, config, max_line_bytes)
         return _native.NativeRun(
             checker, words, None if cwd is None else os.fspath(cwd), variables, stdin,
-            inherit_stdin, timeout, idle_timeout, exit_grace,
+            inherit_stdin, timeout, idle_timeout, exit_grace, on_stdout is not None,
+            on_stderr is not None,
         )
 
     name = os.path.basename(words[0]) if words else "run"
-    return Run(name, start)
+    listeners: dict[str, Callable[[bytes], object]] = {}
+    if on_stdout is not None:
+        listeners["stdout"] = on_stdout
+    if on_stderr is not None:
+        listeners["stderr"] = _decoded(on_stderr)
+    return Run(name, start, listeners)
+
+
+def _decoded(listener: Callable[[str], object]) -> Callable[[bytes], object]:
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    return lambda data: listener(decoder.decode(data))
