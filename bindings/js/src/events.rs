@@ -4,17 +4,8 @@ use ndjson_check::{
     CheckedEvent, Diagnostic, Error, Event, EventKind, NoticeKind, Observer, RunEvents,
     StreamStart, StreamSummary,
 };
-use ndjson_check_formats::report::{FirstFindings, Headline};
-use serde::Serialize;
-
-/// The `stream` of the JSON report.
-#[derive(Serialize)]
-struct Answered<'a> {
-    passed: bool,
-    headline: String,
-    #[serde(flatten)]
-    summary: &'a StreamSummary,
-}
+use ndjson_check_formats::report::FirstFindings;
+use ndjson_check_formats::single;
 
 /// Collects events, once the profile of the stream is known.
 #[derive(Default)]
@@ -28,6 +19,7 @@ pub(crate) struct EventArray {
     hides_open_calls: bool,
     has_progress: bool,
     exceeds_limit: bool,
+    starts_wrong: bool,
 }
 
 impl EventArray {
@@ -43,10 +35,12 @@ impl EventArray {
     }
 
     /// 1: the terminal event came. 2: the agent does not show calls at work. 4: since the last
-    /// call an event came that is no retry. 8: the run has exceeded a limit.
+    /// call an event came that is no retry. 8: the run has exceeded a limit. 16: it has not
+    /// started as it must.
     pub(crate) fn state(&mut self) -> u32 {
         let progress = std::mem::take(&mut self.has_progress);
-        let bits = [self.is_over, self.hides_open_calls, progress, self.exceeds_limit];
+        let bits =
+            [self.is_over, self.hides_open_calls, progress, self.exceeds_limit, self.starts_wrong];
         bits.iter().rev().fold(0, |sum, bit| sum << 1 | u32::from(*bit))
     }
 
@@ -75,6 +69,7 @@ impl Observer for EventArray {
         // A new turn takes the end back.
         self.is_over = event.is_end() || self.is_over && !event.is_in_run();
         self.exceeds_limit |= event.exceeds_limit();
+        self.starts_wrong |= event.starts_wrong();
         let is_retry = |it: &Event<'_>| match &it.kind {
             EventKind::Notice(notice) => notice.kind == NoticeKind::Retry,
             _ => false,
@@ -93,8 +88,6 @@ impl Observer for EventArray {
 
     fn summary(&mut self, summary: &StreamSummary) {
         self.add(|of, out| of.finish(summary, out));
-        let answer = Headline::new(summary, &self.found);
-        let answered = Answered { passed: answer.passed, headline: answer.text(), summary };
-        self.summary = serde_json::to_vec(&answered).expect("it is plain data");
+        self.summary = single::summary_json(summary, &self.found).into_bytes();
     }
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ndjson_check::{Checker, ExitStatus, ProducerExit, Severity, StopReason};
+use ndjson_check::{Checker, ExitStatus, Output, ProducerExit, Severity, StopReason};
 use ndjson_check_config::Config;
+use ndjson_check_formats::single::{self, FormStyle};
 use serde::Deserialize;
 
-use crate::output::OutputName;
 use crate::readers::text;
 
 /// The name of a configuration in messages.
@@ -26,14 +26,14 @@ pub(crate) struct Options {
     /// The text of a configuration file; the options above win.
     config: Option<String>,
     max_line_bytes: Option<u64>,
-    /// Without it, there are events.
-    pub(crate) output: Option<OutputName>,
+    /// The name of a form or a report. Without it, there are events.
+    output: Option<String>,
     #[serde(default)]
-    pub(crate) raw: bool,
+    raw: bool,
     #[serde(default)]
-    pub(crate) results: usize,
+    results: usize,
     #[serde(default)]
-    pub(crate) thinking: bool,
+    thinking: bool,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -49,8 +49,18 @@ impl Options {
         self.name.as_deref().unwrap_or("-")
     }
 
+    pub(crate) fn output(&self) -> Result<Option<Box<dyn Output>>, String> {
+        let Self { raw: is_raw, results, thinking, .. } = *self;
+        let style = FormStyle { is_raw, results, thinking };
+        let output = |name| {
+            let unknown = || format!("no such form or report: {name}");
+            single::output(name, style).ok_or_else(unknown)
+        };
+        self.output.as_deref().map(output).transpose()
+    }
+
     pub(crate) fn checker(&self) -> Result<Checker, String> {
-        let needs_stats = self.output.is_some_and(OutputName::shows_stats);
+        let needs_stats = self.output.as_deref() == Some(single::PAGE);
         let mut builder = self.settings()?.apply_to(Checker::builder());
         if let Some(bytes) = self.max_line_bytes {
             builder = builder.max_line_bytes(bytes);
@@ -101,6 +111,7 @@ pub(crate) struct Exit {
 enum Stop {
     Lingered,
     LimitExceeded,
+    WrongStart,
     #[serde(rename_all = "camelCase")]
     Timeout {
         limit_ms: u64,
@@ -124,6 +135,7 @@ impl From<Exit> for ProducerExit {
         producer.stop = exit.stop.map(|stop| match stop {
             Stop::Lingered => StopReason::Lingered,
             Stop::LimitExceeded => StopReason::LimitExceeded,
+            Stop::WrongStart => StopReason::WrongStart,
             Stop::Timeout { limit_ms, open_calls } => StopReason::Timeout {
                 limit: Duration::from_millis(limit_ms),
                 open_calls: open_calls

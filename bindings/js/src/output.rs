@@ -1,61 +1,12 @@
 //! Streams that are written in another form, or as a report, while they arrive.
 
-use ndjson_check::{
-    Checker, Converter, Form, HumanReport, JsonReport, Observer, Outcome, Output, ProducerExit,
-    RunTotals, StreamCheck, StreamSummary, Verdict, Written,
-};
-use ndjson_check_formats::report::{Html, Markdown, PageFolder};
+use ndjson_check::{Checker, Observer, Output, ProducerExit, StreamCheck, Written};
+use ndjson_check_formats::single;
 use self_cell::MutBorrow;
-use serde::Deserialize;
 
 use crate::events::EventArray;
 use crate::options::Options;
 use crate::readers::text;
-
-/// A form of `--to`, or a report.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum OutputName {
-    Text,
-    Transcript,
-    Answer,
-    Json,
-    StreamJson,
-    Events,
-    ChromeTrace,
-    OtlpJson,
-    Atif,
-    HumanReport,
-    JsonReport,
-    MarkdownReport,
-    HtmlReport,
-}
-
-impl OutputName {
-    pub(crate) fn shows_stats(self) -> bool {
-        matches!(self, Self::HtmlReport)
-    }
-
-    fn open(self, options: &Options) -> Box<dyn Output> {
-        let form = match self {
-            Self::Text => Form::Text,
-            Self::Transcript => Form::Transcript,
-            Self::Answer => Form::Answer,
-            Self::Json => Form::Json,
-            Self::StreamJson => Form::ValidEvents,
-            Self::Events => Form::Events,
-            Self::ChromeTrace => Form::ChromeTrace,
-            Self::OtlpJson => Form::OtlpJson,
-            Self::Atif => Form::Atif,
-            Self::HumanReport => return Box::new(HumanReport::default()),
-            Self::JsonReport => return Box::new(JsonReport::default()),
-            Self::MarkdownReport => return Box::new(Markdown::comment()),
-            Self::HtmlReport => return Box::new(Html::new(no_folder())),
-        };
-        let converter = Converter::new(form, options.raw);
-        Box::new(converter.results(options.results).thinking(options.thinking))
-    }
-}
 
 self_cell::self_cell!(
     struct OwnStream {
@@ -88,8 +39,9 @@ pub(crate) struct Writing {
 }
 
 impl Writing {
-    pub(crate) fn open(checker: Checker, options: &Options) -> Self {
-        let output: Option<Box<dyn Output>> = options.output.map(|it| it.open(options));
+    pub(crate) fn open(options: &Options) -> Result<Self, String> {
+        let checker = options.checker()?;
+        let output: Option<Box<dyn Output>> = options.output()?;
         let writer = match output {
             None => Writer::Events(Box::default()),
             Some(output) => Writer::Text(Written::new(Vec::new(), output)),
@@ -98,7 +50,7 @@ impl Writing {
         let stream = OwnStream::new(MutBorrow::new(checker), |checker| {
             Some(checker.borrow_mut().stream(name))
         });
-        Self { stream, writer }
+        Ok(Self { stream, writer })
     }
 
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<u8>, String> {
@@ -138,9 +90,7 @@ impl Writing {
                 [parts.concat(), b"}".to_vec()].concat()
             }
             Writer::Text(written) => {
-                let mut totals = RunTotals::default();
-                totals.add(&summary);
-                written.end(&totals, exit_code(&summary));
+                single::end(written, &summary);
                 taken(written)
             }
         })
@@ -150,19 +100,4 @@ impl Writing {
 /// What was written since the last call. Nothing can fail: it is in memory.
 fn taken(written: &mut Written<Vec<u8>>) -> Vec<u8> {
     written.writer().map(std::mem::take).unwrap_or_default()
-}
-
-/// There is one stream, and so no folder.
-fn no_folder() -> PageFolder {
-    PageFolder { folder: String::new(), index: String::new(), write: Box::new(|_, _| Ok(())) }
-}
-
-/// That of the program for this stream.
-fn exit_code(summary: &StreamSummary) -> u8 {
-    match (summary.verdict, summary.outcome) {
-        (Verdict::Conforming, Outcome::Succeeded) => 0,
-        (Verdict::Conforming, Outcome::TimedOut) => 4,
-        (Verdict::Conforming, _) => 3,
-        (_, _) => 1,
-    }
 }

@@ -16,7 +16,7 @@ pub(crate) struct Readers {
 impl Readers {
     pub(crate) fn open(&mut self, options: &[u8]) -> Result<u32, String> {
         let options: Options = serde_json::from_slice(options).map_err(text)?;
-        let open = Box::new(Writing::open(options.checker()?, &options));
+        let open = Box::new(Writing::open(&options)?);
         let mut number = self.last;
         loop {
             // After 4,294,967,295 readers they begin again.

@@ -35,3 +35,27 @@ assert.equal(stalled.outcome, "timed-out");
 const lingering = await shell(`cat ${PLAIN}; sleep 60`, { exitGrace: 500 });
 assert.equal(lingering.outcome, "succeeded");
 assert.ok(Date.now() - began < 30_000);
+
+// A run ends what its command leaves behind; after that it signals nobody.
+const left = await shell(`sleep 60 > /dev/null 2>&1 & echo $! >&2; cat ${PLAIN}`);
+const isAlive = () => {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${left.stderrTail[0]}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+};
+for (let tries = 0; isAlive() && tries < 100; tries += 1) {
+  await new Promise((resolve) => setTimeout(resolve, 20));
+}
+assert.match(left.stderrTail[0], /^\d+$/);
+assert.equal(isAlive(), false);
+const { kill } = process;
+const stopped = run("cat", [PLAIN]);
+for await (const event of stopped) {
+  if (event.type !== "end") continue;
+  process.kill = () => assert.fail("a signal after the end");
+  break;
+}
+stopped.stop();
+process.kill = kill;

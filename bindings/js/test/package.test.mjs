@@ -42,9 +42,13 @@ test("every kind of source gives the same events", async () => {
 });
 
 test("a character that two strings share is whole", async () => {
-  const text = bytes.toString().replace("I'll run", "\u{1F600} run");
-  const texts = (await all(text.split(""))).filter((it) => it.type === "text");
+  const text = bytes.toString().replaceAll("I'll run", "\u{1F600} run");
+  const parts = text.split("");
+  const texts = (await all(parts)).filter((it) => it.type === "text");
   assert.ok(texts.some((it) => it.text.includes("\u{1F600}")));
+  assert.match(await convert(parts, "transcript"), /\u{1F600} run/u);
+  assert.equal(await report(parts, "json"), await report(text, "json"));
+  assert.equal((await toConform(parts)).pass, true);
 });
 
 test("events come as soon as they are known", async () => {
@@ -63,6 +67,7 @@ test("events come as soon as they are known", async () => {
 
 test("the last event always comes", async () => {
   assert.equal((await all(bytes.subarray(0, 3000), { profile: "cursor" })).at(-1).type, "cut");
+  assert.equal((await all([bytes.toString(), "\ud83d"], { profile: "cursor" })).at(-1).verdict, "non-conforming");
   assert.equal((await all(new Uint8Array(), { profile: "cursor" })).at(-1).type, "cut");
 });
 

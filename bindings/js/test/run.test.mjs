@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -16,6 +16,14 @@ function isAlive(file) {
   } catch {
     return false;
   }
+}
+
+/** A process that got SIGKILL may take a moment. */
+async function hasEnded(file) {
+  for (let tries = 0; isAlive(file) && tries < 100; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return !isAlive(file);
 }
 
 async function all(source) {
@@ -101,6 +109,79 @@ test("an agent that ignores SIGTERM is killed", async () => {
   for await (const _ of agent) controller.abort();
   const end = await agent.end;
   assert.deepEqual([end.outcome, end.signal], ["failed", 9]);
+  assert.equal(isAlive(pid), false);
+});
+
+test("after its end a run signals nobody and keeps nothing alive", async (context) => {
+  const agent = run("cat", [PLAIN]);
+  const kill = context.mock.method(process, "kill");
+  for await (const event of agent) {
+    if (event.type !== "end") continue;
+    kill.mock.resetCalls();
+    break;
+  }
+  agent.stop();
+  assert.equal(kill.mock.callCount(), 0);
+  assert.deepEqual(process.getActiveResourcesInfo().filter((it) => it === "Timeout"), []);
+});
+
+test("what the command leaves behind is ended", async () => {
+  const child = pidFile();
+  const script = `sleep 60 > /dev/null 2>&1 & echo $! > ${child}; cat ${PLAIN}`;
+  const end = await run(...shell(script)).end;
+  assert.equal(end.outcome, "succeeded");
+  assert.ok(await hasEnded(child));
+});
+
+test("what the command leaves behind holds the stream open for a short time", async () => {
+  const child = pidFile();
+  const script = `sleep 60 & echo $! > ${child}; cat ${PLAIN}`;
+  const end = await run(...shell(script), { config: `rules.pipe-held-open = "error"` }).end;
+  assert.equal(end.verdict, "non-conforming");
+  assert.ok(await hasEnded(child));
+});
+
+test("a process outside the group does not delay the end", async () => {
+  const child = pidFile();
+  const script = `setsid sh -c 'echo $$ > ${child}; exec sleep 60' > /dev/null &
+    while [ ! -s ${child} ]; do sleep 0.01; done; cat ${PLAIN}; echo last >&2; exit 3`;
+  const started = Date.now();
+  const end = await run(...shell(script)).end;
+  assert.ok(Date.now() - started < 10_000);
+  assert.deepEqual(end.stderrTail, ["last"]);
+  assert.ok(isAlive(child));
+  process.kill(Number(readFileSync(child, "utf8")), "SIGKILL");
+});
+
+test("a slow reader gets all events, although the command has ended long before", async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "ndjson-check-")), "run.ndjson");
+  const lines = readFileSync(PLAIN, "utf8").trimEnd().split("\n");
+  const said = { type: "assistant", message: { role: "assistant", content: [{ type: "text", text: "x" }] } };
+  const more = Array(2_000).fill(JSON.stringify({ ...said, session_id: JSON.parse(lines[0]).session_id }));
+  writeFileSync(file, [...lines.slice(0, 2), ...more, ...lines.slice(2), ""].join("\n"));
+  const agent = run("cat", [file]);
+  const seen = [];
+  for await (const event of agent) {
+    if (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 4_000));
+    seen.push(event);
+  }
+  assert.deepEqual(seen.slice(0, -1), (await all(events(readFileSync(file)))).slice(0, -1));
+});
+
+test("a stream that cannot be read ends the command at once", async () => {
+  const pid = pidFile();
+  const script = `trap '' TERM; echo $$ > ${pid}; yes '{}'; while :; do sleep 0.1; done`;
+  await assert.rejects(run(...shell(script)).end, NdjsonCheckError);
+  assert.equal(isAlive(pid), false);
+});
+
+test("a wrong start ends the command", async () => {
+  const pid = pidFile();
+  const script = `echo $$ > ${pid}; head -4 ${PLAIN}; sleep 60`;
+  const started = Date.now();
+  const end = await run(...shell(script), { config: `expect.model = "opus*"`, profile: "cursor" }).end;
+  assert.equal(end.verdict, "non-conforming");
+  assert.ok(Date.now() - started < 20_000);
   assert.equal(isAlive(pid), false);
 });
 

@@ -98,6 +98,31 @@ export class Core {
   }
 }
 
+/** A part of a stream. */
+export type Chunk = Uint8Array | string;
+
+/** Makes bytes of the parts of one stream, also where two strings share a character. */
+export class ChunkEncoder {
+  /** The first half of this character. */
+  #half = "";
+
+  encode(chunk: Chunk): Uint8Array {
+    if (typeof chunk !== "string") return chunk;
+    const all = this.#half + chunk;
+    const last = all.charCodeAt(all.length - 1);
+    const whole = last >= 0xd800 && last <= 0xdbff ? all.length - 1 : all.length;
+    this.#half = all.slice(whole);
+    return encoder.encode(all.slice(0, whole));
+  }
+
+  /** What is left: a half that stayed alone. */
+  end(): Uint8Array {
+    const half = this.#half;
+    this.#half = "";
+    return encoder.encode(half);
+  }
+}
+
 export function decode(answer: Uint8Array): string {
   return decoder.decode(answer);
 }

@@ -1,6 +1,6 @@
 // Reads one stream as events.
 
-import { Core, decode } from "./core.js";
+import { ChunkEncoder, Core, decode, type Chunk } from "./core.js";
 import type { AgentEvent } from "./types.js";
 
 /** The options of a check. */
@@ -32,7 +32,7 @@ export interface ProcessEnd {
 /** What `run` knows about the end, and nobody else does. */
 export interface RunExit extends ProcessEnd {
   readonly stop?:
-    | { readonly why: "lingered" | "limit-exceeded" }
+    | { readonly why: "lingered" | "limit-exceeded" | "wrong-start" }
     | { readonly why: "timeout"; limitMs: number; openCalls: readonly (readonly [number, number])[] }
     | { readonly why: "idle-timeout"; limitMs: number };
   readonly interrupted?: boolean;
@@ -51,8 +51,6 @@ export interface Summary {
   readonly [member: string]: unknown;
 }
 
-const encoder = new TextEncoder();
-
 // A reader that nobody closed is closed when it is collected.
 const forgotten = new FinalizationRegistry<{ core: Core; number: number }>(({ core, number }) =>
   core.close(number),
@@ -63,8 +61,7 @@ export class Reader {
   readonly #core: Core;
   #number: number | undefined;
   #summary: Summary | undefined;
-  /** The first half of a character that two strings share. */
-  #half = "";
+  readonly #encoder = new ChunkEncoder();
 
   constructor(options: CheckOptions = {}) {
     this.#core = Core.get();
@@ -73,8 +70,8 @@ export class Reader {
   }
 
   /** The events that these bytes complete. */
-  feed(data: Uint8Array | string): AgentEvent[] {
-    const bytes = typeof data === "string" ? this.#encode(data) : data;
+  feed(data: Chunk): AgentEvent[] {
+    const bytes = this.#encoder.encode(data);
     let events: AgentEvent[] = [];
     const number = this.#open();
     try {
@@ -94,7 +91,7 @@ export class Reader {
   /** The last events. The very last is `end` or `cut`. */
   finish(end: ProcessEnd | RunExit = {}): AgentEvent[] {
     const number = this.#open();
-    const half = this.#half === "" ? [] : this.feed(encoder.encode(this.#half));
+    const half = this.feed(this.#encoder.end());
     try {
       const last = JSON.parse(decode(this.#core.finish(number, end))) as {
         events: AgentEvent[];
@@ -124,14 +121,6 @@ export class Reader {
     forgotten.unregister(this);
     this.#core.close(this.#number);
     this.#number = undefined;
-  }
-
-  #encode(text: string): Uint8Array {
-    const all = this.#half + text;
-    const last = all.charCodeAt(all.length - 1);
-    const whole = last >= 0xd800 && last <= 0xdbff ? all.length - 1 : all.length;
-    this.#half = all.slice(whole);
-    return encoder.encode(all.slice(0, whole));
   }
 
   #open(): number {

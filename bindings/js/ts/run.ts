@@ -5,8 +5,13 @@ import { Reader } from "./reader.js";
 import type { CheckOptions, ProcessEnd, RunExit, Summary } from "./reader.js";
 import type { AgentEvent, CutEvent, EndEvent } from "./types.js";
 
-/** How long a command may take to end after SIGTERM, and after SIGKILL its output to close. */
+/** How long a command may take to end after SIGTERM. */
 const KILL_MS = 5_000;
+/** How long the stream is read when the command has ended and a descendant holds it open. */
+const DRAIN_MS = 2_000;
+const DRAIN_TICK_MS = 50;
+/** How long standard error is read when the run is over and another process holds it open. */
+const STDERR_MS = 500;
 const EXIT_GRACE_MS = 10_000;
 const STDERR_LINES_MAX = 10;
 const STDERR_CHARACTERS_MAX = 64 * 1024;
@@ -44,17 +49,24 @@ export interface RunOptions extends CheckOptions {
 
 interface Readable extends AsyncIterable<Uint8Array> {
   on(event: "data", listener: (bytes: Uint8Array) => void): void;
+  once(event: "close", listener: () => void): void;
+  destroy(): void;
+}
+
+interface Writable {
+  on(event: "error", listener: () => void): void;
+  end(text: string): void;
   destroy(): void;
 }
 
 interface Child {
   readonly pid?: number;
-  readonly stdin: { on(event: "error", listener: () => void): void; end(text: string): void } | null;
+  readonly stdin: Writable | null;
   readonly stdout: Readable;
   readonly stderr: Readable;
   kill(signal: string): boolean;
   once(event: "error", listener: (error: Error) => void): void;
-  once(event: "exit" | "close", listener: (code: number | null, signal: string | null) => void): void;
+  once(event: "exit", listener: (code: number | null, signal: string | null) => void): void;
 }
 
 type Spawn = (command: string, args: readonly string[], options: object) => Child;
@@ -71,11 +83,17 @@ export interface RunEnd extends ProcessEnd {
 function system() {
   const child = builtin<{ spawn: Spawn }>("node:child_process");
   const os = builtin<{ constants: { signals: Record<string, number> } }>("node:os");
-  const its = (globalThis as { process?: { platform: string; env: object; kill(pid: number, signal: string): void } }).process;
+  const its = (globalThis as { process?: { platform: string; env: object; kill(pid: number, signal: string | 0): void } }).process;
   if (child === undefined || os === undefined || its === undefined) {
     throw new NdjsonCheckError("running an agent needs Node, Deno or Bun");
   }
   return { spawn: child.spawn, signals: os.constants.signals, process: its };
+}
+
+/** The last lines, as a terminal leaves them: a carriage return begins a line anew. */
+function lastLines(text: string): string[] {
+  const lines = text.split("\n").map((line) => line.replace(/\r+$/, "").split("\r").at(-1) ?? "");
+  return lines.filter((line) => line.trim() !== "").slice(-STDERR_LINES_MAX);
 }
 
 /** A run of an agent, and an iterator of its events. Leaving the loop ends the command. */
@@ -94,6 +112,11 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   #isHeldOpen = false;
   #stderr = "";
   #hasExited = false;
+  /** Whether no process of the group is left, or the run is over: its number may be that of another group. */
+  #isGone = false;
+  /** Whether the stream waits for a slow reader of the events. */
+  #isBlocked = false;
+  #stderrClosed: Promise<void>;
   /** The open calls: their lines and the times of their starts. */
   readonly #open = new Map<number, readonly [number, number]>();
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
@@ -118,6 +141,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       child.stdin?.end(stdin);
     }
     const text = new TextDecoder();
+    this.#stderrClosed = new Promise((resolve) => child.stderr.once("close", resolve));
     child.stderr.on("data", (bytes) => {
       const more = text.decode(bytes, { stream: true });
       this.#stderr = (this.#stderr + more).slice(-STDERR_CHARACTERS_MAX);
@@ -130,12 +154,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       child.once("exit", (code, name) => {
         this.#hasExited = true;
         resolve(name === null ? { exitStatus: code ?? 0 } : { signal: this.#system.signals[name] ?? 0 });
-        // What is left of its group may hold its output open.
-        this.#timer("output", KILL_MS, () => {
-          this.#isHeldOpen = true;
-          this.#kill("SIGKILL");
-          child.stdout.destroy();
-        });
+        if (!this.#isGone) this.#drain(DRAIN_MS);
       });
     });
     this.#exited.catch(() => {});
@@ -144,9 +163,10 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     const abort = () => this.stop();
     if (signal?.aborted === true) abort();
     signal?.addEventListener("abort", abort);
-    this.#end = this.#read().finally(() => {
+    this.#end = this.#read().finally(async () => {
       signal?.removeEventListener("abort", abort);
-      this.#timers.forEach((timer) => clearTimeout(timer));
+      this.#leave();
+      await this.#exited.catch(() => {});
       this.#reader.close();
       this.#isOver = true;
       this.#notify();
@@ -196,18 +216,18 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       for await (const bytes of this.#child.stdout) {
         this.#options.onStdout?.(bytes);
         this.#take(this.#reader.feed(bytes));
+        this.#isBlocked = true;
         while (this.#waiting.length >= WAITING_MAX && !this.#isKept) await this.#changed();
+        this.#isBlocked = false;
       }
     } catch (error) {
       // An output that was closed by us is at its end.
-      if (!this.#isHeldOpen) {
-        this.#terminate();
-        throw error;
-      }
+      if (!this.#isHeldOpen) throw error;
     }
     const exit = await this.#exited;
-    const stderr = this.#stderr.split("\n").map((line) => line.trimEnd()).filter((line) => line !== "");
-    const stderrTail = stderr.slice(-STDERR_LINES_MAX);
+    this.#signal("SIGKILL");
+    await this.#readStderr();
+    const stderrTail = lastLines(this.#stderr);
     const all: RunExit = {
       ...exit,
       ...(this.#stop === undefined ? {} : { stop: this.#stop }),
@@ -216,11 +236,42 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       stderr: stderrTail,
     };
     const last = this.#reader.finish(all);
+    this.#leave();
     const event = last.at(-1);
     if (event?.type !== "end" && event?.type !== "cut") throw new Error("the stream has no last event");
     this.#push(last);
     const { summary } = this.#reader;
     return { ...exit, outcome: event.outcome, verdict: event.verdict, event, stderrTail, summary };
+  }
+
+  /** Ends what is left of the group, and nothing of the command keeps this process alive. */
+  #leave(): void {
+    this.#signal("SIGKILL");
+    this.#isGone = true;
+    [...this.#timers.keys()].forEach((name) => this.#clear(name));
+    const { stdin, stdout, stderr } = this.#child;
+    stdin?.destroy();
+    stdout.destroy();
+    stderr.destroy();
+  }
+
+  /** The command has ended: what is left of its group may hold the stream open for a while. */
+  #drain(leftMs: number): void {
+    // Only this call knows when the group ends: then its number is not used any more.
+    this.#signal(0);
+    if (leftMs <= 0) {
+      this.#isHeldOpen = true;
+      this.#signal("SIGKILL");
+      this.#child.stdout.destroy();
+      return;
+    }
+    const next = this.#isBlocked ? leftMs : leftMs - DRAIN_TICK_MS;
+    this.#timer("drain", DRAIN_TICK_MS, () => this.#drain(next));
+  }
+
+  async #readStderr(): Promise<void> {
+    const late = new Promise<void>((resolve) => this.#timer("stderr", STDERR_MS, resolve));
+    await Promise.race([this.#stderrClosed, late]);
   }
 
   #take(events: AgentEvent[]): void {
@@ -231,19 +282,15 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     }
     this.#push(events);
     const state = this.#reader.state;
-    if ((state & 9) === 8 && this.#stop === undefined && !this.#hasExited) {
-      this.#stop = { why: "limit-exceeded" };
-      this.#terminate();
-    }
+    if ((state & 9) === 8) this.#stopFor({ why: "limit-exceeded" });
+    else if ((state & 17) === 16) this.#stopFor({ why: "wrong-start" });
     if ((state & 2) !== 0 || this.#open.size > 0) this.#clear("idle");
     else if ((state & 4) !== 0) this.#progress();
     if ((state & 1) === 0) this.#clear("grace");
     else if (!this.#timers.has("grace")) {
       this.#clear("idle");
-      this.#timer("grace", this.#options.exitGrace ?? EXIT_GRACE_MS, () => {
-        this.#stop ??= { why: "lingered" };
-        this.#terminate();
-      });
+      const grace = this.#options.exitGrace ?? EXIT_GRACE_MS;
+      this.#timer("grace", grace, () => this.#stopFor({ why: "lingered" }));
     }
   }
 
@@ -257,32 +304,41 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   #progress(): void {
     const { idleTimeout } = this.#options;
     if (idleTimeout === undefined) return;
-    this.#timer("idle", idleTimeout, () => {
-      this.#stop ??= { why: "idle-timeout", limitMs: idleTimeout };
-      this.#terminate();
-    });
+    this.#timer("idle", idleTimeout, () => this.#stopFor({ why: "idle-timeout", limitMs: idleTimeout }));
   }
 
   #timedOut(limitMs: number): void {
     const now = Date.now();
     const openCalls = [...this.#open.values()].map(([line, start]) => [line, now - start] as const);
-    this.#stop ??= { why: "timeout", limitMs, openCalls };
+    // A run that is complete only lingers.
+    const isComplete = (this.#reader.state & 1) !== 0;
+    this.#stopFor(isComplete ? { why: "lingered" } : { why: "timeout", limitMs, openCalls });
+  }
+
+  /** Ends a command that has not ended by itself. The first reason counts. */
+  #stopFor(reason: NonNullable<RunExit["stop"]>): void {
+    if (this.#hasExited || this.#stop !== undefined) return;
+    this.#stop = reason;
     this.#terminate();
   }
 
   #terminate(): void {
-    this.#kill("SIGTERM");
-    if (!this.#timers.has("kill")) this.#timer("kill", KILL_MS, () => this.#kill("SIGKILL"));
+    if (this.#isGone) return;
+    this.#signal("SIGTERM");
+    // A stopped process must continue to receive it.
+    this.#signal("SIGCONT");
+    if (!this.#timers.has("kill")) this.#timer("kill", KILL_MS, () => this.#signal("SIGKILL"));
   }
 
-  #kill(signal: string): void {
+  /** Signals the group; 0 only asks whether there is one. */
+  #signal(signal: "SIGTERM" | "SIGCONT" | "SIGKILL" | 0): void {
     const { pid } = this.#child;
-    if (pid === undefined) return;
+    if (pid === undefined || this.#isGone) return;
     try {
-      if (this.#system.process.platform === "win32") this.#child.kill(signal);
-      else this.#system.process.kill(-pid, signal);
+      if (this.#system.process.platform !== "win32") this.#system.process.kill(-pid, signal);
+      else if (signal === "SIGTERM" || signal === "SIGKILL") this.#child.kill(signal);
     } catch {
-      // The group is gone.
+      this.#isGone ||= this.#hasExited;
     }
   }
 

@@ -2,10 +2,8 @@
 
 import type { ProcessEnd, CheckOptions, Summary } from "./reader.js";
 import { Reader } from "./reader.js";
-import { Core, decode, init } from "./core.js";
+import { ChunkEncoder, Core, decode, init, type Chunk } from "./core.js";
 import type { AgentEvent } from "./types.js";
-
-type Chunk = Uint8Array | string;
 
 /** A ReadableStream of the Web, whatever library declares it. */
 export interface WebStream {
@@ -41,8 +39,7 @@ async function* webChunks(stream: WebStream): AsyncGenerator<Chunk> {
   }
 }
 
-/** The parts of a source. */
-export async function* chunks(source: Source): AsyncGenerator<Chunk> {
+async function* chunks(source: Source): AsyncGenerator<Chunk> {
   if (typeof source === "string" || source instanceof Uint8Array) yield source;
   else if (source instanceof ArrayBuffer) yield new Uint8Array(source);
   else if ("getReader" in source) yield* webChunks(source);
@@ -51,6 +48,13 @@ export async function* chunks(source: Source): AsyncGenerator<Chunk> {
   else if ("body" in source) {
     if (source.body !== null) yield* webChunks(source.body);
   } else throw new TypeError("this is no stream, iterable, response or bytes");
+}
+
+/** The bytes of a source. */
+async function* bytesOf(source: Source): AsyncGenerator<Uint8Array> {
+  const encoder = new ChunkEncoder();
+  for await (const chunk of chunks(source)) yield encoder.encode(chunk);
+  yield encoder.end();
 }
 
 /** The options of `events`. */
@@ -72,9 +76,9 @@ export async function* events(
   await init();
   const reader = new Reader(ofCheck(options));
   try {
-    for await (const chunk of chunks(source)) {
+    for await (const bytes of bytesOf(source)) {
       // In an async generator `yield*` waits once more for each event.
-      for (const event of reader.feed(chunk)) yield event;
+      for (const event of reader.feed(bytes)) yield event;
     }
     yield* reader.finish({
       ...(options.exitStatus === undefined ? {} : { exitStatus: options.exitStatus }),
@@ -110,8 +114,6 @@ export interface ConvertOptions extends CheckOptions, ProcessEnd {
   readonly thinking?: boolean;
 }
 
-const encoder = new TextEncoder();
-
 async function* written(
   source: Source,
   output: string,
@@ -125,8 +127,7 @@ async function* written(
   // An answer may end inside a character only where the stream itself is no UTF-8.
   let parts: string[] = [];
   try {
-    for await (const chunk of chunks(source)) {
-      const bytes = typeof chunk === "string" ? encoder.encode(chunk) : chunk;
+    for await (const bytes of bytesOf(source)) {
       core.feed(number, bytes, (answer) => parts.push(decode(answer)));
       yield* parts;
       parts = [];
