@@ -108,8 +108,8 @@ impl Command {
         self
     }
 
-    /// Passes the bytes of its stream on to this writer before they are checked, such as to keep the
-    /// recording.
+    /// Passes the bytes of its stream on to this writer before they are checked, such as to keep
+    /// the recording.
     #[must_use]
     pub fn stdout(mut self, writer: impl Write + Send + 'static) -> Self {
         self.stdout = Some(Box::new(writer));
