@@ -117,7 +117,7 @@ fn the_stream_goes_where_the_caller_says_and_its_findings_are_kept() {
     let mut run = shell(script).stdout(copy.clone()).spawn(&checker()).unwrap();
     run.by_ref().for_each(|event| drop(event.unwrap()));
     let rules: Vec<Rule> = run.findings().iter().map(|found| found.rule).collect();
-    assert_eq!(rules, [Rule::BlankLine, Rule::MissingTerminalEvent]);
+    assert_eq!(rules, [Rule::BlankLine, Rule::SilentFailure]);
     let lines: Vec<String> = good().lines().take(3).map(str::to_owned).collect();
     assert_eq!(*copy.0.lock().unwrap(), format!("{}\n\n\n", lines.join("\n")).into_bytes());
 }

@@ -1,7 +1,7 @@
 //! What the packages for other languages show of one stream: an output by its name, and the result
 //! as JSON.
 
-use ndjson_check_core::{Outcome, StreamSummary, Verdict};
+use ndjson_check_core::{Diagnostic, Outcome, StreamSummary, Verdict};
 use serde::Serialize;
 
 use crate::report::{FirstFindings, Headline, Html, Markdown, PageFolder};
@@ -62,6 +62,15 @@ fn exit_code(summary: &StreamSummary) -> u8 {
         (Verdict::Conforming, Outcome::TimedOut) => 4,
         (Verdict::Conforming, _) => 3,
         (_, _) => 1,
+    }
+}
+
+impl From<Vec<Diagnostic>> for FirstFindings {
+    /// Of a stream whose findings were collected: at most one of each rule counts.
+    fn from(all: Vec<Diagnostic>) -> Self {
+        let mut first = Self::default();
+        all.iter().for_each(|found| first.add(found));
+        first
     }
 }
 

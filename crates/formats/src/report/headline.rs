@@ -33,15 +33,6 @@ pub struct Headline {
 #[derive(Debug, Clone, Default)]
 pub struct FirstFindings(Vec<Diagnostic>);
 
-impl From<Vec<Diagnostic>> for FirstFindings {
-    /// Of a stream whose findings were collected: at most one of each rule counts.
-    fn from(all: Vec<Diagnostic>) -> Self {
-        let mut first = Self::default();
-        all.iter().for_each(|found| first.add(found));
-        first
-    }
-}
-
 impl FirstFindings {
     /// A stream begins.
     pub fn begin(&mut self) {

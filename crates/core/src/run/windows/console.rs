@@ -98,11 +98,7 @@ fn open_end(bytes: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
-    use std::os::windows::io::AsHandle as _;
-
-    use super::{Console, OpenText, open_end};
-    use crate::run::platform::system;
+    use super::{OpenText, open_end};
 
     #[test]
     fn a_character_that_stays_cut_is_shown_in_the_end() {
@@ -111,19 +107,6 @@ mod tests {
         let mut units: Vec<u16> = parts.iter().flat_map(|bytes| text.units(bytes)).collect();
         units.extend(text.end());
         assert_eq!(String::from_utf16(&units).unwrap(), "a\u{2713}b\u{fffd}");
-    }
-
-    #[test]
-    fn a_keyboard_keeps_its_mode() {
-        system::make_console();
-        let open = || File::options().read(true).write(true).open("CONIN$").unwrap();
-        let keyboard = open();
-        for shows_typing in [false, true] {
-            system::show_typing(keyboard.as_handle(), shows_typing);
-            let before = system::console_mode(keyboard.as_handle()).unwrap();
-            assert!(Console::new(open().into()).is_ok());
-            assert_eq!(system::console_mode(keyboard.as_handle()).unwrap(), before);
-        }
     }
 
     #[test]

@@ -196,24 +196,8 @@ unsafe extern "system" fn handle(event: u32) -> BOOL {
     BOOL::from(HANDLER.get().is_some_and(|handler| handler(event)))
 }
 
-/// For tests: gives this process a console, if it has none.
-#[cfg(test)]
-pub(super) fn make_console() {
-    // SAFETY: no pointer is given.
-    unsafe { windows_sys::Win32::System::Console::AllocConsole() };
-}
-
-/// For tests: whether a console shows what is typed.
-#[cfg(test)]
-pub(super) fn show_typing(keyboard: BorrowedHandle<'_>, shows: bool) {
-    use windows_sys::Win32::System::Console::{ENABLE_ECHO_INPUT, ENABLE_LINE_INPUT};
-    let mode = if shows { ENABLE_LINE_INPUT | ENABLE_ECHO_INPUT } else { ENABLE_LINE_INPUT };
-    // SAFETY: the handle lives.
-    unsafe { SetConsoleMode(keyboard.as_raw_handle(), mode) };
-}
-
 /// The mode of a console; none if the handle is that of something else.
-pub(super) fn console_mode(handle: BorrowedHandle<'_>) -> Option<u32> {
+fn console_mode(handle: BorrowedHandle<'_>) -> Option<u32> {
     let mut mode = 0;
     // SAFETY: the handle lives, and the pointer is to a number of our own.
     let is_console = unsafe { GetConsoleMode(handle.as_raw_handle(), &raw mut mode) } != FALSE;
