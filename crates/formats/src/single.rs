@@ -69,7 +69,9 @@ impl From<Vec<Diagnostic>> for FirstFindings {
     /// Of a stream whose findings were collected: at most one of each rule counts.
     fn from(all: Vec<Diagnostic>) -> Self {
         let mut first = Self::default();
-        all.iter().for_each(|found| first.add(found));
+        for found in &all {
+            first.add(found);
+        }
         first
     }
 }
