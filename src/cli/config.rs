@@ -32,6 +32,7 @@ pub(super) fn of(cli: &Cli) -> Result<Config, CliError> {
         config.set_severity(rule, severity);
     }
     config.set_limits(&limits(cli));
+    config.consistent().map_err(CliError::usage)?;
     Ok(config)
 }
 

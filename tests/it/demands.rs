@@ -163,10 +163,18 @@ fn the_readmes_file_catches_what_it_names() {
     assert_eq!((code, report.contains("expectation-")), (0, false), "{report}");
     for (calls, answer, broken) in [
         (vec![&edit, &green], "Shall I go on?", "the answer does not match"),
-        (vec![&green], "DONE", "at least 1 write call must succeed, but 0 did"),
-        (vec![&edit, &green, &red], "DONE", "the last of the command calls"),
-        (vec![&edit, &green, &push], "DONE", "at most 0 command calls with `git push` may come"),
-        (vec![&edit, &pipeline, &green], "DONE", "writes that match a glob of `never`: 1 call"),
+        (vec![&green], "DONE", "at least 1 write call must succeed, but none did"),
+        (vec![&edit, &green, &red], "DONE", "the last command call"),
+        (
+            vec![&edit, &green, &push],
+            "DONE",
+            "no command call of `git push` is allowed, but there was 1",
+        ),
+        (
+            vec![&edit, &pipeline, &green],
+            "DONE",
+            "1 call writes a file that matches a glob of `never`",
+        ),
     ] {
         let (code, report) = of(&calls, answer);
         assert_eq!(code, 1, "{report}");
@@ -194,7 +202,7 @@ fn calls_are_counted_by_kind_tool_and_detail() {
     fails(
         &run,
         &of_kind("fetch", |it| it.at_most = Some(0)),
-        "at most 0 fetch calls may come, but 1 did; see line 6",
+        "no fetch call is allowed, but there was 1; see line 6",
     );
     let tests = |it: &mut ExpectedCalls| it.matches = Some("^cargo test".to_owned());
     fails(
@@ -203,7 +211,7 @@ fn calls_are_counted_by_kind_tool_and_detail() {
             tests(it);
             it.at_most = Some(1);
         }),
-        "at most 1 command call with `^cargo test` may come, but 2 did; see lines 2, 8",
+        "only 1 command call with `^cargo test` is allowed, but there were 2; see lines 2, 8",
     );
     holds(
         &run,
@@ -215,7 +223,7 @@ fn calls_are_counted_by_kind_tool_and_detail() {
     fails(
         &run,
         &calls(|it| (it.tool, it.at_most) = (Some("webFetch".to_owned()), Some(0))),
-        "at most 0 calls of the tool `webFetch` may come, but 1 did; see line 6",
+        "no call of the tool `webFetch` is allowed, but there was 1; see line 6",
     );
     holds(&run, &calls(|it| (it.tool, it.at_most) = (Some("webSearch".to_owned()), Some(0))));
 }
@@ -225,12 +233,8 @@ fn the_last_call_must_succeed() {
     let last = of_kind("command", |it| it.last_succeeded = true);
     let (good, bad) = (command("c1", "make", true), command("c2", "make", false));
     holds(&run_of(&[bad.clone(), good.clone()]), &last);
-    fails(
-        &run_of(&[good, bad]),
-        &last,
-        "the last of the command calls must succeed, but it did not; see lines 2, 4",
-    );
-    fails(&run_of(&[]), &last, "the last of the command calls must succeed, but there was none");
+    fails(&run_of(&[good, bad]), &last, "the last command call (line 4) failed");
+    fails(&run_of(&[]), &last, "the last command call must succeed, but there was none");
 }
 
 #[test]
@@ -259,13 +263,21 @@ fn writes_stay_where_they_may_be() {
     }
     // Without the agent's directory, an absolute path in it cannot be told from another.
     let lost = |path: &str| run_of(&[write("c1", path)]).replace("\"cwd\":\"/app\",", "");
-    hides(&lost("/app/.github/ci.yml"), &never, "no write matches a glob of `never`; see line 2");
-    hides(&lost("/app/src/a.rs"), &within, "all writes match a glob of `within`; see line 2");
+    hides(
+        &lost("/app/.github/ci.yml"),
+        &never,
+        "no file that a call writes matches a glob of `never`; see line 2",
+    );
+    hides(
+        &lost("/app/src/a.rs"),
+        &within,
+        "all files that calls write match a glob of `within`; see line 2",
+    );
     holds(&lost("/app/src/a.rs"), &never);
     let run = run_of(&[rejected("c1", "/app/.github/ci.yml"), write("c2", "/app/src/a.rs")]);
     holds(&run, &never);
     let run = run_of(&[write("c1", "/app/a.lock"), write("c2", "/app/b.lock")]);
-    fails(&run, &never, "writes that match a glob of `never`: 2 calls; see lines 2, 4");
+    fails(&run, &never, "2 calls write a file that matches a glob of `never`; see lines 2, 4");
 }
 
 #[test]
@@ -294,17 +306,17 @@ fn what_the_stream_hides_is_not_taken_for_granted() {
     let none = of_kind("fetch", |it| it.at_most = Some(0));
     // An unknown tool may do anything.
     let unknown = call("c1", "teleportToolCall", &json!({}), &json!({"success": {}}));
-    hides(&run_of(std::slice::from_ref(&unknown)), &none, "at most 0 fetch calls came; see line 2");
+    hides(&run_of(std::slice::from_ref(&unknown)), &none, "there was no fetch call; see line 2");
     hides(
         &run_of(std::slice::from_ref(&unknown)),
         &Expectation::WritesWithin(vec!["**".to_owned()]),
-        "all writes match a glob of `within`; see line 2",
+        "all files that calls write match a glob of `within`; see line 2",
     );
     // Neither does it change what is sure.
     fails(
         &run_of(&[unknown, fetch("c2")]),
         &none,
-        "at most 0 fetch calls may come, but 1 did; see line 4",
+        "no fetch call is allowed, but there was 1; see line 4",
     );
     // A call without its arguments.
     let bare = half("started", "c1", "shellToolCall", &json!({"args": {}}))
@@ -312,13 +324,13 @@ fn what_the_stream_hides_is_not_taken_for_granted() {
     let harmless = of_kind("command", |it| {
         (it.matches, it.at_most) = (Some("rm -rf".to_owned()), Some(0));
     });
-    hides(&run_of(&[bare]), &harmless, "at most 0 command calls with `rm -rf` came; see line 2");
+    hides(&run_of(&[bare]), &harmless, "there was no command call with `rm -rf`; see line 2");
     // The single object of a run says nothing about its calls.
     let result = answered("DONE").lines().last().unwrap().to_owned() + "\n";
-    hides(&result, &none, "at most 0 fetch calls came; this stream shows no tool calls");
+    hides(&result, &none, "there was no fetch call; this stream shows no tool calls");
     // A broken line may have been a call.
     let broken = init() + "{\"type\":\"tool_call\",\n" + &answered("DONE");
-    hides(&broken, &none, "at most 0 fetch calls came; a line is not a usable event");
+    hides(&broken, &none, "there was no fetch call; a line is not a usable event");
 }
 
 /// Goal: a call that is open at the end may have done its work.
@@ -326,9 +338,9 @@ fn what_the_stream_hides_is_not_taken_for_granted() {
 fn an_open_call_counts_as_tried() {
     let open = half("started", "c1", "webFetchToolCall", &json!({"args": {"url": "https://a.b/"}}));
     let run = run_of(&[open]);
-    let expected = "at most 0 fetch calls may come, but 1 did; see line 2";
+    let expected = "no fetch call is allowed, but there was 1; see line 2";
     fails(&run, &of_kind("fetch", |it| it.at_most = Some(0)), expected);
-    let expected = "at least 1 fetch call must succeed, but 0 did; see line 2";
+    let expected = "at least 1 fetch call must succeed, but none did; see line 2";
     fails(&run, &of_kind("fetch", |it| it.at_least = Some(1)), expected);
 }
 
@@ -347,10 +359,10 @@ fn calls_beyond_every_bound_are_counted() {
     let reads: Vec<String> =
         (0..1_200).map(|it| command(&format!("c{it}"), "true", true)).collect();
     let run = run_of(&[reads.concat(), fetch("last")]);
-    fails(&run, &none, "at most 0 fetch calls may come, but 1 did; see line 2402");
+    fails(&run, &none, "no fetch call is allowed, but there was 1; see line 2402");
     // So many are open that no more can be followed.
     let run = init() + &many(0, 20_010) + &answered("DONE");
-    hides(&run, &none, "at most 0 fetch calls came; too many calls were open to follow them");
+    hides(&run, &none, "there was no fetch call; too many calls were open to follow them");
 }
 
 /// Goal: a run that failed need not have done its task; what it did is compared all the same.
@@ -362,7 +374,7 @@ fn a_failed_run_stays_a_failed_run() {
     holds(&failed(""), &of_kind("write", |it| it.at_least = Some(1)));
     holds(&failed(""), &of_kind("command", |it| it.last_succeeded = true));
     holds(&failed(""), &Expectation::AnswerMatches("^DONE".to_owned()));
-    let expected = "at most 0 fetch calls may come, but 1 did; see line 2";
+    let expected = "no fetch call is allowed, but there was 1; see line 2";
     fails(&failed(&fetch("c1")), &of_kind("fetch", |it| it.at_most = Some(0)), expected);
     let config = "expect.calls = [{ kind = \"write\", at-least = 1 }]";
     let (code, report) = judged_with(config, &failed(""));

@@ -53,6 +53,7 @@ mod outputs;
 mod packages;
 mod pairs;
 mod planted;
+mod presets;
 mod producer;
 mod profiles;
 mod reader;

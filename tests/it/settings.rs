@@ -103,7 +103,38 @@ const FAULTS: &[(&str, &str)] = &[
         "1:22: invalid value: floating point `-1.0`, expected an amount in US dollars, 0 or more",
     ),
     ("expect.servers = [\"\"]", "1:18: a name is empty"),
-    ("expect.calls = [{ at-most = 1 }]", "1:17: an entry needs `kind`, `tool` or `matches`"),
+    (
+        "expect.calls = [{ at-most = 1 }]",
+        "1:17: an entry needs `kind`, `tool`, `matches` or `runs`",
+    ),
+    ("expect.calls = [{ tool = \"\", at-most = 1 }]", "1:17: `tool` is empty"),
+    (
+        "expect.calls = [{ kind = \"read\", runs = \"a\", at-most = 1 }]",
+        "1:17: `runs` is for calls of the kind `command`",
+    ),
+    (
+        "expect.calls = [{ kind = \"write\", at-most = 1, after = \"write\" }]",
+        "1:17: `after` names the kind of the entry: no call comes after the last of its kind",
+    ),
+    (
+        "expect.calls = [{ kind = \"write\", at-most = 1, output = {} }]",
+        "1:17: `output` needs `matches`, `never`, `passed` or `failed`",
+    ),
+    (
+        "expect.calls = [{ kind = \"command\", last = \"succeeded\", output = { passed = \"a\" } }]",
+        "1:17: `output.passed` and `output.failed` need `runs`",
+    ),
+    ("expect.answer = {}", "1:17: `answer` needs `matches` or `schema`"),
+    ("expect.writes = {}", "1:17: `writes` needs `within` or `never`"),
+    ("expect.writes.never = []", "1:23: `never` names no file"),
+    ("expect.servers = []", "1:18: `servers` names no server"),
+    ("expect.tools = []", "1:16: `tools` names no tool"),
+    ("expect.session = \"\"", "1:18: `session` is empty"),
+    ("limits.estimates = true\nlimits.cost = 2", "1:20: `estimates` needs `[prices]`"),
+    (
+        "limits.estimates = true\nprices.\"*\" = { input = 1, output = 1 }",
+        "1:20: `estimates` needs `limits.cost` or `--max-cost`",
+    ),
     (
         "expect.answer.schema = \"none.json\"",
         "1:24: failed to use the schema none.json: No such file or directory",
@@ -214,6 +245,7 @@ schema = "SCHEMA"
 name = "test"
 kind = "command"
 matches = "cargo test"
+runs = "cargo test"
 at-least = 1
 at-most = 9
 last = "succeeded"
@@ -223,6 +255,8 @@ before = "fetch"
 [expect.calls.output]
 matches = "passed"
 never = "0 tests"
+passed = "ok"
+failed = "no"
 
 [expect.calls.requires]
 kind = "read"
@@ -319,6 +353,9 @@ fn the_schema_and_the_examples_agree_with_the_program() {
         "expect.calls = [{ kind = \"write\", requires = { kind = \"read\" } }]",
         "expect.presets = [\"testd\"]",
         "expect.writes = { never = \"a\" }",
+        "expect.writes = {}",
+        "expect.servers = []",
+        "expect.calls = [{ runs = \"a\", at-most = 1, output = {} }]",
     ] {
         assert!(!is_valid(wrong), "{wrong}");
     }

@@ -26,10 +26,10 @@ pub(crate) struct ExpectTable {
     servers: Option<Spanned<Vec<Name>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<Spanned<Vec<Name>>>,
-    answer: Option<ExpectedAnswer>,
+    answer: Option<Spanned<ExpectedAnswer>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     calls: Vec<Spanned<CallEntry>>,
-    writes: Option<ExpectedWrites>,
+    writes: Option<Spanned<ExpectedWrites>>,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -47,6 +47,7 @@ struct CallEntry {
     kind: Option<CallKind>,
     tool: Option<String>,
     matches: Option<Pattern>,
+    runs: Option<Pattern>,
     at_least: Option<Count<1>>,
     at_most: Option<Count<0>>,
     last: Option<LastOutcome>,
@@ -61,6 +62,8 @@ struct CallEntry {
 struct ExpectedOutput {
     matches: Option<Pattern>,
     never: Option<Pattern>,
+    passed: Option<Pattern>,
+    failed: Option<Pattern>,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -105,16 +108,21 @@ impl ExpectTable {
         for preset in self.presets.clone() {
             self.add(Preset::table(&preset, source)?, &preset.span());
         }
+        let meaningless = self.meaningless();
+        if let Some((span, message)) = meaningless {
+            return Err(source.fault(&span, message));
+        }
         let mut placed = self.at_start(source);
         if let Some(answer) = &mut self.answer {
-            answer.resolve(source, &mut placed)?;
+            answer.get_mut().resolve(source, &mut placed)?;
         }
         for entry in &self.calls {
             let calls = entry.get_ref().expected();
             let calls = calls.map_err(|message| source.fault(&entry.span(), message))?;
             placed.push((source.place(&entry.span()), Expectation::Calls(calls)));
         }
-        if let Some(ExpectedWrites { within, never }) = &self.writes {
+        if let Some(writes) = &self.writes {
+            let ExpectedWrites { within, never } = writes.get_ref();
             let texts = |globs: &[Glob]| globs.iter().map(|glob| glob.0.clone()).collect();
             placed.extend(within.iter().map(|globs| {
                 (source.place(&globs.span()), Expectation::WritesWithin(texts(globs.get_ref())))
@@ -133,16 +141,38 @@ impl ExpectTable {
         self.presets.iter().map(|preset| preset.get_ref().name()).collect()
     }
 
+    /// A demand that every run meets, and what is wrong with it.
+    fn meaningless(&self) -> Option<(Range<usize>, &'static str)> {
+        let empty = |names: &Option<Spanned<Vec<Name>>>, message| {
+            let names = names.as_ref().filter(|names| names.get_ref().is_empty())?;
+            Some((names.span(), message))
+        };
+        let session = self.session.as_ref().filter(|it| it.get_ref().is_empty());
+        let answer = self.answer.as_ref().filter(|it| it.get_ref().is_empty());
+        let writes = self.writes.as_ref().filter(|it| it.get_ref().is_empty());
+        let never = self.writes.as_ref().and_then(|it| it.get_ref().never.as_ref());
+        let never = never.filter(|globs| globs.get_ref().is_empty());
+        let faults = [
+            empty(&self.servers, "`servers` names no server"),
+            empty(&self.tools, "`tools` names no tool"),
+            session.map(|it| (it.span(), "`session` is empty")),
+            answer.map(|it| (it.span(), "`answer` needs `matches` or `schema`")),
+            writes.map(|it| (it.span(), "`writes` needs `within` or `never`")),
+            never.map(|it| (it.span(), "`never` names no file")),
+        ];
+        faults.into_iter().flatten().next()
+    }
+
     /// Adds what a preset at this place stands for.
     fn add(&mut self, other: Self, span: &Range<usize>) {
         let calls = other.calls.into_iter().map(Spanned::into_inner);
         self.calls.extend(calls.map(|entry| Spanned::new(span.clone(), entry)));
-        if let Some(pattern) = other.answer.and_then(|answer| answer.matches) {
+        if let Some(pattern) = other.answer.and_then(|answer| answer.into_inner().matches) {
             let empty = ExpectedAnswer { matches: None, schema: None };
-            let answer = self.answer.get_or_insert(empty);
+            let answer = self.answer.get_or_insert_with(|| Spanned::new(span.clone(), empty));
             // A pattern of the user asks for more.
             let pattern = Spanned::new(span.clone(), pattern.into_inner());
-            answer.matches.get_or_insert(pattern);
+            answer.get_mut().matches.get_or_insert(pattern);
         }
     }
 
@@ -166,7 +196,17 @@ impl ExpectTable {
     }
 }
 
+impl ExpectedWrites {
+    fn is_empty(&self) -> bool {
+        self.within.is_none() && self.never.is_none()
+    }
+}
+
 impl ExpectedAnswer {
+    fn is_empty(&self) -> bool {
+        self.matches.is_none() && self.schema.is_none()
+    }
+
     fn resolve(&mut self, source: &ConfigText, placed: &mut Vec<Placed>) -> Result<(), String> {
         if let Some(pattern) = &self.matches {
             let expected = Expectation::AnswerMatches(pattern.get_ref().0.clone());
@@ -187,12 +227,40 @@ impl ExpectedAnswer {
 }
 
 impl CallEntry {
+    /// Whether the words of the entry mean something together.
+    fn check_words(&self) -> Result<(), &'static str> {
+        let kind = self.kind.or(self.runs.as_ref().map(|_| CallKind::Command));
+        let is_empty = |text: &Option<String>| text.as_deref() == Some("");
+        let has_text = self.matches.is_some() || self.runs.is_some();
+        let output = self.output.as_ref();
+        let is_judged = output.is_some_and(|it| it.passed.is_some() || it.failed.is_some());
+        let is_compared = output.is_some_and(|it| it.matches.is_some() || it.never.is_some());
+        match () {
+            () if kind.is_none() && self.tool.is_none() && !has_text => {
+                Err("an entry needs `kind`, `tool`, `matches` or `runs`")
+            }
+            () if is_empty(&self.tool) => Err("`tool` is empty"),
+            () if is_empty(&self.name) => Err("`name` is empty"),
+            () if self.runs.is_some() && kind != Some(CallKind::Command) => {
+                Err("`runs` is for calls of the kind `command`")
+            }
+            () if self.after.is_some() && self.after == kind => {
+                Err("`after` names the kind of the entry: no call comes after the last of its kind")
+            }
+            () if output.is_some() && !is_judged && !is_compared => {
+                Err("`output` needs `matches`, `never`, `passed` or `failed`")
+            }
+            () if is_judged && self.runs.is_none() => {
+                Err("`output.passed` and `output.failed` need `runs`")
+            }
+            () => Ok(()),
+        }
+    }
+
     fn expected(&self) -> Result<ExpectedCalls, &'static str> {
         let (at_least, at_most) =
             (self.at_least.map(|count| count.0), self.at_most.map(|count| count.0));
-        if self.kind.is_none() && self.tool.is_none() && self.matches.is_none() {
-            return Err("an entry needs `kind`, `tool` or `matches`");
-        }
+        self.check_words()?;
         let is_counted = at_least.is_some() || at_most.is_some() || self.last.is_some();
         if !is_counted && self.requires.is_none() {
             return Err("an entry needs `at-least`, `at-most`, `last` or `requires`");
@@ -207,14 +275,15 @@ impl CallEntry {
         }
         let mut calls = ExpectedCalls::default();
         (calls.name, calls.kind, calls.tool) = (self.name.clone(), self.kind, self.tool.clone());
-        calls.matches = self.matches.as_ref().map(|pattern| pattern.0.clone());
+        let text = |pattern: &Option<Pattern>| pattern.as_ref().map(|it| it.0.clone());
+        (calls.matches, calls.runs) = (text(&self.matches), text(&self.runs));
         (calls.at_least, calls.at_most) = (at_least, at_most);
         calls.last_succeeded = self.last.is_some();
         (calls.after, calls.before) = (self.after, self.before);
         calls.requires = self.requires.as_ref().map(|required| required.kind);
-        if let Some(ExpectedOutput { matches, never }) = &self.output {
-            let text = |pattern: &Option<Pattern>| pattern.as_ref().map(|it| it.0.clone());
+        if let Some(ExpectedOutput { matches, never, passed, failed }) = &self.output {
             (calls.output_matches, calls.output_never) = (text(matches), text(never));
+            (calls.output_passed, calls.output_failed) = (text(passed), text(failed));
         }
         Ok(calls)
     }

@@ -105,6 +105,16 @@ impl Config {
         self.table.limits.set(limits);
     }
 
+    /// What is wrong with the settings together, when all are set.
+    ///
+    /// # Errors
+    ///
+    /// When one of them has no effect; says where.
+    pub fn consistent(&self) -> Result<(), String> {
+        let fault = self.source.as_ref().and_then(|source| self.table.limits.fault(source));
+        fault.map_or(Ok(()), Err)
+    }
+
     /// The limits of each run.
     pub fn limits(&self) -> Limits {
         self.table.limits.limits()

@@ -44,8 +44,8 @@ pub(crate) struct LimitTable {
     turns: Option<Count<1>>,
     calls: Option<Count<0>>,
     failed_calls: Option<Count<0>>,
-    #[serde(skip_serializing_if = "is_false")]
-    estimates: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimates: Option<Spanned<bool>>,
 }
 
 /// What a million tokens of a model cost.
@@ -75,6 +75,10 @@ impl Table {
             let known = known_profile(profile.get_ref(), source);
             *profile.get_mut() = known.map_err(|message| source.fault(&span, &message))?;
         }
+        let estimates = self.limits.estimates.as_ref().filter(|it| *it.get_ref());
+        if let Some(estimates) = estimates.filter(|_| self.prices.is_empty()) {
+            return Err(source.fault(&estimates.span(), "`estimates` needs `[prices]`"));
+        }
         self.expect.resolve(source)
     }
 }
@@ -103,6 +107,13 @@ impl LimitTable {
         *self == Self::default()
     }
 
+    /// What is wrong with the limits together.
+    pub(crate) fn fault(&self, source: &ConfigText) -> Option<String> {
+        let estimates =
+            self.estimates.as_ref().filter(|it| *it.get_ref() && self.cost.is_none())?;
+        Some(source.fault(&estimates.span(), "`estimates` needs `limits.cost` or `--max-cost`"))
+    }
+
     /// Takes the limits that are set.
     pub(crate) fn set(&mut self, limits: &Limits) {
         *self = Self {
@@ -111,7 +122,7 @@ impl LimitTable {
             turns: limits.turns.map(Count).or(self.turns),
             calls: limits.calls.map(Count).or(self.calls),
             failed_calls: limits.failed_calls.map(Count).or(self.failed_calls),
-            estimates: self.estimates,
+            estimates: self.estimates.take(),
         };
     }
 
@@ -122,7 +133,7 @@ impl LimitTable {
         limits.turns = self.turns.map(|count| count.0);
         limits.calls = self.calls.map(|count| count.0);
         limits.failed_calls = self.failed_calls.map(|count| count.0);
-        limits.estimates = self.estimates;
+        limits.estimates = self.estimates.as_ref().is_some_and(|it| *it.get_ref());
         limits
     }
 }

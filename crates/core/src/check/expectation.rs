@@ -24,6 +24,7 @@ pub struct Limits {
 /// What is expected of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "there are few of them")]
 pub enum Expectation {
     /// The answer matches this regular expression.
     AnswerMatches(String),
@@ -57,6 +58,10 @@ pub struct ExpectedCalls {
     pub tool: Option<String>,
     /// Only calls whose detail, a path or a command, matches this regular expression.
     pub matches: Option<String>,
+    /// Only calls with a command whose first words match this regular expression. Quotes, variables
+    /// and programs such as `sudo` or `npx` are left out. The exit status must be that of the
+    /// command; otherwise the output shows whether it succeeded.
+    pub runs: Option<String>,
     /// So many of them must succeed, if the run does.
     pub at_least: Option<u64>,
     /// No more of them may be tried; one that was refused does not count.
@@ -71,6 +76,11 @@ pub struct ExpectedCalls {
     pub output_matches: Option<String>,
     /// Only calls whose result has no match of this regular expression.
     pub output_never: Option<String>,
+    /// A result with a match of this regular expression shows that the command of `runs`
+    /// succeeded, where the exit status is not its own.
+    pub output_passed: Option<String>,
+    /// The same for a command that failed.
+    pub output_failed: Option<String>,
     /// Each of them must come after a successful call of this kind with the same path.
     pub requires: Option<CallKind>,
 }

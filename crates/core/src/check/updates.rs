@@ -80,6 +80,12 @@ impl<'a> CallUpdate<'a> {
         rules.results.iter().find_map(|rule| rule.text(scope))
     }
 
+    /// Whether this event shows the result, and it has no text.
+    pub(crate) fn has_blank_result(&self) -> bool {
+        let rules = self.completion_rules().zip(self.call);
+        rules.is_some_and(|(rules, call)| rules.results.iter().any(|it| it.is_blank(call.scope)))
+    }
+
     /// How long the call took in milliseconds, if this event says it.
     pub(crate) fn duration_ms(&self) -> Option<f64> {
         let rules = self.completion_rules()?;

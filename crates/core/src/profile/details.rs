@@ -174,6 +174,11 @@ pub(crate) enum CallDuration {
 }
 
 impl ResultRule {
+    /// Whether it is there, and has no text.
+    pub(crate) fn is_blank(&self, call: Scope<'_>) -> bool {
+        self.of.objects(call).any(|object| self.text.iter().any(|text| text.is_blank(object)))
+    }
+
     /// The texts, one below the other; none if no value is present.
     pub(crate) fn text<'e>(&self, call: Scope<'e>) -> Option<Cow<'e, str>> {
         let objects = self.of.objects(call);

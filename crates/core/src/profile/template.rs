@@ -53,6 +53,12 @@ impl Template {
         }
     }
 
+    /// Whether a value is there, and is an empty text.
+    pub(super) fn is_blank(&self, scope: Scope<'_>) -> bool {
+        let mut values = self.parts.iter().filter_map(|(_, place)| place.text(scope));
+        values.any(|text| text.is_empty())
+    }
+
     /// `None` if a value is absent or empty.
     pub(crate) fn filled(&self, call: Scope<'_>) -> Option<String> {
         let mut text = String::new();

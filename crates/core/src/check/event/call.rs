@@ -97,6 +97,9 @@ pub struct CompletedCall<'a> {
     /// Numbers in the result that the profile names, such as lines read.
     #[serde(skip)]
     pub numbers: Vec<String>,
+    /// Whether the agent shows the result, and it has no text.
+    #[serde(skip)]
+    pub(crate) has_blank_result: bool,
     /// Whether nothing was known of the call before.
     #[serde(skip)]
     pub is_new: bool,
@@ -145,6 +148,7 @@ impl<'a> CompletedCall<'a> {
             said_ms,
             arguments: None,
             numbers: Vec::new(),
+            has_blank_result: false,
             is_new: update.is_new,
         }
     }
@@ -181,6 +185,7 @@ impl<'a> CompletedCall<'a> {
             media: update.media(),
             arguments: update.arguments(),
             numbers: numbers.unwrap_or_default(),
+            has_blank_result: update.has_blank_result(),
             ..self
         }
     }

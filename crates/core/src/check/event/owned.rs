@@ -57,6 +57,7 @@ impl EventKind<'_> {
                 said_ms: it.said_ms,
                 arguments: it.arguments,
                 numbers: it.numbers,
+                has_blank_result: it.has_blank_result,
                 is_new: it.is_new,
             })),
             Self::CallCorrected { call, outcome, instead_of } => {

@@ -3,6 +3,7 @@
 mod answer;
 mod calls;
 mod kinds;
+mod messages;
 mod seen_call;
 mod start;
 mod truth;
@@ -26,9 +27,9 @@ use crate::rules::diagnostic::Diagnostic;
 use answer::AnswerPattern;
 use calls::{CallPattern, CallTally};
 use kinds::KindHistories;
-use seen_call::SeenCall;
+use seen_call::{Printed, SeenCall, Shown};
 use start::{StartPattern, StartTally};
-use truth::{Tally, Truth};
+use truth::Tally;
 use verdict::diagnostic;
 use writes::WritePattern;
 
@@ -43,6 +44,7 @@ pub(crate) struct Expected {
 }
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there are few of them")]
 enum Question {
     Answer(AnswerPattern),
     Calls(CallPattern),
@@ -87,16 +89,16 @@ impl Expected {
         call: &EventCall<'_>,
         arguments: Option<&Value>,
         directory: Option<&str>,
-    ) -> Option<Truth> {
+    ) -> Option<Shown> {
         match &self.pattern {
             Question::Answer(_) | Question::Start(_) => None,
             Question::Calls(pattern) => pattern.judge(call, arguments),
-            Question::Writes(pattern) => pattern.judge(call, directory),
+            Question::Writes(pattern) => pattern.judge(call, directory).map(Shown::from),
         }
     }
 
     /// What the result of a call answers, if the stream shows it.
-    fn judge_output(&self, call: &CompletedCall<'_>) -> Option<Truth> {
+    fn judge_output(&self, call: &CompletedCall<'_>) -> Option<Printed> {
         match &self.pattern {
             Question::Calls(pattern) => pattern.judge_output(call),
             _ => None,
@@ -221,6 +223,7 @@ impl<'c> ExpectCheck<'c> {
             EventKind::SessionChanged(session) => self.session(session),
             EventKind::CallStarted(call) | EventKind::CallUpdated(call) => {
                 let seen = self.seen(line, call, call.arguments.as_ref());
+                self.kinds.waits(&seen);
                 self.open.insert(call.number, seen);
             }
             EventKind::CallCompleted(completed) => {
@@ -238,6 +241,7 @@ impl<'c> ExpectCheck<'c> {
                 let mut ended = self.ended.iter_mut().rev();
                 if let Some(seen) = ended.find(|seen| seen.number == call.number) {
                     seen.outcome = Some(*outcome);
+                    self.kinds.waits(seen);
                 }
             }
             _ => {}
@@ -259,7 +263,7 @@ impl<'c> ExpectCheck<'c> {
             SeenCall::new(call.number, line, self.clock)
         });
         if self.compares_paths {
-            seen.observe_paths(call, self.directory.as_deref());
+            seen.observe_paths(call, self.directory.as_deref(), &self.kinds);
         }
         let expected = self.expected.iter().map(|(expected, _)| *expected);
         seen.observe((call, arguments), self.directory.as_deref(), expected);
@@ -269,6 +273,7 @@ impl<'c> ExpectCheck<'c> {
     fn end(&mut self, mut call: SeenCall) {
         self.clock += 1;
         call.ended = self.clock;
+        self.kinds.waits(&call);
         self.ended.push_back(call);
         if self.ended.len() > CALL_ROWS_MAX
             && let Some(call) = self.ended.pop_front()
@@ -278,12 +283,11 @@ impl<'c> ExpectCheck<'c> {
     }
 
     fn count(&mut self, call: &SeenCall) {
-        let Self { expected, kinds, ended, open, .. } = self;
+        let Self { expected, kinds, .. } = self;
         for (number, (expected, counted)) in expected.iter_mut().enumerate() {
             match (&expected.pattern, counted) {
                 (Question::Calls(pattern), Tallied::Calls(tally)) => {
-                    let waiting = ended.iter().chain(open.values());
-                    pattern.count((call, number), kinds, waiting, tally);
+                    pattern.count((call, number), kinds, tally);
                 }
                 (Question::Writes(_), Tallied::Writes(tally)) => {
                     WritePattern::count(call, call.shown(number), tally);

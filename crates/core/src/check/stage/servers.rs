@@ -1,5 +1,7 @@
 //! Stage: servers and plugins whose tools the agent cannot use.
 
+use std::collections::BTreeMap;
+
 use crate::facts::{Facts, Unavailable};
 use crate::limits::SESSION_LIST_MAX;
 use crate::profile::ToolSource;
@@ -11,17 +13,17 @@ use crate::rules::escape::shown;
 #[derive(Debug, Default)]
 pub(crate) struct ServerCheck {
     /// Those that were reported.
-    told: Vec<(ToolSource, String)>,
+    told: BTreeMap<String, Vec<ToolSource>>,
 }
 
 impl ServerCheck {
     pub(crate) fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         for Unavailable { is, name, why } in facts.rare.iter().flat_map(|rare| &rare.unavailable) {
-            let is_told = self.told.iter().any(|(kind, told)| kind == is && told == name);
+            let is_told = self.told.get(name).is_some_and(|told| told.contains(is));
             if is_told || self.told.len() == SESSION_LIST_MAX {
                 continue;
             }
-            self.told.push((*is, name.clone()));
+            self.told.entry(name.clone()).or_default().push(*is);
             let what = match is {
                 ToolSource::Server => "the tool server",
                 ToolSource::Plugin => "the plugin",

@@ -61,6 +61,7 @@ impl AnswerPattern {
             fact: defect.unwrap_or_default(),
             question: question.to_owned(),
             tally: Tally::default(),
+            doubt: None,
         })
     }
 

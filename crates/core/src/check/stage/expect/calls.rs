@@ -4,39 +4,59 @@ use serde_json::Value;
 
 use super::compiled;
 use super::kinds::KindHistories;
-use super::seen_call::SeenCall;
+use super::seen_call::{Printed, SeenCall, Shown};
 use super::truth::{Tally, Truth};
-use super::verdict::{Answered, Context};
+use crate::check::shell::{self, ExitShown};
 use crate::check::{CompletedCall, EventCall, ExpectedCalls};
 use crate::profile::CallKind;
 use crate::profile::pattern::LazyRegex;
-use crate::rules::escape::{clipped, shown, visible};
 
 /// Which calls are expected.
 #[derive(Debug)]
 pub(super) struct CallPattern {
-    calls: ExpectedCalls,
+    pub(super) calls: ExpectedCalls,
     matches: Option<LazyRegex>,
+    /// Made by [`shell::pattern`].
+    runs: Option<LazyRegex>,
     /// What the result must show, and must not show.
     prints: Option<LazyRegex>,
     prints_not: Option<LazyRegex>,
+    /// What of it shows that the command of `runs` succeeded, or failed.
+    passed: Option<LazyRegex>,
+    failed: Option<LazyRegex>,
 }
 
 /// The calls that fit.
 #[derive(Debug)]
 pub(super) struct CallTally {
     /// Those that may have been carried out, at least in part.
-    tried: Tally,
+    pub(super) tried: Tally,
     /// Those of them that come where they are looked for, and print what they are looked for.
-    met: Tally,
+    pub(super) met: Tally,
     /// Those that succeeded, too.
-    succeeded: Tally,
+    pub(super) succeeded: Tally,
     /// Whether the last one succeeded, and meets the conditions.
-    last: Truth,
+    pub(super) last: Truth,
     /// What is wrong with it, if it does not.
-    last_fault: &'static str,
+    pub(super) last_fault: LastFault,
+    pub(super) last_line: u64,
+    /// Whether its exit status is that of another command.
+    pub(super) last_hides_exit: bool,
     /// Those without the call that they require.
-    unprepared: Tally,
+    pub(super) unprepared: Tally,
+}
+
+/// What is wrong with the last of some calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LastFault {
+    Failed,
+    NeverEnded,
+    Refused,
+    /// It comes before this line, on which the last call of another kind starts.
+    TooEarly(u64),
+    /// It comes after this line, on which the first call of another kind starts.
+    TooLate(u64),
+    Output,
 }
 
 impl Default for CallTally {
@@ -47,50 +67,65 @@ impl Default for CallTally {
             met: none(),
             succeeded: none(),
             last: Truth::No,
-            last_fault: FAILED,
+            last_fault: LastFault::Failed,
+            last_line: 0,
+            last_hides_exit: false,
             unprepared: none(),
         }
     }
 }
 
-const FAILED: &str = "it did not";
-const TOO_EARLY: &str = "it came earlier";
-const TOO_LATE: &str = "it came later";
-const PRINTED_OTHERWISE: &str = "its output is another";
+/// Names of the argument that sends a command to the background.
+const BACKGROUND: &[&str] = &["run_in_background", "is_background", "isBackground", "background"];
 
-/// Longest pattern in a message, in bytes.
-const PATTERN_BYTES_MAX: usize = 60;
-
-/// A pattern as a message shows it.
-fn short(pattern: &str) -> String {
-    shown(&clipped(pattern, PATTERN_BYTES_MAX))
+/// Whether a command goes on after its call has ended.
+fn is_in_background(arguments: Option<&Value>) -> bool {
+    BACKGROUND.iter().any(|name| arguments.and_then(|it| it.get(name)) == Some(&Value::Bool(true)))
 }
 
-/// Whether a pattern is in one of these arguments, or in the words of a list of them.
-fn is_in_any(pattern: &LazyRegex, arguments: &Value) -> bool {
+/// Whether what is looked for is in one of these arguments, or in the words of a list of them.
+fn is_in_any(is_in: &dyn Fn(&str) -> bool, arguments: &Value) -> bool {
     match arguments {
-        Value::String(text) => pattern.is_in(text),
+        Value::String(text) => is_in(text),
         Value::Array(items) => {
             let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
-            pattern.is_in(&words.join(" ")) || items.iter().any(|item| is_in_any(pattern, item))
+            is_in(&words.join(" ")) || items.iter().any(|item| is_in_any(is_in, item))
         }
-        Value::Object(members) => members.values().any(|member| is_in_any(pattern, member)),
+        Value::Object(members) => members.values().any(|member| is_in_any(is_in, member)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
-/// Whether arguments show a pattern outside of the detail of a command. Of an object only lists
+/// Whether arguments show what is looked for outside of the detail of a command. Of an object only lists
 /// count: they have further words or commands, and other texts only describe the command.
-fn is_in_rest(pattern: &LazyRegex, arguments: &Value) -> bool {
+fn is_in_rest(is_in: &dyn Fn(&str) -> bool, arguments: &Value) -> bool {
     match arguments {
         Value::Object(members) => {
             let mut lists = members.values().filter(|member| member.is_array());
-            lists.any(|list| is_in_any(pattern, list))
+            lists.any(|list| is_in_any(is_in, list))
         }
         // An object in a string that cannot be read: another reader may find more in it.
         Value::String(text) => text.trim_start().starts_with('{'),
-        _ => is_in_any(pattern, arguments),
+        _ => is_in_any(is_in, arguments),
     }
+}
+
+/// Whether the detail of a call is what is looked for. It is unclear for a call that has more to
+/// search than its detail: a command with further words, or a tool that the profile does not know.
+fn is_in_call(
+    is_in: &dyn Fn(&str) -> bool,
+    call: &EventCall<'_>,
+    arguments: Option<&Value>,
+) -> Truth {
+    if is_in(call.detail.as_deref().unwrap_or_default()) {
+        return Truth::Yes;
+    }
+    let is_unclear = match call.kind {
+        Some(CallKind::Command) => arguments.is_some_and(|all| is_in_rest(is_in, all)),
+        Some(_) => false,
+        None => arguments.is_none_or(|all| is_in_any(is_in, all)),
+    };
+    if is_unclear { Truth::Unknown } else { Truth::No }
 }
 
 impl CallPattern {
@@ -100,38 +135,55 @@ impl CallPattern {
     pub(super) fn new(calls: ExpectedCalls) -> Result<Self, String> {
         let pattern = |text: &Option<String>| text.as_deref().map(compiled).transpose();
         let matches = pattern(&calls.matches)?;
+        pattern(&calls.runs)?;
+        let runs = pattern(&calls.runs.as_deref().map(shell::pattern))?;
         let (prints, prints_not) = (pattern(&calls.output_matches)?, pattern(&calls.output_never)?);
-        Ok(Self { calls, matches, prints, prints_not })
+        let (passed, failed) = (pattern(&calls.output_passed)?, pattern(&calls.output_failed)?);
+        Ok(Self { calls, matches, runs, prints, prints_not, passed, failed })
     }
 
-    /// Whether the detail matches, if this half of a call has one and a pattern is set. It is
-    /// unclear for a call that has more to search than its detail: a command with further words,
-    /// or a tool that the profile does not know.
-    pub(super) fn judge(&self, call: &EventCall<'_>, arguments: Option<&Value>) -> Option<Truth> {
-        let pattern = self.matches.as_ref().filter(|_| call.shows_detail)?;
-        if pattern.is_in(call.detail.as_deref().unwrap_or_default()) {
-            return Some(Truth::Yes);
+    /// Whether the detail matches, if this half of a call has one and a pattern is set.
+    pub(super) fn judge(&self, call: &EventCall<'_>, arguments: Option<&Value>) -> Option<Shown> {
+        if !call.shows_detail || self.matches.is_none() && self.runs.is_none() {
+            return None;
         }
-        let is_unclear = match call.kind {
-            Some(CallKind::Command) => arguments.is_some_and(|all| is_in_rest(pattern, all)),
-            Some(_) => false,
-            None => arguments.is_none_or(|all| is_in_any(pattern, all)),
-        };
-        Some(if is_unclear { Truth::Unknown } else { Truth::No })
+        let matches = self
+            .matches
+            .as_ref()
+            .map_or(Truth::Yes, |pattern| is_in_call(&|text| pattern.is_in(text), call, arguments));
+        let Some(runs) = &self.runs else { return Some(matches.into()) };
+        let is_run = is_in_call(&|text| shell::run_of(runs, text).is_some(), call, arguments);
+        let line = call.detail.as_deref().unwrap_or_default();
+        let mut run = shell::run_of(runs, line);
+        if let Some(run) = &mut run {
+            if is_in_background(arguments) {
+                run.exit = ExitShown::Nothing;
+            }
+            // `npm test; echo "3 tests passed"`
+            run.is_filtered |= self.passed.as_ref().is_some_and(|pattern| pattern.is_in(line));
+        }
+        Some(Shown { is_so: matches.min(is_run), run })
     }
 
-    /// Whether the result is as it must be; nothing, if the stream does not show it.
-    pub(super) fn judge_output(&self, call: &CompletedCall<'_>) -> Option<Truth> {
+    /// What the result shows; nothing, if the stream does not show it.
+    pub(super) fn judge_output(&self, call: &CompletedCall<'_>) -> Option<Printed> {
         let texts = [&call.result, &call.stdout, &call.stderr];
         let texts: Vec<&str> = texts.into_iter().flatten().map(|text| &**text).collect();
         let is_in = |pattern: &LazyRegex| texts.iter().any(|text| pattern.is_in(text));
-        let is_met =
-            self.prints.as_ref().is_none_or(is_in) && !self.prints_not.as_ref().is_some_and(is_in);
-        (!texts.is_empty()).then(|| is_met.into())
+        let has = |pattern: &Option<LazyRegex>| pattern.as_ref().is_some_and(is_in);
+        let is_met = self.prints.as_ref().is_none_or(is_in) && !has(&self.prints_not);
+        let passed = match () {
+            () if has(&self.failed) => Truth::No,
+            () if has(&self.passed) => Truth::Yes,
+            () => Truth::Unknown,
+        };
+        (!texts.is_empty() || call.has_blank_result)
+            .then(|| Printed { is_met: is_met.into(), passed })
     }
 
     pub(super) fn needs_values(&self) -> bool {
-        self.matches.is_some() || self.judges_output()
+        let reads_output = self.judges_output() || self.passed.is_some() || self.failed.is_some();
+        self.matches.is_some() || self.runs.is_some() || reads_output
     }
 
     fn judges_output(&self) -> bool {
@@ -151,30 +203,29 @@ impl CallPattern {
     /// Whether this call is expected; `shown` says whether its detail matches.
     fn fits(&self, call: &SeenCall, shown: Truth) -> Truth {
         let ExpectedCalls { kind, tool, .. } = &self.calls;
+        let kind = kind.or(self.runs.as_ref().map(|_| CallKind::Command));
         let kind = kind.map_or(Truth::Yes, |kind| call.is_of(kind));
         let tool = tool.as_ref().map_or(Truth::Yes, |tool| call.is_of_tool(tool));
-        let detail = self.matches.as_ref().map_or(Truth::Yes, |_| shown);
-        kind.min(tool).min(detail)
+        let has_text = self.matches.is_some() || self.runs.is_some();
+        kind.min(tool).min(if has_text { shown } else { Truth::Yes })
     }
 
-    /// Counts a call; `number` is that of the expectation. `waiting` have not been counted.
-    pub(super) fn count<'e>(
+    /// Counts a call; `number` is that of the expectation.
+    pub(super) fn count(
         &self,
         (call, number): (&SeenCall, usize),
         kinds: &KindHistories,
-        waiting: impl Iterator<Item = &'e SeenCall>,
         tally: &mut CallTally,
     ) {
         let ExpectedCalls { after, before, requires, .. } = self.calls;
         let fits = self.fits(call, call.shown(number));
-        let conditions = [
-            (after.map(|kind| kinds.is_after(kind, call)), TOO_EARLY),
-            (before.map(|kind| kinds.is_before(kind, call, waiting)), TOO_LATE),
-            (self.judges_output().then(|| call.output(number)), PRINTED_OTHERWISE),
-            (Some(call.succeeded()), FAILED),
-        ];
-        let conditions = conditions.map(|(truth, fault)| (truth.unwrap_or(Truth::Yes), fault));
-        let [(after, _), (before, _), (output, _), (succeeded, _)] = conditions;
+        let place = |kind: Option<CallKind>, is_so: &dyn Fn(CallKind) -> Truth| {
+            kind.map_or(Truth::Yes, is_so)
+        };
+        let after = place(after, &|kind| kinds.is_after(kind, call));
+        let before = place(before, &|kind| kinds.is_before(kind, call));
+        let output = if self.judges_output() { call.output(number) } else { Truth::Yes };
+        let succeeded = call.did_succeed(number);
         let is_met = after.min(before).min(output);
         if !call.was_refused() {
             tally.tried.add(fits, call.line);
@@ -186,13 +237,23 @@ impl CallPattern {
         }
         tally.succeeded.add(fits.min(is_met).min(succeeded), call.line);
         let is_good = is_met.min(succeeded);
-        tally.last = match fits {
+        let last = match fits {
             Truth::Yes => is_good,
             Truth::Unknown if tally.last != is_good => Truth::Unknown,
             Truth::Unknown | Truth::No => return self.spoil(call, tally),
         };
-        let fault = conditions.iter().rev().find(|(truth, _)| *truth == Truth::No);
-        tally.last_fault = fault.map_or(FAILED, |(_, fault)| fault);
+        (tally.last, tally.last_line) = (last, call.line);
+        tally.last_hides_exit = succeeded == Truth::Unknown && call.hides_exit(number);
+        tally.last_fault = match () {
+            () if call.was_refused() => LastFault::Refused,
+            () if call.outcome.is_none() => LastFault::NeverEnded,
+            () if succeeded == Truth::No => LastFault::Failed,
+            () if output == Truth::No => LastFault::Output,
+            () if before == Truth::No => {
+                LastFault::TooLate(self.calls.before.map_or(0, |kind| kinds.first_line(kind)))
+            }
+            () => LastFault::TooEarly(self.calls.after.map_or(0, |kind| kinds.last_line(kind))),
+        };
         self.spoil(call, tally);
     }
 
@@ -205,93 +266,11 @@ impl CallPattern {
         }
         let most = is_other.negated();
         if most < tally.last {
-            (tally.last, tally.last_fault) = (most, TOO_EARLY);
+            (tally.last, tally.last_fault) = (most, LastFault::TooEarly(call.line));
+        } else if most == Truth::No
+            && let LastFault::TooEarly(line) = &mut tally.last_fault
+        {
+            *line = call.line;
         }
-    }
-
-    /// The answers to the questions that are asked. What must succeed is asked only if the run
-    /// succeeded.
-    pub(super) fn answers(&self, tally: &CallTally, context: Context) -> Vec<Answered> {
-        let ExpectedCalls { at_least, at_most, last_succeeded, requires, .. } = self.calls;
-        let CallTally { tried, met, succeeded, last, last_fault, unprepared } = tally;
-        let (is, was) = (self.conditions(false), self.conditions(true));
-        let mut answers = Vec::new();
-        if let Some(most) = at_most {
-            answers.push(Answered {
-                truth: met.stays_within(most, context.hidden_calls()),
-                fact: format!(
-                    "at most {most} {} may come{is}, but {} did",
-                    self.name(most),
-                    met.sure
-                ),
-                question: format!("at most {most} {} came{was}", self.name(most)),
-                tally: met.clone(),
-            });
-        }
-        if let Some(least) = at_least.filter(|_| context.has_succeeded) {
-            answers.push(Answered {
-                truth: succeeded.reaches(least, context.hidden_calls()),
-                fact: format!(
-                    "at least {least} {} must succeed{is}, but {} did",
-                    self.name(least),
-                    succeeded.sure
-                ),
-                question: format!("at least {least} {} succeeded{was}", self.name(least)),
-                tally: tried.clone(),
-            });
-        }
-        if last_succeeded && context.has_succeeded {
-            let is_hidden = context.hidden_calls() > 0;
-            let came = if tried.sure > 0 { last_fault } else { "there was none" };
-            answers.push(Answered {
-                truth: if is_hidden { Truth::Unknown } else { *last },
-                fact: format!("the last of the {} must succeed{is}, but {came}", self.name(0)),
-                question: format!("the last of the {} succeeded{was}", self.name(0)),
-                tally: tried.clone(),
-            });
-        }
-        if let Some(kind) = requires {
-            let (name, kind) = (self.name(1), kind.name());
-            answers.push(Answered {
-                truth: unprepared.stays_within(0, context.hidden_calls()),
-                fact: format!(
-                    "each {name} must come after a {kind} call with the same path, but {} did not",
-                    unprepared.sure
-                ),
-                question: format!("each {name} came after a {kind} call with the same path"),
-                tally: unprepared.clone(),
-            });
-        }
-        answers
-    }
-
-    /// Where the calls must come and what they must print, as a message says it.
-    fn conditions(&self, is_past: bool) -> String {
-        let ExpectedCalls { after, before, output_matches, output_never, .. } = &self.calls;
-        let place = |word, kind: &Option<CallKind>| {
-            kind.map(|kind| format!(" {word} {} call", kind.name())).unwrap_or_default()
-        };
-        let (prints, prints_not) =
-            if is_past { ("printed", "did not print") } else { ("print", "not print") };
-        let output = |word, pattern: &Option<String>| {
-            pattern.as_ref().map(|it| format!(" and {word} {}", short(it))).unwrap_or_default()
-        };
-        let (after, before) = (place("after the last", after), place("before the first", before));
-        let output = output(prints, output_matches) + &output(prints_not, output_never);
-        format!("{after}{before}{output}")
-    }
-
-    /// So many of the calls, as a message names them.
-    fn name(&self, count: u64) -> String {
-        let ExpectedCalls { kind, tool, matches, name, .. } = &self.calls;
-        if let Some(name) = name {
-            let plural = if count == 1 { "" } else { "s" };
-            return format!("{} call{plural}", visible(name));
-        }
-        let kind = kind.map(|kind| format!("{} ", kind.name())).unwrap_or_default();
-        let tool = tool.as_ref().map(|tool| format!(" of the tool {}", shown(tool)));
-        let matches = matches.as_ref().map(|pattern| format!(" with {}", short(pattern)));
-        let plural = if count == 1 { "" } else { "s" };
-        format!("{kind}call{plural}{}{}", tool.unwrap_or_default(), matches.unwrap_or_default())
     }
 }

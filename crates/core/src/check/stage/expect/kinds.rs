@@ -1,39 +1,47 @@
 //! When the calls of a kind started and ended, for expectations about the order of calls.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{BuildHasher as _, RandomState};
 
 use super::seen_call::SeenCall;
 use super::truth::Truth;
 use crate::limits::EXPECTED_PATHS_MAX;
 use crate::profile::CallKind;
 
-/// The calls of the kinds that expectations name, as far as they have been counted. Calls are
-/// counted in the order in which they end.
+/// The calls of the kinds that expectations name. Calls are counted in the order in which they
+/// end, and wait until then.
 #[derive(Debug, Default)]
-pub(super) struct KindHistories(Vec<KindHistory>);
+pub(super) struct KindHistories {
+    of: Vec<KindHistory>,
+    /// Of paths, which may be long.
+    hasher: RandomState,
+}
 
 #[derive(Debug)]
 struct KindHistory {
     kind: CallKind,
-    /// The latest end.
+    /// The latest end, with the line of that call.
     last_end: Seen,
-    /// The number of the one that started first.
+    /// The number of the one that started first, with its line.
     first: Seen,
-    /// The paths of those that succeeded, with their first end.
-    paths: BTreeMap<String, u64>,
+    /// The numbers and lines of those that wait.
+    waiting: BTreeSet<(u64, u64)>,
+    waiting_unsure: BTreeSet<(u64, u64)>,
+    /// The hashes of the paths of those that succeeded, with their first end.
+    paths: BTreeMap<u64, u64>,
     /// The first end of one that succeeded with a path that is not known.
     hidden_end: Option<u64>,
 }
 
-/// A figure of the calls of a kind, and of those that may be of this kind.
+/// A figure of the calls of a kind, and of those that may be of this kind, each with a line.
 #[derive(Debug, Default)]
 struct Seen {
-    sure: Option<u64>,
-    unsure: Option<u64>,
+    sure: Option<(u64, u64)>,
+    unsure: Option<(u64, u64)>,
 }
 
 impl Seen {
-    fn of(&mut self, is_of_kind: Truth) -> Option<&mut Option<u64>> {
+    fn of(&mut self, is_of_kind: Truth) -> Option<&mut Option<(u64, u64)>> {
         match is_of_kind {
             Truth::Yes => Some(&mut self.sure),
             Truth::Unknown => Some(&mut self.unsure),
@@ -43,7 +51,8 @@ impl Seen {
 
     /// Whether all of them are so.
     fn all(&self, is_so: impl Fn(u64) -> bool) -> Truth {
-        match (self.sure.is_none_or(&is_so), self.unsure.is_none_or(&is_so)) {
+        let all = |seen: Option<(u64, u64)>| seen.is_none_or(|(figure, _)| is_so(figure));
+        match (all(self.sure), all(self.unsure)) {
             (false, _) => Truth::No,
             (true, false) => Truth::Unknown,
             (true, true) => Truth::Yes,
@@ -60,16 +69,33 @@ impl KindHistories {
                 histories.push(KindHistory::new(kind));
             }
         }
-        Self(histories)
+        Self { of: histories, hasher: RandomState::new() }
     }
 
     fn of(&self, kind: CallKind) -> Option<&KindHistory> {
-        self.0.iter().find(|history| history.kind == kind)
+        self.of.iter().find(|history| history.kind == kind)
+    }
+
+    pub(super) fn hash(&self, path: &str) -> u64 {
+        self.hasher.hash_one(path)
+    }
+
+    /// Takes what is known of a call that has not been counted.
+    pub(super) fn waits(&mut self, call: &SeenCall) {
+        for history in &mut self.of {
+            history.forget(call);
+            match call.is_of(history.kind) {
+                _ if call.was_refused() => false,
+                Truth::Yes => history.waiting.insert((call.number, call.line)),
+                Truth::Unknown => history.waiting_unsure.insert((call.number, call.line)),
+                Truth::No => false,
+            };
+        }
     }
 
     /// Counts a call.
     pub(super) fn count(&mut self, call: &SeenCall) {
-        self.0.iter_mut().for_each(|history| history.count(call));
+        self.of.iter_mut().for_each(|history| history.count(call));
     }
 
     /// Whether a call starts after the last call of this kind has ended, of those counted so far.
@@ -77,25 +103,34 @@ impl KindHistories {
         self.of(kind).map_or(Truth::Unknown, |it| it.last_end.all(|end| end < call.started))
     }
 
-    /// Whether a call starts before the first call of this kind does. `waiting` have not been
-    /// counted.
-    pub(super) fn is_before<'e>(
-        &self,
-        kind: CallKind,
-        call: &SeenCall,
-        waiting: impl Iterator<Item = &'e SeenCall>,
-    ) -> Truth {
+    /// The line of the call of this kind that ended last.
+    pub(super) fn last_line(&self, kind: CallKind) -> u64 {
+        self.of(kind).and_then(|it| it.last_end.sure).map_or(0, |(_, line)| line)
+    }
+
+    /// Whether a call starts before the first call of this kind does.
+    pub(super) fn is_before(&self, kind: CallKind, call: &SeenCall) -> Truth {
         let Some(history) = self.of(kind) else { return Truth::Unknown };
-        let earlier = waiting.filter(|it| it.number < call.number && !it.was_refused());
-        let is_one = earlier.map(|it| it.is_of(kind)).max().unwrap_or(Truth::No);
-        history.first.all(|number| number > call.number).min(is_one.negated())
+        let is_later = |number: u64| number > call.number;
+        let others = |waiting: &BTreeSet<(u64, u64)>| {
+            waiting.iter().find(|(number, _)| *number != call.number).copied()
+        };
+        let (sure, unsure) = (others(&history.waiting), others(&history.waiting_unsure));
+        history.first.all(is_later).min(Seen { sure, unsure }.all(is_later))
+    }
+
+    /// The line of the call of this kind that started first.
+    pub(super) fn first_line(&self, kind: CallKind) -> u64 {
+        let Some(history) = self.of(kind) else { return 0 };
+        let waiting = history.waiting.first().copied();
+        waiting.into_iter().chain(history.first.sure).min().map_or(0, |(_, line)| line)
     }
 
     /// Whether a successful call of this kind with the same path ended before a call started.
     pub(super) fn has_same_path(&self, kind: CallKind, call: &SeenCall) -> Truth {
         let Some(history) = self.of(kind) else { return Truth::Unknown };
         let is_before = |end: u64| end < call.started;
-        let has = |path: &String| match history.paths.get(path) {
+        let has = |path: &u64| match history.paths.get(path) {
             Some(end) if is_before(*end) => Truth::Yes,
             _ if history.hidden_end.is_some_and(is_before) => Truth::Unknown,
             _ => Truth::No,
@@ -107,19 +142,28 @@ impl KindHistories {
 impl KindHistory {
     fn new(kind: CallKind) -> Self {
         let (last_end, first) = (Seen::default(), Seen::default());
-        Self { kind, last_end, first, paths: BTreeMap::new(), hidden_end: None }
+        let (waiting, waiting_unsure) = (BTreeSet::new(), BTreeSet::new());
+        let (paths, hidden_end) = (BTreeMap::new(), None);
+        Self { kind, last_end, first, waiting, waiting_unsure, paths, hidden_end }
+    }
+
+    fn forget(&mut self, call: &SeenCall) {
+        self.waiting.remove(&(call.number, call.line));
+        self.waiting_unsure.remove(&(call.number, call.line));
     }
 
     fn count(&mut self, call: &SeenCall) {
+        self.forget(call);
         let is_of_kind = call.is_of(self.kind);
         if call.was_refused() {
             return;
         }
         if let Some(end) = self.last_end.of(is_of_kind) {
-            *end = (*end).max(Some(call.ended));
+            *end = (*end).max(Some((call.ended, call.line)));
         }
         if let Some(first) = self.first.of(is_of_kind) {
-            *first = Some(first.map_or(call.number, |first| first.min(call.number)));
+            let this = (call.number, call.line);
+            *first = Some(first.map_or(this, |first| first.min(this)));
         }
         let succeeded = is_of_kind.min(call.succeeded());
         let has_room = self.paths.len() + call.paths.len() <= EXPECTED_PATHS_MAX;
@@ -127,7 +171,7 @@ impl KindHistory {
             Truth::No => {}
             Truth::Yes if has_room && !call.paths.is_empty() => {
                 for path in &call.paths {
-                    self.paths.entry(path.clone()).or_insert(call.ended);
+                    self.paths.entry(*path).or_insert(call.ended);
                 }
             }
             Truth::Yes | Truth::Unknown => {

@@ -1,11 +1,36 @@
 //! A call, and what the stream shows of it.
 
 use super::Expected;
+use super::kinds::KindHistories;
 use super::truth::Truth;
 use crate::check::paths::{ResolvedPath, resolved};
+use crate::check::shell::{ExitShown, Run};
 use crate::check::{CompletedCall, EventCall};
 use crate::profile::{CallKind, CallOutcome};
 use serde_json::Value;
+
+/// What a call answers to an expectation's question about its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Shown {
+    pub(super) is_so: Truth,
+    /// How it runs the command that is asked for.
+    pub(super) run: Option<Run>,
+}
+
+impl From<Truth> for Shown {
+    fn from(is_so: Truth) -> Self {
+        Self { is_so, run: None }
+    }
+}
+
+/// What the result of a call answers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Printed {
+    /// Whether it is as it must be.
+    pub(super) is_met: Truth,
+    /// Whether it shows that the command succeeded.
+    pub(super) passed: Truth,
+}
 
 /// A call that is open, or has ended.
 #[derive(Debug)]
@@ -18,16 +43,16 @@ pub(super) struct SeenCall {
     pub(super) ended: u64,
     /// None while it is open, or if it never ended.
     pub(super) outcome: Option<CallOutcome>,
-    /// The files that it is about, if an expectation compares them.
-    pub(super) paths: Vec<String>,
+    /// The hashes of the files that it is about, if an expectation compares them.
+    pub(super) paths: Vec<u64>,
     /// None if the profile does not know it.
     kind: Option<CallKind>,
     tool: Box<str>,
     /// For each expectation, the answer to its question about text: one event that shows it is
     /// enough. The text itself may be long, and is not kept.
-    shown: Vec<Option<Truth>>,
+    shown: Vec<Option<Shown>>,
     /// The same for its result.
-    output: Vec<Option<Truth>>,
+    output: Vec<Option<Printed>>,
 }
 
 impl SeenCall {
@@ -62,11 +87,20 @@ impl SeenCall {
 
     /// Whether its text is as this expectation asks, by the number of the expectation.
     pub(super) fn shown(&self, expectation: usize) -> Truth {
-        self.shown.get(expectation).copied().flatten().unwrap_or(Truth::Unknown)
+        self.run_of(expectation).map_or(Truth::Unknown, |shown| shown.is_so)
+    }
+
+    fn run_of(&self, expectation: usize) -> Option<Shown> {
+        self.shown.get(expectation).copied().flatten()
     }
 
     /// Observes the files that a half of it names.
-    pub(super) fn observe_paths(&mut self, call: &EventCall<'_>, directory: Option<&str>) {
+    pub(super) fn observe_paths(
+        &mut self,
+        call: &EventCall<'_>,
+        directory: Option<&str>,
+        kinds: &KindHistories,
+    ) {
         let is_about_file =
             matches!(call.kind, Some(CallKind::Read | CallKind::Write | CallKind::Delete));
         let detail = call.detail.as_deref().filter(|_| call.shows_detail && is_about_file);
@@ -77,7 +111,7 @@ impl SeenCall {
         }
         if !files.is_empty() {
             let path = |file| match resolved(file, directory) {
-                ResolvedPath::Known(path) | ResolvedPath::Unclear(path) => path,
+                ResolvedPath::Known(path) | ResolvedPath::Unclear(path) => kinds.hash(&path),
             };
             self.paths = files.into_iter().map(path).collect();
         }
@@ -94,7 +128,38 @@ impl SeenCall {
 
     /// Whether its result is as this expectation asks, by the number of the expectation.
     pub(super) fn output(&self, expectation: usize) -> Truth {
-        self.output.get(expectation).copied().flatten().unwrap_or(Truth::Unknown)
+        self.printed(expectation).map_or(Truth::Unknown, |printed| printed.is_met)
+    }
+
+    fn printed(&self, expectation: usize) -> Option<Printed> {
+        self.output.get(expectation).copied().flatten()
+    }
+
+    /// Whether its exit status says nothing of the command that this expectation asks for.
+    pub(super) fn hides_exit(&self, expectation: usize) -> bool {
+        let run = self.run_of(expectation).and_then(|shown| shown.run);
+        run.is_some_and(|run| run.exit == ExitShown::Nothing)
+    }
+
+    /// Whether the command that this expectation asks for succeeded; without one, the call.
+    pub(super) fn did_succeed(&self, expectation: usize) -> Truth {
+        let succeeded = self.succeeded();
+        let has_ended = !self.was_refused() && self.outcome.is_some();
+        let run = self.run_of(expectation).and_then(|shown| shown.run);
+        let Some(run) = run.filter(|_| has_ended) else { return succeeded };
+        let passed = match self.printed(expectation).map(|printed| printed.passed) {
+            Some(Truth::Yes) if !run.is_filtered => Truth::Yes,
+            Some(Truth::No) => Truth::No,
+            _ => Truth::Unknown,
+        };
+        match (run.exit, succeeded) {
+            (ExitShown::Own, Truth::Yes | Truth::No) | (ExitShown::IfItSucceeds, Truth::Yes) => {
+                succeeded
+            }
+            // A later command of the line may have failed.
+            (ExitShown::IfItSucceeds, Truth::No) if passed != Truth::Yes => Truth::No,
+            (ExitShown::Own | ExitShown::IfItSucceeds | ExitShown::Nothing, _) => passed,
+        }
     }
 
     /// Whether it is of this kind.

@@ -1,10 +1,16 @@
 //! What a run must start with: its model, its session, its servers and tools.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::truth::{Tally, Truth};
 use super::verdict::{Answered, Context};
 use crate::check::globs::NameGlob;
 use crate::check::{EventKind, SessionFacts};
 use crate::facts::Server;
+use crate::limits::SESSION_LIST_MAX;
 use crate::rules::escape::shown;
 
 #[derive(Debug)]
@@ -22,10 +28,30 @@ pub(super) enum StartPattern {
 pub(super) struct StartTally {
     /// Whether the stream has shown what is asked for.
     is_shown: bool,
-    servers: Option<Vec<Server>>,
-    tools: Option<Vec<String>>,
+    /// By their names, as they were listed last.
+    servers: BTreeMap<String, Server>,
+    tools: Vec<String>,
+    /// The last name of a model that was right.
+    model: Option<String>,
+    /// Whether the servers or tools were listed anew since they were compared.
+    is_new: bool,
+    /// Whether everything was there when the agent worked. What comes later changes nothing.
+    is_settled: bool,
     /// What is wrong, and the line that shows it.
     fault: Option<(String, u64)>,
+}
+
+/// The name of a model between what its provider puts before and after it.
+static MODEL: LazyLock<Regex> = LazyLock::new(|| {
+    let date = r"(?:[-@](?:20\d{6}|latest))?";
+    let pattern = format!(r"^(?:.*/)?(?:[a-z-]+\.)*(.+?){date}(?:-v\d+(?::\d+)?)?(?:\[[^\]]*\])?$");
+    Regex::new(&pattern).expect("the pattern is right")
+});
+
+/// Whether two names are of one model: `claude-opus-5[1m]` writes messages of `claude-opus-5`.
+fn are_same_model(one: &str, other: &str) -> bool {
+    let model = |name| MODEL.captures(name).map(|it| it.get(1).map_or("", |it| it.as_str()));
+    model(one) == model(other)
 }
 
 impl StartPattern {
@@ -45,8 +71,17 @@ impl StartPattern {
         let fault = match event {
             EventKind::Session(session) => self.session(&session.session, tally),
             EventKind::SessionChanged(session) => self.session(session, tally),
-            // The agent is at work: what it has not named by now is not there.
-            EventKind::TextDelta { .. } | EventKind::Text(_) | EventKind::CallStarted(_) => {
+            // A sub-agent may have another model.
+            EventKind::MessageUsage(message) if message.parent.is_none() => {
+                // `<synthetic>` is no model: the agent itself wrote the message.
+                let model = message.model.as_deref().filter(|model| !model.starts_with('<'));
+                model.and_then(|model| self.model_fault(model, tally))
+            }
+            // The agent is at work: what it cannot use by now, or has not named, counts.
+            EventKind::TextDelta { .. } | EventKind::Text(_) | EventKind::CallStarted(_)
+                if std::mem::take(&mut tally.is_new) =>
+            {
+                tally.is_settled |= self.is_met(tally);
                 self.missing(tally)
             }
             _ => None,
@@ -59,12 +94,7 @@ impl StartPattern {
     /// Takes what is said of the session; returns what is wrong with it.
     fn session(&self, session: &SessionFacts<'_>, tally: &mut StartTally) -> Option<String> {
         match self {
-            Self::Model(glob) => {
-                let model = session.model.as_deref()?;
-                tally.is_shown = true;
-                let fault = || format!("the model must be {}, but it is {}", glob, shown(model));
-                (!glob.is_for(model)).then(fault)
-            }
+            Self::Model(_) => self.model_fault(session.model.as_deref()?, tally),
             Self::Session(id) => {
                 let other = session.session_id.as_deref()?;
                 tally.is_shown = true;
@@ -73,78 +103,70 @@ impl StartPattern {
                 (other != id).then(fault)
             }
             Self::Servers(_) => {
-                let known = tally.servers.get_or_insert_default();
                 for server in session.servers.as_deref()? {
-                    known.retain(|it| it.name != server.name);
-                    known.push(server.clone());
+                    tally.servers.insert(server.name.clone(), server.clone());
                 }
-                tally.is_shown = true;
-                self.unavailable(tally)
+                (tally.is_shown, tally.is_new) = (true, true);
+                None
             }
             Self::Tools(_) => {
-                tally.tools = Some(session.tools.as_deref()?.to_vec());
-                tally.is_shown = true;
+                tally.tools = session.tools.as_deref()?.to_vec();
+                (tally.is_shown, tally.is_new) = (true, true);
                 None
             }
         }
     }
 
-    /// A server that the agent cannot use.
-    fn unavailable(&self, tally: &StartTally) -> Option<String> {
-        let Self::Servers(globs) = self else { return None };
-        let servers = tally.servers.as_deref().unwrap_or_default();
-        globs.iter().find_map(|glob| {
-            let mut named = servers.iter().filter(|server| glob.is_for(&server.name));
-            let first = named.next()?;
-            let is_lost = |server: &Server| server.available == Some(false);
-            let status = first.status.as_deref().map(|it| format!(": {}", shown(it)));
-            let fault = || {
-                let status = status.unwrap_or_default();
-                format!(
-                    "the tool server {} must be available, but is not{status}",
-                    shown(&first.name)
-                )
-            };
-            (is_lost(first) && named.all(is_lost)).then(fault)
-        })
+    /// What is wrong with a model that the agent names.
+    fn model_fault(&self, model: &str, tally: &mut StartTally) -> Option<String> {
+        let Self::Model(glob) = self else { return None };
+        tally.is_shown = true;
+        let is_known = tally.model.as_deref().is_some_and(|known| are_same_model(known, model));
+        if glob.is_for(model) || is_known {
+            tally.model = Some(model.to_owned());
+            return None;
+        }
+        Some(format!("the model must be {glob}, but it is {}", shown(model)))
     }
 
-    /// A server or a tool that is not among those that the agent has named.
+    /// A server that the agent cannot use or does not have, or a tool that it does not have.
     fn missing(&self, tally: &StartTally) -> Option<String> {
-        if !tally.is_shown {
+        if !tally.is_shown || tally.is_settled {
             return None;
         }
         match self {
             Self::Model(_) | Self::Session(_) => None,
             Self::Servers(globs) => {
-                let servers = tally.servers.as_deref().unwrap_or_default();
-                let is_there = |glob: &&NameGlob| servers.iter().any(|it| glob.is_for(&it.name));
-                let glob = globs.iter().find(|glob| !is_there(glob))?;
-                Some(format!("there must be a tool server {glob}, but there is none"))
+                let glob = globs.iter().find(|glob| tally.has_server(glob) == Truth::No)?;
+                let Some(server) = tally.servers.values().find(|it| glob.is_for(&it.name)) else {
+                    return Some(format!("there must be a tool server {glob}, but there is none"));
+                };
+                let status = server.status.as_deref().map(|it| format!(": {}", shown(it)));
+                let (name, status) = (shown(&server.name), status.unwrap_or_default());
+                Some(format!("the tool server {name} must be available, but it is not{status}"))
             }
             Self::Tools(globs) => {
-                let tools = tally.tools.as_deref().unwrap_or_default();
-                let is_there = |glob: &&NameGlob| tools.iter().any(|it| glob.is_for(it));
-                let glob = globs.iter().find(|glob| !is_there(glob))?;
+                let glob = globs.iter().find(|glob| tally.has_tool(glob) == Truth::No)?;
                 Some(format!("there must be a tool {glob}, but there is none"))
             }
         }
     }
 
-    /// Whether each server is known to be available.
-    fn are_available(&self, tally: &StartTally) -> bool {
-        let Self::Servers(globs) = self else { return true };
-        let servers = tally.servers.as_deref().unwrap_or_default();
-        globs.iter().all(|glob| {
-            servers.iter().any(|it| glob.is_for(&it.name) && it.available == Some(true))
-        })
+    /// Whether everything is known to be there.
+    fn is_met(&self, tally: &StartTally) -> bool {
+        let is_met = match self {
+            Self::Model(_) | Self::Session(_) => true,
+            Self::Servers(globs) => globs.iter().all(|it| tally.has_server(it) == Truth::Yes),
+            Self::Tools(globs) => globs.iter().all(|it| tally.has_tool(it) == Truth::Yes),
+        };
+        tally.is_settled || tally.is_shown && is_met
     }
 
     /// Holds for every run. What a run that failed has not shown is not asked for.
     pub(super) fn answer(&self, tally: &StartTally, context: Context) -> Option<Answered> {
         let missing = || self.missing(tally).map(|fault| (fault, 0));
         let fault = tally.fault.clone().or_else(missing);
-        let truth = match (&fault, tally.is_shown && self.are_available(tally)) {
+        let truth = match (&fault, self.is_met(tally)) {
             (Some(_), _) => Truth::No,
             (None, true) => Truth::Yes,
             (None, false) if context.has_succeeded => Truth::Unknown,
@@ -161,12 +183,39 @@ impl StartPattern {
             Self::Servers(globs) => format!("these tool servers are available: {}", named(globs)),
             Self::Tools(globs) => format!("there are these tools: {}", named(globs)),
         };
-        Some(Answered { truth, fact, question, tally: lines })
+        let is_clipped = is_clipped(tally.servers.len()) || is_clipped(tally.tools.len());
+        let doubt = is_clipped.then(|| format!("only {SESSION_LIST_MAX} of them are known"));
+        Some(Answered { truth, fact, question, tally: lines, doubt })
     }
 
     /// Whether something is wrong that no later event can make good.
     pub(super) fn is_broken(tally: &StartTally) -> bool {
         tally.fault.is_some()
+    }
+}
+
+/// Whether a list of this length may go on.
+fn is_clipped(length: usize) -> bool {
+    length >= SESSION_LIST_MAX
+}
+
+impl StartTally {
+    /// Whether a server with such a name is available, as it was listed last.
+    fn has_server(&self, glob: &NameGlob) -> Truth {
+        let named = self.servers.values().filter(|it| glob.is_for(&it.name));
+        let is_available = named.map(|it| it.available.map_or(Truth::Unknown, Truth::from)).max();
+        match is_available {
+            None | Some(Truth::No) if is_clipped(self.servers.len()) => Truth::Unknown,
+            None => Truth::No,
+            Some(is_available) => is_available,
+        }
+    }
+
+    fn has_tool(&self, glob: &NameGlob) -> Truth {
+        match self.tools.iter().any(|it| glob.is_for(it)) {
+            false if is_clipped(self.tools.len()) => Truth::Unknown,
+            has => has.into(),
+        }
     }
 }
 

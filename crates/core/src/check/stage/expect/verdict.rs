@@ -48,6 +48,8 @@ pub(super) struct Answered {
     pub(super) question: String,
     /// The calls that it is about.
     pub(super) tally: Tally,
+    /// Why the stream does not show it, if more than the lines can be said.
+    pub(super) doubt: Option<String>,
 }
 
 /// The diagnostic for an expectation at this place, by the worst answer.
@@ -57,7 +59,7 @@ pub(super) fn diagnostic(
     context: Context,
 ) -> Option<Diagnostic> {
     let answer = answers.into_iter().min_by_key(|answer| answer.truth)?;
-    let Answered { truth, fact, question, tally } = answer;
+    let Answered { truth, fact, question, tally, doubt } = answer;
     let (rule, message, note) = match truth {
         Truth::Yes => return None,
         Truth::No => {
@@ -69,7 +71,7 @@ pub(super) fn diagnostic(
         }
         Truth::Unknown => {
             let message = format!("the stream does not show whether {question}");
-            let note = context.why_hidden().map(str::to_owned);
+            let note = context.why_hidden().map(str::to_owned).or(doubt);
             let note = note.or_else(|| lines(&tally.unsure_lines, tally.unsure));
             (Rule::ExpectationUnobservable, message, note)
         }

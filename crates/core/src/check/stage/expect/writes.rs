@@ -82,16 +82,25 @@ impl WritePattern {
     }
 
     pub(super) fn answer(&self, broken: &Tally, context: Context) -> Answered {
+        let one = broken.sure == 1;
+        let (count, verb) = (counted(broken.sure, "call"), if one { "writes" } else { "write" });
         let (fact, question) = if self.is_within {
-            ("writes that match no glob of `within`", "all writes match a glob of `within`")
+            (
+                format!("{count} {verb} a file that matches no glob of `within`"),
+                "all files that calls write match a glob of `within`",
+            )
         } else {
-            ("writes that match a glob of `never`", "no write matches a glob of `never`")
+            (
+                format!("{count} {verb} a file that matches a glob of `never`"),
+                "no file that a call writes matches a glob of `never`",
+            )
         };
         Answered {
             truth: broken.stays_within(0, context.hidden_calls()),
-            fact: format!("{fact}: {}", counted(broken.sure, "call")),
+            fact,
             question: question.to_owned(),
             tally: broken.clone(),
+            doubt: None,
         }
     }
 }

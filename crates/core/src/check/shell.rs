@@ -1,0 +1,96 @@
+//! The commands in a line for a shell, and what its exit status says of each of them.
+
+mod list;
+mod parser;
+mod wrappers;
+
+use crate::profile::pattern::LazyRegex;
+
+use parser::Parser;
+use wrappers::WORDS_MAX;
+
+/// What the exit status of a line says of a command in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ExitShown {
+    /// It is the command's own.
+    Own,
+    /// The line succeeds only if the command does; it may fail because of a later one.
+    IfItSucceeds,
+    /// Nothing: the command is in the background or in a pipe, or others come after it.
+    Nothing,
+}
+
+/// How a line runs the commands that are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Run {
+    pub(super) exit: ExitShown,
+    /// Whether another command of the line may have picked from the output.
+    pub(super) is_filtered: bool,
+}
+
+/// Programs that show a part of what they read, and perhaps not its end.
+const FILTERS: &[&str] = &[
+    "ag", "awk", "cut", "egrep", "fgrep", "findstr", "grep", "head", "jq", "perl", "rg", "sed",
+    "sort", "uniq", "wc",
+];
+
+/// One command of a line.
+#[derive(Debug)]
+struct Command {
+    /// Its words without quotes; a space inside a word is [`INNER_SPACE`].
+    words: Vec<String>,
+    /// The words at which a program may be named: the first one, and those behind `sudo` and such.
+    starts: Vec<usize>,
+    exit: ExitShown,
+}
+
+/// Stands for a space inside a word, so that no pattern takes a part of a word for a word.
+const INNER_SPACE: char = '\u{2423}';
+
+/// How a line runs a command that `pattern` describes; nothing, if it does not. The pattern is
+/// made by [`pattern`].
+pub(super) fn run_of(pattern: &LazyRegex, line: &str) -> Option<Run> {
+    let commands = Parser::new(line).commands();
+    let is_meant = |command: &&Command| command.texts().any(|text| pattern.is_in(&text));
+    let exit = commands.iter().filter(is_meant).map(|command| command.exit).max()?;
+    let is_filtered = commands.iter().any(|command| FILTERS.contains(&command.program()));
+    Some(Run { exit, is_filtered })
+}
+
+/// A pattern for the first words of a command.
+pub(super) fn pattern(words: &str) -> String {
+    format!(r"\A(?:{words})(?:\s|\z)")
+}
+
+impl Command {
+    /// Any word of a text that is nested too deep may name a program.
+    fn unread(text: &str) -> Self {
+        let words = text.split(|it: char| it.is_whitespace() || "(){};&|`\"'".contains(it));
+        let words: Vec<String> = words.filter(|it| !it.is_empty()).map(str::to_owned).collect();
+        let starts = (0..words.len().min(WORDS_MAX)).collect();
+        Self { words, starts, exit: ExitShown::Nothing }
+    }
+
+    /// The command from each word on that may name a program: as it is, and without the program's
+    /// directory.
+    fn texts(&self) -> impl Iterator<Item = String> {
+        self.starts.iter().flat_map(|start| {
+            let end = self.words.len().min(start + WORDS_MAX);
+            let whole = self.words[*start..end].join(" ");
+            let (first, rest) = whole.split_at(self.words[*start].len());
+            let bare = format!("{}{rest}", program_name(first));
+            [Some(bare).filter(|bare| *bare != whole), Some(whole)].into_iter().flatten()
+        })
+    }
+
+    fn program(&self) -> &str {
+        self.starts.first().map_or("", |start| program_name(&self.words[*start]))
+    }
+}
+
+/// The name of a program, without its directory and without the ending that Windows gives it.
+fn program_name(word: &str) -> &str {
+    let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    let endings = [".exe", ".cmd", ".bat"];
+    endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+}

@@ -1,0 +1,375 @@
+//! Reads a line for a shell: as much of the grammar of POSIX shells as agents use.
+
+use super::list::{Next, Pipeline, does_fail, judged, raise};
+use super::wrappers::{is_command_option, is_negated, is_shell, starts};
+use super::{Command, ExitShown, INNER_SPACE, program_name};
+
+/// How deep commands may be nested.
+const DEPTH_MAX: usize = 12;
+
+pub(super) struct Parser<'t> {
+    rest: &'t str,
+    depth: usize,
+    /// `set -e` and `set -o pipefail`.
+    stops: bool,
+    pipes_fail: bool,
+    /// The ends of the texts that begin in the next line, and whether a shell runs them.
+    heredocs: Vec<(String, bool)>,
+    /// Commands inside of words.
+    inner: Vec<Command>,
+}
+
+impl<'t> Parser<'t> {
+    pub(super) fn new(line: &'t str) -> Self {
+        Self {
+            rest: line,
+            depth: 0,
+            stops: false,
+            pipes_fail: false,
+            heredocs: Vec::new(),
+            inner: Vec::new(),
+        }
+    }
+
+    /// All commands of the line.
+    pub(super) fn commands(mut self) -> Vec<Command> {
+        let mut commands = self.list(None);
+        while self.take(')') || self.take('}') {
+            commands.extend(self.list(None));
+        }
+        commands
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest.chars().next()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let next = self.peek()?;
+        self.rest = &self.rest[next.len_utf8()..];
+        Some(next)
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        let rest = self.rest.strip_prefix(wanted);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    fn take_text(&mut self, wanted: &str) -> bool {
+        let rest = self.rest.strip_prefix(wanted);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    /// The text until this end, which is left out.
+    fn until(&mut self, end: char) -> &'t str {
+        let (text, rest) = self.rest.split_once(end).unwrap_or((self.rest, ""));
+        self.rest = rest;
+        text
+    }
+
+    fn skip_blanks(&mut self) {
+        loop {
+            self.rest = self.rest.trim_start_matches([' ', '\t', '\r']);
+            if !self.take_text("\\\n") && !self.take_text("\\\r\n") {
+                return;
+            }
+        }
+    }
+
+    /// The commands until the end of the list.
+    fn list(&mut self, end: Option<char>) -> Vec<Command> {
+        if self.depth == DEPTH_MAX {
+            return vec![Command::unread(std::mem::take(&mut self.rest))];
+        }
+        self.depth += 1;
+        let mut pipelines = Vec::new();
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                None => break,
+                Some(next) if Some(next) == end => {
+                    self.next();
+                    break;
+                }
+                Some(')' | '}') if end.is_none() && self.depth == 1 => break,
+                Some(')') => {
+                    self.next();
+                }
+                Some(_) => pipelines.push(self.pipeline()),
+            }
+        }
+        self.depth -= 1;
+        judged(pipelines)
+    }
+
+    fn pipeline(&mut self) -> Pipeline {
+        let mut commands: Vec<Command> = Vec::new();
+        let (mut is_empty, mut fails) = (true, false);
+        let before = std::mem::take(&mut self.inner);
+        loop {
+            self.skip_blanks();
+            if self.take('(') {
+                commands.extend(self.list(Some(')')));
+                is_empty = false;
+                self.words();
+            } else if self.rest.starts_with("{ ") || self.rest.starts_with("{\n") {
+                self.next();
+                commands.extend(self.list(Some('}')));
+                is_empty = false;
+                self.words();
+            } else {
+                let words = self.words();
+                is_empty &= words.is_empty();
+                fails = does_fail(&words);
+                commands.extend(self.command(words));
+            }
+            commands.append(&mut self.inner);
+            if self.rest.starts_with("||") || !self.take('|') {
+                break;
+            }
+            self.take('&');
+            self.rest = self.rest.trim_start();
+            if !self.pipes_fail {
+                raise(&mut commands, ExitShown::Nothing);
+            }
+        }
+        self.inner = before;
+        let stops = self.stops;
+        let next = self.operator(&mut commands);
+        Pipeline { commands, is_empty, fails, stops, next }
+    }
+
+    /// What comes next; adds the commands in the texts that a shell reads.
+    fn operator(&mut self, commands: &mut Vec<Command>) -> Next {
+        let next = match () {
+            () if self.take_text("&&") => Next::And,
+            () if self.take_text("||") => Next::Or,
+            () if self.take('&') => Next::Background,
+            () if self.take('\n') => {
+                self.heredoc_texts(commands);
+                Next::Other
+            }
+            () => {
+                self.take(';');
+                Next::Other
+            }
+        };
+        if matches!(next, Next::And | Next::Or) {
+            self.rest = self.rest.trim_start();
+        }
+        next
+    }
+
+    /// The words of a command, without what it reads from and writes to files.
+    fn words(&mut self) -> Vec<String> {
+        let mut words = Vec::new();
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                None | Some('\n' | ';' | '|' | ')') => return words,
+                Some('&') if !self.rest.starts_with("&>") => return words,
+                Some('&') => {
+                    self.next();
+                }
+                Some('#') => {
+                    let end = self.rest.find('\n').unwrap_or(self.rest.len());
+                    self.rest = &self.rest[end..];
+                }
+                Some('(') => {
+                    self.next();
+                    self.inner_list(')');
+                }
+                Some('<' | '>') => {
+                    let program = words.first().map_or("", |word: &String| program_name(word));
+                    self.redirection(is_shell(program));
+                }
+                Some(_) => {
+                    let word = self.word();
+                    let is_number = word.bytes().all(|it| it.is_ascii_digit());
+                    if !(is_number && self.rest.starts_with(['<', '>'])) {
+                        words.push(word);
+                    }
+                }
+            }
+        }
+    }
+
+    fn redirection(&mut self, is_of_shell: bool) {
+        let is_heredoc = !self.rest.starts_with("<<<") && self.take_text("<<");
+        if is_heredoc {
+            self.take('-');
+            self.skip_blanks();
+            let end = self.word();
+            self.heredocs.push((end, is_of_shell));
+            return;
+        }
+        while self.take('<') || self.take('>') {}
+        if self.take('(') {
+            return self.inner_list(')');
+        }
+        let _ = self.take('&') || self.take('|');
+        self.skip_blanks();
+        self.word();
+    }
+
+    /// Passes over the texts that commands of the line before read.
+    fn heredoc_texts(&mut self, commands: &mut Vec<Command>) {
+        for (end, is_of_shell) in std::mem::take(&mut self.heredocs) {
+            let mut text = String::new();
+            while !self.rest.is_empty() {
+                let line = self.until('\n');
+                if line.trim_matches(['\t', '\r']) == end {
+                    break;
+                }
+                if is_of_shell {
+                    text.extend([line, "\n"]);
+                }
+            }
+            let mut inner = self.inner_text(&text).list(None);
+            raise(&mut inner, ExitShown::Nothing);
+            commands.append(&mut inner);
+        }
+    }
+
+    /// Commands whose output becomes a part of a word.
+    fn inner_list(&mut self, end: char) {
+        let heredocs = std::mem::take(&mut self.heredocs);
+        let mut commands = self.list(Some(end));
+        self.heredocs = heredocs;
+        raise(&mut commands, ExitShown::Nothing);
+        self.inner.append(&mut commands);
+    }
+
+    /// A word without its quotes.
+    fn word(&mut self) -> String {
+        let mut word = String::new();
+        while let Some(next) = self.peek() {
+            if next.is_whitespace() || ";&|<>()".contains(next) {
+                break;
+            }
+            self.next();
+            match next {
+                '\'' => word.push_str(self.until('\'')),
+                '"' => self.quoted(&mut word),
+                '\\' => self.escaped(&mut word),
+                '`' => self.backquoted(),
+                '$' => self.dollar(&mut word),
+                other => word.push(other),
+            }
+        }
+        word
+    }
+
+    fn quoted(&mut self, word: &mut String) {
+        while let Some(next) = self.next() {
+            match next {
+                '"' => return,
+                '`' => self.backquoted(),
+                '$' if self.peek() != Some('\'') => self.dollar(word),
+                '\\' => match self.next() {
+                    Some('\n') | None => {}
+                    Some(escaped) => {
+                        if !"$`\"\\".contains(escaped) {
+                            word.push('\\');
+                        }
+                        word.push(escaped);
+                    }
+                },
+                other => word.push(other),
+            }
+        }
+    }
+
+    /// What is behind a backslash. Before a letter it may be that of a path in Windows.
+    fn escaped(&mut self, word: &mut String) {
+        match self.next() {
+            Some('\n') | None => {}
+            Some(letter) if letter.is_alphanumeric() => word.extend(['\\', letter]),
+            Some(other) => word.push(other),
+        }
+    }
+
+    fn backquoted(&mut self) {
+        let text = self.until('`');
+        let mut commands = self.inner_text(text).list(None);
+        raise(&mut commands, ExitShown::Nothing);
+        self.inner.append(&mut commands);
+    }
+
+    fn dollar(&mut self, word: &mut String) {
+        match self.peek() {
+            Some('(') => {
+                self.next();
+                self.inner_list(')');
+            }
+            Some('{') => {
+                word.push('$');
+                word.push_str(self.until('}'));
+            }
+            Some('\'') => {
+                self.next();
+                while let Some(next) = self.next().filter(|next| *next != '\'') {
+                    word.extend(if next == '\\' { self.next() } else { Some(next) });
+                }
+            }
+            _ => word.push('$'),
+        }
+    }
+
+    fn inner_text<'i>(&self, text: &'i str) -> Parser<'i> {
+        Parser { depth: self.depth, ..Parser::new(text) }
+    }
+
+    /// The command of these words, and those in the text that it gives to a shell.
+    fn command(&mut self, mut words: Vec<String>) -> Vec<Command> {
+        let is_negated = is_negated(&words);
+        let starts = starts(&words);
+        let Some(first) = starts.first() else { return Vec::new() };
+        if program_name(&words[*first]) == "set" {
+            self.set(&words[first + 1..]);
+        }
+        let mut commands = Vec::new();
+        for start in &starts {
+            let program = program_name(&words[*start]);
+            let (options, text) = match program {
+                "eval" => (&[][..], words.get(start + 1)),
+                _ if is_shell(program) => {
+                    let rest = &words[start + 1..];
+                    let Some(at) = rest.iter().position(|it| is_command_option(it)) else {
+                        continue;
+                    };
+                    (&rest[..=at], rest.get(at + 1))
+                }
+                _ => continue,
+            };
+            // A single word may be the first of an unquoted list.
+            if let Some(text) = text.filter(|text| text.contains(char::is_whitespace)) {
+                let mut inner = self.inner_text(text);
+                inner.set(options);
+                commands.extend(inner.list(None));
+            }
+        }
+        for word in &mut words {
+            if word.contains(char::is_whitespace) {
+                *word = word.replace(char::is_whitespace, INNER_SPACE.encode_utf8(&mut [0; 4]));
+            }
+        }
+        commands.push(Command { words, starts, exit: ExitShown::Own });
+        if is_negated {
+            raise(&mut commands, ExitShown::Nothing);
+        }
+        commands
+    }
+
+    /// The options of `set`, or of a shell.
+    fn set(&mut self, options: &[String]) {
+        for option in options {
+            let letters = option.strip_prefix('-').filter(|it| !it.starts_with('-'));
+            let is_stop = letters.is_some_and(|it| it.contains('e') && it.len() <= 6);
+            self.stops |= is_stop || option == "errexit";
+            self.pipes_fail |= option == "pipefail";
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Words in front of a program: variables, and programs that run another.
+
+use super::program_name;
+
+/// Words of the shell's own grammar, after which a command comes.
+const KEYWORDS: &[&str] = &["!", "do", "elif", "else", "if", "then", "until", "while"];
+
+/// How many words are searched for the program: no real command has more in front of it.
+pub(super) const WORDS_MAX: usize = 40;
+
+/// Programs that run what their arguments name: the program, the words one of which must follow
+/// it, and how many names come before the command, such as that of a container.
+const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
+    (
+        &[
+            "bunx",
+            "caffeinate",
+            "chronic",
+            "command",
+            "cross-env",
+            "doas",
+            "dotenv",
+            "env",
+            "exec",
+            "gtimeout",
+            "ionice",
+            "nice",
+            "nohup",
+            "npx",
+            "pnpx",
+            "setsid",
+            "stdbuf",
+            "sudo",
+            "time",
+            "timeout",
+            "unbuffer",
+            "uvx",
+            "winpty",
+            "xargs",
+            "xvfb-run",
+            "c8",
+            "nyc",
+        ],
+        &[],
+        0,
+    ),
+    (&["npm", "yarn", "pnpm"], &["exec", "dlx"], 0),
+    (&["bun"], &["x"], 0),
+    (&["uv", "poetry", "pipenv", "pdm", "hatch", "rye", "pixi", "pipx"], &["run"], 0),
+    (&["conda", "mamba", "micromamba", "coverage", "devbox", "doppler", "op"], &["run"], 0),
+    (&["bundle", "mise", "asdf", "ddev"], &["exec"], 0),
+    (&["nix"], &["develop", "shell"], 0),
+    (&["direnv"], &["exec"], 1),
+    (&["docker", "podman", "docker-compose", "kubectl"], &["exec", "run"], 1),
+    (&["rustup"], &["run"], 1),
+    (&["ssh"], &[], 1),
+];
+
+/// Shells, and what comes before the text that they run.
+const SHELLS: &[&str] = &["ash", "bash", "dash", "fish", "ksh", "sh", "zsh", "pwsh", "powershell"];
+
+/// Whether a word sets a variable for the command after it.
+fn is_assignment(word: &str) -> bool {
+    let Some((name, _)) = word.split_once('=') else { return false };
+    let is_start = |first: char| first.is_ascii_alphabetic() || first == '_';
+    name.starts_with(is_start) && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
+}
+
+/// Whether the next word may be the value of this option.
+fn may_have_value(word: &str) -> bool {
+    match word.strip_prefix("--") {
+        Some(long) => !long.is_empty() && !long.contains('='),
+        None => word.strip_prefix('-').is_some_and(|letters| {
+            letters.len() == 1 && letters.starts_with(|it| "CFILPdefgiklnopsuvw".contains(it))
+        }),
+    }
+}
+
+/// A number or a time, such as `timeout` takes.
+fn is_number(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_digit())
+        && word.chars().all(|it| it.is_ascii_digit() || ".smhd".contains(it))
+}
+
+/// Whether `!` turns the exit status round.
+pub(super) fn is_negated(words: &[String]) -> bool {
+    words.iter().take_while(|word| KEYWORDS.contains(&word.as_str())).any(|word| word == "!")
+}
+
+/// The words at which a program may be named.
+pub(super) fn starts(words: &[String]) -> Vec<usize> {
+    let words = &words[..words.len().min(WORDS_MAX)];
+    let is_before = |word: &String| KEYWORDS.contains(&word.as_str()) || is_assignment(word);
+    let Some(first) = words.iter().position(|word| !is_before(word)) else { return Vec::new() };
+    let mut walk = Walk { words, starts: vec![first], seen: Vec::new() };
+    let mut next = 0;
+    while let Some(start) = walk.starts.get(next).copied() {
+        next += 1;
+        if let Some((behind, names)) = walk.wrapper(start) {
+            walk.walk(behind, names);
+        }
+    }
+    walk.starts
+}
+
+struct Walk<'w> {
+    words: &'w [String],
+    starts: Vec<usize>,
+    seen: Vec<(usize, usize)>,
+}
+
+impl Walk<'_> {
+    /// If a program runs another: the first word behind what belongs to it, and how many names
+    /// come before the other.
+    fn wrapper(&self, start: usize) -> Option<(usize, usize)> {
+        let program = program_name(&self.words[start]);
+        let behind = start + 1;
+        if is_python(program) {
+            let module = self.words[behind..].iter().position(|word| word == "-m")?;
+            return Some((behind + module + 1, 0));
+        }
+        if is_shell(program) {
+            let command = self.words[behind..].iter().position(|word| is_command_option(word))?;
+            return Some((behind + command + 1, 0));
+        }
+        WRAPPERS.iter().filter(|(programs, ..)| programs.contains(&program)).find_map(
+            |(_, commands, names)| {
+                if commands.is_empty() {
+                    return Some((behind, *names));
+                }
+                let is_command = |word: &String| commands.contains(&word.as_str());
+                // Options may come before it, and `compose` behind `docker`.
+                let command = self.words[behind..].iter().take(4).position(is_command)?;
+                Some((behind + command + 1, *names))
+            },
+        )
+    }
+
+    /// Finds the program from this word on, behind options and names.
+    fn walk(&mut self, mut at: usize, mut names: usize) {
+        if self.seen.contains(&(at, names)) {
+            return;
+        }
+        self.seen.push((at, names));
+        while let Some(word) = self.words.get(at) {
+            let is_option = word.starts_with(['-', '+']);
+            if may_have_value(word) {
+                self.walk(at + 2, names);
+            }
+            if !is_option && !is_assignment(word) && !is_number(word) {
+                if names == 0 {
+                    if !self.starts.contains(&at) {
+                        self.starts.push(at);
+                    }
+                    return;
+                }
+                names -= 1;
+            }
+            at += 1;
+        }
+    }
+}
+
+fn is_python(program: &str) -> bool {
+    let version = program.strip_prefix("python").or_else(|| program.strip_prefix("pypy"));
+    version.is_some_and(|it| it.chars().all(|it| it.is_ascii_digit() || it == '.'))
+        || program == "py"
+}
+
+pub(super) fn is_shell(program: &str) -> bool {
+    SHELLS.contains(&program) || program == "cmd"
+}
+
+/// `-c`, `-lc`, `-Command` or `/c`.
+pub(super) fn is_command_option(word: &str) -> bool {
+    let letters = word.strip_prefix('-');
+    let is_short = |letters: &str| {
+        letters.ends_with('c') && letters.len() <= 6 && letters.chars().all(char::is_alphabetic)
+    };
+    letters.is_some_and(|it| is_short(it) || it.eq_ignore_ascii_case("command"))
+        || word.eq_ignore_ascii_case("/c")
+}
