@@ -165,11 +165,7 @@ fn the_readmes_file_catches_what_it_names() {
         (vec![&edit, &green], "Shall I go on?", "the answer does not match"),
         (vec![&green], "DONE", "at least 1 write call must succeed, but none did"),
         (vec![&edit, &green, &red], "DONE", "the last command call"),
-        (
-            vec![&edit, &green, &push],
-            "DONE",
-            "no command call of `git push` is allowed, but there was 1",
-        ),
+        (vec![&edit, &green, &push], "DONE", "no command call of `git push` is allowed"),
         (
             vec![&edit, &pipeline, &green],
             "DONE",

@@ -1,4 +1,4 @@
-//! The presets `tested` and `no-push`: what counts as a run of the tests, and what its status shows.
+//! The presets `tested` and `no-push`: what runs the tests, and what the exit status shows of them.
 
 use ndjson_check::Rule;
 use ndjson_check_config::Config;
@@ -267,7 +267,7 @@ fn runners_say_how_they_ended() {
         assert_eq!(says(output), Met, "{output}");
     }
     for output in [
-        "test result: FAILED. 4 passed; 1 failed; 0 ignored\nerror: test failed, to rerun pass `--lib`",
+        "test result: FAILED. 4 passed; 1 failed; 0 ignored\nerror: test failed, to rerun",
         "     Summary [   0.5s] 12 tests run: 11 passed, 1 failed, 0 skipped",
         " Test Files  1 failed | 1 passed (2)\n      Tests  1 failed | 11 passed (12)",
         "===== 1 failed, 11 passed in 0.12s =====",

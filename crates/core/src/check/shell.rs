@@ -6,7 +6,7 @@ mod wrappers;
 
 use crate::profile::pattern::LazyRegex;
 
-use parser::Parser;
+use parser::ShellParser;
 use wrappers::WORDS_MAX;
 
 /// What the exit status of a line says of a command in it.
@@ -22,7 +22,7 @@ pub(super) enum ExitShown {
 
 /// How a line runs the commands that are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Run {
+pub(super) struct ShellRun {
     pub(super) exit: ExitShown,
     /// Whether another command of the line may have picked from the output.
     pub(super) is_filtered: bool,
@@ -36,7 +36,7 @@ const FILTERS: &[&str] = &[
 
 /// One command of a line.
 #[derive(Debug)]
-struct Command {
+struct ShellCommand {
     /// Its words without quotes; a space inside a word is [`INNER_SPACE`].
     words: Vec<String>,
     /// The words at which a program may be named: the first one, and those behind `sudo` and such.
@@ -49,12 +49,12 @@ const INNER_SPACE: char = '\u{2423}';
 
 /// How a line runs a command that `pattern` describes; nothing, if it does not. The pattern is
 /// made by [`pattern`].
-pub(super) fn run_of(pattern: &LazyRegex, line: &str) -> Option<Run> {
-    let commands = Parser::new(line).commands();
-    let is_meant = |command: &&Command| command.texts().any(|text| pattern.is_in(&text));
+pub(super) fn run_of(pattern: &LazyRegex, line: &str) -> Option<ShellRun> {
+    let commands = ShellParser::new(line).commands();
+    let is_meant = |command: &&ShellCommand| command.texts().any(|text| pattern.is_in(&text));
     let exit = commands.iter().filter(is_meant).map(|command| command.exit).max()?;
     let is_filtered = commands.iter().any(|command| FILTERS.contains(&command.program()));
-    Some(Run { exit, is_filtered })
+    Some(ShellRun { exit, is_filtered })
 }
 
 /// A pattern for the first words of a command.
@@ -62,7 +62,7 @@ pub(super) fn pattern(words: &str) -> String {
     format!(r"\A(?:{words})(?:\s|\z)")
 }
 
-impl Command {
+impl ShellCommand {
     /// Any word of a text that is nested too deep may name a program.
     fn unread(text: &str) -> Self {
         let words = text.split(|it: char| it.is_whitespace() || "(){};&|`\"'".contains(it));

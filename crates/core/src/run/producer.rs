@@ -135,7 +135,7 @@ impl Producer {
         // Before the command starts: no signal may be missed, and a failure here needs no cleanup.
         let signals =
             if whole.is_some() { Signals::for_command() } else { Signals::for_library() }?;
-        let watch = Watch::new()?;
+        let watch = Watch::new(&timers)?;
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         // From here on, an error drops the group, which kills it.
         let (group, pipes) = Group::start(command, reads_terminal, whole)?;
@@ -163,7 +163,7 @@ impl Producer {
         timers: Timers,
         whole: WholeProcess,
     ) -> io::Result<(Self, ProducerStream)> {
-        let watch = Watch::new()?;
+        let watch = Watch::new(&timers)?;
         let checks = watch.0.clone();
         let (source, stop) = stoppable(input)?;
         let stream = ProducerStream::new(source, Some(checks.clone()));

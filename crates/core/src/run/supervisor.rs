@@ -169,8 +169,7 @@ impl Supervisor {
         let end = end.map(|_| now + LEADER_TICK);
         let is_over =
             state.terminal_event.is_some() || self.ended.is_some() || self.end.stop.is_some();
-        let calls = state.limited_calls(&self.timers).map(|(_, _, end)| end);
-        let call = calls.filter(|_| !is_over).min();
+        let call = state.next_call_end().filter(|_| !is_over);
         [total, next, call, drain, end, self.kill, self.leave].into_iter().flatten().min()
     }
 
@@ -306,11 +305,9 @@ impl Supervisor {
         if state.starts_wrong && self.group.is_some() {
             return Some(StopReason::WrongStart);
         }
-        let over = state.limited_calls(&self.timers).filter(|(.., end)| now >= *end);
-        let over = over.min_by_key(|(call, ..)| call.line);
-        if let Some((call, limit, _)) = over {
+        if let Some((line, limit)) = state.call_over(now) {
             if state.waiting || state.stream_end.is_some() {
-                return Some(StopReason::CallTimeout { limit, line: call.line });
+                return Some(StopReason::CallTimeout { limit, line });
             }
             // The check, or our reader, takes the time: the end of the call may have come.
             state.restart_calls(now);

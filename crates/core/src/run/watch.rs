@@ -1,6 +1,6 @@
 //! What the supervisor knows from the check: when events came, which calls are open, what ended.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -59,8 +59,11 @@ pub(super) struct RunState {
     pub(super) hides_open_calls: bool,
     /// What the user of the library asked for, until the supervisor does it.
     stop: Option<StopRequest>,
+    timers: Timers,
     /// The open calls, by their numbers.
     open: HashMap<u64, CallAtWork>,
+    /// When the time of those that have a limit is over, with their numbers.
+    call_ends: BTreeSet<(Instant, u64)>,
 }
 
 /// A call that has started and not ended.
@@ -91,20 +94,48 @@ impl RunState {
         open
     }
 
-    /// The open calls that have a limit, each with the time when it is over.
-    pub(super) fn limited_calls<'s>(
-        &'s self,
-        timers: &'s Timers,
-    ) -> impl Iterator<Item = (CallAtWork, Duration, Instant)> {
-        self.open.values().filter_map(|call| {
-            let limit = timers.of_call(call.kind)?;
-            Some((*call, limit, after(call.since, limit)?))
-        })
+    /// When the time of the first call is over.
+    pub(super) fn next_call_end(&self) -> Option<Instant> {
+        self.call_ends.first().map(|(end, _)| *end)
+    }
+
+    /// Of the calls whose time is over, the line of the first one, and its limit.
+    pub(super) fn call_over(&self, now: Instant) -> Option<(u64, Duration)> {
+        let over = self.call_ends.iter().take_while(|(end, _)| *end <= now);
+        let calls = over.filter_map(|(_, number)| self.open.get(number));
+        let call = calls.min_by_key(|call| call.line)?;
+        Some((call.line, self.timers.of_call(call.kind)?))
+    }
+
+    fn call_end(&self, call: &CallAtWork) -> Option<Instant> {
+        after(call.since, self.timers.of_call(call.kind)?)
+    }
+
+    fn opens(&mut self, number: u64, call: CallAtWork) {
+        self.closes(number);
+        self.call_ends.extend(self.call_end(&call).map(|end| (end, number)));
+        self.open.insert(number, call);
+    }
+
+    /// Returns whether the call was open.
+    fn closes(&mut self, number: u64) -> bool {
+        let Some(call) = self.open.remove(&number) else { return false };
+        if let Some(end) = self.call_end(&call) {
+            self.call_ends.remove(&(end, number));
+        }
+        true
     }
 
     /// The check was busy: what the calls have used of their time is not known.
     pub(super) fn restart_calls(&mut self, now: Instant) {
-        self.open.values_mut().for_each(|call| call.since = now);
+        self.move_calls(|_| now);
+    }
+
+    fn move_calls(&mut self, to: impl Fn(Instant) -> Instant) {
+        self.open.values_mut().for_each(|call| call.since = to(call.since));
+        let ends = self.open.iter();
+        let ends = ends.filter_map(|(number, call)| Some((self.call_end(call)?, *number)));
+        self.call_ends = ends.collect();
     }
 
     /// How long our own output has blocked us until now.
@@ -121,13 +152,13 @@ impl RunState {
         for time in times.into_iter().flatten() {
             *time += pause;
         }
-        self.open.values_mut().for_each(|call| call.since += pause);
+        self.move_calls(|since| since + pause);
     }
 }
 
 impl Watch {
     /// The watch, and what wakes the supervisor.
-    pub(super) fn new() -> io::Result<(Self, Wake)> {
+    pub(super) fn new(timers: &Timers) -> io::Result<(Self, Wake)> {
         let (waker, wake) = platform::waker()?;
         let now = Instant::now();
         let state = RunState {
@@ -143,7 +174,9 @@ impl Watch {
             blocked: Duration::ZERO,
             hides_open_calls: false,
             stop: None,
+            timers: timers.clone(),
             open: HashMap::new(),
+            call_ends: BTreeSet::new(),
         };
         Ok((Self { state: Arc::new(Mutex::new(state)), waker: Arc::new(waker) }, wake))
     }
@@ -202,20 +235,20 @@ impl Watch {
                 EventKind::CallStarted(call) => {
                     let line = event.at.line.unwrap_or_default();
                     let started = CallAtWork { line, since: now, kind: call.kind };
-                    state.open.insert(call.number, started);
+                    state.opens(call.number, started);
                     wakes |= has_call_timeout;
                 }
                 EventKind::CallUpdated(call) => {
-                    if let Some(open) = state.open.get_mut(&call.number) {
-                        open.kind = call.kind;
+                    if let Some(open) = state.open.get(&call.number).copied() {
+                        state.opens(call.number, CallAtWork { kind: call.kind, ..open });
                         wakes |= has_call_timeout;
                     }
                 }
                 EventKind::CallUnfinished(call) => {
-                    state.open.remove(&call.number);
+                    state.closes(call.number);
                 }
                 EventKind::CallCompleted(completed) => {
-                    let was_open = state.open.remove(&completed.call.number).is_some();
+                    let was_open = state.closes(completed.call.number);
                     // The idle timer starts when the last call ends.
                     wakes |= was_open && state.open.is_empty();
                 }

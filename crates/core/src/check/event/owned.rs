@@ -23,6 +23,28 @@ impl Event<'_> {
     }
 }
 
+impl CompletedCall<'_> {
+    fn into_owned(self) -> CompletedCall<'static> {
+        CompletedCall {
+            call: self.call.into_owned(),
+            outcome: self.outcome,
+            exit_code: self.exit_code,
+            result: texts(self.result),
+            stdout: texts(self.stdout),
+            stderr: texts(self.stderr),
+            changes: self.changes,
+            media: self.media,
+            duration_ms: self.duration_ms,
+            passed_ms: self.passed_ms,
+            said_ms: self.said_ms,
+            arguments: self.arguments,
+            numbers: self.numbers,
+            has_blank_result: self.has_blank_result,
+            is_new: self.is_new,
+        }
+    }
+}
+
 impl EventKind<'_> {
     fn into_owned(self) -> EventKind<'static> {
         match self {
@@ -43,23 +65,7 @@ impl EventKind<'_> {
             Self::Answer { text: it } => EventKind::Answer { text: text(it) },
             Self::CallStarted(it) => EventKind::CallStarted(it.into_owned()),
             Self::CallUpdated(it) => EventKind::CallUpdated(it.into_owned()),
-            Self::CallCompleted(it) => EventKind::CallCompleted(Box::new(CompletedCall {
-                call: it.call.into_owned(),
-                outcome: it.outcome,
-                exit_code: it.exit_code,
-                result: texts(it.result),
-                stdout: texts(it.stdout),
-                stderr: texts(it.stderr),
-                changes: it.changes,
-                media: it.media,
-                duration_ms: it.duration_ms,
-                passed_ms: it.passed_ms,
-                said_ms: it.said_ms,
-                arguments: it.arguments,
-                numbers: it.numbers,
-                has_blank_result: it.has_blank_result,
-                is_new: it.is_new,
-            })),
+            Self::CallCompleted(it) => EventKind::CallCompleted(Box::new(it.into_owned())),
             Self::CallCorrected { call, outcome, instead_of } => {
                 EventKind::CallCorrected { call: call.into_owned(), outcome, instead_of }
             }

@@ -1,6 +1,6 @@
 //! Commands one after the other, and which of them the exit status of all is about.
 
-use super::{Command, ExitShown};
+use super::{ExitShown, ShellCommand};
 
 /// What comes after a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(super) enum Next {
 /// Commands with pipes between them.
 #[derive(Debug)]
 pub(super) struct Pipeline {
-    pub(super) commands: Vec<Command>,
+    pub(super) commands: Vec<ShellCommand>,
     /// Whether it is only a blank line or a comment.
     pub(super) is_empty: bool,
     /// Whether it only makes the line fail: `exit 1`.
@@ -35,14 +35,14 @@ pub(super) fn does_fail(words: &[String]) -> bool {
 }
 
 /// The exit status says no more of the commands than this.
-pub(super) fn raise(commands: &mut [Command], exit: ExitShown) {
+pub(super) fn raise(commands: &mut [ShellCommand], exit: ExitShown) {
     for command in commands {
         command.exit = command.exit.max(exit);
     }
 }
 
 /// The commands of a list, with what its exit status says of them.
-pub(super) fn judged(mut pipelines: Vec<Pipeline>) -> Vec<Command> {
+pub(super) fn judged(mut pipelines: Vec<Pipeline>) -> Vec<ShellCommand> {
     let last = pipelines.iter().rposition(|it| !it.is_empty).unwrap_or_default();
     // By what comes after a pipeline, from the last one on.
     let mut exit = ExitShown::Own;

@@ -2,12 +2,12 @@
 
 use super::list::{Next, Pipeline, does_fail, judged, raise};
 use super::wrappers::{is_command_option, is_negated, is_shell, starts};
-use super::{Command, ExitShown, INNER_SPACE, program_name};
+use super::{ExitShown, INNER_SPACE, ShellCommand, program_name};
 
 /// How deep commands may be nested.
 const DEPTH_MAX: usize = 12;
 
-pub(super) struct Parser<'t> {
+pub(super) struct ShellParser<'t> {
     rest: &'t str,
     depth: usize,
     /// `set -e` and `set -o pipefail`.
@@ -16,10 +16,10 @@ pub(super) struct Parser<'t> {
     /// The ends of the texts that begin in the next line, and whether a shell runs them.
     heredocs: Vec<(String, bool)>,
     /// Commands inside of words.
-    inner: Vec<Command>,
+    inner: Vec<ShellCommand>,
 }
 
-impl<'t> Parser<'t> {
+impl<'t> ShellParser<'t> {
     pub(super) fn new(line: &'t str) -> Self {
         Self {
             rest: line,
@@ -32,7 +32,7 @@ impl<'t> Parser<'t> {
     }
 
     /// All commands of the line.
-    pub(super) fn commands(mut self) -> Vec<Command> {
+    pub(super) fn commands(mut self) -> Vec<ShellCommand> {
         let mut commands = self.list(None);
         while self.take(')') || self.take('}') {
             commands.extend(self.list(None));
@@ -79,9 +79,9 @@ impl<'t> Parser<'t> {
     }
 
     /// The commands until the end of the list.
-    fn list(&mut self, end: Option<char>) -> Vec<Command> {
+    fn list(&mut self, end: Option<char>) -> Vec<ShellCommand> {
         if self.depth == DEPTH_MAX {
-            return vec![Command::unread(std::mem::take(&mut self.rest))];
+            return vec![ShellCommand::unread(std::mem::take(&mut self.rest))];
         }
         self.depth += 1;
         let mut pipelines = Vec::new();
@@ -105,7 +105,7 @@ impl<'t> Parser<'t> {
     }
 
     fn pipeline(&mut self) -> Pipeline {
-        let mut commands: Vec<Command> = Vec::new();
+        let mut commands: Vec<ShellCommand> = Vec::new();
         let (mut is_empty, mut fails) = (true, false);
         let before = std::mem::take(&mut self.inner);
         loop {
@@ -142,7 +142,7 @@ impl<'t> Parser<'t> {
     }
 
     /// What comes next; adds the commands in the texts that a shell reads.
-    fn operator(&mut self, commands: &mut Vec<Command>) -> Next {
+    fn operator(&mut self, commands: &mut Vec<ShellCommand>) -> Next {
         let next = match () {
             () if self.take_text("&&") => Next::And,
             () if self.take_text("||") => Next::Or,
@@ -215,7 +215,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Passes over the texts that commands of the line before read.
-    fn heredoc_texts(&mut self, commands: &mut Vec<Command>) {
+    fn heredoc_texts(&mut self, commands: &mut Vec<ShellCommand>) {
         for (end, is_of_shell) in std::mem::take(&mut self.heredocs) {
             let mut text = String::new();
             while !self.rest.is_empty() {
@@ -318,12 +318,12 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn inner_text<'i>(&self, text: &'i str) -> Parser<'i> {
-        Parser { depth: self.depth, ..Parser::new(text) }
+    fn inner_text<'i>(&self, text: &'i str) -> ShellParser<'i> {
+        ShellParser { depth: self.depth, ..ShellParser::new(text) }
     }
 
     /// The command of these words, and those in the text that it gives to a shell.
-    fn command(&mut self, mut words: Vec<String>) -> Vec<Command> {
+    fn command(&mut self, mut words: Vec<String>) -> Vec<ShellCommand> {
         let is_negated = is_negated(&words);
         let starts = starts(&words);
         let Some(first) = starts.first() else { return Vec::new() };
@@ -356,7 +356,7 @@ impl<'t> Parser<'t> {
                 *word = word.replace(char::is_whitespace, INNER_SPACE.encode_utf8(&mut [0; 4]));
             }
         }
-        commands.push(Command { words, starts, exit: ExitShown::Own });
+        commands.push(ShellCommand { words, starts, exit: ExitShown::Own });
         if is_negated {
             raise(&mut commands, ExitShown::Nothing);
         }

@@ -27,7 +27,7 @@ use crate::rules::diagnostic::Diagnostic;
 use answer::AnswerPattern;
 use calls::{CallPattern, CallTally};
 use kinds::KindHistories;
-use seen_call::{Printed, SeenCall, Shown};
+use seen_call::{Printed, SeenCall, ShownText};
 use start::{StartPattern, StartTally};
 use truth::Tally;
 use verdict::diagnostic;
@@ -89,11 +89,11 @@ impl Expected {
         call: &EventCall<'_>,
         arguments: Option<&Value>,
         directory: Option<&str>,
-    ) -> Option<Shown> {
+    ) -> Option<ShownText> {
         match &self.pattern {
             Question::Answer(_) | Question::Start(_) => None,
             Question::Calls(pattern) => pattern.judge(call, arguments),
-            Question::Writes(pattern) => pattern.judge(call, directory).map(Shown::from),
+            Question::Writes(pattern) => pattern.judge(call, directory).map(ShownText::from),
         }
     }
 

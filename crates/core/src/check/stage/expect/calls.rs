@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::compiled;
 use super::kinds::KindHistories;
-use super::seen_call::{Printed, SeenCall, Shown};
+use super::seen_call::{Printed, SeenCall, ShownText};
 use super::truth::{Tally, Truth};
 use crate::check::shell::{self, ExitShown};
 use crate::check::{CompletedCall, EventCall, ExpectedCalls};
@@ -75,12 +75,13 @@ impl Default for CallTally {
     }
 }
 
-/// Names of the argument that sends a command to the background.
-const BACKGROUND: &[&str] = &["run_in_background", "is_background", "isBackground", "background"];
-
-/// Whether a command goes on after its call has ended.
+/// Whether a command goes on after its call has ended: all agents say so by an argument whose name
+/// ends in this word.
 fn is_in_background(arguments: Option<&Value>) -> bool {
-    BACKGROUND.iter().any(|name| arguments.and_then(|it| it.get(name)) == Some(&Value::Bool(true)))
+    let mut members = arguments.and_then(Value::as_object).into_iter().flatten();
+    members.any(|(name, value)| {
+        name.to_lowercase().ends_with("background") && *value == Value::Bool(true)
+    })
 }
 
 /// Whether what is looked for is in one of these arguments, or in the words of a list of them.
@@ -96,8 +97,8 @@ fn is_in_any(is_in: &dyn Fn(&str) -> bool, arguments: &Value) -> bool {
     }
 }
 
-/// Whether arguments show what is looked for outside of the detail of a command. Of an object only lists
-/// count: they have further words or commands, and other texts only describe the command.
+/// Whether arguments show what is looked for outside of the detail of a command. Of an object only
+/// lists count: they have further words or commands, and other texts only describe the command.
 fn is_in_rest(is_in: &dyn Fn(&str) -> bool, arguments: &Value) -> bool {
     match arguments {
         Value::Object(members) => {
@@ -143,7 +144,11 @@ impl CallPattern {
     }
 
     /// Whether the detail matches, if this half of a call has one and a pattern is set.
-    pub(super) fn judge(&self, call: &EventCall<'_>, arguments: Option<&Value>) -> Option<Shown> {
+    pub(super) fn judge(
+        &self,
+        call: &EventCall<'_>,
+        arguments: Option<&Value>,
+    ) -> Option<ShownText> {
         if !call.shows_detail || self.matches.is_none() && self.runs.is_none() {
             return None;
         }
@@ -162,7 +167,7 @@ impl CallPattern {
             // `npm test; echo "3 tests passed"`
             run.is_filtered |= self.passed.as_ref().is_some_and(|pattern| pattern.is_in(line));
         }
-        Some(Shown { is_so: matches.min(is_run), run })
+        Some(ShownText { is_so: matches.min(is_run), run })
     }
 
     /// What the result shows; nothing, if the stream does not show it.

@@ -4,20 +4,20 @@ use super::Expected;
 use super::kinds::KindHistories;
 use super::truth::Truth;
 use crate::check::paths::{ResolvedPath, resolved};
-use crate::check::shell::{ExitShown, Run};
+use crate::check::shell::{ExitShown, ShellRun};
 use crate::check::{CompletedCall, EventCall};
 use crate::profile::{CallKind, CallOutcome};
 use serde_json::Value;
 
 /// What a call answers to an expectation's question about its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Shown {
+pub(super) struct ShownText {
     pub(super) is_so: Truth,
     /// How it runs the command that is asked for.
-    pub(super) run: Option<Run>,
+    pub(super) run: Option<ShellRun>,
 }
 
-impl From<Truth> for Shown {
+impl From<Truth> for ShownText {
     fn from(is_so: Truth) -> Self {
         Self { is_so, run: None }
     }
@@ -50,7 +50,7 @@ pub(super) struct SeenCall {
     tool: Box<str>,
     /// For each expectation, the answer to its question about text: one event that shows it is
     /// enough. The text itself may be long, and is not kept.
-    shown: Vec<Option<Shown>>,
+    shown: Vec<Option<ShownText>>,
     /// The same for its result.
     output: Vec<Option<Printed>>,
 }
@@ -90,7 +90,7 @@ impl SeenCall {
         self.run_of(expectation).map_or(Truth::Unknown, |shown| shown.is_so)
     }
 
-    fn run_of(&self, expectation: usize) -> Option<Shown> {
+    fn run_of(&self, expectation: usize) -> Option<ShownText> {
         self.shown.get(expectation).copied().flatten()
     }
 
