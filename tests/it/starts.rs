@@ -106,28 +106,40 @@ fn what_the_start_hides_is_not_taken_for_granted() {
 /// Goal: another model counts when it writes, and no helper does that only its figures name.
 #[test]
 fn a_fallback_model_is_another_model() {
-    let with = |model: &str, parent: Value| {
+    let with = |model: &str| {
         let lines = plain();
         let mut lines: Vec<Value> =
             lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         lines[0]["model"] = "claude-opus-5[1m]".into();
         lines[1]["message"]["model"] = model.into();
-        lines[1]["parent_tool_use_id"] = parent;
         lines[2]["modelUsage"] = json!({"claude-opus-5[1m]": {}, "claude-haiku-4-5": {}});
         lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect::<String>()
     };
     let exact = Expectation::Model("claude-opus-5[1m]".to_owned());
     let glob = Expectation::Model("claude-opus-*".to_owned());
     for model in ["claude-opus-5[1m]", "claude-opus-5", "us.anthropic.claude-opus-5-v1:0"] {
-        assert_eq!(raised(&with(model, Value::Null), "claude", &exact), None, "{model}");
+        assert_eq!(raised(&with(model), "claude", &exact), None, "{model}");
     }
     for expected in [&exact, &glob] {
-        let fallback = with("claude-sonnet-4-5", Value::Null);
+        let fallback = with("claude-sonnet-4-5");
         assert!(fault(&fallback, expected).contains("but it is `claude-sonnet-4-5`"));
-        assert_eq!(raised(&with("claude-haiku-4-5", json!("t1")), "claude", expected), None);
     }
+    // A sub-agent may have another model.
+    let file = root().join("fixtures/agents/claude/subagent.ndjson");
+    let stream = std::fs::read_to_string(file).unwrap();
+    let lines = stream.lines().map(|line| {
+        let mut event: Value = serde_json::from_str(line).unwrap();
+        if event["parent_tool_use_id"].is_string() && event["message"]["model"].is_string() {
+            event["message"]["model"] = "claude-haiku-4-5".into();
+        }
+        format!("{event}\n")
+    });
+    let stream: String = lines.collect();
+    assert!(stream.contains("claude-haiku-4-5"));
+    let expected = Expectation::Model("claude-example-*".to_owned());
+    assert_eq!(raised(&stream, "claude", &expected), None);
     // What the agent writes itself when a request fails has no model.
-    assert_eq!(raised(&with("<synthetic>", Value::Null), "claude", &exact), None);
+    assert_eq!(raised(&with("<synthetic>"), "claude", &exact), None);
 }
 
 /// Goal: the last state of a server before the agent works counts; one that may be listed beyond

@@ -47,16 +47,16 @@ fn the_last_test_comes_after_the_last_edit() {
         holds(&run_of(&[edit.clone(), test.clone(), refused]), expected);
     }
     let early = run_of(&[edit.clone(), test.clone(), again]);
-    let message = "the last of the command calls with `^npm test` must succeed after the last \
-                   write call, but it came earlier; see line 4";
+    let message = "the last command call with `^npm test` (line 4) came before the last write \
+                   call (line 6)";
     fails(&early, &last, message);
     let message = "at least 1 command call with `^npm test` must succeed after the last write \
-                   call, but 0 did; see line 4";
+                   call, but none did; see line 4";
     fails(&early, &some, message);
     // A tool that the profile does not know may have written.
     let unknown = call("c4", "teleportToolCall", &json!({}), &json!({"success": {}}));
-    let message = "the last of the command calls with `^npm test` succeeded after the last write \
-                   call; see line 6";
+    let message = "the last command call with `^npm test` succeeded after the last write call; \
+                   see line 6";
     hides(&run_of(&[edit.clone(), test, unknown]), &last, message);
     // The test began while the edit was open.
     let start = half("started", "c1", "shellToolCall", &json!({"args": {"command": "npm test"}}));
@@ -65,8 +65,8 @@ fn the_last_test_comes_after_the_last_edit() {
     let edit_half = write("c2", "/app/a.js");
     let (edit_start, edit_end) = edit_half.split_once('\n').unwrap();
     let run = run_of(&[format!("{edit_start}\n"), start, edit_end.to_owned(), end]);
-    let message = "the last of the command calls with `^npm test` must succeed after the last \
-                   write call, but it came earlier; see line 3";
+    let message = "the last command call with `^npm test` (line 3) started before the last write \
+                   call (line 2) had ended";
     fails(&run, &last, message);
 }
 
@@ -77,12 +77,12 @@ fn calls_come_before_the_first_of_a_kind() {
     holds(&run_of(&[seen.clone(), edit.clone()]), &expected);
     let refused = rejected("c3", "/app/b.js");
     holds(&run_of(&[refused, seen.clone(), edit.clone()]), &expected);
-    let message = "at least 1 read call must succeed before the first write call, but 0 did; see \
-                   line 4";
+    let message = "at least 1 read call must succeed before the first write call, but none did; \
+                   see line 4";
     fails(&run_of(&[edit.clone(), seen.clone()]), &expected, message);
     let none = of_kind("fetch", |it| (it.at_most, it.before) = (Some(0), kind("write")));
     holds(&run_of(&[edit.clone(), fetch("c3")]), &none);
-    let message = "at most 0 fetch calls may come before the first write call, but 1 did; see \
+    let message = "no fetch call is allowed before the first write call, but there was 1; see \
                    line 2";
     fails(&run_of(&[fetch("c3"), edit]), &none, message);
 }
@@ -94,8 +94,8 @@ fn calls_print_what_they_must() {
         it.output_never = Some(r"\b0 tests".to_owned());
     });
     holds(&run_of(&[printing("c1", "npm test", "12 passed")]), &expected);
-    let message = "the last of the command calls with `^npm test` must succeed and print `\\d+ \
-                   passed` and not print `\\b0 tests`, but its output is another; see line 2";
+    let message = "the last command call with `^npm test` (line 2) did not print what `output` \
+                   demands";
     fails(&run_of(&[printing("c1", "npm test", "0 tests, 0 passed")]), &expected, message);
     fails(&run_of(&[printing("c1", "npm test", "")]), &expected, message);
     // Without a result, nothing is known of it.
@@ -107,13 +107,14 @@ fn calls_print_what_they_must() {
             &json!({"args": {"command": "npm test"},
             "result": {"success": {}}}),
         );
-    let message = "the last of the command calls with `^npm test` succeeded and printed `\\d+ \
-                   passed` and did not print `\\b0 tests`";
+    let message = "the last command call with `^npm test` succeeded, with `\\d+ passed` in the \
+                   output, without `\\b0 tests` in the output";
     hides(&run_of(&[bare]), &expected, message);
     let leaks = of_kind("command", |it| {
         (it.at_most, it.output_matches) = (Some(0), Some("SECRET".to_owned()));
     });
-    let message = "at most 0 command calls may come and print `SECRET`, but 1 did; see line 2";
+    let message =
+        "no command call is allowed, with `SECRET` in the output, but there was 1; see line 2";
     fails(&run_of(&[printing("c1", "env", "SECRET=1")]), &leaks, message);
 }
 
@@ -170,5 +171,63 @@ fn the_program_judges_what_was_verified() {
     let report = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{report}");
     assert_eq!(report.matches("error[expectation-failed]").count(), 1, "{report}");
-    assert!(report.contains("it came earlier"), "{report}");
+    assert!(report.contains("came before the last write call"), "{report}");
+}
+
+/// Goal: of three sessions in a recording one is as expected, one is not, and one does not show it.
+#[test]
+fn each_session_is_judged_by_its_own_calls() {
+    let (seen, edit) = (read("c1", "/app/a.js"), write("c2", "/app/a.js"));
+    let good = printing("c3", "npm test", "12 passed");
+    let bad = printing("c3", "npm test", "1 failed");
+    let unknown = call("c4", "teleportToolCall", &json!({}), &json!({"success": {}}));
+    let piped = printing("c3", "npm test | tail", "");
+    let of = |calls: &[&String]| -> String { calls.iter().map(|it| it.as_str()).collect() };
+    for (entry, met, broken, hidden) in [
+        (
+            "kind = 'read', at-least = 1, before = 'write'",
+            of(&[&seen, &edit]),
+            of(&[&edit, &seen]),
+            of(&[&unknown, &seen, &edit]),
+        ),
+        (
+            "runs = 'npm test', last = 'succeeded', after = 'write'",
+            of(&[&edit, &good]),
+            of(&[&good, &edit]),
+            of(&[&edit, &piped]),
+        ),
+        (
+            "kind = 'write', requires = { kind = 'read', same = 'path' }",
+            of(&[&seen, &edit]),
+            of(&[&edit]),
+            of(&[&unknown, &edit]),
+        ),
+        (
+            "runs = 'npm test', last = 'succeeded', output = { matches = 'passed' }",
+            of(&[&good]),
+            of(&[&bad]),
+            of(&[
+                &half("started", "c5", "shellToolCall", &json!({"args": {"command": "npm test"}})),
+                &half(
+                    "completed",
+                    "c5",
+                    "shellToolCall",
+                    &json!({"args": {"command": "npm test"},
+                "result": {"success": {}}}),
+                ),
+            ]),
+        ),
+    ] {
+        let sessions = [("a", met), ("b", broken), ("c", hidden)].map(|(id, calls)| {
+            (init() + &calls + &answered("DONE"))
+                .replace("\"session_id\":\"s\"", &format!("\"session_id\":\"{id}\""))
+        });
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), format!("expect.calls = [{{ {entry} }}]")).unwrap();
+        let flags = ["--config", file.path().to_str().unwrap(), "--sessions", "many"];
+        let report = text(&run_on(&flags, sessions.concat().as_bytes()).stdout);
+        for rule in ["error[expectation-failed]", "warning[expectation-unobservable]"] {
+            assert_eq!(report.matches(rule).count(), 1, "{entry}: {rule}: {report}");
+        }
+    }
 }

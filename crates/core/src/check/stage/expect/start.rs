@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use regex::Regex;
-
 use super::truth::{Tally, Truth};
 use super::verdict::{Answered, Context};
 use crate::check::globs::NameGlob;
 use crate::check::{EventKind, SessionFacts};
 use crate::facts::Server;
 use crate::limits::SESSION_LIST_MAX;
+use crate::profile::pattern::LazyRegex;
 use crate::rules::escape::shown;
 
 #[derive(Debug)]
@@ -42,16 +41,14 @@ pub(super) struct StartTally {
 }
 
 /// The name of a model between what its provider puts before and after it.
-static MODEL: LazyLock<Regex> = LazyLock::new(|| {
-    let date = r"(?:[-@](?:20\d{6}|latest))?";
-    let pattern = format!(r"^(?:.*/)?(?:[a-z-]+\.)*(.+?){date}(?:-v\d+(?::\d+)?)?(?:\[[^\]]*\])?$");
-    Regex::new(&pattern).expect("the pattern is right")
+static MODEL: LazyLock<LazyRegex> = LazyLock::new(|| {
+    let behind = r"(?:[-@](?:20\d{6}|latest))?(?:-v\d+(?::\d+)?)?(?:\[[^\]]*\])?";
+    format!(r"^(?:.*/)?(?:[a-z-]+\.)*(?<model>.+?){behind}$").into()
 });
 
 /// Whether two names are of one model: `claude-opus-5[1m]` writes messages of `claude-opus-5`.
 fn are_same_model(one: &str, other: &str) -> bool {
-    let model = |name| MODEL.captures(name).map(|it| it.get(1).map_or("", |it| it.as_str()));
-    model(one) == model(other)
+    MODEL.group(one, "model") == MODEL.group(other, "model")
 }
 
 impl StartPattern {
