@@ -249,6 +249,9 @@ pub struct MessageUsage<'a> {
     /// Tokens.
     #[serde(flatten)]
     pub usage: Usage,
+    /// Whether the agent says that it comes inside a call, although the call may be unknown.
+    #[serde(skip)]
+    pub(crate) is_inner: bool,
 }
 
 /// A defect of the stream.

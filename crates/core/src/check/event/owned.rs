@@ -88,6 +88,7 @@ impl EventKind<'_> {
                 parent: it.parent,
                 model: texts(it.model),
                 usage: it.usage,
+                is_inner: it.is_inner,
             })),
             Self::Usage(it) => EventKind::Usage(Box::new(it.into_owned())),
             Self::Defect(it) => EventKind::Defect(Defect {

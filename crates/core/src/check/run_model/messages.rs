@@ -34,7 +34,8 @@ impl MessageTable {
         let UsageUpdate { message, parent, is_whole, model, usage } = update;
         if is_whole {
             let (message, model) = (message.map(Into::into), model.map(Into::into));
-            return Some(MessageUsage { message, parent: call, model, usage });
+            let is_inner = parent.is_some();
+            return Some(MessageUsage { message, parent: call, model, usage, is_inner });
         }
         let open = self.open.iter_mut().position(|open| open.parent.0 == parent);
         let same = |at: &usize| message.as_ref().is_none_or(|id| *id == self.open[*at].id);
@@ -58,11 +59,12 @@ impl MessageTable {
     }
 
     fn tell(&mut self, ended: OpenMessage) -> MessageUsage<'static> {
-        let OpenMessage { parent: (_, parent), id, model, usage } = ended;
+        let OpenMessage { parent: (inside, parent), id, model, usage } = ended;
         if self.told.len() == MESSAGES_TOLD_MAX {
             self.told.pop_front();
         }
         self.told.push_back(id.clone());
-        MessageUsage { message: Some(id.into()), parent, model: model.map(Into::into), usage }
+        let (message, model) = (Some(id.into()), model.map(Into::into));
+        MessageUsage { message, parent, model, usage, is_inner: inside.is_some() }
     }
 }

@@ -69,7 +69,7 @@ impl StartPattern {
             EventKind::Session(session) => self.session(&session.session, tally),
             EventKind::SessionChanged(session) => self.session(session, tally),
             // A sub-agent may have another model.
-            EventKind::MessageUsage(message) if message.parent.is_none() => {
+            EventKind::MessageUsage(message) if !message.is_inner => {
                 // `<synthetic>` is no model: the agent itself wrote the message.
                 let model = message.model.as_deref().filter(|model| !model.starts_with('<'));
                 model.and_then(|model| self.model_fault(model, tally))
