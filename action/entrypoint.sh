@@ -12,7 +12,7 @@ releases=${NDJSON_CHECK_RELEASES:-https://github.com/ndjson-check/ndjson-check/r
 # The message is ours: an input in it could forge a workflow command.
 fail() {
   echo "::error title=ndjson-check::$1"
-  printf 'verdict=not-checked\nexit-code=2\n' >> "$GITHUB_OUTPUT"
+  printf 'passed=false\nverdict=not-checked\nexit-code=2\n' >> "$GITHUB_OUTPUT"
   exit 2
 }
 
@@ -117,11 +117,18 @@ option redact "$INPUT_REDACT"
 option timeout "$INPUT_TIMEOUT"
 option idle-timeout "$INPUT_IDLE_TIMEOUT"
 if [[ -n $INPUT_REPORT ]]; then page_of_run; fi
-while IFS= read -r line; do
-  if [[ -n $line ]]; then arguments+=("$line"); fi
-done <<< "$INPUT_ARGS"
-
-if [[ $INPUT_SUMMARY == false ]]; then export GITHUB_STEP_SUMMARY=/dev/null; fi
+# Spaces around an option, and between it and its value, are no part of them.
+while read -r line; do
+  case $line in
+    '') ;;
+    --*=*) arguments+=("$line") ;;
+    -*[[:blank:]]*)
+      read -r name value <<< "$line"
+      arguments+=("$name" "$value")
+      ;;
+    *) arguments+=("$line") ;;
+  esac
+done <<< "${INPUT_ARGS//$'\r'/}"
 
 if [[ -n $INPUT_RUN ]]; then
   option tee "$INPUT_RECORDING"
@@ -130,7 +137,11 @@ if [[ -n $INPUT_RUN ]]; then
   folder=${RUNNER_TEMP:?}/ndjson-check-run
   rm -rf "$folder"
   mkdir -m 700 "$folder" "$folder/bin"
-  printf '%s\n' "$INPUT_RUN" > "$folder/script"
+  # The script of the user has its job's summary all the same. Its lines keep their numbers.
+  if [[ $INPUT_SUMMARY == false ]]; then
+    printf 'export GITHUB_STEP_SUMMARY=%q; ' "${GITHUB_STEP_SUMMARY:-}" > "$folder/script"
+  fi
+  printf '%s\n' "$INPUT_RUN" >> "$folder/script"
   case "$(uname -s)" in
     # A copy or a link of this Bash would not find its library.
     MINGW* | MSYS*) bash=$(cygpath -w "$(command -v bash)") ;;
@@ -148,6 +159,7 @@ else
   arguments+=("$INPUT_FILE")
 fi
 
+if [[ $INPUT_SUMMARY == false ]]; then export GITHUB_STEP_SUMMARY=/dev/null; fi
 # The script of the user has no use for them.
 unset "${!INPUT_@}"
 exec "$program" "${arguments[@]}"

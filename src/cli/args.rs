@@ -271,7 +271,7 @@ pub(crate) struct Cli {
     #[arg(long, help_heading = "Report")]
     pub(crate) stats: bool,
 
-    /// Write no report to stdout
+    /// Write no human report and no annotations
     #[arg(short, long, help_heading = "Report")]
     pub(crate) quiet: bool,
 }

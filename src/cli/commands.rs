@@ -65,8 +65,10 @@ fn merge(reports: &[PathBuf], redact: &RedactArgs) -> Result<u8, CliError> {
 
 fn merge_redacted(reports: &[PathBuf], redaction: Option<&Redaction>) -> Result<u8, CliError> {
     let mut merged = MergedReports::default().spilling_to(tempfile::tempfile);
-    let named_before = |at: usize| reports[..at].contains(&reports[at]);
-    if let Some(twice) = (0..reports.len()).find(|at| named_before(*at)) {
+    // The same file may have two names.
+    let files = reports.iter().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone()));
+    let files: Vec<PathBuf> = files.collect();
+    if let Some(twice) = (0..files.len()).find(|at| files[..*at].contains(&files[*at])) {
         return Err(CliError::Usage(format!("{} is named twice", reports[twice].display())));
     }
     for path in reports {
@@ -89,12 +91,13 @@ fn merge_redacted(reports: &[PathBuf], redaction: Option<&Redaction>) -> Result<
 }
 
 fn profile_list() -> Result<String, Error> {
-    let mut text = format!("{:<13} AGENT, AND THE VERSIONS SEEN\n", "PROFILE");
+    let width = profile_names().map(str::len).max().unwrap_or_default();
+    let mut text = format!("{:<width$} AGENT, AND THE VERSIONS SEEN\n", "PROFILE");
     for name in profile_names() {
         let (title, versions) = profile_title(name)?;
         let seen = versions.join(", ");
-        let seen = if seen.is_empty() { seen } else { format!("\n{:13} {seen}", "") };
-        text.extend([format!("{name:<13} {title}{seen}\n")]);
+        let seen = if seen.is_empty() { seen } else { format!("\n{:width$} {seen}", "") };
+        text.extend([format!("{name:<width$} {title}{seen}\n")]);
     }
     Ok(text)
 }

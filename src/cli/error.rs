@@ -8,6 +8,7 @@ use ndjson_check_core::internals::NO_SUCH_PROFILE;
 use ndjson_check_core::{Error, ExitStatus};
 
 use super::exit;
+use super::inputs::STDIN_NAME;
 use super::outputs::STDOUT;
 use super::redaction::Redaction;
 
@@ -91,9 +92,10 @@ impl CliError {
     fn text(&self) -> String {
         match self {
             Self::Usage(message) => message.clone(),
-            Self::Check(error) => format!("{error}{}", hint(error)),
+            Self::Check(error) => format!("{}{}", with_stdin(error), hint(error)),
             Self::CommandFailed(error, status) => {
-                format!("{error}{}; the command ended with {status}", hint(error))
+                let (error, hint) = (with_stdin(error), hint(error));
+                format!("{error}{hint}; the command ended with {status}")
             }
             Self::Output { name, source } => format!("failed to write to {name}: {source}"),
             Self::Start { program, source } => {
@@ -101,6 +103,17 @@ impl CliError {
             }
         }
     }
+}
+
+/// The error with the name that a reader gives to the stream `-`.
+fn with_stdin(error: &Error) -> String {
+    let text = error.to_string();
+    let begins = ["", "failed to read ", "nothing to check in ", "failed to use the report "];
+    let of_stdin = begins.iter().find_map(|begin| {
+        let rest = text.strip_prefix(begin)?.strip_prefix("-: ")?;
+        Some(format!("{begin}{STDIN_NAME}: {rest}"))
+    });
+    of_stdin.unwrap_or(text)
 }
 
 /// Without what the system calls an error by number: `(os error 2)`.

@@ -17,6 +17,9 @@ const STREAM_NAME_BYTES_MAX: usize = 1_024;
 /// The name of standard input, in arguments and reports.
 pub(crate) const STDIN: &str = "-";
 
+/// The same, for a reader of messages.
+pub(crate) const STDIN_NAME: &str = "standard input";
+
 /// The extensions of streams in a directory.
 const EXTENSIONS: [&str; 2] = ["ndjson", "jsonl"];
 
@@ -43,7 +46,7 @@ impl Input {
     pub(crate) fn open(&self) -> Result<BlockingFile, Error> {
         let file = match self {
             Self::Stdin if stdio::stdin_is_closed() => {
-                return Err(nothing_to_check(STDIN, "standard input is closed, or /dev/null"));
+                return Err(nothing_to_check(STDIN, "it is closed, or /dev/null"));
             }
             Self::Stdin => stdio::stdin(),
             Self::Path(path) => File::open(path).map(BlockingFile::from),
@@ -69,7 +72,7 @@ pub(crate) fn inputs(arguments: Vec<PathBuf>) -> Vec<Result<Input, Error>> {
     for argument in arguments {
         if argument.as_os_str() == STDIN {
             let is_second = inputs.iter().any(|input| matches!(input, Ok(Input::Stdin)));
-            let error = || nothing_to_check(STDIN, "standard input is named twice");
+            let error = || nothing_to_check(STDIN, "it is named twice");
             inputs.push(if is_second { Err(error()) } else { Ok(Input::Stdin) });
         } else if argument.is_dir() {
             walk(&argument, &mut inputs);

@@ -88,7 +88,7 @@ fn invoke(arguments: &[OsString]) -> Result<Exit, CliError> {
     match Invocation::parse(arguments) {
         Ok(Invocation::Check(cli)) => check(&cli),
         Ok(Invocation::Subcommand(subcommand)) => commands::run(&subcommand).map(Exit::from),
-        Err(error) if error.use_stderr() => Err(CliError::Usage(args::one_line(&error))),
+        Err(error) if error.use_stderr() => Err(CliError::Usage(args::one_line(&error, arguments))),
         Err(help) => {
             let is_terminal = io::stdout().is_terminal();
             let help = help.to_string();

@@ -17,6 +17,7 @@ use ndjson_check_formats::{Converter, Form, Written};
 use super::args::{Cli, Color, Target};
 use super::attempts::Attempt;
 use super::error::CliError;
+use super::inputs::STDIN;
 use super::progress::Progress;
 use super::redaction::Redaction;
 use super::reports::{self, OpenReport, has_color};
@@ -27,7 +28,12 @@ use super::{exit, print_stderr};
 
 pub(super) const STDOUT: &str = "standard output";
 
-type Conversion = Written<Box<dyn Write>, Converter>;
+/// What to do if a pipe brings nothing.
+const EMPTY_PIPE: &str = "nothing came on standard input: look at what the command before the \
+                          pipe says, or run it with `ndjson-check -- COMMAND`, which shows why it \
+                          failed";
+
+type Conversion = Written<Box<dyn Write + Send>, Converter>;
 
 pub(super) struct Outputs {
     reports: Vec<OpenReport>,
@@ -39,7 +45,7 @@ pub(super) struct Outputs {
     baseline: Option<(Baseline, String)>,
     /// Whether each report has the figures of runs.
     shows_stats: bool,
-    /// What may be wrong with a command that writes no event.
+    /// What may be wrong with a command, or a pipe, that writes no event.
     hint: Option<String>,
     /// In run mode: what becomes of a run that failed.
     pub(super) attempt: Attempt,
@@ -241,6 +247,9 @@ impl Observer for Outputs {
 
     fn summary(&mut self, summary: &StreamSummary) {
         self.hint = self.hint.take().filter(|_| summary.events == 0);
+        if summary.lines == 0 && summary.name == STDIN {
+            self.hint = Some(EMPTY_PIPE.to_owned());
+        }
         let mut noted = Cow::Borrowed(summary);
         if let Some(note) = self.attempt.decide(summary) {
             noted.to_mut().notes.push(note);
@@ -259,7 +268,7 @@ impl Observer for Outputs {
     }
 }
 
-/// An option of ours that stands behind `--`, so that the command got it.
+/// An option of ours behind `--`, which the command got.
 fn passed_on(command: &[OsString]) -> Option<String> {
     let ours = ["--timeout", "--idle-timeout", "--report", "--to", "--tee", "--strict"];
     let option = command.iter().skip(1).find_map(|argument| {
@@ -300,7 +309,7 @@ fn conversion(target: Target, cli: &Cli, progress: &Progress) -> Result<Conversi
         Target::Atif => Form::Atif,
     };
     let on_terminal = io::stdout().is_terminal();
-    let stdout: Box<dyn Write> = match stdout()? {
+    let stdout: Box<dyn Write + Send> = match stdout()? {
         stdout if on_terminal => Box::new(progress.hidden_by(stdout)),
         stdout => Box::new(stdout),
     };

@@ -31,6 +31,13 @@ pub(super) fn run(arguments: &ReplayArgs) -> Result<u8, CliError> {
         return Ok(exit::SUCCEEDED);
     }
     let (stream, status, profile) = recording(arguments)?;
+    let count = lines(&stream).count();
+    for (option, line) in [("--cut-at", arguments.cut_at), ("--stall-at", arguments.stall_at)] {
+        if let Some(line) = line.filter(|line| !(1..=count).contains(line)) {
+            let message = format!("{option} {line}: the recording has {count} lines");
+            return Err(CliError::Usage(message));
+        }
+    }
     if let Some(folder) = &arguments.install {
         return install(folder, profile, arguments).map(|()| exit::SUCCEEDED);
     }

@@ -87,19 +87,24 @@ pub(super) fn open(
         chosen.push(to_standard(ReportFormat::Human));
         chosen.extend(in_github_workflow().then(|| to_standard(ReportFormat::Github)));
     }
-    // Who only asks for files gets the answer on the terminal all the same.
+    // Who only asks for files gets the answer on the terminal all the same, and annotations.
     let mut files = Vec::new();
     if !cli.quiet && !chosen.is_empty() && chosen.iter().all(|report| report.file.is_some()) {
         files.extend(chosen.iter().filter_map(ReportTo::described));
+        let has_annotations = chosen.iter().any(|it| it.format == ReportFormat::Github);
         chosen.push(to_standard(ReportFormat::Human));
+        if in_github_workflow() && !has_annotations {
+            chosen.push(to_standard(ReportFormat::Github));
+        }
     }
     refuse_mixed(&chosen)?;
     let mut reports = Vec::new();
-    for ReportTo { format, file } in &chosen {
+    for report in &chosen {
+        let ReportTo { format, file } = report;
         let writes_commands = *format == ReportFormat::Github;
         let target = match file {
             Some(path) => Some(opened(path, |path| ReportTarget::file(path, writes_commands))?),
-            None if cli.quiet => None,
+            None if !report.is_on_stdout(cli.quiet) => None,
             None => Some(standard(cli, progress, writes_commands)?),
         };
         if let Some((name, target)) = target {

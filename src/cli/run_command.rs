@@ -1,6 +1,6 @@
 //! Run mode, and standard input under timers.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, IsTerminal as _};
 use std::mem;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -23,6 +23,7 @@ use super::redaction::Redaction;
 use super::reports::STDERR;
 use super::tee::TeeTarget;
 use super::whole_process::WHOLE_PROCESS;
+use super::workflow_commands::escape_commands;
 use super::{attempts, batch, conclude, print_stderr, setup, stdio};
 
 /// Checks the stream of a command, or of standard input. A command may be run again.
@@ -134,7 +135,7 @@ fn begin(cli: &Cli, outputs: &Outputs) -> Result<(Producer, ProducerStream, Stri
         return Ok((producer, source, Input::Stdin.name()));
     };
     let stderr = stdio::stderr().map_err(|error| CliError::output(STDERR, error))?;
-    let out: Option<Box<dyn Write + Send>> = Some(Box::new(outputs.progress.hidden_by(stderr)));
+    let out = Some(escape_commands(outputs.progress.hidden_by(stderr)));
     let redactor = outputs.redaction.as_ref().map(Redaction::of_text);
     let started = start(cli, timers, StderrCopy { out, redactor });
     let (producer, source) = started.map_err(|error| failed(&program.to_string_lossy(), error))?;

@@ -46,9 +46,9 @@ pub(super) fn refuse(
             return Err(CliError::Usage(format!("{shown} is standard output already")));
         }
     }
-    let reports_to_stdout =
-        cli.report.is_empty() || cli.report.iter().any(|report| report.file.is_none());
-    if stdout.is_none() || cli.to.is_none() && (cli.quiet || !reports_to_stdout) {
+    let reports_to_stdout = cli.report.iter().any(|report| report.is_on_stdout(cli.quiet))
+        || cli.report.is_empty() && !cli.quiet;
+    if stdout.is_none() || cli.to.is_none() && !reports_to_stdout {
         return Ok(());
     }
     if stdin == stdout {

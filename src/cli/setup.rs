@@ -86,8 +86,10 @@ pub(super) fn consistent(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(
         "--exit-status works with a single stream only"
     } else if inputs.len() > 1 && cli.tee.is_some() {
         "--tee works with a single stream only"
-    } else if !runs && (cli.no_stdin || cli.propagate_exit_code) {
-        "--no-stdin and --propagate-exit-code require a command"
+    } else if !runs && cli.no_stdin {
+        "--no-stdin requires a command, which comes after `--`"
+    } else if !runs && cli.propagate_exit_code {
+        "--propagate-exit-code requires a command, which comes after `--`"
     } else if cli.sessions == SessionCount::Many && tells_of_one_run(cli) {
         "--sessions many works with recordings only, and without --redact"
     } else if runs && cli.exit_status.is_some() {

@@ -25,13 +25,13 @@ fn is_on(variable: &str) -> bool {
 }
 
 /// The writer; in the log of a CI job, with commands escaped as JSON allows.
-pub(super) fn escape_commands(writer: impl Write + 'static) -> Box<dyn Write> {
+pub(super) fn escape_commands(writer: impl Write + Send + 'static) -> Box<dyn Write + Send> {
     if in_ci_log() { Box::new(EscapeCommands::new(writer)) } else { Box::new(writer) }
 }
 
 /// The writer; in the log of a CI job, without commands, and the text unchanged where the runner
 /// allows that: Azure's cannot be asked to ignore commands.
-pub(super) fn stop_commands(writer: impl Write + 'static) -> Box<dyn Write> {
+pub(super) fn stop_commands(writer: impl Write + Send + 'static) -> Box<dyn Write + Send> {
     if in_github_workflow() && !is_on("TF_BUILD") {
         Box::new(StopCommands::new(writer))
     } else {
@@ -40,7 +40,7 @@ pub(super) fn stop_commands(writer: impl Write + 'static) -> Box<dyn Write> {
 }
 
 /// The writer, with commands escaped but for those behind the mark, which no stream can guess.
-pub(super) fn own_commands(writer: impl Write + 'static) -> (Box<dyn Write>, String) {
+pub(super) fn own_commands(writer: impl Write + Send + 'static) -> (Box<dyn Write + Send>, String) {
     let mark = token();
     let inner = EscapeCommands::new(writer);
     (Box::new(OwnCommands { inner, mark: mark.clone() }), mark)

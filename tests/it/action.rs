@@ -111,6 +111,7 @@ fn the_step_tells_what_became_of_the_run() {
         let step = step(&[input]);
         assert_eq!(step.code, Some(code), "{input:?}: {}", step.log);
         assert_eq!(step.output("exit-code"), code.to_string(), "{input:?}: {}", step.outputs);
+        assert_eq!(step.output("passed"), (code == 0).to_string(), "{input:?}");
         assert_eq!(step.output("verdict"), verdict, "{input:?}");
         assert_eq!(step.output("outcome"), outcome, "{input:?}");
         let mark = if code == 0 { "## ✓ " } else { "## ✗ " };
@@ -203,6 +204,27 @@ fn inputs_become_options() {
     assert_eq!((quiet.code, quiet.summary.as_str()), (Some(2), ""), "{}", quiet.log);
     let quiet = self::step(&[("file", GOOD), ("summary", "false")]);
     assert_eq!((quiet.code, quiet.summary.as_str()), (Some(0), ""), "{}", quiet.log);
+}
+
+/// Goal: options are understood as people write them.
+#[test]
+fn options_may_have_spaces_around_them() {
+    for args in
+        ["--max-calls 1\r\n --warn   limit-exceeded \r\n", "\t--max-calls=1\n--warn=limit-exceeded"]
+    {
+        let step = step(&[("file", GOOD), ("args", args)]);
+        assert_eq!(step.code, Some(0), "{}", step.log);
+        assert!(step.log.contains("warning[limit-exceeded]"), "{}", step.log);
+    }
+}
+
+/// Goal: without a summary of ours, the script of the user may write its own.
+#[test]
+fn the_script_keeps_the_summary_of_its_job() {
+    let script = format!("echo mine >> \"$GITHUB_STEP_SUMMARY\"\ncat '{GOOD}'\necho $LINENO >&2");
+    let step = step(&[("run", &script), ("summary", "false")]);
+    assert_eq!((step.code, step.summary.as_str()), (Some(0), "mine\n"), "{}", step.log);
+    assert!(step.log.contains("\n3\n") || step.log.starts_with("3\n"), "{}", step.log);
 }
 
 /// Goal: the page of a run is written where the upload looks for it, and no name forges an output.

@@ -317,8 +317,8 @@ fn agents_without_a_single_object_have_one_usage_error() {
         }
         without += 1;
         let expected = format!(
-            "ndjson-check: -: profile {name} has no single object, which --to json and \
-             --input-format json need\n"
+            "ndjson-check: standard input: profile {name} has no single object, which --to json \
+             and --input-format json need\n"
         );
         assert_eq!(
             (output.status.code(), &said, text(&output.stdout)),

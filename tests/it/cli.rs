@@ -281,7 +281,7 @@ mod unix {
         assert_eq!(code(&closed), 2);
         assert_eq!(
             text(&closed.stderr),
-            "ndjson-check: nothing to check in -: standard input is closed, or /dev/null\n"
+            "ndjson-check: nothing to check in standard input: it is closed, or /dev/null\n"
         );
         let empty = shell("$P </dev/null");
         assert_eq!(code(&empty), 1);

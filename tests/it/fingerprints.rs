@@ -136,8 +136,8 @@ fn a_stream_that_may_be_of_two_is_not_guessed() {
     let output = run_on(&[], OF_TWO);
     assert_eq!(output.status.code(), Some(2));
     let message = text(&output.stderr);
-    let expected =
-        "ndjson-check: -: the first events match claude and qwen; name one with --profile\n";
+    let expected = "ndjson-check: standard input: the first events match claude and qwen; name one \
+         with --profile\n";
     assert_eq!(message, expected);
     // The others are checked all the same, and a command is not killed for it.
     let folder = tempfile::tempdir().unwrap();
@@ -186,8 +186,8 @@ fn a_stream_of_an_unknown_agent_is_not_guessed() {
     for stream in [&last_gemini[..], &many, b"Hello\n{\"jsonrpc\":\"2.0\"}\n", tags] {
         let output = run_on(&[], stream);
         assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
-        let expected = "ndjson-check: -: no known agent writes these events: choose with \
-                        --profile NAME; `ndjson-check profiles` lists the agents, `--profile \
+        let expected = "ndjson-check: standard input: no known agent writes these events: choose \
+                        with --profile NAME; `ndjson-check profiles` lists the agents, `--profile \
                         claude-like` checks a relative of Claude Code, and `--profile jsonl` \
                         checks any JSON Lines\n";
         assert_eq!(text(&output.stderr), expected);

@@ -220,7 +220,7 @@ fn the_single_object_is_written_where_a_profile_has_one() {
     let flags = ["--profile", file.to_str().unwrap(), "--to", "json"];
     let output = run_on(&flags, blocks_stream().as_bytes());
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()));
-    let refused = "ndjson-check: -: profile blocks has no single object, ";
+    let refused = "ndjson-check: standard input: profile blocks has no single object, ";
     assert!(text(&output.stderr).starts_with(refused), "{}", text(&output.stderr));
     profile["single_object"] = json!({ "schema": "#", "order": ["type", "result"] });
     let object = converted(&profile, "json", &blocks_stream());

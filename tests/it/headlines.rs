@@ -89,6 +89,22 @@ fn a_stream_passes_if_its_exit_code_is_0() {
     }
 }
 
+/// Goal: text of an agent is text, whatever format it looks like.
+#[test]
+fn text_of_a_known_agent_is_no_other_format() {
+    for (text, quoted) in [("type,text\na,b\n", "type,text"), ("Done:\n- a: b\n", "Done: - a: b")] {
+        let report = |flags: &[&str]| {
+            stream(&run_on(&[flags, &["--report", "json"]].concat(), text.as_bytes()).stdout)
+        };
+        let said = report(&["--profile", "cursor"])["headline"].as_str().unwrap().to_owned();
+        let expected =
+            format!("plain text, not events: `{quoted}`; for events, call it as `agent ");
+        assert!(said.starts_with(&expected), "{said}");
+        let unknown = report(&[])["headline"].as_str().unwrap().to_owned();
+        assert!(unknown.starts_with("not an agent's stream: the input is "), "{unknown}");
+    }
+}
+
 /// Goal: what a stream says cannot be taken for what we say.
 #[test]
 fn a_headline_is_one_line_of_limited_length() {
@@ -114,6 +130,19 @@ fn commands_have_headlines() {
         ("kill -15 $$", "stopped by SIGTERM"),
         ("sleep 9", "timed out: the run did not end within 100ms"),
         ("true", "the stream is empty"),
+        (
+            "echo Summary:; echo '  result: done'; echo '  tests: passed'",
+            "plain text, not events: `Summary: result: done`; call the agent with its flag for \
+             events, such as --output-format stream-json or --json",
+        ),
+        (
+            "echo Error:; echo '  message: Not logged in'; exit 1",
+            "failed before its first event: Error: message: Not logged in",
+        ),
+        (
+            "echo 'Error: no key'; echo 'Error: bye' >&2; exit 1",
+            "failed before its first event: Error: bye (exit status 1)",
+        ),
     ];
     for (script, headline) in rows {
         let args = ["--report", "json", "--timeout", "100ms", "--", "sh", "-c", script];

@@ -235,7 +235,7 @@ fn formats_that_are_not_read_are_documented() {
         assert!(page.contains(owner), "{format}");
         let lines = unlisted.get(&**format).or_else(|| unlisted.get(name)).unwrap();
         let error = text(&run_on(&[], lines.join("\n").as_bytes()).stderr);
-        let expected = format!("-: this is {format}, which no profile reads");
+        let expected = format!("standard input: this is {format}, which no profile reads");
         assert!(error.contains(&expected), "{error}");
     }
 }

@@ -142,6 +142,24 @@ fn nothing_of_the_agent_is_obeyed() {
     assert_eq!(checked, 1_080);
 }
 
+/// Goal: standard error of the agent, which we copy, commands no runner either.
+#[cfg(unix)]
+#[test]
+fn nothing_on_standard_error_is_obeyed() {
+    for runner in ["GITHUB_ACTIONS", "TF_BUILD"] {
+        let script = "echo ' ::error::x' >&2; echo 'a ##vso[task.setvariable variable=A]b' >&2; \
+                      printf '::set-output name=x::y' >&2; cat fixtures/agents/cursor/plain.ndjson";
+        let mut command = program();
+        command.args(["--no-stdin", "--quiet", "--", "sh", "-c", script]).env(runner, "true");
+        let output = command.output().unwrap();
+        let log = text(&output.stderr);
+        assert_eq!(commands(&log), [""; 0], "{log}");
+        assert_eq!(log.lines().count(), 3, "{log}");
+        assert!(log.contains("\\u003a\\u003aset-output name=x::y"), "{log}");
+        assert_eq!(output.status.code(), Some(0));
+    }
+}
+
 /// Goal: a variable that says no is not taken for a runner.
 #[test]
 fn outside_of_a_workflow_nothing_is_escaped() {

@@ -174,7 +174,7 @@ fn names_come_from_lists() {
 #[test]
 fn lists_that_cannot_be_used_are_one_line_and_two() {
     let wrong: [(&[&str], &[u8], &str); 10] = [
-        (&["--files-from", "-"], b"", "nothing to check in -: the list is empty"),
+        (&["--files-from", "-"], b"", "nothing to check in standard input: the list is empty"),
         (&["--files-from", "-", GOOD], b"\n\n", "the list is empty"),
         (&["--files0-from", "-"], b"\0", "the list is empty"),
         (&["--files-from", "no/such"], b"", "failed to read no/such: "),
@@ -253,7 +253,10 @@ fn progress_is_shown_on_a_terminal_and_wiped_away() {
     };
     let Some(sent) = on_a_terminal("TERM=xterm", "--color=never", "") else { return };
     let report = wiped(&sent);
-    assert!(report.starts_with("✗ -  cut short") && report.contains("2 streams: "), "{sent:?}");
+    assert!(
+        report.starts_with("✗ standard input  cut short") && report.contains("2 streams: "),
+        "{sent:?}"
+    );
     let sent = on_a_terminal("TERM=xterm", "--jobs=1", ">/dev/null").unwrap();
     assert_eq!(wiped(&sent), "", "{sent:?}");
 }

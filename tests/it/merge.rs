@@ -166,7 +166,8 @@ fn broken_reports_are_named() {
     ];
     for (report, expected) in rows {
         let output = run_on(&["merge", "-"], report.as_bytes());
-        let message = format!("ndjson-check: failed to use the report -: {expected}\n");
+        let message =
+            format!("ndjson-check: failed to use the report standard input: {expected}\n");
         assert_eq!(text(&output.stderr), message);
         assert_eq!((text(&output.stdout).as_str(), output.status.code()), ("", Some(2)));
     }

@@ -28,7 +28,10 @@ fn a_closed_standard_input_does_not_lose_the_report() {
         let last: Value = serde_json::from_str(report.lines().last().unwrap()).unwrap();
         assert_eq!((&last["type"], &last["not_checked"]), (&"summary".into(), &1.into()));
         let error = text(&output.stderr);
-        assert!(error.starts_with("ndjson-check: nothing to check in -: "), "{flags}: {error}");
+        assert!(
+            error.starts_with("ndjson-check: nothing to check in standard input: "),
+            "{flags}: {error}"
+        );
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("report");
@@ -118,7 +121,10 @@ fn errors_name_their_stream() {
     let flags = ["--profile", "jsonl", "--schema", schema.to_str().unwrap()];
     let output = run_on(&flags, line.as_bytes());
     let error = text(&output.stderr);
-    assert!(error.starts_with("ndjson-check: -: failed to use the schema "), "{error}");
+    assert!(
+        error.starts_with("ndjson-check: standard input: failed to use the schema "),
+        "{error}"
+    );
 
     let codex = "fixtures/agents/codex";
     let output = shell(&format!("$P --to json {codex}/tools.ndjson {codex}/two-turns.ndjson"));

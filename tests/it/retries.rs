@@ -122,6 +122,17 @@ fn a_run_is_tried_again_until_it_succeeds() {
     assert_eq!(merge.output().unwrap().status.code(), Some(0), "merged, it is the same");
 }
 
+/// Goal: the page says what became of the job, and not what became of its first attempt.
+#[test]
+fn an_attempt_that_was_tried_again_is_no_stream_of_the_page() {
+    let job = Flaky::new(1, &refused(429, "0", &[]), "exit 1");
+    let (code, ..) = job.run(&["--retries", "2", "--report", "html=index.html"]);
+    assert_eq!(code, Some(0));
+    let page = job.read("index.html");
+    let head = ">The stream passed, after 1 failed attempt</span>";
+    assert!(page.contains(head), "{page}");
+}
+
 #[test]
 fn the_last_attempt_may_fail() {
     let agent = Flaky::new(9, &refused(503, "0", &[]), "exit 1");

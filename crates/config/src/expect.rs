@@ -103,7 +103,7 @@ impl ExpectTable {
     }
 
     /// The expectations, in the order of their kinds. Makes the paths of schemas absolute, and puts
-    /// what presets stand for in their place.
+    /// the entries of presets in their place.
     pub(crate) fn resolve(&mut self, source: &ConfigText) -> Result<Vec<Placed>, String> {
         for preset in self.presets.clone() {
             self.add(Preset::table(&preset, source)?, &preset.span());
@@ -163,7 +163,7 @@ impl ExpectTable {
         faults.into_iter().flatten().next()
     }
 
-    /// Adds what a preset at this place stands for.
+    /// Adds the entries of a preset at this place.
     fn add(&mut self, other: Self, span: &Range<usize>) {
         let calls = other.calls.into_iter().map(Spanned::into_inner);
         self.calls.extend(calls.map(|entry| Spanned::new(span.clone(), entry)));

@@ -6,7 +6,7 @@ use toml::Spanned;
 use crate::expect::ExpectTable;
 use crate::source::ConfigText;
 
-/// What each of them stands for.
+/// The entries of each.
 const TABLES: &str = include_str!("presets.toml");
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -37,7 +37,7 @@ impl Preset {
         }
     }
 
-    /// What it stands for.
+    /// Its entries.
     pub(crate) fn table(
         preset: &Spanned<Self>,
         source: &ConfigText,

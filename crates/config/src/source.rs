@@ -76,6 +76,23 @@ impl ConfigText {
     }
 }
 
+/// Options of the command line that the file does not have.
+const OPTIONS: [&str; 13] = [
+    "call-timeout",
+    "exit-grace",
+    "exit-status",
+    "idle-timeout",
+    "jobs",
+    "no-stdin",
+    "redact",
+    "report",
+    "retries",
+    "retry-after-writes",
+    "retry-on",
+    "tee",
+    "timeout",
+];
+
 /// The parser's message in the words of TOML; for an unknown name, with the known name that is most
 /// similar.
 fn plain(message: &str) -> String {
@@ -87,7 +104,11 @@ fn plain(message: &str) -> String {
     let mut names = message.split('`').skip(1).step_by(2);
     let unknown = names.next().unwrap_or_default();
     let known: Vec<&str> = names.collect();
+    let option = unknown.replace('_', "-");
     let hint = match nearest(unknown, known.iter().copied()) {
+        _ if what == "key" && OPTIONS.contains(&&*option) => {
+            format!("`--{option}` is an option of the command line only")
+        }
         Some(near) => format!("a similar one is `{near}`"),
         None => format!("known are {}", known.join(", ")),
     };

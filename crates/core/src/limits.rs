@@ -135,7 +135,7 @@ pub(crate) const TASKS_MAX: usize = 256;
 /// Messages of the model that may be open at once, of agents that work for one another.
 pub(crate) const MESSAGES_OPEN_MAX: usize = 64;
 
-/// Ids of messages of the model that are remembered, so that none is told twice.
+/// Ids of messages of the model that are remembered, so that none is reported twice.
 pub(crate) const MESSAGES_TOLD_MAX: usize = 256;
 
 /// Most images and other binary content that the event of a call lists.
@@ -159,7 +159,7 @@ pub(crate) const EVENT_IDS_MAX: usize = 20_000;
 /// Changed files in the report of one stream.
 pub(crate) const FILES_MAX: usize = 1_000;
 
-/// What the list of calls shows of what a call was to do, in bytes.
+/// What the list of calls shows of the purpose of a call, in bytes.
 pub(crate) const ROW_DETAIL_BYTES_MAX: usize = 200;
 
 /// What is kept of the detail of an open call, in bytes, for its completion.

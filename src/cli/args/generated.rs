@@ -1,10 +1,13 @@
 //! What is made from the syntax of the command line: completions, the manual page, names.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
 use clap::CommandFactory as _;
+
+use ndjson_check_core::internals::{profile_names, profile_title};
 
 use super::CommandLine;
 use super::help::long;
@@ -26,7 +29,7 @@ pub(crate) fn manual_page() -> io::Result<String> {
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
-/// What somebody means who begins with a word of another program, where no file has this name.
+/// The likely meaning of a first word that is no subcommand and no file.
 pub(crate) fn meant_word(arguments: &[OsString]) -> Option<String> {
     let word = arguments.get(1)?.to_str()?;
     let hint = match word {
@@ -36,10 +39,49 @@ pub(crate) fn meant_word(arguments: &[OsString]) -> Option<String> {
         "run" => "leave it out: `ndjson-check -- COMMAND` runs a command",
         "rule" | "explain" => "`ndjson-check rules NAME` explains a rule",
         "profile" => "`ndjson-check profiles` lists the profiles",
-        _ => return None,
+        _ if word.starts_with('-') => return None,
+        _ => {
+            let command = meant_command(arguments).filter(|_| is_agent(word));
+            return command.map(|hint| format!("there is no file `{word}`; {hint}"));
+        }
     };
     let is_file = Path::new(word).exists();
     (!is_file).then(|| format!("there is no subcommand `{word}`, and no such file; {hint}"))
+}
+
+/// Whether a profile is called with this word, by its title: `Claude Code: claude -p`.
+fn is_agent(word: &str) -> bool {
+    let (begin, title) = (format!(": {word} "), |name| profile_title(name).ok());
+    profile_names().filter_map(title).any(|(title, _)| title.contains(&begin))
+}
+
+/// The command line of a user who left out the `--` before a command.
+pub(crate) fn meant_command(arguments: &[OsString]) -> Option<String> {
+    let arguments: Vec<&str> = arguments.iter().skip(1).filter_map(|it| it.to_str()).collect();
+    let syntax = CommandLine::command();
+    let takes_value = |option: &str| {
+        let mut known = syntax.get_arguments().filter(|it| it.get_action().takes_values());
+        known.any(|it| it.get_long().is_some() && it.get_long() == option.strip_prefix("--"))
+    };
+    let mut begin = 0;
+    while arguments.get(begin)?.starts_with('-') {
+        begin += if takes_value(arguments[begin]) { 2 } else { 1 };
+    }
+    let (ours, command) = arguments.split_at(begin);
+    let is_command = !ours.contains(&"--") && !Path::new(command[0]).exists();
+    let parts = ["ndjson-check"].iter().chain(ours).chain(&["--"]).chain(command);
+    let parts: Vec<Cow<'_, str>> = parts.map(|part| in_shell(part)).collect();
+    is_command.then(|| format!("put `--` before the command: {}", parts.join(" ")))
+}
+
+/// An argument as a shell reads it.
+fn in_shell(argument: &str) -> Cow<'_, str> {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_=./,:@%+".contains(it);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        Cow::Borrowed(argument)
+    } else {
+        Cow::Owned(format!("'{}'", argument.replace('\'', r"'\''")))
+    }
 }
 
 /// Whether the arguments of the program begin with the name of a subcommand.

@@ -1,10 +1,13 @@
 //! The help: `-h` is one screen, `--help` is everything.
 
+use std::ffi::OsString;
+
 use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use owo_colors::OwoColorize as _;
 
+use super::generated::meant_command;
 use crate::cli::exit;
 use crate::cli::reports::stdout_width;
 
@@ -86,8 +89,8 @@ pub(crate) fn usage() -> String {
     super::CommandLine::command().render_usage().to_string()
 }
 
-/// The parser's message without its usage, on one line.
-pub(crate) fn one_line(error: &clap::Error) -> String {
+/// The parser's message about these arguments without its usage, on one line.
+pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
     let text = error.to_string();
     let mut paragraphs = text.split("\n\n").map(str::trim);
     let message = paragraphs.next().unwrap_or_default();
@@ -100,7 +103,8 @@ pub(crate) fn one_line(error: &clap::Error) -> String {
     let is_unknown = error.kind() == ErrorKind::UnknownArgument;
     // A subcommand has another usage.
     let may_be_command = is_unknown && text.contains(USAGE.trim());
-    let meant = meant(error);
+    let command = if may_be_command { meant_command(arguments) } else { None };
+    let meant = command.or_else(|| meant(error));
     let of_command = may_be_command.then_some("a command to run comes after `--`");
     let tip = meant.as_deref().or(tip).or(of_command);
     let tip = tip.map_or(String::new(), |tip| format!("; {tip}"));
@@ -123,7 +127,7 @@ const OTHER_NAMES: [(&str, &str); 11] = [
     ("--no-colour", "--color never"),
 ];
 
-/// The option that somebody means who knows it by another name.
+/// Our option for one that other programs have under another name.
 fn meant(error: &clap::Error) -> Option<String> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;

@@ -45,6 +45,10 @@ ndjson-check profiles [NAME]
         profile: Option<String>,
     },
     /// Join json reports into one; the most severe exit code wins
+    #[command(mut_arg("modes", |arg| {
+        // Content is refused with the reason: a report does not say what in it is content.
+        arg.value_name("secrets").hide_possible_values(true).help("Replace secrets in the result")
+    }))]
     Merge {
         /// The reports: files, or `-` for standard input
         #[arg(value_name = "REPORT", required = true)]

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use ndjson_check_core::internals::TIMER_MAX;
+use ndjson_check_core::internals::{TIMER_MAX, nearest};
 use ndjson_check_core::{CallKind, EndReason};
 
 /// Most files that are checked at a time, for each core.
@@ -34,6 +34,12 @@ pub(crate) enum ReportFormat {
 }
 
 impl ReportTo {
+    /// Whether it is written to standard output; `is_quiet` leaves out what a person reads.
+    pub(crate) fn is_on_stdout(&self, is_quiet: bool) -> bool {
+        let is_for_people = matches!(self.format, ReportFormat::Human | ReportFormat::Github);
+        self.file.is_none() && !(is_quiet && is_for_people)
+    }
+
     /// Which report goes to which file.
     pub(crate) fn described(&self) -> Option<String> {
         let format = match self.format {
@@ -156,7 +162,9 @@ pub(super) fn retry_reason(name: &str) -> Result<EndReason, String> {
         None => {
             let reasons = EndReason::ALL.iter().filter(|reason| !never.contains(reason));
             let names: Vec<&str> = reasons.map(|reason| reason.name()).collect();
-            Err(format!("the reasons are {}", names.join(", ")))
+            let near = nearest(name, names.iter().copied());
+            let near = near.map_or(String::new(), |near| format!("did you mean {near}? "));
+            Err(format!("{near}the reasons are {}", names.join(", ")))
         }
     }
 }

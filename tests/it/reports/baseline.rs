@@ -97,6 +97,11 @@ fn stale_entries_fail() {
     assert_eq!((&last["known"], &last["exit_code"]), (&2.into(), &1.into()));
     let flags = [&READ[..], &["--report", "junit"]].concat();
     assert!(stdout(&run_in(folder.path(), &flags)).contains("<error message=\"known.json: no "));
+    let flags = [&READ[..], &["--report", "html=index.html"]].concat();
+    run_in(folder.path(), &flags);
+    let page = fs::read_to_string(folder.path().join("index.html")).unwrap();
+    let head = ">The stream passed; 1 stale in the baseline</span>";
+    assert!(page.contains(head) && page.contains("<h2>Stale in the baseline</h2>"), "{page}");
     // Nothing is known about a stream that is not checked.
     let good = root().join("fixtures/agents/cursor/plain.ndjson");
     let output = run_in(folder.path(), &["--baseline", "known.json", good.to_str().unwrap()]);

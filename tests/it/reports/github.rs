@@ -102,9 +102,18 @@ fn annotations_are_on_in_a_workflow() {
         (&["--quiet"], "true", false),
         (&["--report", "human"], "true", false),
         (&["--report", "github"], "", true),
+        (&["--report", "json"], "true", false),
+        // A report in a file takes nothing away from the log.
+        (&["--report", "junit=FILE"], "true", true),
+        (&["--report", "junit=FILE"], "false", false),
     ] {
+        let file = folder.path().join("report.xml");
+        let flags = flags.iter().map(|it| it.replace("FILE", file.to_str().unwrap()));
+        let flags: Vec<String> = flags.collect();
+
         let mut command = in_workflow(&folder);
-        let output = command.args(flags).arg(FAILED).env("GITHUB_ACTIONS", value).output().unwrap();
+        let output =
+            command.args(&flags).arg(FAILED).env("GITHUB_ACTIONS", value).output().unwrap();
         let log = stdout(&output);
         assert_eq!(log.contains("::error "), is_on, "{flags:?} {value}: {log}");
         let summary = folder.path().join("summary.md");
@@ -116,13 +125,23 @@ fn annotations_are_on_in_a_workflow() {
     assert!(folder.path().join("outputs").exists());
 }
 
+/// Goal: text in place of events gets the advice of the human report.
+#[test]
+fn plain_text_has_one_advice_in_all_reports() {
+    for report in ["human", "github", "markdown", "junit"] {
+        let said = stdout(&run_on(&["--profile=claude", "--report", report], b"Hello\nyou\n"));
+        assert!(said.contains("call it as `claude "), "{report}: {said}");
+        assert!(!said.contains("stderr merged"), "{report}: {said}");
+    }
+}
+
 /// Goal: what is no file of the repository is named in the message.
 #[test]
 fn standard_input_has_no_file() {
     let output = run_on(&["--report", "github"], &nasty_stream("x"));
     for it in annotations(&stdout(&output)) {
         assert_eq!(it.properties.get("file"), None);
-        assert!(it.message.starts_with("-:"), "{it:?}");
+        assert!(it.message.starts_with("standard input:"), "{it:?}");
     }
     let folder = tempfile::tempdir().unwrap();
     let output = in_workflow(&folder).args([FAILED, "no-such-file"]).output().unwrap();
@@ -240,7 +259,10 @@ fn what_stops_the_check_from_beginning_is_an_annotation() {
         assert_eq!((&*found[0].level, &*found[0].properties["title"]), ("error", "ndjson-check"));
         assert!(found[0].message.contains(message), "{log}");
         let outputs = fs::read_to_string(folder.path().join("outputs")).unwrap();
-        assert!(outputs.starts_with("verdict=not-checked\noutcome=\nexit-code=2\n"), "{outputs}");
+        assert!(
+            outputs.starts_with("verdict=not-checked\noutcome=\nexit-code=2\npassed=false\n"),
+            "{outputs}"
+        );
         let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap();
         assert!(summary.contains("1 not checked\n") && summary.contains(message), "{summary}");
     }

@@ -85,10 +85,11 @@ impl CheckerBuilder {
         self
     }
 
-    /// The name of the program that writes the streams. It tells the agent of a stream that has no
-    /// event, if a built-in profile has this name.
+    /// The name of the program that writes the streams. If a built-in profile has this name, it
+    /// decides the agent of a stream whose events do not show it.
     #[must_use]
     pub fn command(mut self, program: &str) -> Self {
+        self.options.is_of_command = true;
         let is_default = DEFAULT_PROGRAMS.contains(&program).then_some(DEFAULT);
         self.options.silent = Profile::names().find(|name| *name == program).or(is_default);
         self

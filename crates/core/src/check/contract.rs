@@ -24,7 +24,10 @@ pub(crate) struct Options {
     pub(crate) severities: Severities,
     /// The configuration file that set these options, if one did.
     pub(crate) config_file: Option<String>,
-    /// The profile of a stream without an event.
+    /// Whether the stream comes from a command, which may write text in place of events.
+    pub(crate) is_of_command: bool,
+    /// The profile that the name of the command shows. A stream that does not show its agent has
+    /// this profile.
     pub(crate) silent: Option<&'static str>,
     /// The format that the agent was asked for; without one the first event shows it.
     pub(crate) format: Option<AgentFormat>,
@@ -57,6 +60,7 @@ impl Default for Options {
         Self {
             severities: Severities::default(),
             config_file: None,
+            is_of_command: false,
             silent: None,
             format: None,
             is_array: None,
@@ -236,7 +240,8 @@ impl Contracts {
         self.named.as_ref()
     }
 
-    /// The contract of a stream whose first events a detector has read to their end.
+    /// The contract of a stream whose first events a detector has read to their end. The name of
+    /// the command decides where they do not.
     ///
     /// # Errors
     ///
@@ -248,17 +253,22 @@ impl Contracts {
         has_events: bool,
         detection: &Detection<'_>,
     ) -> Result<(&Contract, ProfileSource), Error> {
-        let stream = || stream.to_owned();
-        let authors = match detection {
-            Detection::None if has_events => return Err(Error::UnknownAgent { stream: stream() }),
-            Detection::None => {
-                let silent = self.shared.options.silent.unwrap_or(DEFAULT);
-                return Ok((self.of_profile(silent)?, ProfileSource::Fallback));
+        let (stream, by_command) = (|| stream.to_owned(), self.shared.options.silent);
+        let authors = match (detection, by_command) {
+            (Detection::None, None) if has_events => {
+                return Err(Error::UnknownAgent { stream: stream() });
             }
-            Detection::One(author) => std::slice::from_ref(author),
-            Detection::Several(authors) => authors,
+            (Detection::None, _) => {
+                let profile = by_command.unwrap_or(DEFAULT);
+                return Ok((self.of_profile(profile)?, ProfileSource::Fallback));
+            }
+            (Detection::One(author), _) => std::slice::from_ref(author),
+            (Detection::Several(authors), _) => authors,
         };
-        let profiles: Vec<&str> = authors.iter().filter_map(|author| author.agent()).collect();
+        let mut profiles: Vec<&str> = authors.iter().filter_map(|author| author.agent()).collect();
+        if let Some(by_command) = by_command.filter(|name| profiles.contains(name)) {
+            profiles = vec![by_command];
+        }
         match (&profiles[..], authors) {
             // Of a format that no profile reads, there was nothing but what the agent writes too.
             ([profile], _) => Ok((self.of_profile(profile)?, ProfileSource::Detected)),

@@ -189,7 +189,7 @@ impl StreamStart<'_> {
         &self.profile.name
     }
 
-    /// The name of the agent, for people.
+    /// The name of the agent, as a reader knows it.
     pub fn title(&self) -> &str {
         &self.profile.title
     }

@@ -21,6 +21,7 @@ use super::stage::terminal::{Place, TerminalCheck};
 use super::stage::text::{TextCheck, TextUpdates};
 use super::{AgentFormat, CallUpdate, CheckedEvent, Observer, TextSegment, WantedEvents};
 use crate::facts::{Facts, Marks, RunFacts};
+use crate::profile::ReasonText;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::stream::Line;
@@ -291,6 +292,12 @@ impl<'c> Run<'c> {
         };
         let status = exit.status.map(|status| self.contract.profile().end.exit.interpret(status));
         let end = EndOfRun::decide(stream, exit, status);
+        if self.events == 0
+            && end.cause == Cause::Failed
+            && exit.stderr.iter().flatten().next().is_none()
+        {
+            self.text_explains(lines.first_text.clone());
+        }
         let found = &mut findings.pending;
         if let Some(cut) = lines.cut_line.take().filter(|_| end.reports_cut_line()) {
             let is_missing = needs_terminal && self.terminal.terminal_line().is_none();
@@ -331,6 +338,14 @@ impl<'c> Run<'c> {
             self.demands(&end, findings);
         }
         end
+    }
+
+    /// A command that failed wrote this text, no event, and nothing to standard error.
+    fn text_explains(&mut self, text: Option<String>) {
+        let Some(text) = text.filter(|_| self.facts.error_text.is_none()) else { return };
+        let (reason, _) = ReasonText::find(&self.contract.profile().end.reasons, &text);
+        self.facts.reason = self.facts.reason.or(reason);
+        self.facts.error_text = Some(text);
     }
 
     /// What the user demands of the run.

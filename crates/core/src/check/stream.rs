@@ -22,6 +22,13 @@ use crate::rules::escape::clipped;
 use crate::rules::{Rule, Severity};
 use crate::stream::{ArraySplitter, Block, Line, LineParser, ParsedEvent};
 
+/// What is missing where an agent writes plain text, if it is not known which agent it is.
+const EVENTS_FLAG: &str =
+    "call the agent with its flag for events, such as --output-format stream-json or --json";
+
+/// Longest text that is quoted in place of events, in bytes.
+const TEXT_QUOTED_BYTES_MAX: usize = 120;
+
 /// What one stream of an agent leaves for the next: the rules of its tags, the shapes of its
 /// lines.
 #[derive(Debug, Default)]
@@ -67,6 +74,7 @@ impl<'c> LineLoop<'c> {
         mut memory: Memory,
     ) -> Self {
         let (profile, options) = (contract.profile(), contract.options());
+        let is_of_agent = source == ProfileSource::Named || options.is_of_command;
         let reads_all_times = options.collects_stats || wanted.times;
         let reads_thoughts = Run::wants(contract, wanted).details;
         if (memory.facts.reads_all_times, memory.facts.reads_thoughts)
@@ -82,7 +90,7 @@ impl<'c> LineLoop<'c> {
             contract,
             source,
             memory,
-            lines: LineCheck::new(profile, options.is_array == Some(true)),
+            lines: LineCheck::new(profile, options.is_array == Some(true), is_of_agent),
             first_events: FirstEvents::new(profile, source),
             run: Run::new(contract, options.format, wanted),
             findings: Findings::new(&options.severities),
@@ -243,15 +251,19 @@ impl<'c> LineLoop<'c> {
 
     /// An agent that writes text and no event is called without its flags.
     fn say_how_to_call(&mut self) {
+        let found = self.findings.pending.iter_mut().find(|it| it.rule == Rule::EmptyStream);
+        let Some(found) = found.filter(|_| self.lines.lines > 0) else { return };
         let contract = self.contract;
         let is_known = self.source == ProfileSource::Named || contract.options().silent.is_some();
-        let command = contract.profile().command().filter(|_| is_known && self.lines.lines > 0);
-        let Some(command) = command else { return };
-        for found in &mut self.findings.pending {
-            if found.rule == Rule::EmptyStream {
-                found.note = Some(format!("for events, call it as `{command}`"));
-            }
-        }
+        let command = contract.profile().command().filter(|_| is_known);
+        let text = self.lines.first_text.as_ref();
+        let text = text.map(|text| format!("`{}`", clipped(text, TEXT_QUOTED_BYTES_MAX)));
+        let how = match command {
+            Some(command) => Some(format!("for events, call it as `{command}`")),
+            None => text.is_some().then(|| EVENTS_FLAG.to_owned()),
+        };
+        let parts: Vec<String> = text.into_iter().chain(how).collect();
+        found.note = (!parts.is_empty()).then(|| parts.join("; "));
     }
 
     fn summary(

@@ -126,7 +126,7 @@ impl Detector {
         let glued = || glued_events(&line).next().map(|glued| glued.event);
         let Some(event) = whole.or_else(glued) else { return };
         on_event();
-        // What stands behind a field of server-sent events is part of another format.
+        // What follows a field of server-sent events is part of another format.
         let is_field = SSE_FIELDS.iter().any(|field| bytes.trim_ascii_start().starts_with(field));
         self.has_events |= !is_broken && !is_field;
         self.events += 1;

@@ -60,7 +60,9 @@ pub(super) fn behind_separator(runs: &mut Runs, at: usize) -> Named {
     if may_be_name && is_name(text, name.clone(), at) {
         // In a table or a list anything may be next to a name.
         let is_list = b"|,".contains(&text[at]);
-        let is_setting = text[at] == b'>' || (!is_list && is_variable(&text[name.clone()]));
+        let is_option = text[at] == b'=' && text[name.clone()].starts_with(b"--");
+        let is_variable = !is_list && is_variable(&text[name.clone()]);
+        let is_setting = text[at] == b'>' || is_option || is_variable;
         match of_name(runs, name.clone(), behind, is_setting) {
             Named::No => {}
             Named::Secret(_, secret, _) if is_list && !looks_random(&text[secret.clone()]) => {}

@@ -3,7 +3,7 @@
 //! There are two threads besides the check: one passes standard error on; the supervisor waits for
 //! the command, the timers and the signals, and ends the command with all its processes where it
 //! must. On Windows a thread more reads each pipe. The check reads a [`ProducerStream`], and a
-//! [`RunObserver`] tells the supervisor what comes.
+//! [`RunObserver`] reports to the supervisor what comes.
 
 use std::any::Any;
 use std::ffi::{OsStr, OsString};

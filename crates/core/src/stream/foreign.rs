@@ -145,6 +145,11 @@ impl Foreign {
         matches!(self, Self::Yaml | Self::Table(..) | Self::Prefixed)
     }
 
+    /// Whether a program may write such text in place of events.
+    pub(crate) fn is_plain_text(self) -> bool {
+        matches!(self, Self::Yaml | Self::Table(..))
+    }
+
     /// How many lines show it before the end of the stream does. An agent's log in front of its
     /// events looks like text formats, so these need more.
     pub(super) fn lines_max(self) -> usize {

@@ -73,12 +73,16 @@ impl Annotations {
 
     /// Annotations for the findings of the stream. Those that are counted and were not observed are
     /// left out.
-    fn close(&mut self, calls: &[ToolCall], counts: SeverityCounts) {
+    fn close(&mut self, calls: &[ToolCall], counts: SeverityCounts, headline: Option<&Headline>) {
         let mut seen = SeverityCounts::default();
         for found in std::mem::take(&mut self.found) {
             seen.add(found.severity);
             let place = self.place(found.line);
-            let note = found.note.as_ref().map(|note| format!(" ({note})"));
+            let note = match headline {
+                Some(headline) => headline.note_of(&found),
+                None => found.note.as_deref(),
+            };
+            let note = note.map(|note| format!(" ({note})"));
             let message = format!("{}{}", named(&found, calls), note.unwrap_or_default());
             let level = match found.severity {
                 Severity::Error => &mut self.errors,
@@ -127,7 +131,10 @@ impl LevelCommands {
 
 impl Output for Annotations {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
-        self.stream = visible(start.name()).into_owned();
+        self.stream = match start.name() {
+            "-" => "standard input".to_owned(),
+            name => visible(name).into_owned(),
+        };
         self.file = (self.file_of)(start.name());
         self.first.begin();
         self.found.clear();
@@ -140,12 +147,12 @@ impl Output for Annotations {
     }
 
     fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
-        self.close(&summary.tool_calls, SeverityCounts::of(summary));
+        let headline = Headline::new(summary, &self.first);
+        self.close(&summary.tool_calls, SeverityCounts::of(summary), Some(&headline));
         let reasons = summary_text::reasons(summary);
         let is_explained = summary.verdict == Verdict::NonConforming && reasons.is_empty();
         // Otherwise the findings say why the step fails.
         if summary.outcome != Outcome::Succeeded && !is_explained {
-            let headline = Headline::new(summary, &self.first);
             let more = summary_text::more_reasons(summary, &headline).into_iter();
             let clip =
                 |it: String| clipped(&visible(&it), ANNOTATION_REASON_BYTES_MAX).into_owned();
@@ -159,7 +166,7 @@ impl Output for Annotations {
     }
 
     fn error(&mut self, message: &str, _: &mut String) {
-        self.close(&[], SeverityCounts::default());
+        self.close(&[], SeverityCounts::default(), None);
         self.errors.add(<_>::default(), "ndjson-check", message);
     }
 

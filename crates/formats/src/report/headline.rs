@@ -84,15 +84,10 @@ const TELLING: [Rule; 13] = [
 pub(super) const WRONG_PROFILE: &str = "the wrong profile";
 pub(super) const TRIED_AGAIN: &str = "tried again";
 pub(super) const PLAIN_TEXT: &str = "plain text, not events";
+const BEFORE_EVENTS: &str = "failed before its first event";
 pub(super) const SEVERAL_RUNS: &str = "more than one run";
 
-/// What is missing where an agent writes plain text, if it is not known which agent it is.
-const EVENTS_FLAG: &str =
-    "call the agent with its flag for events, such as --output-format stream-json or --json";
-
-/// Reason and rest.
 type Sentence = (&'static str, String);
-
 impl Headline {
     /// The headline of a stream with these findings.
     pub fn new(summary: &StreamSummary, found: &FirstFindings) -> Self {
@@ -111,6 +106,13 @@ impl Headline {
     /// The rest, where it does not follow the reason.
     pub fn detail(&self) -> &str {
         self.rest.trim_start_matches([':', ',', ' '])
+    }
+
+    /// The note of a finding. Text in place of events is no output of something else between them.
+    pub(super) fn note_of<'d>(&self, found: &'d Diagnostic) -> Option<&'d str> {
+        let has_no_event = [PLAIN_TEXT, BEFORE_EVENTS].contains(&self.reason);
+        let is_told = has_no_event && found.rule == Rule::InvalidJson;
+        found.note.as_deref().filter(|_| !is_told)
     }
 
     /// Whether the sentence has this text in it, but for the full stop.
@@ -216,12 +218,12 @@ fn signal(number: u8) -> String {
 /// The run failed: the agent's own reason, or the best of the others.
 fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     let stderr = summary.stderr.last();
+    let failed = if summary.events == 0 { BEFORE_EVENTS } else { "failed" };
     if let Some(text) = &summary.facts.error_text {
         let lies = found.error(Rule::SuccessAfterFatalError).is_some();
-        let reason = if lies { "failed, but reports success" } else { "failed" };
+        let reason = if lies { "failed, but reports success" } else { failed };
         return (reason, after_colon(text));
     }
-    let failed = if summary.events == 0 { "failed before its first event" } else { "failed" };
     if let Some(found) = found.error(Rule::ExitStatusContradictsResult) {
         let texts = [&found.message].into_iter().chain(stderr);
         let texts: Vec<&str> = texts.map(String::as_str).collect();
@@ -281,8 +283,8 @@ fn truncated(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     }
     let is_text = |found: &Diagnostic| found.message == "the line is not JSON";
     if summary.events == 0 && found.error(Rule::InvalidJson).is_some_and(is_text) {
-        let flag = found.of(Rule::EmptyStream).and_then(|empty| empty.note.as_deref());
-        return (PLAIN_TEXT, after_colon(flag.unwrap_or(EVENTS_FLAG)));
+        let note = found.of(Rule::EmptyStream).and_then(|empty| empty.note.as_deref());
+        return (PLAIN_TEXT, after_colon(note.unwrap_or_default()));
     }
     let open = calls(summary, |call| call.outcome.is_none());
     let open = match summary.call_counts.unfinished {

@@ -161,7 +161,7 @@ impl ShownStream {
         let reason = look.paint(self.mark.0, self.reason);
         let name = match &*self.name {
             "-" if !look.names_stdin => String::new(),
-            name => format!("{}  ", look.paint(Style::Name, name)),
+            _ => format!("{}  ", look.paint(Style::Name, self.shown_name())),
         };
         let head = format!("{mark} {name}{reason}{}", self.rest);
         if self.lines.is_empty() && self.mark.0 == Style::Good {
@@ -173,9 +173,13 @@ impl ShownStream {
         }
     }
 
+    fn shown_name(&self) -> &str {
+        if self.name == "-" { "standard input" } else { &self.name }
+    }
+
     /// In a group, of which the heading says the reason.
     pub(super) fn write_in_group(&self, look: Look, out: &mut String) {
-        let name = look.paint(Style::Name, &self.name);
+        let name = look.paint(Style::Name, self.shown_name());
         look.line(format!("  {name}  {}", self.detail).trim_end(), 4, out);
         self.body(look, out);
     }
@@ -282,9 +286,7 @@ fn of_one_rule(
         let rest = if place.is_empty() { place } else { format!(" {place}") };
         let message = if is_told { String::new() } else { format!(": {}", one.message()) };
         lines.push(ShownLine { indent: 4, label, rest: (Style::Plain, rest + &message) });
-        // Text that is no stream is no output of something else between the events.
-        let note = one.note().filter(|_| headline.reason != PLAIN_TEXT);
-        lines.extend(note.map(|note| ShownLine { indent: 6, ..note }));
+        lines.extend(one.note(headline).map(|note| ShownLine { indent: 6, ..note }));
         return;
     }
     lines.push(ShownLine { indent: 4, label, rest: (Style::Plain, String::new()) });
@@ -294,10 +296,10 @@ fn of_one_rule(
         let parts = [one.place(), one.message()];
         let parts: Vec<String> = parts.into_iter().filter(|it| !it.is_empty()).collect();
         lines.push(ShownLine { indent, label, rest: (Style::Plain, parts.join(": ")) });
-        let note = one.note_text();
+        let note = one.note_text(headline);
         // Once for all in a row that have it.
-        if alike.peek().is_none_or(|next| next.note_text() != note) {
-            lines.extend(one.note().map(|note| ShownLine { indent: 8, ..note }));
+        if alike.peek().is_none_or(|next| next.note_text(headline) != note) {
+            lines.extend(one.note(headline).map(|note| ShownLine { indent: 8, ..note }));
         }
     }
 }
@@ -341,13 +343,14 @@ impl Alike<'_> {
         format!("{}{}", self.message, related.unwrap_or_default())
     }
 
-    fn note_text(&self) -> String {
-        let notes = [self.first.location.as_ref().map(described), self.first.note.clone()];
+    fn note_text(&self, headline: &Headline) -> String {
+        let note = headline.note_of(self.first).map(str::to_owned);
+        let notes = [self.first.location.as_ref().map(described), note];
         notes.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
-    fn note(&self) -> Option<ShownLine> {
-        let note = self.note_text();
+    fn note(&self, headline: &Headline) -> Option<ShownLine> {
+        let note = self.note_text(headline);
         (!note.is_empty()).then(|| ShownLine::quiet(format!("note: {note}")))
     }
 }

@@ -4,6 +4,7 @@
 //! it, and so is each demand of the user. Findings are the text of these cases: rules and tool
 //! calls are no tests.
 
+use std::cmp::Reverse;
 use std::io;
 
 use ndjson_check_core::{
@@ -101,7 +102,7 @@ impl Junit {
                     match found.severity {
                         Severity::Warning => TestResult::Passed(message),
                         Severity::Error => {
-                            let text = line(found, &summary.tool_calls);
+                            let text = line(found, found.note.as_deref(), &summary.tool_calls);
                             TestResult::Failed(found.rule.name(), message, text)
                         }
                     }
@@ -117,16 +118,18 @@ impl Junit {
         let numbers = summary_text::numbers(summary).join(" · ");
         let message =
             valid(&format!("{} · profile {} · {numbers}", headline.text(), summary.profile));
-        let of_stream = self.found.iter().filter(|found| found.demand.is_none());
-        let mut lines: Vec<String> =
-            of_stream.clone().map(|found| line(found, &summary.tool_calls)).collect();
+        let mut of_stream: Vec<&Diagnostic> =
+            self.found.iter().filter(|found| found.demand.is_none()).collect();
+        of_stream.sort_by_key(|found| Reverse(found.severity));
+        let shown = |found: &&Diagnostic| line(found, headline.note_of(found), &summary.tool_calls);
+        let mut lines: Vec<String> = of_stream.iter().map(shown).collect();
         let shown = SeverityCounts {
             errors: self.count(Severity::Error),
             warnings: self.count(Severity::Warning),
         };
         let more = SeverityCounts::of(summary).without(shown).more();
         lines.extend(more.map(|more| format!("and {more}")));
-        let has_error = summary.errors > shown.errors || of_stream.clone().any(is_error);
+        let has_error = summary.errors > shown.errors || of_stream.iter().any(|it| is_error(it));
         let is_met = summary.outcome == Outcome::Succeeded && !has_error;
         let result = if summary.was_tried_again() {
             TestResult::Skipped(message)
@@ -138,7 +141,7 @@ impl Junit {
                 Outcome::Succeeded => summary.verdict.name(),
                 outcome => outcome.name(),
             };
-            let reasons = summary_text::reasons(summary).into_iter();
+            let reasons = summary_text::more_reasons(summary, headline).into_iter();
             let text: Vec<String> = reasons.map(|it| valid(&it)).chain(lines).collect();
             TestResult::Failed(kind, message, text.join("\n"))
         };
@@ -163,9 +166,9 @@ fn is_error(found: &Diagnostic) -> bool {
 }
 
 /// A finding on one line.
-fn line(found: &Diagnostic, calls: &[ToolCall]) -> String {
+fn line(found: &Diagnostic, note: Option<&str>, calls: &[ToolCall]) -> String {
     let place = found.line.map_or(String::new(), |line| format!("line {line}: "));
-    let note = found.note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
+    let note = note.map_or(String::new(), |note| format!(" ({note})"));
     let (severity, rule) = (found.severity.name(), found.rule);
     valid(&format!("{severity}[{rule}] {place}{}{note}", named(found, calls)))
 }
@@ -187,7 +190,9 @@ impl Output for Junit {
         let headline = Headline::new(summary, &self.first);
         let mut cases = vec![self.of_stream(summary, &headline)];
         cases.extend(self.of_demands(summary));
-        let lines = summary.notes.iter().map(|note| valid(&format!("note: {note}")));
+        let notes = summary.notes.iter().map(|note| note.to_string());
+        let notes = notes.filter(|note| !headline.says(note));
+        let lines = notes.map(|note| valid(&format!("note: {note}")));
         let stderr = summary.stderr.iter().map(|line| valid(&format!("stderr: {line}")));
         let output: Vec<String> = lines.chain(stderr).collect();
         self.stream = None;
@@ -210,7 +215,7 @@ impl Output for Junit {
             None => ("ndjson-check".to_owned(), "error"),
         };
         let found = std::mem::take(&mut self.found);
-        let lines: Vec<String> = found.iter().map(|found| line(found, &[])).collect();
+        let lines: Vec<String> = found.iter().map(|it| line(it, it.note.as_deref(), &[])).collect();
         let result = TestResult::Broken(valid(message), lines.join("\n"));
         let cases = vec![TestCase { name: case.to_owned(), result }];
         self.suite(out, &Suite { name: suite, cases, ..Suite::default() });

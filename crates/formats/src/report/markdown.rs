@@ -144,7 +144,7 @@ impl Output for Markdown {
         let mut found = std::mem::take(&mut self.found);
         found.sort_by_key(|found| std::cmp::Reverse(found.severity));
         for found in found {
-            add(&mut rows, found.severity, row(&found, &summary.tool_calls));
+            add(&mut rows, found.severity, row(&found, &headline, &summary.tool_calls));
         }
         // Those of a rule that has too many are counted, and not observed.
         let found = SeverityCounts::of(summary);
@@ -206,14 +206,14 @@ impl Markdown {
 }
 
 /// A finding.
-fn row(found: &Diagnostic, calls: &[ToolCall]) -> String {
+fn row(found: &Diagnostic, headline: &Headline, calls: &[ToolCall]) -> String {
     let (severity, rule) = (found.severity.name(), found.rule);
     let mut row = format!("{severity} [{rule}]({})", page_url(rule));
     if let Some(line) = found.line {
         let _ = write!(row, ", line {line}");
     }
     let _ = write!(row, ": {}", code(&named(found, calls)));
-    if let Some(note) = &found.note {
+    if let Some(note) = headline.note_of(found) {
         let _ = write!(row, " ({})", code(note));
     }
     row

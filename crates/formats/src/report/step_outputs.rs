@@ -108,6 +108,7 @@ impl Output for StepOutputs {
             ("verdict", verdict.to_owned()),
             ("outcome", worst.map_or("", |it| it.outcome.name()).to_owned()),
             ("exit-code", exit_code.to_string()),
+            ("passed", (exit_code == 0).to_string()),
             ("cost-usd", sum(self.cost_usd.map(amount))),
             ("tokens", sum(self.tokens.map(|tokens| tokens.to_string()))),
             ("turns", sum(self.turns.map(|turns| turns.to_string()))),

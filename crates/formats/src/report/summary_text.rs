@@ -82,7 +82,7 @@ pub(super) fn names(title: &str, summary: &StreamSummary) -> Vec<String> {
     names.map(|name| clipped(&visible(&name), NAME_BYTES_MAX).into_owned()).collect()
 }
 
-/// Whether a note tells a reader more than the headline does.
+/// Whether a note says more than the headline.
 pub(super) fn is_news(note: &Note, summary: &StreamSummary, headline: &Headline) -> bool {
     match note {
         // By the profile of another agent all notes mislead.

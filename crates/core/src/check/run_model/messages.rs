@@ -1,4 +1,4 @@
-//! What the messages of the model used: each is told once, when nothing more can come of it.
+//! What the messages of the model used: each is reported once, when it is complete.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::limits::{MESSAGES_OPEN_MAX, MESSAGES_TOLD_MAX};
 pub(super) struct MessageTable {
     /// One of each agent: the main one, and those at work for it.
     open: Vec<OpenMessage>,
-    /// The ids of those that were told.
+    /// The ids of those that were reported.
     told: VecDeque<String>,
 }
 

@@ -18,6 +18,9 @@ use crate::stream::{
 pub(crate) struct LineCheck<'c> {
     profile: &'c Profile,
     framing: Framing,
+    /// Whether an agent writes the stream: then text in it is text of the agent, whatever it looks
+    /// like.
+    is_of_agent: bool,
     /// Whether the stream has been reported as something else than NDJSON.
     is_reported: bool,
     /// Lines so far, including blank ones.
@@ -26,6 +29,8 @@ pub(crate) struct LineCheck<'c> {
     pub(crate) cut_line: Option<Diagnostic>,
     /// The first line of plain text that says that the run failed.
     pub(crate) failure: Option<FailureLine>,
+    /// The first text that is no event, and that the profile does not know.
+    pub(crate) first_text: Option<String>,
 }
 
 /// A line of plain text that says that the run failed.
@@ -47,14 +52,16 @@ enum LineNoise<'a, 'c> {
 }
 
 impl<'c> LineCheck<'c> {
-    pub(crate) fn new(profile: &'c Profile, wants_array: bool) -> Self {
+    pub(crate) fn new(profile: &'c Profile, wants_array: bool, is_of_agent: bool) -> Self {
         Self {
             profile,
             framing: if wants_array { Framing::ArrayWanted } else { Framing::Unseen },
+            is_of_agent,
             is_reported: false,
             lines: 0,
             cut_line: None,
             failure: None,
+            first_text: None,
         }
     }
 
@@ -69,7 +76,7 @@ impl<'c> LineCheck<'c> {
     /// A session begins with the line that was accepted last.
     pub(crate) fn next_session(&mut self) {
         self.lines = 1;
-        (self.cut_line, self.failure) = (None, None);
+        (self.cut_line, self.failure, self.first_text) = (None, None, None);
     }
 
     /// A line that the shape cache knows is an event.
@@ -103,7 +110,7 @@ impl<'c> LineCheck<'c> {
         };
         match self.noise(&line, &defect, facts) {
             LineNoise::NotNoise => {
-                self.framing = self.framing.observe(&line, false);
+                self.framing = self.framing_with(&line);
                 self.not_an_event(&line, &defect, findings);
                 None
             }
@@ -145,17 +152,39 @@ impl<'c> LineCheck<'c> {
         (line, event)
     }
 
+    /// The framing with one more line, which is no event.
+    fn framing_with(&self, line: &Line<'_>) -> Framing {
+        match self.framing.observe(line, false) {
+            Framing::Suspect { other, .. } if self.is_of_agent && other.is_plain_text() => {
+                Framing::Ndjson
+            }
+            framing => framing,
+        }
+    }
+
     fn not_an_event(&mut self, line: &Line<'_>, defect: &LineDefect, findings: &mut Findings<'_>) {
         let diagnostic = defect.diagnostic(line);
         if *defect == LineDefect::Truncated {
             self.cut_line = Some(diagnostic);
             return;
         }
-        if looks_like_event(line) && findings.is_error(diagnostic.rule) {
-            findings.is_last_line_lost = true;
-            findings.lost_line(line.number);
+        if looks_like_event(line) {
+            if findings.is_error(diagnostic.rule) {
+                findings.is_last_line_lost = true;
+                findings.lost_line(line.number);
+            }
+        } else if matches!(defect, LineDefect::NotJson { .. }) {
+            self.note_text(line.text().unwrap_or_default().trim());
         }
         findings.pending.push(diagnostic);
+    }
+
+    /// A line of plain text. The first one counts, with what follows its colon.
+    fn note_text(&mut self, text: &str) {
+        let before = self.first_text.take().unwrap_or_default();
+        let is_whole = !(before.is_empty() || before.ends_with(':'));
+        let text = if is_whole { before } else { format!("{before} {text}").trim().to_owned() };
+        self.first_text = Some(clipped(&text, ERROR_TEXT_BYTES_MAX).into_owned());
     }
 
     /// What the profile knows about a line that is not an event.
@@ -179,7 +208,7 @@ impl<'c> LineCheck<'c> {
             }
             let kind = rule.map(|rule| rule.is);
             // The text may show that the stream is not NDJSON at all.
-            let is_ndjson = kind.is_some() || self.framing.observe(line, false) == Framing::Ndjson;
+            let is_ndjson = kind.is_some() || self.framing_with(line) == Framing::Ndjson;
             let found = LineNoise::EventBehindText(glued, kind);
             return if is_ndjson { found } else { LineNoise::NotNoise };
         }

@@ -29,7 +29,7 @@ fn told(stream: &[u8], wants_array: bool, severities: &Severities) -> LinesTold 
         { "matches": "^dead: ", "is": "stderr", "failed": true, "reason": "auth" }
     ]);
     let profile = profile(agent);
-    let mut check = LineCheck::new(&profile, wants_array);
+    let mut check = LineCheck::new(&profile, wants_array, false);
     let (mut findings, mut reader) = (Findings::new(severities), FactReader::default());
     let (mut events, mut found) = (Vec::new(), Vec::<Diagnostic>::new());
     each_block(stream, usize::MAX, LINE_BYTES_MAX, |block| {
@@ -210,7 +210,8 @@ fn the_first_line_that_says_so_is_why_the_run_failed() {
 #[test]
 fn another_session_begins_with_whole_lines() {
     let (profile, severities) = (profile(agent()), Severities::default());
-    let (mut check, mut findings) = (LineCheck::new(&profile, false), Findings::new(&severities));
+    let (mut check, mut findings) =
+        (LineCheck::new(&profile, false, false), Findings::new(&severities));
     check.cut_line = Some(Diagnostic::new(Rule::TruncatedLine, ""));
     check.failure = Some(FailureLine { number: 1, text: String::new(), reason: None });
     check.lines = 7;
@@ -235,7 +236,7 @@ fn what_is_wrong_with_an_array_is_kept_or_reported() {
     ] {
         let severities = Severities::default();
         let (mut check, mut findings) =
-            (LineCheck::new(&profile, true), Findings::new(&severities));
+            (LineCheck::new(&profile, true, false), Findings::new(&severities));
         let mut array = ArraySplitter::default();
         array.has_mark = has_mark;
         check.array_begins(&array, &mut findings);

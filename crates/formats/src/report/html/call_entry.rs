@@ -47,12 +47,14 @@ pub(super) fn call(call: &PageCall, entry: &PageEntry, has_bars: bool) -> Markup
     }
 }
 
-/// What the first line does not say. What a diff says is folded.
+/// What the first line does not say. What a diff says is folded, and how a command is run.
 fn arguments(call: &PageCall) -> Markup {
     let is_said = |it: &&Argument| it.value.whole().is_some_and(|text| text == call.detail);
-    let said = call.arguments.iter().filter(|it| !is_said(it));
+    let (said, rest): (Vec<&Argument>, Vec<&Argument>) = call.arguments.iter().partition(is_said);
+    let is_shown_command = call.is_command && !said.is_empty();
+    let is_how = |it: &Argument| is_shown_command && it.name != "description";
     let (more, mut shown): (Vec<&Argument>, Vec<&Argument>) =
-        said.partition(|it| it.is_empty || repeats(&it.value, call));
+        rest.into_iter().partition(|it| it.is_empty || is_how(it) || repeats(&it.value, call));
     let mut rest =
         if shown.len() > SHOWN_MAX + 1 { shown.split_off(SHOWN_MAX) } else { Vec::new() };
     rest.extend(more);

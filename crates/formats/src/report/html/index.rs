@@ -11,6 +11,7 @@ use super::stats::{of_all, sums};
 use super::title::{badge, name};
 use super::words::{OneLine, duration};
 use crate::limits::PAGES_MAX;
+use crate::report::headline::TRIED_AGAIN;
 use crate::report::stats::StatsTotals;
 use crate::report::summary_text::{self, dollars, grouped, short};
 use crate::report::{Headline, RunTotals};
@@ -73,7 +74,7 @@ impl Index {
     pub(super) fn omit(&mut self, summary: &StreamSummary, headline: &Headline) {
         self.stats.add(&summary.into());
         self.omitted_good += u64::from(headline.passed);
-        self.omitted_bad += u64::from(!headline.passed);
+        self.omitted_bad += u64::from(!(headline.passed || headline.reason == TRIED_AGAIN));
     }
 
     pub(super) fn error(&mut self, stream: Option<&str>, message: &str) {
@@ -87,14 +88,10 @@ impl Index {
     }
 
     pub(super) fn page(&self, totals: &RunTotals) -> String {
-        let bad = self.rows.iter().filter(|row| !row.headline.passed).count() as u64;
-        let all = totals.streams + totals.not_checked;
-        let not_checked = self.errors.len() as u64 + self.omitted_errors;
-        let bad = bad + self.omitted_bad + not_checked;
         let (folder, sums) = (self.common_folder(), sums(&self.stats.sum));
         let body = html! {
             header {
-                (title(bad, all))
+                (self.title(totals))
                 p.source {
                     @if !folder.is_empty() { span.name { (OneLine(folder)) } " " }
                     span.found { (summary_text::found(totals).trim_start_matches(" · ")) }
@@ -102,7 +99,7 @@ impl Index {
                 (in_short(&sums))
             }
             main.index {
-                (self.not_checked())
+                (self.errors(totals))
                 (of_all(&self.stats, |stream| self.page_of(stream)))
                 (self.tools())
                 (self.table(folder))
@@ -116,12 +113,47 @@ impl Index {
         document("ndjson-check: streams", &body)
     }
 
-    fn not_checked(&self) -> Markup {
+    /// How many streams did not pass. An attempt that was tried again is not counted.
+    fn title(&self, totals: &RunTotals) -> Markup {
+        let is_bad = |row: &&IndexRow| !(row.headline.passed || row.headline.reason == TRIED_AGAIN);
+        let bad = self.rows.iter().filter(is_bad).count() as u64;
+        let bad = bad + self.omitted_bad + totals.not_checked;
+        let all = totals.streams - totals.tried_again + totals.not_checked;
+        let again = match totals.tried_again {
+            0 => String::new(),
+            count => format!(", after {}", counted(count, "failed attempt")),
+        };
+        let stale = match totals.stale {
+            0 => String::new(),
+            count => format!("; {count} stale in the baseline"),
+        };
+        let sentence = match (bad, all) {
+            (0, 1) => "The stream passed".to_owned(),
+            (0, _) => format!("All {all} streams passed"),
+            _ => format!("{bad} of {} did not pass", counted(all, "stream")),
+        };
+        let is_good = bad == 0 && totals.stale == 0;
+        let mark = if is_good { "✓" } else { "✗" };
+        html! {
+            h1 {
+                span.badge.good[is_good].bad[!is_good] aria-hidden="true" { (mark) }
+                span.sentence { (sentence) (again) (stale) }
+            }
+        }
+    }
+
+    /// What could not be checked, and stale entries of the baseline.
+    fn errors(&self, totals: &RunTotals) -> Markup {
+        let heading = match (totals.not_checked, totals.stale) {
+            (_, 0) => "Not checked",
+            (0, _) => "Stale in the baseline",
+            _ => "Not checked, or stale in the baseline",
+        };
         let (first, rest) = self.errors.split_at(self.errors.len().min(ERRORS_SHOWN));
         html! {
             @if !self.errors.is_empty() {
                 section.errors {
-                    h2 { "Not checked" }
+                    h2 { (heading) }
                     ul { @for error in first { li { (OneLine(error)) } } }
                     @if !rest.is_empty() {
                         details.more {
@@ -236,21 +268,6 @@ impl Index {
                         }
                     }
                 }
-            }
-        }
-    }
-}
-
-/// How many streams did not pass.
-fn title(bad: u64, all: u64) -> Markup {
-    html! {
-        h1 {
-            @if bad == 0 {
-                span.badge.good aria-hidden="true" { "✓" }
-                span.sentence { "All " (counted(all, "stream")) " passed" }
-            } @else {
-                span.badge.bad aria-hidden="true" { "✗" }
-                span.sentence { (bad) " of " (counted(all, "stream")) " did not pass" }
             }
         }
     }

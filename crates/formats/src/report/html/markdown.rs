@@ -57,6 +57,8 @@ struct MarkdownWriter {
     out: String,
     /// What ends each open element.
     open: Vec<&'static str>,
+    /// Whether the cells are those of a table's head.
+    is_head: bool,
     /// Where the text of the open links begins, and where they lead.
     links: Vec<(usize, String)>,
 }
@@ -93,7 +95,7 @@ impl MarkdownWriter {
         }
         let (start, end) = match tag {
             Tag::Paragraph | Tag::HtmlBlock => ("<p>", "</p>"),
-            // The page has headings of its own.
+            // The headings of the page rank higher.
             Tag::Heading { level, .. } if level as usize == 1 => ("<p class=\"h1\">", "</p>"),
             Tag::Heading { .. } => ("<p class=\"h2\">", "</p>"),
             Tag::BlockQuote(_) => ("<blockquote>", "</blockquote>"),
@@ -106,8 +108,12 @@ impl MarkdownWriter {
             }
             Tag::Item => ("<li>", "</li>"),
             Tag::Table(_) => ("<table>", "</tbody></table>"),
-            Tag::TableHead => ("<thead><tr>", "</tr></thead><tbody>"),
+            Tag::TableHead => {
+                self.is_head = true;
+                ("<thead><tr>", "</tr></thead><tbody>")
+            }
             Tag::TableRow => ("<tr>", "</tr>"),
+            Tag::TableCell if self.is_head => ("<th scope=col>", "</th>"),
             Tag::TableCell => ("<td>", "</td>"),
             Tag::Emphasis => ("<em>", "</em>"),
             Tag::Strong => ("<strong>", "</strong>"),
@@ -140,6 +146,7 @@ impl MarkdownWriter {
 
     fn end(&mut self, tag: TagEnd) {
         let end = self.open.pop().unwrap_or_default();
+        self.is_head &= tag != TagEnd::TableHead;
         if tag == TagEnd::CodeBlock && self.out.ends_with('\n') {
             self.out.pop();
         }
@@ -188,7 +195,7 @@ mod tests {
             ("```rust\nlet a;\n```", "<pre>let a;</pre>"),
             (
                 "|a|b|\n|---|---|\n|1|2|",
-                "<table><thead><tr><td>a</td><td>b</td></tr></thead><tbody>\
+                "<table><thead><tr><th scope=col>a</th><th scope=col>b</th></tr></thead><tbody>\
                  <tr><td>1</td><td>2</td></tr></tbody></table>",
             ),
         ] {
@@ -196,7 +203,7 @@ mod tests {
         }
     }
 
-    /// Goal: no text makes markup of its own, runs anything, or hides where it leads.
+    /// Goal: no text makes markup, runs anything, or hides where it leads.
     #[test]
     fn nothing_of_a_text_is_obeyed() {
         for (text, expected) in [

@@ -4,8 +4,14 @@ const page = {
   all: (selector, root = document) => [...root.querySelectorAll(selector)],
   // The state in the address: `#c12`, or `#q=words&kind=call&at=c12`.
   state() {
-    const hash = decodeURI(location.hash.slice(1));
-    return new URLSearchParams(hash.includes("=") ? location.hash.slice(1) : { at: hash });
+    const hash = location.hash.slice(1);
+    if (hash.includes("=")) return new URLSearchParams(hash);
+    try {
+      return new URLSearchParams({ at: decodeURI(hash) });
+    } catch {
+      // Not an address that a page of ours wrote.
+      return new URLSearchParams({ at: hash });
+    }
   },
   remember(state) {
     const text = [...state].length === 1 && state.get("at") ? state.get("at") : state.toString();

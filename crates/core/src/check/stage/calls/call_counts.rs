@@ -27,7 +27,7 @@ pub struct ToolCall {
     /// The line of its completion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completed_line: Option<u64>,
-    /// Of a call that did not succeed: what it was to do, such as a path or a command; its start,
+    /// Of a call that did not succeed: its purpose, such as a path or a command; its start,
     /// if it is long, and empty if nothing shows it.
     #[serde(skip)]
     pub detail: String,

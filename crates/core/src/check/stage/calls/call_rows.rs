@@ -40,7 +40,7 @@ impl ToolCalls {
         self.rows[place].outcome
     }
 
-    /// Notes what a call was to do, if it is listed and did not succeed.
+    /// Notes the purpose of a call, if it is listed and did not succeed.
     pub(super) fn describe(&mut self, number: u64, detail: &str) {
         self.change(number, |row| {
             if !is_good(row) {
