@@ -16,8 +16,8 @@ use super::error::CliError;
 /// Longest wait for a retry. A job that waits longer costs more than a person who runs it again.
 const WAIT_MAX: Duration = Duration::from_secs(3_600);
 
-/// The wait before the second attempt, if the provider does not name one, and the longest one: each is twice
-/// as long as the one before.
+/// The wait before the second attempt, if the provider does not name one, and the longest one: each
+/// is twice as long as the one before.
 const BACK_OFF: Duration = Duration::from_secs(10);
 const BACK_OFF_MAX: Duration = Duration::from_secs(300);
 

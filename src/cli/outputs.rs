@@ -8,7 +8,8 @@ use std::path::Path;
 
 use ndjson_check_core::StreamLines;
 use ndjson_check_core::{
-    CheckedEvent, Diagnostic, Error, Event, Observer, StreamStart, StreamSummary, WantedEvents,
+    CheckedEvent, Diagnostic, Error, Event, NoRetry, Note, Observer, StreamStart, StreamSummary,
+    WantedEvents,
 };
 use ndjson_check_formats::baseline::Baseline;
 use ndjson_check_formats::report::RunTotals;
@@ -252,6 +253,9 @@ impl Observer for Outputs {
         }
         let mut noted = Cow::Borrowed(summary);
         if let Some(note) = self.attempt.decide(summary) {
+            if note == Note::NotTriedAgain(NoRetry::MayHaveWritten) {
+                self.hint = Some("--retry-after-writes also repeats such a run".to_owned());
+            }
             noted.to_mut().notes.push(note);
         }
         let summary = &*noted;

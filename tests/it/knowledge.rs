@@ -87,7 +87,7 @@ fn profiles_are_listed_and_printed() {
         .filter_map(|it| it.split(' ').next().filter(|it| !it.is_empty()))
         .collect();
     assert_eq!(names, profile_names().collect::<Vec<_>>());
-    assert!(listed.contains("\n              2026.09.10, 2026.09.15\n"), "{listed}");
+    assert!(listed.contains("\n                 2026.09.10, 2026.09.15\n"), "{listed}");
     let none = program().args(["profiles", "nobody"]).output().unwrap();
     assert_eq!(none.status.code(), Some(2));
     assert!(text(&none.stderr).contains("no such profile; `ndjson-check profiles` lists"));

@@ -177,6 +177,9 @@ fn most_failures_are_not_tried_again() {
         assert_eq!(agent.attempts(), attempts, "{end} {flags:?} {stream}: {written}");
         let last = &report[attempts - 1];
         assert!(!notes(last).contains(&"tried-again"), "{last}");
+        let may_have_written =
+            attempts == 1 && [after(&write), after(&ran)].contains(&stream.into());
+        assert_eq!(written.contains("--retry-after-writes also"), may_have_written, "{written}");
     }
 }
 

@@ -273,9 +273,7 @@ impl fmt::Display for NoRetry {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::LastAttempt => "this was the last attempt",
-            Self::MayHaveWritten => {
-                "the run may have changed files; `--retry-after-writes` allows it all the same"
-            }
+            Self::MayHaveWritten => "the run may have changed files",
             Self::TooLate => "a retry can help only after more than an hour",
         })
     }

@@ -292,12 +292,7 @@ impl<'c> Run<'c> {
         };
         let status = exit.status.map(|status| self.contract.profile().end.exit.interpret(status));
         let end = EndOfRun::decide(stream, exit, status);
-        if self.events == 0
-            && end.cause == Cause::Failed
-            && exit.stderr.iter().flatten().next().is_none()
-        {
-            self.text_explains(lines.first_text.clone());
-        }
+        self.text_explains(&end, exit, lines.first_text.as_ref());
         let found = &mut findings.pending;
         if let Some(cut) = lines.cut_line.take().filter(|_| end.reports_cut_line()) {
             let is_missing = needs_terminal && self.terminal.terminal_line().is_none();
@@ -340,12 +335,15 @@ impl<'c> Run<'c> {
         end
     }
 
-    /// A command that failed wrote this text, no event, and nothing to standard error.
-    fn text_explains(&mut self, text: Option<String>) {
-        let Some(text) = text.filter(|_| self.facts.error_text.is_none()) else { return };
-        let (reason, _) = ReasonText::find(&self.contract.profile().end.reasons, &text);
-        self.facts.reason = self.facts.reason.or(reason);
-        self.facts.error_text = Some(text);
+    /// What a command that failed wrote in place of events and standard error says why.
+    fn text_explains(&mut self, end: &EndOfRun<'_>, exit: &ProducerExit, text: Option<&String>) {
+        let is_mute = self.events == 0 && exit.stderr.iter().flatten().next().is_none();
+        let Some(text) = text.filter(|_| is_mute && end.cause == Cause::Failed) else { return };
+        if self.facts.error_text.is_none() {
+            let (reason, _) = ReasonText::find(&self.contract.profile().end.reasons, text);
+            self.facts.reason = self.facts.reason.or(reason);
+            self.facts.error_text = Some(text.clone());
+        }
     }
 
     /// What the user demands of the run.

@@ -23,8 +23,7 @@ use crate::rules::{Rule, Severity};
 use crate::stream::{ArraySplitter, Block, Line, LineParser, ParsedEvent};
 
 /// What is missing where an agent writes plain text, if it is not known which agent it is.
-const EVENTS_FLAG: &str =
-    "call the agent with its flag for events, such as --output-format stream-json or --json";
+const EVENTS_FLAG: &str = "call the agent with its flag for events";
 
 /// Longest text that is quoted in place of events, in bytes.
 const TEXT_QUOTED_BYTES_MAX: usize = 120;

@@ -12,7 +12,6 @@ use super::duration;
 /// Longest headline, and longest part of it that a stream chose, in bytes.
 const HEADLINE_BYTES_MAX: usize = 400;
 const QUOTED_BYTES_MAX: usize = 240;
-
 /// Calls that a headline names, and the longest name, in bytes.
 const CALLS_NAMED_MAX: usize = 4;
 const CALL_BYTES_MAX: usize = 60;
@@ -85,6 +84,7 @@ pub(super) const WRONG_PROFILE: &str = "the wrong profile";
 pub(super) const TRIED_AGAIN: &str = "tried again";
 pub(super) const PLAIN_TEXT: &str = "plain text, not events";
 const BEFORE_EVENTS: &str = "failed before its first event";
+const EVENTS_FLAGS: &str = ", such as --output-format stream-json or --json";
 pub(super) const SEVERAL_RUNS: &str = "more than one run";
 
 type Sentence = (&'static str, String);
@@ -111,8 +111,7 @@ impl Headline {
     /// The note of a finding. Text in place of events is no output of something else between them.
     pub(super) fn note_of<'d>(&self, found: &'d Diagnostic) -> Option<&'d str> {
         let has_no_event = [PLAIN_TEXT, BEFORE_EVENTS].contains(&self.reason);
-        let is_told = has_no_event && found.rule == Rule::InvalidJson;
-        found.note.as_deref().filter(|_| !is_told)
+        found.note.as_deref().filter(|_| !has_no_event || found.rule != Rule::InvalidJson)
     }
 
     /// Whether the sentence has this text in it, but for the full stop.
@@ -229,7 +228,7 @@ fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
         let texts: Vec<&str> = texts.map(String::as_str).collect();
         return (failed, after_colon(&texts.join("; ")));
     }
-    let status = summary.exit_status.filter(|status| !status.is_success());
+    let status = summary.exit_status.filter(|it| !it.is_success());
     let meaning = summary.notes.iter().find_map(|note| match note {
         Note::ExitStatusMeaning(meaning) => Some(meaning.clone()),
         _ => None,
@@ -283,8 +282,10 @@ fn truncated(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     }
     let is_text = |found: &Diagnostic| found.message == "the line is not JSON";
     if summary.events == 0 && found.error(Rule::InvalidJson).is_some_and(is_text) {
-        let note = found.of(Rule::EmptyStream).and_then(|empty| empty.note.as_deref());
-        return (PLAIN_TEXT, after_colon(note.unwrap_or_default()));
+        let empty = found.of(Rule::EmptyStream);
+        let note = empty.and_then(|it| it.note.as_deref()).unwrap_or_default();
+        let flags = if note.ends_with("its flag for events") { EVENTS_FLAGS } else { "" };
+        return (PLAIN_TEXT, format!("{}{flags}", after_colon(note)));
     }
     let open = calls(summary, |call| call.outcome.is_none());
     let open = match summary.call_counts.unfinished {
