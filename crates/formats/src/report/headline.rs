@@ -224,9 +224,8 @@ fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
         return (reason, after_colon(text));
     }
     if let Some(found) = found.error(Rule::ExitStatusContradictsResult) {
-        let texts = [&found.message].into_iter().chain(stderr);
-        let texts: Vec<&str> = texts.map(String::as_str).collect();
-        return (failed, after_colon(&texts.join("; ")));
+        let texts = [&found.message].into_iter().chain(stderr).cloned();
+        return (failed, after_colon(&texts.collect::<Vec<String>>().join("; ")));
     }
     let status = summary.exit_status.filter(|it| !it.is_success());
     let meaning = summary.notes.iter().find_map(|note| match note {
