@@ -179,6 +179,8 @@ fn a_report_is_named_once() {
     let output = run_on(&["merge", "-", "-"], b"");
     assert_eq!(text(&output.stderr), "ndjson-check: - is named twice\n");
     assert_eq!(output.status.code(), Some(2));
+    let output = run_on(&["merge", "README.md", "./docs/../README.md"], b"");
+    assert_eq!(text(&output.stderr), "ndjson-check: ./docs/../README.md is named twice\n");
 }
 
 /// Goal: a joined report has no control character, whoever wrote the reports.

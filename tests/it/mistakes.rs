@@ -69,6 +69,66 @@ fn commands_in_quotes_and_options_behind_are_named() {
     assert!(message.contains("No such file or directory\n"), "{message}");
 }
 
+/// Goal: who forgets `--` sees the command line that works.
+#[test]
+fn a_command_without_its_marker_is_written_out() {
+    for (arguments, meant) in [
+        (&["agent", "--print", "hi"][..], "ndjson-check -- agent --print hi"),
+        (
+            &["-q", "--timeout", "5m", "--report=json", "agent", "-p", "fix 'it'"],
+            r"ndjson-check -q --timeout 5m --report=json -- agent -p 'fix '\''it'\'''",
+        ),
+        (&["claude", "fix it"], "ndjson-check -- claude 'fix it'"),
+    ] {
+        let message = refused(arguments);
+        assert!(message.contains(&format!("put `--` before the command: {meant}")), "{message}");
+    }
+    for arguments in [&["--tmeout", "5m", GOOD][..], &[GOOD, "--print"], &["no-such.ndjson"]] {
+        assert!(!refused(arguments).contains("put `--`"), "{arguments:?}");
+    }
+}
+
+/// Goal: a message names what the user gave, and what helps.
+#[test]
+fn messages_name_the_cause() {
+    let overloaded = ["--retries=2", "--no-stdin", "--retry-on", "overload", "--", "true"];
+    assert!(refused(&overloaded).contains("did you mean overloaded?"));
+    let message = refused(&["--no-stdin", GOOD]);
+    assert!(message.contains("--no-stdin requires") && !message.contains("exit-code"), "{message}");
+    let output = run_on(&[], b"");
+    assert!(text(&output.stderr).starts_with("ndjson-check: nothing came on standard input"));
+    assert_eq!(output.status.code(), Some(1));
+    let output = run_on(&["--quiet", "--report", "json"], b"");
+    assert_eq!(text(&output.stdout).lines().count(), 3);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ndjson-check.toml");
+    fs::write(&file, "retries = 2\n").unwrap();
+    let message = refused(&["--config", file.to_str().unwrap(), GOOD]);
+    assert!(message.contains("`--retries` is an option of the command line only"), "{message}");
+}
+
+/// Goal: the name of a command decides where its events do not.
+#[cfg(unix)]
+#[test]
+fn an_error_without_a_session_is_of_the_command() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let run = |name: &str| {
+        let command = folder.path().join(name);
+        let script = "#!/bin/sh\necho '{\"type\":\"error\",\"message\":\"no\"}'; exit 1\n";
+        fs::write(&command, script).unwrap();
+        fs::set_permissions(&command, fs::Permissions::from_mode(0o755)).unwrap();
+        let output = program().arg("--no-stdin").arg("--").arg(&command).output().unwrap();
+        (output.status.code(), text(&output.stdout) + &text(&output.stderr))
+    };
+    let (code, report) = run("claude");
+    assert!(report.contains("Claude Code · 1 event · exit status 1"), "{report}");
+    assert_eq!(code, Some(1));
+    let (code, report) = run("another");
+    assert!(report.contains("another: no known agent writes these events"), "{report}");
+    assert_eq!(code, Some(2));
+}
+
 /// Goal: a list of rules may have commas.
 #[test]
 fn rules_may_be_listed_with_commas() {

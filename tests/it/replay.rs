@@ -65,6 +65,17 @@ fn faults_are_those_of_real_agents() {
 }
 
 #[test]
+fn a_fault_beyond_the_end_is_refused() {
+    for option in ["--cut-at", "--stall-at"] {
+        for line in ["0", "16"] {
+            let output = replay(&["cursor", "plain", "--speed=max", option, line]);
+            let message = format!("ndjson-check: {option} {line}: the recording has 15 lines\n");
+            assert_eq!((text(&output.stderr), output.status.code()), (message, Some(2)));
+        }
+    }
+}
+
+#[test]
 fn names_that_are_not_known_are_explained() {
     for (arguments, expected) in [
         (&["codex"][..], "which run of codex? There are tools, "),

@@ -59,16 +59,20 @@ fn is_agent(word: &str) -> bool {
 pub(crate) fn meant_command(arguments: &[OsString]) -> Option<String> {
     let arguments: Vec<&str> = arguments.iter().skip(1).filter_map(|it| it.to_str()).collect();
     let syntax = CommandLine::command();
-    let takes_value = |option: &str| {
-        let mut known = syntax.get_arguments().filter(|it| it.get_action().takes_values());
-        known.any(|it| it.get_long().is_some() && it.get_long() == option.strip_prefix("--"))
-    };
     let mut begin = 0;
     while arguments.get(begin)?.starts_with('-') {
-        begin += if takes_value(arguments[begin]) { 2 } else { 1 };
+        let name = arguments[begin].split('=').next().unwrap_or_default();
+        let mut options = syntax.get_arguments().filter(|it| it.get_long().is_some());
+        let known = options.find(|it| it.get_long() == name.strip_prefix("--"));
+        if known.is_none() && name != "-q" {
+            // It is the option that is wrong.
+            return None;
+        }
+        let has_value = known.is_some_and(|it| it.get_action().takes_values());
+        begin += if has_value && name == arguments[begin] { 2 } else { 1 };
     }
     let (ours, command) = arguments.split_at(begin);
-    let is_command = !ours.contains(&"--") && !Path::new(command[0]).exists();
+    let is_command = !Path::new(command[0]).exists();
     let parts = ["ndjson-check"].iter().chain(ours).chain(&["--"]).chain(command);
     let parts: Vec<Cow<'_, str>> = parts.map(|part| in_shell(part)).collect();
     is_command.then(|| format!("put `--` before the command: {}", parts.join(" ")))

@@ -100,7 +100,7 @@ fn stale_entries_fail() {
     let flags = [&READ[..], &["--report", "html=index.html"]].concat();
     run_in(folder.path(), &flags);
     let page = fs::read_to_string(folder.path().join("index.html")).unwrap();
-    let head = ">The stream passed; 1 stale in the baseline</span>";
+    let head = ">The stream passed; 2 stale in the baseline</span>";
     assert!(page.contains(head) && page.contains("<h2>Stale in the baseline</h2>"), "{page}");
     // Nothing is known about a stream that is not checked.
     let good = root().join("fixtures/agents/cursor/plain.ndjson");

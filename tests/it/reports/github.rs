@@ -298,7 +298,11 @@ fn outputs_are_sums_of_what_every_stream_reports() {
         fs::write(&outputs, "mine=1\n").unwrap();
         in_workflow(&folder).args(streams).output().unwrap();
         let written = fs::read_to_string(&outputs).unwrap();
-        let lines: Vec<_> = written.lines().map(|line| line.split_once('=').unwrap()).collect();
+        let lines = written.lines().map(|line| line.split_once('=').unwrap());
+        let mut lines: Vec<(&str, &str)> = lines.collect();
+        let passed = lines.iter().position(|line| line.0 == "passed").unwrap();
+        let is_zero = lines.contains(&("exit-code", "0"));
+        assert_eq!(lines.remove(passed).1, is_zero.to_string());
         let names: Vec<&str> = lines.iter().map(|line| line.0).collect();
         let known = ["verdict", "outcome", "exit-code", "cost-usd", "tokens", "turns", "denied"];
         let why = ["reason", "retryable", "retry-after", "session-id", "model"];
@@ -315,7 +319,7 @@ fn outputs_have_one_line_each() {
     let (folder, paths) = nasty_folder();
     in_workflow(&folder).args(&paths).output().unwrap();
     let written = fs::read_to_string(folder.path().join("outputs")).unwrap();
-    assert_eq!(written.lines().count(), 12, "{written}");
+    assert_eq!(written.lines().count(), 13, "{written}");
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "-=.\n".contains(it);
     assert!(written.chars().all(is_plain), "{written}");
 }

@@ -141,7 +141,7 @@ impl Junit {
                 Outcome::Succeeded => summary.verdict.name(),
                 outcome => outcome.name(),
             };
-            let reasons = summary_text::more_reasons(summary, headline).into_iter();
+            let reasons = summary_text::reasons(summary).into_iter();
             let text: Vec<String> = reasons.map(|it| valid(&it)).chain(lines).collect();
             TestResult::Failed(kind, message, text.join("\n"))
         };

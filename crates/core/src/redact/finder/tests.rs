@@ -126,6 +126,7 @@ const NAMED_SECRETS: &[&str] = &[
     "const password = '[S3cr3t!pw]';",
     "os.environ[\"API_TOKEN\"] = \"[a8f3Kd92Lq0Zx71]\"",
     "tool --password [S3cretpw] x",
+    "tool --password=[hunter2] x",
     "tool --api-key=[a8f3Kd92Lq0Zx71]",
     "Authorization: Token [9f8a7b6c5d]",
     "Authorization: [9f8a7b6c5d4e3f]",
