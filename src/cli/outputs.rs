@@ -18,7 +18,6 @@ use ndjson_check_formats::{Converter, Form, Written};
 use super::args::{Cli, Color, Target};
 use super::attempts::Attempt;
 use super::error::CliError;
-use super::inputs::STDIN;
 use super::progress::Progress;
 use super::redaction::Redaction;
 use super::reports::{self, OpenReport, has_color};
@@ -28,11 +27,6 @@ use super::workflow_commands::{escape_commands, in_github_workflow, own_commands
 use super::{exit, print_stderr};
 
 pub(super) const STDOUT: &str = "standard output";
-
-/// What to do if a pipe brings nothing.
-const EMPTY_PIPE: &str = "nothing came on standard input: look at what the command before the \
-                          pipe says, or run it with `ndjson-check -- COMMAND`, which shows why it \
-                          failed";
 
 type Conversion = Written<Box<dyn Write + Send>, Converter>;
 
@@ -46,7 +40,7 @@ pub(super) struct Outputs {
     baseline: Option<(Baseline, String)>,
     /// Whether each report has the figures of runs.
     shows_stats: bool,
-    /// What may be wrong with a command, or a pipe, that writes no event.
+    /// What may be wrong with a command that writes no event.
     hint: Option<String>,
     /// In run mode: what becomes of a run that failed.
     pub(super) attempt: Attempt,
@@ -248,9 +242,6 @@ impl Observer for Outputs {
 
     fn summary(&mut self, summary: &StreamSummary) {
         self.hint = self.hint.take().filter(|_| summary.events == 0);
-        if summary.lines == 0 && summary.name == STDIN {
-            self.hint = Some(EMPTY_PIPE.to_owned());
-        }
         let mut noted = Cow::Borrowed(summary);
         if let Some(note) = self.attempt.decide(summary) {
             if note == Note::NotTriedAgain(NoRetry::MayHaveWritten) {

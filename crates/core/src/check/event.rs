@@ -87,8 +87,8 @@ pub enum EventKind<'a> {
     CallUpdated(EventCall<'a>),
     /// A tool call has ended.
     CallCompleted(Box<CompletedCall<'a>>),
-    /// The call has completed, and now the agent says that it ended in another way. The place of the
-    /// event is that of the correction; the call has no start.
+    /// The call has completed, and now the agent says that it ended in another way. The place of
+    /// the event is that of the correction; the call has no start.
     CallCorrected {
         /// The call.
         #[serde(flatten)]
