@@ -190,7 +190,7 @@ impl Output for Junit {
         let headline = Headline::new(summary, &self.first);
         let mut cases = vec![self.of_stream(summary, &headline)];
         cases.extend(self.of_demands(summary));
-        let notes = summary.notes.iter().map(|note| note.to_string());
+        let notes = summary.notes.iter().map(ToString::to_string);
         let notes = notes.filter(|note| !headline.says(note));
         let lines = notes.map(|note| valid(&format!("note: {note}")));
         let stderr = summary.stderr.iter().map(|line| valid(&format!("stderr: {line}")));
