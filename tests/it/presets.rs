@@ -225,6 +225,13 @@ fn a_hidden_status_is_not_a_success() {
     let (says, message) = tested(printing("c1", &background, true, "Running in background: b1"));
     assert_eq!(says, Hidden, "{message}");
     assert!(message.contains("the exit status in line 4 is not that of the test run"), "{message}");
+    // Cursor moves a slow command to the background by itself.
+    let arguments = json!({"command": "npm test"});
+    let result = json!({"success": {"command": "npm test", "workingDirectory": "", "exitCode": 0,
+        "signal": "", "stdout": "", "stderr": "", "executionTime": 1, "interleavedOutput": ""},
+        "isBackground": true});
+    let (says, message) = tested(call("c1", "shellToolCall", &arguments, &result));
+    assert_eq!(says, Hidden, "{message}");
     // A filter may have left out the line that says so.
     for line in ["npm test | grep passing", "npm test > o; head -5 o", "npm test; echo '3 passed'"]
     {
