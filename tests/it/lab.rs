@@ -51,6 +51,49 @@ fn recordings_of_the_lab_are_judged_by_their_truth() {
     assert!(judged >= 80, "only {judged} recordings");
 }
 
+/// Goal: a harness that reads the events alone finds the same truth. Method: the events of each
+/// recording; the answer is the `answer` event or else the last text.
+#[test]
+fn events_of_recordings_tell_their_truth() {
+    let mut answers = 0;
+    for folder in fs::read_dir(root().join("lab/recordings")).unwrap() {
+        let folder = folder.unwrap().path();
+        let truths = fs::read(folder.join("truth.json")).unwrap();
+        let truths: Value = serde_json::from_slice(&truths).unwrap();
+        for (name, truth) in truths.as_object().unwrap() {
+            let file = folder.join(format!("{name}.ndjson"));
+            let status = truth["exit_status"].as_u64();
+            let status = status.map(|status| format!("--exit-status={status}"));
+            let flags = ["--to=events".to_owned()].into_iter().chain(status).collect::<Vec<_>>();
+            let lines = run(&flags, &file).1;
+            let events = lines.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>();
+            let events = events.unwrap();
+            let of_type =
+                |kind: &str| events.iter().filter(|e| e["type"] == kind).collect::<Vec<_>>();
+            let (end, shown) = (of_type("end"), file.display());
+            let succeeded = end.last().is_some_and(|end| end["outcome"] == "succeeded");
+            assert_eq!(succeeded, truth["outcome"] == "succeeded", "{shown}: {lines}");
+            if !succeeded {
+                continue;
+            }
+            let (started, completed) = (of_type("call_started"), of_type("call_completed"));
+            assert_eq!(Some(started.len() as u64), truth["calls"].as_u64(), "{shown}");
+            let outcome =
+                |call: &&Value| completed.iter().find(|done| done["call"] == call["call"]);
+            assert!(started.iter().all(|call| outcome(call).is_some()), "{shown}: {lines}");
+            let (texts, answer) = (of_type("text"), of_type("answer"));
+            let said = answer.last().or(texts.last()).map(|said| said["text"].as_str().unwrap());
+            assert_eq!(said.map(str::trim), truth["answer"].as_str(), "{shown}");
+            let times = texts.iter().filter(|text| text["text"].as_str() == said).count();
+            // gptme asks its model twice more when it calls no tool, and is answered each time.
+            let once = if shown.to_string().contains("gptme") { 3 } else { 1 };
+            assert!(times <= once, "{shown}: the answer comes {times} times");
+            answers += 1;
+        }
+    }
+    assert!(answers >= 70, "only {answers} answers");
+}
+
 /// The end of runs of today's versions, shortened: the profile, the exit status, how it is judged.
 const ENDS: [(&str, u8, &str, &str); 8] = [
     // Kilo 7.7.7 writes an error that is a text, when the model gives no output.
