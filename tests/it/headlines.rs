@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use ndjson_check::{Checker, HumanReport, RunTotals, Written};
 use serde_json::Value;
 
 use crate::streams::{cases, program, root, run_on, text};
@@ -150,4 +151,23 @@ fn commands_have_headlines() {
         let said = stream(&output.stdout)["headline"].clone();
         assert_eq!(said, headline, "{script}");
     }
+}
+
+fn human_report(fixture: &str, columns: Option<usize>) -> String {
+    let bytes = std::fs::read(root().join("fixtures").join(fixture)).unwrap();
+    let mut report = Written::new(Vec::new(), Box::new(HumanReport::new(false).width(columns)));
+    Checker::builder().build().unwrap().check("run.ndjson", bytes.as_slice(), &mut report).unwrap();
+    report.end(&RunTotals::default(), 1);
+    text(report.writer().unwrap())
+}
+
+/// Goal: who reads at a terminal is sent to the page of the first error; a log stays as it is.
+#[test]
+fn the_page_of_the_first_error_is_named_at_a_terminal() {
+    let advice = "`ndjson-check rules missing-terminal-event` says what to do.";
+    let fixture = "agents/claude/truncated.ndjson";
+    assert_eq!(human_report(fixture, Some(80)).lines().last(), Some(advice));
+    assert!(!human_report(fixture, None).contains(advice));
+    let warned = "rules/timestamp-went-backwards/lines-swapped.ndjson";
+    assert!(!human_report(warned, Some(80)).contains("says what to do"));
 }

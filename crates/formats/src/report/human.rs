@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::io;
 
 use ndjson_check_core::{
-    Diagnostic, Error, Note, RunStats, StreamStart, StreamSummary, counted, escape::visible,
+    Diagnostic, Error, Note, Rule, RunStats, Severity, StreamStart, StreamSummary, counted,
+    escape::visible,
 };
 
 use super::headline::TRIED_AGAIN;
@@ -29,6 +30,8 @@ pub struct HumanReport {
     title: String,
     found: FirstFindings,
     diagnostics: Vec<Diagnostic>,
+    /// The rule of the first error, whose page a reader at a terminal is sent to.
+    broken_rule: Option<Rule>,
     /// Where other reports are.
     files: Vec<String>,
     /// Notes about the check, which are the same for every stream.
@@ -102,6 +105,9 @@ impl Output for HumanReport {
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
         self.found.add(diagnostic);
+        if diagnostic.severity == Severity::Error {
+            self.broken_rule.get_or_insert(diagnostic.rule);
+        }
         self.diagnostics.push(diagnostic.clone());
     }
 
@@ -145,6 +151,10 @@ impl Output for HumanReport {
         }
         for file in &self.files {
             look.line(&look.paint(Style::Quiet, &visible(file)), 2, &mut text);
+        }
+        if let Some(rule) = self.broken_rule.filter(|_| look.width.is_some()) {
+            let advice = format!("`ndjson-check rules {}` says what to do.", rule.name());
+            look.line(&look.paint(Style::Quiet, &advice), 2, &mut text);
         }
         out.push_str(&text);
         Ok(())
