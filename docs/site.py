@@ -17,18 +17,24 @@ ROOT = Path(__file__).resolve().parent.parent
 REPOSITORY = "https://github.com/ndjson-check/ndjson-check"
 RULES = "crates/core/src/rules"
 PROFILES = "crates/core/src/profile/builtin"
+INDEX = "docs/README.md"  # for readers on GitHub; the site has a sidebar
 PLAYGROUND = "playground/dist/index.html"
 
 
 def listed():
     """The table of contents, as lines and paths from the root; rules and profiles are below their pages."""
     lines = []
+    index = (ROOT / INDEX).read_text()
     for line in (ROOT / "docs/SUMMARY.md").read_text().splitlines():
         entry = re.fullmatch(r"(\s*(?:- )?)\[(.+)\]\((.+)\)", line)
         if not entry:
             lines.append((line, None))
             continue
         page = os.path.normpath(f"docs/{entry[3]}")
+        if (ROOT / page).read_text().split("\n", 1)[0] != f"# {entry[2]}":
+            raise SystemExit(f"the title of {page} is not {entry[2]}, as in docs/SUMMARY.md")
+        if (link := f"]({entry[3]})") not in index:
+            raise SystemExit(f"docs/README.md has no {link}")
         lines.append((f"{entry[1]}[{entry[2]}]", page))
         if page == "docs/rules.md":
             lines += [(f"  - [{it.stem}]", f"{RULES}/{it.name}") for it in sorted((ROOT / RULES).glob("*.md"))]
@@ -108,7 +114,7 @@ def main():
     lines = listed()
     pages = {page for _, page in lines if page}
     for page in (ROOT / "docs").glob("*.md"):
-        if f"docs/{page.name}" not in pages | {"docs/SUMMARY.md"}:
+        if f"docs/{page.name}" not in pages | {"docs/SUMMARY.md", INDEX}:
             raise SystemExit(f"docs/{page.name} is not in docs/SUMMARY.md")
     has_playground = (ROOT / PLAYGROUND).exists()
     if not has_playground:
