@@ -119,8 +119,8 @@ fn back_off(number: u64) -> Duration {
     doubled.map_or(BACK_OFF_MAX, |times| BACK_OFF.saturating_mul(times).min(BACK_OFF_MAX))
 }
 
-/// Whether a second run finds other files than the first. Nobody knows what a command changed, or
-/// a call that did not end.
+/// Whether a second run may find other files than the first. What a command changed is unknown; so
+/// is what a call changed that did not end.
 fn may_have_written(summary: &StreamSummary) -> bool {
     let facts = &summary.facts;
     let wrote = facts.files.as_ref().is_none_or(|files| !files.is_empty());

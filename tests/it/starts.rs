@@ -281,7 +281,7 @@ fn presets_stand_for_expectations() {
     std::fs::write(&file, all).unwrap();
     let file = file.to_str().unwrap();
     let shown = text(&run_on(&["--config", file, "--print-config"], b"").stdout);
-    let line = "# Entries below stand for the presets tested, read-only, no-push, answered.\n";
+    let line = "# Entries below come from the presets tested, read-only, no-push, answered.\n";
     assert!(shown.contains(line), "{shown}");
     assert_eq!(shown.matches("[[expect.calls]]").count(), 4, "{shown}");
     // What is printed is what is meant.

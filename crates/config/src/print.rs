@@ -16,7 +16,7 @@ pub(crate) fn printed(file: Option<&Path>, table: &Table) -> Result<String, Stri
     let presets = if presets.is_empty() {
         String::new()
     } else {
-        format!("# Entries below stand for the presets {}.\n", presets.join(", "))
+        format!("# Entries below come from the presets {}.\n", presets.join(", "))
     };
     Ok(format!("# From {origin}.\n{presets}{text}"))
 }

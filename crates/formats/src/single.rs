@@ -12,9 +12,9 @@ use crate::{Converter, Form, HumanReport, JsonReport, Output, RunTotals, Written
 pub struct FormStyle {
     /// Control characters and the like stay as they are.
     pub is_raw: bool,
-    /// Lines of each call's result, in the forms for people.
+    /// Lines of each call's result, in `text` and `transcript`.
     pub results: usize,
-    /// Reasoning and notices, in the forms for people.
+    /// Reasoning and notices, in `text` and `transcript`.
     pub thinking: bool,
 }
 

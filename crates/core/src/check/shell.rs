@@ -44,7 +44,7 @@ struct ShellCommand {
     exit: ExitShown,
 }
 
-/// Stands for a space inside a word, so that no pattern takes a part of a word for a word.
+/// Replaces a space inside a word, so that no pattern mistakes a part of a word for a word.
 const INNER_SPACE: char = '\u{2423}';
 
 /// How a line runs a command that `pattern` describes; nothing, if it does not. The pattern is

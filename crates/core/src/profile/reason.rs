@@ -143,8 +143,8 @@ impl EndReason {
         Self::ALL.into_iter().find(|reason| reason.name() == name)
     }
 
-    /// Whether a retry is worth it. Nobody knows after a run that somebody ended, that broke, or
-    /// that does not say why it failed.
+    /// Whether a retry is worth it. Unknown if the run was interrupted, crashed, or does not say
+    /// why it failed.
     pub(crate) fn retryable(self) -> Option<Retryable> {
         match self {
             Self::Overloaded | Self::Network => Some(Retryable::Yes),

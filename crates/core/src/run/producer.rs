@@ -119,7 +119,7 @@ impl Producer {
         platform::program(name)
     }
 
-    /// Starts a command in a group of its own. `reads_terminal` says that it may read from the
+    /// Starts a command in a new group. `reads_terminal` says that it may read from the
     /// terminal of our process.
     ///
     /// # Errors

@@ -40,7 +40,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Beside the repository; none there is a failure where everything is expected to be.
+/// A folder next to the repository. If it is missing, the test fails where all must be present.
 fn shared(path: &str) -> Option<PathBuf> {
     let folder = repository().join("../shared").join(path);
     let exists = folder.exists();
@@ -90,7 +90,7 @@ fn parts(path: &Path) -> Vec<Schema> {
     parts
 }
 
-/// The events of the fixtures, and of recordings beside the repository.
+/// The events of the fixtures, and of recordings next to the repository.
 fn events() -> Vec<Value> {
     let mut paths = Vec::new();
     files(&repository().join("fixtures"), "ndjson", &mut paths);

@@ -81,7 +81,7 @@ impl Group {
         _whole: Option<WholeProcess>,
     ) -> io::Result<(Self, Pipes)> {
         let job = Job::new()?;
-        // In a process group of its own, only Ctrl-Break reaches it, and we decide when.
+        // Only Ctrl-Break reaches a new process group, and we decide when.
         let mut flags = CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP;
         if !system::has_console() {
             // A program with a window does not want that of a console.

@@ -45,7 +45,7 @@ const EVENTS: [(u32, i32); 5] = [
 /// The events that came, a bit each.
 static CAME: AtomicU32 = AtomicU32::new(0);
 
-/// What wakes the one that waits. While nobody does, each event has its default effect.
+/// Wakes the thread that waits. While none waits, each event has its default effect.
 static WAITING: Mutex<Option<Arc<Alarm>>> = Mutex::new(None);
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -103,7 +103,7 @@ fn handle(event: u32) -> bool {
     let Some(waiting) = waiting else { return false };
     CAME.fetch_or(1 << event.min(31), Ordering::SeqCst);
     waiting.set();
-    // The system ends us when this returns; the report is to be written first, and then we end.
+    // The system ends us when this returns. The report must be written first; then we end.
     while ![CTRL_C_EVENT, CTRL_BREAK_EVENT].contains(&event) {
         thread::park();
     }

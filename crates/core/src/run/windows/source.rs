@@ -51,7 +51,7 @@ pub(crate) struct Stop {
 impl Drop for Stop {
     fn drop(&mut self) {
         self.is_stopped.store(true, Ordering::SeqCst);
-        // If there is no room for it, nobody waits.
+        // If the channel is full, no reader waits.
         let _ = self.messages.try_send(Message::Stopped);
     }
 }

@@ -44,7 +44,7 @@ fn owned(handle: HANDLE) -> io::Result<OwnedHandle> {
     if handle.is_null() || handle == INVALID_HANDLE_VALUE {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the system has just made it for us, and nobody else has it.
+    // SAFETY: the system has just made it for us, and nothing else owns it.
     Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
 }
 
@@ -94,7 +94,7 @@ pub(super) fn exit_code(process: BorrowedHandle<'_>) -> io::Result<Option<u32>> 
     if unsafe { WaitForSingleObject(process.as_raw_handle(), 0) } == WAIT_TIMEOUT {
         return Ok(None);
     }
-    // SAFETY: the handle lives, and the pointer is to a number of our own.
+    // SAFETY: the handle lives, and the pointer points to our own number.
     succeeded(unsafe { GetExitCodeProcess(process.as_raw_handle(), &raw mut code) })?;
     Ok(Some(code))
 }
@@ -112,7 +112,7 @@ impl Job {
         // It is closed when we end, whatever the reason.
         limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
         let size = u32::try_from(size_of_val(&limits)).unwrap_or(0);
-        // SAFETY: the pointer is to a value of the type that the class says, and of that size.
+        // SAFETY: the pointer points to a value of the class's type, and of that size.
         succeeded(unsafe {
             SetInformationJobObject(
                 job.as_raw_handle(),
@@ -147,7 +147,7 @@ pub(super) fn resume(process: u32) -> io::Result<()> {
         dwSize: u32::try_from(size_of::<THREADENTRY32>()).unwrap_or(0),
         ..THREADENTRY32::default()
     };
-    // SAFETY: the pointer is to a value whose size it contains.
+    // SAFETY: the pointer points to a value that contains its own size.
     let mut found = unsafe { Thread32First(threads.as_raw_handle(), &raw mut entry) };
     let mut resumed = false;
     while found != FALSE {
@@ -179,7 +179,7 @@ pub(super) fn has_console() -> bool {
     unsafe { GetConsoleCP() != 0 }
 }
 
-/// What is told of the events of the console.
+/// Called for each event of the console.
 static HANDLER: OnceLock<fn(u32) -> bool> = OnceLock::new();
 
 /// Calls `handler` in a thread of the system when the console or the system asks us to end. Where
@@ -199,7 +199,7 @@ unsafe extern "system" fn handle(event: u32) -> BOOL {
 /// The mode of a console; none if the handle is that of something else.
 fn console_mode(handle: BorrowedHandle<'_>) -> Option<u32> {
     let mut mode = 0;
-    // SAFETY: the handle lives, and the pointer is to a number of our own.
+    // SAFETY: the handle lives, and the pointer points to our own number.
     let is_console = unsafe { GetConsoleMode(handle.as_raw_handle(), &raw mut mode) } != FALSE;
     is_console.then_some(mode)
 }

@@ -1,5 +1,5 @@
-//! The assistant's text as it means it: Markdown. Nothing of it is markup of its own, no link
-//! runs anything, and no image is loaded.
+//! The assistant's text, rendered as Markdown. Its HTML is escaped, no link runs anything, and no
+//! image is loaded.
 
 use maud::{Markup, PreEscaped, Render, html};
 use ndjson_check_core::escape::misleads;
