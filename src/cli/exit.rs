@@ -21,7 +21,7 @@ pub(crate) const NOT_FOUND: u8 = 127;
 /// Every exit code with its meaning, as `--help` shows them.
 const MEANINGS: [(u8, &str); 7] = [
     (SUCCEEDED, "every stream conforms and every run succeeded"),
-    (NON_CONFORMING, "a stream does not conform: it is cut or broken, or a demand is not met"),
+    (NON_CONFORMING, "a stream does not conform: cut, broken, or an expectation is not met"),
     (NOT_CHECKED, "not checked: usage, input, output, schema, profile, or nothing to check"),
     (RUN_FAILED, "every stream conforms, but a run failed or was cut short"),
     (TIMED_OUT, "timed out"),
