@@ -164,7 +164,7 @@ fn human_report(fixture: &str, columns: Option<usize>) -> String {
 /// Goal: who reads at a terminal is sent to the page of the first error; a log stays as it is.
 #[test]
 fn the_page_of_the_first_error_is_named_at_a_terminal() {
-    let advice = "`ndjson-check rules missing-terminal-event` says what to do.";
+    let advice = "`ndjson-check rules truncated-line` says what to do.";
     let fixture = "agents/claude/truncated.ndjson";
     assert_eq!(human_report(fixture, Some(80)).lines().last(), Some(advice));
     assert!(!human_report(fixture, None).contains(advice));
