@@ -83,7 +83,7 @@ struct CommandLine {
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct Cli {
-    /// Recordings: files, or folders and tar archives with *.ndjson and *.jsonl,
+    /// Recordings: files, or directories and tar archives with *.ndjson and *.jsonl,
     /// also .gz and .zst [default: stdin]
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,

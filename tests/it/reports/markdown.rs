@@ -167,10 +167,10 @@ fn the_report_is_as_written() {
 |---|---:|---:|
 | `shell` | 3 | 2 |
 
-- error [unfinished-call](PAGES/unfinished-call.md), line 8: ``the run ended, but the `shell` call \
-`df -h` was never completed``
-- error [unfinished-call](PAGES/unfinished-call.md), line 8: ``the run ended, but the `shell` call \
-`uptime` was never completed``
+- error [unfinished-call](PAGES/unfinished-call.md), line 8: ``the `shell` call `df -h` was still \
+open when the run ended``
+- error [unfinished-call](PAGES/unfinished-call.md), line 8: ``the `shell` call `uptime` was still \
+open when the run ended``
 
 ndjson-check VERSION, exit code 1
 ";

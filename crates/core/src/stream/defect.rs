@@ -206,7 +206,7 @@ fn syntax(bytes: &[u8], at: usize, what: &str, noun: &str) -> (Diagnostic, usize
 type Explanation = (String, Option<&'static str>);
 
 const JSON_SPACE: &str = "in JSON only a space, a tab and a line end are white space";
-const TWO_WRITERS: &str = "two writers on one line: is stderr merged into stdout (2>&1)?";
+const TWO_WRITERS: &str = "two programs wrote on one line: is stderr merged into stdout (2>&1)?";
 
 /// A whole object, and more from byte `at` on.
 fn behind_object(bytes: &[u8], at: usize, noun: &str) -> Explanation {

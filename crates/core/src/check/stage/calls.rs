@@ -198,7 +198,7 @@ impl<'p> CallTable<'p> {
         self.counts.total += 1;
         self.counts.unfinished += 1;
         let diagnostic = ended.map(|ended| {
-            let message = format!("the id of {} is that of a completed call", name(call, None));
+            let message = format!("{} reuses the id of a completed call", name(call, None));
             Diagnostic::new(Rule::ReusedCallId, message).related(ended.line)
         });
         if self.open.len() >= CALLS_OPEN_MAX {
@@ -338,7 +338,8 @@ impl<'p> CallTable<'p> {
             return None;
         }
         let name = name(call, Some(open));
-        let message = format!("the halves of {name} differ in {}", differing.join(" and "));
+        let message =
+            format!("the start and the completion of {name} differ in {}", differing.join(" and "));
         Some(Diagnostic::new(Rule::CallMismatch, message).related(open.line))
     }
 

@@ -51,13 +51,11 @@ impl<'p> OrderCheck<'p> {
         let (latest_line, latest) = self.latest.replace((line, number))?;
         let message = match number.checked_sub(latest) {
             Some(1) => return None,
-            Some(0) => "the event has the number of the event before it".to_owned(),
+            Some(0) => "the event has the same number as the previous event".to_owned(),
             Some(step) => {
-                format!("{} missing before this one, by its number", are_counted(step - 1))
+                format!("{} missing before this one: its number jumps", are_counted(step - 1))
             }
-            None => {
-                "the number of the event is smaller than that of the event before it".to_owned()
-            }
+            None => "the event's number is lower than that of the previous event".to_owned(),
         };
         Some(Diagnostic::new(Rule::BrokenSequence, message).related(latest_line))
     }
@@ -71,7 +69,7 @@ impl RecentIds {
         let is_lost = !(is_first || self.has_forgotten || after.is_none_or(has_come));
         let key = self.state.hash_one(id);
         if !self.known.insert(key) {
-            let message = "the event has the id of an event before it";
+            let message = "an earlier event has the same id";
             return Some(Diagnostic::new(Rule::BrokenSequence, message));
         }
         self.in_order.push_back(key);
@@ -81,7 +79,7 @@ impl RecentIds {
             self.known.remove(&oldest);
             self.has_forgotten = true;
         }
-        let message = "the event follows one that did not come before it, by its id";
+        let message = "the event names a predecessor that is not in the stream";
         is_lost.then(|| Diagnostic::new(Rule::BrokenSequence, message))
     }
 }

@@ -45,13 +45,13 @@ impl CallTable<'_> {
         }
         for open in self.open_calls().into_iter().filter(|open| self.must_end(open)) {
             let name = named(open.tool.as_deref(), &open.id);
-            let message = format!("the run ended, but {name} was never completed");
+            let message = format!("{name} was still open when the run ended");
             let diagnostic = Diagnostic::new(Rule::UnfinishedCall, message).related(open.line);
             found.push(diagnostic.at(line, offset));
         }
         let more = self.untracked_calls.count();
         if more > 0 {
-            let message = format!("the run ended, but {more} more tool calls were never completed");
+            let message = format!("{more} more tool calls were still open when the run ended");
             found.push(Diagnostic::new(Rule::UnfinishedCall, message).at(line, offset));
         }
     }

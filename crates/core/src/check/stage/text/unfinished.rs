@@ -19,9 +19,9 @@ impl Unfinished {
     pub(super) fn diagnostic(&self) -> Option<Diagnostic> {
         let Self { count, line, .. } = *self;
         let texts = counted(count, "text");
-        let verb = if count == 1 { "was" } else { "were" };
-        let message =
-            format!("the run succeeded, but {texts} {verb} never completed (deltas only)");
+        let message = format!(
+            "the run succeeded, but {texts} came only in deltas, without the complete text"
+        );
         (count > 0).then(|| Diagnostic::new(Rule::UnfinishedText, message).related(line))
     }
 }
