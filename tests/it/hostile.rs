@@ -107,3 +107,29 @@ fn long_streams_are_converted_in_little_memory() {
         assert!(report.starts_with("✗ cut short after line 20000"), "{form}: {report}");
     }
 }
+
+/// Goal: memory does not grow with the streams that `merge` joins.
+/// Method: reports that together are larger than the memory that it may use.
+#[test]
+fn many_streams_are_merged_in_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = format!(
+        "{{\"type\":\"stream\",\"report_version\":1,\"path\":\"#\",\"x\":\"{}\"}}\n",
+        "x".repeat(4_000)
+    );
+    let summary = "{\"type\":\"summary\",\"report_version\":1,\"tool_version\":\"0.1.0\",\
+        \"streams\":9000,\"conforming\":9000,\"non_conforming\":0,\"succeeded\":9000,\"failed\":0,\
+        \"truncated\":0,\"timed_out\":0,\"not_checked\":0,\"errors\":0,\"warnings\":0,\
+        \"exit_code\":0}\n";
+    for name in ["one", "two", "three"] {
+        let rows = numbered(&row.replace('#', &format!("{name}-#")), 9_000);
+        fs::write(folder.path().join(name), rows + summary).unwrap();
+    }
+    let command = format!("ulimit -v {}; exec {PROGRAM} merge one two three > all", 90 * 1024);
+    let mut shell = Command::new("bash");
+    let output = shell.args(["-c", &command]).current_dir(folder.path()).output().unwrap();
+    assert_eq!((text(&output.stderr).as_str(), output.status.code()), ("", Some(0)));
+    let merged = fs::read_to_string(folder.path().join("all")).unwrap();
+    let (last, streams) = (merged.lines().last().unwrap(), merged.lines().count() - 1);
+    assert!(streams == 27_000 && last.contains("\"streams\":27000,"), "{streams}: {last}");
+}
