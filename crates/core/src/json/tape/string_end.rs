@@ -265,7 +265,8 @@ mod tests {
     fn every_way_finds_the_same_end() {
         let things = ["\\", "\"", r"\n", r"\u00e9", r"\ud83d\ude80", r"\ud83d", "\x1f", r"\x", "é"];
         let mut found = 0;
-        for length in 0..140 {
+        let step = if cfg!(miri) { 31 } else { 1 };
+        for length in (0..140).step_by(step) {
             for thing in things {
                 for run in 0..4 {
                     let mut bytes = vec![b'a'; length];
@@ -279,14 +280,15 @@ mod tests {
                 }
             }
         }
-        assert!(found > 2_000, "only {found}");
+        assert!(found > 2_000 / step, "only {found}");
     }
 
     /// Method: every byte after a backslash, at every place of a block.
     #[test]
     fn every_way_knows_the_same_escapes() {
-        for byte in 0..=255_u8 {
-            for length in 0..70 {
+        let step = if cfg!(miri) { 23 } else { 1 };
+        for byte in (0..=255_u8).step_by(step) {
+            for length in (0..70).step_by(step) {
                 let mut bytes = vec![b'a'; length];
                 bytes.extend([b'\\', byte, b'"', b'"']);
                 bytes.resize(bytes.len() + 64, b'a');
