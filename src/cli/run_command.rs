@@ -2,7 +2,6 @@
 
 use std::io::{self, IsTerminal as _};
 use std::mem;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
@@ -139,8 +138,7 @@ fn begin(cli: &Cli, outputs: &Outputs) -> Result<(Producer, ProducerStream, Stri
     let redactor = outputs.redaction.as_ref().map(Redaction::of_text);
     let started = start(cli, timers, StderrCopy { out, redactor });
     let (producer, source) = started.map_err(|error| failed(&program.to_string_lossy(), error))?;
-    let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
-    Ok((producer, source, name.into_owned()))
+    Ok((producer, source, Producer::called(program).to_string_lossy().into_owned()))
 }
 
 /// Starts the command, with our standard input unless it must have none.

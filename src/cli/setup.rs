@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::path::Path;
 
 use ndjson_check_config::Config;
+use ndjson_check_core::internals::run::Producer;
 use ndjson_check_core::{AgentFormat, Checker, Error, Rule, Severity};
 
 use super::args::{Cli, EngineName, InputFormat, ReportFormat, SessionCount};
@@ -22,7 +22,7 @@ pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
         .stats(cli.stats || writes_pages(cli))
         .members(cli.stats)
         .plain(cli.engine == EngineName::Reference);
-    let command = cli.command.first().and_then(|command| Path::new(command).file_name());
+    let command = cli.command.first().map(|command| Producer::called(command));
     if let Some(command) = command.and_then(OsStr::to_str) {
         builder = builder.command(command);
     }

@@ -62,9 +62,8 @@ impl Command {
     /// A command without arguments, with the environment and the directory of this process.
     pub fn new(program: impl AsRef<OsStr>) -> Self {
         let program = program.as_ref();
-        let name = Path::new(program).file_name().unwrap_or(program);
         Self {
-            name: name.to_string_lossy().into_owned(),
+            name: platform::called(program).to_string_lossy().into_owned(),
             inner: process::Command::new(platform::program(program)),
             stdin: Stdin::default(),
             timers: Timers { timeout: None, idle: None, calls: Vec::new(), grace: EXIT_GRACE },

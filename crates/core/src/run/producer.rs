@@ -119,6 +119,11 @@ impl Producer {
         platform::program(name)
     }
 
+    /// What a command is called in reports.
+    pub fn called(program: &OsStr) -> &OsStr {
+        platform::called(program)
+    }
+
     /// Starts a command in a new group. `reads_terminal` says that it may read from the
     /// terminal of our process.
     ///

@@ -7,6 +7,7 @@ mod source;
 mod wait;
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 pub(super) use files::{READABLE, Standard, Stream, WRITABLE, duplicate, enlarge, wait_until};
 pub(super) use group::{Group, LeaderChange};
@@ -18,4 +19,9 @@ pub(super) use wait::{Wake, Waker, wait, wait_for_signal, waker};
 /// The program that a command names: the system finds it.
 pub(crate) fn program(name: &OsStr) -> OsString {
     name.to_owned()
+}
+
+/// What a command is called: the name of its file.
+pub(crate) fn called(program: &OsStr) -> &OsStr {
+    Path::new(program).file_name().unwrap_or(program)
 }

@@ -11,7 +11,7 @@ mod wait;
 
 pub(super) use files::{READABLE, Standard, Stream, WRITABLE, duplicate, enlarge, wait_until};
 pub(super) use group::{Group, LeaderChange};
-pub(super) use program::program;
+pub(super) use program::{called, program};
 pub(super) use signals::{INTERRUPT, PAUSE, Signals, TERMINATE, repeats, time_to_end};
 pub(super) use source::{Stop, StoppableSource, stoppable};
 pub(super) use wait::{Wake, Waker, wait, wait_for_signal, waker};

@@ -16,6 +16,16 @@ pub(crate) fn program(name: &OsStr) -> OsString {
         .map_or_else(|| name.to_owned(), PathBuf::into_os_string)
 }
 
+/// What a command is called: the name of its file, as it is typed: `claude` for `claude.cmd`.
+pub(crate) fn called(program: &OsStr) -> &OsStr {
+    let file = Path::new(program);
+    let is_program = file.extension().is_some_and(|has| {
+        EXTENSIONS.split(';').any(|it| has.eq_ignore_ascii_case(it.trim_start_matches('.')))
+    });
+    let name = if is_program { file.file_stem() } else { file.file_name() };
+    name.unwrap_or(program)
+}
+
 fn found(name: &Path, folders: impl Iterator<Item = PathBuf>, extensions: &str) -> Option<PathBuf> {
     let extensions: Vec<&str> = extensions.split(';').filter(|it| !it.is_empty()).collect();
     let has_extension = name.extension().is_some_and(|has| {
@@ -45,7 +55,19 @@ mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
-    use super::found;
+    use super::{called, found};
+
+    #[test]
+    fn a_command_is_called_as_it_is_typed() {
+        for (program, name) in [
+            ("claude", "claude"),
+            ("C:\\npm\\claude.cmd", "claude"),
+            ("npm/Claude.EXE", "Claude"),
+            ("\\\\server\\share\\cursor.agent", "cursor.agent"),
+        ] {
+            assert_eq!(called(program.as_ref()), name);
+        }
+    }
 
     #[test]
     fn a_script_of_npm_is_found_by_its_name() {
