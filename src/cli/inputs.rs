@@ -5,7 +5,7 @@ pub(crate) mod list;
 
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use ndjson_check_core::{Error, escape::clipped};
 
@@ -39,7 +39,7 @@ impl Input {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdin => STDIN.to_owned(),
-            Self::Path(path) => path.to_string_lossy().into_owned(),
+            Self::Path(path) => shown(path),
         }
     }
 
@@ -58,6 +58,15 @@ impl Input {
     pub(crate) fn failed(&self, source: io::Error) -> Error {
         unread(&self.name(), source)
     }
+}
+
+/// On Windows, too, a relative path has `/` in reports, so that they are the same everywhere. One
+/// that begins with a drive or a share stays as it is.
+fn shown(path: &Path) -> String {
+    let name = path.to_string_lossy();
+    let first = path.components().next();
+    let is_whole = matches!(first, Some(Component::Prefix(_) | Component::RootDir));
+    if cfg!(windows) && !is_whole { name.replace('\\', "/") } else { name.into_owned() }
 }
 
 /// Lists the streams behind the arguments, in their order; a directory means the `*.ndjson` and
@@ -95,8 +104,7 @@ fn walk(directory: &Path, inputs: &mut Vec<Result<Input, Error>>) {
         }
     }
     if inputs.len() == before {
-        let error =
-            nothing_to_check(&directory.to_string_lossy(), "no *.ndjson or *.jsonl file below it");
+        let error = nothing_to_check(&shown(directory), "no *.ndjson or *.jsonl file below it");
         inputs.push(Err(error));
     }
 }

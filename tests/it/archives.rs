@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-use crate::streams::{PROGRAM, program, root, run_on, text};
+use crate::streams::{program, root, run_on, text};
 use crate::support::fed;
 
 const GOOD: &str = "fixtures/agents/cursor/partial.ndjson";
@@ -113,9 +113,10 @@ fn archives_are_read_in_constant_memory() {
     for (extension, compress) in FORMATS {
         let file = folder.path().join(format!("a.{extension}"));
         fs::write(&file, compress(plain.as_bytes())).unwrap();
-        let limited =
-            format!("ulimit -v 200000; exec {PROGRAM} -q --profile cursor {}", file.display());
-        let output = std::process::Command::new("bash").args(["-c", &limited]).output().unwrap();
+        let limited = format!("ulimit -v 200000; exec $P -q --profile cursor {}", file.display());
+        let mut shell = std::process::Command::new("bash");
+        shell.args(["-c", &limited]).env("P", crate::streams::PROGRAM);
+        let output = shell.output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     }
 }
