@@ -71,7 +71,7 @@ impl Printed {
         let path = self.case.path.with_extension("");
         let folders = if path.starts_with("fixtures/rules") { 2 } else { 3 };
         let page: PathBuf = path.iter().take(folders).collect();
-        let name = path.strip_prefix(&page).unwrap().to_str().unwrap().to_owned();
+        let name = path.strip_prefix(&page).unwrap().to_str().unwrap().replace('\\', "/");
         (page, name)
     }
 

@@ -1,5 +1,8 @@
 //! The GitHub action: its script is run as the runner of GitHub would run it.
 
+// The step is a script for bash.
+#![cfg(unix)]
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;

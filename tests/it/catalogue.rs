@@ -80,9 +80,12 @@ fn examples_raise_what_they_show() {
     let mut commands = 0;
     for rule in Rule::ALL {
         if rule.page().contains("```sh") {
+            commands += 1;
+            if cfg!(windows) {
+                continue;
+            }
             assert_eq!(raised_by_command(*rule, "## Bad"), [*rule], "{rule}, bad");
             assert_eq!(raised_by_command(*rule, "## Good"), [], "{rule}, good");
-            commands += 1;
             continue;
         }
         let (good, bad) = (example(*rule, "## Good"), example(*rule, "## Bad"));

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::faults::FAULTS;
-use crate::streams::{program, root, text};
+use crate::streams::{no_such_file, program, root, text};
 
 fn run_in(folder: &Path, arguments: &[&str]) -> Output {
     program().current_dir(folder).args(arguments).stdin(Stdio::null()).output().unwrap()
@@ -42,6 +42,7 @@ fn a_fault_is_one_line_with_its_place() {
         let folder = folder(&[(NAME, config), ("wrong.json", "{\"type\": 5}")]);
         let output = run_in(folder.path(), &["-"]);
         let expected = expected.replace("5 is not valid", "value is not valid");
+        let expected = expected.replace("No such file or directory", &no_such_file());
         assert_eq!(text(&output.stderr), format!("ndjson-check: {NAME}:{expected}\n"), "{config}");
         assert_eq!(output.status.code(), Some(2), "{config}");
     }
@@ -78,7 +79,7 @@ fn the_nearest_file_is_used() {
     assert_eq!(printed(&deep, &[]), none, "above the repository");
     fs::write(repo.join(NAME), "limits.turns = 2").unwrap();
     let shown = "# From \"../../ndjson-check.toml\" and the command line.\n[limits]\nturns = 2\n";
-    assert_eq!(printed(&deep, &[]), shown);
+    assert_eq!(printed(&deep, &[]).replace("\\\\", "/"), shown);
     fs::write(repo.join("a").join(NAME), "limits.turns = 3").unwrap();
     assert!(printed(&deep, &[]).contains("turns = 3"));
     assert_eq!(printed(&deep, &["--no-config"]), none);
@@ -165,7 +166,9 @@ never = ["**/*.lock"]
 fn printed_settings_can_be_read_again() {
     let folder = folder(&[("answer.json", "{}"), ("elsewhere/x", "")]);
     let schema = folder.path().join("answer.json").display().to_string();
-    let everything = EVERYTHING.replace("SCHEMA", &schema);
+    // What has a backslash is not escaped, but has other quotes.
+    let quoted = if cfg!(windows) { format!("'{schema}'") } else { format!("\"{schema}\"") };
+    let everything = EVERYTHING.replace("\"SCHEMA\"", &quoted);
     fs::write(folder.path().join(NAME), EVERYTHING.replace("SCHEMA", "answer.json")).unwrap();
     let shown = printed(folder.path(), &[]);
     assert_eq!(shown.split_once('\n').unwrap().1, everything);

@@ -54,6 +54,12 @@ pub(crate) fn converted(stream: &[u8], checker: &mut Checker, to: Form) -> Strin
     text(output.writer().unwrap())
 }
 
+/// What this system says of a file that is not there.
+pub(crate) fn no_such_file() -> String {
+    let error = std::fs::File::open(root().join("no such file")).unwrap_err().to_string();
+    error.split(" (os error").next().unwrap().to_owned()
+}
+
 /// A program that a test needs is absent. With `REQUIRE_TOOLS` set that is a failure; any other run
 /// says so on the real standard error.
 pub(crate) fn is_absent(program: &str) {
