@@ -36,6 +36,9 @@ __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) {
 EOF
   x86_64-w64-mingw32-gcc -shared -O2 -o "$library" "$folder/stub.c" -ladvapi32
 fi
+# A share, which on Windows begins with two backslashes.
+mkdir -p "$WINEPREFIX/dosdevices/unc/server/share"
+export SHARE='\\server\share'
 export FAKE_AGENT=$folder/fake-agent.exe
 rustc --edition 2024 --target "$target" -o "$FAKE_AGENT" tests/support/fake_agent.rs
 

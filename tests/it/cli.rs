@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::streams::{PROGRAM, program, run_on, text};
+use crate::streams::{program, run_on, text};
 
 const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";
 const FAILED: &str = "fixtures/agents/cursor/is-error.ndjson";
@@ -24,7 +24,10 @@ fn run(arguments: &[&str]) -> Output {
 #[cfg(unix)]
 fn shell(command: &str) -> Output {
     let mut shell = std::process::Command::new("bash");
-    shell.args(["-c", command]).env("P", PROGRAM).current_dir(crate::streams::root());
+    shell
+        .args(["-c", command])
+        .env("P", crate::streams::PROGRAM)
+        .current_dir(crate::streams::root());
     shell.stdin(Stdio::null()).output().unwrap()
 }
 

@@ -9,7 +9,7 @@ use ndjson_check::{
 
 use serde_json::{Value, json};
 
-use crate::streams::{cases, checker, files, judge, program, root, run_on, shared, text};
+use crate::streams::{cases, checker, files, judge, root, run_on, shared, text};
 
 /// Observes for a redactor, and collects.
 struct Observed {
@@ -346,14 +346,10 @@ fn expectations_are_judged_by_the_stream() {
     }
 }
 
-#[cfg(unix)]
 #[test]
 fn the_standard_error_of_a_command_is_redacted() {
-    let script = "echo 'oops: Peter, 42' >&2; exit 3";
-    let output = program()
-        .args(["--redact", "content", "--no-stdin", "--", "bash", "-c", script])
-        .output()
-        .unwrap();
+    let agent = ["stderr", "oops: Peter, 42", "exit", "3"];
+    let output = crate::endings::run(&["--redact", "content"], &agent);
     let (out, passed_on) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(passed_on, "xxxx: xxxxx, 00\n", "{out}");
     assert!(out.contains("event: xxxx: xxxxx, 00 (exit status 3)"), "{out}");

@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::io;
-use std::process::{Output, Stdio};
+use std::process::Output;
 
 use ndjson_check::{Converter, Error, Form, Written};
 use serde_json::Value;
 
-use crate::streams::{Case, PROGRAM, cases, program, root, run_on, shared, text};
+use crate::streams::{Case, cases, program, root, run_on, shared, text};
 
 pub(crate) const FORMS: [&str; 8] =
     ["text", "transcript", "answer", "json", "events", "chrome-trace", "otlp-json", "atif"];
@@ -129,17 +129,19 @@ fn deltas_are_text_and_a_final_version_wins() {
 }
 
 /// Goal: on one screen nothing is glued: the conversion is complete before the last diagnostics.
-#[cfg(unix)]
 #[test]
 fn the_report_begins_on_a_line_of_its_own() {
+    let temporary = tempfile::tempdir().unwrap();
+    let shown = temporary.path().join("screen");
     for folder in ["agents/cursor", "rules/truncated-line", "rules/missing-terminal-event"] {
         let folder = format!("fixtures/{folder}");
         for case in cases().into_iter().filter(|case| case.path.starts_with(&folder)) {
-            let script = format!("exec {PROGRAM} --to transcript {} 2>&1", case.path.display());
-            let mut shell = std::process::Command::new("sh");
-            let output = shell.args(["-c", &script]).current_dir(root()).output().unwrap();
-            let name = case.path.display().to_string();
-            let screen = text(&output.stdout);
+            let file = fs::File::create(&shown).unwrap();
+            let mut command = program();
+            command.args(["--to", "transcript"]).arg(&case.path);
+            command.stderr(file.try_clone().unwrap()).stdout(file).status().unwrap();
+            let name = case.path.display().to_string().replace('\\', "/");
+            let screen = fs::read_to_string(&shown).unwrap();
             let reports = screen.lines().filter(|line| line.contains(&name));
             for line in reports {
                 let (mark, rest) = line.split_once(' ').unwrap();
@@ -220,8 +222,8 @@ fn a_reader_that_leaves_changes_no_verdict() {
                  | $P -q --to {form} | true; echo ${{PIPESTATUS[1]}}"
             );
             let mut shell = std::process::Command::new("bash");
-            shell.args(["-c", &script]).env("P", PROGRAM).current_dir(root());
-            let output = shell.stdin(Stdio::null()).output().unwrap();
+            shell.args(["-c", &script]).env("P", crate::streams::PROGRAM).current_dir(root());
+            let output = shell.stdin(std::process::Stdio::null()).output().unwrap();
             assert_eq!(text(&output.stdout), format!("{expected}\n"), "{form}");
         }
     }

@@ -20,7 +20,7 @@ const FAILED: &str = "fixtures/agents/cursor/is-error.ndjson";
 const HANGS: Duration = Duration::from_secs(60);
 
 /// The fake agent: that of the variable `FAKE_AGENT`, or compiled now.
-fn agent() -> &'static Path {
+pub(crate) fn agent() -> &'static Path {
     static AGENT: OnceLock<PathBuf> = OnceLock::new();
     AGENT.get_or_init(|| {
         if let Some(agent) = env::var_os("FAKE_AGENT") {
@@ -37,6 +37,18 @@ fn agent() -> &'static Path {
     })
 }
 
+/// The fake agent under another name.
+pub(crate) fn agent_called(name: &str, folder: &Path) -> PathBuf {
+    let file = folder.join(format!("{name}{}", env::consts::EXE_SUFFIX));
+    fs::copy(agent(), &file).unwrap();
+    file
+}
+
+/// Runs the program on the fake agent.
+pub(crate) fn run(flags: &[&str], arguments: &[&str]) -> Output {
+    ended(start(flags, arguments))
+}
+
 fn start(flags: &[&str], arguments: &[&str]) -> Child {
     let mut command = program();
     command.args(flags).arg("--").arg(agent()).args(arguments).stdin(Stdio::null());
@@ -44,7 +56,7 @@ fn start(flags: &[&str], arguments: &[&str]) -> Child {
 }
 
 /// Waits for the end; a run that hangs is killed.
-fn ended(mut child: Child) -> Output {
+pub(crate) fn ended(mut child: Child) -> Output {
     let id = child.id();
     let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let stderr = thread::spawn(move || {
@@ -101,14 +113,14 @@ const ROWS: [Row; 20] = [
         flags: &[],
         agent: &["emit", GOOD],
         code: 0,
-        shows: &["✓ fake-agent", "succeeded", "15 events", "exit status 0"],
+        shows: &["✓ fake-agent  ", "succeeded", "15 events", "exit status 0"],
     },
     Row {
         name: "failed",
         flags: &[],
         agent: &["emit", FAILED, "stderr", "no", "exit", "1"],
         code: 3,
-        shows: &["✗ fake-agent", "failed: ", "exit status 1"],
+        shows: &["✗ fake-agent  ", "failed: ", "exit status 1"],
     },
     Row {
         name: "failed before its first event",
@@ -252,7 +264,7 @@ fn runs_end_in_the_same_way_on_every_system() {
         let arguments: Vec<String> = row.agent.iter().map(with).collect();
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let begun = Instant::now();
-        let output = ended(start(row.flags, &arguments));
+        let output = run(row.flags, &arguments);
         let (took, report) = (begun.elapsed(), text(&output.stdout));
         assert_eq!(output.status.code(), Some(row.code), "{}: {report}", row.name);
         let shown = row.shows.iter().all(|shown| report.contains(shown));
@@ -272,10 +284,12 @@ fn runs_end_in_the_same_way_on_every_system() {
 #[test]
 fn floods_of_standard_error_block_nothing_on_any_system() {
     let agent = ["flood-stderr", "3000000", "emit", GOOD, "flood-stderr", "3000000", "exit", "1"];
-    let output = ended(start(&[], &agent));
+    let output = run(&[], &agent);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(output.stderr.len(), 6_000_002);
-    assert!(text(&output.stdout).contains("15 events"));
+    let report = text(&output.stdout);
+    assert!(report.lines().all(|line| line.len() < 1_000), "the report stays short");
+    assert!(report.contains("15 events"), "{report}");
 }
 
 /// Goal: a timer ends us, and all that we started, also where no process reads what we write.
@@ -357,7 +371,7 @@ fn copies_and_reports_of_a_run_are_the_same_on_every_system() {
         (folder.path().join("copy of ü.ndjson"), folder.path().join("report.json"));
     let tee = format!("--tee={}", copy.display());
     let json = format!("--report=json={}", report.display());
-    let output = ended(start(&["--to", "stream-json", &tee, &json], &["emit", GOOD]));
+    let output = run(&["--to", "stream-json", &tee, &json], &["emit", GOOD]);
     let stream = fs::read(root().join(GOOD)).unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(output.stdout, stream);

@@ -150,14 +150,11 @@ fn a_stream_that_may_be_of_two_is_not_guessed() {
         assert!(text(&output.stdout).contains("plain.ndjson  succeeded · "));
         assert!(text(&output.stdout).ends_with("2 streams: 1 passed, 1 not checked\n"));
     }
-    #[cfg(unix)]
-    {
-        let script = format!("cat {}; sleep 0.1; echo {{}}; echo done >&2; exit 7", file.display());
-        let output =
-            program().args(["--propagate-exit-code", "--", "sh", "-c", &script]).output().unwrap();
-        assert_eq!(output.status.code(), Some(2));
-        assert!(text(&output.stderr).starts_with("done\n"), "{}", text(&output.stderr));
-    }
+    let agent = ["emit", file.to_str().unwrap(), "sleep", "0.1", "say", "{}\n", "stderr", "done"];
+    let agent = [&agent[..], &["exit", "7"]].concat();
+    let output = crate::endings::run(&["--propagate-exit-code"], &agent);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).starts_with("done\n"), "{}", text(&output.stderr));
 }
 
 #[test]
@@ -196,13 +193,11 @@ fn a_stream_of_an_unknown_agent_is_not_guessed() {
 }
 
 /// Goal: a command whose stream cannot be checked does not hide that it failed.
-#[cfg(unix)]
 #[test]
 fn the_status_of_a_command_of_an_unknown_agent_is_shown() {
     let stream = "fixtures/agents/jsonl/any.ndjson";
     for (status, shown) in [("0", ""), ("41", "; the command ended with exit status 41")] {
-        let agent = ["tests/fake-agent", "emit", stream, "exit", status];
-        let output = program().arg("--").args(agent).current_dir(root()).output().unwrap();
+        let output = crate::endings::run(&[], &["emit", stream, "exit", status]);
         assert_eq!(output.status.code(), Some(2));
         let error = text(&output.stderr);
         let expected = format!("checks any JSON Lines{shown}\n");
@@ -216,7 +211,6 @@ fn the_status_of_a_command_of_an_unknown_agent_is_shown() {
 
 /// Goal: nothing of a stream is kept back longer than it takes to know whose it is.
 /// Method: its first event alone, with the pipe left open, is converted at once.
-#[cfg(unix)]
 #[test]
 fn the_first_event_of_a_known_agent_leaves_at_once() {
     let stream = fs::read_to_string(root().join("fixtures/agents/cursor/partial.ndjson")).unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 use ndjson_check::{Checker, HumanReport, RunTotals, Written};
 use serde_json::Value;
 
-use crate::streams::{cases, program, root, run_on, text};
+use crate::streams::{cases, root, run_on, text};
 
 /// The line of the json report about a stream.
 fn stream(report: &[u8]) -> Value {
@@ -147,7 +147,7 @@ fn commands_have_headlines() {
     ];
     for (script, headline) in rows {
         let args = ["--report", "json", "--timeout", "100ms", "--", "sh", "-c", script];
-        let output = program().args(args).output().unwrap();
+        let output = crate::streams::program().args(args).output().unwrap();
         let said = stream(&output.stdout)["headline"].clone();
         assert_eq!(said, headline, "{script}");
     }

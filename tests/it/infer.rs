@@ -2,12 +2,11 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::streams::{PROGRAM, program, root, text};
+use crate::streams::{program, root, text};
 
 /// The events of an invented agent: `calls` calls of two tools, and an answer.
 fn agent(session: &str, calls: u64, failed: bool) -> String {
@@ -328,8 +327,10 @@ fn a_draft_of_one_wide_event_needs_little_memory() {
     let event: Value =
         (0..20_000).map(|key| (format!("m{key}"), json!(format!("v{key}")))).collect();
     fs::write(&file, event.to_string()).unwrap();
-    let script = format!("ulimit -v 524288 && exec '{PROGRAM}' profiles draft \"$0\"");
-    let output = Command::new("sh").args(["-c", &script]).arg(&file).output().unwrap();
+    let script = "ulimit -v 524288 && exec \"$P\" profiles draft \"$0\"";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", script]).arg(&file).env("P", crate::streams::PROGRAM);
+    let output = shell.output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let evidence = text(&output.stderr);
     assert!(evidence.contains("1 recording, 1 event"), "{evidence}");

@@ -143,14 +143,15 @@ fn nothing_of_the_agent_is_obeyed() {
 }
 
 /// Goal: standard error of the agent, which we copy, commands no runner either.
-#[cfg(unix)]
 #[test]
 fn nothing_on_standard_error_is_obeyed() {
     for runner in ["GITHUB_ACTIONS", "TF_BUILD"] {
-        let script = "echo ' ::error::x' >&2; echo 'a ##vso[task.setvariable variable=A]b' >&2; \
-                      printf '::set-output name=x::y' >&2; cat fixtures/agents/cursor/plain.ndjson";
+        let said = [" ::error::x", "a ##vso[task.setvariable variable=A]b"];
+        let said = said.iter().flat_map(|it| ["stderr", it]);
         let mut command = program();
-        command.args(["--no-stdin", "--quiet", "--", "sh", "-c", script]).env(runner, "true");
+        command.args(["--no-stdin", "--quiet", "--"]).arg(crate::endings::agent()).args(said);
+        command.args(["stderr", "::set-output name=x::y"]).env(runner, "true");
+        command.args(["emit", "fixtures/agents/cursor/plain.ndjson"]);
         let output = command.output().unwrap();
         let log = text(&output.stderr);
         assert_eq!(commands(&log), [""; 0], "{log}");

@@ -1,7 +1,7 @@
 //! Limits: when they are exceeded, when they are unknown, and that they hide nothing.
 
 use std::collections::BTreeMap;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use std::time::{Duration, Instant};
 
 use ndjson_check::{CheckerBuilder, Expectation, Limits, Rule, StreamSummary, Verdict};
@@ -9,7 +9,7 @@ use ndjson_check::{CheckerBuilder, Expectation, Limits, Rule, StreamSummary, Ver
 use crate::demands::{PLACE, command, of_kind, run_of};
 use crate::differential::{Batch, Engines};
 use crate::mutation::{Corpus, Mutator};
-use crate::streams::{PROGRAM, cases, root, text};
+use crate::streams::{cases, root, text};
 use crate::support::{builder, check};
 
 fn limited(set: impl FnOnce(&mut Limits)) -> Limits {
@@ -161,17 +161,13 @@ fn an_estimate_is_no_figure_of_the_agent() {
 }
 
 /// Runs the program on a fake agent.
-#[cfg(unix)]
 fn run(flags: &[&str], agent: &[&str]) -> (Output, Duration) {
     let begun = Instant::now();
-    let mut command = Command::new("timeout");
-    command.args(["-s", "KILL", "50", PROGRAM]).args(flags).args(["--", "tests/fake-agent"]);
-    command.args(agent).current_dir(root()).stdin(Stdio::null());
-    (command.output().unwrap(), begun.elapsed())
+    let output = crate::endings::run(flags, agent);
+    (output, begun.elapsed())
 }
 
 /// Goal: a command is ended as soon as its stream shows that it exceeds a limit.
-#[cfg(unix)]
 #[test]
 fn an_exceeded_limit_ends_the_command() {
     let good = "fixtures/agents/cursor/plain.ndjson";

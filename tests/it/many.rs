@@ -1,9 +1,8 @@
 //! Many streams in one call: as many at a time as there are cores, names from lists, progress.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Output, Stdio};
 
 use tempfile::TempDir;
@@ -207,6 +206,7 @@ fn lists_that_cannot_be_used_are_one_line_and_two() {
 #[test]
 #[cfg(unix)]
 fn odd_names_are_names() {
+    use std::ffi::OsString;
     use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
     let folder = tempfile::tempdir().unwrap();
     let names: [&[u8]; 5] =
@@ -228,8 +228,9 @@ fn odd_names_are_names() {
 
 /// What a terminal is sent, but for the report, while two streams take more than a second; `None`
 /// where no terminal can be had. `rest` may send the report elsewhere.
+#[cfg(target_os = "linux")]
 fn on_a_terminal(variables: &str, flags: &str, rest: &str) -> Option<String> {
-    let program = Path::new(crate::streams::PROGRAM).display();
+    let program = std::path::Path::new(crate::streams::PROGRAM).display();
     let check = format!("{variables} {program} {flags} - {GOOD} {rest}");
     let command = format!("(head -2 {GOOD}; sleep 1.2) | env -u GITHUB_ACTIONS {check}");
     let mut script = std::process::Command::new("script");
@@ -266,7 +267,7 @@ fn progress_is_shown_on_a_terminal_and_wiped_away() {
 #[test]
 #[cfg(target_os = "linux")]
 fn the_status_of_a_run_is_shown_on_a_terminal_and_wiped_away() {
-    let program = Path::new(crate::streams::PROGRAM).display();
+    let program = std::path::Path::new(crate::streams::PROGRAM).display();
     let slow = format!("head -4 {GOOD}; sleep 1.5; tail -n +5 {GOOD}");
     let status = "\r0:01  4 events  running 0:01: shell npm test -- cart";
     for (flags, shown) in [

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::endings::agent_called;
 use crate::streams::{program, run_on, text};
 
 const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";
@@ -105,17 +106,14 @@ fn messages_name_the_cause() {
 }
 
 /// Goal: the name of a command decides where its events do not.
-#[cfg(unix)]
 #[test]
 fn an_error_without_a_session_is_of_the_command() {
-    use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     let run = |name: &str| {
-        let command = folder.path().join(name);
-        let script = "#!/bin/sh\necho '{\"type\":\"error\",\"message\":\"no\"}'; exit 1\n";
-        fs::write(&command, script).unwrap();
-        fs::set_permissions(&command, fs::Permissions::from_mode(0o755)).unwrap();
-        let output = program().arg("--no-stdin").arg("--").arg(&command).output().unwrap();
+        let mut command = program();
+        command.arg("--no-stdin").arg("--").arg(agent_called(name, folder.path()));
+        command.args(["say", "{\"type\":\"error\",\"message\":\"no\"}\n", "exit", "1"]);
+        let output = command.output().unwrap();
         (output.status.code(), text(&output.stdout) + &text(&output.stderr))
     };
     let (code, report) = run("claude");
@@ -214,10 +212,8 @@ fn plain_text_leads_to_the_flag_of_the_agent() {
 }
 
 /// Goal: the command tells which agent it is.
-#[cfg(unix)]
 #[test]
 fn the_name_of_a_command_leads_to_its_flag() {
-    use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     for (name, flag) in [
         ("claude", "`claude -p --output-format stream-json --verbose`"),
@@ -226,10 +222,9 @@ fn the_name_of_a_command_leads_to_its_flag() {
         ("opencode", "`opencode run --format json`"),
         ("mine", "its flag for events"),
     ] {
-        let agent = folder.path().join(name);
-        fs::write(&agent, "#!/bin/sh\necho I fixed it.\n").unwrap();
-        fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
-        let report = text(&program().arg("--").arg(&agent).output().unwrap().stdout);
+        let mut command = program();
+        command.arg("--").arg(agent_called(name, folder.path())).args(["say", "I fixed it.\n"]);
+        let report = text(&command.output().unwrap().stdout);
         assert!(report.starts_with(&format!("✗ {name}  plain text, not events: ")), "{report}");
         assert!(report.lines().next().unwrap().contains(flag), "{report}");
     }

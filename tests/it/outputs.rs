@@ -199,7 +199,7 @@ fn an_output_that_is_closed_cannot_be_written() {
         assert_eq!(error, expected, "{command}");
     }
     // The agent ran to its end.
-    assert!(crate::producer::is_gone(crate::producer::pid_in(&file)));
+    assert!(crate::processes::is_gone(crate::processes::pid_in(&file)));
     let rows = [
         (format!("$P --report=json={shown} -q {GOOD} >&-"), 0),
         (format!("$P {GOOD} >/dev/null"), 0),

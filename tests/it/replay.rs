@@ -92,7 +92,6 @@ fn names_that_are_not_known_are_explained() {
 
 /// Goal: a harness that starts an agent by its name can be tested with a fake one.
 /// Method: run mode as the harness: good, failed, cut, stalled, and one that never exits.
-#[cfg(unix)]
 #[test]
 fn a_fake_agent_stands_in_for_a_real_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -100,8 +99,9 @@ fn a_fake_agent_stands_in_for_a_real_one() {
         let install = ["--install", folder.path().to_str().unwrap(), "--speed", "max"];
         let installed = replay(&[&["cursor", "plain"], options, &install].concat());
         assert_eq!(installed.status.code(), Some(0), "{}", text(&installed.stderr));
-        let path = std::env::var("PATH").unwrap();
-        let path = format!("{}:{path}", folder.path().display());
+        let path = std::env::var_os("PATH").unwrap();
+        let folders = std::iter::once(folder.path().to_owned()).chain(std::env::split_paths(&path));
+        let path = std::env::join_paths(folders).unwrap();
         let run = Command::new(PROGRAM)
             .args(own)
             .args(["--", "agent", "--print", "--output-format", "stream-json", "hello"])
@@ -115,5 +115,6 @@ fn a_fake_agent_stands_in_for_a_real_one() {
     assert_eq!(harness(&["--stall-at", "6"], &["--timeout", "1s"]), Some(4));
     assert_eq!(harness(&["--never-exit"], &["--exit-grace", "1s"]), Some(0));
     assert_eq!(harness(&["--stderr-lines", "20000"], &[]), Some(0));
-    assert!(Path::new(folder.path()).join("agent").exists());
+    let script = if cfg!(windows) { "agent.cmd" } else { "agent" };
+    assert!(Path::new(folder.path()).join(script).exists());
 }

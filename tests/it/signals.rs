@@ -14,7 +14,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use signal_hook::flag;
 
-use crate::producer::{AGENT, GOOD, is_alive, is_gone, pid_in};
+use crate::processes::{AGENT, is_alive, is_gone, pid_in};
+use crate::producer::GOOD;
 use crate::streams::{PROGRAM, checker, judge, program, root, text};
 
 /// Makes that the programs started from here on do not ignore these signals. Where our parent does

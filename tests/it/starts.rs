@@ -212,7 +212,6 @@ fn each_session_starts_as_expected() {
 }
 
 /// Goal: a run on the wrong model ends before it costs; a warning ends nothing.
-#[cfg(unix)]
 #[test]
 fn a_wrong_start_ends_the_command() {
     use std::time::{Duration, Instant};
@@ -223,7 +222,7 @@ fn a_wrong_start_ends_the_command() {
     let [stream, config] = [&stream, &config].map(|it| it.to_str().unwrap());
     let agent = ["head", "1", stream, "sleep", "40"];
     let begun = Instant::now();
-    let output = crate::producer::run(&["--config", config], &agent);
+    let output = crate::endings::run(&["--config", config], &agent);
     let report = text(&output.stdout);
     assert!(begun.elapsed() < Duration::from_secs(30), "{report}");
     assert_eq!(output.status.code(), Some(1), "{report}");
@@ -233,7 +232,7 @@ fn a_wrong_start_ends_the_command() {
     assert_eq!(report.matches("error[").count(), 1, "{report}");
     let agent = ["head", "1", stream, "sleep", "0.5"];
     let flags = ["--config", config, "--warn", "expectation-failed"];
-    let report = text(&crate::producer::run(&flags, &agent).stdout);
+    let report = text(&crate::endings::run(&flags, &agent).stdout);
     assert!(report.contains("missing-terminal-event"), "{report}");
 }
 

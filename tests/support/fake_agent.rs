@@ -22,6 +22,11 @@ fn main() {
             "flood" => loop {
                 out(b"{\"type\":\"user\"}\n");
             },
+            // One byte at a time, without an end: no sign of life.
+            "dribble" => loop {
+                sleep("0.05");
+                out(b" ");
+            },
             "sleep" => sleep(&value()),
             "stderr" => eprintln!("{}", value()),
             "flood-stderr" => eprintln!("{}", "e".repeat(value().parse().unwrap())),
@@ -45,6 +50,17 @@ fn main() {
             "read-stdin" => drop(io::stdin().read_to_end(&mut Vec::new())),
             "abort" => std::process::abort(),
             "exit" => std::process::exit(value().parse().unwrap()),
+            "kill" => system::kill(&value()),
+            // What stands before `then` is for the first attempts, which a file counts.
+            "first" => {
+                let (attempts, file): (usize, _) = (value().parse().unwrap(), value());
+                let before = fs::read_to_string(&file).unwrap_or_default();
+                fs::write(&file, format!("{before}\n")).unwrap();
+                if before.len() >= attempts {
+                    while value() != "then" {}
+                }
+            }
+            "then" => return,
             other => panic!("what is {other}?"),
         }
     }
@@ -90,6 +106,7 @@ mod system {
     use std::process::Command;
 
     unsafe extern "C" {
+        fn raise(number: i32) -> i32;
         fn setsid() -> i32;
         fn signal(number: i32, handler: usize) -> usize;
     }
@@ -108,6 +125,16 @@ mod system {
         const SIG_IGN: usize = 1;
         // SAFETY: the handler is one that the system knows.
         unsafe { signal(SIGTERM, SIG_IGN) };
+    }
+
+    pub fn kill(signal: &str) {
+        let number = match signal {
+            "KILL" => 9,
+            "SEGV" => 11,
+            other => panic!("what is {other}?"),
+        };
+        // SAFETY: it takes a number.
+        unsafe { raise(number) };
     }
 
     pub fn close_stdout() {
@@ -141,6 +168,11 @@ mod system {
 
     /// Nothing more can be done.
     pub fn escape() {}
+
+    /// The tests ask for signals on Unix alone.
+    pub fn kill(signal: &str) {
+        panic!("what is {signal}?");
+    }
 
     pub fn ignore() {
         // SAFETY: the handler is a function of this program.
