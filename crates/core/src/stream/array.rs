@@ -258,4 +258,20 @@ mod tests {
             assert_eq!(is_array(bytes, Some(false), false), Some(false), "{shown}");
         }
     }
+
+    #[test]
+    fn what_is_wrong_with_an_array_has_its_place() {
+        let of = |stream: &[u8]| {
+            let mut array = ArraySplitter::default();
+            array.split(&mut stream.to_vec(), |_| ());
+            (array.has_mark, array.defect().map(|it| (it.rule, it.line, it.offset)))
+        };
+        let cut = |line, offset| Some((Rule::TruncatedLine, Some(line), Some(offset)));
+        assert_eq!(of(b"[{}]\n \n"), (false, None));
+        assert_eq!(of(b"\xef\xbb\xbf[{}]"), (true, None));
+        assert_eq!(of(b"[\n"), (false, cut(2, 2)));
+        assert_eq!(of(b"[{},\n{"), (false, cut(2, 6)));
+        let behind = (Rule::InvalidJson, Some(4), Some(8));
+        assert_eq!(of(b"[\n{}]\n\n {}"), (false, Some(behind)));
+    }
 }

@@ -268,3 +268,40 @@ fn plain(what: &str) -> &str {
         what => what,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream::{each_block, parse_line};
+
+    #[test]
+    fn the_message_says_what_the_line_is() {
+        let cases = [
+            ("{} x", "something follows the JSON text"),
+            ("{} \u{a0}", "U+00A0 follows the JSON text"),
+            ("{}{}", "a second object follows, from byte 2 of the line"),
+            ("warn {\"a\":1}", "there is text before the object that begins at byte 5"),
+            ("\u{a0}{\"a\":1}", "U+00A0 comes before the object that begins at byte 2"),
+            ("\u{a0}", "the line contains only white space, with U+00A0"),
+            ("hello", "the line is not JSON"),
+            ("[]", "the line is an array, not an object"),
+        ];
+        for (text, expected) in cases {
+            each_block(format!("{text}\n").as_bytes(), usize::MAX, 100, |block| {
+                for line in block {
+                    let Err(defect) = parse_line(&line) else { panic!("{text}") };
+                    let message = defect.diagnostic(&line).message;
+                    assert!(message.starts_with(expected), "{text}: {message}");
+                    assert!(defect.may_be_noise(), "{text}");
+                }
+            });
+        }
+        assert!(!LineDefect::TooLong.may_be_noise());
+        assert!(!LineDefect::NotUtf8 { at: 0 }.may_be_noise());
+    }
+
+    #[test]
+    fn brackets_in_strings_open_and_close_nothing() {
+        assert_eq!(depth(br#"[{"a]\"}[":[[]"#), 3);
+    }
+}

@@ -281,3 +281,29 @@ fn separators(bytes: &[u8], separator: u8) -> usize {
     };
     bytes.iter().filter(is_counted).count()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_has_a_time_or_a_bar_in_front_of_each_object() {
+        for (line, expected) in [
+            ("10:00:01 {\"a\":1}", true),
+            ("web-1 | {\"a\":1}", true),
+            ("ab:cd {\"a\":1}", false),
+            ("10:00:01 {\"a\":1} done", false),
+            ("{\"at\":\"10:00:01\"}", false),
+        ] {
+            assert_eq!(has_prefix(line.as_bytes()), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_yaml_has_a_key() {
+        assert_eq!(yaml_value(b"a: x"), Some(&b" x"[..]));
+        assert_eq!(yaml_value(b"- a:"), Some(&b""[..]));
+        assert_eq!(yaml_value(b"a:x"), None);
+        assert_eq!(yaml_value(b": x"), None);
+    }
+}

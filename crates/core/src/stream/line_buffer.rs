@@ -334,4 +334,15 @@ pub(crate) mod tests {
             assert!(line.is_too_long() && line.length > 75 * READ_BYTES as u64);
         }
     }
+
+    #[test]
+    fn bytes_count_when_their_lines_are_taken() {
+        let mut buffer = LineBuffer::new(Vec::new(), 100, None);
+        buffer.room()[..8].copy_from_slice(b"{}\n{}\r\n{");
+        buffer.filled(8);
+        assert!(buffer.is_ready());
+        assert_eq!(buffer.bytes_taken(), 0);
+        assert_eq!(buffer.take().count(), 2);
+        assert_eq!(buffer.bytes_taken(), 7);
+    }
 }

@@ -72,3 +72,32 @@ impl StreamLines {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Method: streams one after the other, each in pieces of every size.
+    #[test]
+    fn an_array_becomes_lines_and_lines_stay_as_they_are() {
+        let streams = [
+            ("[{\"a\": 1},\n {\"b\":[ 2]} ]\n", "{\"a\":1}\n{\"b\":[2]}\n"),
+            ("[{\"a\":1}", "{\"a\":1}\n"),
+            ("[]\n", ""),
+            ("{\"a\": 1}\nx", "{\"a\": 1}\nx"),
+            (" ", " "),
+        ];
+        let mut lines = StreamLines::new(None);
+        for chunk in 1..20 {
+            for (stream, expected) in streams {
+                let mut out = Vec::new();
+                lines.begin();
+                for piece in stream.as_bytes().chunks(chunk) {
+                    lines.push(piece, |bytes| out.extend_from_slice(bytes));
+                }
+                lines.end(|bytes| out.extend_from_slice(bytes));
+                assert_eq!(String::from_utf8_lossy(&out), expected, "pieces of {chunk}");
+            }
+        }
+    }
+}
