@@ -37,10 +37,15 @@ pub(crate) fn agent() -> &'static Path {
     })
 }
 
-/// The fake agent under another name.
+/// The fake agent under another name: a link, as a new file cannot start while a child has it.
 pub(crate) fn agent_called(name: &str, folder: &Path) -> PathBuf {
     let file = folder.join(format!("{name}{}", env::consts::EXE_SUFFIX));
-    fs::copy(agent(), &file).unwrap();
+    if !file.exists() {
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(agent(), &file).unwrap();
+        #[cfg(not(unix))]
+        fs::copy(agent(), &file).unwrap();
+    }
     file
 }
 

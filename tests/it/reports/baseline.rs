@@ -89,7 +89,7 @@ fn stale_entries_fail() {
     let output = run_in(folder.path(), &flags);
     let error = text(&output.stderr);
     assert_eq!(code(&output), 1, "{error}");
-    let head = "ndjson-check: known.json: no longer found: runs/0.ndjson: unfinished-call: the run";
+    let head = "ndjson-check: known.json: no longer found: runs/0.ndjson: unfinished-call: ";
     assert!(error.starts_with(head) && error.contains(" (1 of 3 found)\n"), "{error}");
     let report = stdout(&output);
     let last: Value = serde_json::from_str(report.lines().last().unwrap()).unwrap();
