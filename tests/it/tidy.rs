@@ -40,7 +40,7 @@ pub(crate) fn sources() -> Vec<(String, String)> {
         for path in files(&folder, "rs") {
             let text = fs::read_to_string(&path).unwrap();
             let code = text[..start_of_tests(&text)].to_owned();
-            let path = path.strip_prefix(&folder).unwrap().to_str().unwrap();
+            let path = path.strip_prefix(&folder).unwrap().to_str().unwrap().replace('\\', "/");
             sources.push((format!("{name}{path}"), code));
         }
     }
