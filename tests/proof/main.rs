@@ -17,7 +17,7 @@ mod torture;
 /// says so on the real standard error.
 #[cfg(target_os = "linux")]
 fn is_absent(program: &str) {
-    assert!(std::env::var_os("REQUIRE_TOOLS").is_none(), "there is no {program}");
     use std::io::Write as _;
+    assert!(std::env::var_os("REQUIRE_TOOLS").is_none(), "there is no {program}");
     let _ = writeln!(std::io::stderr(), "\nNOT CHECKED: there is no {program}");
 }
