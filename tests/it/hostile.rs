@@ -117,13 +117,14 @@ fn many_streams_are_merged_in_little_memory() {
         "{{\"type\":\"stream\",\"report_version\":1,\"path\":\"#\",\"x\":\"{}\"}}\n",
         "x".repeat(4_000)
     );
-    let summary = "{\"type\":\"summary\",\"report_version\":1,\"tool_version\":\"0.1.0\",\
+    let summary = "{\"type\":\"summary\",\"report_version\":1,\"tool_version\":\"VERSION\",\
         \"streams\":9000,\"conforming\":9000,\"non_conforming\":0,\"succeeded\":9000,\"failed\":0,\
         \"truncated\":0,\"timed_out\":0,\"not_checked\":0,\"errors\":0,\"warnings\":0,\
-        \"exit_code\":0}\n";
+        \"exit_code\":0}\n"
+        .replace("VERSION", env!("CARGO_PKG_VERSION"));
     for name in ["one", "two", "three"] {
         let rows = numbered(&row.replace('#', &format!("{name}-#")), 9_000);
-        fs::write(folder.path().join(name), rows + summary).unwrap();
+        fs::write(folder.path().join(name), rows + &summary).unwrap();
     }
     let command = format!("ulimit -v {}; exec {PROGRAM} merge one two three > all", 90 * 1024);
     let mut shell = Command::new("bash");
