@@ -7,6 +7,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use wide::u8x16;
+
 use crate::limits::NAME_CHARS_MAX;
 
 /// Whether this character could mislead a terminal or its reader.
@@ -98,11 +100,20 @@ fn misleading(text: &str) -> impl Iterator<Item = (usize, char)> {
 
 /// The first byte of a character that may mislead.
 fn first_suspect(bytes: &[u8]) -> Option<usize> {
-    let is_suspect = |byte: &u8| !(b' '..=b'~').contains(byte);
-    // Without a branch for each byte, which the compiler turns into vector instructions.
-    let plain = |chunk: &&[u8; 32]| !chunk.iter().fold(false, |any, byte| any | is_suspect(byte));
-    let before = bytes.as_chunks().0.iter().take_while(plain).count() * 32;
-    bytes[before..].iter().position(is_suspect).map(|at| before + at)
+    let (blocks, rest) = bytes.as_chunks();
+    let mut last = [b' '; 16];
+    last[..rest.len()].copy_from_slice(rest);
+    let mut suspects = blocks.iter().chain([&last]).map(|block| suspects(*block)).enumerate();
+    let (block, suspects) = suspects.find(|(_, suspects)| *suspects != 0)?;
+    Some(block * 16 + suspects.trailing_zeros() as usize)
+}
+
+/// A bit for each byte that is not printable ASCII.
+#[inline]
+fn suspects(block: [u8; 16]) -> u32 {
+    let from_space = u8x16::new(block) - u8x16::splat(b' ');
+    let plain = from_space.min(u8x16::splat(b'~' - b' ')).simd_eq(from_space);
+    !plain.to_bitmask() & 0xffff
 }
 
 /// Shows a text of several lines that comes in chunks: line breaks and tabs stay, `\r\n` becomes a
