@@ -100,6 +100,16 @@ fn history(random: &mut Random) -> Vec<Step> {
     steps
 }
 
+/// What an agent that can go on writes behind its first end.
+fn more_turns(random: &mut Random) -> Vec<Step> {
+    let mut steps = Vec::new();
+    while random.chance(40) {
+        steps.push(Step::Turn);
+        steps.extend(history(random).into_iter().filter(|step| *step != Step::Session));
+    }
+    steps
+}
+
 /// What the program says.
 fn said(stream: &str, checker: &mut Checker) -> (Expected, StreamSummary) {
     let mut observed = Observed::default();
@@ -123,14 +133,21 @@ fn the_model_agrees_on_random_histories() {
     let variable = |name: &str| std::env::var(name).ok()?.replace('_', "").parse().ok();
     let count: u64 = variable("NDJSON_CHECK_HISTORIES").unwrap_or(HISTORIES);
     let seed: u64 = variable("NDJSON_CHECK_SEED").unwrap_or(SEED);
-    let mut checkers = [Contract::Cursor, Contract::Normal].map(|contract| {
-        let profile = if contract == Contract::Cursor { "cursor" } else { "events" };
-        (contract, checker(["--profile", profile]))
-    });
+    let contracts = [
+        (Contract::Cursor, "cursor"),
+        (Contract::Normal, "events"),
+        (Contract::Codex, "codex"),
+    ];
+    let mut checkers =
+        contracts.map(|(contract, profile)| (contract, checker(["--profile", profile])));
     let (mut random, mut outcomes) = (Random::new(seed), std::collections::BTreeMap::new());
     for number in 0..count {
-        let steps = history(&mut random);
+        let mut steps = history(&mut random);
         for (contract, checker) in &mut checkers {
+            if *contract == Contract::Codex {
+                steps.extend(more_turns(&mut random));
+                steps.retain(|step| !matches!(step, Step::Prompt | Step::Delta(_)));
+            }
             let stream = written::written(&steps, *contract);
             let mut expected = expected(&steps, *contract);
             // The answer is shown without the line feeds around it.

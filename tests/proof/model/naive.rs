@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Step {
     Session,
+    /// The agent goes on after an end.
+    Turn,
     Prompt,
     Start(u8),
     /// Whether the call succeeded.
@@ -26,6 +28,8 @@ pub(super) enum Contract {
     Cursor,
     /// The normal form: the answer is free, and a call may stay open.
     Normal,
+    /// Codex: several turns; no deltas, and the answer is the last text of the last turn.
+    Codex,
 }
 
 /// What must be said about a history.
@@ -45,6 +49,7 @@ pub(super) struct Expected {
 #[expect(clippy::struct_excessive_bools, reason = "each is one question")]
 struct Run {
     is_cursor: bool,
+    is_codex: bool,
     /// The end is all that Cursor writes without a stream.
     is_alone: bool,
     faults: u32,
@@ -54,6 +59,8 @@ struct Run {
     calls: u64,
     refused: u64,
     open: BTreeSet<u8>,
+    /// Calls that an earlier turn left open.
+    left_open: u64,
     known: BTreeSet<u8>,
     /// Calls whose completion came before their start.
     early: BTreeSet<u8>,
@@ -70,6 +77,9 @@ impl Run {
     }
 
     fn step(&mut self, step: &Step) {
+        if *step == Step::Turn {
+            return self.new_turn();
+        }
         if self.ended.is_some() {
             return self.fault_if(true);
         }
@@ -79,7 +89,7 @@ impl Run {
                 self.fault_if(self.started);
                 self.started = true;
             }
-            Step::Prompt => {}
+            Step::Prompt | Step::Turn => {}
             Step::Start(id) => {
                 // An id that is used again is a new call, and only a warning.
                 if !self.early.remove(id) {
@@ -109,11 +119,27 @@ impl Run {
                 let repeats = self.is_cursor && !self.is_alone && *success;
                 self.fault_if(repeats && *text != said);
                 // The normal form has the answer again.
-                if !self.is_cursor || self.is_alone {
+                if !(self.is_cursor || self.is_codex) || self.is_alone {
                     self.last.clone_from(text);
                 }
                 self.ended = Some(*success);
+                self.fault_if(*success && !self.may_stay_open() && !self.open.is_empty());
             }
+        }
+    }
+
+    fn may_stay_open(&self) -> bool {
+        !self.is_cursor && !self.is_codex
+    }
+
+    /// Only the faults and the calls of the turns before count.
+    fn new_turn(&mut self) {
+        if self.ended.take().is_some() {
+            self.left_open += self.open.len() as u64;
+            self.open.clear();
+            self.known.clear();
+            self.early.clear();
+            self.last.clear();
         }
     }
 
@@ -144,8 +170,9 @@ impl Run {
 /// Goes through a history, line by line.
 pub(super) fn expected(history: &[Step], contract: Contract) -> Expected {
     let is_cursor = contract == Contract::Cursor;
+    let is_codex = contract == Contract::Codex;
     let is_alone = is_cursor && matches!(history, [Step::End(..)]);
-    let mut run = Run { is_cursor, is_alone, ..Run::default() };
+    let mut run = Run { is_cursor, is_codex, is_alone, ..Run::default() };
     for step in history {
         run.step(step);
     }
@@ -156,9 +183,8 @@ pub(super) fn expected(history: &[Step], contract: Contract) -> Expected {
     };
     run.fault_if(run.ended.is_none());
     let succeeded = run.ended == Some(true);
-    run.fault_if(succeeded && is_cursor && !run.open.is_empty());
     run.fault_if(succeeded && run.calls > 0 && run.refused == run.calls);
     let answer = succeeded.then_some(run.last);
-    let open = run.open.len() as u64;
+    let open = run.left_open + run.open.len() as u64;
     Expected { conforms: run.faults == 0, outcome, calls: run.calls, open, answer }
 }

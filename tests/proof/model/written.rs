@@ -11,6 +11,7 @@ pub(super) fn written(history: &[Step], contract: Contract) -> String {
         let events = match contract {
             Contract::Cursor => vec![cursor(step, time)],
             Contract::Normal => normal(step, &mut segment),
+            Contract::Codex => codex(step),
         };
         for event in events {
             out += &event.to_string();
@@ -35,7 +36,7 @@ fn cursor(step: &Step, time: u64) -> Value {
     match step {
         Step::Session => json!({"type": "system", "subtype": "init", "apiKeySource": "env",
             "cwd": "/app", "session_id": "s", "model": "Auto", "permissionMode": "default"}),
-        Step::Prompt => json!({"type": "user", "session_id": "s",
+        Step::Prompt | Step::Turn => json!({"type": "user", "session_id": "s",
             "message": {"role": "user", "content": [{"type": "text", "text": "Go on"}]}}),
         Step::Start(id) => call("started", *id, None),
         Step::Completion(id, true) => call("completed", *id, Some(json!({"success": {}}))),
@@ -67,7 +68,7 @@ fn normal(step: &Step, segment: &mut u64) -> Vec<Value> {
         Step::Session => {
             vec![json!({"type": "session", "format": "ndjson-check/1", "profile": "cursor"})]
         }
-        Step::Prompt => vec![json!({"type": "notice", "kind": "prompt", "detail": "Go on"})],
+        Step::Prompt | Step::Turn => vec![json!({"type": "notice", "kind": "prompt", "detail": "Go on"})],
         Step::Start(id) => vec![call("call_started", *id)],
         Step::Completion(id, success) => {
             completed(*id, if *success { "succeeded" } else { "failed" })
@@ -85,6 +86,35 @@ fn normal(step: &Step, segment: &mut u64) -> Vec<Value> {
             let end = json!({"type": "end", "outcome": outcome, "verdict": "conforming",
                 "errors": 0, "warnings": 0});
             vec![json!({"type": "answer", "text": text}), end]
+        }
+    }
+}
+
+fn codex(step: &Step) -> Vec<Value> {
+    let call = |half: &str, id: u8, status: &str, rest: Value| {
+        let mut item = json!({"id": format!("item_{id}"), "type": "mcp_tool_call", "server": "s",
+            "tool": "read", "arguments": {"path": format!("file-{id}")}, "status": status});
+        item.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        vec![json!({"type": format!("item.{half}"), "item": item})]
+    };
+    match step {
+        Step::Session => vec![json!({"type": "thread.started", "thread_id": "t"})],
+        Step::Turn => vec![json!({"type": "turn.started"})],
+        Step::Prompt | Step::Delta(_) => Vec::new(),
+        Step::Start(id) => call("started", *id, "in_progress", json!({})),
+        Step::Completion(id, true) => {
+            call("completed", *id, "completed", json!({"result": {"content": []}}))
+        }
+        Step::Completion(id, false) => {
+            call("completed", *id, "failed", json!({"error": {"message": "no"}}))
+        }
+        Step::Refusal(id) => call("completed", *id, "declined", json!({})),
+        Step::Text(text) => vec![json!({"type": "item.completed",
+            "item": {"id": "text", "type": "agent_message", "text": text}})],
+        Step::End(true, _) => vec![json!({"type": "turn.completed",
+            "usage": {"input_tokens": 1, "output_tokens": 1}})],
+        Step::End(false, _) => {
+            vec![json!({"type": "turn.failed", "error": {"message": "no"}})]
         }
     }
 }
