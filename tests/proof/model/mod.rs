@@ -133,11 +133,8 @@ fn the_model_agrees_on_random_histories() {
     let variable = |name: &str| std::env::var(name).ok()?.replace('_', "").parse().ok();
     let count: u64 = variable("NDJSON_CHECK_HISTORIES").unwrap_or(HISTORIES);
     let seed: u64 = variable("NDJSON_CHECK_SEED").unwrap_or(SEED);
-    let contracts = [
-        (Contract::Cursor, "cursor"),
-        (Contract::Normal, "events"),
-        (Contract::Codex, "codex"),
-    ];
+    let contracts =
+        [(Contract::Cursor, "cursor"), (Contract::Normal, "events"), (Contract::Codex, "codex")];
     let mut checkers =
         contracts.map(|(contract, profile)| (contract, checker(["--profile", profile])));
     let (mut random, mut outcomes) = (Random::new(seed), std::collections::BTreeMap::new());

@@ -68,7 +68,9 @@ fn normal(step: &Step, segment: &mut u64) -> Vec<Value> {
         Step::Session => {
             vec![json!({"type": "session", "format": "ndjson-check/1", "profile": "cursor"})]
         }
-        Step::Prompt | Step::Turn => vec![json!({"type": "notice", "kind": "prompt", "detail": "Go on"})],
+        Step::Prompt | Step::Turn => {
+            vec![json!({"type": "notice", "kind": "prompt", "detail": "Go on"})]
+        }
         Step::Start(id) => vec![call("call_started", *id)],
         Step::Completion(id, success) => {
             completed(*id, if *success { "succeeded" } else { "failed" })
