@@ -30,7 +30,7 @@ pub(super) fn page_folder(file: Option<&Path>) -> Result<PageFolder, CliError> {
 
 fn write_page(folder: &PathBuf, is_regular: bool, page: &str, text: &str) -> io::Result<()> {
     if !is_regular {
-        let message = "the pages of several streams need a folder; name a regular file";
+        let message = "the pages of several streams need a directory; name a regular file";
         return Err(io::Error::other(message));
     }
     fs::create_dir_all(folder)?;

@@ -81,7 +81,7 @@ const UNKNOWABLE: [&str; 3] = [
 fn fixtures_are_recognised_and_judged_the_same() {
     let mut unknowable = BTreeSet::from(UNKNOWABLE);
     for (agent, case) in of_agents().filter(|(agent, _)| agent != DEFAULT) {
-        let name = case.path.to_str().unwrap();
+        let name = &*case.path.to_str().unwrap().replace('\\', "/");
         let at = case.flags.iter().position(|it| it == "--profile").unwrap();
         assert_eq!(case.flags[at + 1], agent, "{name}");
         let mut flags: Vec<&str> = case.flags.iter().map(String::as_str).collect();

@@ -13,7 +13,10 @@ pub(crate) const FAULTS: &[(&str, &str)] = &[
     ("strict = ", "1:10: string values must be quoted, expected literal string"),
     ("strict = 1", "1:10: invalid type: integer `1`, expected a boolean"),
     ("limits = 5", "1:10: invalid type: integer `5`, expected a table"),
-    ("expect.answer = 5", "1:17: invalid type: integer `5`, expected a table"),
+    (
+        "expect.answer = true",
+        r#"1:17: invalid type: boolean `true`, expected a table, such as `{ matches = "done" }`"#,
+    ),
     ("expect.calls = {}", "1:16: invalid type: table, expected an array"),
     (
         "limits.turns = \"x\"",

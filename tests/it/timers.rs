@@ -61,7 +61,10 @@ fn an_agent_that_hides_open_calls_has_no_idle_timeout() {
     let output = run(&["--idle-timeout", "300ms"], &agent);
     let report = text(&output.stdout);
     assert_eq!(code(&output), 0, "{report}");
-    assert!(report.contains("note: the idle timeout did not apply: opencode shows"), "{report}");
+    assert!(
+        report.contains("note: the idle timeout did not apply, because opencode shows"),
+        "{report}"
+    );
     let output = run(&["--timeout", "800ms", "--idle-timeout", "300ms"], &agent[..5]);
     assert_eq!(code(&output), 4, "{}", text(&output.stdout));
 }
@@ -157,5 +160,8 @@ fn a_call_that_hangs_ends_the_run() {
         run(&["--call-timeout", "300ms"], &["head", "1", tools, "sleep", "1", "emit", tools]);
     let report = text(&output.stdout);
     assert_eq!(code(&output), 0, "{report}");
-    assert!(report.contains("note: the call timeout did not apply: opencode shows"), "{report}");
+    assert!(
+        report.contains("note: the call timeout did not apply, because opencode shows"),
+        "{report}"
+    );
 }

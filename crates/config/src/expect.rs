@@ -33,7 +33,7 @@ pub(crate) struct ExpectTable {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
+#[serde(deny_unknown_fields, expecting = r#"a table, such as `{ matches = "done" }`"#)]
 struct ExpectedAnswer {
     matches: Option<Spanned<Pattern>>,
     /// A file.
@@ -41,7 +41,8 @@ struct ExpectedAnswer {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table")]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(expecting = r#"a table, such as `{ kind = "write", at-least = 1 }`"#)]
 struct CallEntry {
     name: Option<String>,
     kind: Option<CallKind>,
@@ -58,7 +59,7 @@ struct CallEntry {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
+#[serde(deny_unknown_fields, expecting = r#"a table, such as `{ matches = "passed" }`"#)]
 struct ExpectedOutput {
     matches: Option<Pattern>,
     never: Option<Pattern>,
@@ -67,7 +68,7 @@ struct ExpectedOutput {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
+#[serde(deny_unknown_fields, expecting = r#"a table, such as `{ kind = "read", same = "path" }`"#)]
 struct RequiredCall {
     kind: CallKind,
     same: SharedValue,
@@ -88,7 +89,7 @@ enum LastOutcome {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
+#[serde(deny_unknown_fields, expecting = r#"a table, such as `{ within = ["src/**"] }`"#)]
 struct ExpectedWrites {
     within: Option<Spanned<Vec<Glob>>>,
     never: Option<Spanned<Vec<Glob>>>,

@@ -210,7 +210,10 @@ impl fmt::Display for Note {
             }
             Self::VersionOutOfRange { version, profile, range } => {
                 let version = shown(version);
-                write!(out, "the version is {version}; profile {profile} is for versions {range}")
+                write!(
+                    out,
+                    "profile {profile} is for versions {range}, but this agent's is {version}"
+                )
             }
             Self::DiagnosticsOmitted { rule, count } => {
                 write!(out, "{}", counted(*count, &format!("more {rule} diagnostic")))?;
@@ -239,8 +242,8 @@ impl fmt::Display for Note {
                 out.write_str(&parts.join("; "))
             }
             Self::OutcomeUnknown => out.write_str(
-                "only the exit status shows whether the run succeeded: give the check that status, \
-                 or let ndjson-check run the command",
+                "only the exit status shows whether the run succeeded: pass it to the check, or \
+                 let ndjson-check run the command",
             ),
             Self::ErrorsSurvived { count } => {
                 write!(out, "the run succeeded after {}", counted(*count, "error"))
@@ -252,14 +255,8 @@ impl fmt::Display for Note {
             Self::Lingered { was_stopped: false } => {
                 out.write_str("the stream stayed open after its terminal event; stopped reading")
             }
-            Self::NoIdleTimeout { profile } => {
-                write!(out, "the idle timeout did not apply: {profile} shows only ended calls; ")?;
-                out.write_str("limit the time of the whole run")
-            }
-            Self::NoCallTimeout { profile } => {
-                write!(out, "the call timeout did not apply: {profile} shows only ended calls; ")?;
-                out.write_str("limit the time of the whole run")
-            }
+            Self::NoIdleTimeout { profile } => did_not_apply(out, "idle", profile),
+            Self::NoCallTimeout { profile } => did_not_apply(out, "call", profile),
             Self::TimedOut(message) => out.write_str(message),
             Self::TriedAgain { attempt, wait } => {
                 write!(out, "attempt {attempt}; the next one followed {}", after(*wait))
@@ -267,6 +264,14 @@ impl fmt::Display for Note {
             Self::NotTriedAgain(why) => write!(out, "not tried again: {why}"),
         }
     }
+}
+
+fn did_not_apply(out: &mut fmt::Formatter<'_>, timeout: &str, profile: &str) -> fmt::Result {
+    write!(
+        out,
+        "the {timeout} timeout did not apply, because {profile} shows calls only when they have \
+         ended; limit the time of the whole run instead"
+    )
 }
 
 impl fmt::Display for NoRetry {

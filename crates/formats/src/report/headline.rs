@@ -245,7 +245,7 @@ fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
 /// What shows that the run failed, where nothing says why.
 fn evidence(summary: &StreamSummary, found: &FirstFindings) -> String {
     let noted = summary.notes.iter().find_map(|note| match note {
-        Note::FailureReported { line, .. } => Some(format!(", as line {line} says")),
+        Note::FailureReported { line, .. } => Some(format!(" (see line {line})")),
         Note::CutShort { .. } => Some(after_colon(&note.to_string())),
         _ => None,
     });

@@ -198,8 +198,10 @@ fn figures(title: &str, summary: &StreamSummary, headline: &Headline) -> String 
         // By the profile of another agent they mislead.
         return counted(summary.events, "event");
     }
-    let figures = summary_text::figures(title, summary).into_iter();
-    let whole: Vec<String> = figures.map(|figure| figure.replace(' ', NO_BREAK)).collect();
+    let mut figures = summary_text::figures(title, summary);
+    let status = summary.exit_status.map(|status| status.to_string());
+    figures.retain(|figure| status.as_ref() != Some(figure) || !headline.says(figure));
+    let whole: Vec<String> = figures.iter().map(|figure| figure.replace(' ', NO_BREAK)).collect();
     whole.join(BETWEEN)
 }
 

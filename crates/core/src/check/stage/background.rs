@@ -31,7 +31,7 @@ impl BackgroundWork {
     pub(crate) fn report_open(&self, line: u64, offset: u64, found: &mut Vec<Diagnostic>) {
         for ((start, _), id) in &self.open {
             let message = format!(
-                "the run succeeded, but nothing reports that the background work {} has ended",
+                "the run succeeded, but the stream does not show that the background work {} ended",
                 shown(id.as_str())
             );
             let diagnostic = Diagnostic::new(Rule::BackgroundWorkLost, message);
