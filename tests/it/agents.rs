@@ -267,8 +267,8 @@ impl Observer for Texts {
         for event in events {
             match &event.kind {
                 EventKind::TextDelta { text, .. } => self.0.push(text.to_string()),
-                EventKind::Text(segment) if !segment.is_repeated => {
-                    self.0.push(segment.start.to_string());
+                EventKind::Text(segment) if !segment.came_in_deltas => {
+                    self.0.push(segment.beginning.to_string());
                 }
                 _ => {}
             }

@@ -213,7 +213,7 @@ fn calls_are_counted_by_kind_tool_and_detail() {
         &run,
         &of_kind("command", |it| {
             tests(it);
-            (it.at_least, it.last_succeeded) = (Some(1), true);
+            (it.at_least, it.last_must_succeed) = (Some(1), true);
         }),
     );
     fails(
@@ -226,7 +226,7 @@ fn calls_are_counted_by_kind_tool_and_detail() {
 
 #[test]
 fn the_last_call_must_succeed() {
-    let last = of_kind("command", |it| it.last_succeeded = true);
+    let last = of_kind("command", |it| it.last_must_succeed = true);
     let (good, bad) = (command("c1", "make", true), command("c2", "make", false));
     holds(&run_of(&[bad.clone(), good.clone()]), &last);
     fails(&run_of(&[good, bad]), &last, "the last command call (line 4) failed");
@@ -368,7 +368,7 @@ fn a_failed_run_stays_a_failed_run() {
         (init() + calls + &answered("no")).replace("\"is_error\":false", "\"is_error\":true")
     };
     holds(&failed(""), &of_kind("write", |it| it.at_least = Some(1)));
-    holds(&failed(""), &of_kind("command", |it| it.last_succeeded = true));
+    holds(&failed(""), &of_kind("command", |it| it.last_must_succeed = true));
     holds(&failed(""), &Expectation::AnswerMatches("^DONE".to_owned()));
     let expected = "no fetch call is allowed, but there was 1; see line 2";
     fails(&failed(&fetch("c1")), &of_kind("fetch", |it| it.at_most = Some(0)), expected);

@@ -61,7 +61,7 @@ fn demanding(builder: CheckerBuilder) -> CheckerBuilder {
         of_kind("write", |it| it.at_least = Some(1)),
         of_kind("fetch", |it| it.at_most = Some(0)),
         of_kind("command", |it| {
-            (it.matches, it.last_succeeded) = (Some("test".to_owned()), true);
+            (it.matches, it.last_must_succeed) = (Some("test".to_owned()), true);
         }),
         of_kind("command", |it| {
             (it.at_least, it.output_never) = (Some(1), Some("error".to_owned()));

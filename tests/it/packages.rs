@@ -1,5 +1,7 @@
 //! The scripts that make the packages of a release.
 
+#![cfg(unix)]
+
 use std::env::consts::{ARCH, OS};
 use std::fs;
 use std::path::Path;

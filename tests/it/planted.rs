@@ -149,7 +149,7 @@ impl Observer for WholeEvents<'_> {
             let number = usize::try_from(line - 1).unwrap();
             let is_whole = match &event.kind {
                 EventKind::Text(segment) => {
-                    let text = Value::from(&*segment.start).to_string();
+                    let text = Value::from(&*segment.beginning).to_string();
                     self.events[number].to_string().contains(&text)
                 }
                 EventKind::CallCompleted(_) => true,

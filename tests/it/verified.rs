@@ -36,7 +36,7 @@ fn kind(name: &str) -> Option<ndjson_check::CallKind> {
 /// Goal: tests that ran before the last edit are no proof.
 #[test]
 fn the_last_test_comes_after_the_last_edit() {
-    let last = tests(|it| (it.last_succeeded, it.after) = (true, kind("write")));
+    let last = tests(|it| (it.last_must_succeed, it.after) = (true, kind("write")));
     let some = tests(|it| (it.at_least, it.after) = (Some(1), kind("write")));
     let (edit, test) = (write("c1", "/app/a.js"), command("c2", "npm test", true));
     let again = write("c3", "/app/b.js");
@@ -90,7 +90,7 @@ fn calls_come_before_the_first_of_a_kind() {
 #[test]
 fn calls_print_what_they_must() {
     let expected = tests(|it| {
-        (it.last_succeeded, it.output_matches) = (true, Some(r"\d+ passed".to_owned()));
+        (it.last_must_succeed, it.output_matches) = (true, Some(r"\d+ passed".to_owned()));
         it.output_never = Some(r"\b0 tests".to_owned());
     });
     holds(&run_of(&[printing("c1", "npm test", "12 passed")]), &expected);

@@ -279,7 +279,7 @@ impl CallEntry {
         let text = |pattern: &Option<Pattern>| pattern.as_ref().map(|it| it.0.clone());
         (calls.matches, calls.runs) = (text(&self.matches), text(&self.runs));
         (calls.at_least, calls.at_most) = (at_least, at_most);
-        calls.last_succeeded = self.last.is_some();
+        calls.last_must_succeed = self.last.is_some();
         (calls.after, calls.before) = (self.after, self.before);
         calls.requires = self.requires.as_ref().map(|required| required.kind);
         if let Some(ExpectedOutput { matches, never, passed, failed }) = &self.output {

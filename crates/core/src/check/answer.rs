@@ -22,8 +22,8 @@ impl Answer {
                 }
                 self.append(text, ANSWER_BYTES_MAX);
             }
-            EventKind::Text(TextSegment { text, is_repeated, .. }) => {
-                if !is_repeated {
+            EventKind::Text(TextSegment { text, came_in_deltas, .. }) => {
+                if !came_in_deltas {
                     self.clear();
                     self.append(text.as_deref().unwrap_or_default(), ANSWER_BYTES_MAX);
                 }

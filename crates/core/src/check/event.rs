@@ -207,17 +207,17 @@ pub struct SessionFacts<'a> {
 pub struct TextSegment<'a> {
     /// Its number, from 1.
     pub segment: u64,
-    /// The text; none if deltas have given it and it is very long.
+    /// The text; `None` if it is very long and came in deltas.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<Cow<'a, str>>,
     /// The size of the text.
     pub bytes: u64,
     /// The text, or its start if it is very long.
     #[serde(skip)]
-    pub start: Cow<'a, str>,
-    /// Whether deltas have given the text.
+    pub beginning: Cow<'a, str>,
+    /// Whether deltas have brought the whole text before.
     #[serde(skip)]
-    pub is_repeated: bool,
+    pub came_in_deltas: bool,
 }
 
 /// What a reader of a log wants to see, such as a retry.

@@ -67,7 +67,7 @@ pub struct ExpectedCalls {
     /// No more of them may be tried; one that was refused does not count.
     pub at_most: Option<u64>,
     /// The last of them must succeed, if the run does.
-    pub last_succeeded: bool,
+    pub last_must_succeed: bool,
     /// Only calls that start after the last call of this kind has ended.
     pub after: Option<CallKind>,
     /// Only calls that start before the first call of this kind.

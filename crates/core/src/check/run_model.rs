@@ -263,8 +263,8 @@ impl RunModel {
             segment,
             text: Some(text.into()),
             bytes,
-            start: text.into(),
-            is_repeated: false,
+            beginning: text.into(),
+            came_in_deltas: false,
         }));
         self.segment += 1;
     }

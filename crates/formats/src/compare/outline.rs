@@ -73,7 +73,7 @@ impl Outline {
         match event {
             EventKind::TextDelta { text, .. } => self.append(text),
             EventKind::Text(segment) => {
-                if !segment.is_repeated {
+                if !segment.came_in_deltas {
                     self.append(segment.text.as_deref().unwrap_or_default());
                 }
                 self.end_text();

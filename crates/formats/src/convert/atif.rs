@@ -229,9 +229,9 @@ impl AtifTrajectory {
             EventKind::TextDelta { .. } => {
                 self.text_time_ms = self.text_time_ms.or(at.time_ms);
             }
-            EventKind::Text(TextSegment { start, .. }) => {
+            EventKind::Text(TextSegment { beginning, .. }) => {
                 self.text_time_ms = None;
-                self.say(start, at, out);
+                self.say(beginning, at, out);
             }
             EventKind::TextAbandoned { .. } => self.text_time_ms = None,
             EventKind::CallStarted(call) => self.start(call, at, out),

@@ -156,7 +156,7 @@ impl ChromeTrace {
             EventKind::TextDelta { .. } => {
                 self.text.get_or_insert(now);
             }
-            EventKind::Text(TextSegment { start: text, bytes, .. }) => {
+            EventKind::Text(TextSegment { beginning: text, bytes, .. }) => {
                 let start = self.text.take().unwrap_or(now);
                 let args = json!({"text": clipped(text, MESSAGE_BYTES_MAX), "bytes": bytes});
                 self.span((TEXT, "text"), (start, now), &args, out);

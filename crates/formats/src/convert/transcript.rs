@@ -89,7 +89,7 @@ impl TranscriptFormatter {
                 self.action(&LogLine::new(line, LineStyle::Quiet), out);
             }
             EventKind::Text(segment) => {
-                let is_shown = std::mem::take(&mut self.is_replaced) || segment.is_repeated;
+                let is_shown = std::mem::take(&mut self.is_replaced) || segment.came_in_deltas;
                 if !is_shown {
                     self.text(segment.text.as_deref().unwrap_or_default(), out);
                 }

@@ -32,7 +32,7 @@ pub struct EventCall<'a> {
     /// The agent's time of that start in milliseconds, if times are read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_ms: Option<u64>,
-    /// What the tool does.
+    /// What the tool does; `None` if the profile does not know the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<CallKind>,
     /// What the call is about, such as a path or a command.

@@ -124,8 +124,8 @@ impl TextSegment<'_> {
             segment: self.segment,
             text: texts(self.text),
             bytes: self.bytes,
-            start: text(self.start),
-            is_repeated: self.is_repeated,
+            beginning: text(self.beginning),
+            came_in_deltas: self.came_in_deltas,
         }
     }
 }

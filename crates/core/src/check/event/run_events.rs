@@ -56,7 +56,7 @@ impl RunEvents {
         self.begin(at, out, false);
         let open = summary.open_text.as_ref();
         if !matches!(summary.outcome, Outcome::Succeeded | Outcome::Failed) {
-            let cut_text = open.map(|open| (&*open.start, open.bytes));
+            let cut_text = open.map(|open| (&*open.beginning, open.bytes));
             return out(&Event {
                 kind: EventKind::Cut(Box::new(RunResult::new(summary, cut_text))),
                 at,

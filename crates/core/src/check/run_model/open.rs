@@ -48,8 +48,8 @@ impl OpenSegment {
             segment,
             text: is_whole.then(|| text.clone().into()),
             bytes,
-            start: text.into(),
-            is_repeated: true,
+            beginning: text.into(),
+            came_in_deltas: true,
         }
     }
 }

@@ -139,7 +139,7 @@ impl StatsCollector {
             EventKind::TextDelta { text, .. } => self.text_bytes += text.len() as u64,
             EventKind::TextAbandoned { .. } => self.text_bytes = 0,
             EventKind::Text(segment) => {
-                if !segment.is_repeated {
+                if !segment.came_in_deltas {
                     self.text_bytes = segment.bytes;
                 }
                 self.end_text();

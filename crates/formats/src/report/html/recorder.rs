@@ -144,7 +144,7 @@ impl Recorder {
             }
             EventKind::TextDelta { text, .. } => self.grow_text(text, moment),
             EventKind::Text(segment) => {
-                if !segment.is_repeated {
+                if !segment.came_in_deltas {
                     self.grow_text(segment.text.as_deref().unwrap_or_default(), moment);
                 }
                 self.end_text();

@@ -19,9 +19,9 @@ impl CallPattern {
     /// The answers to the questions that are asked. What must succeed is asked only if the run
     /// succeeded.
     pub(super) fn answers(&self, tally: &CallTally, context: Context) -> Vec<Answered> {
-        let ExpectedCalls { at_least, at_most, last_succeeded, requires, .. } = self.calls;
+        let ExpectedCalls { at_least, at_most, last_must_succeed, requires, .. } = self.calls;
         let at_least = at_least.filter(|_| context.has_succeeded);
-        let last = last_succeeded && context.has_succeeded;
+        let last = last_must_succeed && context.has_succeeded;
         let answers = [
             at_most.map(|most| self.at_most(most, tally, context)),
             at_least.map(|least| self.at_least(least, tally, context)),
