@@ -349,7 +349,7 @@ fn expectations_are_judged_by_the_stream() {
 #[test]
 fn the_standard_error_of_a_command_is_redacted() {
     let agent = ["stderr", "oops: Peter, 42", "exit", "3"];
-    let output = crate::endings::run(&["--redact", "content"], &agent);
+    let output = crate::fake_agent::run(&["--redact", "content"], &agent);
     let (out, passed_on) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(passed_on, "xxxx: xxxxx, 00\n", "{out}");
     assert!(out.contains("event: xxxx: xxxxx, 00 (exit status 3)"), "{out}");

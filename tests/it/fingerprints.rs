@@ -152,7 +152,7 @@ fn a_stream_that_may_be_of_two_is_not_guessed() {
     }
     let agent = ["emit", file.to_str().unwrap(), "sleep", "0.1", "say", "{}\n", "stderr", "done"];
     let agent = [&agent[..], &["exit", "7"]].concat();
-    let output = crate::endings::run(&["--propagate-exit-code"], &agent);
+    let output = crate::fake_agent::run(&["--propagate-exit-code"], &agent);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).starts_with("done\n"), "{}", text(&output.stderr));
 }
@@ -197,7 +197,7 @@ fn a_stream_of_an_unknown_agent_is_not_guessed() {
 fn the_status_of_a_command_of_an_unknown_agent_is_shown() {
     let stream = "fixtures/agents/jsonl/any.ndjson";
     for (status, shown) in [("0", ""), ("41", "; the command ended with exit status 41")] {
-        let output = crate::endings::run(&[], &["emit", stream, "exit", status]);
+        let output = crate::fake_agent::run(&[], &["emit", stream, "exit", status]);
         assert_eq!(output.status.code(), Some(2));
         let error = text(&output.stderr);
         let expected = format!("checks any JSON Lines{shown}\n");

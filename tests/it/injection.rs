@@ -149,7 +149,7 @@ fn nothing_on_standard_error_is_obeyed() {
         let said = [" ::error::x", "a ##vso[task.setvariable variable=A]b"];
         let said = said.iter().flat_map(|it| ["stderr", it]);
         let mut command = program();
-        command.args(["--no-stdin", "--quiet", "--"]).arg(crate::endings::agent()).args(said);
+        command.args(["--no-stdin", "--quiet", "--"]).arg(crate::fake_agent::agent()).args(said);
         command.args(["stderr", "::set-output name=x::y"]).env(runner, "true");
         command.args(["emit", "fixtures/agents/cursor/plain.ndjson"]);
         let output = command.output().unwrap();

@@ -163,7 +163,7 @@ fn an_estimate_is_no_figure_of_the_agent() {
 /// Runs the program on a fake agent.
 fn run(flags: &[&str], agent: &[&str]) -> (Output, Duration) {
     let begun = Instant::now();
-    let output = crate::endings::run(flags, agent);
+    let output = crate::fake_agent::run(flags, agent);
     (output, begun.elapsed())
 }
 

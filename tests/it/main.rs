@@ -28,6 +28,7 @@ mod evasion_in_events;
 mod events;
 mod extends;
 mod facts;
+mod fake_agent;
 mod faults;
 mod fingerprints;
 mod forms;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::endings::agent_called;
+use crate::fake_agent::agent_called;
 use crate::streams::{program, run_on, text};
 
 const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";

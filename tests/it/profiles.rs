@@ -130,6 +130,7 @@ fn refusal(text: &str) -> String {
 /// Method: what the reader, or another key, would make useless; the message names its place.
 #[test]
 fn what_would_have_no_effect_is_refused_with_its_place() {
+    let missing = format!("nowhere.json: {}", fs::read("nowhere.json").unwrap_err());
     let actions = |key: &str, text: &str| {
         let rule = json!({"tool": "*", key: ["a", text]});
         json!({"calls": {"actions": {"rules": [{"tool": "*"}, rule]}}})
@@ -187,7 +188,7 @@ fn what_would_have_no_effect_is_refused_with_its_place() {
         (json!({"versions": {"from": "1", "before": "1.0"}}), "/versions/before: `before` ("),
         (json!({"versions": {"from": "1.9999999999999999999"}}), "/versions/from: "),
         (json!({"schema": {"type": "objct"}}), "/schema: "),
-        (json!({"schema": "nowhere.json"}), "nowhere.json: No such file"),
+        (json!({"schema": "nowhere.json"}), &*missing),
     ] {
         let mut profile = json!({"name": "x", "title": "x", "tags": {"at": ["/t"]}});
         profile.as_object_mut().unwrap().extend(says.as_object().unwrap().clone());
@@ -212,7 +213,10 @@ fn a_key_that_occurs_twice_is_refused_with_its_place() {
 
 #[test]
 fn a_profile_that_is_not_there_is_named() {
-    for (name, hint) in [("nobody", "no such profile"), ("no/such/profile.json", "No such file")] {
+    let missing = "no/such/profile.json";
+    let error = fs::read(missing).unwrap_err().to_string();
+    let (error, _) = error.split_once(" (os error").unwrap();
+    for (name, hint) in [("nobody", "no such profile"), (missing, error)] {
         let output = run_on(&["--profile", name], b"{}\n");
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stderr).contains(hint), "{}", text(&output.stderr));

@@ -323,7 +323,7 @@ fn a_silent_agent_is_known_by_its_name() {
         ("some-agent", "Error: Invalid API key (from env var KEY)", 1, "unknown"),
         ("some-agent", "not found", 127, "config"),
     ] {
-        let command = crate::endings::agent_called(agent, folder.path());
+        let command = crate::fake_agent::agent_called(agent, folder.path());
         let mut program = program();
         program.args(["--report", "json", "--no-stdin", "--"]).arg(&command);
         let status = status.to_string();

@@ -1,8 +1,8 @@
 //! Runs a command through the library, as a harness does.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,21 +13,16 @@ use ndjson_check::{
 };
 use tempfile::TempDir;
 
+use crate::fake_agent::{ASKED, GOOD, agent, is_held, is_released};
 use crate::streams::root;
-
-/// A good run of an agent, without a line break at its end.
-fn good() -> String {
-    let stream = fs::read_to_string(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();
-    stream.trim_end().to_owned()
-}
 
 fn checker() -> Checker {
     Checker::builder().profile("cursor").build().unwrap()
 }
 
-/// A shell that runs this script, with the good run in `$STREAM`.
-fn shell(script: &str) -> Command {
-    Command::new("sh").args(["-c", script]).env("STREAM", good())
+/// The fake agent, which does this.
+fn agent_that<S: AsRef<OsStr>>(does: impl IntoIterator<Item = S>) -> Command {
+    Command::new(agent()).args(does)
 }
 
 fn run(command: Command) -> StreamSummary {
@@ -40,25 +35,6 @@ fn until_it_works(run: &mut AgentRun) {
         matches!(kind, EventKind::CallStarted(_) | EventKind::TextDelta { .. } | EventKind::Text(_))
     };
     assert!(run.any(|event| is_work(&event.unwrap().kind)));
-}
-
-/// Whether a process with this number, which a script wrote to a file, still runs.
-fn is_running(file: &Path) -> bool {
-    let number = fs::read_to_string(file).unwrap();
-    let state = fs::read_to_string(format!("/proc/{}/stat", number.trim()));
-    state.is_ok_and(|state| !state.contains(") Z "))
-}
-
-/// Waits until the process has ended; a signal takes a moment.
-fn ends(file: &Path) -> bool {
-    let begun = Instant::now();
-    while is_running(file) {
-        if begun.elapsed() > Duration::from_secs(10) {
-            return false;
-        }
-        thread::sleep(Duration::from_millis(5));
-    }
-    true
 }
 
 /// A writer that can be read.
@@ -79,9 +55,8 @@ impl Write for Shared {
 fn events_come_while_the_command_runs() {
     let folder = TempDir::new().unwrap();
     let go = folder.path().join("go");
-    let script = "printf '%s\\n' \"$STREAM\" | head -3; until [ -e \"$GO\" ]; do sleep 0.01; done; \
-        printf '%s\\n' \"$STREAM\" | tail -n +4";
-    let mut run = shell(script).env("GO", &go).spawn(&checker()).unwrap();
+    let does = ["head", "3", GOOD, "wait-for", go.to_str().unwrap(), "tail", "3", GOOD];
+    let mut run = agent_that(does).spawn(&checker()).unwrap();
     let first = run.next().unwrap().unwrap();
     assert!(matches!(first.kind, EventKind::Session(_)), "{first:?}");
     // Only now may the command go on to its end.
@@ -91,12 +66,12 @@ fn events_come_while_the_command_runs() {
     let summary = run.finish().unwrap();
     assert_eq!(summary.outcome, Outcome::Succeeded);
     assert_eq!(summary.exit_status, Some(ExitStatus::Code(0)));
-    assert_eq!(summary.name, "sh");
+    assert_eq!(summary.name, "fake-agent");
 }
 
 #[test]
 fn a_command_that_fails_is_not_a_success() {
-    let summary = run(shell("printf '%s\\n' \"$STREAM\" | head -4; echo no quota >&2; exit 3"));
+    let summary = run(agent_that(["head", "4", GOOD, "stderr", "no quota", "exit", "3"]));
     assert_eq!(summary.outcome, Outcome::Failed);
     assert_eq!(summary.exit_status, Some(ExitStatus::Code(3)));
     assert_eq!(summary.stderr, ["no quota"]);
@@ -105,7 +80,8 @@ fn a_command_that_fails_is_not_a_success() {
 #[test]
 fn standard_error_goes_where_the_caller_says() {
     let copy = Shared::default();
-    run(shell("echo one >&2; printf '%s\\n' \"$STREAM\"; echo two >&2").stderr(copy.clone()));
+    let does = ["stderr", "one", "emit", GOOD, "stderr", "two"];
+    run(agent_that(does).stderr(copy.clone()));
     assert_eq!(copy.0.lock().unwrap().as_slice(), b"one\ntwo\n");
 }
 
@@ -113,13 +89,14 @@ fn standard_error_goes_where_the_caller_says() {
 fn the_stream_goes_where_the_caller_says_and_its_findings_are_kept() {
     let copy = Shared::default();
     // Of the two blank lines the first one counts.
-    let script = "printf '%s\\n' \"$STREAM\" | head -3; echo; echo; exit 3";
-    let mut run = shell(script).stdout(copy.clone()).spawn(&checker()).unwrap();
+    let does = ["head", "3", GOOD, "say", "\n\n", "exit", "3"];
+    let mut run = agent_that(does).stdout(copy.clone()).spawn(&checker()).unwrap();
     run.by_ref().for_each(|event| drop(event.unwrap()));
     let rules: Vec<Rule> = run.findings().iter().map(|found| found.rule).collect();
     assert_eq!(rules, [Rule::BlankLine, Rule::SilentFailure]);
-    let lines: Vec<String> = good().lines().take(3).map(str::to_owned).collect();
-    assert_eq!(*copy.0.lock().unwrap(), format!("{}\n\n\n", lines.join("\n")).into_bytes());
+    let good = fs::read_to_string(root().join(GOOD)).unwrap();
+    let lines: String = good.split_inclusive('\n').take(3).collect();
+    assert_eq!(*copy.0.lock().unwrap(), format!("{lines}\n\n").into_bytes());
 }
 
 #[test]
@@ -132,69 +109,67 @@ fn a_program_that_does_not_exist_is_an_error() {
 #[test]
 fn the_environment_the_directory_and_the_input_are_those_of_the_caller() {
     let folder = TempDir::new().unwrap();
-    let out = folder.path().join("out");
-    let script = "cat > out; printf '%s' \"-$KEY-$HOME-\" >> out; printf '%s\\n' \"$STREAM\"";
+    fs::write(folder.path().join("here"), "").unwrap();
     let long = "x".repeat(200_000);
-    let command = shell(script).current_dir(folder.path()).env("KEY", "v").env_remove("HOME");
-    run(command.stdin(Stdin::Text(long.clone())));
-    assert_eq!(fs::read_to_string(&out).unwrap(), format!("{long}-v--"));
+    let does = ["count-stdin", "variable", "KEY", "variable", "PATH", "wait-for", "here"];
+    let command = agent_that(does).current_dir(folder.path()).env("KEY", "v").env_remove("PATH");
+    let summary = run(command.stdin(Stdin::Text(long.clone())));
+    assert_eq!(summary.stderr, ["200000 bytes", "KEY is Some(\"v\")", "PATH is None"]);
     // A command that reads nothing blocks nobody.
-    run(shell("printf '%s\\n' \"$STREAM\"").stdin(Stdin::Text(long)));
+    run(agent_that(["emit", GOOD]).stdin(Stdin::Text(long)));
 }
 
 #[test]
 fn a_run_that_takes_too_long_is_stopped_with_all_its_processes() {
     let folder = TempDir::new().unwrap();
-    let child = folder.path().join("child");
-    let script = "printf '%s\\n' \"$STREAM\" | head -4; sleep 60 & echo $! > \"$CHILD\"; wait";
-    let command = shell(script).env("CHILD", &child).timeout(Duration::from_millis(600));
-    let summary = run(command);
+    let held = folder.path().join("held");
+    let does = ["head", "4", GOOD, "child", held.to_str().unwrap(), "sleep", "60"];
+    let summary = run(agent_that(does).timeout(Duration::from_millis(600)));
     assert_eq!(summary.outcome, Outcome::TimedOut);
     assert_eq!(summary.facts.reason, Some(EndReason::Timeout));
-    assert!(ends(&child));
+    assert!(is_released(&held));
 }
 
 #[test]
 fn a_silent_run_is_stopped() {
-    let script = "printf '%s\\n' \"$STREAM\" | head -2; sleep 60";
-    let summary = run(shell(script).idle_timeout(Duration::from_millis(300)));
+    let command = agent_that(["head", "2", GOOD, "sleep", "60"]);
+    let summary = run(command.idle_timeout(Duration::from_millis(300)));
     assert_eq!(summary.outcome, Outcome::TimedOut);
 }
 
 #[test]
 fn a_command_that_lingers_after_its_end_is_stopped() {
-    let script = "printf '%s\\n' \"$STREAM\"; sleep 60";
-    let summary = run(shell(script).exit_grace(Duration::from_millis(100)));
+    let command = agent_that(["emit", GOOD, "sleep", "60"]);
+    let summary = run(command.exit_grace(Duration::from_millis(100)));
     assert_eq!(summary.outcome, Outcome::Succeeded);
 }
 
 #[test]
 fn another_thread_stops_a_run_with_all_its_processes() {
     let folder = TempDir::new().unwrap();
-    let child = folder.path().join("child");
-    let script = "sleep 60 & echo $! > \"$CHILD\"; printf '%s\\n' \"$STREAM\" | head -4; wait";
-    let mut run = shell(script).env("CHILD", &child).spawn(&checker()).unwrap();
+    let held = folder.path().join("held");
+    let does = ["child", held.to_str().unwrap(), "head", "4", GOOD, "sleep", "60"];
+    let mut run = agent_that(does).spawn(&checker()).unwrap();
     until_it_works(&mut run);
     let stopper = run.stopper();
     thread::spawn(move || stopper.stop());
     let summary = run.finish().unwrap();
     assert_eq!(summary.outcome, Outcome::Failed);
-    assert_eq!(summary.exit_status, Some(ExitStatus::Signal(15)));
+    assert!(summary.exit_status.unwrap().to_string().starts_with(ASKED));
     assert_eq!(summary.facts.reason, Some(EndReason::Interrupted));
-    assert!(ends(&child));
+    assert!(is_released(&held));
 }
 
 #[test]
 fn a_run_that_is_dropped_ends_all_its_processes() {
     let folder = TempDir::new().unwrap();
-    let child = folder.path().join("child");
-    let script = "trap '' TERM; (trap '' TERM; sleep 60) & echo $! > \"$CHILD\"; \
-        printf '%s\\n' \"$STREAM\" | head -4; wait";
-    let mut run = shell(script).env("CHILD", &child).spawn(&checker()).unwrap();
+    let held = folder.path().join("held");
+    let does = ["ignore", "child", held.to_str().unwrap(), "head", "4", GOOD, "sleep", "60"];
+    let mut run = agent_that(does).spawn(&checker()).unwrap();
     until_it_works(&mut run);
-    assert!(is_running(&child));
+    assert!(is_held(&held));
     drop(run);
-    assert!(ends(&child));
+    assert!(is_released(&held));
 }
 
 #[test]
@@ -202,9 +177,8 @@ fn a_limit_of_the_checker_stops_the_run() {
     let mut limits = Limits::default();
     limits.calls = Some(0);
     let checker = Checker::builder().profile("cursor").limits(limits).build().unwrap();
-    let script = "printf '%s\\n' \"$STREAM\" | grep -v '\"type\":\"result\"'; sleep 60";
     let begun = Instant::now();
-    let run = shell(script).spawn(&checker).unwrap();
+    let run = agent_that(["head", "8", GOOD, "sleep", "60"]).spawn(&checker).unwrap();
     let summary = run.finish().unwrap();
     assert!(begun.elapsed() < Duration::from_secs(30));
     assert!(summary.rule_counts.contains_key(&Rule::LimitExceeded));
@@ -214,10 +188,9 @@ fn a_limit_of_the_checker_stops_the_run() {
 #[test]
 fn runs_in_several_threads_do_not_disturb_each_other() {
     let threads: Vec<_> = (0..4)
-        .map(|number| {
+        .map(|number: i32| {
             thread::spawn(move || {
-                let script = format!("printf '%s\\n' \"$STREAM\"; exit {number}");
-                run(shell(&script)).exit_status
+                run(agent_that(["emit", GOOD, "exit", &number.to_string()])).exit_status
             })
         })
         .collect();

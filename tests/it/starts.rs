@@ -222,7 +222,7 @@ fn a_wrong_start_ends_the_command() {
     let [stream, config] = [&stream, &config].map(|it| it.to_str().unwrap());
     let agent = ["head", "1", stream, "sleep", "40"];
     let begun = Instant::now();
-    let output = crate::endings::run(&["--config", config], &agent);
+    let output = crate::fake_agent::run(&["--config", config], &agent);
     let report = text(&output.stdout);
     assert!(begun.elapsed() < Duration::from_secs(30), "{report}");
     assert_eq!(output.status.code(), Some(1), "{report}");
@@ -232,7 +232,7 @@ fn a_wrong_start_ends_the_command() {
     assert_eq!(report.matches("error[").count(), 1, "{report}");
     let agent = ["head", "1", stream, "sleep", "0.5"];
     let flags = ["--config", config, "--warn", "expectation-failed"];
-    let report = text(&crate::endings::run(&flags, &agent).stdout);
+    let report = text(&crate::fake_agent::run(&flags, &agent).stdout);
     assert!(report.contains("missing-terminal-event"), "{report}");
 }
 

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::process::Stdio;
 
-use crate::endings::{agent, ended, run};
+use crate::fake_agent::{agent, ended, run};
 use crate::producer::{GOOD, code};
 use crate::streams::{program, text};
 

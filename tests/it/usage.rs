@@ -193,6 +193,7 @@ fn a_file_may_be_named_like_a_subcommand() {
 }
 
 /// Goal: a list that is no list is reported with the reason, and not printed whole.
+#[cfg(unix)]
 #[test]
 fn a_very_long_name_is_cut_before_the_reason() {
     let folder = tempfile::tempdir().unwrap();

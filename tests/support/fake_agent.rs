@@ -13,11 +13,9 @@ fn main() {
         let mut value = || arguments.next().expect("a value");
         match &*verb {
             "emit" => out(&fs::read(value()).unwrap()),
-            "head" => {
-                let lines: usize = value().parse().unwrap();
-                let stream = fs::read_to_string(value()).unwrap();
-                out(stream.split_inclusive('\n').take(lines).collect::<String>().as_bytes());
-            }
+            // So many lines, or those behind them.
+            "head" => out(halves(&value(), &value()).0.as_bytes()),
+            "tail" => out(halves(&value(), &value()).1.as_bytes()),
             "say" => out(value().as_bytes()),
             "flood" => loop {
                 out(b"{\"type\":\"user\"}\n");
@@ -48,6 +46,11 @@ fn main() {
                 eprintln!("heard <{}>", line.trim_end());
             }
             "read-stdin" => drop(io::stdin().read_to_end(&mut Vec::new())),
+            "count-stdin" => eprintln!("{} bytes", io::stdin().bytes().count()),
+            "variable" => {
+                let name = value();
+                eprintln!("{name} is {:?}", env::var(&name).ok());
+            }
             "abort" => std::process::abort(),
             "exit" => std::process::exit(value().parse().unwrap()),
             "kill" => system::kill(&value()),
@@ -71,6 +74,13 @@ fn out(bytes: &[u8]) {
     if out.write_all(bytes).and_then(|()| out.flush()).is_err() {
         std::process::exit(141);
     }
+}
+
+/// The file in two, behind so many lines.
+fn halves(lines: &str, file: &str) -> (String, String) {
+    let (stream, lines) = (fs::read_to_string(file).unwrap(), lines.parse().unwrap());
+    let mut all = stream.split_inclusive('\n');
+    (all.by_ref().take(lines).collect(), all.collect())
 }
 
 fn sleep(seconds: &str) {

@@ -188,6 +188,7 @@ fn a_report_needs_a_file() {
     for (target, message) in [
         ("html", "the html report needs a file: --report html=FILE"),
         ("html=-", "the html report needs a file"),
+        #[cfg(unix)]
         ("html=/dev/null", "the pages of several streams need a directory; name a regular file"),
     ] {
         let output = program().args(["--report", target]).args(streams).output().unwrap();
