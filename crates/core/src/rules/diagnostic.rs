@@ -29,7 +29,7 @@ pub struct Diagnostic {
     /// A hint that helps to understand or fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// A line that belongs to it, such as the start of the call.
+    /// Another line that belongs to it, such as the start of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub related_line: Option<u64>,
     /// Which demand of yours is not met: a limit, such as `limits.cost`, or the place of an
@@ -77,6 +77,7 @@ impl Diagnostic {
     pub(crate) fn at(mut self, line: u64, offset: u64) -> Self {
         self.line = Some(line);
         self.offset = Some(offset);
+        self.related_line = self.related_line.filter(|related| *related != line);
         self
     }
 
