@@ -67,9 +67,4 @@ fi
 
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=$wine
 cargo test --locked --target "$target" -p ndjson-check-core --features run --lib
-cargo test --locked --target "$target" --test goldens --test handles
-# The parts of the long test that have passed here. Of the others some need Unix, some start thousands of programs, for
-# which Wine takes hours, and the rest still has to be tried.
-cargo test --locked --target "$target" --test it -- endings:: paths:: timers:: producer:: limits::an_exceeded \
-  starts::a_wrong settings:: extends:: mistakes:: verdicts:: catalogue:: content:: demands:: details:: diff:: drift:: \
-  durations:: events:: evasion replay::a_fake reasons::a_silent injection::nothing_on
+cargo test --locked --target "$target" --test it --test goldens --test handles
