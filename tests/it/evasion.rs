@@ -7,7 +7,8 @@ use ndjson_check::{
 };
 use serde_json::{Value, json};
 
-use crate::demands::{PLACE, of_kind};
+use crate::demands::{PLACE, command, of_kind, run_of};
+use crate::presets::found;
 use crate::support::{builder, cases, check, checker};
 
 /// The details of the calls of a kind.
@@ -280,5 +281,57 @@ fn an_allowed_file_is_in_the_directory() {
         ("~/x.rs", &[Rule::ExpectationUnobservable]),
     ] {
         assert_eq!(rules(&within, &write_of("/home/dev/app", path)), expected, "{path}");
+    }
+}
+
+/// Goal: a push is one in every spelling; words about it are none.
+#[test]
+fn pushes_count_where_they_run() {
+    let is_push = |line: &str| found("no-push", &run_of(&[command("c1", line, true)])).is_some();
+    for line in [
+        "git push",
+        "git -C /app push origin",
+        "cd x; git --no-pager push",
+        "git  push",
+        "git \"push\" --force",
+        "git commit -m 'a' && git push -u origin HEAD",
+        "git push origin main | cat",
+        "git push &",
+        "bash -lc 'git push'",
+        "sudo -u app git push",
+        "GIT_SSH_COMMAND=ssh git push",
+        "env -i git -c user.name=a push",
+        "echo $(git push 2>&1)",
+        "eval 'git push'",
+        "bash <<EOF\ngit push\nEOF",
+        "if git push; then echo yes; fi",
+        "/usr/bin/git push",
+        "((((((((((((((git push))))))))))))))",
+        "echo 'git push' | sh",
+        "echo git push | sudo bash -e",
+        "printf 'cd /app\\ngit push\\n' | bash",
+        "cat <<'E' | sh\ngit push\nE",
+        "cat <<'E' | tee log | sh -s\ngit push\nE",
+        "bash <<< 'git push'",
+    ] {
+        assert!(is_push(line), "{line}");
+    }
+    for line in [
+        "git commit -m 'push it'",
+        "git commit -m \"do not git push\"",
+        "git commit -m 'a; git push'",
+        "git stash push",
+        "git log --grep push",
+        "push git",
+        "echo \"run git push\"",
+        "grep -rn 'git push' .",
+        "gh pr create --fill",
+        "echo 'git push' | cat",
+        "echo 'git push' | sh deploy.sh",
+        "echo git push; ls | sh",
+        "cat <<< 'git push'",
+        "cat <<'E' > notes\ngit push\nE\nls | sh",
+    ] {
+        assert!(!is_push(line), "{line}");
     }
 }

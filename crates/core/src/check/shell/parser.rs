@@ -1,7 +1,9 @@
 //! Reads a line for a shell: as much of the grammar of POSIX shells as agents use.
 
 use super::list::{Next, Pipeline, does_fail, judged, raise};
-use super::wrappers::{is_command_option, is_negated, is_shell, starts};
+use super::wrappers::{
+    is_command_option, is_negated, is_shell, printed_text, reads_commands, starts,
+};
 use super::{ExitShown, INNER_SPACE, ShellCommand, program_name};
 
 /// How deep commands may be nested.
@@ -108,6 +110,8 @@ impl<'t> ShellParser<'t> {
         let mut commands: Vec<ShellCommand> = Vec::new();
         let (mut is_empty, mut fails) = (true, false);
         let before = std::mem::take(&mut self.inner);
+        let heredocs = self.heredocs.len();
+        let mut printed: Option<String> = None;
         loop {
             self.skip_blanks();
             if self.take('(') {
@@ -123,6 +127,12 @@ impl<'t> ShellParser<'t> {
                 let words = self.words();
                 is_empty &= words.is_empty();
                 fails = does_fail(&words);
+                if reads_commands(&words) {
+                    // What the pipe brings, it runs.
+                    self.heredocs[heredocs..].iter_mut().for_each(|(_, is_run)| *is_run = true);
+                    self.inner_commands(&printed.take().unwrap_or_default());
+                }
+                printed = printed_text(&words);
                 commands.extend(self.command(words));
             }
             commands.append(&mut self.inner);
@@ -205,13 +215,17 @@ impl<'t> ShellParser<'t> {
             self.heredocs.push((end, is_of_shell));
             return;
         }
+        let is_text = self.take_text("<<<");
         while self.take('<') || self.take('>') {}
         if self.take('(') {
             return self.inner_list(')');
         }
         let _ = self.take('&') || self.take('|');
         self.skip_blanks();
-        self.word();
+        let word = self.word();
+        if is_text && is_of_shell {
+            self.inner_commands(&word);
+        }
     }
 
     /// Passes over the texts that commands of the line before read.
@@ -227,9 +241,8 @@ impl<'t> ShellParser<'t> {
                     text.extend([line, "\n"]);
                 }
             }
-            let mut inner = self.inner_text(&text).list(None);
-            raise(&mut inner, ExitShown::Nothing);
-            commands.append(&mut inner);
+            self.inner_commands(&text);
+            commands.append(&mut self.inner);
         }
     }
 
@@ -293,6 +306,11 @@ impl<'t> ShellParser<'t> {
 
     fn backquoted(&mut self) {
         let text = self.until('`');
+        self.inner_commands(text);
+    }
+
+    /// The commands in a text, of which the exit status says nothing.
+    fn inner_commands(&mut self, text: &str) {
         let mut commands = self.inner_text(text).list(None);
         raise(&mut commands, ExitShown::Nothing);
         self.inner.append(&mut commands);
