@@ -365,6 +365,18 @@ fn qoder(told: &mut Reported, event: &Value) {
     }
 }
 
+fn cortex(told: &mut Reported, event: &Value) {
+    let mut all = Reported::default();
+    qoder(&mut all, event);
+    // Whether the input includes the cached tokens is unknown.
+    claude_like(told, event);
+    add(&mut told.turns, all.turns);
+    add(&mut told.duration, all.duration);
+    add(&mut told.cache_read, all.cache_read);
+    add(&mut told.cache_write, all.cache_write);
+    add(&mut told.output, all.output);
+}
+
 fn nothing(_: &mut Reported, _: &Value) {}
 
 pub(crate) type Reader = fn(&mut Reported, &Value);
@@ -379,6 +391,7 @@ pub(crate) fn reader(profile: &str) -> Option<Reader> {
         "cline" => cline,
         "codex" => codex,
         "codex-app-server" => codex_app_server,
+        "cortex" => cortex,
         "cursor" => cursor,
         "droid" | "droid-old" => droid,
         "gemini" => gemini,
