@@ -1,7 +1,11 @@
 //! A plain reading of what streams say about their runs: a few lines for each agent, which do not
 //! use its profile.
 
+mod anthropic;
+
 use serde_json::Value;
+
+use anthropic::{anthropic, claude, claude_like, cortex, qoder};
 
 /// What a stream says about its run.
 #[derive(Debug, Default, PartialEq)]
@@ -46,13 +50,6 @@ fn without(whole: &Value, parts: &[&Value]) -> Option<f64> {
     Some(whole.as_f64()? - parts.iter().filter_map(|part| part.as_f64()).sum::<f64>())
 }
 
-/// Usage with the names of the Anthropic API.
-fn anthropic(usage: &Value) -> [Option<f64>; 4] {
-    let names =
-        ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"];
-    names.map(|name| usage[name].as_f64())
-}
-
 fn acp(told: &mut Reported, event: &Value) {
     let (result, update) = (&event["result"], &event["params"]["update"]);
     for options in [&result["configOptions"], &update["configOptions"]] {
@@ -92,37 +89,6 @@ fn antigravity(told: &mut Reported, event: &Value) {
     add(&mut told.cache_read, usage["cache_read_tokens"].as_f64());
     add(&mut told.output, usage["output_tokens"].as_f64());
     add(&mut told.reasoning, usage["thinking_tokens"].as_f64());
-}
-
-fn claude(told: &mut Reported, event: &Value) {
-    if event["type"] == "system" && event["subtype"] == "init" {
-        told.model(&event["model"]);
-    }
-    if event["type"] != "result" {
-        return;
-    }
-    // Of the session so far; all else is of the turn.
-    set(&mut told.cost, event["total_cost_usd"].as_f64());
-    add(&mut told.turns, event["num_turns"].as_f64());
-    add(&mut told.duration, event["duration_ms"].as_f64());
-    let usage = anthropic(&event["usage"]);
-    if usage.iter().flatten().all(|number| *number == 0.0) {
-        // Nothing but zeros: it is unknown.
-        return;
-    }
-    let [input, read, write, output] = usage;
-    add(&mut told.input, input);
-    add(&mut told.cache_read, read);
-    add(&mut told.cache_write, write);
-    add(&mut told.output, output);
-    let details = &event["usage"]["output_tokens_details"];
-    add(&mut told.reasoning, details["thinking_tokens"].as_f64());
-}
-
-fn claude_like(told: &mut Reported, event: &Value) {
-    if event["type"] == "system" && event["subtype"] == "init" {
-        told.model(&event["model"]);
-    }
 }
 
 fn cline(told: &mut Reported, event: &Value) {
@@ -346,35 +312,6 @@ fn pi(told: &mut Reported, event: &Value) {
         add(&mut told.output, usage["output"].as_f64());
         add(&mut told.reasoning, usage["reasoning"].as_f64());
     }
-}
-
-fn qoder(told: &mut Reported, event: &Value) {
-    claude_like(told, event);
-    if event["type"] != "result" {
-        return;
-    }
-    add(&mut told.turns, event["num_turns"].as_f64());
-    add(&mut told.duration, event["duration_ms"].as_f64());
-    let usage = anthropic(&event["usage"]);
-    if usage.iter().flatten().any(|number| *number != 0.0) {
-        let [input, read, write, output] = usage;
-        add(&mut told.input, input);
-        add(&mut told.cache_read, read);
-        add(&mut told.cache_write, write);
-        add(&mut told.output, output);
-    }
-}
-
-fn cortex(told: &mut Reported, event: &Value) {
-    let mut all = Reported::default();
-    qoder(&mut all, event);
-    // Whether the input includes the cached tokens is unknown.
-    claude_like(told, event);
-    add(&mut told.turns, all.turns);
-    add(&mut told.duration, all.duration);
-    add(&mut told.cache_read, all.cache_read);
-    add(&mut told.cache_write, all.cache_write);
-    add(&mut told.output, all.output);
 }
 
 fn nothing(_: &mut Reported, _: &Value) {}
