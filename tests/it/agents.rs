@@ -329,7 +329,7 @@ fn agents_without_a_single_object_have_one_usage_error() {
         let output = run_on(&["--profile", name, "--input-format", "json"], b"");
         assert_eq!((output.status.code(), text(&output.stderr)), (Some(2), expected), "{name}");
     }
-    assert_eq!(with, ["cursor", "claude"]);
+    assert_eq!(with, ["cursor", "claude", "jan"]);
     assert!(without >= 19, "only {without}");
 }
 

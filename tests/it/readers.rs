@@ -256,6 +256,22 @@ fn hermes(told: &mut Reported, event: &Value) {
     }
 }
 
+fn jan(told: &mut Reported, event: &Value) {
+    told.model(&event["model"]);
+    if event["type"] != "result" {
+        return;
+    }
+    add(&mut told.turns, event["num_turns"].as_f64());
+    add(&mut told.duration, event["duration_ms"].as_f64());
+    let usage = &event["usage"];
+    let (read, write) = (&usage["cached_tokens"], &usage["cache_write_tokens"]);
+    add(&mut told.cost, usage["estimated_cost_usd"].as_f64());
+    add(&mut told.input, without(&usage["prompt_tokens"], &[read, write]));
+    add(&mut told.cache_read, read.as_f64());
+    add(&mut told.cache_write, write.as_f64());
+    add(&mut told.output, usage["completion_tokens"].as_f64());
+}
+
 fn kiro(told: &mut Reported, event: &Value) {
     set(&mut told.duration, event["data"]["turnDurationMs"].as_f64());
 }
@@ -314,6 +330,15 @@ fn pi(told: &mut Reported, event: &Value) {
     }
 }
 
+fn zero(told: &mut Reported, event: &Value) {
+    told.model(&event["model"]);
+    told.model(&event["apiModel"]);
+    if event["type"] == "usage" {
+        add(&mut told.turns, Some(1.0));
+        add(&mut told.output, event["completionTokens"].as_f64());
+    }
+}
+
 fn nothing(_: &mut Reported, _: &Value) {}
 
 pub(crate) type Reader = fn(&mut Reported, &Value);
@@ -338,11 +363,13 @@ pub(crate) fn reader(profile: &str) -> Option<Reader> {
         "grok-cli" => grok_cli,
         "hermes" => hermes,
         "jsonl" | "mcp" | "openhands" | "roo" | "vibe" | "vibe-old" => nothing,
+        "jan" => jan,
         "kiro" => kiro,
         "letta" => letta,
         "opencode" => opencode,
         "pi" => pi,
         "qoder" => qoder,
+        "zero" => zero,
         _ => return None,
     };
     Some(reader)
