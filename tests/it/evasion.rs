@@ -313,6 +313,14 @@ fn pushes_count_where_they_run() {
         "cat <<'E' | sh\ngit push\nE",
         "cat <<'E' | tee log | sh -s\ngit push\nE",
         "bash <<< 'git push'",
+        "cat <<A | (cat\nls\nA\n) | sh; git push",
+        "cat <<A && (echo x\nfoo\nA\n) | sh; git push",
+        "sudo bash <<< 'git push'",
+        "cat <<< 'git push' | sh",
+        "echo -n 'git push' | sh",
+        "printf '%s %s' git push | bash -s -- a",
+        "echo 'git push' | bash -o pipefail",
+        "echo 'git push' | tee log | sh",
     ] {
         assert!(is_push(line), "{line}");
     }
@@ -330,6 +338,10 @@ fn pushes_count_where_they_run() {
         "echo 'git push' | sh deploy.sh",
         "echo git push; ls | sh",
         "cat <<< 'git push'",
+        "bash -c cat <<< 'git push'",
+        "bash run.sh <<E\ngit push\nE",
+        "echo 'git push' | (wc -l) | sh",
+        "echo 'git push' | wc -l | sh",
         "cat <<'E' > notes\ngit push\nE\nls | sh",
     ] {
         assert!(!is_push(line), "{line}");

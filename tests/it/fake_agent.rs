@@ -101,5 +101,5 @@ pub(crate) fn is_released(held: &Path) -> bool {
 }
 
 pub(crate) fn is_held(file: &Path) -> bool {
-    !File::options().write(true).open(file).is_ok_and(|file| file.try_lock().is_ok())
+    File::options().write(true).open(file).unwrap().try_lock().is_err()
 }

@@ -13,7 +13,7 @@ use ndjson_check::{
 };
 use tempfile::TempDir;
 
-use crate::fake_agent::{ASKED, GOOD, agent, is_held, is_released};
+use crate::fake_agent::{ASKED, GOOD, HANGS, agent, is_held, is_released};
 use crate::streams::root;
 
 fn checker() -> Checker {
@@ -112,7 +112,11 @@ fn the_environment_the_directory_and_the_input_are_those_of_the_caller() {
     fs::write(folder.path().join("here"), "").unwrap();
     let long = "x".repeat(200_000);
     let does = ["count-stdin", "variable", "KEY", "variable", "PATH", "wait-for", "here"];
-    let command = agent_that(does).current_dir(folder.path()).env("KEY", "v").env_remove("PATH");
+    let command = agent_that(does)
+        .current_dir(folder.path())
+        .env("KEY", "v")
+        .env_remove("PATH")
+        .timeout(HANGS);
     let summary = run(command.stdin(Stdin::Text(long.clone())));
     assert_eq!(summary.stderr, ["200000 bytes", "KEY is Some(\"v\")", "PATH is None"]);
     // A command that reads nothing blocks nobody.

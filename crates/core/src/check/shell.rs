@@ -2,6 +2,7 @@
 
 mod list;
 mod parser;
+mod pipes;
 mod wrappers;
 
 use crate::profile::pattern::LazyRegex;

@@ -200,7 +200,8 @@ fn figures(title: &str, summary: &StreamSummary, headline: &Headline) -> String 
     }
     let mut figures = summary_text::figures(title, summary);
     let status = summary.exit_status.map(|status| status.to_string());
-    figures.retain(|figure| status.as_ref() != Some(figure) || !headline.says(figure));
+    let ends_with = |text: &String| headline.rest.trim_end_matches(')').ends_with(text);
+    figures.retain(|figure| status.as_ref() != Some(figure) || !ends_with(figure));
     let whole: Vec<String> = figures.iter().map(|figure| figure.replace(' ', NO_BREAK)).collect();
     whole.join(BETWEEN)
 }

@@ -1,9 +1,8 @@
 //! Reads a line for a shell: as much of the grammar of POSIX shells as agents use.
 
 use super::list::{Next, Pipeline, does_fail, judged, raise};
-use super::wrappers::{
-    is_command_option, is_negated, is_shell, printed_text, reads_commands, starts,
-};
+use super::pipes::{printed, reads_commands};
+use super::wrappers::{is_command_option, is_negated, is_shell, starts};
 use super::{ExitShown, INNER_SPACE, ShellCommand, program_name};
 
 /// How deep commands may be nested.
@@ -17,6 +16,8 @@ pub(super) struct ShellParser<'t> {
     pipes_fail: bool,
     /// The ends of the texts that begin in the next line, and whether a shell runs them.
     heredocs: Vec<(String, bool)>,
+    /// The text that the command reads: `<<< text`.
+    here_string: Option<String>,
     /// Commands inside of words.
     inner: Vec<ShellCommand>,
 }
@@ -29,6 +30,7 @@ impl<'t> ShellParser<'t> {
             stops: false,
             pipes_fail: false,
             heredocs: Vec::new(),
+            here_string: None,
             inner: Vec::new(),
         }
     }
@@ -110,29 +112,32 @@ impl<'t> ShellParser<'t> {
         let mut commands: Vec<ShellCommand> = Vec::new();
         let (mut is_empty, mut fails) = (true, false);
         let before = std::mem::take(&mut self.inner);
-        let heredocs = self.heredocs.len();
-        let mut printed: Option<String> = None;
+        let (mut heredocs, mut raised, mut piped) = (self.heredocs.len(), 0, None);
         loop {
             self.skip_blanks();
             if self.take('(') {
                 commands.extend(self.list(Some(')')));
-                is_empty = false;
+                (is_empty, piped) = (false, None);
                 self.words();
             } else if self.rest.starts_with("{ ") || self.rest.starts_with("{\n") {
                 self.next();
                 commands.extend(self.list(Some('}')));
-                is_empty = false;
+                (is_empty, piped) = (false, None);
                 self.words();
             } else {
                 let words = self.words();
                 is_empty &= words.is_empty();
                 fails = does_fail(&words);
-                if reads_commands(&words) {
-                    // What the pipe brings, it runs.
-                    self.heredocs[heredocs..].iter_mut().for_each(|(_, is_run)| *is_run = true);
-                    self.inner_commands(&printed.take().unwrap_or_default());
-                }
-                printed = printed_text(&words);
+                let read = self.here_string.take().or(piped);
+                piped = if reads_commands(&words) {
+                    let texts = self.heredocs.iter_mut().skip(heredocs);
+                    texts.for_each(|(_, is_run)| *is_run = true);
+                    heredocs = self.heredocs.len();
+                    self.inner_commands(&read.unwrap_or_default());
+                    None
+                } else {
+                    printed(&words, read)
+                };
                 commands.extend(self.command(words));
             }
             commands.append(&mut self.inner);
@@ -142,7 +147,8 @@ impl<'t> ShellParser<'t> {
             self.take('&');
             self.rest = self.rest.trim_start();
             if !self.pipes_fail {
-                raise(&mut commands, ExitShown::Nothing);
+                raise(&mut commands[raised..], ExitShown::Nothing);
+                raised = commands.len();
             }
         }
         self.inner = before;
@@ -191,10 +197,7 @@ impl<'t> ShellParser<'t> {
                     self.next();
                     self.inner_list(')');
                 }
-                Some('<' | '>') => {
-                    let program = words.first().map_or("", |word: &String| program_name(word));
-                    self.redirection(is_shell(program));
-                }
+                Some('<' | '>') => self.redirection(),
                 Some(_) => {
                     let word = self.word();
                     let is_number = word.bytes().all(|it| it.is_ascii_digit());
@@ -206,13 +209,13 @@ impl<'t> ShellParser<'t> {
         }
     }
 
-    fn redirection(&mut self, is_of_shell: bool) {
+    fn redirection(&mut self) {
         let is_heredoc = !self.rest.starts_with("<<<") && self.take_text("<<");
         if is_heredoc {
             self.take('-');
             self.skip_blanks();
             let end = self.word();
-            self.heredocs.push((end, is_of_shell));
+            self.heredocs.push((end, false));
             return;
         }
         let is_text = self.take_text("<<<");
@@ -223,8 +226,8 @@ impl<'t> ShellParser<'t> {
         let _ = self.take('&') || self.take('|');
         self.skip_blanks();
         let word = self.word();
-        if is_text && is_of_shell {
-            self.inner_commands(&word);
+        if is_text {
+            self.here_string = Some(word);
         }
     }
 
@@ -348,22 +351,25 @@ impl<'t> ShellParser<'t> {
         if program_name(&words[*first]) == "set" {
             self.set(&words[first + 1..]);
         }
-        let mut commands = Vec::new();
+        let (mut commands, mut read) = (Vec::new(), Vec::new());
         for start in &starts {
             let program = program_name(&words[*start]);
-            let (options, text) = match program {
-                "eval" => (&[][..], words.get(start + 1)),
+            let (options, at) = match program {
+                "eval" => (&[][..], start + 1),
                 _ if is_shell(program) => {
                     let rest = &words[start + 1..];
                     let Some(at) = rest.iter().position(|it| is_command_option(it)) else {
                         continue;
                     };
-                    (&rest[..=at], rest.get(at + 1))
+                    (&rest[..=at], start + at + 2)
                 }
                 _ => continue,
             };
             // A single word may be the first of an unquoted list.
-            if let Some(text) = text.filter(|text| text.contains(char::is_whitespace)) {
+            let text = words.get(at).filter(|text| text.contains(char::is_whitespace));
+            // Two programs in front of one text are one reader: nested, each would double the work.
+            if let Some(text) = text.filter(|_| !read.contains(&at)) {
+                read.push(at);
                 let mut inner = self.inner_text(text);
                 inner.set(options);
                 commands.extend(inner.list(None));

@@ -180,19 +180,3 @@ pub(super) fn is_command_option(word: &str) -> bool {
     letters.is_some_and(|it| is_short(it) || it.eq_ignore_ascii_case("command"))
         || word.eq_ignore_ascii_case("/c")
 }
-
-/// Whether the command is a shell that reads its commands from a pipe.
-pub(super) fn reads_commands(words: &[String]) -> bool {
-    let is_reader = |start: usize| {
-        let has_text = |word: &String| is_command_option(word) || !word.starts_with(['-', '+']);
-        is_shell(program_name(&words[start])) && !words[start + 1..].iter().any(has_text)
-    };
-    starts(words).into_iter().any(is_reader)
-}
-
-/// What the command prints for the next one in its pipe, if that is in the command itself.
-pub(super) fn printed_text(words: &[String]) -> Option<String> {
-    let is_print = |word: &String| ["echo", "printf"].contains(&program_name(word));
-    let start = starts(words).into_iter().find(|start| is_print(&words[*start]))?;
-    Some(words[start + 1..].join(" ").replace("\\n", "\n"))
-}

@@ -1,0 +1,62 @@
+//! What a command gives to the next one in its pipe, and which commands run what they get.
+
+use super::program_name;
+use super::wrappers::{is_command_option, is_shell, starts};
+
+/// Options of shells whose value is no script.
+const WITH_VALUE: &[&str] = &["--init-file", "--rcfile", "-O", "-o"];
+
+/// Whether the command is a shell that runs what it reads: it has neither a script nor `-c`.
+pub(super) fn reads_commands(words: &[String]) -> bool {
+    starts(words)
+        .into_iter()
+        .any(|start| is_shell(program_name(&words[start])) && has_no_script(&words[start + 1..]))
+}
+
+fn has_no_script(arguments: &[String]) -> bool {
+    let mut arguments = arguments.iter();
+    while let Some(word) = arguments.next() {
+        match word.as_str() {
+            "-" | "-s" | "/dev/stdin" => return true,
+            _ if is_command_option(word) => return false,
+            option if WITH_VALUE.contains(&option) => drop(arguments.next()),
+            option if option.starts_with(['-', '+']) => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// What the command prints, if that is in the command itself or in what it reads.
+pub(super) fn printed(words: &[String], read: Option<String>) -> Option<String> {
+    let (program, arguments) = starts(words).into_iter().find_map(|start| {
+        let program = program_name(&words[start]);
+        let is_known = ["cat", "echo", "printf", "tee"].contains(&program);
+        is_known.then_some((program, &words[start + 1..]))
+    })?;
+    match program {
+        "echo" => {
+            let is_option = |word: &&String| {
+                word.strip_prefix('-').is_some_and(|it| it.chars().all(|it| "neE".contains(it)))
+            };
+            let options = arguments.iter().take_while(is_option).count();
+            Some(unescaped(&arguments[options..].join(" ")))
+        }
+        "printf" => {
+            let arguments = arguments.strip_prefix(&["--".to_owned()]).unwrap_or(arguments);
+            let (format, values) = arguments.split_first()?;
+            let mut text = format.replace("%b", "%s");
+            for value in values {
+                text = text.replacen("%s", value, 1);
+            }
+            Some(unescaped(&text))
+        }
+        // It reads files instead.
+        "cat" if arguments.iter().any(|word| !word.starts_with('-')) => None,
+        _ => read,
+    }
+}
+
+fn unescaped(text: &str) -> String {
+    text.replace("\\n", "\n")
+}
