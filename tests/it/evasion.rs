@@ -339,6 +339,7 @@ fn pushes_count_where_they_run() {
         "echo git push; ls | sh",
         "cat <<< 'git push'",
         "bash -c cat <<< 'git push'",
+        "(cat) <<< 'git push'; sh",
         "bash run.sh <<E\ngit push\nE",
         "echo 'git push' | (wc -l) | sh",
         "echo 'git push' | wc -l | sh",

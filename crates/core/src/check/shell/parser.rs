@@ -115,15 +115,14 @@ impl<'t> ShellParser<'t> {
         let (mut heredocs, mut raised, mut piped) = (self.heredocs.len(), 0, None);
         loop {
             self.skip_blanks();
-            if self.take('(') {
-                commands.extend(self.list(Some(')')));
-                (is_empty, piped) = (false, None);
-                self.words();
-            } else if self.rest.starts_with("{ ") || self.rest.starts_with("{\n") {
+            let is_braces = self.rest.starts_with("{ ") || self.rest.starts_with("{\n");
+            if is_braces || self.rest.starts_with('(') {
                 self.next();
-                commands.extend(self.list(Some('}')));
-                (is_empty, piped) = (false, None);
+                let end = if is_braces { '}' } else { ')' };
+                commands.extend(self.list(Some(end)));
                 self.words();
+                // What a group reads and prints is not followed.
+                (is_empty, piped, self.here_string) = (false, None, None);
             } else {
                 let words = self.words();
                 is_empty &= words.is_empty();
@@ -367,7 +366,7 @@ impl<'t> ShellParser<'t> {
             };
             // A single word may be the first of an unquoted list.
             let text = words.get(at).filter(|text| text.contains(char::is_whitespace));
-            // Two programs in front of one text are one reader: nested, each would double the work.
+            // Behind two shells it is read once: nested, each shell would double the work.
             if let Some(text) = text.filter(|_| !read.contains(&at)) {
                 read.push(at);
                 let mut inner = self.inner_text(text);

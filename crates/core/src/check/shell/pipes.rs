@@ -45,10 +45,10 @@ pub(super) fn printed(words: &[String], read: Option<String>) -> Option<String> 
         "printf" => {
             let arguments = arguments.strip_prefix(&["--".to_owned()]).unwrap_or(arguments);
             let (format, values) = arguments.split_first()?;
-            let mut text = format.replace("%b", "%s");
-            for value in values {
-                text = text.replacen("%s", value, 1);
-            }
+            let format = format.replace("%b", "%s");
+            let values = values.iter().map(String::as_str).chain(std::iter::repeat(""));
+            let parts = format.split("%s").zip(std::iter::once("").chain(values));
+            let text: String = parts.flat_map(|(part, value)| [value, part]).collect();
             Some(unescaped(&text))
         }
         // It reads files instead.
