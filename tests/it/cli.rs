@@ -291,6 +291,7 @@ mod unix {
         assert!(text(&empty.stdout).contains("empty-stream"));
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_is_never_a_success() {
         let outputs = [
@@ -366,6 +367,7 @@ mod unix {
         assert!(report.ends_with("\"exit_code\":1}\n"), "{report}");
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn a_file_that_fails_while_it_is_read_is_named() {
         let output = shell("$P /proc/self/mem");

@@ -192,7 +192,7 @@ fn a_copy_holds_every_byte() {
     }
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn a_copy_that_cannot_be_written_is_two_and_the_check_ends() {
     let good = fs::read(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();

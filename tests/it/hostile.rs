@@ -1,6 +1,7 @@
 //! Streams made to hurt: they cost no more than they are long.
 
-#![cfg(unix)]
+// Only Linux limits memory with `ulimit -v`.
+#![cfg(target_os = "linux")]
 
 use std::fs;
 use std::process::{Command, Output, Stdio};

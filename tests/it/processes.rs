@@ -1,7 +1,7 @@
-//! Run mode: the processes of a command, as Unix knows them: by their numbers and signals, and as
-//! the jobs of a shell. `endings` has what every system has.
+//! Run mode: the processes of a command, by their numbers and signals, and as the jobs of a shell.
+//! They are found in `/proc`. `endings` has what every system has.
 
-#![cfg(unix)]
+#![cfg(target_os = "linux")]
 
 use std::fs;
 use std::io::Read as _;

@@ -1,6 +1,7 @@
 //! Signals: passed on, reported, and died of.
 
-#![cfg(unix)]
+// The processes are found in `/proc`.
+#![cfg(target_os = "linux")]
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
