@@ -1,5 +1,6 @@
 //! The commands in a line for a shell, and what its exit status says of each of them.
 
+mod characters;
 mod list;
 mod parser;
 mod pipes;
@@ -31,8 +32,24 @@ pub(super) struct ShellRun {
 
 /// Programs that show a part of what they read, and perhaps not its end.
 const FILTERS: &[&str] = &[
-    "ag", "awk", "cut", "egrep", "fgrep", "findstr", "grep", "head", "jq", "perl", "rg", "sed",
-    "sort", "uniq", "wc",
+    "Select-String",
+    "ag",
+    "awk",
+    "cut",
+    "egrep",
+    "fgrep",
+    "findstr",
+    "grep",
+    "head",
+    "jq",
+    "perl",
+    "rg",
+    "sed",
+    "select-string",
+    "sls",
+    "sort",
+    "uniq",
+    "wc",
 ];
 
 /// One command of a line.
@@ -60,7 +77,10 @@ pub(super) fn run_of(pattern: &LazyRegex, line: &str) -> Option<ShellRun> {
 
 /// A pattern for the first words of a command.
 pub(super) fn pattern(words: &str) -> String {
-    format!(r"\A(?:{words})(?:\s|\z)")
+    // A comment would go on to the end of the pattern.
+    let flags = words.trim_start().strip_prefix("(?").and_then(|it| it.split_once(')'));
+    let end = if flags.is_some_and(|(flags, _)| flags.contains('x')) { "\n" } else { "" };
+    format!(r"\A(?:{words}{end})(?:\s|\z)")
 }
 
 impl ShellCommand {

@@ -5,11 +5,14 @@ use super::pipes::{printed, reads_commands};
 use super::wrappers::{is_command_option, is_negated, is_shell, starts};
 use super::{ExitShown, INNER_SPACE, ShellCommand, program_name};
 
+/// Stands in a word for the output of a command.
+const SUBSTITUTED: &str = "$()";
+
 /// How deep commands may be nested.
 const DEPTH_MAX: usize = 12;
 
 pub(super) struct ShellParser<'t> {
-    rest: &'t str,
+    pub(super) rest: &'t str,
     depth: usize,
     /// `set -e` and `set -o pipefail`.
     stops: bool,
@@ -42,44 +45,6 @@ impl<'t> ShellParser<'t> {
             commands.extend(self.list(None));
         }
         commands
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.rest.chars().next()
-    }
-
-    fn next(&mut self) -> Option<char> {
-        let next = self.peek()?;
-        self.rest = &self.rest[next.len_utf8()..];
-        Some(next)
-    }
-
-    fn take(&mut self, wanted: char) -> bool {
-        let rest = self.rest.strip_prefix(wanted);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
-    }
-
-    fn take_text(&mut self, wanted: &str) -> bool {
-        let rest = self.rest.strip_prefix(wanted);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
-    }
-
-    /// The text until this end, which is left out.
-    fn until(&mut self, end: char) -> &'t str {
-        let (text, rest) = self.rest.split_once(end).unwrap_or((self.rest, ""));
-        self.rest = rest;
-        text
-    }
-
-    fn skip_blanks(&mut self) {
-        loop {
-            self.rest = self.rest.trim_start_matches([' ', '\t', '\r']);
-            if !self.take_text("\\\n") && !self.take_text("\\\r\n") {
-                return;
-            }
-        }
     }
 
     /// The commands until the end of the list.
@@ -192,6 +157,8 @@ impl<'t> ShellParser<'t> {
                     let end = self.rest.find('\n').unwrap_or(self.rest.len());
                     self.rest = &self.rest[end..];
                 }
+                // A function: its body is a command.
+                Some('(') if words.len() == 1 && self.take_text("()") => words.clear(),
                 Some('(') => {
                     self.next();
                     self.inner_list(')');
@@ -213,7 +180,7 @@ impl<'t> ShellParser<'t> {
         if is_heredoc {
             self.take('-');
             self.skip_blanks();
-            let end = self.word();
+            let end = self.word().replace('\\', "");
             self.heredocs.push((end, false));
             return;
         }
@@ -269,7 +236,7 @@ impl<'t> ShellParser<'t> {
                 '\'' => word.push_str(self.until('\'')),
                 '"' => self.quoted(&mut word),
                 '\\' => self.escaped(&mut word),
-                '`' => self.backquoted(),
+                '`' => self.backquoted(&mut word),
                 '$' => self.dollar(&mut word),
                 other => word.push(other),
             }
@@ -281,7 +248,7 @@ impl<'t> ShellParser<'t> {
         while let Some(next) = self.next() {
             match next {
                 '"' => return,
-                '`' => self.backquoted(),
+                '`' => self.backquoted(word),
                 '$' if self.peek() != Some('\'') => self.dollar(word),
                 '\\' => match self.next() {
                     Some('\n') | None => {}
@@ -306,9 +273,13 @@ impl<'t> ShellParser<'t> {
         }
     }
 
-    fn backquoted(&mut self) {
-        let text = self.until('`');
-        self.inner_commands(text);
+    /// A backquote without a partner is an ordinary character, as for PowerShell.
+    fn backquoted(&mut self, word: &mut String) {
+        if let Some((text, rest)) = self.rest.split_once('`') {
+            self.rest = rest;
+            self.inner_commands(text);
+            word.push_str(SUBSTITUTED);
+        }
     }
 
     /// The commands in a text, of which the exit status says nothing.
@@ -323,6 +294,7 @@ impl<'t> ShellParser<'t> {
             Some('(') => {
                 self.next();
                 self.inner_list(')');
+                word.push_str(SUBSTITUTED);
             }
             Some('{') => {
                 word.push('$');
@@ -351,17 +323,14 @@ impl<'t> ShellParser<'t> {
             self.set(&words[first + 1..]);
         }
         let (mut commands, mut read) = (Vec::new(), Vec::new());
-        for start in &starts {
-            let program = program_name(&words[*start]);
-            let (options, at) = match program {
-                "eval" => (&[][..], start + 1),
-                _ if is_shell(program) => {
-                    let rest = &words[start + 1..];
-                    let Some(at) = rest.iter().position(|it| is_command_option(it)) else {
-                        continue;
-                    };
+        for (nth, start) in starts.iter().enumerate() {
+            let rest = &words[start + 1..];
+            let (options, at) = match rest.iter().position(|it| is_command_option(it)) {
+                Some(at) if is_shell(program_name(&words[*start])) => {
                     (&rest[..=at], start + at + 2)
                 }
+                // The text that another program runs: `ssh host 'cd app && make'`.
+                _ if nth > 0 => (&[][..], *start),
                 _ => continue,
             };
             // A single word may be the first of an unquoted list.

@@ -2,8 +2,11 @@
 
 use super::program_name;
 
-/// Words of the shell's own grammar, after which a command comes.
-const KEYWORDS: &[&str] = &["!", "do", "elif", "else", "if", "then", "until", "while"];
+/// Words of the grammar of shells, after which a command comes.
+const KEYWORDS: &[&str] = &[
+    "!", "call", "do", "elif", "else", "finally", "foreach", "if", "then", "try", "until", "while",
+    "{", "&",
+];
 
 /// How many words are searched for the program: no real command has more in front of it.
 pub(super) const WORDS_MAX: usize = 40;
@@ -14,6 +17,7 @@ const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
     (
         &[
             "bunx",
+            "busybox",
             "caffeinate",
             "chronic",
             "command",
@@ -21,20 +25,26 @@ const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
             "doas",
             "dotenv",
             "env",
+            "eval",
             "exec",
             "gtimeout",
             "ionice",
             "nice",
             "nohup",
             "npx",
+            "parallel",
             "pnpx",
             "setsid",
             "stdbuf",
+            "strace",
+            "ssh-agent",
             "sudo",
+            "systemd-run",
             "time",
             "timeout",
             "unbuffer",
             "uvx",
+            "watch",
             "winpty",
             "xargs",
             "xvfb-run",
@@ -49,15 +59,20 @@ const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
     (&["uv", "poetry", "pipenv", "pdm", "hatch", "rye", "pixi", "pipx"], &["run"], 0),
     (&["conda", "mamba", "micromamba", "coverage", "devbox", "doppler", "op"], &["run"], 0),
     (&["bundle", "mise", "asdf", "ddev"], &["exec"], 0),
+    (&["git"], &["foreach"], 0),
     (&["nix"], &["develop", "shell"], 0),
     (&["direnv"], &["exec"], 1),
     (&["docker", "podman", "docker-compose", "kubectl"], &["exec", "run"], 1),
     (&["rustup"], &["run"], 1),
-    (&["ssh"], &[], 1),
+    (&["chroot", "flock", "ssh"], &[], 1),
 ];
 
 /// Shells, and what comes before the text that they run.
-const SHELLS: &[&str] = &["ash", "bash", "dash", "fish", "ksh", "sh", "zsh", "pwsh", "powershell"];
+const SHELLS: &[&str] =
+    &["ash", "bash", "dash", "fish", "ksh", "powershell", "pwsh", "runuser", "sh", "su", "zsh"];
+
+/// The options of `find` after which a command comes.
+const FIND_COMMANDS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
 
 /// Whether a word sets a variable for the command after it.
 fn is_assignment(word: &str) -> bool {
@@ -71,7 +86,7 @@ fn may_have_value(word: &str) -> bool {
     match word.strip_prefix("--") {
         Some(long) => !long.is_empty() && !long.contains('='),
         None => word.strip_prefix('-').is_some_and(|letters| {
-            letters.len() == 1 && letters.starts_with(|it| "CFILPdefgiklnopsuvw".contains(it))
+            letters.len() == 1 && letters.starts_with(|it| "CFILPacdefgiklnopsuvw".contains(it))
         }),
     }
 }
@@ -92,6 +107,9 @@ pub(super) fn starts(words: &[String]) -> Vec<usize> {
     let words = &words[..words.len().min(WORDS_MAX)];
     let is_before = |word: &String| KEYWORDS.contains(&word.as_str()) || is_assignment(word);
     let Some(first) = words.iter().position(|word| !is_before(word)) else { return Vec::new() };
+    // PowerShell: `$out = git status`.
+    let is_set = words[first].starts_with('$') && words.get(first + 1).is_some_and(|it| it == "=");
+    let first = if is_set && words.len() > first + 2 { first + 2 } else { first };
     let mut walk = Walk { words, starts: vec![first], seen: Vec::new() };
     let mut next = 0;
     while let Some(start) = walk.starts.get(next).copied() {
@@ -123,6 +141,11 @@ impl Walk<'_> {
             let command = self.words[behind..].iter().position(|word| is_command_option(word))?;
             return Some((behind + command + 1, 0));
         }
+        if program == "find" {
+            let is_command = |word: &String| FIND_COMMANDS.contains(&word.as_str());
+            let command = self.words[behind..].iter().position(is_command)?;
+            return Some((behind + command + 1, 0));
+        }
         WRAPPERS.iter().filter(|(programs, ..)| programs.contains(&program)).find_map(
             |(_, commands, names)| {
                 if commands.is_empty() {
@@ -130,7 +153,7 @@ impl Walk<'_> {
                 }
                 let is_command = |word: &String| commands.contains(&word.as_str());
                 // Options may come before it, and `compose` behind `docker`.
-                let command = self.words[behind..].iter().take(4).position(is_command)?;
+                let command = self.words[behind..].iter().take(10).position(is_command)?;
                 Some((behind + command + 1, *names))
             },
         )

@@ -1,0 +1,43 @@
+//! The characters of a line for a shell, one after the other.
+
+use super::parser::ShellParser;
+
+impl<'t> ShellParser<'t> {
+    pub(super) fn peek(&self) -> Option<char> {
+        self.rest.chars().next()
+    }
+
+    pub(super) fn next(&mut self) -> Option<char> {
+        let next = self.peek()?;
+        self.rest = &self.rest[next.len_utf8()..];
+        Some(next)
+    }
+
+    pub(super) fn take(&mut self, wanted: char) -> bool {
+        let rest = self.rest.strip_prefix(wanted);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    pub(super) fn take_text(&mut self, wanted: &str) -> bool {
+        let rest = self.rest.strip_prefix(wanted);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+
+    /// The text until this end, which is left out.
+    pub(super) fn until(&mut self, end: char) -> &'t str {
+        let (text, rest) = self.rest.split_once(end).unwrap_or((self.rest, ""));
+        self.rest = rest;
+        text
+    }
+
+    pub(super) fn skip_blanks(&mut self) {
+        loop {
+            self.rest = self.rest.trim_start_matches([' ', '\t', '\r']);
+            if !self.take_text("\\\n") && !self.take_text("\\\r\n") {
+                return;
+            }
+        }
+    }
+}
