@@ -77,6 +77,7 @@ pub(crate) const FAULTS: &[(&str, &str)] = &[
         "1:17: an entry needs `kind`, `tool`, `matches` or `runs`",
     ),
     ("expect.calls = [{ tool = \"\", at-most = 1 }]", "1:17: `tool` is empty"),
+    ("expect.calls = [{ runs = \"\", at-most = 1 }]", "1:17: `runs` is empty"),
     (
         "expect.calls = [{ kind = \"read\", runs = \"a\", at-most = 1 }]",
         "1:17: `runs` is for calls of the kind `command`",

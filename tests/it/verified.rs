@@ -116,6 +116,44 @@ fn calls_print_what_they_must() {
     let message =
         "no command call is allowed, with `SECRET` in the output, but there was 1; see line 2";
     fails(&run_of(&[printing("c1", "env", "SECRET=1")]), &leaks, message);
+    // Colours hide nothing.
+    let coloured = printing("c1", "npm test", "\u{1b}[32m12\u{1b}[0m passed\u{1b}[");
+    holds(&run_of(&[coloured]), &expected);
+}
+
+/// Goal: a patch is about each of its files.
+#[test]
+fn each_file_of_a_patch_counts() {
+    let change = |path: &str, kind: &str| json!({"path": format!("/w/{path}"), "kind": kind});
+    let changes = [change("a.js", "update"), change("package.json", "update")];
+    let stream = |changes: &[serde_json::Value]| {
+        let item = json!({"id": "i0", "type": "file_change", "changes": changes,
+            "status": "completed"});
+        let events = [
+            json!({"type": "thread.started", "thread_id": "t"}),
+            json!({"type": "turn.started"}),
+            json!({"type": "item.completed", "item": item}),
+            json!({"type": "item.completed",
+                "item": {"id": "i1", "type": "agent_message", "text": "DONE"}}),
+            json!({"type": "turn.completed", "usage": {"input_tokens": 1,
+                "cached_input_tokens": 0, "output_tokens": 1, "reasoning_output_tokens": 0}}),
+        ];
+        events.map(|event| format!("{event}\n")).concat()
+    };
+    let manifest = "{ kind = \"write\", matches = 'package\\.json$', at-most = 0 }";
+    let delete = "{ kind = \"delete\", at-most = 0 }";
+    let deleting = [&changes[..], &[change("b.js", "delete")]].concat();
+    for (entry, changes, code) in [
+        (manifest, &changes[..1], 0),
+        (manifest, &changes, 1),
+        (delete, &changes, 0),
+        (delete, &deleting, 1),
+    ] {
+        let config = format!("expect.calls = [{entry}]");
+        let (found, report) = judged_with(&config, &stream(changes));
+        assert_eq!(found, code, "{entry}: {report}");
+        assert_eq!(report.contains("but there was 1"), code == 1, "{report}");
+    }
 }
 
 #[test]

@@ -242,6 +242,7 @@ impl CallEntry {
             }
             () if is_empty(&self.tool) => Err("`tool` is empty"),
             () if is_empty(&self.name) => Err("`name` is empty"),
+            () if self.runs.as_ref().is_some_and(|it| it.0.is_empty()) => Err("`runs` is empty"),
             () if self.runs.is_some() && kind != Some(CallKind::Command) => {
                 Err("`runs` is for calls of the kind `command`")
             }

@@ -10,6 +10,7 @@ mod truth;
 mod verdict;
 mod writes;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::Value;
@@ -117,10 +118,25 @@ impl Expected {
     pub(crate) fn wants(&self) -> WantedEvents {
         match &self.pattern {
             Question::Calls(pattern) if pattern.needs_values() => WantedEvents::VALUES,
+            // The changes that a result shows.
+            Question::Writes(_) => WantedEvents::VALUES,
             Question::Start(_) => WantedEvents::DETAILS,
             _ => WantedEvents::PLAIN,
         }
     }
+}
+
+/// The call, with the files that its result says it has changed.
+fn with_changed_files<'c>(completed: &'c CompletedCall<'_>) -> Cow<'c, EventCall<'c>> {
+    let CompletedCall { call, changes, .. } = completed;
+    let paths = changes.iter().flat_map(|change| [Some(&change.path), change.from.as_ref()]);
+    let paths = paths.flatten().filter(|path| !call.files.contains(path));
+    let mut files: Vec<String> = paths.cloned().collect();
+    if files.is_empty() {
+        return Cow::Borrowed(call);
+    }
+    files.extend(call.files.iter().cloned());
+    Cow::Owned(EventCall { files: files.into(), shows_files: true, ..call.clone() })
 }
 
 /// A regular expression that compiles.
@@ -227,7 +243,9 @@ impl<'c> ExpectCheck<'c> {
                 self.open.insert(call.number, seen);
             }
             EventKind::CallCompleted(completed) => {
-                let mut seen = self.seen(line, &completed.call, completed.arguments.as_ref());
+                let call = with_changed_files(completed);
+                let mut seen = self.seen(line, &call, completed.arguments.as_ref());
+                seen.observe_changes(&completed.changes);
                 seen.outcome = Some(completed.outcome);
                 seen.observe_output(completed, self.expected.iter().map(|(expected, _)| *expected));
                 self.end(seen);

@@ -113,8 +113,10 @@ impl LimitCheck {
                 found.push(diagnostic.at(line, offset).of_demand(of.demand()));
             } else if !reading.is_whole || of.is_of_calls() && !shows_calls {
                 let what = of.name();
+                let has_prices = matches!(of, Figure::Cost) && self.prices.is_some();
+                let prices = if has_prices { ", and no price applies" } else { "" };
                 let message =
-                    format!("the limit is {limit}, but the stream does not report {what}");
+                    format!("the limit is {limit}, but the stream does not report {what}{prices}");
                 found.push(Diagnostic::new(Rule::LimitUnknown, message).of_demand(of.demand()));
             }
         }

@@ -1,5 +1,7 @@
 //! How many calls of a sort there are, and how the last of them ended.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::compiled;
@@ -84,6 +86,20 @@ fn is_in_background(arguments: Option<&Value>) -> bool {
     })
 }
 
+/// Without the escape sequences that colour a text.
+fn without_colours(text: &str) -> Cow<'_, str> {
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().unwrap_or_default();
+    if first.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    let rest = parts.map(|part| {
+        let end = part.find(|it: char| ('@'..='~').contains(&it));
+        end.map_or("", |end| &part[end + 1..])
+    });
+    Cow::Owned(std::iter::once(first).chain(rest).collect())
+}
+
 /// Whether what is looked for is in one of these arguments, or in the words of a list of them.
 fn is_in_any(is_in: &dyn Fn(&str) -> bool, arguments: &Value) -> bool {
     match arguments {
@@ -111,14 +127,19 @@ fn is_in_rest(is_in: &dyn Fn(&str) -> bool, arguments: &Value) -> bool {
     }
 }
 
-/// Whether the detail of a call is what is looked for. It is unclear for a call that has more to
-/// search than its detail: a command with further words, or a tool that the profile does not know.
+/// Whether the detail of a call, or a file that it changes, is what is looked for. It is unclear
+/// for a call that has more to search than its detail: a command with further words, or a tool that
+/// the profile does not know.
 fn is_in_call(
     is_in: &dyn Fn(&str) -> bool,
     call: &EventCall<'_>,
     arguments: Option<&Value>,
 ) -> Truth {
     if is_in(call.detail.as_deref().unwrap_or_default()) {
+        return Truth::Yes;
+    }
+    let changes_files = matches!(call.kind, Some(CallKind::Write | CallKind::Delete));
+    if changes_files && call.files.iter().any(|file| is_in(file)) {
         return Truth::Yes;
     }
     let is_unclear = match call.kind {
@@ -173,7 +194,7 @@ impl CallPattern {
     /// What the result shows; nothing, if the stream does not show it.
     pub(super) fn judge_output(&self, call: &CompletedCall<'_>) -> Option<Printed> {
         let texts = [&call.result, &call.stdout, &call.stderr];
-        let texts: Vec<&str> = texts.into_iter().flatten().map(|text| &**text).collect();
+        let texts: Vec<_> = texts.into_iter().flatten().map(|it| without_colours(it)).collect();
         let is_in = |pattern: &LazyRegex| texts.iter().any(|text| pattern.is_in(text));
         let has = |pattern: &Option<LazyRegex>| pattern.as_ref().is_some_and(is_in);
         let is_met = self.prints.as_ref().is_none_or(is_in) && !has(&self.prints_not);
@@ -188,7 +209,8 @@ impl CallPattern {
 
     pub(super) fn needs_values(&self) -> bool {
         let reads_output = self.judges_output() || self.passed.is_some() || self.failed.is_some();
-        self.matches.is_some() || self.runs.is_some() || reads_output
+        let reads_changes = self.calls.kind == Some(CallKind::Delete);
+        self.matches.is_some() || self.runs.is_some() || reads_output || reads_changes
     }
 
     fn judges_output(&self) -> bool {

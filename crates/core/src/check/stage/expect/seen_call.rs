@@ -6,7 +6,7 @@ use super::truth::Truth;
 use crate::check::paths::{ResolvedPath, resolved};
 use crate::check::shell::{ExitShown, ShellRun};
 use crate::check::{CompletedCall, EventCall};
-use crate::profile::{CallKind, CallOutcome};
+use crate::profile::{CallKind, CallOutcome, ChangeKind, FileChange};
 use serde_json::Value;
 
 /// What a call answers to an expectation's question about its text.
@@ -47,6 +47,8 @@ pub(super) struct SeenCall {
     pub(super) paths: Vec<u64>,
     /// None if the profile does not know it.
     kind: Option<CallKind>,
+    /// Whether it has deleted a file among others.
+    deletes: bool,
     tool: Box<str>,
     /// For each expectation, the answer to its question about text: one event that shows it is
     /// enough. The text itself may be long, and is not kept.
@@ -65,6 +67,7 @@ impl SeenCall {
             outcome: None,
             paths: Vec::new(),
             kind: None,
+            deletes: false,
             tool: Box::default(),
             shown: Vec::new(),
             output: Vec::new(),
@@ -117,6 +120,11 @@ impl SeenCall {
         }
     }
 
+    /// Observes the files that it has changed.
+    pub(super) fn observe_changes(&mut self, changes: &[FileChange]) {
+        self.deletes |= changes.iter().any(|change| change.kind == Some(ChangeKind::Deleted));
+    }
+
     /// Observes its result.
     pub(super) fn observe_output<'e>(
         &mut self,
@@ -164,7 +172,8 @@ impl SeenCall {
 
     /// Whether it is of this kind.
     pub(super) fn is_of(&self, kind: CallKind) -> Truth {
-        self.kind.map_or(Truth::Unknown, |known| (known == kind).into())
+        let deletes = kind == CallKind::Delete && self.deletes;
+        self.kind.map_or(Truth::Unknown, |known| (known == kind || deletes).into())
     }
 
     pub(super) fn is_of_tool(&self, tool: &str) -> Truth {
