@@ -62,17 +62,15 @@ impl Attempt {
     /// The file for its copy.
     pub(super) fn copy(&self, pattern: &Path) -> PathBuf {
         match pattern.to_str() {
-            Some(name) if self.args.retries.is_some() => {
-                name.replace(PLACE, &self.number.to_string()).into()
-            }
-            _ => pattern.to_owned(),
+            Some(name) => name.replace(PLACE, &self.number.to_string()).into(),
+            None => pattern.to_owned(),
         }
     }
 
     /// What its summary must say about the next attempt; nothing if a retry is out of question.
     pub(super) fn decide(&mut self, summary: &StreamSummary) -> Option<Note> {
         self.args.retries?;
-        if !self.ended_alone.get() || !self.is_worth_it(summary) {
+        if !self.ended_alone.get() || !may_pass(summary) && !self.is_asked_for(summary) {
             return None;
         }
         let wait = match summary.facts.retry_after {
@@ -80,7 +78,9 @@ impl Attempt {
             Some(RetryAfter::At(time)) => Duration::from_millis(time).saturating_sub(now()),
             _ => back_off(self.number),
         };
-        Some(if self.number == self.most() {
+        Some(if !self.is_asked_for(summary) {
+            Note::NotTriedAgain(NoRetry::OtherReason)
+        } else if self.number == self.most() {
             Note::NotTriedAgain(NoRetry::LastAttempt)
         } else if may_have_written(summary) && !self.args.retry_after_writes {
             Note::NotTriedAgain(NoRetry::MayHaveWritten)
@@ -92,15 +92,26 @@ impl Attempt {
         })
     }
 
-    fn is_worth_it(&self, summary: &StreamSummary) -> bool {
-        if matches!(summary.outcome, Outcome::Succeeded | Outcome::TimedOut) {
-            return false;
-        }
+    /// Whether a run that failed for this reason is to be tried again.
+    fn is_asked_for(&self, summary: &StreamSummary) -> bool {
         match &self.args.retry_on[..] {
-            [] => matches!(summary.facts.retryable, Some(Retryable::Yes | Retryable::Later)),
-            reasons => summary.facts.reason.is_some_and(|reason| reasons.contains(&reason)),
+            [] => may_pass(summary),
+            reasons => {
+                has_failed(summary)
+                    && summary.facts.reason.is_some_and(|reason| reasons.contains(&reason))
+            }
         }
     }
+}
+
+fn has_failed(summary: &StreamSummary) -> bool {
+    !matches!(summary.outcome, Outcome::Succeeded | Outcome::TimedOut)
+}
+
+/// Whether a run failed for a reason that may pass.
+fn may_pass(summary: &StreamSummary) -> bool {
+    let retryable = summary.facts.retryable;
+    has_failed(summary) && matches!(retryable, Some(Retryable::Yes | Retryable::Later))
 }
 
 fn now() -> Duration {

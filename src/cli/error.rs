@@ -98,6 +98,7 @@ impl CliError {
                 format!("{error}{hint}; the command ended with {status}")
             }
             Self::Output { name, source } => format!("failed to write to {name}: {source}"),
+            Self::Start { program, .. } if program.is_empty() => "the command is empty".to_owned(),
             Self::Start { program, source } => {
                 format!("failed to start {program}: {source}{}", start_hint(program))
             }

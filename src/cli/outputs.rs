@@ -245,7 +245,11 @@ impl Observer for Outputs {
         let mut noted = Cow::Borrowed(summary);
         if let Some(note) = self.attempt.decide(summary) {
             if note == Note::NotTriedAgain(NoRetry::MayHaveWritten) {
-                self.hint = Some("--retry-after-writes also repeats such a run".to_owned());
+                self.hint = Some(
+                    "not tried again, because the run may have changed files; \
+                     --retry-after-writes repeats such a run, too"
+                        .to_owned(),
+                );
             }
             noted.to_mut().notes.push(note);
         }

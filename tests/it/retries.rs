@@ -142,6 +142,9 @@ fn the_last_attempt_may_fail() {
     assert!(written.contains("this was the last attempt"), "{written}");
     let agent = Flaky::new(9, &refused(503, "0", &[]), "exit 7");
     assert_eq!(agent.run(&["--retries", "1", "--propagate-exit-code"]).0, Some(7));
+    let agent = Flaky::new(1, &refused(503, "0", &[]), "exit 1");
+    let (_, _, written) = agent.run(&["--retries", "1", "--retry-on", "auth"]);
+    assert!(written.contains("not tried again: only failures for other reasons are"), "{written}");
 }
 
 /// Goal: what a retry cannot help, or what may do harm twice, is not tried again.
@@ -179,7 +182,7 @@ fn most_failures_are_not_tried_again() {
         assert!(!notes(last).contains(&"tried-again"), "{last}");
         let may_have_written =
             attempts == 1 && [after(&write), after(&ran)].contains(&stream.into());
-        assert_eq!(written.contains("--retry-after-writes also"), may_have_written, "{written}");
+        assert_eq!(written.contains("--retry-after-writes repeats"), may_have_written, "{written}");
     }
 }
 

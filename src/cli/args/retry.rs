@@ -5,13 +5,14 @@ use std::num::NonZeroU64;
 use clap::Args;
 use ndjson_check_core::EndReason;
 
-use super::values::retry_reason;
+use super::values::{retries, retry_reason};
 
 /// When a command is run again.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct RetryArgs {
     /// Run the command again, at most N times, if a retry may help
-    #[arg(long, value_name = "N", requires_all = ["command", "no_stdin"], help_heading = "Run")]
+    #[arg(long, value_name = "N", value_parser = retries, help_heading = "Run")]
+    #[arg(requires_all = ["command", "no_stdin"])]
     pub(crate) retries: Option<NonZeroU64>,
 
     /// Retry only for this reason [default: all that may pass]

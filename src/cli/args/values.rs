@@ -1,7 +1,7 @@
 //! The syntax of option values.
 
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::thread;
@@ -151,6 +151,10 @@ impl std::fmt::Display for Size {
 }
 
 /// A reason after which a run may be tried again.
+pub(super) fn retries(text: &str) -> Result<NonZeroU64, String> {
+    text.parse().map_err(|_| "must be a whole number above 0".to_owned())
+}
+
 pub(super) fn retry_reason(name: &str) -> Result<EndReason, String> {
     let never =
         [EndReason::Completed, EndReason::Interrupted, EndReason::Killed, EndReason::Timeout];

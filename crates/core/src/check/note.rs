@@ -133,6 +133,8 @@ pub enum NoRetry {
     MayHaveWritten,
     /// The time for a retry is too far away.
     TooLate,
+    /// Only failures for other reasons are tried again.
+    OtherReason,
 }
 
 /// What says that a run failed.
@@ -280,6 +282,7 @@ impl fmt::Display for NoRetry {
             Self::LastAttempt => "this was the last attempt",
             Self::MayHaveWritten => "the run may have changed files",
             Self::TooLate => "a retry can help only after more than an hour",
+            Self::OtherReason => "only failures for other reasons are",
         })
     }
 }
