@@ -337,6 +337,8 @@ const PUSHES: &[&str] = &[
     "cat <<\\END > x\nhello\nEND\ngit push",
     "kubectl exec -it pod -c app -- git push",
     "docker compose -f a.yml -f b.yml exec -T app git push",
+    "git --git-dir .git --work-tree . push",
+    "git --namespace x push",
 ];
 
 /// Lines that do not.
@@ -345,6 +347,7 @@ const NO_PUSHES: &[&str] = &[
     "git commit -m \"do not git push\"",
     "git commit -m 'a; git push'",
     "git stash push",
+    "git --git-dir .git stash push",
     "git log --grep push",
     "push git",
     "echo \"run git push\"",

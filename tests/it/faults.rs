@@ -88,7 +88,7 @@ pub(crate) const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "expect.calls = [{ kind = \"write\", at-most = 1, output = {} }]",
-        "1:17: `output` needs `matches`, `never`, `passed` or `failed`",
+        "1:17: `output` needs `matches`, `never`, `nothing`, `passed` or `failed`",
     ),
     (
         "expect.calls = [{ kind = \"command\", at-most = 1, output = { passed = \"a\" } }]",

@@ -129,6 +129,18 @@ const RUNS: &[&str] = &[
     "npm ci && \\\n  npm test",
     "npm test && git commit -m 'fix: a'",
     "set -e; npm test; npm run lint",
+    "yarn jest",
+    "pnpm --filter web vitest run",
+    "npx vitest@latest run",
+    "uvx pytest@8 -n 4",
+    "yarn workspaces foreach -A run test",
+    "npm run --workspace web test",
+    "cmake --build build --target test",
+    "node --experimental-vm-modules node_modules/jest/bin/jest.js",
+    "make --directory=app test-client",
+    "dotnet test --no-restore --collect:\"Code Coverage\"",
+    "cargo test --no-fail-fast -- --nocapture",
+    "go test -count=1 -cover ./...",
 ];
 
 /// Commands that run no tests.
@@ -160,6 +172,18 @@ const RUNS_NONE: &[&str] = &[
     "mkdir test",
     "make build",
     "npm run test-server",
+    "pnpm -w add -D vitest",
+    "make check-format",
+    "make test-data",
+    "just test-deps",
+    "make -n test",
+    "gradle test --dry-run",
+    "npm test --help",
+    "pytest --co -q",
+    "cargo test -- --list",
+    "jest --listTests",
+    "go test -c ./x",
+    "ctest -N",
 ];
 
 /// The exit status of these says nothing of the tests.
@@ -257,7 +281,6 @@ fn runners_say_how_they_ended() {
         "     Summary [   0.5s] 12 tests run: 12 passed, 0 skipped",
         " Test Files  2 passed (2)\n      Tests  12 passed (12)",
         "===== 12 passed, 1 skipped in 0.12s =====",
-        "12 passed in 0.12s",
         "  12 passing (30ms)",
         "ok  \texample.com/a\t0.012s\nok  \texample.com/b\t(cached)",
         "..\n----\nRan 2 tests in 0.001s\n\nOK",
@@ -270,6 +293,10 @@ fn runners_say_how_they_ended() {
         "100% tests passed, 0 tests failed out of 12",
         " 12 pass\n 0 fail",
         "ok | 12 passed | 0 failed (30ms)",
+        "ok  \tx/a\t0.1s [no tests to run]\n?   \tx/b\t[no test files]\nok  \tx/c\t0.2s",
+        "[INFO] No tests to run.\n[INFO] Tests run: 5, Failures: 0, Errors: 0, Skipped: 0",
+        "No tests found, exiting with code 0\n\nTests:       5 passed, 5 total",
+        "** TEST SUCCEEDED **",
     ] {
         assert_eq!(says(output), Met, "{output}");
     }
@@ -292,14 +319,31 @@ fn runners_say_how_they_ended() {
         "npm error Lifecycle script `test` failed with error:",
         "make: *** [Makefile:3: test] Error 1",
         "error[E0308]: mismatched types",
+        "packages/web test:   2 passing (4ms)\npackages/web test:   1 failing",
+        "app-1  | ===== 1 failed, 4 passed in 0.10s =====",
+        "Executed 3 tests, with 0 failures\nExecuted 5 tests, with 1 failure (0 unexpected)",
+        "2 scenarios (1 failed, 1 passed)\n2 steps (1 failed, 1 passed)",
+        "4 passed in 1s\n  py312: FAIL code 1 (2.00 seconds)\n  evaluation failed :(",
+        "      Tests  5 passed (5)\n     Errors  1 error",
     ] {
         assert_eq!(says(output), Broken, "{output}");
     }
-    // Whatever the status is, tests that did not run have not passed.
-    for output in ["No tests found, exiting with code 0", "collected 0 items", "29.7.0\n"] {
+}
+
+/// Goal: whatever the status is, tests that did not run have not passed.
+#[test]
+fn a_run_without_tests_proves_nothing() {
+    for output in [
+        "No tests found, exiting with code 0",
+        "collected 0 items",
+        "29.7.0\n",
+        "added 3 packages\nNo test files found, exiting with code 0",
+        "?   \tx/a\t[no test files]\nok  \tx/b\t0.1s [no tests to run]",
+        "[INFO] No tests to run.\n[INFO] BUILD SUCCESS",
+    ] {
         let (says, message) = tested(printing("c1", &json!({"command": "npm test"}), true, output));
         assert_eq!(says, Broken, "{output}");
-        assert!(message.contains("printed what `output.never` forbids"), "{message}");
+        assert!(message.contains("printed that it did nothing"), "{message}");
     }
 }
 

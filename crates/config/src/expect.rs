@@ -49,6 +49,7 @@ struct CallEntry {
     tool: Option<String>,
     matches: Option<Pattern>,
     runs: Option<Pattern>,
+    except: Option<Pattern>,
     at_least: Option<Count<1>>,
     at_most: Option<Count<0>>,
     last: Option<LastOutcome>,
@@ -63,6 +64,7 @@ struct CallEntry {
 struct ExpectedOutput {
     matches: Option<Pattern>,
     never: Option<Pattern>,
+    nothing: Option<Pattern>,
     passed: Option<Pattern>,
     failed: Option<Pattern>,
 }
@@ -235,7 +237,8 @@ impl CallEntry {
         let has_text = self.matches.is_some() || self.runs.is_some();
         let output = self.output.as_ref();
         let is_judged = output.is_some_and(|it| it.passed.is_some() || it.failed.is_some());
-        let is_compared = output.is_some_and(|it| it.matches.is_some() || it.never.is_some());
+        let is_compared = output
+            .is_some_and(|it| it.matches.is_some() || it.never.is_some() || it.nothing.is_some());
         match () {
             () if kind.is_none() && self.tool.is_none() && !has_text => {
                 Err("an entry needs `kind`, `tool`, `matches` or `runs`")
@@ -250,8 +253,9 @@ impl CallEntry {
                 Err("`after` names the kind of the entry: no call comes after the last of its kind")
             }
             () if output.is_some() && !is_judged && !is_compared => {
-                Err("`output` needs `matches`, `never`, `passed` or `failed`")
+                Err("`output` needs `matches`, `never`, `nothing`, `passed` or `failed`")
             }
+            () if self.except.is_some() && self.runs.is_none() => Err("`except` needs `runs`"),
             () if is_judged && self.runs.is_none() => {
                 Err("`output.passed` and `output.failed` need `runs`")
             }
@@ -283,8 +287,10 @@ impl CallEntry {
         calls.last_must_succeed = self.last.is_some();
         (calls.after, calls.before) = (self.after, self.before);
         calls.requires = self.requires.as_ref().map(|required| required.kind);
-        if let Some(ExpectedOutput { matches, never, passed, failed }) = &self.output {
+        calls.except = text(&self.except);
+        if let Some(ExpectedOutput { matches, never, nothing, passed, failed }) = &self.output {
             (calls.output_matches, calls.output_never) = (text(matches), text(never));
+            calls.output_nothing = text(nothing);
             (calls.output_passed, calls.output_failed) = (text(passed), text(failed));
         }
         Ok(calls)

@@ -65,11 +65,18 @@ struct ShellCommand {
 /// Replaces a space inside a word, so that no pattern mistakes a part of a word for a word.
 const INNER_SPACE: char = '\u{2423}';
 
-/// How a line runs a command that `pattern` describes; nothing, if it does not. The pattern is
-/// made by [`pattern`].
-pub(super) fn run_of(pattern: &LazyRegex, line: &str) -> Option<ShellRun> {
+/// How a line runs a command that `pattern` describes, and `except` does not; nothing, if it does
+/// not. The pattern is made by [`pattern`].
+pub(super) fn run_of(
+    pattern: &LazyRegex,
+    except: Option<&LazyRegex>,
+    line: &str,
+) -> Option<ShellRun> {
     let commands = ShellParser::new(line).commands();
-    let is_meant = |command: &&ShellCommand| command.texts().any(|text| pattern.is_in(&text));
+    let is_excepted = |text: &str| except.is_some_and(|pattern| pattern.is_in(text));
+    let is_meant = |command: &&ShellCommand| {
+        command.texts().any(|text| pattern.is_in(&text) && !is_excepted(&text))
+    };
     let exit = commands.iter().filter(is_meant).map(|command| command.exit).max()?;
     let is_filtered = commands.iter().any(|command| FILTERS.contains(&command.program()));
     Some(ShellRun { exit, is_filtered })

@@ -20,9 +20,11 @@ pub(super) struct CallPattern {
     matches: Option<LazyRegex>,
     /// Made by [`shell::pattern`].
     runs: Option<LazyRegex>,
+    except: Option<LazyRegex>,
     /// What the result must show, and must not show.
     prints: Option<LazyRegex>,
     prints_not: Option<LazyRegex>,
+    prints_nothing: Option<LazyRegex>,
     /// What of it shows that the command of `runs` succeeded, or failed.
     passed: Option<LazyRegex>,
     failed: Option<LazyRegex>,
@@ -159,9 +161,21 @@ impl CallPattern {
         let matches = pattern(&calls.matches)?;
         pattern(&calls.runs)?;
         let runs = pattern(&calls.runs.as_deref().map(shell::pattern))?;
+        let except = pattern(&calls.except)?;
         let (prints, prints_not) = (pattern(&calls.output_matches)?, pattern(&calls.output_never)?);
+        let prints_nothing = pattern(&calls.output_nothing)?;
         let (passed, failed) = (pattern(&calls.output_passed)?, pattern(&calls.output_failed)?);
-        Ok(Self { calls, matches, runs, prints, prints_not, passed, failed })
+        Ok(Self {
+            calls,
+            matches,
+            runs,
+            except,
+            prints,
+            prints_not,
+            prints_nothing,
+            passed,
+            failed,
+        })
     }
 
     /// Whether the detail matches, if this half of a call has one and a pattern is set.
@@ -178,9 +192,10 @@ impl CallPattern {
             .as_ref()
             .map_or(Truth::Yes, |pattern| is_in_call(&|text| pattern.is_in(text), call, arguments));
         let Some(runs) = &self.runs else { return Some(matches.into()) };
-        let is_run = is_in_call(&|text| shell::run_of(runs, text).is_some(), call, arguments);
+        let run_in = |line: &str| shell::run_of(runs, self.except.as_ref(), line);
+        let is_run = is_in_call(&|text| run_in(text).is_some(), call, arguments);
         let line = call.detail.as_deref().unwrap_or_default();
-        let mut run = shell::run_of(runs, line);
+        let mut run = run_in(line);
         if let Some(run) = &mut run {
             if is_in_background(arguments) {
                 run.exit = ExitShown::Nothing;
@@ -197,7 +212,9 @@ impl CallPattern {
         let texts: Vec<_> = texts.into_iter().flatten().map(|it| without_colours(it)).collect();
         let is_in = |pattern: &LazyRegex| texts.iter().any(|text| pattern.is_in(text));
         let has = |pattern: &Option<LazyRegex>| pattern.as_ref().is_some_and(is_in);
-        let is_met = self.prints.as_ref().is_none_or(is_in) && !has(&self.prints_not);
+        let is_nothing = has(&self.prints_nothing) && !has(&self.passed);
+        let is_forbidden = is_nothing || has(&self.prints_not);
+        let is_met = self.prints.as_ref().is_none_or(is_in) && !is_forbidden;
         let passed = match () {
             () if has(&self.failed) => Truth::No,
             () if has(&self.passed) => Truth::Yes,
@@ -214,7 +231,7 @@ impl CallPattern {
     }
 
     fn judges_output(&self) -> bool {
-        self.prints.is_some() || self.prints_not.is_some()
+        self.prints.is_some() || self.prints_not.is_some() || self.prints_nothing.is_some()
     }
 
     pub(super) fn compares_paths(&self) -> bool {
