@@ -13,7 +13,7 @@ use crate::streams::{Case, cases, converted, files, program, root, text};
 
 /// Profiles whose fixtures show none: the agent writes none, or no fixture has any.
 const NO_RESULTS: [&str; 2] = ["jsonl", "muse"];
-const NO_THINKING: [&str; 20] = [
+const NO_THINKING: [&str; 21] = [
     "acpx",
     "amp",
     "antigravity",
@@ -27,6 +27,7 @@ const NO_THINKING: [&str; 20] = [
     "grok-cli",
     "hermes",
     "jsonl",
+    "junie",
     "kimi-code",
     "letta",
     "mcp",

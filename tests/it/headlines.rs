@@ -106,6 +106,13 @@ fn text_of_a_known_agent_is_no_other_format() {
     }
 }
 
+#[test]
+fn a_file_of_nul_bytes_is_no_text() {
+    let report = run_on(&["--report", "json"], &[0; 10_240]).stdout;
+    let headline = stream(&report)["headline"].clone();
+    assert_eq!(headline, "not an agent's stream: the input is NUL bytes");
+}
+
 /// Goal: what a stream says cannot be taken for what we say.
 #[test]
 fn a_headline_is_one_line_of_limited_length() {

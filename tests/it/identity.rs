@@ -171,7 +171,8 @@ fn a_stream_of_two_agents_is_told_apart() {
     assert_eq!(output.status.code(), Some(1));
     let told = text(&output.stdout);
     let expected = "    error[wrong-profile] line 2\n      note: an earlier event shows codex-old; \
-                    choose the profile cursor or codex-old\n";
+                    if two agents wrote this, split it, or else choose the profile cursor or \
+                    codex-old\n";
     assert!(told.contains(expected), "{told}");
     let head =
         "✗ the wrong profile: this looks like a stream of cursor, but the profile is codex-old";

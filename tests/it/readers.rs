@@ -272,6 +272,20 @@ fn jan(told: &mut Reported, event: &Value) {
     add(&mut told.output, usage["completion_tokens"].as_f64());
 }
 
+fn junie(told: &mut Reported, event: &Value) {
+    let lists = [&event["errorCode"], &event["llmUsage"]].into_iter().filter_map(Value::as_array);
+    for list in lists {
+        told.model(list.first().map_or(&Value::Null, |usage| &usage["model"]));
+        for usage in list {
+            add(&mut told.cost, usage["cost"].as_f64());
+            add(&mut told.input, usage["inputTokens"].as_f64());
+            add(&mut told.cache_read, usage["cacheInputTokens"].as_f64());
+            add(&mut told.cache_write, usage["cacheCreateTokens"].as_f64());
+            add(&mut told.output, usage["outputTokens"].as_f64());
+        }
+    }
+}
+
 fn kiro(told: &mut Reported, event: &Value) {
     set(&mut told.duration, event["data"]["turnDurationMs"].as_f64());
 }
@@ -364,6 +378,7 @@ pub(crate) fn reader(profile: &str) -> Option<Reader> {
         "hermes" => hermes,
         "jsonl" | "mcp" | "openhands" | "roo" | "vibe" | "vibe-old" => nothing,
         "jan" => jan,
+        "junie" => junie,
         "kiro" => kiro,
         "letta" => letta,
         "opencode" => opencode,

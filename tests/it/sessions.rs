@@ -163,6 +163,25 @@ fn many_sessions_are_of_recordings() {
     }
 }
 
+/// Goal: a run that goes on with an earlier session is a run of its own.
+/// Method: two runs of one id, of an agent that starts each of them once.
+#[test]
+fn a_resumed_session_is_judged_again() {
+    let run = fs::read_to_string(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();
+    let output = run_on(&["--sessions", "many"], run.repeat(2).as_bytes());
+    let report = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{report}");
+    assert!(report.contains("2 streams: 2 passed"), "{report}");
+    // Without the flag, the headline names it; also for an agent that may start each turn.
+    let claude = fs::read_to_string(root().join("fixtures/agents/claude/plain.ndjson")).unwrap();
+    let id = "\"session_id\":\"";
+    let other = claude.replace(id, &format!("{id}other-"));
+    for two in [run.repeat(2), format!("{claude}{other}")] {
+        let report = text(&run_on(&[], two.as_bytes()).stdout);
+        assert!(report.contains("more than one run: `--sessions many` judges"), "{report}");
+    }
+}
+
 /// Goal: events before the one that starts a session belong to it, so that they join no two
 /// sessions.
 #[test]

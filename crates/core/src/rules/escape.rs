@@ -117,19 +117,22 @@ fn suspects(block: [u8; 16]) -> u32 {
 }
 
 /// Shows a text of several lines that comes in chunks: line breaks and tabs stay, `\r\n` becomes a
-/// line break, everything else that misleads becomes visible.
+/// line break, everything else that misleads becomes visible. A joiner between two characters of
+/// an emoji, or in Persian and Indic words, stays.
 #[derive(Debug, Clone, Copy)]
 pub struct Escaper {
     /// Whether everything is shown unchanged.
     raw: bool,
     /// A carriage return at the end of the last chunk: the next may begin with its line feed.
     carriage_return: bool,
+    /// The last character may be joined to the next one.
+    may_join: bool,
 }
 
 impl Escaper {
     /// Unless `raw`, what misleads becomes visible.
     pub fn new(raw: bool) -> Self {
-        Self { raw, carriage_return: false }
+        Self { raw, carriage_return: false, may_join: false }
     }
 
     /// Appends the next chunk to `out`.
@@ -142,6 +145,11 @@ impl Escaper {
             if character != '\n' {
                 self.end(out);
             }
+            let is_joiner = matches!(character, '\u{200c}' | '\u{200d}');
+            let may_join = std::mem::replace(
+                &mut self.may_join,
+                !character.is_ascii() && !misleads(character),
+            );
             match character {
                 '\r' => self.carriage_return = true,
                 '\n' => {
@@ -149,6 +157,7 @@ impl Escaper {
                     out.push('\n');
                 }
                 '\t' => out.push('\t'),
+                c if is_joiner && may_join => out.push(c),
                 c if misleads(c) => push_visible(c, out),
                 c => out.push(c),
             }
@@ -208,6 +217,23 @@ mod tests {
         ];
         for (raw, shown) in cases {
             assert_eq!(visible(raw), shown);
+        }
+    }
+
+    #[test]
+    fn a_joiner_stays_behind_what_it_joins() {
+        let cases = [
+            ("\u{6cc}\u{200c}\u{62e} 👨\u{200d}💻", "\u{6cc}\u{200c}\u{62e} 👨\u{200d}💻"),
+            ("a\u{200d}b", "a\\u{200d}b"),
+            ("é\u{200d}\u{200c}", "é\u{200d}\\u{200c}"),
+            ("é\u{200b}\u{200d}", "é\\u{200b}\\u{200d}"),
+        ];
+        for (text, expected) in cases {
+            let (mut whole, mut pieces) = (String::new(), String::new());
+            Escaper::new(false).text(text, &mut whole);
+            let mut escaper = Escaper::new(false);
+            text.chars().for_each(|it| escaper.text(it.encode_utf8(&mut [0; 4]), &mut pieces));
+            assert_eq!((&*whole, &*pieces), (expected, expected));
         }
     }
 

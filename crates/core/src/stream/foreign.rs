@@ -24,7 +24,7 @@ const fn file(start: &'static [u8], name: &'static str, how: &'static str) -> Fi
     FileFormat { start, name, how }
 }
 
-pub(super) const FILES: [FileFormat; 14] = [
+pub(super) const FILES: [FileFormat; 15] = [
     file(b"PK\x03\x04", "a zip archive", UNPACK),
     file(b"7z\xbc\xaf\x27\x1c", "a 7z archive", UNPACK),
     file(b"\xfd7zXZ\0", "xz-compressed", "decompress it: `xz -dc FILE | ndjson-check`"),
@@ -39,6 +39,7 @@ pub(super) const FILES: [FileFormat; 14] = [
     file(b"\xcf\xfa\xed\xfe", "a program", PROGRAM),
     file(b"\xca\xfe\xba\xbe", "a program", PROGRAM),
     file(b"MZ\x90\0", "a program", PROGRAM),
+    file(b"\0\0\0\0", "NUL bytes", "the file is empty or damaged: record the run again"),
 ];
 
 const TAR: FileFormat = file(b"", "a tar archive", UNPACK);

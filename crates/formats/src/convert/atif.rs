@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::clock::ClockTime;
 use super::open_calls::{KeptCall, OpenCalls};
+use super::said::Said;
 use crate::limits::{KEPT_ARGUMENTS_BYTES_MAX, TEXT_BYTES_MAX};
 
 /// Longest result of a call in a trajectory, in bytes; of a longer one it has the start.
@@ -34,6 +35,7 @@ pub(super) struct AtifTrajectory {
     steps: u64,
     step: Step,
     calls: OpenCalls,
+    said: Said,
     /// When the open text began.
     text_time_ms: Option<u64>,
 }
@@ -214,6 +216,11 @@ impl AtifTrajectory {
 
 impl AtifTrajectory {
     pub(super) fn event(&mut self, event: &Event<'_>, out: &mut String) {
+        self.kind(event, out);
+        self.said.observe(&event.kind);
+    }
+
+    fn kind(&mut self, event: &Event<'_>, out: &mut String) {
         let at = event.at;
         match &event.kind {
             EventKind::Session(begun) => {
@@ -234,6 +241,9 @@ impl AtifTrajectory {
                 self.say(beginning, at, out);
             }
             EventKind::TextAbandoned { .. } => self.text_time_ms = None,
+            EventKind::Answer { text } if !self.said.has(text) => {
+                self.say(&clipped(text, TEXT_BYTES_MAX), at, out);
+            }
             EventKind::CallStarted(call) => self.start(call, at, out),
             EventKind::CallUpdated(call) => self.calls.start(call, ClockTime::default()),
             EventKind::CallCompleted(completed) => {

@@ -14,6 +14,7 @@ mod json;
 mod log;
 mod open_calls;
 mod otlp;
+mod said;
 mod text;
 mod transcript;
 mod valid_events;

@@ -6,6 +6,7 @@ use ndjson_check_core::{Event, EventKind, WantedEvents, Wordings, escape::Escape
 use super::actions::Actions;
 use super::details::DetailLines;
 use super::log::{LineStyle, Log, LogLine};
+use super::said::Said;
 use crate::Output;
 
 pub(super) struct TranscriptFormatter {
@@ -14,6 +15,7 @@ pub(super) struct TranscriptFormatter {
     details: Option<DetailLines>,
     escaper: Escaper,
     last: LastBlock,
+    said: Said,
     /// Whether the next text is another version of the one above.
     is_replaced: bool,
     /// Line breaks at the end of what was written, at most two.
@@ -37,6 +39,7 @@ impl TranscriptFormatter {
             details: DetailLines::new(log),
             escaper: Escaper::new(log.is_raw),
             last: LastBlock::None,
+            said: Said::default(),
             is_replaced: false,
             breaks: 0,
         }
@@ -58,6 +61,13 @@ impl TranscriptFormatter {
         let start = out.len();
         self.escaper.text(chunk, out);
         self.count_breaks(start, out);
+    }
+
+    fn end_text(&mut self, out: &mut String) {
+        if self.last == LastBlock::OpenText {
+            self.end_line(out);
+            self.last = LastBlock::Text;
+        }
     }
 
     fn count_breaks(&mut self, start: usize, out: &str) {
@@ -93,10 +103,11 @@ impl TranscriptFormatter {
                 if !is_shown {
                     self.text(segment.text.as_deref().unwrap_or_default(), out);
                 }
-                if self.last == LastBlock::OpenText {
-                    self.end_line(out);
-                    self.last = LastBlock::Text;
-                }
+                self.end_text(out);
+            }
+            EventKind::Answer { text } if !self.said.has(text) => {
+                self.text(text, out);
+                self.end_text(out);
             }
             _ => {
                 let mut lines = Vec::new();
@@ -141,6 +152,7 @@ impl Output for TranscriptFormatter {
     fn events(&mut self, events: &[Event<'_>], out: &mut String) {
         for Event { kind, .. } in events {
             self.event(kind, out);
+            self.said.observe(kind);
         }
     }
 

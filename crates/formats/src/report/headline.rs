@@ -8,6 +8,7 @@ use ndjson_check_core::{
 
 use super::call_names::named;
 use super::duration;
+use super::end_words::{signal, words};
 
 /// Longest headline, and longest part of it that a stream chose, in bytes.
 const HEADLINE_BYTES_MAX: usize = 400;
@@ -105,7 +106,8 @@ impl Headline {
 
     /// The rest, where it does not follow the reason.
     pub fn detail(&self) -> &str {
-        self.rest.trim_start_matches([':', ',', ' '])
+        let detail = self.rest.trim_start_matches([':', ',', ' ']);
+        detail.strip_prefix('(').and_then(|it| it.strip_suffix(')')).unwrap_or(detail)
     }
 
     /// The note of a finding. Text in place of events is no output of something else between them.
@@ -197,23 +199,6 @@ fn by_signal(summary: &StreamSummary) -> Option<Sentence> {
     Some((ended, rest))
 }
 
-fn signal(number: u8) -> String {
-    let name = match number {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        3 => "SIGQUIT",
-        4 => "SIGILL",
-        6 => "SIGABRT",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        13 => "SIGPIPE",
-        15 => "SIGTERM",
-        _ => return format!("signal {number}"),
-    };
-    name.to_owned()
-}
-
 /// The run failed: the agent's own reason, or the best of the others.
 fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     let stderr = summary.stderr.last();
@@ -229,7 +214,7 @@ fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     }
     let status = summary.exit_status.filter(|it| !it.is_success());
     let meaning = summary.notes.iter().find_map(|note| match note {
-        Note::ExitStatusMeaning(meaning) => Some(meaning.clone()),
+        Note::ExitStatusMeaning(meaning) if meaning != "the run failed" => Some(meaning.clone()),
         _ => None,
     });
     let known = || words(summary.facts.reason).map(str::to_owned);
@@ -250,28 +235,6 @@ fn evidence(summary: &StreamSummary, found: &FirstFindings) -> String {
         _ => None,
     });
     noted.or_else(|| found.worst().map(|it| in_line(it, summary))).unwrap_or_default()
-}
-
-/// What a reason means that the agent gave as a code.
-fn words(reason: Option<EndReason>) -> Option<&'static str> {
-    Some(match reason? {
-        EndReason::Auth => "it is not signed in, or may not use the model",
-        EndReason::Billing => "the account has no credit left",
-        EndReason::RateLimit => "the provider takes no more requests for now",
-        EndReason::Overloaded => "the provider failed",
-        EndReason::Network => "the provider was not reached",
-        EndReason::ModelNotFound => "the provider does not have the model",
-        EndReason::ContextOverflow => "the conversation no longer fits the model",
-        EndReason::OutputLimit => "the answer reached the limit of the model's output",
-        EndReason::Refusal => "the model refused",
-        EndReason::ContentFilter => "a filter held the answer back",
-        EndReason::MaxTurns => "it reached its limit of turns",
-        EndReason::Budget => "it reached its limit of cost",
-        EndReason::Permission => "it was not allowed to go on",
-        EndReason::Tool => "a tool failed for good",
-        EndReason::Config => "its configuration or its arguments are wrong",
-        _ => return None,
-    })
 }
 
 /// The stream ended before the run did.
@@ -295,10 +258,15 @@ fn truncated(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     if let Some(line) = found.of(Rule::TruncatedLine).and_then(|cut| cut.line) {
         return ("cut short", format!(" in the middle of line {line}{open}"));
     }
-    let is_cut = found.of(Rule::MissingTerminalEvent).is_some();
+    let cut = found.of(Rule::MissingTerminalEvent);
     match found.worst() {
-        Some(worst) if !is_cut && worst.rule != Rule::UnfinishedCall => defect(summary, worst),
-        _ => ("cut short", format!(" after line {}{open}", summary.lines)),
+        Some(worst) if cut.is_none() && worst.rule != Rule::UnfinishedCall => {
+            defect(summary, worst)
+        }
+        _ => {
+            let line = cut.and_then(|cut| cut.line).unwrap_or(summary.lines);
+            ("cut short", format!(" after line {line}{open}"))
+        }
     }
 }
 
@@ -324,7 +292,9 @@ fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
         Rule::PipeHeldOpen => ("left a process behind", String::new()),
         Rule::EmptyStream => ("the stream has no event", String::new()),
         Rule::MissingTerminalEvent => ("cut short", message()),
-        Rule::EventAfterTerminal if worst.note.is_some() => {
+        Rule::EventAfterTerminal | Rule::SessionIdChanged | Rule::DuplicateSessionStart
+            if worst.note.is_some() =>
+        {
             (SEVERAL_RUNS, after_colon("`--sessions many` judges each on its own"))
         }
         Rule::UnknownEvent | Rule::UndocumentedEvent | Rule::UnknownTool | Rule::UnknownValue => {

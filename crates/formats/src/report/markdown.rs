@@ -222,9 +222,7 @@ fn row(found: &Diagnostic, headline: &Headline, calls: &[ToolCall]) -> String {
 /// The headline with its mark. What may be of the stream is in a code span.
 fn sentence(headline: &Headline) -> String {
     let (mark, reason) = (headline.mark(), headline.reason);
-    let detail = headline.detail();
-    let inside = detail.strip_prefix('(').and_then(|detail| detail.strip_suffix(')'));
-    match inside.unwrap_or(detail) {
+    match headline.detail() {
         "" => format!("{mark} {reason}"),
         detail => format!("{mark} {reason}: {}", code(detail)),
     }

@@ -6,6 +6,7 @@ mod baseline_writer;
 mod bounded;
 mod call_names;
 mod drift;
+mod end_words;
 mod headline;
 mod html;
 mod human;

@@ -1,7 +1,7 @@
 //! The numbers in reports that a person reads.
 
 use ndjson_check_core::{
-    EndReason, Note, Outcome, StreamSummary, counted,
+    EndReason, Note, Outcome, Rule, StreamSummary, counted,
     escape::{clipped, visible},
 };
 
@@ -84,12 +84,17 @@ pub(super) fn names(title: &str, summary: &StreamSummary) -> Vec<String> {
 
 /// Whether a note says more than the headline.
 pub(super) fn is_news(note: &Note, summary: &StreamSummary, headline: &Headline) -> bool {
+    let found = |rule| summary.rule_counts.contains_key(&rule);
     match note {
         // By the profile of another agent all notes mislead.
         _ if headline.reason == WRONG_PROFILE => note.is_of_check(),
         Note::OutcomeUnknown => headline.passed,
         // There is no event to which a profile applies.
         Note::ProfileFallback { .. } => false,
+        // A finding says the same.
+        Note::ExitStatusMeaning(_) if found(Rule::ExitStatusContradictsResult) => false,
+        Note::CutShort { open_calls: None, .. } if found(Rule::TruncatedLine) => false,
+        Note::FailureReported { .. } if found(Rule::SuccessAfterFatalError) => false,
         Note::FailureReported { .. } => summary.facts.error_text.is_none() || headline.passed,
         _ => true,
     }

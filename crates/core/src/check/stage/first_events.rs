@@ -114,7 +114,10 @@ impl<'c> FirstEvents<'c> {
                 format!("use the profile {profiles}, or name none")
             }
             (false, _) => {
-                format!("an earlier event shows {name}; choose the profile {profiles} or {name}")
+                format!(
+                    "an earlier event shows {name}; if two agents wrote this, split it, \
+                     or else choose the profile {profiles} or {name}"
+                )
             }
         };
         Some(Diagnostic::new(Rule::WrongProfile, message).note(note))

@@ -9,6 +9,9 @@ use crate::rules::escape::clipped;
 
 use super::order::OrderCheck;
 
+/// A note on another session in the same stream.
+pub(super) const ONE_RUN: &str = "one stream is one run";
+
 #[derive(Debug)]
 pub(crate) struct SessionCheck<'p> {
     rules: &'p SessionRules,
@@ -79,6 +82,11 @@ impl<'p> SessionCheck<'p> {
         self.rules.id_is_constant
     }
 
+    /// Whether no turn but the first has a start.
+    pub(crate) fn starts_once(&self) -> bool {
+        self.rules.repeats == Repeats::Never
+    }
+
     pub(crate) fn new_turn(&mut self) {
         self.in_turn = false;
     }
@@ -93,7 +101,10 @@ impl<'p> SessionCheck<'p> {
                 Repeats::EachTurn => "the session starts again, but its turn has not ended",
                 Repeats::Never => "the session starts a second time",
             };
-            Diagnostic::new(Rule::DuplicateSessionStart, message).related(line)
+            let is_other =
+                self.session.as_ref().zip(facts.session).is_some_and(|it| !it.0.1.is(it.1));
+            let diagnostic = Diagnostic::new(Rule::DuplicateSessionStart, message).related(line);
+            if is_other { diagnostic.note(ONE_RUN) } else { diagnostic }
         } else {
             (self.start_line, self.in_turn) = (Some(facts.line), true);
             let Some(line) = self.early else { return };
@@ -115,6 +126,8 @@ impl<'p> SessionCheck<'p> {
             }
             let message = "the session id differs from that of the previous event";
             let diagnostic = Diagnostic::new(Rule::SessionIdChanged, message).related(before_line);
+            let is_start = facts.marks.starts_session;
+            let diagnostic = if is_start { diagnostic.note(ONE_RUN) } else { diagnostic };
             found.push(diagnostic.at(facts.line, facts.offset));
             return;
         }

@@ -3,6 +3,7 @@
 use crate::check::FailureSource;
 use crate::check::end_of_run::TerminalState;
 use crate::check::stage::lines::FailureLine;
+use crate::check::stage::session::ONE_RUN;
 use crate::facts::{Facts, RunEnd, RunFacts};
 use crate::profile::{ErrorSeverity, RunOutcome, RunProgress};
 use crate::rules::Rule;
@@ -114,8 +115,7 @@ impl TerminalCheck {
             let rule = Rule::EventAfterTerminal;
             let diagnostic = if facts.marks.starts_session {
                 let message = "another session starts after the terminal event";
-                let note = "one stream is one run";
-                Diagnostic::new(rule, message).note(note)
+                Diagnostic::new(rule, message).note(ONE_RUN)
             } else {
                 Diagnostic::new(
                     rule,
@@ -193,7 +193,7 @@ impl TerminalCheck {
                 };
                 Some(Diagnostic::new(Rule::RunFailed, message))
             }
-            RunOutcome::Success => self.success_after_fatal_error(),
+            RunOutcome::Success => self.success_after_fatal_error(end.line),
         };
         found.extend(diagnostic.map(|diagnostic| diagnostic.at(end.line, end.offset)));
     }
@@ -243,7 +243,7 @@ impl TerminalCheck {
         }
         if self.reported_outcome() == Some(RunOutcome::Success) {
             let (line, offset) = self.last_event();
-            let diagnostic = self.success_after_fatal_error();
+            let diagnostic = self.success_after_fatal_error(line);
             found.extend(diagnostic.map(|diagnostic| diagnostic.at(line, offset)));
         }
         TerminalState::Missing
@@ -254,9 +254,13 @@ impl TerminalCheck {
         self.fatal_error.is_some()
     }
 
-    fn success_after_fatal_error(&self) -> Option<Diagnostic> {
+    fn success_after_fatal_error(&self, end: u64) -> Option<Diagnostic> {
         let line = self.fatal_error?;
-        let message = "the stream reports success although a fatal error came before";
+        let message = if line == end {
+            "the event reports success and a fatal error"
+        } else {
+            "the stream reports success although a fatal error came before"
+        };
         Some(Diagnostic::new(Rule::SuccessAfterFatalError, message).related(line))
     }
 

@@ -9,7 +9,7 @@ use ndjson_check_core::{StreamSummary, counted, escape::clipped};
 use super::page::{document, in_short};
 use super::stats::{of_all, sums};
 use super::title::{badge, name};
-use super::words::{OneLine, duration};
+use super::words::{OneLine, WithCode, duration};
 use crate::limits::PAGES_MAX;
 use crate::report::headline::TRIED_AGAIN;
 use crate::report::stats::StatsTotals;
@@ -300,7 +300,7 @@ impl IndexRow {
                 th.name scope="row" { a href=(self.page) { (name(shown)) } }
                 td.reason {
                     span.why { (self.headline.reason) " " }
-                    (OneLine(self.headline.detail()))
+                    (WithCode(self.headline.detail()))
                 }
                 td { (self.profile) }
                 @for ((number, name), _) in numbers.zip(columns).filter(|it| it.1) {

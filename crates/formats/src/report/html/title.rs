@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use ndjson_check_core::{Diagnostic, Severity, counted};
 
 use super::recording::Recording;
-use super::words::OneLine;
+use super::words::{OneLine, WithCode};
 use crate::report::Headline;
 use crate::report::summary_text;
 
@@ -39,13 +39,13 @@ pub(super) fn title(recording: &Recording) -> Markup {
     let found = if found.is_empty() { found.concat() } else { format!(": {}", found.join(", ")) };
     let reasons = summary_text::more_reasons(summary, headline);
     html! {
-        h1 { (badge(headline, summary.warnings)) span.sentence { (OneLine(&headline.text())) } }
+        h1 { (badge(headline, summary.warnings)) span.sentence { (WithCode(&headline.text())) } }
         p.source {
             span.name { (name(&summary.name)) } " "
             span.found { (summary_text::outcome(summary)) ", " (summary.verdict.name()) (found) }
         }
         @for reason in reasons {
-            p.reason { (OneLine(&reason)) }
+            p.reason { (WithCode(&reason)) }
         }
     }
 }
@@ -75,10 +75,11 @@ pub(super) fn worst_findings(recording: &Recording) -> Markup {
         @if !groups.is_empty() {
             ul.worst {
                 @for (at, more) in groups.iter().take(WORST_MAX) {
-                    @let Diagnostic { rule, severity, message, .. } = found(*at);
+                    @let Diagnostic { rule, severity, message, line, .. } = found(*at);
                     li.(severity.name()) {
-                        a href={ "#f" (at + 1) } { strong { (rule.name()) } } ": "
-                        (OneLine(message))
+                        a href={ "#f" (at + 1) } { strong { (rule.name()) } }
+                        @if !recording.headline.says(message) { ": " (WithCode(message)) }
+                        @else if let Some(line) = line { ", line " (line) }
                         @if *more > 0 { " (and " (more) " more)" }
                     }
                 }

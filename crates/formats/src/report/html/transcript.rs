@@ -11,7 +11,7 @@ use super::folded::folded;
 use super::markdown::MarkdownText;
 use super::recording::{EntryKind, PageEntry, PageFinding, PageText, Recording};
 use super::timeline::class;
-use super::words::{OneLine, duration, offset, push_text};
+use super::words::{OneLine, WithCode, duration, offset, push_text};
 use crate::report::page_url;
 use crate::report::summary_text::grouped;
 
@@ -164,8 +164,8 @@ fn finding(finding: &PageFinding, number: u64) -> Markup {
             p {
                 strong { (severity) } " "
                 a href=(page_url(diagnostic.rule)) { (diagnostic.rule.name()) } ": "
-                (OneLine(&diagnostic.message))
-                @if let Some(note) = &diagnostic.note { " (" (OneLine(note)) ")" }
+                (WithCode(&diagnostic.message))
+                @if let Some(note) = &diagnostic.note { " (" (WithCode(note)) ")" }
                 @if let Some(line) = diagnostic.related_line { " (see line " (line) ")" }
             }
         }

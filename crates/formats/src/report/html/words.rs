@@ -15,6 +15,24 @@ impl Render for OneLine<'_> {
     }
 }
 
+/// A message: what it quotes in backticks is shown as code.
+pub(super) struct WithCode<'t>(pub(super) &'t str);
+
+impl Render for WithCode<'_> {
+    fn render(&self) -> Markup {
+        let parts: Vec<&str> = self.0.split('`').collect();
+        // A backtick without a partner may be a part of what is quoted.
+        if parts.len().is_multiple_of(2) {
+            return OneLine(self.0).render();
+        }
+        html! {
+            @for (at, part) in parts.iter().enumerate() {
+                @if at % 2 == 1 { code { (OneLine(part)) } } @else { (OneLine(part)) }
+            }
+        }
+    }
+}
+
 /// A text of several lines, with what misleads made visible, and what is missing in the middle.
 pub(super) struct Lines<'t>(pub(super) &'t Excerpt);
 
@@ -110,5 +128,12 @@ mod tests {
         let shown = "&lt;b&gt;\\u{202e}\n\\x00&quot;&amp;";
         assert_eq!(Lines(&text).render().into_string(), shown);
         assert_eq!(OneLine("<\n").render().into_string(), "&lt;\\n");
+    }
+
+    #[test]
+    fn a_message_shows_what_it_quotes_as_code() {
+        let shown = |message| WithCode(message).render().into_string();
+        assert_eq!(shown("the `<b>` call"), "the <code>&lt;b&gt;</code> call");
+        assert_eq!(shown("the `echo `date` call"), "the `echo `date` call");
     }
 }

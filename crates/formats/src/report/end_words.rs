@@ -1,0 +1,43 @@
+//! What ended a run, in the words of a user.
+
+use ndjson_check_core::EndReason;
+
+/// What a reason means that the agent gave as a code.
+pub(super) fn words(reason: Option<EndReason>) -> Option<&'static str> {
+    Some(match reason? {
+        EndReason::Auth => "it is not signed in, or may not use the model",
+        EndReason::Billing => "the account has no credit left",
+        EndReason::RateLimit => "the provider takes no more requests for now",
+        EndReason::Overloaded => "the provider failed",
+        EndReason::Network => "the provider was not reached",
+        EndReason::ModelNotFound => "the provider does not have the model",
+        EndReason::ContextOverflow => "the conversation no longer fits the model",
+        EndReason::OutputLimit => "the answer reached the limit of the model's output",
+        EndReason::Refusal => "the model refused",
+        EndReason::ContentFilter => "a filter held the answer back",
+        EndReason::MaxTurns => "it reached its limit of turns",
+        EndReason::Budget => "it reached its limit of cost",
+        EndReason::Permission => "it was not allowed to go on",
+        EndReason::Tool => "a tool failed for good",
+        EndReason::Config => "its configuration or its arguments are wrong",
+        _ => return None,
+    })
+}
+
+/// The name of a signal.
+pub(super) fn signal(number: u8) -> String {
+    let name = match number {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        _ => return format!("signal {number}"),
+    };
+    name.to_owned()
+}
