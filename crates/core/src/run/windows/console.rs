@@ -97,6 +97,7 @@ fn open_end(bytes: &[u8]) -> usize {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 mod tests {
     use super::{OpenText, open_end};
 

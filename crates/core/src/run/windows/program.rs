@@ -51,6 +51,7 @@ fn found(name: &Path, folders: impl Iterator<Item = PathBuf>, extensions: &str) 
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};

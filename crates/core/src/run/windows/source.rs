@@ -145,6 +145,7 @@ impl Read for StoppableSource {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 mod tests {
     use std::io::{self, Read};
     use std::sync::mpsc::channel;
