@@ -7,8 +7,7 @@ use ndjson_check::{
 };
 use serde_json::{Value, json};
 
-use crate::demands::{PLACE, command, of_kind, run_of};
-use crate::presets::found;
+use crate::demands::{PLACE, of_kind};
 use crate::support::{builder, cases, check, checker};
 
 /// The details of the calls of a kind.
@@ -281,103 +280,5 @@ fn an_allowed_file_is_in_the_directory() {
         ("~/x.rs", &[Rule::ExpectationUnobservable]),
     ] {
         assert_eq!(rules(&within, &write_of("/home/dev/app", path)), expected, "{path}");
-    }
-}
-
-/// Lines that push.
-const PUSHES: &[&str] = &[
-    "git push",
-    "git -C /app push origin",
-    "cd x; git --no-pager push",
-    "git  push",
-    "git \"push\" --force",
-    "git commit -m 'a' && git push -u origin HEAD",
-    "git push origin main | cat",
-    "git push &",
-    "bash -lc 'git push'",
-    "sudo -u app git push",
-    "GIT_SSH_COMMAND=ssh git push",
-    "env -i git -c user.name=a push",
-    "echo $(git push 2>&1)",
-    "eval 'git push'",
-    "bash <<EOF\ngit push\nEOF",
-    "if git push; then echo yes; fi",
-    "/usr/bin/git push",
-    "((((((((((((((git push))))))))))))))",
-    "echo 'git push' | sh",
-    "echo git push | sudo bash -e",
-    "printf 'cd /app\\ngit push\\n' | bash",
-    "cat <<'E' | sh\ngit push\nE",
-    "cat <<'E' | tee log | sh -s\ngit push\nE",
-    "bash <<< 'git push'",
-    "cat <<A | (cat\nls\nA\n) | sh; git push",
-    "cat <<A && (echo x\nfoo\nA\n) | sh; git push",
-    "sudo bash <<< 'git push'",
-    "cat <<< 'git push' | sh",
-    "echo -n 'git push' | sh",
-    "printf '%s %s' git push | bash -s -- a",
-    "echo 'git push' | bash -o pipefail",
-    "echo 'git push' | tee log | sh",
-    "git -C \"$(git rev-parse --show-toplevel)\" push origin HEAD",
-    "git -C `pwd` push",
-    "git commit -m \"a`nb\"; git push",
-    "git commit -am x; if ($?) { git push origin HEAD }",
-    "try { git push } catch {}",
-    "$out = git push 2>&1",
-    "f() { git push; }; f",
-    "find . -name .git -type d -execdir git push \\;",
-    "find . -name .git -exec sh -c 'cd {} && git push' \\;",
-    "ssh host 'cd app && git push'",
-    "su bob -c 'git push'",
-    "ssh-agent bash -c \"ssh-add k; git push\"",
-    "git submodule foreach git push",
-    "git submodule foreach 'git push || :'",
-    "eval git push",
-    "xargs -a dirs -I{} sh -c \"cd {} && git push\"",
-    "cat <<\\END > x\nhello\nEND\ngit push",
-    "kubectl exec -it pod -c app -- git push",
-    "docker compose -f a.yml -f b.yml exec -T app git push",
-    "git --git-dir .git --work-tree . push",
-    "git --namespace x push",
-];
-
-/// Lines that do not.
-const NO_PUSHES: &[&str] = &[
-    "git commit -m 'push it'",
-    "git commit -m \"do not git push\"",
-    "git commit -m 'a; git push'",
-    "git stash push",
-    "git --git-dir .git stash push",
-    "git log --grep push",
-    "push git",
-    "echo \"run git push\"",
-    "grep -rn 'git push' .",
-    "gh pr create --fill",
-    "echo 'git push' | cat",
-    "echo 'git push' | sh deploy.sh",
-    "echo git push; ls | sh",
-    "cat <<< 'git push'",
-    "bash -c cat <<< 'git push'",
-    "(cat) <<< 'git push'; sh",
-    "bash run.sh <<E\ngit push\nE",
-    "echo 'git push' | (wc -l) | sh",
-    "echo 'git push' | wc -l | sh",
-    "cat <<'E' > notes\ngit push\nE\nls | sh",
-    "ssh host 'grep \"git push\" notes'",
-    "find . -name 'git push' -exec cat {} \\;",
-    "echo `date`; echo 'git push'",
-    "timeout 60 echo 'git push'",
-    "cat <<\\END > x\ngit push\nEND\nls",
-];
-
-/// Goal: a push is one in every spelling; words about it are none.
-#[test]
-fn pushes_count_where_they_run() {
-    let is_push = |line: &str| found("no-push", &run_of(&[command("c1", line, true)])).is_some();
-    for line in PUSHES {
-        assert!(is_push(line), "{line}");
-    }
-    for line in NO_PUSHES {
-        assert!(!is_push(line), "{line}");
     }
 }

@@ -9,6 +9,7 @@ mod arrays;
 mod bytes;
 mod catalogue;
 mod cli;
+mod command_lines;
 mod content;
 #[path = "../contracts/mod.rs"]
 mod contracts;

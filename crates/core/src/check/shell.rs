@@ -85,8 +85,11 @@ pub(super) fn run_of(
 /// A pattern for the first words of a command.
 pub(super) fn pattern(words: &str) -> String {
     // A comment would go on to the end of the pattern.
-    let flags = words.trim_start().strip_prefix("(?").and_then(|it| it.split_once(')'));
-    let end = if flags.is_some_and(|(flags, _)| flags.contains('x')) { "\n" } else { "" };
+    let is_flag = |it: char| it.is_ascii_alphabetic();
+    let group = words.trim_start().strip_prefix("(?").unwrap_or_default();
+    let behind = group.trim_start_matches(is_flag);
+    let has_x = group[..group.len() - behind.len()].contains('x');
+    let end = if has_x && behind.starts_with([')', '-']) { "\n" } else { "" };
     format!(r"\A(?:{words}{end})(?:\s|\z)")
 }
 

@@ -1,8 +1,11 @@
 //! Reads a line for a shell: as much of the grammar of POSIX shells as agents use.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use super::list::{Next, Pipeline, does_fail, judged, raise};
 use super::pipes::{printed, reads_commands};
-use super::wrappers::{is_command_option, is_negated, is_shell, starts};
+use super::wrappers::{hides_exit, is_command_option, is_shell, runs_text, starts};
 use super::{ExitShown, INNER_SPACE, ShellCommand, program_name};
 
 /// Stands in a word for the output of a command.
@@ -10,6 +13,9 @@ const SUBSTITUTED: &str = "$()";
 
 /// How deep commands may be nested.
 const DEPTH_MAX: usize = 12;
+
+/// How many times a line is read, with the texts in it.
+const BUDGET: usize = 16;
 
 pub(super) struct ShellParser<'t> {
     pub(super) rest: &'t str,
@@ -23,6 +29,9 @@ pub(super) struct ShellParser<'t> {
     here_string: Option<String>,
     /// Commands inside of words.
     inner: Vec<ShellCommand>,
+    /// How many bytes of texts inside of others may still be read: each text may be read in
+    /// several ways, and so may the texts in it.
+    budget: Rc<Cell<usize>>,
 }
 
 impl<'t> ShellParser<'t> {
@@ -35,6 +44,7 @@ impl<'t> ShellParser<'t> {
             heredocs: Vec::new(),
             here_string: None,
             inner: Vec::new(),
+            budget: Rc::new(Cell::new(line.len().saturating_mul(BUDGET))),
         }
     }
 
@@ -42,6 +52,8 @@ impl<'t> ShellParser<'t> {
     pub(super) fn commands(mut self) -> Vec<ShellCommand> {
         let mut commands = self.list(None);
         while self.take(')') || self.take('}') {
+            // It may be the end of a function, or of a block of PowerShell.
+            raise(&mut commands, ExitShown::Nothing);
             commands.extend(self.list(None));
         }
         commands
@@ -228,7 +240,7 @@ impl<'t> ShellParser<'t> {
     fn word(&mut self) -> String {
         let mut word = String::new();
         while let Some(next) = self.peek() {
-            if next.is_whitespace() || ";&|<>()".contains(next) {
+            if " \t\r\n;&|<>()".contains(next) {
                 break;
             }
             self.next();
@@ -311,26 +323,32 @@ impl<'t> ShellParser<'t> {
     }
 
     fn inner_text<'i>(&self, text: &'i str) -> ShellParser<'i> {
-        ShellParser { depth: self.depth, ..ShellParser::new(text) }
+        let rest = self.budget.get().checked_sub(text.len());
+        self.budget.set(rest.unwrap_or_default());
+        let depth = if rest.is_some() { self.depth } else { DEPTH_MAX };
+        let budget = Rc::clone(&self.budget);
+        ShellParser { depth, budget, ..ShellParser::new(text) }
     }
 
     /// The command of these words, and those in the text that it gives to a shell.
     fn command(&mut self, mut words: Vec<String>) -> Vec<ShellCommand> {
-        let is_negated = is_negated(&words);
+        let hides_exit = hides_exit(&words);
         let starts = starts(&words);
         let Some(first) = starts.first() else { return Vec::new() };
         if program_name(&words[*first]) == "set" {
             self.set(&words[first + 1..]);
         }
         let (mut commands, mut read) = (Vec::new(), Vec::new());
-        for (nth, start) in starts.iter().enumerate() {
+        for start in &starts {
             let rest = &words[start + 1..];
             let (options, at) = match rest.iter().position(|it| is_command_option(it)) {
                 Some(at) if is_shell(program_name(&words[*start])) => {
                     (&rest[..=at], start + at + 2)
                 }
                 // The text that another program runs: `ssh host 'cd app && make'`.
-                _ if nth > 0 => (&[][..], *start),
+                _ if starts.iter().max() == Some(start) && runs_text(&words[..*start], &starts) => {
+                    (&[][..], *start)
+                }
                 _ => continue,
             };
             // A single word may be the first of an unquoted list.
@@ -349,7 +367,7 @@ impl<'t> ShellParser<'t> {
             }
         }
         commands.push(ShellCommand { words, starts, exit: ExitShown::Own });
-        if is_negated {
+        if hides_exit {
             raise(&mut commands, ExitShown::Nothing);
         }
         commands

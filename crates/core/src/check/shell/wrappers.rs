@@ -5,7 +5,7 @@ use super::program_name;
 /// Words of the grammar of shells, after which a command comes.
 const KEYWORDS: &[&str] = &[
     "!", "call", "do", "elif", "else", "finally", "foreach", "if", "then", "try", "until", "while",
-    "{", "&",
+    "{",
 ];
 
 /// How many words are searched for the program: no real command has more in front of it.
@@ -16,11 +16,15 @@ pub(super) const WORDS_MAX: usize = 40;
 const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
     (
         &[
+            "ForEach-Object",
+            "Invoke-Expression",
+            "Measure-Command",
             "bunx",
             "busybox",
             "caffeinate",
             "chronic",
             "command",
+            "coproc",
             "cross-env",
             "doas",
             "dotenv",
@@ -28,12 +32,14 @@ const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
             "eval",
             "exec",
             "gtimeout",
+            "iex",
             "ionice",
             "nice",
             "nohup",
             "npx",
             "parallel",
             "pnpx",
+            "runuser",
             "setsid",
             "stdbuf",
             "strace",
@@ -64,12 +70,19 @@ const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
     (&["direnv"], &["exec"], 1),
     (&["docker", "podman", "docker-compose", "kubectl"], &["exec", "run"], 1),
     (&["rustup"], &["run"], 1),
-    (&["chroot", "flock", "ssh"], &[], 1),
+    (&["chroot", "flock", "function", "ssh"], &[], 1),
 ];
 
 /// Shells, and what comes before the text that they run.
 const SHELLS: &[&str] =
     &["ash", "bash", "dash", "fish", "ksh", "powershell", "pwsh", "runuser", "sh", "su", "zsh"];
+
+/// Programs that read the text behind them as a line for a shell.
+const TEXT_RUNNERS: &[&str] =
+    &["Invoke-Expression", "eval", "git", "iex", "parallel", "ssh", "watch"];
+
+/// Programs whose exit status is not that of the command.
+const OWN_EXIT: &[&str] = &["ForEach-Object", "coproc", "find", "systemd-run"];
 
 /// The options of `find` after which a command comes.
 const FIND_COMMANDS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
@@ -97,9 +110,18 @@ fn is_number(word: &str) -> bool {
         && word.chars().all(|it| it.is_ascii_digit() || ".smhd".contains(it))
 }
 
-/// Whether `!` turns the exit status round.
-pub(super) fn is_negated(words: &[String]) -> bool {
-    words.iter().take_while(|word| KEYWORDS.contains(&word.as_str())).any(|word| word == "!")
+/// Whether the exit status says nothing of the command: `!` turns it round, a block of PowerShell
+/// may not be entered, and some programs have their own.
+pub(super) fn hides_exit(words: &[String]) -> bool {
+    let mut before = words.iter().take_while(|word| KEYWORDS.contains(&word.as_str()));
+    before.any(|word| word == "!" || word == "{")
+        || starts(words).iter().any(|start| OWN_EXIT.contains(&program_name(&words[*start])))
+}
+
+/// Whether one of the programs in front of a word runs a text.
+pub(super) fn runs_text(before: &[String], starts: &[usize]) -> bool {
+    let mut programs = starts.iter().filter_map(|start| before.get(*start));
+    programs.any(|program| TEXT_RUNNERS.contains(&program_name(program)))
 }
 
 /// The words at which a program may be named.
@@ -134,11 +156,15 @@ impl Walk<'_> {
         let program = program_name(&self.words[start]);
         let behind = start + 1;
         if is_python(program) {
-            let module = self.words[behind..].iter().position(|word| word == "-m")?;
+            // Options come before it, some with a value.
+            let is_option = |at: usize| self.words[at].starts_with('-');
+            let is_before = |at: &usize| is_option(*at) || *at > behind && is_option(at - 1);
+            let mut options = (behind..self.words.len()).take_while(is_before);
+            let module = options.position(|at| self.words[at] == "-m")?;
             return Some((behind + module + 1, 0));
         }
-        if is_shell(program) {
-            let command = self.words[behind..].iter().position(|word| is_command_option(word))?;
+        let command = self.words[behind..].iter().position(|word| is_command_option(word));
+        if let Some(command) = command.filter(|_| is_shell(program)) {
             return Some((behind + command + 1, 0));
         }
         if program == "find" {
@@ -170,7 +196,7 @@ impl Walk<'_> {
             if may_have_value(word) {
                 self.walk(at + 2, names);
             }
-            if !is_option && !is_assignment(word) && !is_number(word) {
+            if !is_option && !is_assignment(word) && !is_number(word) && word != "{" {
                 if names == 0 {
                     if !self.starts.contains(&at) {
                         self.starts.push(at);
