@@ -148,6 +148,9 @@ fn each_file_of_a_patch_counts() {
         (manifest, &changes, 1),
         (delete, &changes, 0),
         (delete, &deleting, 1),
+        ("{ kind = \"delete\", matches = 'package', at-most = 0 }", &deleting, 0),
+        ("{ kind = \"delete\", matches = 'b.js', at-most = 0 }", &deleting, 1),
+        ("{ kind = \"write\", matches = 'b.js', at-most = 0 }", &deleting, 0),
     ] {
         let config = format!("expect.calls = [{entry}]");
         let (found, report) = judged_with(&config, &stream(changes));

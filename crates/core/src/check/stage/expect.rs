@@ -22,6 +22,7 @@ use crate::check::{
 use crate::error::Error;
 use crate::facts::RunFacts;
 use crate::limits::CALL_ROWS_MAX;
+use crate::profile::FileChange;
 use crate::profile::pattern::LazyRegex;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -88,12 +89,12 @@ impl Expected {
     fn judge(
         &self,
         call: &EventCall<'_>,
-        arguments: Option<&Value>,
+        (arguments, changes): (Option<&Value>, &[FileChange]),
         directory: Option<&str>,
     ) -> Option<ShownText> {
         match &self.pattern {
             Question::Answer(_) | Question::Start(_) => None,
-            Question::Calls(pattern) => pattern.judge(call, arguments),
+            Question::Calls(pattern) => pattern.judge(call, arguments, changes),
             Question::Writes(pattern) => pattern.judge(call, directory).map(ShownText::from),
         }
     }
@@ -117,11 +118,10 @@ impl Expected {
     /// The events by which it is judged.
     pub(crate) fn wants(&self) -> WantedEvents {
         match &self.pattern {
-            Question::Calls(pattern) if pattern.needs_values() => WantedEvents::VALUES,
-            // The changes that a result shows.
-            Question::Writes(_) => WantedEvents::VALUES,
+            // The changes that a result shows, too.
+            Question::Calls(_) | Question::Writes(_) => WantedEvents::VALUES,
             Question::Start(_) => WantedEvents::DETAILS,
-            _ => WantedEvents::PLAIN,
+            Question::Answer(_) => WantedEvents::PLAIN,
         }
     }
 }
@@ -238,14 +238,14 @@ impl<'c> ExpectCheck<'c> {
             EventKind::Session(session) => self.session(&session.session),
             EventKind::SessionChanged(session) => self.session(session),
             EventKind::CallStarted(call) | EventKind::CallUpdated(call) => {
-                let seen = self.seen(line, call, call.arguments.as_ref());
+                let seen = self.seen(line, call, (call.arguments.as_ref(), &[]));
                 self.kinds.waits(&seen);
                 self.open.insert(call.number, seen);
             }
             EventKind::CallCompleted(completed) => {
                 let call = with_changed_files(completed);
-                let mut seen = self.seen(line, &call, completed.arguments.as_ref());
-                seen.observe_changes(&completed.changes);
+                let values = (completed.arguments.as_ref(), &completed.changes[..]);
+                let mut seen = self.seen(line, &call, values);
                 seen.outcome = Some(completed.outcome);
                 seen.observe_output(completed, self.expected.iter().map(|(expected, _)| *expected));
                 self.end(seen);
@@ -274,7 +274,12 @@ impl<'c> ExpectCheck<'c> {
     }
 
     /// What has been seen of a call, with what this event shows.
-    fn seen(&mut self, line: u64, call: &EventCall<'_>, arguments: Option<&Value>) -> SeenCall {
+    fn seen(
+        &mut self,
+        line: u64,
+        call: &EventCall<'_>,
+        values: (Option<&Value>, &[FileChange]),
+    ) -> SeenCall {
         self.clock += 1;
         let mut seen = self.open.remove(&call.number).unwrap_or_else(|| {
             self.seen += 1;
@@ -284,7 +289,7 @@ impl<'c> ExpectCheck<'c> {
             seen.observe_paths(call, self.directory.as_deref(), &self.kinds);
         }
         let expected = self.expected.iter().map(|(expected, _)| *expected);
-        seen.observe((call, arguments), self.directory.as_deref(), expected);
+        seen.observe((call, values), self.directory.as_deref(), expected);
         seen
     }
 

@@ -10,8 +10,8 @@ use super::seen_call::{Printed, SeenCall, ShownText};
 use super::truth::{Tally, Truth};
 use crate::check::shell::{self, ExitShown};
 use crate::check::{CompletedCall, EventCall, ExpectedCalls};
-use crate::profile::CallKind;
 use crate::profile::pattern::LazyRegex;
+use crate::profile::{CallKind, ChangeKind, FileChange};
 
 /// Which calls are expected.
 #[derive(Debug)]
@@ -60,6 +60,9 @@ pub(super) enum LastFault {
     TooEarly(u64),
     /// It comes after this line, on which the first call of another kind starts.
     TooLate(u64),
+    /// Its output shows that it did nothing.
+    Nothing,
+    /// Its output is not as it must be.
     Output,
 }
 
@@ -129,9 +132,8 @@ fn is_in_rest(is_in: &dyn Fn(&str) -> bool, arguments: &Value) -> bool {
     }
 }
 
-/// Whether the detail of a call, or a file that it changes, is what is looked for. It is unclear
-/// for a call that has more to search than its detail: a command with further words, or a tool that
-/// the profile does not know.
+/// Whether the detail of a call is what is looked for. It is unclear for a call that has more to
+/// search than its detail: a command with further words, or a tool that the profile does not know.
 fn is_in_call(
     is_in: &dyn Fn(&str) -> bool,
     call: &EventCall<'_>,
@@ -140,16 +142,37 @@ fn is_in_call(
     if is_in(call.detail.as_deref().unwrap_or_default()) {
         return Truth::Yes;
     }
-    let changes_files = matches!(call.kind, Some(CallKind::Write | CallKind::Delete));
-    if changes_files && call.files.iter().any(|file| is_in(file)) {
-        return Truth::Yes;
-    }
     let is_unclear = match call.kind {
         Some(CallKind::Command) => arguments.is_some_and(|all| is_in_rest(is_in, all)),
         Some(_) => false,
         None => arguments.is_none_or(|all| is_in_any(is_in, all)),
     };
     if is_unclear { Truth::Unknown } else { Truth::No }
+}
+
+/// Whether a file of a patch that is written, or deleted, is what is looked for; nothing, if the
+/// call is no patch.
+fn is_in_files(
+    is_in: &dyn Fn(&str) -> bool,
+    kind: Option<CallKind>,
+    call: &EventCall<'_>,
+    changes: &[FileChange],
+) -> Option<Truth> {
+    let deletes = match kind? {
+        CallKind::Delete => true,
+        CallKind::Write => false,
+        _ => return None,
+    };
+    let is_wanted = |it: &&FileChange| (it.kind == Some(ChangeKind::Deleted)) == deletes;
+    let is_about = |it: &FileChange| is_in(&it.path) || it.from.as_deref().is_some_and(is_in);
+    match changes.len() {
+        0 if call.files.len() > 1 => {
+            Some((!deletes && call.files.iter().any(|it| is_in(it))).into())
+        }
+        // The only file is the detail.
+        0 | 1 => None,
+        _ => Some(changes.iter().filter(is_wanted).any(is_about).into()),
+    }
 }
 
 impl CallPattern {
@@ -183,14 +206,16 @@ impl CallPattern {
         &self,
         call: &EventCall<'_>,
         arguments: Option<&Value>,
+        changes: &[FileChange],
     ) -> Option<ShownText> {
         if !call.shows_detail || self.matches.is_none() && self.runs.is_none() {
             return None;
         }
-        let matches = self
-            .matches
-            .as_ref()
-            .map_or(Truth::Yes, |pattern| is_in_call(&|text| pattern.is_in(text), call, arguments));
+        let matches = self.matches.as_ref().map_or(Truth::Yes, |pattern| {
+            let is_in = |text: &str| pattern.is_in(text);
+            is_in_files(&is_in, self.calls.kind, call, changes)
+                .unwrap_or_else(|| is_in_call(&is_in, call, arguments))
+        });
         let Some(runs) = &self.runs else { return Some(matches.into()) };
         let run_in = |line: &str| shell::run_of(runs, self.except.as_ref(), line);
         let is_run = is_in_call(&|text| run_in(text).is_some(), call, arguments);
@@ -220,14 +245,11 @@ impl CallPattern {
             () if has(&self.passed) => Truth::Yes,
             () => Truth::Unknown,
         };
-        (!texts.is_empty() || call.has_blank_result)
-            .then(|| Printed { is_met: is_met.into(), passed })
-    }
-
-    pub(super) fn needs_values(&self) -> bool {
-        let reads_output = self.judges_output() || self.passed.is_some() || self.failed.is_some();
-        let reads_changes = self.calls.kind == Some(CallKind::Delete);
-        self.matches.is_some() || self.runs.is_some() || reads_output || reads_changes
+        (!texts.is_empty() || call.has_blank_result).then(|| Printed {
+            is_met: is_met.into(),
+            is_nothing,
+            passed,
+        })
     }
 
     fn judges_output(&self) -> bool {
@@ -292,6 +314,7 @@ impl CallPattern {
             () if call.was_refused() => LastFault::Refused,
             () if call.outcome.is_none() => LastFault::NeverEnded,
             () if succeeded == Truth::No => LastFault::Failed,
+            () if output == Truth::No && call.printed_nothing(number) => LastFault::Nothing,
             () if output == Truth::No => LastFault::Output,
             () if before == Truth::No => {
                 LastFault::TooLate(self.calls.before.map_or(0, |kind| kinds.first_line(kind)))

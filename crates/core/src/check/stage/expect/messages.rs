@@ -75,8 +75,8 @@ impl CallPattern {
             LastFault::Failed => "failed".to_owned(),
             LastFault::NeverEnded => "never ended".to_owned(),
             LastFault::Refused => "was refused".to_owned(),
+            LastFault::Nothing => "printed that it did nothing".to_owned(),
             LastFault::Output => match (&self.calls.output_matches, &self.calls.output_never) {
-                (None, None) => "printed that it did nothing",
                 (Some(_), None) => "did not print what `output.matches` demands",
                 (None, Some(_)) => "printed what `output.never` forbids",
                 _ => "did not print what `output` demands",

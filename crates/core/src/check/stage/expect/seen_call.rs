@@ -28,6 +28,8 @@ impl From<Truth> for ShownText {
 pub(super) struct Printed {
     /// Whether it is as it must be.
     pub(super) is_met: Truth,
+    /// Whether it shows that nothing was done.
+    pub(super) is_nothing: bool,
     /// Whether it shows that the command succeeded.
     pub(super) passed: Truth,
 }
@@ -77,15 +79,22 @@ impl SeenCall {
     /// Observes what a half of it shows, in an agent's directory.
     pub(super) fn observe<'e>(
         &mut self,
-        (call, arguments): (&EventCall<'_>, Option<&Value>),
+        (call, values): (&EventCall<'_>, (Option<&Value>, &[FileChange])),
         directory: Option<&str>,
         expected: impl Iterator<Item = &'e Expected>,
     ) {
         self.kind = call.kind;
         self.tool = call.tool.as_deref().unwrap_or_default().into();
-        let shown = expected.map(|expected| expected.judge(call, arguments, directory));
+        let (_, changes) = values;
+        self.deletes |= changes.iter().any(|change| change.kind == Some(ChangeKind::Deleted));
+        let shown = expected.map(|expected| expected.judge(call, values, directory));
         let known = std::mem::take(&mut self.shown).into_iter().chain(std::iter::repeat(None));
-        self.shown = shown.zip(known).map(|(now, known)| now.max(known)).collect();
+        // What was changed says more than what was asked for.
+        let is_known = changes.is_empty();
+        let best = |(now, known): (Option<_>, Option<_>)| {
+            if is_known { now.max(known) } else { now.or(known) }
+        };
+        self.shown = shown.zip(known).map(best).collect();
     }
 
     /// Whether its text is as this expectation asks, by the number of the expectation.
@@ -120,11 +129,6 @@ impl SeenCall {
         }
     }
 
-    /// Observes the files that it has changed.
-    pub(super) fn observe_changes(&mut self, changes: &[FileChange]) {
-        self.deletes |= changes.iter().any(|change| change.kind == Some(ChangeKind::Deleted));
-    }
-
     /// Observes its result.
     pub(super) fn observe_output<'e>(
         &mut self,
@@ -137,6 +141,10 @@ impl SeenCall {
     /// Whether its result is as this expectation asks, by the number of the expectation.
     pub(super) fn output(&self, expectation: usize) -> Truth {
         self.printed(expectation).map_or(Truth::Unknown, |printed| printed.is_met)
+    }
+
+    pub(super) fn printed_nothing(&self, expectation: usize) -> bool {
+        self.printed(expectation).is_some_and(|printed| printed.is_nothing)
     }
 
     fn printed(&self, expectation: usize) -> Option<Printed> {

@@ -90,14 +90,14 @@ impl Tally {
 /// `see line 3`, `see lines 3, 8 and 2 more`; nothing if there is none.
 pub(super) fn lines(lines: &[u64], count: u64) -> Option<String> {
     let more = count.saturating_sub(lines.len() as u64);
+    let mut named: Vec<String> = lines.iter().map(u64::to_string).collect();
     // Several calls may be in one line.
-    let mut lines = lines.to_vec();
-    lines.dedup();
-    let named: Vec<String> = lines.iter().map(u64::to_string).collect();
+    named.dedup();
     match (named.len(), more) {
         (0, _) => None,
         (1, 0) => Some(format!("see line {}", named[0])),
         (_, 0) => Some(format!("see lines {}", named.join(", "))),
+        (1, _) => Some(format!("see line {} and later ones", named[0])),
         (_, more) => Some(format!("see lines {} and {more} more", named.join(", "))),
     }
 }
