@@ -150,11 +150,11 @@ impl std::fmt::Display for Size {
     }
 }
 
-/// A reason after which a run may be tried again.
 pub(super) fn retries(text: &str) -> Result<NonZeroU64, String> {
     text.parse().map_err(|_| "must be a whole number above 0".to_owned())
 }
 
+/// A reason after which a run may be tried again.
 pub(super) fn retry_reason(name: &str) -> Result<EndReason, String> {
     let never =
         [EndReason::Completed, EndReason::Interrupted, EndReason::Killed, EndReason::Timeout];

@@ -43,13 +43,6 @@ impl Answer {
         }
     }
 
-    /// Whether this text, with which a turn ends, repeats what the agent has just said.
-    pub fn repeats(&self, text: &str) -> bool {
-        let (said, text) = (self.message.trim(), text.trim());
-        let is_part = !said.is_empty() && text.ends_with(said);
-        is_part || said.contains(text) || self.is_clipped
-    }
-
     /// Whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.message.is_empty()
@@ -83,16 +76,6 @@ impl Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_answer_repeats_what_was_said() {
-        let mut answer = Answer::default();
-        answer.append("All tests pass.\n", 25);
-        let repeats = |text| answer.repeats(text);
-        assert!(repeats("All tests pass.") && repeats("Done. All tests pass.") && repeats(""));
-        assert!(!repeats("The gate is shut."));
-        assert!(!Answer::default().repeats("The gate is shut."));
-    }
 
     #[test]
     fn a_full_answer_does_not_grow() {

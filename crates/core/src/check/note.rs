@@ -282,7 +282,7 @@ impl fmt::Display for NoRetry {
             Self::LastAttempt => "this was the last attempt",
             Self::MayHaveWritten => "the run may have changed files",
             Self::TooLate => "a retry can help only after more than an hour",
-            Self::OtherReason => "only failures for other reasons are",
+            Self::OtherReason => "its reason is not one of those to try again",
         })
     }
 }

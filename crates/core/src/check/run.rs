@@ -91,8 +91,8 @@ impl<'c> Run<'c> {
         let has_ended = self.terminal.terminal_line().is_some();
         let is_other = self.session.is_other(id);
         let begins = if marks.starts_session {
-            is_other == Some(true)
-                || has_ended && (is_other.is_none() || self.session.starts_once())
+            let has_place = marks.starts_turn || marks.may_follow_end;
+            is_other.unwrap_or(has_ended) || has_ended && !has_place
         } else {
             has_ended && self.session.has_one_id() && is_other == Some(true)
         };

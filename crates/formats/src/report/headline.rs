@@ -106,8 +106,8 @@ impl Headline {
 
     /// The rest, where it does not follow the reason.
     pub fn detail(&self) -> &str {
-        let detail = self.rest.trim_start_matches([':', ',', ' ']);
-        detail.strip_prefix('(').and_then(|it| it.strip_suffix(')')).unwrap_or(detail)
+        let in_brackets = self.rest.strip_prefix(" (").and_then(|it| it.strip_suffix(')'));
+        in_brackets.unwrap_or_else(|| self.rest.trim_start_matches([':', ',', ' ']))
     }
 
     /// The note of a finding. Text in place of events is no output of something else between them.

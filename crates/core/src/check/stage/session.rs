@@ -82,11 +82,6 @@ impl<'p> SessionCheck<'p> {
         self.rules.id_is_constant
     }
 
-    /// Whether no turn but the first has a start.
-    pub(crate) fn starts_once(&self) -> bool {
-        self.rules.repeats == Repeats::Never
-    }
-
     pub(crate) fn new_turn(&mut self) {
         self.in_turn = false;
     }

@@ -21,8 +21,13 @@ pub(super) struct WithCode<'t>(pub(super) &'t str);
 impl Render for WithCode<'_> {
     fn render(&self) -> Markup {
         let parts: Vec<&str> = self.0.split('`').collect();
-        // A backtick without a partner may be a part of what is quoted.
-        if parts.len().is_multiple_of(2) {
+        // A backtick without a partner, or inside a word, is a part of what is quoted.
+        let is_odd = |at: usize| {
+            let (before, after) = (parts[at - 1], parts[at + 1]);
+            before.ends_with(char::is_alphanumeric) || after.starts_with(char::is_alphanumeric)
+        };
+        let is_unclear = || (1..parts.len()).step_by(2).any(is_odd);
+        if parts.len().is_multiple_of(2) || is_unclear() {
             return OneLine(self.0).render();
         }
         html! {
@@ -135,5 +140,6 @@ mod tests {
         let shown = |message| WithCode(message).render().into_string();
         assert_eq!(shown("the `<b>` call"), "the <code>&lt;b&gt;</code> call");
         assert_eq!(shown("the `echo `date` call"), "the `echo `date` call");
+        assert_eq!(shown("the `echo `date` x` call"), "the `echo `date` x` call");
     }
 }
