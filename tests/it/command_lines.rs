@@ -63,6 +63,11 @@ const PUSHES: &[&str] = &[
     "time { git push; }",
     "pwsh -Command { git push }",
     "iex \"git push\"",
+    "$all | Foreach-Object { git push origin $_ }",
+    "if ($x) { ls } else { git push }",
+    "Try { ls } Catch { git push }",
+    "Powershell -Command \"git push\"",
+    "git submodule --quiet foreach x; git submodule foreach git push",
     "ls a\u{a0}b \u{202f}c \u{c} d; git push",
     "git --git-dir .git --work-tree . push",
     "git --namespace x push",
@@ -98,6 +103,7 @@ const NO_PUSHES: &[&str] = &[
     "sudo -p \"git push\" ls",
     "caffeinate -i echo \"git push\"",
     "git\u{a0}push",
+    "git commit -m foreach -m \"fix; git push\"",
     "cat <<\\END > x\ngit push\nEND\nls",
 ];
 
@@ -126,10 +132,29 @@ fn blocks_hide_the_exit_status() {
         "foreach ($i in @()) { npm test }",
         "find . -name x -exec npm test \\;",
         "systemd-run npm test",
+        "watch -n 5 npm test",
+        "if (Test-Path web) { cd web; npm test }",
+        "try { cd web; npm test } catch { exit 1 }",
     ] {
         let (code, report) = judged_with(config, &run_of(&[command("c1", line, true)]));
         assert_eq!(code, 0, "{report}");
         assert!(report.contains("expectation-unobservable"), "{line}: {report}");
+    }
+}
+
+/// Goal: what comes after a command that had to succeed changes nothing.
+#[test]
+fn later_blocks_hide_no_earlier_exit_status() {
+    let config = "expect.calls = [{ runs = 'npm test', last = 'succeeded' }]";
+    for line in [
+        "set -e\nnpm test\ncase \"$(uname)\" in\n Linux) echo l ;;\n *) echo o ;;\nesac",
+        "set -e\nnpm test\nreport() {\n  echo x\n}\nreport",
+        "set -e; npm test; if [ -f a ]; then { ls; }; fi",
+        "npm test || { echo failed; exit 1; }",
+        "npm test || (echo failed; exit 1)",
+    ] {
+        let (code, report) = judged_with(config, &run_of(&[command("c1", line, true)]));
+        assert!(code == 0 && !report.contains("warning"), "{line}: {report}");
     }
 }
 

@@ -29,6 +29,8 @@ pub(super) struct ShellParser<'t> {
     here_string: Option<String>,
     /// Commands inside of words.
     inner: Vec<ShellCommand>,
+    /// Whether the last list only makes the line fail in the end: `{ echo no; exit 1; }`.
+    ends_in_failure: bool,
     /// How many bytes of texts inside of others may still be read: each text may be read in
     /// several ways, and so may the texts in it.
     budget: Rc<Cell<usize>>,
@@ -44,6 +46,7 @@ impl<'t> ShellParser<'t> {
             heredocs: Vec::new(),
             here_string: None,
             inner: Vec::new(),
+            ends_in_failure: false,
             budget: Rc::new(Cell::new(line.len().saturating_mul(BUDGET))),
         }
     }
@@ -51,9 +54,7 @@ impl<'t> ShellParser<'t> {
     /// All commands of the line.
     pub(super) fn commands(mut self) -> Vec<ShellCommand> {
         let mut commands = self.list(None);
-        while self.take(')') || self.take('}') {
-            // It may be the end of a function, or of a block of PowerShell.
-            raise(&mut commands, ExitShown::Nothing);
+        while self.take(')') {
             commands.extend(self.list(None));
         }
         commands
@@ -74,7 +75,7 @@ impl<'t> ShellParser<'t> {
                     self.next();
                     break;
                 }
-                Some(')' | '}') if end.is_none() && self.depth == 1 => break,
+                Some(')') if end.is_none() && self.depth == 1 => break,
                 Some(')') => {
                     self.next();
                 }
@@ -82,12 +83,14 @@ impl<'t> ShellParser<'t> {
             }
         }
         self.depth -= 1;
+        self.ends_in_failure = pipelines.iter().rfind(|it| !it.is_empty).is_some_and(|it| it.fails);
         judged(pipelines)
     }
 
     fn pipeline(&mut self) -> Pipeline {
         let mut commands: Vec<ShellCommand> = Vec::new();
-        let (mut is_empty, mut fails) = (true, false);
+        let mut is_empty = true;
+        let mut fails;
         let before = std::mem::take(&mut self.inner);
         let (mut heredocs, mut raised, mut piped) = (self.heredocs.len(), 0, None);
         loop {
@@ -97,6 +100,7 @@ impl<'t> ShellParser<'t> {
                 self.next();
                 let end = if is_braces { '}' } else { ')' };
                 commands.extend(self.list(Some(end)));
+                fails = self.ends_in_failure;
                 self.words();
                 // What a group reads and prints is not followed.
                 (is_empty, piped, self.here_string) = (false, None, None);

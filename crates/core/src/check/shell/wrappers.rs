@@ -5,7 +5,7 @@ use super::program_name;
 /// Words of the grammar of shells, after which a command comes.
 const KEYWORDS: &[&str] = &[
     "!", "call", "do", "elif", "else", "finally", "foreach", "if", "then", "try", "until", "while",
-    "{",
+    "catch", "elseif", "{", "}",
 ];
 
 /// How many words are searched for the program: no real command has more in front of it.
@@ -16,9 +16,10 @@ pub(super) const WORDS_MAX: usize = 40;
 const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
     (
         &[
-            "ForEach-Object",
-            "Invoke-Expression",
-            "Measure-Command",
+            "%",
+            "foreach-object",
+            "invoke-expression",
+            "measure-command",
             "bunx",
             "busybox",
             "caffeinate",
@@ -65,7 +66,6 @@ const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
     (&["uv", "poetry", "pipenv", "pdm", "hatch", "rye", "pixi", "pipx"], &["run"], 0),
     (&["conda", "mamba", "micromamba", "coverage", "devbox", "doppler", "op"], &["run"], 0),
     (&["bundle", "mise", "asdf", "ddev"], &["exec"], 0),
-    (&["git"], &["foreach"], 0),
     (&["nix"], &["develop", "shell"], 0),
     (&["direnv"], &["exec"], 1),
     (&["docker", "podman", "docker-compose", "kubectl"], &["exec", "run"], 1),
@@ -79,10 +79,10 @@ const SHELLS: &[&str] =
 
 /// Programs that read the text behind them as a line for a shell.
 const TEXT_RUNNERS: &[&str] =
-    &["Invoke-Expression", "eval", "git", "iex", "parallel", "ssh", "watch"];
+    &["eval", "git", "iex", "invoke-expression", "parallel", "ssh", "watch"];
 
 /// Programs whose exit status is not that of the command.
-const OWN_EXIT: &[&str] = &["ForEach-Object", "coproc", "find", "systemd-run"];
+const OWN_EXIT: &[&str] = &["%", "coproc", "find", "foreach-object", "systemd-run", "watch"];
 
 /// The options of `find` after which a command comes.
 const FIND_COMMANDS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
@@ -110,29 +110,42 @@ fn is_number(word: &str) -> bool {
         && word.chars().all(|it| it.is_ascii_digit() || ".smhd".contains(it))
 }
 
+fn is_keyword(word: &str) -> bool {
+    has(KEYWORDS, word)
+}
+
+/// Windows ignores the case of names.
+fn has(names: &[&str], name: &str) -> bool {
+    names.iter().any(|it| it.eq_ignore_ascii_case(name))
+}
+
 /// Whether the exit status says nothing of the command: `!` turns it round, a block of PowerShell
 /// may not be entered, and some programs have their own.
 pub(super) fn hides_exit(words: &[String]) -> bool {
-    let mut before = words.iter().take_while(|word| KEYWORDS.contains(&word.as_str()));
+    let mut before = words.iter().take_while(|word| is_keyword(word));
     before.any(|word| word == "!" || word == "{")
-        || starts(words).iter().any(|start| OWN_EXIT.contains(&program_name(&words[*start])))
+        || words.last().is_some_and(|word| word == "}")
+        || starts(words).iter().any(|start| has(OWN_EXIT, program_name(&words[*start])))
 }
 
 /// Whether one of the programs in front of a word runs a text.
 pub(super) fn runs_text(before: &[String], starts: &[usize]) -> bool {
     let mut programs = starts.iter().filter_map(|start| before.get(*start));
-    programs.any(|program| TEXT_RUNNERS.contains(&program_name(program)))
+    programs.any(|program| has(TEXT_RUNNERS, program_name(program)))
 }
 
 /// The words at which a program may be named.
 pub(super) fn starts(words: &[String]) -> Vec<usize> {
     let words = &words[..words.len().min(WORDS_MAX)];
-    let is_before = |word: &String| KEYWORDS.contains(&word.as_str()) || is_assignment(word);
+    let is_before = |word: &String| is_keyword(word) || is_assignment(word);
     let Some(first) = words.iter().position(|word| !is_before(word)) else { return Vec::new() };
     // PowerShell: `$out = git status`.
     let is_set = words[first].starts_with('$') && words.get(first + 1).is_some_and(|it| it == "=");
     let first = if is_set && words.len() > first + 2 { first + 2 } else { first };
     let mut walk = Walk { words, starts: vec![first], seen: Vec::new() };
+    // Each block has a command: `if ($a) { ls } else { make }`.
+    let blocks = (first..words.len()).filter(|at| words[*at] == "{").map(|at| at + 1);
+    walk.starts.extend(blocks.filter(|at| words.get(*at).is_some_and(|word| !is_keyword(word))));
     let mut next = 0;
     while let Some(start) = walk.starts.get(next).copied() {
         next += 1;
@@ -153,12 +166,13 @@ impl Walk<'_> {
     /// If a program runs another: the first word behind what belongs to it, and how many names
     /// come before the other.
     fn wrapper(&self, start: usize) -> Option<(usize, usize)> {
-        let program = program_name(&self.words[start]);
+        let program = &*program_name(&self.words[start]).to_ascii_lowercase();
         let behind = start + 1;
         if is_python(program) {
-            // Options come before it, some with a value.
-            let is_option = |at: usize| self.words[at].starts_with('-');
-            let is_before = |at: &usize| is_option(*at) || *at > behind && is_option(at - 1);
+            // Options come before it, two of them with a value.
+            let is_option = |at: usize| self.words[at].starts_with('-') && self.words[at] != "-c";
+            let is_value = |at: usize| at > behind && ["-W", "-X"].contains(&&*self.words[at - 1]);
+            let is_before = |at: &usize| is_option(*at) || is_value(*at);
             let mut options = (behind..self.words.len()).take_while(is_before);
             let module = options.position(|at| self.words[at] == "-m")?;
             return Some((behind + module + 1, 0));
@@ -171,6 +185,11 @@ impl Walk<'_> {
             let is_command = |word: &String| FIND_COMMANDS.contains(&word.as_str());
             let command = self.words[behind..].iter().position(is_command)?;
             return Some((behind + command + 1, 0));
+        }
+        if program == "git" {
+            let mut pairs = self.words[behind..].windows(2);
+            let foreach = pairs.position(|it| it[0] == "submodule" && it[1] == "foreach")?;
+            return Some((behind + foreach + 2, 0));
         }
         WRAPPERS.iter().filter(|(programs, ..)| programs.contains(&program)).find_map(
             |(_, commands, names)| {
@@ -217,7 +236,7 @@ fn is_python(program: &str) -> bool {
 }
 
 pub(super) fn is_shell(program: &str) -> bool {
-    SHELLS.contains(&program) || program == "cmd"
+    has(SHELLS, program) || program.eq_ignore_ascii_case("cmd")
 }
 
 /// `-c`, `-lc`, `-Command` or `/c`.
