@@ -92,7 +92,7 @@ impl Attempt {
         })
     }
 
-    /// Whether a run that failed for this reason is to be tried again.
+    /// Whether the user wants a retry after this failure.
     fn is_asked_for(&self, summary: &StreamSummary) -> bool {
         match &self.args.retry_on[..] {
             [] => may_pass(summary),

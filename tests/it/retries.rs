@@ -144,7 +144,7 @@ fn the_last_attempt_may_fail() {
     assert_eq!(agent.run(&["--retries", "1", "--propagate-exit-code"]).0, Some(7));
     let agent = Flaky::new(1, &refused(503, "0", &[]), "exit 1");
     let (_, _, written) = agent.run(&["--retries", "1", "--retry-on", "auth"]);
-    assert!(written.contains("not tried again: its reason is not one of those"), "{written}");
+    assert!(written.contains("not tried again: retries are only for other reasons"), "{written}");
 }
 
 /// Goal: what a retry cannot help, or what may do harm twice, is not tried again.

@@ -62,7 +62,7 @@ pub struct ExpectedCalls {
     /// and programs such as `sudo` or `npx` are left out. The exit status must be that of the
     /// command; otherwise the output shows whether it succeeded.
     pub runs: Option<String>,
-    /// No commands of `runs` that match this regular expression.
+    /// Commands that match this regular expression do not count for `runs`.
     pub except: Option<String>,
     /// So many of them must succeed, if the run does.
     pub at_least: Option<u64>,
@@ -78,7 +78,8 @@ pub struct ExpectedCalls {
     pub output_matches: Option<String>,
     /// Only calls whose result has no match of this regular expression.
     pub output_never: Option<String>,
-    /// No calls whose result has a match of this regular expression, and none of `output_passed`.
+    /// Calls whose result has a match of this regular expression do not count, unless it also has
+    /// one of `output_passed`.
     pub output_nothing: Option<String>,
     /// A result with a match of this regular expression shows that the command of `runs`
     /// succeeded, where the exit status is not its own.

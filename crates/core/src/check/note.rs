@@ -133,7 +133,7 @@ pub enum NoRetry {
     MayHaveWritten,
     /// The time for a retry is too far away.
     TooLate,
-    /// Only failures for other reasons are tried again.
+    /// The user wants retries for other reasons only.
     OtherReason,
 }
 
@@ -282,7 +282,7 @@ impl fmt::Display for NoRetry {
             Self::LastAttempt => "this was the last attempt",
             Self::MayHaveWritten => "the run may have changed files",
             Self::TooLate => "a retry can help only after more than an hour",
-            Self::OtherReason => "its reason is not one of those to try again",
+            Self::OtherReason => "retries are only for other reasons",
         })
     }
 }

@@ -91,6 +91,7 @@ impl<'c> Run<'c> {
         let has_ended = self.terminal.terminal_line().is_some();
         let is_other = self.session.is_other(id);
         let begins = if marks.starts_session {
+            // Where no start may follow the end, it begins another session, whatever its id.
             let has_place = marks.starts_turn || marks.may_follow_end;
             is_other.unwrap_or(has_ended) || has_ended && !has_place
         } else {

@@ -9,7 +9,7 @@ mod wrappers;
 use crate::profile::pattern::LazyRegex;
 
 use parser::ShellParser;
-use wrappers::WORDS_MAX;
+use wrappers::{WORDS_MAX, has};
 
 /// What the exit status of a line says of a command in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +32,6 @@ pub(super) struct ShellRun {
 
 /// Programs that show a part of what they read, and perhaps not its end.
 const FILTERS: &[&str] = &[
-    "Select-String",
     "ag",
     "awk",
     "cut",
@@ -78,7 +77,7 @@ pub(super) fn run_of(
         command.texts().any(|text| pattern.is_in(&text) && !is_excepted(&text))
     };
     let exit = commands.iter().filter(is_meant).map(|command| command.exit).max()?;
-    let is_filtered = commands.iter().any(|command| FILTERS.contains(&command.program()));
+    let is_filtered = commands.iter().any(|command| has(FILTERS, command.program()));
     Some(ShellRun { exit, is_filtered })
 }
 

@@ -117,8 +117,8 @@ fn suspects(block: [u8; 16]) -> u32 {
 }
 
 /// Shows a text of several lines that comes in chunks: line breaks and tabs stay, `\r\n` becomes a
-/// line break, everything else that misleads becomes visible. A joiner between two characters of
-/// an emoji, or in Persian and Indic words, stays.
+/// line break, everything else that misleads becomes visible. A joiner behind a character
+/// that is not ASCII stays: emoji, and Persian and Indic words, need it.
 #[derive(Debug, Clone, Copy)]
 pub struct Escaper {
     /// Whether everything is shown unchanged.

@@ -8,13 +8,13 @@ use super::pipes::{printed, reads_commands};
 use super::wrappers::{hides_exit, is_command_option, is_shell, runs_text, starts};
 use super::{ExitShown, INNER_SPACE, ShellCommand, program_name};
 
-/// Stands in a word for the output of a command.
+/// Replaces the output of a command in a word.
 const SUBSTITUTED: &str = "$()";
 
 /// How deep commands may be nested.
 const DEPTH_MAX: usize = 12;
 
-/// How many times a line is read, with the texts in it.
+/// The texts inside a line are read up to so many times its length.
 const BUDGET: usize = 16;
 
 pub(super) struct ShellParser<'t> {

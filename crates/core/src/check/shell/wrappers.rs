@@ -4,8 +4,8 @@ use super::program_name;
 
 /// Words of the grammar of shells, after which a command comes.
 const KEYWORDS: &[&str] = &[
-    "!", "call", "do", "elif", "else", "finally", "foreach", "if", "then", "try", "until", "while",
-    "catch", "elseif", "{", "}",
+    "!", "call", "catch", "do", "elif", "else", "elseif", "finally", "foreach", "if", "then",
+    "try", "until", "while", "{", "}",
 ];
 
 /// How many words are searched for the program: no real command has more in front of it.
@@ -114,8 +114,8 @@ fn is_keyword(word: &str) -> bool {
     has(KEYWORDS, word)
 }
 
-/// Windows ignores the case of names.
-fn has(names: &[&str], name: &str) -> bool {
+/// Whether a name is one of these. Windows ignores the case of names.
+pub(super) fn has(names: &[&str], name: &str) -> bool {
     names.iter().any(|it| it.eq_ignore_ascii_case(name))
 }
 
