@@ -94,7 +94,7 @@ pub(crate) fn inputs(arguments: Vec<PathBuf>) -> Vec<Result<Input, Error>> {
 
 fn walk(directory: &Path, inputs: &mut Vec<Result<Input, Error>>) {
     let before = inputs.len();
-    for entry in walkdir::WalkDir::new(directory).sort_by_file_name() {
+    for entry in entries(directory) {
         match entry {
             Ok(entry) => inputs.extend(stream_of(entry)),
             Err(error) => {
@@ -106,6 +106,21 @@ fn walk(directory: &Path, inputs: &mut Vec<Result<Input, Error>>) {
     if inputs.len() == before {
         let error = nothing_to_check(&shown(directory), "no *.ndjson or *.jsonl file below it");
         inputs.push(Err(error));
+    }
+}
+
+/// All that is below a directory. A signal may interrupt the opening of one: then it is read again.
+fn entries(directory: &Path) -> Vec<walkdir::Result<walkdir::DirEntry>> {
+    let is_interrupted = |entry: &walkdir::Result<_>| {
+        let error = entry.as_ref().err().and_then(walkdir::Error::io_error);
+        error.is_some_and(|error| error.kind() == io::ErrorKind::Interrupted)
+    };
+    loop {
+        let entries: Vec<_> =
+            walkdir::WalkDir::new(directory).sort_by_file_name().into_iter().collect();
+        if !entries.iter().any(is_interrupted) {
+            return entries;
+        }
     }
 }
 
