@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ndjson_check_core::{
-    ExitStatus, NoRetry, Note, Outcome, ProducerExit, RetryAfter, Retryable, StopReason,
+    EndReason, ExitStatus, NoRetry, Note, Outcome, ProducerExit, RetryAfter, Retryable, StopReason,
     StreamSummary,
 };
 
@@ -21,6 +21,9 @@ const WAIT_MAX: Duration = Duration::from_secs(3_600);
 const BACK_OFF: Duration = Duration::from_secs(10);
 const BACK_OFF_MAX: Duration = Duration::from_secs(300);
 
+/// Attempts whose copies are compared with other files.
+const COMPARED_MAX: u64 = 100;
+
 /// In the name of a copy: the number of the attempt.
 const PLACE: &str = "{attempt}";
 
@@ -34,11 +37,13 @@ pub(super) struct Attempt {
     pub(super) ended_alone: Rc<Cell<bool>>,
     /// How long to wait for the next attempt, if there is one.
     pub(super) next: Option<Duration>,
+    /// Why the run failed, if that is known.
+    pub(super) reason: Option<EndReason>,
 }
 
 impl Attempt {
     pub(super) fn first(args: &RetryArgs) -> Self {
-        Self { args: args.clone(), number: 1, ended_alone: Rc::default(), next: None }
+        Self { args: args.clone(), number: 1, ended_alone: Rc::default(), next: None, reason: None }
     }
 
     /// The one after this one.
@@ -56,6 +61,15 @@ impl Attempt {
         match self.number {
             1 => command.to_owned(),
             number => format!("{command}, attempt {number}"),
+        }
+    }
+
+    /// The command in the name of a stream.
+    pub(super) fn command_in(name: &str) -> &str {
+        let number = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+        match name.rsplit_once(", attempt ") {
+            Some((command, rest)) if number(rest) => command,
+            _ => name,
         }
     }
 
@@ -87,7 +101,7 @@ impl Attempt {
         } else if wait > WAIT_MAX {
             Note::NotTriedAgain(NoRetry::TooLate)
         } else {
-            self.next = Some(wait);
+            (self.next, self.reason) = (Some(wait), summary.facts.reason);
             Note::TriedAgain { attempt: self.number, wait }
         })
     }
@@ -140,10 +154,21 @@ fn may_have_written(summary: &StreamSummary) -> bool {
     calls.total > 0 && (wrote || ran || calls.unfinished > 0)
 }
 
+/// The names of the copies of the first attempts.
+pub(super) fn copies(cli: &Cli) -> Vec<PathBuf> {
+    let Some(pattern) = &cli.tee else { return Vec::new() };
+    let first = Attempt::first(&cli.retry);
+    let most = if names_attempt(pattern) { first.most().min(COMPARED_MAX) } else { 1 };
+    (1..=most).map(|number| Attempt { number, ..first.clone() }.copy(pattern)).collect()
+}
+
+fn names_attempt(pattern: &Path) -> bool {
+    pattern.to_str().is_some_and(|name| name.contains(PLACE))
+}
+
 /// Refuses one file for the copies of several attempts.
 pub(super) fn refuse(cli: &Cli) -> Result<(), CliError> {
-    let names_attempt = |tee: &PathBuf| tee.to_str().is_some_and(|name| name.contains(PLACE));
-    if cli.retry.retries.is_some() && cli.tee.as_ref().is_some_and(|tee| !names_attempt(tee)) {
+    if cli.retry.retries.is_some() && cli.tee.as_ref().is_some_and(|it| !names_attempt(it)) {
         let message = "with --retries, each attempt has its own file: --tee run.{attempt}.ndjson";
         return Err(CliError::usage(message));
     }

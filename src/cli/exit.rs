@@ -48,8 +48,6 @@ pub(crate) fn code(totals: &RunTotals, is_unwritten: bool, unreadable: u64) -> u
         RunTotals { timed_out: 1.., .. } => TIMED_OUT,
         // A rule may be turned off, but that does not make the run a success.
         RunTotals { failed: 1.., .. } | RunTotals { truncated: 1.., .. } => RUN_FAILED,
-        // Before the next attempt a signal came.
-        RunTotals { streams, tried_again, .. } if streams == tried_again => RUN_FAILED,
         _ => SUCCEEDED,
     }
 }

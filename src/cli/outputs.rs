@@ -44,6 +44,8 @@ pub(super) struct Outputs {
     hint: Option<String>,
     /// In run mode: what becomes of a run that failed.
     pub(super) attempt: Attempt,
+    /// The summary of an attempt that is to be tried again. Reports get it when that is certain.
+    waiting: Option<StreamSummary>,
     totals: RunTotals,
     /// How many inputs may be unreadable.
     unreadable: u64,
@@ -100,6 +102,7 @@ impl Outputs {
             shows_stats: cli.stats,
             hint: passed_on(&cli.command),
             attempt,
+            waiting: None,
             totals: RunTotals::default(),
             unreadable: cli.unreadable,
         })
@@ -112,8 +115,19 @@ impl Outputs {
             self.copies.pop();
             self.copies.push(tee(&attempt.copy(pattern))?);
         }
+        if let Some(summary) = self.waiting.take() {
+            self.conclude(&summary);
+        }
         self.attempt = attempt;
         Ok(())
+    }
+
+    /// There will be no other attempt, although one was to begin.
+    pub(super) fn end_attempts(&mut self, why: NoRetry) {
+        let Some(mut summary) = self.waiting.take() else { return };
+        summary.notes.pop();
+        summary.notes.push(Note::NotTriedAgain(why));
+        self.conclude(&summary);
     }
 
     /// Whether something is written while a stream arrives, so that streams cannot be checked at
@@ -132,10 +146,10 @@ impl Outputs {
     /// A stream could not be checked to its end.
     pub(super) fn not_checked(&mut self, error: &CliError) {
         self.totals.not_checked += 1;
-        self.report_error(&error.to_string());
+        self.error(&error.to_string());
     }
 
-    fn report_error(&mut self, message: &str) {
+    fn error(&mut self, message: &str) {
         let redacted = self.redaction.as_ref().map(|redaction| redaction.of_name(message));
         let message = redacted.as_deref().unwrap_or(message);
         self.flush();
@@ -177,6 +191,23 @@ impl Outputs {
             failure = failure.or(finished.err());
         }
         failure.map_or(Ok(code(false)), Err)
+    }
+
+    fn conclude(&mut self, summary: &StreamSummary) {
+        let Some((baseline, file)) = &mut self.baseline else {
+            return self.pass_on(summary);
+        };
+        let (summary, (stale, texts)) = (baseline.summary(summary), baseline.stale());
+        // What is stale in an attempt may come in the next one.
+        if summary.was_tried_again() {
+            return self.pass_on(&summary);
+        }
+        let messages: Vec<String> = texts.iter().map(|text| format!("{file}: {text}")).collect();
+        self.totals.stale += stale;
+        self.pass_on(&summary);
+        for message in &messages {
+            self.error(message);
+        }
     }
 
     /// Passes the summary of a stream on. Figures that only a page needs are in no other output.
@@ -253,16 +284,10 @@ impl Observer for Outputs {
             }
             noted.to_mut().notes.push(note);
         }
-        let summary = &*noted;
-        let Some((baseline, file)) = &mut self.baseline else {
-            return self.pass_on(summary);
-        };
-        let (summary, (stale, texts)) = (baseline.summary(summary), baseline.stale());
-        let messages: Vec<String> = texts.iter().map(|text| format!("{file}: {text}")).collect();
-        self.totals.stale += stale;
-        self.pass_on(&summary);
-        for message in &messages {
-            self.report_error(message);
+        if self.attempt.next.is_some() {
+            self.waiting = Some(noted.into_owned());
+        } else {
+            self.conclude(&noted);
         }
     }
 }

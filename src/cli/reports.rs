@@ -151,7 +151,9 @@ fn kept(cli: &Cli) -> Vec<String> {
     let is_page = |report: &&ReportTo| report.format == ReportFormat::Html;
     let pages = cli.report.iter().filter(is_page).filter_map(|report| report.file.as_ref());
     let pages = pages.map(|file| format!("the page of the run: {}", file.display()));
-    let recording = cli.tee.iter().map(|file| format!("its recording: {}", file.display()));
+    let its_recording =
+        if cli.retry.retries.is_some() { "recordings of its attempts" } else { "its recording" };
+    let recording = cli.tee.iter().map(|file| format!("{its_recording}: {}", file.display()));
     pages.chain(recording).collect()
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use ndjson_check_core::internals::run::{
     Interrupt, Producer, ProducerStream, StderrCopy, Timers, pause,
 };
-use ndjson_check_core::{Checker, ExitStatus, Observer as _, ProducerExit};
+use ndjson_check_core::{Checker, ExitStatus, NoRetry, Observer as _, ProducerExit};
 
 use super::args::{Cli, EXIT_GRACE};
 use super::check_stream::{StreamJob, check_stream};
@@ -38,8 +38,14 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
         if let Some(wait) = outputs.attempt.next.filter(|_| interrupt.is_none()) {
             match next_attempt(wait, cli, outputs) {
                 Ok(None) => continue,
-                Ok(stopped) => interrupt = stopped,
-                Err(error) => outputs.not_checked(&error),
+                Ok(stopped) => {
+                    outputs.end_attempts(NoRetry::Interrupted);
+                    interrupt = stopped;
+                }
+                Err(error) => {
+                    outputs.end_attempts(NoRetry::NotStarted);
+                    outputs.not_checked(&error);
+                }
             }
         }
         return Exit { code: conclude(code, outputs), interrupt };
@@ -55,7 +61,11 @@ fn next_attempt(
     let attempt = outputs.attempt.following();
     let (number, most) = (attempt.number, attempt.most());
     let after = humantime::format_duration(Duration::from_secs(wait.as_secs()));
-    let message = format!("ndjson-check: attempt {number} of {most} begins after {after}");
+    let reason =
+        outputs.attempt.reason.map(|reason| format!(" ({})", reason.name())).unwrap_or_default();
+    let message = format!(
+        "ndjson-check: the run failed{reason}; attempt {number} of {most} begins after {after}"
+    );
     outputs.flush();
     let announce = || outputs.progress.hide_during(|| print_stderr(&message));
     let program = || cli.command[0].to_string_lossy().into_owned();

@@ -6,6 +6,7 @@ use ndjson_check_core::Error;
 use same_file::Handle;
 
 use super::args::Cli;
+use super::attempts;
 use super::error::CliError;
 use super::inputs::Input;
 use super::stdio;
@@ -17,11 +18,9 @@ pub(super) fn refuse(
     inputs: &[Result<Input, Error>],
 ) -> Result<(), CliError> {
     let reports = cli.report.iter().filter_map(|report| report.file.as_ref());
-    let written: Vec<Destination> = reports
-        .chain(&cli.tee)
-        .chain(&cli.write_baseline)
-        .map(|path| Destination::of(path))
-        .collect();
+    let others = reports.chain(&cli.write_baseline).cloned();
+    let written: Vec<PathBuf> = others.chain(attempts::copies(cli)).collect();
+    let written: Vec<Destination> = written.iter().map(|path| Destination::of(path)).collect();
     let reads_stdin = inputs.iter().flatten().any(|input| *input == Input::Stdin);
     let stdin = stdio::stdin_copy().and_then(Handle::from_file).ok().filter(|_| reads_stdin);
     let lists = cli.files_from.iter().chain(&cli.files0_from).chain(&cli.baseline);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use ndjson_check_formats::report::{FileOf, NameOf};
 
 use super::args::Cli;
+use super::attempts::Attempt;
 use super::inputs::STDIN;
 
 /// Names the file of a stream relative to the folder where the job has the repository, or to our
@@ -19,8 +20,11 @@ pub(super) fn in_repository(cli: &Cli) -> FileOf {
 /// it also by its number.
 pub(super) fn portable_names(cli: &Cli) -> NameOf {
     let file_of = below(cli, Path::new("."));
+    let is_file = cli.command.is_empty();
     Box::new(move |stream| match file_of(stream) {
         Some(file) => format!("{file}{}", parts(stream).1),
+        // So that each attempt of a command has the findings of the others.
+        None if !is_file => Attempt::command_in(stream).to_owned(),
         None => stream.to_owned(),
     })
 }

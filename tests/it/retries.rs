@@ -113,7 +113,7 @@ fn a_run_is_tried_again_until_it_succeeds() {
     let counts = ["streams", "tried_again", "succeeded", "failed", "exit_code"];
     assert_eq!(counts.map(|name| sum[name].as_u64().unwrap()), [3, 2, 1, 0, 0], "{sum}");
     assert!(written.contains("3 streams: 1 passed, 2 tried again"), "{written}");
-    assert!(written.contains("ndjson-check: attempt 3 of 4 begins after 0s\n"), "{written}");
+    assert!(written.contains("; attempt 3 of 4 begins after 0s\n"), "{written}");
     assert_eq!(agent.read("run.1.ndjson"), agent.read("bad"));
     assert_eq!(agent.read("run.2.ndjson"), agent.read("bad"));
     assert!(agent.read("run.3.ndjson").contains("\"stop\""));
@@ -131,6 +131,45 @@ fn an_attempt_that_was_tried_again_is_no_stream_of_the_page() {
     let page = job.read("index.html");
     let head = ">The stream passed, after 1 failed attempt</span>";
     assert!(page.contains(head), "{page}");
+}
+
+/// Goal: what is known is known in each attempt, and what an attempt lacks may come in the next.
+#[test]
+fn attempts_share_a_baseline() {
+    let good = fs::read_to_string(root().join("lab/recordings/opencode-1.18.33/text.ndjson"));
+    let flawed = good.unwrap().replacen('\n', "\n\n", 1);
+    let failed = refused(503, "0", &[]);
+    let job = Flaky::new(1, &failed, "exit 1");
+    fs::write(job.folder.path().join("good"), flawed).unwrap();
+    let script = job.read("agent");
+    let end = script.rfind("cat ").unwrap();
+    fs::write(job.folder.path().join("agent"), format!("{}cat good\n", &script[..end])).unwrap();
+    let run = |flags: &[&str]| {
+        fs::write(job.folder.path().join("count"), "").unwrap();
+        job.run(&[&["--retries", "1", "--deny", "blank-line"], flags].concat())
+    };
+    assert_eq!(run(&[]).0, Some(1));
+    assert_eq!(run(&["--write-baseline", "known.json"]).0, Some(1));
+    assert!(job.read("known.json").contains(r#""path":"agent""#), "{}", job.read("known.json"));
+    let (code, _, written) = run(&["--baseline", "known.json"]);
+    assert_eq!((code, job.attempts()), (Some(0), 2), "{written}");
+    fs::write(job.folder.path().join("count"), "\n\n").unwrap();
+    assert_eq!(job.run(&["--deny", "blank-line", "--baseline", "known.json"]).0, Some(0));
+}
+
+/// Goal: what an attempt lacks that was tried again is no error of the job.
+#[test]
+fn findings_of_earlier_attempts_are_warnings() {
+    let cut = format!("{}{{\"type\"", refused(503, "0", &[]));
+    let job = Flaky::new(1, &cut, "exit 1");
+    let (code, _, written) = job.run(&["--retries", "1", "--report", "github", "--report=sarif=s"]);
+    assert_eq!(code, Some(0), "{written}");
+    assert!(written.contains("::warning title=truncated-line"), "{written}");
+    assert!(!written.contains("::error"), "{written}");
+    let sarif: Value = serde_json::from_str(&job.read("s")).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert!(results.iter().any(|it| it["ruleId"] == "truncated-line"), "{sarif}");
+    assert!(results.iter().all(|it| it["level"] == "warning"), "{sarif}");
 }
 
 #[test]
@@ -194,13 +233,17 @@ fn a_signal_ends_the_wait_for_a_retry() {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
-    assert_eq!(line, "ndjson-check: attempt 2 of 2 begins after 30s\n");
+    let message = "the run failed (overloaded); attempt 2 of 2 begins after 30s";
+    assert_eq!(line, format!("ndjson-check: {message}\n"));
     let begun = Instant::now();
     kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGTERM).unwrap();
     assert_eq!(child.wait().unwrap().signal(), Some(Signal::SIGTERM as i32));
     assert!(begun.elapsed() < Duration::from_secs(20));
     assert_eq!(agent.attempts(), 1);
-    assert_eq!(agent.report().last().unwrap()["exit_code"], 3);
+    let report = agent.report();
+    assert_eq!(report[1]["exit_code"], 3);
+    assert_eq!((&report[1]["failed"], &report[0]["outcome"]), (&json!(1), &json!("failed")));
+    assert!(notes(&report[0]).contains(&"not-tried-again"), "{report:?}");
 }
 
 #[test]
@@ -211,6 +254,10 @@ fn options_of_retries_that_cannot_work_are_refused() {
         (&["--retries", "1", "--retry-on", "timeout"], "is never tried again"),
         (&["--retries", "1", "--retry-on", "rate"], "the reasons are auth, billing, rate-limit,"),
         (&["--retry-on", "auth"], "--retries"),
+        (
+            &["--retries", "1", "--tee", "x.{attempt}", "--report=json=x.2"],
+            "would be written twice",
+        ),
         (&["--retries", "0"], "invalid value '0'"),
     ] {
         let output = agent.command(flags).output().unwrap();

@@ -135,6 +135,10 @@ pub enum NoRetry {
     TooLate,
     /// The user wants retries for other reasons only.
     OtherReason,
+    /// A signal came while we waited for the time of the next attempt.
+    Interrupted,
+    /// The next attempt could not begin.
+    NotStarted,
 }
 
 /// What says that a run failed.
@@ -283,6 +287,8 @@ impl fmt::Display for NoRetry {
             Self::MayHaveWritten => "the run may have changed files",
             Self::TooLate => "a retry can help only after more than an hour",
             Self::OtherReason => "retries are only for other reasons",
+            Self::Interrupted => "a signal came before the next attempt",
+            Self::NotStarted => "the next attempt could not begin",
         })
     }
 }

@@ -148,7 +148,13 @@ impl Output for Annotations {
 
     fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
         let headline = Headline::new(summary, &self.first);
-        self.close(&summary.tool_calls, SeverityCounts::of(summary), Some(&headline));
+        let mut counts = SeverityCounts::of(summary);
+        let over = summary.was_tried_again();
+        if over {
+            counts = counts.lowered();
+            self.found.iter_mut().for_each(|found| found.severity = Severity::Warning);
+        }
+        self.close(&summary.tool_calls, counts, Some(&headline));
         let reasons = summary_text::reasons(summary);
         let is_explained = summary.verdict == Verdict::NonConforming && reasons.is_empty();
         // Otherwise the findings say why the step fails.
@@ -159,7 +165,6 @@ impl Output for Annotations {
             let more = more.map(clip);
             let message: Vec<String> = [headline.text()].into_iter().chain(more).collect();
             let place = self.place(None);
-            let over = summary.was_tried_again();
             let level = if over { &mut self.warnings } else { &mut self.errors };
             level.add(place, headline.reason, &message.join("; "));
         }

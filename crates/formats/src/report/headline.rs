@@ -139,6 +139,7 @@ impl Headline {
 /// Whether a retry is worth it, where that is good news.
 fn retry(summary: &StreamSummary) -> String {
     match (summary.facts.retryable, summary.facts.retry_after) {
+        (_, Some(RetryAfter::Seconds(0))) => ", may be retried at once".to_owned(),
         (_, Some(RetryAfter::Seconds(seconds))) => {
             format!(", may be retried in {}", duration(seconds.saturating_mul(1_000)))
         }

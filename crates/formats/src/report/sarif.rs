@@ -136,20 +136,23 @@ impl Output for Sarif {
     fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
         self.first.add(diagnostic);
         self.seen.add(diagnostic.severity);
-        self.found.add(diagnostic.severity);
         self.open.push(diagnostic.clone());
     }
 
     fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
-        self.close(&summary.tool_calls);
+        let over = summary.was_tried_again();
         // Those of a rule that has too many are counted, and not observed.
         let unseen = SeverityCounts::of(summary).without(self.seen);
-        self.found.errors += unseen.errors;
-        self.found.warnings += unseen.warnings;
+        let mut counts = std::mem::take(&mut self.seen).plus(unseen);
+        if over {
+            counts = counts.lowered();
+            self.open.iter_mut().for_each(|found| found.severity = Severity::Warning);
+        }
+        self.found = self.found.plus(counts);
+        self.close(&summary.tool_calls);
         let headline = Headline::new(summary, &self.first);
         if !headline.passed && self.headlines.len() < SARIF_ERRORS_MAX {
             let text = plain(&format!("{}: {}", self.stream, headline.text()));
-            let over = summary.was_tried_again();
             let level = if over { Severity::Warning } else { Severity::Error };
             let mut headline = notification(level, &text);
             headline["properties"] = retry(&summary.facts);
@@ -158,6 +161,7 @@ impl Output for Sarif {
     }
 
     fn error(&mut self, message: &str, _: &mut String) {
+        self.found = self.found.plus(std::mem::take(&mut self.seen));
         self.close(&[]);
         if self.errors.len() < SARIF_ERRORS_MAX {
             self.errors.push(notification(Severity::Error, &plain(message)));

@@ -59,6 +59,15 @@ impl SeverityCounts {
         Self { errors: summary.errors, warnings: summary.warnings }
     }
 
+    pub(super) fn plus(self, more: Self) -> Self {
+        Self { errors: self.errors + more.errors, warnings: self.warnings + more.warnings }
+    }
+
+    /// All as warnings: those of an attempt that was tried again.
+    pub(super) fn lowered(self) -> Self {
+        Self { errors: 0, warnings: self.errors + self.warnings }
+    }
+
     pub(super) fn add(&mut self, severity: Severity) {
         match severity {
             Severity::Error => self.errors += 1,
