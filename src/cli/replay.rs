@@ -14,7 +14,7 @@ use ndjson_check_core::{Checker, Error, Event, ProducerExit};
 use super::archive::Decompressed;
 use super::args::{ReplayArgs, Speed};
 use super::error::CliError;
-use super::inputs::Input;
+use super::inputs::{Input, STDIN};
 use super::{exit, print, print_stderr};
 use catalogue::Scenario;
 
@@ -62,7 +62,7 @@ fn recording(arguments: &ReplayArgs) -> Result<(Vec<u8>, u8, Option<&'static str
             let message = format!("which run of {what}? There are {}", names.join(", "));
             return Err(CliError::Usage(message));
         }
-        let input = Input::Path(what.into());
+        let input = if what == STDIN { Input::Stdin } else { Input::Path(what.into()) };
         let mut stream = Vec::new();
         let read = Decompressed::new(input.open()?).read_to_end(&mut stream);
         read.map_err(|error| input.failed(error))?;
@@ -106,7 +106,10 @@ fn pauses(stream: &[u8], profile: Option<&str>, speed: f64) -> Result<Vec<Durati
     };
     let pauses =
         if has_times { times.into_iter().map(pause).collect() } else { vec![PACE; times.len()] };
-    Ok(pauses.into_iter().map(|pause: Duration| pause.div_f64(speed)).collect())
+    let at_speed = |pause: Duration| {
+        Duration::try_from_secs_f64(pause.as_secs_f64() / speed).unwrap_or(Duration::MAX)
+    };
+    Ok(pauses.into_iter().map(at_speed).collect())
 }
 
 /// The lines of a stream, with their terminators.
@@ -159,7 +162,14 @@ fn install(folder: &Path, profile: Option<&str>, arguments: &ReplayArgs) -> Resu
     let Some(command) = profile.map(command_of).transpose()?.flatten() else {
         return Err(CliError::usage("--install needs the name of an agent that has a command"));
     };
-    let path = folder.join(&command);
+    let mut path = folder.join(&command);
+    if cfg!(windows) {
+        path.set_extension("cmd");
+    }
+    if path.symlink_metadata().is_ok() && !is_script(&path) {
+        let path = path.display();
+        return Err(CliError::Usage(format!("{path} exists, and --install did not write it")));
+    }
     let written = env::current_exe().and_then(|program| {
         fs::create_dir_all(folder)?;
         write_script(&path, &script(&program, arguments))
@@ -182,6 +192,16 @@ fn names(arguments: &ReplayArgs) -> String {
     names.into_iter().flatten().cloned().collect::<Vec<_>>().join(" ")
 }
 
+/// Whether `--install` wrote this file. A link may lead to the agent itself.
+fn is_script(path: &Path) -> bool {
+    let is_file = path.symlink_metadata().is_ok_and(|it| it.is_file());
+    let text = if is_file { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
+    text.starts_with(SCRIPT_HEAD) && text.contains(" replay ")
+}
+
+/// How the scripts begin that `--install` writes.
+const SCRIPT_HEAD: &str = if cfg!(windows) { "@\"" } else { "#!/bin/sh\nexec '" };
+
 fn script(program: &Path, arguments: &ReplayArgs) -> String {
     let ReplayArgs {
         speed, cut_at, stall_at, never_exit, split_writes, stderr_lines, exit, ..
@@ -199,10 +219,10 @@ fn script(program: &Path, arguments: &ReplayArgs) -> String {
     options.extend(exit.map(|status| format!("--exit={status}")));
     let (program, names, options) = (program.display(), names(arguments), options.join(" "));
     if cfg!(windows) {
-        format!("@\"{program}\" replay {names} {options}\r\n")
+        format!("{SCRIPT_HEAD}{program}\" replay {names} {options}\r\n")
     } else {
         let program = program.to_string().replace('\'', "'\\''");
-        format!("#!/bin/sh\nexec '{program}' replay {names} {options}\n")
+        format!("{SCRIPT_HEAD}{program}' replay {names} {options}\n")
     }
 }
 
@@ -215,5 +235,5 @@ fn write_script(path: &Path, script: &str) -> io::Result<()> {
 
 #[cfg(not(unix))]
 fn write_script(path: &Path, script: &str) -> io::Result<()> {
-    fs::write(path.with_extension("cmd"), script)
+    fs::write(path, script)
 }

@@ -90,6 +90,25 @@ fn names_that_are_not_known_are_explained() {
     }
 }
 
+/// Goal: the agent itself is never replaced, also behind a link.
+#[cfg(unix)]
+#[test]
+fn a_fake_agent_replaces_no_real_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("real"), "#!/bin/sh\nexec node\n").unwrap();
+    std::os::unix::fs::symlink(path("real"), path("claude")).unwrap();
+    std::fs::write(path("codex"), "").unwrap();
+    for [agent, name] in [["claude", "plain"], ["codex", "tools"]] {
+        let output = replay(&[agent, name, "--install", folder.path().to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(2), "{agent}");
+        let message = format!("{agent} exists, and --install did not write it");
+        assert!(text(&output.stderr).contains(&message), "{}", text(&output.stderr));
+    }
+    assert_eq!(std::fs::read_to_string(path("real")).unwrap(), "#!/bin/sh\nexec node\n");
+    assert_eq!(std::fs::read_to_string(path("codex")).unwrap(), "");
+}
+
 /// Goal: a harness that starts an agent by its name can be tested with a fake one.
 /// Method: run mode as the harness: good, failed, cut, stalled, and one that never exits.
 #[test]
