@@ -1,5 +1,6 @@
 //! What is in a file: one stream, or a tar archive of several.
 
+use std::cell::Cell;
 use std::io::{self, Read};
 
 use ndjson_check_core::Error;
@@ -52,12 +53,15 @@ pub(crate) fn each_stream(
     // Archives may be joined; and the writer of a pipe must be able to write all of it.
     archive.set_ignore_zeros(true);
     let mut count = 0;
-    let result = each_member(&mut archive, name, |member| {
+    let is_cut = Cell::new(false);
+    let result = each_member(&mut archive, name, &is_cut, |member| {
         count += 1;
         each(member);
     });
     let source = archive.into_inner();
     match result {
+        // Its last member said so.
+        Err(_) if is_cut.get() => {}
         Err(error) => each(Err(unread(name, source.fault(&error)))),
         Ok(()) if source.zeros < TAR_BLOCK_BYTES => each(Err(unread(name, truncated()))),
         Ok(()) if count == 0 => {
@@ -70,6 +74,7 @@ pub(crate) fn each_stream(
 fn each_member(
     archive: &mut Archive<impl Read>,
     name: &str,
+    is_cut: &Cell<bool>,
     mut each: impl FnMut(Result<FoundStream<'_>, Error>),
 ) -> io::Result<()> {
     for entry in archive.entries()? {
@@ -82,7 +87,7 @@ fn each_member(
         let path = path.strip_prefix(".").unwrap_or(&path).to_string_lossy();
         let name = if name == STDIN { path.into_owned() } else { format!("{name}/{path}") };
         let size = entry.size();
-        let mut source = Decompressed::new(Whole { source: entry, left: size });
+        let mut source = Decompressed::new(Whole { source: entry, left: size, is_cut });
         each(Ok(FoundStream { name: &name, source: &mut source, is_member: true }));
     }
     Ok(())
@@ -151,16 +156,19 @@ impl<R: Read> Read for WithEnd<R> {
 }
 
 /// A member of a tar archive, which must not end before its size.
-struct Whole<R> {
+struct Whole<'a, R> {
     source: R,
     left: u64,
+    /// Set if it does.
+    is_cut: &'a Cell<bool>,
 }
 
-impl<R: Read> Read for Whole<R> {
+impl<R: Read> Read for Whole<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.source.read(buffer)?;
         self.left = self.left.saturating_sub(count as u64);
         if count == 0 && self.left > 0 && !buffer.is_empty() {
+            self.is_cut.set(true);
             return Err(truncated());
         }
         Ok(count)
