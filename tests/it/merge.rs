@@ -106,11 +106,12 @@ fn the_first_exit_code_counts() {
     let folder = tempfile::tempdir().unwrap();
     let summary = |code: u8| {
         format!(
-            r#"{{"type":"summary","report_version":1,"tool_version":"0.1.0","streams":1,
+            r#"{{"type":"stream","report_version":1,"path":"s"}}
+            {{"type":"summary","report_version":1,"tool_version":"0.1.0","streams":1,
             "conforming":1,"non_conforming":0,"succeeded":1,"failed":0,"truncated":0,"timed_out":0,
             "not_checked":0,"errors":0,"warnings":0,"exit_code":{code}}}"#
         )
-        .replace('\n', "")
+        .replace("\n            \"", "\"")
     };
     let rows: [(&[u8], i32); 9] = [
         (&[0, 0], 0),
@@ -147,6 +148,7 @@ fn broken_reports_are_named() {
     let rows = [
         (body.to_owned(), "it is truncated: the last line is not a summary"),
         (String::new(), "it is truncated: the last line is not a summary"),
+        (format!("{last}\n"), "it has 0 of the 1 stream that its last line counts"),
         (format!("{good}{last}\n"), "line 4: it comes after the last line of a report"),
         (
             "{\"type\":\"assistant\"}\n".to_owned(),

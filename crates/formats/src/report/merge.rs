@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, BufRead, Read as _, Write};
 
 use ndjson_check_core::LINE_BYTES_MAX;
+use ndjson_check_core::counted;
 use ndjson_check_core::escape::escaped_json;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -68,7 +69,7 @@ impl MergedReports {
     /// What is wrong with it, and in which line; the reports are then incomplete.
     pub fn add(&mut self, mut report: impl BufRead) -> Result<(), String> {
         let mut open: Option<ReportStream> = None;
-        let mut summary: Option<ReportSummary> = None;
+        let (mut summary, mut streams): (Option<ReportSummary>, _) = (None, 0);
         for number in 1.. {
             let text = read_text(&mut report).map_err(|error| format!("line {number}: {error}"))?;
             let Some(text) = text else { break };
@@ -82,6 +83,7 @@ impl MergedReports {
                 (kind, Some(path)) => {
                     let is_next = open.as_ref().is_some_and(|stream| stream.path != path);
                     self.keep(open.take_if(|_| is_next))?;
+                    streams += u64::from(kind == ReportLineType::Stream);
                     if kind == ReportLineType::Stream && line.stats.is_some() {
                         self.add_stats(&text, number)?;
                     }
@@ -92,6 +94,10 @@ impl MergedReports {
             }
         }
         let summary = summary.ok_or("it is truncated: the last line is not a summary")?;
+        if summary.totals.streams != streams {
+            let said = counted(summary.totals.streams, "stream");
+            return Err(format!("it has {streams} of the {said} that its last line counts"));
+        }
         self.keep(open)?;
         self.totals += summary.totals;
         self.exit_codes.push(summary.exit_code);
