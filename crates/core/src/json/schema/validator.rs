@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{
-    PatternOptions, Registry, Retrieve, ValidationError, ValidationOptions, Validator,
+    PatternOptions, ReferencingError, Registry, Retrieve, ValidationError, ValidationOptions,
+    Validator,
 };
 use serde_json::{Value, json};
 
@@ -136,7 +137,12 @@ fn violations(error: &ValidationError<'_>) -> Vec<Violation> {
 
 fn rejected(origin: &str, error: &ValidationError<'_>) -> Error {
     if matches!(error.kind(), ValidationErrorKind::Referencing(_)) {
-        let message = "external references are not supported".to_owned();
+        let message = match error.kind() {
+            ValidationErrorKind::Referencing(ReferencingError::PointerToNowhere { pointer }) => {
+                format!("the reference {pointer} leads nowhere")
+            }
+            _ => "external references are not supported".to_owned(),
+        };
         return Error::Schema { stream: None, origin: origin.to_owned(), message };
     }
     let at = match error.instance_path().as_str() {
