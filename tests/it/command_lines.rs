@@ -71,6 +71,16 @@ const PUSHES: &[&str] = &[
     "ls a\u{a0}b \u{202f}c \u{c} d; git push",
     "git --git-dir .git --work-tree . push",
     "git --namespace x push",
+    "git rebase -x 'git push' main",
+    "git bisect run git push",
+    "trap 'git push' EXIT",
+    "ssh -T -p 22 app@host <<'EOF'\ncd app\ngit push\nEOF",
+    "mise x -- git push",
+    "npx -c 'cd app && git push'",
+    "npm exec -c 'cd app && git push'",
+    "devbox run 'cd app && git push'",
+    "nix-shell -p git --run 'git push origin main'",
+    "nix develop .#ci -c git push",
 ];
 
 /// Lines that do not.
@@ -105,6 +115,10 @@ const NO_PUSHES: &[&str] = &[
     "git\u{a0}push",
     "git commit -m foreach -m \"fix; git push\"",
     "cat <<\\END > x\ngit push\nEND\nls",
+    "git rebase -i main -m 'git push'",
+    "ssh host cat <<EOF\ngit push\nEOF",
+    "npm run build -c 'x; git push'",
+    "git commit -m bisect -m 'run git push'",
 ];
 
 /// Goal: a push is one in every spelling; words about it are none.
@@ -133,6 +147,9 @@ fn blocks_hide_the_exit_status() {
         "find . -name x -exec npm test \\;",
         "systemd-run npm test",
         "watch -n 5 npm test",
+        "git bisect run npm test",
+        "git rebase -x 'npm test' main",
+        "trap 'npm test' EXIT",
         "if (Test-Path web) { cd web; npm test }",
         "try { cd web; npm test } catch { exit 1 }",
     ] {

@@ -6,11 +6,32 @@ use super::wrappers::{is_command_option, is_shell, starts};
 /// Options of shells whose value is no script.
 const WITH_VALUE: &[&str] = &["--init-file", "--rcfile", "-O", "-o"];
 
-/// Whether the command is a shell that runs what it reads: it has neither a script nor `-c`.
+/// The options of `ssh` with a value.
+const SSH_WITH_VALUE: &str = "BDEFIJLOPQRSWbceilmopw";
+
+/// Whether the command is a shell that runs what it reads: it has neither a script nor `-c`; or
+/// starts one on another host.
 pub(super) fn reads_commands(words: &[String]) -> bool {
-    starts(words)
-        .into_iter()
-        .any(|start| is_shell(program_name(&words[start])) && has_no_script(&words[start + 1..]))
+    starts(words).into_iter().any(|start| {
+        let (program, arguments) = (program_name(&words[start]), &words[start + 1..]);
+        is_shell(program) && has_no_script(arguments)
+            || program == "ssh" && has_only_host(arguments)
+    })
+}
+
+fn has_only_host(arguments: &[String]) -> bool {
+    let mut arguments = arguments.iter();
+    let mut names = 0;
+    while let Some(word) = arguments.next() {
+        match word.strip_prefix('-') {
+            Some(letter) if letter.len() == 1 && SSH_WITH_VALUE.contains(letter) => {
+                arguments.next();
+            }
+            Some(_) => {}
+            None => names += 1,
+        }
+    }
+    names == 1
 }
 
 fn has_no_script(arguments: &[String]) -> bool {

@@ -49,6 +49,7 @@ const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
             "systemd-run",
             "time",
             "timeout",
+            "trap",
             "unbuffer",
             "uvx",
             "watch",
@@ -65,7 +66,8 @@ const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
     (&["bun"], &["x"], 0),
     (&["uv", "poetry", "pipenv", "pdm", "hatch", "rye", "pixi", "pipx"], &["run"], 0),
     (&["conda", "mamba", "micromamba", "coverage", "devbox", "doppler", "op"], &["run"], 0),
-    (&["bundle", "mise", "asdf", "ddev"], &["exec"], 0),
+    (&["bundle", "asdf", "ddev"], &["exec"], 0),
+    (&["mise"], &["exec", "x"], 0),
     (&["nix"], &["develop", "shell"], 0),
     (&["direnv"], &["exec"], 1),
     (&["docker", "podman", "docker-compose", "kubectl"], &["exec", "run"], 1),
@@ -78,14 +80,37 @@ const SHELLS: &[&str] =
     &["ash", "bash", "dash", "fish", "ksh", "powershell", "pwsh", "runuser", "sh", "su", "zsh"];
 
 /// Programs that read the text behind them as a line for a shell.
-const TEXT_RUNNERS: &[&str] =
-    &["eval", "git", "iex", "invoke-expression", "parallel", "ssh", "watch"];
+const TEXT_RUNNERS: &[&str] = &[
+    "devbox",
+    "eval",
+    "git",
+    "iex",
+    "invoke-expression",
+    "nix",
+    "nix-shell",
+    "npm",
+    "npx",
+    "parallel",
+    "ssh",
+    "trap",
+    "watch",
+];
 
 /// Programs whose exit status is not that of the command.
-const OWN_EXIT: &[&str] = &["%", "coproc", "find", "foreach-object", "systemd-run", "watch"];
+const OWN_EXIT: &[&str] =
+    &["%", "coproc", "find", "foreach-object", "systemd-run", "trap", "watch"];
 
-/// The options of `find` after which a command comes.
-const FIND_COMMANDS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
+/// Programs, words one of which must be in front, and the words behind which a command comes.
+const BEHIND_OPTIONS: &[(&str, &[&str], &[&str])] = &[
+    ("find", &[], &["-exec", "-execdir", "-ok", "-okdir"]),
+    ("git", &["submodule"], &["foreach"]),
+    ("git", &["bisect"], &["run"]),
+    ("git", &["rebase"], &["-x", "--exec"]),
+    ("nix", &["develop", "shell"], &["-c", "--command"]),
+    ("nix-shell", &[], &["--run", "--command"]),
+    ("npx", &[], &["-c", "--call"]),
+    ("npm", &["exec", "x"], &["-c", "--call"]),
+];
 
 /// Whether a word sets a variable for the command after it.
 fn is_assignment(word: &str) -> bool {
@@ -125,7 +150,14 @@ pub(super) fn hides_exit(words: &[String]) -> bool {
     let mut before = words.iter().take_while(|word| is_keyword(word));
     before.any(|word| word == "!" || word == "{")
         || words.last().is_some_and(|word| word == "}")
-        || starts(words).iter().any(|start| has(OWN_EXIT, program_name(&words[*start])))
+        || has_own_exit(words)
+}
+
+fn has_own_exit(words: &[String]) -> bool {
+    let starts = starts(words);
+    let mut programs = starts.iter().map(|start| program_name(&words[*start]));
+    // `git bisect run` and such may run the command never, or go on after it failed.
+    programs.any(|program| has(OWN_EXIT, program) || starts.len() > 1 && program == "git")
 }
 
 /// Whether one of the programs in front of a word runs a text.
@@ -181,15 +213,17 @@ impl Walk<'_> {
         if let Some(command) = command.filter(|_| is_shell(program)) {
             return Some((behind + command + 1, 0));
         }
-        if program == "find" {
-            let is_command = |word: &String| FIND_COMMANDS.contains(&word.as_str());
-            let command = self.words[behind..].iter().position(is_command)?;
-            return Some((behind + command + 1, 0));
-        }
-        if program == "git" {
-            let mut pairs = self.words[behind..].windows(2);
-            let foreach = pairs.position(|it| it[0] == "submodule" && it[1] == "foreach")?;
-            return Some((behind + foreach + 2, 0));
+        let words = &self.words[behind..];
+        let behind_option = BEHIND_OPTIONS.iter().filter(|(it, ..)| *it == program).find_map(
+            |(_, before, options)| {
+                let has_one = before.is_empty()
+                    || words.iter().take(10).any(|word| before.contains(&word.as_str()));
+                let option = words.iter().position(|word| options.contains(&word.as_str()));
+                option.filter(|_| has_one)
+            },
+        );
+        if let Some(option) = behind_option {
+            return Some((behind + option + 1, 0));
         }
         WRAPPERS.iter().filter(|(programs, ..)| programs.contains(&program)).find_map(
             |(_, commands, names)| {
