@@ -103,7 +103,10 @@ fn looks_complete(name: &str, text: &str, code: i32) -> Option<String> {
         }
         "xml" => !text.contains("<error "),
         "sarif" => !text.contains(&format!("\"exitCode\":{code}")),
-        "html" | "md" if name != "summary.md" => !text.to_lowercase().contains("not checked"),
+        "html" | "md" if name != "summary.md" => {
+            let says_code = text.contains(&format!("exit code {code}"));
+            !says_code && !text.to_lowercase().contains("not checked")
+        }
         // Copies, what jobs append to, and what is read by a person.
         _ => false,
     };
