@@ -44,6 +44,11 @@ impl CliError {
         }
     }
 
+    /// Whether an input could not be read to its end.
+    pub(crate) fn is_about_reading(&self) -> bool {
+        matches!(self, Self::Check(Error::Read { .. }) | Self::CommandFailed(Error::Read { .. }, _))
+    }
+
     /// The same without secrets, such as one in the path of a file.
     pub(crate) fn redacted(self, redaction: Option<&Redaction>) -> Self {
         let Some(redaction) = redaction else { return self };

@@ -37,11 +37,11 @@ pub(crate) fn table() -> String {
     table + "If several apply, the most severe wins: 2, then 1, 4, 3, 0."
 }
 
-/// The exit code for these totals. `is_unwritten`: an output failed. That many inputs may be
-/// `unreadable`.
-pub(crate) fn code(totals: &RunTotals, is_unwritten: bool, unreadable: u64) -> u8 {
+/// The exit code for these totals. `is_unwritten`: an output failed. So many inputs that were not
+/// checked are `accepted`.
+pub(crate) fn code(totals: &RunTotals, is_unwritten: bool, accepted: u64) -> u8 {
     match totals {
-        _ if totals.not_checked > unreadable => NOT_CHECKED,
+        _ if totals.not_checked > accepted => NOT_CHECKED,
         RunTotals { streams: 0, .. } => NOT_CHECKED,
         _ if is_unwritten => NOT_CHECKED,
         RunTotals { non_conforming: 1.., .. } | RunTotals { stale: 1.., .. } => NON_CONFORMING,

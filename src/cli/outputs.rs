@@ -47,8 +47,9 @@ pub(super) struct Outputs {
     /// The summary of an attempt that is to be tried again. Reports get it when that is certain.
     waiting: Option<StreamSummary>,
     totals: RunTotals,
-    /// How many inputs may be unreadable.
+    /// How many inputs may be unreadable, and how many were.
     unreadable: u64,
+    unread: u64,
 }
 
 impl Outputs {
@@ -105,6 +106,7 @@ impl Outputs {
             waiting: None,
             totals: RunTotals::default(),
             unreadable: cli.unreadable,
+            unread: 0,
         })
     }
 
@@ -146,6 +148,7 @@ impl Outputs {
     /// A stream could not be checked to its end.
     pub(super) fn not_checked(&mut self, error: &CliError) {
         self.totals.not_checked += 1;
+        self.unread += u64::from(error.is_about_reading());
         self.error(&error.to_string());
     }
 
@@ -177,10 +180,10 @@ impl Outputs {
             self.progress.hide_during(|| print_stderr(&format!("ndjson-check: {hint}")));
         }
         let mut failure = self.failure();
-        let (totals, unreadable) = (self.totals, self.unreadable);
+        let (totals, accepted) = (self.totals, self.unreadable.min(self.unread));
         let code = |is_unwritten: bool| match own_code.filter(|_| !is_unwritten) {
             Some(code) => code,
-            None => exit::code(&totals, is_unwritten, unreadable),
+            None => exit::code(&totals, is_unwritten, accepted),
         };
         // So that the runner obeys commands again: annotations are some.
         self.conversion = None;

@@ -236,4 +236,7 @@ fn unreadable_inputs_may_be_accepted() {
     write("d.ndjson.gz", broken);
     assert_eq!(code(&["--unreadable", "1", "."]), Some(2));
     assert_eq!(code(&["--unreadable", "2", "."]), Some(1));
+    // What can be read, and is of no agent, is something else.
+    write("e.ndjson", b"{\"kind\":1}\n");
+    assert_eq!(code(&["--unreadable", "3", "."]), Some(2));
 }
