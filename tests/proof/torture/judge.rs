@@ -29,7 +29,9 @@ pub(super) fn fault_of(
     if left.hung {
         return Some("it hangs".to_owned());
     }
-    if left.processes > 0 {
+    // A process that aborts cannot end the command it supervises.
+    let is_aborted = left.code == Some(ABORTED) && matches!(fault, Fault::Allocation(_));
+    if left.processes > 0 && !is_aborted {
         return Some(format!("{} processes survive", left.processes));
     }
     for text in [&left.stdout, &left.stderr] {
