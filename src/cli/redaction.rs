@@ -189,8 +189,8 @@ impl Observer for WithOriginalVerdict<'_> {
         self.out.begin(start)
     }
 
-    fn undetected_event(&mut self) {
-        self.out.undetected_event();
+    fn undetected_events(&mut self, hides_open_calls: bool) {
+        self.out.undetected_events(hides_open_calls);
     }
 
     fn event(&mut self, event: &CheckedEvent<'_>) {

@@ -221,7 +221,7 @@ fn completions_have_the_changes_of_files() {
 /// Method: each profile with rules for changes has a completion with one.
 #[test]
 fn each_rule_for_changes_and_media_has_a_fixture() {
-    for (key, rules) in [("changes", 8), ("media", 5)] {
+    for (key, rules) in [("changes", 9), ("media", 6)] {
         let mut agents = 0;
         for file in files(&root().join("crates/core/src/profile/builtin"), "json") {
             let profile: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();

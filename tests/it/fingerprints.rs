@@ -122,6 +122,10 @@ fn no_fixture_is_taken_for_another_agents() {
         }
         match detection(&mut checker, &case.bytes()) {
             Detection::None => {}
+            // Both versions write steps and texts alike.
+            Detection::One(name)
+                if (&*name, own) == ("opencode", "opencode-2")
+                    && case.path.ends_with("text-only.ndjson") => {}
             found => assert_eq!(found, Detection::One(own.to_owned()), "{}", case.path.display()),
         }
     }

@@ -2,10 +2,12 @@
 //! use its profile.
 
 mod anthropic;
+mod opencode;
 
 use serde_json::Value;
 
 use anthropic::{anthropic, claude, claude_like, cortex, qoder};
+use opencode::{opencode, opencode_2};
 
 /// What a stream says about its run.
 #[derive(Debug, Default, PartialEq)]
@@ -309,23 +311,6 @@ fn letta(told: &mut Reported, event: &Value) {
     add(&mut told.reasoning, message["reasoning_tokens"].as_f64());
 }
 
-fn opencode(told: &mut Reported, event: &Value) {
-    if event["type"] != "step_finish" {
-        return;
-    }
-    let (part, tokens) = (&event["part"], &event["part"]["tokens"]);
-    add(&mut told.turns, Some(1.0));
-    add(&mut told.cost, paid(&part["cost"]));
-    add(&mut told.input, tokens["input"].as_f64());
-    add(&mut told.cache_read, tokens["cache"]["read"].as_f64());
-    add(&mut told.cache_write, tokens["cache"]["write"].as_f64());
-    // Whether `output` includes reasoning depends on the version; `total` always does.
-    let (read, write) = (&tokens["cache"]["read"], &tokens["cache"]["write"]);
-    let output = without(&tokens["total"], &[&tokens["input"], read, write]);
-    add(&mut told.output, output.or(tokens["output"].as_f64()));
-    add(&mut told.reasoning, tokens["reasoning"].as_f64());
-}
-
 fn pi(told: &mut Reported, event: &Value) {
     let message = &event["message"];
     if event["type"] != "message_end" || message["role"] != "assistant" {
@@ -382,6 +367,7 @@ pub(crate) fn reader(profile: &str) -> Option<Reader> {
         "kiro" => kiro,
         "letta" => letta,
         "opencode" => opencode,
+        "opencode-2" => opencode_2,
         "pi" => pi,
         "qoder" => qoder,
         "zero" => zero,

@@ -269,6 +269,12 @@ impl Contracts {
         if let Some(by_command) = by_command.filter(|name| profiles.contains(name)) {
             profiles = vec![by_command];
         }
+        // What two versions of an agent write alike is judged as the older one's.
+        if let [older, newer @ ..] = &profiles[..]
+            && newer.iter().all(|profile| is_newer(profile, older))
+        {
+            profiles.truncate(1);
+        }
         match (&profiles[..], authors) {
             // Of a format that no profile reads, there was nothing but what the agent writes too.
             ([profile], _) => Ok((self.of_profile(profile)?, ProfileSource::Detected)),
@@ -282,6 +288,15 @@ impl Contracts {
         }
     }
 
+    /// Whether each of these agents shows a call only when it has ended.
+    pub(crate) fn hide_open_calls(&self, authors: &[Author<'_>]) -> bool {
+        let hides = |author: &Author<'_>| {
+            let contract = author.agent().map(|name| self.of_profile(name));
+            contract.is_some_and(|it| it.is_ok_and(|it| it.profile().calls.only_ended))
+        };
+        !authors.is_empty() && authors.iter().all(hides)
+    }
+
     /// The contract of a built-in profile.
     pub(crate) fn of_profile(&self, name: &str) -> Result<&Contract, Error> {
         let cell = self.built_in.get(name).expect("only a built-in profile is detected");
@@ -291,4 +306,10 @@ impl Contracts {
         let contract = Contract::load(Profile::load(name)?, &self.shared)?;
         Ok(cell.get_or_init(|| contract))
     }
+}
+
+/// Whether a profile is that of a later major version: `opencode-2` for `opencode`.
+fn is_newer(profile: &str, older: &str) -> bool {
+    let version = profile.strip_prefix(older).and_then(|rest| rest.strip_prefix('-'));
+    version.is_some_and(|version| version.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -327,7 +327,11 @@ impl<'c> StreamCheck<'c> {
         }
         if let State::Detecting(detector) = &mut self.state {
             if self.contracts.named().is_none() {
-                let is_over = detector.observe(self.lines.unread(), || out.undetected_event());
+                let mut has_events = false;
+                let is_over = detector.observe(self.lines.unread(), || has_events = true);
+                if has_events {
+                    out.undetected_events(self.contracts.hide_open_calls(detector.candidates()));
+                }
                 if !is_over {
                     return Ok(());
                 }

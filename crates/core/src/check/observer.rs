@@ -30,8 +30,11 @@ pub trait Observer {
         Ok(())
     }
 
-    /// An event came, and the profile is not known yet.
-    fn undetected_event(&mut self) {}
+    /// Events came, and the profile is not known yet. `hides_open_calls` says whether each agent
+    /// that may have written them shows a call only when it has ended.
+    fn undetected_events(&mut self, hides_open_calls: bool) {
+        let _ = hides_open_calls;
+    }
 
     /// An event came.
     fn event(&mut self, event: &CheckedEvent<'_>) {
@@ -130,9 +133,9 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for (&mut A, &mut B) {
         self.1.begin(start)
     }
 
-    fn undetected_event(&mut self) {
-        self.0.undetected_event();
-        self.1.undetected_event();
+    fn undetected_events(&mut self, hides_open_calls: bool) {
+        self.0.undetected_events(hides_open_calls);
+        self.1.undetected_events(hides_open_calls);
     }
 
     fn event(&mut self, event: &CheckedEvent<'_>) {

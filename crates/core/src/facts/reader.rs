@@ -57,13 +57,9 @@ impl FactReader {
         }
         let session = profile.session.id.iter().find_map(|path| path.find(root));
         let session = session.and_then(JsonRef::as_str);
-        let time = profile.session.time.as_ref().and_then(|path| path.find(root));
-        let time = time.filter(|time| time.is_number()).or_else(|| {
-            // A rule judges the times of a profile that has `time`.
-            let reads_all_times = self.reads_all_times && profile.session.time.is_none();
-            let mut times = profile.session.times.iter().filter(|_| reads_all_times);
-            times.find_map(|path| path.find(root)).filter(|it| it.is_number() || it.is_string())
-        });
+        // A rule judges the times of a profile that has `time`.
+        let reads_all_times = self.reads_all_times && profile.session.time.is_none();
+        let time = time(profile, root, reads_all_times);
         let order = order(profile, root);
         let has_ids = calls(profile, rules, root, &mut rare);
         refusals(profile, rules, root, &mut rare);
@@ -88,8 +84,14 @@ impl FactReader {
             rare.get_or_insert_default().run_facts = updates;
         }
         let starts_turn = applies(&rules.reopen);
-        let may_follow_end = applies(&rules.after);
         let end = end(profile, rules, event);
+        // A new kind of event that says nothing ends nothing, and is a warning of its own.
+        let is_news = rules.status == TagStatus::Unknown
+            && !rules.tag.is_empty()
+            && session.is_some()
+            && rare.is_none()
+            && texts.is_empty();
+        let may_follow_end = applies(&rules.after) || is_news && end.is_none();
         let tag_status = if end.is_some() { TagStatus::Documented } else { rules.status };
         if end.is_some() {
             rare.get_or_insert_default().end = end;
@@ -104,6 +106,14 @@ impl FactReader {
             FactTemplate { tag, tag_status, marks, session, time, order, texts, thought };
         Plan { template, rare, final_text }
     }
+}
+
+fn time<'e>(profile: &Profile, root: JsonRef<'e>, reads_all_times: bool) -> Option<JsonRef<'e>> {
+    let time = profile.session.time.as_ref().and_then(|path| path.find(root));
+    time.filter(|time| time.is_number()).or_else(|| {
+        let mut times = profile.session.times.iter().filter(|_| reads_all_times);
+        times.find_map(|path| path.find(root)).filter(|it| it.is_number() || it.is_string())
+    })
 }
 
 /// False if the event is half of a call and has no id.

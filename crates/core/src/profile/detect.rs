@@ -111,6 +111,14 @@ impl Detector {
         self.has_events
     }
 
+    /// Those of whom nothing shows yet who wrote the stream.
+    pub(crate) fn candidates(&self) -> &[Author<'static>] {
+        match &self.detection {
+            Detection::Several(authors) => authors,
+            Detection::None | Detection::One(_) => &[],
+        }
+    }
+
     /// The result, at the end of the stream.
     pub(crate) fn finish(&mut self, bytes: &[u8]) -> Detection<'static> {
         if !self.observe(bytes, || ()) {

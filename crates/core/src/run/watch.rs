@@ -285,8 +285,10 @@ impl Observer for RunObserver {
         Ok(())
     }
 
-    fn undetected_event(&mut self) {
-        self.watch.state().last_event = Instant::now();
+    fn undetected_events(&mut self, hides_open_calls: bool) {
+        let mut state = self.watch.state();
+        state.last_event = Instant::now();
+        state.hides_open_calls = hides_open_calls;
     }
 
     fn event(&mut self, event: &CheckedEvent<'_>) {

@@ -51,7 +51,7 @@ pub(crate) struct TextCheck<'p> {
     may_repeat: bool,
     /// Where in the answer the final text may begin, besides its start.
     final_start: Option<Mark>,
-    /// Whether the final text came, and whether it is empty.
+    /// Whether the final text came, and whether it is empty although no finding says so.
     is_final_text_empty: Option<bool>,
     /// Whether a call has ended since the last text, so that this text is not the answer to it.
     has_call_ended: bool,
@@ -297,14 +297,18 @@ impl<'p> TextCheck<'p> {
     ) -> impl Iterator<Item = Diagnostic> + use<> {
         let is_nothing = self.answer.length() == 0;
         let is_empty = match self.is_final_text_empty {
-            Some(true) => is_nothing || self.has_call_ended,
-            Some(false) => false,
+            Some(is_empty) => is_empty,
             // An answer may be something else than text, where text has a final text.
             None if self.has(TextMode::Final) => is_nothing && is_incomplete,
             None => is_nothing && !self.profile.text.rules.is_empty(),
         };
         let empty = is_empty.then(|| {
-            Diagnostic::new(Rule::EmptyAnswer, "the run succeeded, but its answer is empty")
+            let message = if is_nothing || self.has_call_ended {
+                "the run succeeded, but its answer is empty"
+            } else {
+                "the run succeeded, but its final text is empty, and the text before it is not"
+            };
+            Diagnostic::new(Rule::EmptyAnswer, message)
         });
         self.unfinished.diagnostic().into_iter().chain(empty)
     }

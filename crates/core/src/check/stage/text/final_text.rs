@@ -23,6 +23,8 @@ impl TextCheck<'_> {
         let is_new = self.answer.length() == 0;
         let mismatch = self.compare(text);
         if text.is_empty() {
+            // One finding says it.
+            self.is_final_text_empty = Some(mismatch.is_none() || self.has_call_ended);
             updates.extend(self.has_call_ended.then_some(TextUpdate::Answer("".into())));
             return mismatch;
         }
