@@ -61,7 +61,8 @@ impl Observer for EventArray {
         Ok(())
     }
 
-    fn undetected_event(&mut self) {
+    fn undetected_events(&mut self, hides_open_calls: bool) {
+        self.hides_open_calls = hides_open_calls;
         self.has_progress = true;
     }
 

@@ -1,12 +1,11 @@
 //! Streams that are written in another form, or as a report, while they arrive.
 
-use ndjson_check::{Checker, Observer, Output, ProducerExit, StreamCheck, Written};
+use ndjson_check::{Checker, Error, Observer, Output, ProducerExit, StreamCheck, Written};
 use ndjson_check_formats::single;
 use self_cell::MutBorrow;
 
 use crate::events::EventArray;
 use crate::options::Options;
-use crate::readers::text;
 
 self_cell::self_cell!(
     struct OwnStream {
@@ -60,7 +59,7 @@ impl Writing {
                 Some(stream) => stream.feed(bytes, observer),
                 None => Ok(()),
             })
-            .map_err(text)?;
+            .map_err(|error| message(&error))?;
         Ok(match &mut self.writer {
             Writer::Events(events) => events.take(),
             Writer::Text(written) => taken(written),
@@ -82,7 +81,7 @@ impl Writing {
             .stream
             .with_dependent_mut(|_, stream| stream.take().map(|it| it.finish(exit, observer)))
             .ok_or("the stream is finished")?
-            .map_err(text)?;
+            .map_err(|error| message(&error))?;
         Ok(match &mut self.writer {
             Writer::Events(events) => {
                 let parts =
@@ -100,4 +99,19 @@ impl Writing {
 /// What was written since the last call. Nothing can fail: it is in memory.
 fn taken(written: &mut Written<Vec<u8>>) -> Vec<u8> {
     written.writer().map(std::mem::take).unwrap_or_default()
+}
+
+/// Why a stream cannot be checked, and what helps. A stream without a name is not named.
+fn message(error: &Error) -> String {
+    let hint = match error {
+        Error::UnknownAgent { .. } => {
+            "; choose a profile, such as `claude-like` for a relative of Claude Code, or `jsonl` \
+             for any JSON Lines"
+        }
+        Error::UnreadFormat { .. } => "; the profile `jsonl` checks any JSON Lines",
+        Error::AmbiguousStream { .. } => "; choose one of them as the profile",
+        _ => "",
+    };
+    let said = format!("{error}{hint}");
+    said.strip_prefix("-: ").map(str::to_owned).unwrap_or(said)
 }

@@ -1,5 +1,6 @@
 // What must work in Node, Deno and Bun alike: `check` runs it in each that is there.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Reader, convert, events, report, run } from "../dist/index.js";
@@ -12,6 +13,10 @@ async function all(source) {
   const list = [];
   for await (const event of events(source)) list.push(event);
   return list;
+}
+
+if (process.argv.at(-1) === "wait") {
+  await shell(`echo $$ >&2; head -2 ${PLAIN}; exec sleep 60`, { profile: "cursor", onStderr: (text) => console.log(text) });
 }
 
 const expected = await all(bytes);
@@ -38,18 +43,21 @@ assert.ok(Date.now() - began < 30_000);
 
 // A run ends what its command leaves behind; after that it signals nobody.
 const left = await shell(`sleep 60 > /dev/null 2>&1 & echo $! >&2; cat ${PLAIN}`);
-const isAlive = () => {
+const isAlive = (pid) => {
   try {
-    return !/\) Z /.test(readFileSync(`/proc/${left.stderrTail[0]}/stat`, "utf8"));
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return false;
   }
 };
-for (let tries = 0; isAlive() && tries < 100; tries += 1) {
-  await new Promise((resolve) => setTimeout(resolve, 20));
+async function assertEnds(pid) {
+  assert.match(pid, /^\d+$/);
+  for (let tries = 0; isAlive(pid) && tries < 100; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.equal(isAlive(pid), false);
 }
-assert.match(left.stderrTail[0], /^\d+$/);
-assert.equal(isAlive(), false);
+await assertEnds(left.stderrTail[0]);
 const { kill } = process;
 const stopped = run("cat", [PLAIN]);
 for await (const event of stopped) {
@@ -59,3 +67,14 @@ for await (const event of stopped) {
 }
 stopped.stop();
 process.kill = kill;
+
+// A signal that ends the program ends its agents, too.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  const flags = "Deno" in globalThis ? ["run", "--allow-all"] : [];
+  const program = spawn(process.execPath, [...flags, fileURLToPath(import.meta.url), "wait"]);
+  const pid = await new Promise((resolve) => program.stdout.once("data", (text) => resolve(`${text}`.trim())));
+  assert.ok(isAlive(pid));
+  program.kill(signal);
+  await new Promise((resolve) => program.once("exit", resolve));
+  await assertEnds(pid);
+}

@@ -4,7 +4,8 @@ import { createReadStream, mkdtempSync, readFileSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { NdjsonCheckError, Reader, convert, convertParts, events, report, toText } from "ndjson-check";
+import { runInNewContext } from "node:vm";
+import { NdjsonCheckError, Reader, StreamError, convert, convertParts, events, report, toText } from "ndjson-check";
 import { toConform } from "ndjson-check/matchers";
 import { types } from "../types.mjs";
 import { PLAIN, PROGRAM, program } from "./fixtures.mjs";
@@ -41,6 +42,99 @@ test("every kind of source gives the same events", async () => {
   for (const source of sources) assert.deepEqual(await all(source), expected);
 });
 
+test("bytes are a buffer or a view of one, of any realm; all else is a TypeError", async () => {
+  const expected = await all(bytes);
+  const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
+  const shared = new SharedArrayBuffer(bytes.length);
+  new Uint8Array(shared).set(bytes);
+  const foreign = runInNewContext("(all) => Uint8Array.from(all)")([...bytes]);
+  const kinds = [buffer, shared, new DataView(buffer), new Uint8ClampedArray(buffer), foreign, foreign.buffer];
+  for (const kind of kinds) {
+    const stream = new ReadableStream({
+      start(its) {
+        its.enqueue(kind);
+        its.close();
+      },
+    });
+    async function* later() {
+      yield kind;
+    }
+    for (const source of [kind, [kind], later(), stream]) assert.deepEqual(await all(source), expected);
+    const reader = new Reader();
+    assert.deepEqual([...reader.feed(kind), ...reader.finish()], expected);
+  }
+  for (const wrong of [5, {}, null, undefined, ["{}"], true]) {
+    if (!Array.isArray(wrong)) await assert.rejects(all(wrong), TypeError);
+    await assert.rejects(all([wrong]), TypeError);
+    const reader = new Reader();
+    assert.throws(() => reader.feed(wrong), TypeError);
+    // The reader is not lost.
+    assert.deepEqual([...reader.feed(bytes), ...reader.finish()], expected);
+  }
+  await assert.rejects(all([...bytes]), /type Number/);
+});
+
+test("the page of an error is no recording", async () => {
+  await assert.rejects(all(new Response("Not Found", { status: 404 })), /status 404/);
+});
+
+test("exit statuses of all systems", async () => {
+  const end = async (options) => (await all(bytes, { profile: "cursor", ...options })).at(-1);
+  for (const exitStatus of [256, 70_000, 4_294_967_295, -1, 2 ** 40]) {
+    const { exit_status, outcome } = await end({ exitStatus });
+    assert.deepEqual([exit_status, outcome], [255, "failed"], `${exitStatus}`);
+  }
+  for (const exitStatus of [3_221_225_786, 3_221_225_786 - 2 ** 32]) {
+    const { exit_status, signal } = await end({ exitStatus });
+    assert.deepEqual([exit_status, signal], [undefined, 2]);
+  }
+  assert.equal((await end({ exitStatus: 0xc0000005 })).signal, 11);
+  assert.equal((await end({ exitStatus: null, signal: 15 })).signal, 15);
+  const reader = new Reader();
+  reader.feed(bytes);
+  assert.throws(() => reader.finish({ exitStatus: 1.5 }), TypeError);
+  assert.equal(reader.finish({ exitStatus: 300 }).at(-1).exit_status, 255);
+});
+
+test("a wrong option is named, in words", async () => {
+  const wrong = [
+    [{ timeoutMs: 5 }, "unknown option: timeoutMs"],
+    [{ strict: "yes" }, "the option strict must be true or false"],
+    [{ maxLineBytes: Infinity }, "the option maxLineBytes must be a whole number of 0 or more"],
+    [{ rules: { "denied-call": "fatal" } }, "the option rules must be an object with `error`, `warning` or `off` for each rule"],
+    [{ config: {} }, "the option config must be a string"],
+    [{ signal: new AbortController().signal }, "the option signal must be the number of a signal"],
+  ];
+  for (const [options, message] of wrong) {
+    await assert.rejects(all(bytes, options), { name: "TypeError", message });
+    await assert.rejects(convert(bytes, "text", options), { name: "TypeError", message });
+  }
+  await assert.rejects(convert(bytes, "text", { results: 1.5 }), TypeError);
+  assert.throws(() => new Reader().finish({ exit_status: 1 }), TypeError);
+});
+
+test("a byte order mark in a text stays", async () => {
+  const said = bytes.toString().replaceAll("All four", "\ufeffAll four");
+  const text = await convert(said, "answer", { raw: true });
+  assert.ok(text.startsWith("\ufeffAll four"), text);
+});
+
+test("the core is found where URL is another one and TextEncoder is absent, as in jsdom", () => {
+  const script = `const Its = URL;
+delete globalThis.TextEncoder;
+delete globalThis.TextDecoder;
+globalThis.URL = class {
+  constructor(...all) {
+    this.href = new Its(...all).href;
+  }
+};
+const { Reader } = await import(${JSON.stringify(import.meta.resolve("ndjson-check"))});
+new Reader();
+`;
+  const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", script]);
+  assert.equal(status, 0, `${stderr}`);
+});
+
 test("a character that two strings share is whole", async () => {
   const text = bytes.toString().replaceAll("I'll run", "\u{1F600} run");
   const parts = text.split("");
@@ -72,7 +166,9 @@ test("the last event always comes", async () => {
 });
 
 test("what cannot be checked is an error", async () => {
-  await assert.rejects(all("{}\n"), NdjsonCheckError);
+  await assert.rejects(all("{}\n"), StreamError);
+  await assert.rejects(all("{}\n"), /^StreamError: no known agent writes these events; choose a profile, such as/);
+  await assert.rejects(all("{}\n", { name: "a" }), /^StreamError: a: no known agent/);
   assert.throws(() => new Reader({ profile: "no-such-agent" }), /no-such-agent/);
   assert.throws(() => new Reader({ rules: { "no-such-rule": "off" } }), /no-such-rule/);
   assert.throws(() => new Reader({ typo: 1 }), /typo/);
@@ -112,7 +208,12 @@ test("the matcher", async () => {
   assert.equal((await toConform(bytes)).pass, true);
   const result = await toConform(bytes.subarray(0, 3000));
   assert.equal(result.pass, false);
-  assert.match(result.message(), /truncated-line/);
+  assert.match(result.message(), /^the stream does not conform: cut short.*\n.*truncated-line/);
+  // `.not` holds for a stream of no known agent, and not for a wrong option.
+  const unknown = await toConform("{}\n{}\n");
+  assert.equal(unknown.pass, false);
+  assert.match(unknown.message(), /no known agent/);
+  await assert.rejects(toConform(bytes, { profile: "no-such-agent" }), NdjsonCheckError);
 });
 
 test("a configuration: limits, expectations and levels, at their places", async () => {

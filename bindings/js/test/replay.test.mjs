@@ -5,7 +5,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { test } from "node:test";
-import { PROGRAM } from "./fixtures.mjs";
+import { events } from "ndjson-check";
+import { PROGRAM, ROOT } from "./fixtures.mjs";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 const harness = /A whole harness:\n\n```ts\n(.*?)```/s
@@ -45,5 +46,25 @@ for (const { name, faults, outcome } of runs) {
     const { status, out, err } = await call(process.execPath, [file, "fix it"], { PATH });
     assert.equal(out.trimEnd().split("\n").at(-1).split(",")[0], outcome, err);
     assert.equal(status, outcome === "succeeded" ? 0 : 1, err);
+  });
+}
+
+const recordings = [
+  { name: "whole texts", file: "claude/plain.ndjson" },
+  { name: "deltas", file: "claude/partial.ndjson" },
+];
+for (const { name, file } of recordings) {
+  test(`the harness of README.md prints each text once: ${name}`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), "ndjson-check-"));
+    const recording = join(ROOT, "fixtures/agents", file);
+    const script = join(folder, "harness.mjs");
+    writeFileSync(script, harness);
+    writeFileSync(join(folder, "claude"), `#!/bin/sh\nexec cat '${recording}'\n`, { mode: 0o755 });
+    const PATH = `${folder}${delimiter}${process.env.PATH}`;
+    const { out } = await call(process.execPath, [script, "fix it"], { PATH });
+    const texts = [];
+    for await (const event of events(readFileSync(recording))) if (event.type === "text") texts.push(event.text);
+    assert.ok(texts.length > 1);
+    for (const text of texts) assert.equal(out.split(`${text}\n`).length, 2, `${text} in ${out}`);
   });
 }

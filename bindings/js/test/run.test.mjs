@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { NdjsonCheckError, events, run } from "ndjson-check";
+import { NdjsonCheckError, StreamError, events, run } from "ndjson-check";
 import { PLAIN } from "./fixtures.mjs";
 
 const shell = (script) => ["sh", ["-c", script]];
@@ -153,12 +154,20 @@ test("a process outside the group does not delay the end", async () => {
   process.kill(Number(readFileSync(child, "utf8")), "SIGKILL");
 });
 
-test("a slow reader gets all events, although the command has ended long before", async () => {
+/** A recording with this many texts more. */
+function long(count) {
   const file = join(mkdtempSync(join(tmpdir(), "ndjson-check-")), "run.ndjson");
   const lines = readFileSync(PLAIN, "utf8").trimEnd().split("\n");
   const said = { type: "assistant", message: { role: "assistant", content: [{ type: "text", text: "x" }] } };
-  const more = Array(2_000).fill(JSON.stringify({ ...said, session_id: JSON.parse(lines[0]).session_id }));
+  const more = Array(count).fill(JSON.stringify({ ...said, session_id: JSON.parse(lines[0]).session_id }));
   writeFileSync(file, [...lines.slice(0, 2), ...more, ...lines.slice(2), ""].join("\n"));
+  return file;
+}
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test("a slow reader gets all events, although the command has ended long before", async () => {
+  const file = long(2_000);
   const agent = run("cat", [file]);
   const seen = [];
   for await (const event of agent) {
@@ -204,4 +213,159 @@ test("a limit that is exceeded ends the command", async () => {
 
 test("a command that does not start", async () => {
   await assert.rejects(all(run("no-such-agent")), NdjsonCheckError);
+});
+
+test("a fraction of a millisecond is rounded up, and Infinity is no limit", async () => {
+  for (const limit of ["timeout", "idleTimeout"]) {
+    const agent = run(...shell(`head -2 ${PLAIN}; sleep 60`), { [limit]: 300.5, profile: "cursor" });
+    const end = await agent.end;
+    assert.equal(end.outcome, "timed-out");
+    assert.match(end.summary.headline, /301/);
+  }
+  const forever = { timeout: Infinity, idleTimeout: Infinity, exitGrace: Infinity };
+  assert.equal((await run("cat", [PLAIN], forever).end).outcome, "succeeded");
+});
+
+test("a wrong option is refused before the command starts", async () => {
+  const pid = pidFile();
+  const times = [NaN, -5, 0, "45m", null].flatMap((it) => [{ timeout: it }, { idleTimeout: it }]);
+  const others = [{ exitGrace: -1 }, { stdin: 5 }, { signal: {} }, { onStderr: 5 }, { onStdout: {} }, { cwd: 1 }];
+  for (const options of [...times, ...others, { env: "A=b" }, { timeOut: 5 }, { rules: { "denied-call": "on" } }]) {
+    const [name] = Object.keys(options);
+    const start = () => run(...shell(`echo $$ > ${pid}`), options);
+    assert.throws(start, (error) => error instanceof TypeError && error.message.includes(name), name);
+  }
+  assert.throws(() => run("sh", { timeout: 500 }), /args must be an array/);
+  await pause(300);
+  assert.equal(existsSync(pid), false);
+});
+
+/** A program with a run in it; `more` is its text after the start of the run. */
+async function harness(more) {
+  const pid = pidFile();
+  const script = `echo $$ > ${pid}; head -2 ${PLAIN}; exec sleep 60`;
+  const text = `import { run } from ${JSON.stringify(import.meta.resolve("ndjson-check"))};
+const agent = run("sh", ["-c", ${JSON.stringify(script)}], { profile: "cursor" });
+${more}
+for await (const event of agent) console.log(event.type);
+console.log((await agent.end).outcome);
+`;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", text], { stdio: ["ignore", "pipe", "ignore"] });
+  const its = { child, pid, said: "", closed: new Promise((resolve) => child.once("close", resolve)) };
+  child.stdout.on("data", (bytes) => (its.said += bytes));
+  const began = Date.now();
+  while (!its.said.includes("session") && Date.now() - began < 20_000) await pause(20);
+  return its;
+}
+
+test("a signal that ends the program ends its agents, too", async () => {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    const { child, pid, closed } = await harness("");
+    assert.ok(isAlive(pid));
+    child.kill(signal);
+    await closed;
+    assert.equal(child.signalCode, signal);
+    assert.ok(await hasEnded(pid), signal);
+  }
+});
+
+test("a program that exits ends its agents, too", async () => {
+  const throws = `setTimeout(() => { throw new Error("a defect"); }, 1_500);`;
+  for (const [more, status] of [["setTimeout(() => process.exit(3), 1_500);", 3], [throws, 1]]) {
+    const { child, pid, closed } = await harness(more);
+    assert.ok(isAlive(pid));
+    await closed;
+    assert.equal(child.exitCode, status);
+    assert.ok(await hasEnded(pid), more);
+  }
+});
+
+test("a program that listens to a signal decides what it means", async () => {
+  const stops = `process.once("SIGINT", () => agent.stop());`;
+  // As the package `signal-exit` does, which much else uses.
+  const counts = `const again = () => {
+  if (process.listenerCount("SIGINT") > 1) return;
+  process.off("SIGINT", again);
+  process.kill(process.pid, "SIGINT");
+};
+process.on("SIGINT", again);`;
+  const first = await harness(stops);
+  first.child.kill("SIGINT");
+  await first.closed;
+  assert.equal(first.child.exitCode, 0);
+  assert.match(first.said, /failed\n$/);
+  const second = await harness(counts);
+  second.child.kill("SIGINT");
+  await second.closed;
+  assert.equal(second.child.signalCode, "SIGINT");
+  process.kill(Number(readFileSync(second.pid, "utf8")), "SIGKILL");
+});
+
+test("after a run nobody listens to signals", async () => {
+  await Promise.all([run("cat", [PLAIN]).end, run("head", ["-3", PLAIN]).end]);
+  await assert.rejects(run("no-such-agent").end);
+  const counts = ["SIGINT", "SIGTERM", "SIGHUP"].map((name) => process.listenerCount(name));
+  assert.deepEqual(counts, [0, 0, 0]);
+});
+
+test("a callback that throws ends the run with its error", async () => {
+  const defect = new Error("a defect");
+  const fail = () => {
+    throw defect;
+  };
+  for (const options of [{ onStderr: fail }, { onStdout: fail }]) {
+    const pid = pidFile();
+    const agent = run(...shell(`echo $$ > ${pid}; echo x >&2; head -3 ${PLAIN}; exec sleep 60`), options);
+    await assert.rejects(all(agent), defect);
+    await assert.rejects(agent.end, defect);
+    assert.equal(isAlive(pid), false);
+  }
+});
+
+test("a slow reader is no idle agent", async () => {
+  // It waits: the agent waits, too.
+  let count = 0;
+  const waiting = run("cat", [long(5_000)], { idleTimeout: 300 });
+  for await (const _ of waiting) if ((count += 1) === 1) await pause(1_500);
+  assert.equal((await waiting.end).outcome, "succeeded");
+  // It is busy: the events are in the pipe.
+  const script = `head -1 ${PLAIN}; sleep 0.2; tail -n +2 ${PLAIN}; sleep 2`;
+  const busy = run(...shell(script), { idleTimeout: 500, profile: "cursor" });
+  for await (const event of busy) {
+    if (event.type === "session") for (const end = Date.now() + 1_000; Date.now() < end; );
+  }
+  assert.equal((await busy.end).outcome, "succeeded");
+});
+
+test("an agent that idles is stopped after a slow reader, too", async () => {
+  const agent = run(...shell(`cat ${long(5_000)} | head -5000; sleep 60`), { idleTimeout: 400 });
+  let count = 0;
+  for await (const _ of agent) if ((count += 1) === 1) await pause(800);
+  assert.equal((await agent.end).outcome, "timed-out");
+});
+
+test("events that nobody reads keep no program alive", async () => {
+  const text = `import { run } from ${JSON.stringify(import.meta.resolve("ndjson-check"))};
+run("cat", [${JSON.stringify(long(1_100))}], { onStdout() {} });
+`;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", text]);
+  const timer = setTimeout(() => child.kill("SIGKILL"), 5_000);
+  const status = await new Promise((resolve) => child.once("exit", resolve));
+  clearTimeout(timer);
+  assert.equal(status, 0);
+});
+
+test("the error about an unknown agent says how the command ended", async () => {
+  const script = `echo '{"a":1}'; echo '{"a":2}'; echo 'Error: not logged in' >&2; exit 3`;
+  const agent = run(...shell(script));
+  const error = await agent.end.catch((it) => it);
+  assert.ok(error instanceof StreamError && error instanceof NdjsonCheckError);
+  assert.deepEqual([error.exitStatus, error.stderrTail], [3, ["Error: not logged in"]]);
+  const message = /^sh: no known agent writes these events; .*profile.*exit status 3.*: Error: not logged in$/;
+  assert.match(error.message, message);
+  await assert.rejects(all(agent), error);
+});
+
+test("a missing directory is not a missing command", async () => {
+  await assert.rejects(run("cat", [PLAIN], { cwd: "/no-such-directory" }).end, /no directory \/no-such-directory/);
 });

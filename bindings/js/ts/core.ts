@@ -12,16 +12,28 @@ interface Exports {
   ndjson_check_close(reader: number): void;
 }
 
-/** A stream cannot be checked: no known agent wrote it, or a profile cannot be used. */
+/** Something cannot be checked: no known agent wrote the stream, or a profile cannot be used. */
 export class NdjsonCheckError extends Error {
-  override readonly name = "NdjsonCheckError";
+  override readonly name: string = "NdjsonCheckError";
+}
+
+/** The stream itself cannot be checked: no known agent wrote it, or one of several. */
+export class StreamError extends NdjsonCheckError {
+  override readonly name = "StreamError";
+  /** After a run: the exit status of the command, if it ended by itself. */
+  readonly exitStatus?: number;
+  /** After a run: the last lines of standard error. */
+  readonly stderrTail?: readonly string[];
 }
 
 /** Bytes of one call: the memory of the core stays small, whatever the size of a chunk. */
 const BYTES_MAX = 256 * 1024;
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+/** With TextEncoder and TextDecoder: Jest's environment of jsdom has none. */
+export const util = builtin<typeof globalThis>("node:util") ?? globalThis;
+const encoder = new util.TextEncoder();
+// A byte order mark that begins a part may be a character of a text.
+const decoder = new util.TextDecoder("utf-8", { ignoreBOM: true });
 
 let compiled: WebAssembly.Module | undefined;
 let current: Core | undefined;
@@ -42,7 +54,7 @@ export class Core {
   open(options: object): number {
     const length = this.write(encoder.encode(JSON.stringify(options)));
     const reader = this.call(() => this.exports.ndjson_check_open(length));
-    if (reader === 0) throw this.error();
+    if (reader === 0) throw new NdjsonCheckError(decode(this.output()));
     return reader >>> 0;
   }
 
@@ -50,14 +62,14 @@ export class Core {
   feed(reader: number, bytes: Uint8Array, take: (answer: Uint8Array) => void): void {
     for (let at = 0; at < bytes.length; at += BYTES_MAX) {
       const length = this.write(bytes.subarray(at, at + BYTES_MAX));
-      if (this.call(() => this.exports.ndjson_check_feed(reader, length)) === 0) throw this.error();
+      if (this.call(() => this.exports.ndjson_check_feed(reader, length)) === 0) throw this.streamError();
       take(this.output());
     }
   }
 
   finish(reader: number, exit: object): Uint8Array {
     const length = this.write(encoder.encode(JSON.stringify(exit)));
-    if (this.call(() => this.exports.ndjson_check_finish(reader, length)) === 0) throw this.error();
+    if (this.call(() => this.exports.ndjson_check_finish(reader, length)) === 0) throw this.streamError();
     return this.output();
   }
 
@@ -83,8 +95,8 @@ export class Core {
     return new Uint8Array(this.exports.memory.buffer, at, length);
   }
 
-  private error(): NdjsonCheckError {
-    return new NdjsonCheckError(decoder.decode(this.output()));
+  private streamError(): StreamError {
+    return new StreamError(decode(this.output()));
   }
 
   private call(work: () => number): number {
@@ -99,7 +111,26 @@ export class Core {
 }
 
 /** A part of a stream. */
-export type Chunk = Uint8Array | string;
+export type Chunk = string | ArrayBufferView | ArrayBuffer | SharedArrayBuffer;
+
+/** The name of a class of JavaScript, also where the object comes from another realm, as in a frame. */
+function className(it: unknown): string {
+  return Object.prototype.toString.call(it).slice("[object ".length, -1);
+}
+
+/** Whether these are bytes: a buffer, or a view of one. */
+export function isBytes(it: unknown): it is Exclude<Chunk, string> {
+  return ArrayBuffer.isView(it) || /^(Shared)?ArrayBuffer$/.test(className(it));
+}
+
+function toBytes(chunk: unknown): Uint8Array {
+  if (!isBytes(chunk)) {
+    throw new TypeError(`a part of a stream must be bytes or a string; this is of type ${className(chunk)}`);
+  }
+  return ArrayBuffer.isView(chunk)
+    ? new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    : new Uint8Array(chunk);
+}
 
 /** Makes bytes of the parts of one stream, also where two strings share a character. */
 export class ChunkEncoder {
@@ -107,7 +138,7 @@ export class ChunkEncoder {
   #half = "";
 
   encode(chunk: Chunk): Uint8Array {
-    if (typeof chunk !== "string") return chunk;
+    if (typeof chunk !== "string") return toBytes(chunk);
     const all = this.#half + chunk;
     const last = all.charCodeAt(all.length - 1);
     const whole = last >= 0xd800 && last <= 0xdbff ? all.length - 1 : all.length;
@@ -139,9 +170,12 @@ export function builtin<T>(name: string): T | undefined {
 
 /** Node, Deno and Bun read the file at once. */
 function compileHere(): WebAssembly.Module {
-  const fs = builtin<{ readFileSync(file: URL): Uint8Array<ArrayBuffer> }>("node:fs");
-  if (fs === undefined) throw new NdjsonCheckError("call `await init()` first");
-  return new WebAssembly.Module(fs.readFileSync(new URL("./ndjson_check.wasm", import.meta.url)));
+  const fs = builtin<{ readFileSync(file: string): Uint8Array<ArrayBuffer> }>("node:fs");
+  const url = builtin<{ fileURLToPath(url: string): string }>("node:url");
+  if (fs === undefined || url === undefined) throw new NdjsonCheckError("call `await init()` first");
+  // As a text: in a test environment such as jsdom, URL is not that of Node.
+  const file = url.fileURLToPath(new URL("./ndjson_check.wasm", import.meta.url).href);
+  return new WebAssembly.Module(fs.readFileSync(file));
 }
 
 /**
@@ -155,9 +189,10 @@ export async function init(source?: object | string): Promise<void> {
     compiled = compileHere();
   } else if (source instanceof WebAssembly.Module) {
     compiled = source;
-  } else if (source === undefined || source instanceof URL || typeof source === "string") {
+  } else if (source === undefined || className(source) === "URL" || typeof source === "string") {
     // Written so that bundlers see which file it is.
-    const response = await fetch(source ?? new URL("./ndjson_check.wasm", import.meta.url));
+    const given = source as URL | string | undefined;
+    const response = await fetch(given ?? new URL("./ndjson_check.wasm", import.meta.url));
     if (!response.ok) throw new NdjsonCheckError(`${response.url}: ${response.status}`);
     compiled = await WebAssembly.compile(await response.arrayBuffer());
   } else {

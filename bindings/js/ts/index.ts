@@ -1,4 +1,4 @@
-export { init, NdjsonCheckError } from "./core.js";
+export { init, NdjsonCheckError, StreamError } from "./core.js";
 export { Reader } from "./reader.js";
 export type { CheckOptions, ProcessEnd, Summary } from "./reader.js";
 export { convert, convertParts, events, report, toText } from "./source.js";

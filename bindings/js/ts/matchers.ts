@@ -1,5 +1,6 @@
 // A matcher for Vitest and Jest: `expect.extend(matchers)`.
 
+import { StreamError } from "./core.js";
 import { report, type Source } from "./source.js";
 import type { CheckOptions, ProcessEnd } from "./reader.js";
 
@@ -13,22 +14,38 @@ export async function toConform(
   received: Source,
   options: CheckOptions & ProcessEnd = {},
 ): Promise<MatcherResult> {
-  // One report has both: a source that is a stream can be read only once.
-  const text = await report(received, "json", options);
+  let text: string;
+  try {
+    // One report has both: a source that is a stream can be read only once.
+    text = await report(received, "json", options);
+  } catch (error) {
+    if (!(error instanceof StreamError)) throw error;
+    // No known agent writes such a stream.
+    return { pass: false, message: () => `the stream does not conform: ${error.message}` };
+  }
   const lines = text.split("\n").filter(Boolean).map((line) => JSON.parse(line) as ReportLine);
-  const pass = lines.some((it) => it.type === "stream" && it.verdict === "conforming");
-  const findings = lines.flatMap((it) =>
-    it.type === "diagnostic" ? [`  line ${it.line ?? "-"}: ${it.rule}: ${it.message}`] : [],
-  );
-  const message = pass
-    ? "the stream conforms, and should not"
-    : `the stream does not conform:\n${findings.join("\n")}`;
-  return { pass, message: () => message };
+  const stream = lines.find((it) => it.type === "stream");
+  const findings = lines.filter((it) => it.type === "diagnostic").map(inWords);
+  return stream?.verdict === "conforming"
+    ? { pass: true, message: () => `the stream conforms, and should not: ${stream.headline}` }
+    : { pass: false, message: () => [`the stream does not conform: ${stream?.headline}`, ...findings].join("\n") };
+}
+
+function inWords({ line, rule, message, note }: Finding): string {
+  return `  line ${line ?? "-"}: ${rule}: ${message}${note === undefined ? "" : `\n    ${note}`}`;
+}
+
+interface Finding {
+  readonly type: "diagnostic";
+  readonly line?: number;
+  readonly rule: string;
+  readonly message: string;
+  readonly note?: string;
 }
 
 type ReportLine =
-  | { readonly type: "diagnostic"; readonly line?: number; readonly rule: string; readonly message: string }
-  | { readonly type: "stream"; readonly verdict: string }
+  | Finding
+  | { readonly type: "stream"; readonly verdict: string; readonly headline: string }
   | { readonly type: "run" };
 
 /** For `expect.extend`. */

@@ -1,6 +1,7 @@
 // Reads one stream as events.
 
 import { ChunkEncoder, Core, decode, type Chunk } from "./core.js";
+import { CHECK, END, statusOf, verify } from "./options.js";
 import type { AgentEvent } from "./types.js";
 
 /** The options of a check. */
@@ -24,6 +25,7 @@ export interface CheckOptions {
 
 /** How the process of the agent ended, if that is known. */
 export interface ProcessEnd {
+  /** More than 255 counts as 255; the codes of Windows for crashes and Ctrl-C count as signals. */
   readonly exitStatus?: number;
   /** The number of the signal that ended it. */
   readonly signal?: number;
@@ -64,6 +66,7 @@ export class Reader {
   readonly #encoder = new ChunkEncoder();
 
   constructor(options: CheckOptions = {}) {
+    verify(options, CHECK);
     this.#core = Core.get();
     this.#number = this.#core.open(options);
     forgotten.register(this, { core: this.#core, number: this.#number }, this);
@@ -89,7 +92,13 @@ export class Reader {
   }
 
   /** The last events. The very last is `end` or `cut`. */
-  finish(end: ProcessEnd | RunExit = {}): AgentEvent[] {
+  finish(end: ProcessEnd = {}): AgentEvent[] {
+    verify(end, END);
+    return this.finishRun(statusOf(end));
+  }
+
+  /** For `run`. @internal */
+  finishRun(end: RunExit): AgentEvent[] {
     const number = this.#open();
     const half = this.feed(this.#encoder.end());
     try {

@@ -1,6 +1,8 @@
 // Runs an agent: Node, Deno and Bun.
 
-import { builtin, NdjsonCheckError } from "./core.js";
+import { builtin, NdjsonCheckError, StreamError, util } from "./core.js";
+import { guard, release } from "./guard.js";
+import { ABORT, CALLBACK, CHECK, GRACE, LIMIT, LIST, TEXT, VALUES, statusOf, verify } from "./options.js";
 import { Reader } from "./reader.js";
 import type { CheckOptions, ProcessEnd, RunExit, Summary } from "./reader.js";
 import type { AgentEvent, CutEvent, EndEvent } from "./types.js";
@@ -19,6 +21,19 @@ const STDERR_CHARACTERS_MAX = 64 * 1024;
 const WAITING_MAX = 1_024;
 /** The longest time of a timer of JavaScript. */
 const TIMER_MAX = 2 ** 31 - 1;
+const OPTIONS = {
+  ...CHECK,
+  args: LIST,
+  cwd: TEXT,
+  env: VALUES,
+  stdin: TEXT,
+  timeout: LIMIT,
+  idleTimeout: LIMIT,
+  exitGrace: GRACE,
+  signal: ABORT,
+  onStderr: CALLBACK,
+  onStdout: CALLBACK,
+};
 
 /** What is used of an AbortSignal. */
 export interface StopSignal {
@@ -33,7 +48,7 @@ export interface RunOptions extends CheckOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** A text for standard input. Without it the command reads nothing. */
   readonly stdin?: string;
-  /** The longest time of the run, in milliseconds. */
+  /** The longest time of the run, in milliseconds. A fraction is rounded up, Infinity is no limit. */
   readonly timeout?: number;
   /** The longest time without an event while no call is open, in milliseconds. */
   readonly idleTimeout?: number;
@@ -96,6 +111,20 @@ function lastLines(text: string): string[] {
   return lines.filter((line) => line.trim() !== "").slice(-STDERR_LINES_MAX);
 }
 
+/** Whole milliseconds; Infinity is no limit. */
+function limitOf(time: number | undefined): number | undefined {
+  return time === undefined || time === Infinity ? undefined : Math.ceil(time);
+}
+
+/** The error, and what the command said at its end: that may be why its stream cannot be read. */
+function withEnd(error: StreamError, { exitStatus }: ProcessEnd, stderrTail: readonly string[]): StreamError {
+  const status = exitStatus === undefined ? "" : `; the command ended with exit status ${exitStatus}`;
+  const last = stderrTail.at(-1);
+  const said = last === undefined ? "" : `; its last line of standard error: ${last}`;
+  const ended = new StreamError(`${error.message}${status}${said}`, { cause: error });
+  return Object.assign(ended, exitStatus === undefined ? {} : { exitStatus }, { stderrTail });
+}
+
 /** A run of an agent, and an iterator of its events. Leaving the loop ends the command. */
 export class AgentRun implements AsyncIterable<AgentEvent> {
   readonly #system = system();
@@ -116,16 +145,23 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   #isGone = false;
   /** Whether the stream waits for a slow reader of the events. */
   #isBlocked = false;
+  /** What a callback has thrown. */
+  #thrown: { readonly error: unknown } | undefined;
   #stderrClosed: Promise<void>;
   /** The open calls: their lines and the times of their starts. */
   readonly #open = new Map<number, readonly [number, number]>();
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #options: RunOptions;
+  readonly #idleTimeout: number | undefined;
+  readonly #kill = () => this.#signal("SIGKILL");
 
   constructor(command: string, args: readonly string[], options: RunOptions) {
+    // After the start of the command nothing here may throw.
+    verify({ ...options, args }, OPTIONS);
     const { cwd, env, stdin, timeout, idleTimeout, exitGrace, signal, onStderr, onStdout, ...check } = options;
     this.#options = options;
-    this.#reader = new Reader(check);
+    this.#idleTimeout = limitOf(idleTimeout);
+    this.#reader = new Reader({ name: command.split(/[\\/]/).at(-1) ?? command, ...check });
     const all = Object.entries({ ...this.#system.process.env, ...env });
     this.#child = this.#system.spawn(command, args, {
       cwd,
@@ -135,35 +171,46 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     });
     const child = this.#child;
+    guard(this.#kill);
     if (stdin !== undefined) {
       // A command may end before it has read its input.
       child.stdin?.on("error", () => {});
       child.stdin?.end(stdin);
     }
-    const text = new TextDecoder();
+    const text = new util.TextDecoder();
     this.#stderrClosed = new Promise((resolve) => child.stderr.once("close", resolve));
     child.stderr.on("data", (bytes) => {
       const more = text.decode(bytes, { stream: true });
       this.#stderr = (this.#stderr + more).slice(-STDERR_CHARACTERS_MAX);
-      onStderr?.(more);
+      try {
+        onStderr?.(more);
+      } catch (error) {
+        this.#thrown ??= { error };
+        this.#leave();
+        this.#notify();
+      }
     });
     this.#exited = new Promise((resolve, reject) => {
       child.once("error", (cause) => {
-        reject(new NdjsonCheckError(`failed to start ${command}: ${cause.message}`, { cause }));
+        const fs = builtin<{ existsSync(file: string): boolean }>("node:fs");
+        const why = cwd === undefined || fs?.existsSync(cwd) ? cause.message : `there is no directory ${cwd}`;
+        reject(new NdjsonCheckError(`failed to start ${command}: ${why}`, { cause }));
       });
       child.once("exit", (code, name) => {
         this.#hasExited = true;
-        resolve(name === null ? { exitStatus: code ?? 0 } : { signal: this.#system.signals[name] ?? 0 });
+        for (const limit of ["timeout", "idle", "grace"]) this.#clear(limit);
+        resolve(name === null ? statusOf({ exitStatus: code ?? 0 }) : { signal: this.#system.signals[name] ?? 0 });
         if (!this.#isGone) this.#drain(DRAIN_MS);
       });
     });
     this.#exited.catch(() => {});
-    if (timeout !== undefined) this.#timer("timeout", timeout, () => this.#timedOut(timeout));
+    const limit = limitOf(timeout);
+    if (limit !== undefined) this.#timer("timeout", limit, () => this.#timedOut(limit));
     this.#progress();
     const abort = () => this.stop();
     if (signal?.aborted === true) abort();
     signal?.addEventListener("abort", abort);
-    this.#end = this.#read().finally(async () => {
+    this.#end = this.#read().catch((error) => this.#failed(error)).finally(async () => {
       signal?.removeEventListener("abort", abort);
       this.#leave();
       await this.#exited.catch(() => {});
@@ -216,13 +263,11 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       for await (const bytes of this.#child.stdout) {
         this.#options.onStdout?.(bytes);
         this.#take(this.#reader.feed(bytes));
-        this.#isBlocked = true;
-        while (this.#waiting.length >= WAITING_MAX && !this.#isKept) await this.#changed();
-        this.#isBlocked = false;
+        if (this.#mustWait()) await this.#waitForReader();
       }
     } catch (error) {
       // An output that was closed by us is at its end.
-      if (!this.#isHeldOpen) throw error;
+      if (!this.#isHeldOpen && this.#thrown === undefined) throw error;
     }
     const exit = await this.#exited;
     this.#signal("SIGKILL");
@@ -235,7 +280,8 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       stdoutHeldOpen: this.#isHeldOpen,
       stderr: stderrTail,
     };
-    const last = this.#reader.finish(all);
+    if (this.#thrown !== undefined) throw this.#thrown.error;
+    const last = this.#reader.finishRun(all);
     this.#leave();
     const event = last.at(-1);
     if (event?.type !== "end" && event?.type !== "cut") throw new Error("the stream has no last event");
@@ -244,10 +290,34 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     return { ...exit, outcome: event.outcome, verdict: event.verdict, event, stderrTail, summary };
   }
 
+  /** Rejects the run. */
+  async #failed(error: unknown): Promise<never> {
+    if (!(error instanceof StreamError)) throw error;
+    this.#signal("SIGKILL");
+    const exit = await this.#exited;
+    await this.#readStderr();
+    throw withEnd(error, exit, lastLines(this.#stderr));
+  }
+
+  #mustWait(): boolean {
+    return this.#waiting.length >= WAITING_MAX && !this.#isKept && this.#thrown === undefined;
+  }
+
+  /** Meanwhile the command is not idle, although no event arrives. */
+  async #waitForReader(): Promise<void> {
+    const wasIdle = this.#timers.has("idle");
+    this.#clear("idle");
+    this.#isBlocked = true;
+    while (this.#mustWait()) await this.#changed();
+    this.#isBlocked = false;
+    if (wasIdle) this.#progress();
+  }
+
   /** Ends what is left of the group, and nothing of the command keeps this process alive. */
   #leave(): void {
     this.#signal("SIGKILL");
     this.#isGone = true;
+    release(this.#kill);
     [...this.#timers.keys()].forEach((name) => this.#clear(name));
     const { stdin, stdout, stderr } = this.#child;
     stdin?.destroy();
@@ -266,7 +336,9 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       return;
     }
     const next = this.#isBlocked ? leftMs : leftMs - DRAIN_TICK_MS;
-    this.#timer("drain", DRAIN_TICK_MS, () => this.#drain(next));
+    const timer = this.#timer("drain", DRAIN_TICK_MS, () => this.#drain(next));
+    // Events that nobody reads do not keep this process alive.
+    if (this.#isBlocked && typeof timer === "object") timer.unref();
   }
 
   async #readStderr(): Promise<void> {
@@ -287,7 +359,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     if ((state & 2) !== 0 || this.#open.size > 0) this.#clear("idle");
     else if ((state & 4) !== 0) this.#progress();
     if ((state & 1) === 0) this.#clear("grace");
-    else if (!this.#timers.has("grace")) {
+    else if (!this.#timers.has("grace") && !this.#hasExited) {
       this.#clear("idle");
       const grace = this.#options.exitGrace ?? EXIT_GRACE_MS;
       this.#timer("grace", grace, () => this.#stopFor({ why: "lingered" }));
@@ -302,9 +374,11 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
 
   /** The time without an event begins again. */
   #progress(): void {
-    const { idleTimeout } = this.#options;
-    if (idleTimeout === undefined) return;
-    this.#timer("idle", idleTimeout, () => this.#stopFor({ why: "idle-timeout", limitMs: idleTimeout }));
+    const limitMs = this.#idleTimeout;
+    if (limitMs === undefined || this.#hasExited) return;
+    const stop = () => this.#stopFor({ why: "idle-timeout", limitMs });
+    // If this program was busy, events wait in the pipe, and are read before the second timer ends.
+    this.#timer("idle", limitMs, () => this.#timer("idle", 1, stop));
   }
 
   #timedOut(limitMs: number): void {
@@ -342,9 +416,11 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     }
   }
 
-  #timer(name: string, limit: number, work: () => void): void {
+  #timer(name: string, limit: number, work: () => void): ReturnType<typeof setTimeout> {
     this.#clear(name);
-    this.#timers.set(name, setTimeout(work, Math.min(limit, TIMER_MAX)));
+    const timer = setTimeout(work, Math.min(limit, TIMER_MAX));
+    this.#timers.set(name, timer);
+    return timer;
   }
 
   #clear(name: string): void {

@@ -2,7 +2,8 @@
 
 import type { ProcessEnd, CheckOptions, Summary } from "./reader.js";
 import { Reader } from "./reader.js";
-import { ChunkEncoder, Core, decode, init, type Chunk } from "./core.js";
+import { ChunkEncoder, Core, decode, init, isBytes, NdjsonCheckError, type Chunk } from "./core.js";
+import { CHECK, FLAG, WHOLE, statusOf, verify } from "./options.js";
 import type { AgentEvent } from "./types.js";
 
 /** A ReadableStream of the Web, whatever library declares it. */
@@ -17,11 +18,12 @@ export interface WebStream {
 /** What can be read: a stream of Node or of the Web, a response, any iterable, or bytes. */
 export type Source =
   | Chunk
-  | ArrayBuffer
   | AsyncIterable<Chunk>
   | Iterable<Chunk>
   | WebStream
-  | { readonly body: WebStream | null };
+  | { readonly body: WebStream | null; readonly ok?: boolean; readonly status?: number };
+
+const NO_SOURCE = "the source is no stream, iterable, response, bytes or string";
 
 async function* webChunks(stream: WebStream): AsyncGenerator<Chunk> {
   const reader = stream.getReader();
@@ -40,14 +42,16 @@ async function* webChunks(stream: WebStream): AsyncGenerator<Chunk> {
 }
 
 async function* chunks(source: Source): AsyncGenerator<Chunk> {
-  if (typeof source === "string" || source instanceof Uint8Array) yield source;
-  else if (source instanceof ArrayBuffer) yield new Uint8Array(source);
+  if (typeof source === "string" || isBytes(source)) yield source;
+  else if (typeof source !== "object" || source === null) throw new TypeError(NO_SOURCE);
   else if ("getReader" in source) yield* webChunks(source);
   else if (Symbol.asyncIterator in source) yield* source;
   else if (Symbol.iterator in source) yield* source;
   else if ("body" in source) {
+    // What is there is the page of an error.
+    if (source.ok === false) throw new NdjsonCheckError(`the response is an error: status ${source.status}`);
     if (source.body !== null) yield* webChunks(source.body);
-  } else throw new TypeError("this is no stream, iterable, response or bytes");
+  } else throw new TypeError(NO_SOURCE);
 }
 
 /** The bytes of a source. */
@@ -73,6 +77,7 @@ export async function* events(
   source: Source,
   options: EventsOptions = {},
 ): AsyncGenerator<AgentEvent, void, undefined> {
+  const end = statusOf(options);
   await init();
   const reader = new Reader(ofCheck(options));
   try {
@@ -80,17 +85,14 @@ export async function* events(
       // In an async generator `yield*` waits once more for each event.
       for (const event of reader.feed(bytes)) yield event;
     }
-    yield* reader.finish({
-      ...(options.exitStatus === undefined ? {} : { exitStatus: options.exitStatus }),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
-    });
+    yield* reader.finish(end);
     options.onSummary?.(reader.summary);
   } finally {
     reader.close();
   }
 }
 
-/** A form of `--to`. */
+/** A form of `--to`. `stream-json` has only the valid events, as with `--only-valid`. */
 export type Form =
   | "text"
   | "transcript"
@@ -120,7 +122,8 @@ async function* written(
   options: ConvertOptions,
 ): AsyncGenerator<string, void, undefined> {
   const { exitStatus, signal, ...rest } = options;
-  const end = { ...(exitStatus === undefined ? {} : { exitStatus }), ...(signal === undefined ? {} : { signal }) };
+  const end = statusOf(options);
+  verify(rest, { ...CHECK, raw: FLAG, results: WHOLE, thinking: FLAG });
   await init();
   const core = Core.get();
   const number = core.open({ ...rest, output });

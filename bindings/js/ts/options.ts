@@ -1,0 +1,81 @@
+// What a caller says, before the core sees it: names and kinds of options, and exit statuses.
+
+import type { CheckOptions, ProcessEnd } from "./reader.js";
+
+/** What an option may be. */
+export interface Kind {
+  readonly says: string;
+  accepts(value: unknown): boolean;
+}
+
+const LEVELS: readonly unknown[] = ["error", "warning", "off"];
+const isNumber = (it: unknown): it is number => typeof it === "number";
+const isObject = (it: unknown): it is object => typeof it === "object" && it !== null;
+const isWhole = (it: unknown): it is number => Number.isSafeInteger(it);
+
+export const TEXT: Kind = { says: "a string", accepts: (it) => typeof it === "string" };
+export const FLAG: Kind = { says: "true or false", accepts: (it) => typeof it === "boolean" };
+export const WHOLE: Kind = { says: "a whole number of 0 or more", accepts: (it) => isWhole(it) && it >= 0 };
+export const CALLBACK: Kind = { says: "a function", accepts: (it) => typeof it === "function" };
+export const LIST: Kind = { says: "an array", accepts: Array.isArray };
+export const VALUES: Kind = { says: "an object", accepts: isObject };
+/** Infinity is no limit. */
+export const LIMIT: Kind = { says: "a number of milliseconds above 0", accepts: (it) => isNumber(it) && it > 0 };
+export const GRACE: Kind = { says: "a number of milliseconds of 0 or more", accepts: (it) => isNumber(it) && it >= 0 };
+export const ABORT: Kind = {
+  says: "an AbortSignal",
+  accepts: (it) => isObject(it) && "addEventListener" in it && typeof it.addEventListener === "function",
+};
+const RULES: Kind = {
+  says: "an object with `error`, `warning` or `off` for each rule",
+  accepts: (it) => isObject(it) && Object.values(it).every((level) => LEVELS.includes(level)),
+};
+const STATUS: Kind = { says: "a whole number", accepts: (it) => it === null || isWhole(it) };
+const SIGNAL: Kind = {
+  says: "the number of a signal",
+  accepts: (it) => it === null || (isWhole(it) && it >= 0 && it <= 255),
+};
+
+/** How a process ended. */
+export const END: Readonly<Record<keyof ProcessEnd, Kind>> = { exitStatus: STATUS, signal: SIGNAL };
+
+/** The options of a check. */
+export const CHECK: Readonly<Record<keyof CheckOptions, Kind>> = {
+  name: TEXT,
+  profile: TEXT,
+  strict: FLAG,
+  rules: RULES,
+  config: TEXT,
+  maxLineBytes: WHOLE,
+};
+
+/** Every option is known, and is what it must be. */
+export function verify(options: object, known: Readonly<Record<string, Kind>>): void {
+  for (const [name, value] of Object.entries(options)) {
+    const kind = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (kind === undefined) throw new TypeError(`unknown option: ${name}`);
+    if (value !== undefined && !kind.accepts(value)) throw new TypeError(`the option ${name} must be ${kind.says}`);
+  }
+}
+
+/** How Windows says that a program has crashed, or that Ctrl-C ended it: the numbers of signals. */
+const WINDOWS: ReadonlyMap<number, number> = new Map([
+  [0xc000013a, 2],
+  [0xc000001d, 4],
+  [0xc0000374, 6],
+  [0xc0000409, 6],
+  [0xc0000094, 8],
+  [0xc0000005, 11],
+  [0xc00000fd, 11],
+]);
+
+/** How a process ended, as the core takes it. Node says null for what is not known. */
+export function statusOf(end: { exitStatus?: number | null; signal?: number | null }): ProcessEnd {
+  const { exitStatus = null, signal = null } = end;
+  verify({ exitStatus, signal }, END);
+  if (exitStatus === null) return signal === null ? {} : { signal };
+  const crash = WINDOWS.get(exitStatus >>> 0);
+  if (crash !== undefined) return { signal: crash };
+  // A larger status must not become a success.
+  return { exitStatus: exitStatus >= 0 && exitStatus <= 255 ? exitStatus : 255 };
+}
