@@ -105,7 +105,7 @@ impl PyEvent {
         object(py, self.value())
     }
 
-    /// The line of `--to events`.
+    /// The line of `--to events --raw`.
     fn to_json(&self) -> PyResult<String> {
         json(&self.event)
     }
@@ -146,8 +146,8 @@ macro_rules! kinds {
             #[pymethods]
             impl $name {
                 #[classattr]
-                fn __match_args__() -> Vec<&'static str> {
-                    vec![$(stringify!($member)),*]
+                fn __match_args__(py: Python<'_>) -> PyResult<Py<PyTuple>> {
+                    Ok(PyTuple::new(py, [$(stringify!($member)),*])?.unbind())
                 }
 
                 $(

@@ -32,7 +32,9 @@ impl Table {
                     (DataType::Utf8, Arc::new(StringArray::from_iter(values)))
                 }
                 "int" => {
-                    let values: Vec<Option<i64>> = values.extract()?;
+                    let values: Vec<Option<i128>> = values.extract()?;
+                    // One bad number must not cost all tables.
+                    let values = values.into_iter().map(|it| it.and_then(|it| it.try_into().ok()));
                     (DataType::Int64, Arc::new(Int64Array::from_iter(values)))
                 }
                 "float" => {

@@ -14,7 +14,7 @@ use ndjson_check_config::Config;
 use ndjson_check_formats::single::summary_json;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyTuple};
 
 pyo3::create_exception!(
     ndjson_check,
@@ -24,7 +24,21 @@ pyo3::create_exception!(
 );
 
 fn error(error: ndjson_check::Error) -> PyErr {
-    NdjsonCheckError::new_err(error.to_string())
+    NdjsonCheckError::new_err(in_words(&error))
+}
+
+/// The error, and what the user can do about it.
+fn in_words(error: &ndjson_check::Error) -> String {
+    let hint = match error {
+        ndjson_check::Error::UnknownAgent { .. } => {
+            ": choose a `profile`; `ndjson-check profiles` lists the agents, \"claude-like\" is for a \
+             relative of Claude Code, and \"jsonl\" for any JSON Lines"
+        }
+        ndjson_check::Error::UnreadFormat { .. } => "; the profile \"jsonl\" is for any JSON Lines",
+        ndjson_check::Error::AmbiguousStream { .. } => "; choose one with `profile`",
+        _ => "",
+    };
+    format!("{error}{hint}")
 }
 
 /// The options of a check. It can be used for any number of streams, in any thread.
@@ -76,10 +90,36 @@ impl PyChecker {
 #[pyclass(frozen, module = "ndjson_check._native")]
 struct NativeReader(Mutex<Option<ndjson_check::Reader>>);
 
+/// What other systems call these ends of a process on Windows: Ctrl-C, and crashes.
+const WINDOWS_ENDS: [(i64, u8); 7] = [
+    (0xC000_013A, 2),
+    (0xC000_0005, 11),
+    (0xC000_00FD, 11),
+    (0xC000_0409, 6),
+    (0xC000_0374, 6),
+    (0xC000_001D, 4),
+    (0xC000_0094, 8),
+];
+
 /// How the process of the agent ended.
-fn exit(exit_status: Option<u8>, signal: Option<u8>) -> ProducerExit {
-    let status = exit_status.map(ExitStatus::Code).or(signal.map(ExitStatus::Signal));
+fn exit(exit_status: Option<i64>, signal: Option<u8>) -> ProducerExit {
+    let status = exit_status.map(status).or(signal.map(ExitStatus::Signal));
     status.map_or_else(ProducerExit::default, ProducerExit::from)
+}
+
+/// A negative number is a signal, as in Python's `subprocess`.
+fn status(number: i64) -> ExitStatus {
+    // Windows has codes of 32 bits, with or without a sign.
+    let code = number & 0xFFFF_FFFF;
+    if let Some((_, signal)) = WINDOWS_ENDS.iter().find(|(end, _)| *end == code) {
+        return ExitStatus::Signal(*signal);
+    }
+    match u8::try_from(number.unsigned_abs()) {
+        Ok(signal) if number < 0 => ExitStatus::Signal(signal),
+        Ok(code) => ExitStatus::Code(code),
+        // It must not become a success.
+        Err(_) => ExitStatus::Code(u8::MAX),
+    }
 }
 
 fn finished() -> PyErr {
@@ -109,7 +149,7 @@ impl NativeReader {
     fn finish<'py>(
         &self,
         py: Python<'py>,
-        exit_status: Option<u8>,
+        exit_status: Option<i64>,
         signal: Option<u8>,
     ) -> PyResult<(Bound<'py, PyList>, String)> {
         let exit = exit(exit_status, signal);
@@ -126,7 +166,9 @@ impl NativeReader {
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("NdjsonCheckError", module.py().get_type::<NdjsonCheckError>())?;
+    let error = module.py().get_type::<NdjsonCheckError>();
+    error.setattr("stderr_tail", PyTuple::empty(module.py()))?;
+    module.add("NdjsonCheckError", error)?;
     module.add_class::<PyChecker>()?;
     module.add_class::<NativeReader>()?;
     event::add_to(module)?;

@@ -16,7 +16,7 @@ pub(crate) fn write(
     name: &str,
     kind: &str,
     data: &[u8],
-    exit_status: Option<u8>,
+    exit_status: Option<i64>,
     signal: Option<u8>,
     raw: bool,
     results: usize,

@@ -1,11 +1,12 @@
 //! A run of an agent. A thread reads its events and sends them through a channel, so that Python
 //! can wait with a signal or a cancellation in between.
 
+use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -14,9 +15,9 @@ use ndjson_check::{Answer, Error, Event};
 use ndjson_check_formats::single::summary_json;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::{PyBytes, PyList, PyTuple};
 
-use crate::{PyChecker, error, event};
+use crate::{NdjsonCheckError, PyChecker, error, event, in_words};
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<NativeRun>()
@@ -28,14 +29,38 @@ const WAITING_MAX: usize = 1_024;
 const BATCH_MAX: usize = 256;
 /// How often a wait looks for signals of Python and for `close`.
 const LOOK: Duration = Duration::from_millis(50);
+/// The end of standard error that an error has: bytes, and lines of these.
+const STDERR_BYTES_MAX: usize = 8 * 1_024;
+const STDERR_LINES_MAX: usize = 10;
 
 enum Message {
     Event(Box<Event<'static>>),
     /// What the command wrote, for those who asked for it.
     Written(Pipe, Vec<u8>),
-    Failed(Error),
+    Failed(Failure),
     /// The summary as JSON, and the answer.
     Finished(String, String),
+}
+
+/// Why a run has no result. Then the end of standard error says most.
+struct Failure {
+    error: Error,
+    stderr_tail: Vec<String>,
+}
+
+impl Failure {
+    fn raised(self, py: Python<'_>) -> PyErr {
+        let mut message = in_words(&self.error);
+        if let Some(line) = self.stderr_tail.last() {
+            message += &format!("; standard error ends with: {line}");
+        }
+        let error = NdjsonCheckError::new_err(message);
+        let tail = PyTuple::new(py, self.stderr_tail);
+        match tail.and_then(|tail| error.value(py).setattr("stderr_tail", tail)) {
+            Ok(()) => error,
+            Err(other) => other,
+        }
+    }
 }
 
 /// An output of the command.
@@ -61,6 +86,38 @@ impl Write for OutputCopy {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Keeps the end of standard error, and sends a copy to those who asked for it.
+struct Stderr {
+    tail: Arc<Mutex<VecDeque<u8>>>,
+    copy: Option<OutputCopy>,
+}
+
+impl Write for Stderr {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut tail = locked(&self.tail);
+        tail.extend(bytes);
+        let over = tail.len().saturating_sub(STDERR_BYTES_MAX);
+        tail.drain(..over);
+        drop(tail);
+        match &mut self.copy {
+            Some(copy) => copy.write(bytes),
+            None => Ok(bytes.len()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn last_lines(tail: &Mutex<VecDeque<u8>>) -> Vec<String> {
+    let mut tail = locked(tail);
+    let text = String::from_utf8_lossy(tail.make_contiguous());
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let first = lines.len().saturating_sub(STDERR_LINES_MAX);
+    lines[first..].iter().map(|&line| line.to_owned()).collect()
 }
 
 /// A part of a batch.
@@ -89,7 +146,7 @@ struct Inbox {
     messages: Option<Receiver<Message>>,
     result: Option<(String, String)>,
     /// Why no more events come, until that is said.
-    failure: Option<Error>,
+    failure: Option<Failure>,
 }
 
 #[pyclass(frozen, module = "ndjson_check._native")]
@@ -100,25 +157,34 @@ pub(crate) struct NativeRun {
     is_closed: AtomicBool,
 }
 
-fn seconds(limit: f64) -> PyResult<Duration> {
-    Duration::try_from_secs_f64(limit).map_err(|it| PyValueError::new_err(it.to_string()))
+/// The value of this option. Infinity is the longest time.
+fn seconds(option: &str, limit: f64) -> PyResult<Duration> {
+    if limit == f64::INFINITY {
+        return Ok(Duration::MAX);
+    }
+    let refused = |error| PyValueError::new_err(format!("{option}={limit}: {error}"));
+    Duration::try_from_secs_f64(limit).map_err(refused)
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn send_all(mut run: AgentRun, to: &SyncSender<Message>) {
+fn send_all(mut run: AgentRun, to: &SyncSender<Message>, stderr: &Mutex<VecDeque<u8>>) {
     let mut answer = Answer::default();
     for event in run.by_ref() {
-        let message = match event {
-            Ok(event) => {
-                answer.observe(&event.kind);
-                Message::Event(Box::new(event))
+        let event = match event {
+            Ok(event) => event,
+            Err(error) => {
+                // Ends the command; then all of its standard error is there.
+                drop(run);
+                let failure = Failure { error, stderr_tail: last_lines(stderr) };
+                let _ = to.send(Message::Failed(failure));
+                return;
             }
-            Err(error) => Message::Failed(error),
         };
-        if to.send(message).is_err() {
+        answer.observe(&event.kind);
+        if to.send(Message::Event(Box::new(event))).is_err() {
             // Nobody reads on. Dropping the run ends the command.
             return;
         }
@@ -166,26 +232,26 @@ impl NativeRun {
             command = command.stdin(Stdin::Inherit);
         }
         if let Some(limit) = timeout {
-            command = command.timeout(seconds(limit)?);
+            command = command.timeout(seconds("timeout", limit)?);
         }
         if let Some(limit) = idle_timeout {
-            command = command.idle_timeout(seconds(limit)?);
+            command = command.idle_timeout(seconds("idle_timeout", limit)?);
         }
         if let Some(limit) = exit_grace {
-            command = command.exit_grace(seconds(limit)?);
+            command = command.exit_grace(seconds("exit_grace", limit)?);
         }
         let (sender, receiver) = sync_channel(WAITING_MAX);
         if copies_stdout {
             command = command.stdout(OutputCopy { of: Pipe::Stdout, to: sender.clone() });
         }
-        if copies_stderr {
-            command = command.stderr(OutputCopy { of: Pipe::Stderr, to: sender.clone() });
-        }
+        let stderr = Arc::new(Mutex::new(VecDeque::new()));
+        let copy = copies_stderr.then(|| OutputCopy { of: Pipe::Stderr, to: sender.clone() });
+        command = command.stderr(Stderr { tail: Arc::clone(&stderr), copy });
         let run = py.detach(|| command.spawn(&checker.0)).map_err(error)?;
         let stopper = run.stopper();
         let thread = thread::Builder::new()
             .name("ndjson-check".to_owned())
-            .spawn(move || send_all(run, &sender))
+            .spawn(move || send_all(run, &sender, &stderr))
             .map_err(|it| PyOSError::new_err(it.to_string()))?;
         Ok(Self {
             inbox: Mutex::new(Inbox { messages: Some(receiver), result: None, failure: None }),
@@ -198,7 +264,7 @@ impl NativeRun {
     /// The next events and what the command wrote: at least one, unless the run is over.
     fn next_batch<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         loop {
-            let batch = py.detach(|| self.wait()).map_err(error)?;
+            let batch = py.detach(|| self.wait()).map_err(|it| it.raised(py))?;
             match batch {
                 Some(items) => {
                     let objects = items.into_iter().map(|item| item.object(py));
@@ -219,12 +285,24 @@ impl NativeRun {
         self.stopper.stop();
     }
 
-    /// Ends the command and its process group, and waits for that.
-    fn close(&self, py: Python<'_>) {
+    /// Ends the command and its process group, and does not wait for that.
+    fn leave(&self, py: Python<'_>) {
         py.detach(|| {
             self.is_closed.store(true, Ordering::Release);
             self.stopper.stop();
             locked(&self.inbox).messages = None;
+        });
+    }
+
+    /// Whether the command and its process group have ended.
+    fn is_over(&self) -> bool {
+        locked(&self.thread).as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Ends the command and its process group, and waits for that.
+    fn close(&self, py: Python<'_>) {
+        self.leave(py);
+        py.detach(|| {
             if let Some(thread) = locked(&self.thread).take() {
                 let _ = thread.join();
             }
@@ -234,15 +312,15 @@ impl NativeRun {
 
 impl NativeRun {
     /// None if nothing has come in a short time.
-    fn wait(&self) -> Result<Option<Vec<Item>>, Error> {
+    fn wait(&self) -> Result<Option<Vec<Item>>, Failure> {
         let mut inbox = locked(&self.inbox);
         if self.is_closed.load(Ordering::Acquire) {
             return Ok(Some(Vec::new()));
         }
         let Inbox { messages, result, failure } = &mut *inbox;
-        if let Some(error) = failure.take() {
+        if let Some(failure) = failure.take() {
             *messages = None;
-            return Err(error);
+            return Err(failure);
         }
         let Some(receiver) = messages.as_ref() else { return Ok(Some(Vec::new())) };
         let mut items = Vec::new();
@@ -251,13 +329,13 @@ impl NativeRun {
             match next {
                 Ok(Message::Event(event)) => items.push(Item::Event(event)),
                 Ok(Message::Written(pipe, bytes)) => items.push(Item::Written(pipe, bytes)),
-                Ok(Message::Failed(error)) if items.is_empty() => {
+                Ok(Message::Failed(why)) if items.is_empty() => {
                     *messages = None;
-                    return Err(error);
+                    return Err(why);
                 }
-                Ok(Message::Failed(error)) => {
+                Ok(Message::Failed(why)) => {
                     // What came before it is read first.
-                    *failure = Some(error);
+                    *failure = Some(why);
                     return Ok(Some(items));
                 }
                 Ok(Message::Finished(summary, answer)) => *result = Some((summary, answer)),

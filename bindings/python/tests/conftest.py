@@ -9,6 +9,16 @@ ROOT = Path(__file__).resolve().parents[3]
 FIXTURES = ROOT / "fixtures"
 
 
+def is_alive(pid_file: Path) -> bool:
+    try:
+        os.kill(int(pid_file.read_text()), 0)
+    except ProcessLookupError:
+        return False
+    # A zombie of which nobody asks is dead.
+    state = Path(f"/proc/{pid_file.read_text().strip()}/stat")
+    return not state.exists() or state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
 @pytest.fixture(scope="session")
 def program() -> str:
     """The program that the wheel has installed."""

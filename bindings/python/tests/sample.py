@@ -17,6 +17,9 @@ def show(path: str) -> str | None:
             case nc.CallCompleted(tool=tool, exit_code=code):
                 assert_type(tool, str | None)
                 assert_type(code, int | None)
+            case nc.Text(text, segment):
+                assert_type(text, str | None)
+                assert_type(segment, int)
             case nc.End(outcome=outcome) | nc.Cut(outcome=outcome):
                 return outcome
             case _:
@@ -31,6 +34,8 @@ async def chunks() -> AsyncIterator[bytes]:
 async def harness() -> nc.RunEnd:
     async for event in nc.aread(chunks()):
         assert_type(event.line, int | None)
+    async for event in nc.aread(asyncio.StreamReader()):
+        assert_type(event, nc.Event)
     async with nc.run(["agent"], cwd=".", env={"A": None}, timeout=1.5) as run:
         async for event in run:
             assert_type(event, nc.Event)

@@ -4,6 +4,7 @@ import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import ndjson_check as nc
 import pytest
@@ -91,6 +92,7 @@ CLASS_OF: Callable[[str], str] = lambda tag: "".join(it.title() for it in tag.sp
 
 
 def test_each_kind_has_its_class_and_the_members_of_json(tmp_path: Path) -> None:
+    """Also by position."""
     seen: set[str] = set()
     for case in CASES:
         _, options = options_of(case, tmp_path)
@@ -104,4 +106,10 @@ def test_each_kind_has_its_class_and_the_members_of_json(tmp_path: Path) -> None
             seen.add(event.type)
             for name, value in members.items():
                 assert getattr(event, name) == value, (case, event, name)
+            its_class: Any = type(event)
+            match event:
+                case its_class(first):
+                    assert first == getattr(event, its_class.__match_args__[0])
+                case _:
+                    pytest.fail(f"{event} has no members by position")
     assert len(seen) >= 21, seen

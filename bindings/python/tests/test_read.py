@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -14,6 +15,8 @@ import ndjson_check as nc
 import pytest
 
 from conftest import FIXTURES
+from ndjson_check import _frame, _native
+from ndjson_check._read import _checker
 
 PLAIN = FIXTURES / "agents" / "cursor" / "plain.ndjson"
 DATA = PLAIN.read_bytes()
@@ -30,7 +33,7 @@ def test_every_source_gives_the_same_events() -> None:
     lines = DATA.splitlines(keepends=True)
     with ours, open(read_end, "rb") as pipe, open(PLAIN, "rb") as file:
         for source in (str(PLAIN), DATA, bytearray(DATA), io.BytesIO(DATA), file, pipe, ours,
-                       lines, iter(lines)):
+                       lines, iter(lines), map(bytearray, lines), map(memoryview, lines)):
             assert [event.to_json() for event in nc.read(source)] == EXPECTED, source
 
 
@@ -53,6 +56,76 @@ def test_async_iterables_are_read() -> None:
         return [event.to_json() async for event in nc.aread(chunks())]
 
     assert asyncio.run(main()) == EXPECTED
+
+
+def codex(text: str, input_tokens: int = 1) -> bytes:
+    item = {"id": "i1", "type": "agent_message", "text": text}
+    usage = {"input_tokens": input_tokens, "cached_input_tokens": 0, "output_tokens": 1}
+    lines: list[dict[str, Any]] = [
+        {"type": "thread.started", "thread_id": "t1"},
+        {"type": "turn.started"},
+        {"type": "item.completed", "item": item},
+        {"type": "turn.completed", "usage": usage},
+    ]
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+def test_a_stream_reader_has_lines_of_any_length() -> None:
+    data = codex("x" * 70_000)
+
+    async def main() -> list[str]:
+        source = asyncio.StreamReader()
+        source.feed_data(data)
+        source.feed_eof()
+        return [event.to_json() async for event in nc.aread(source)]
+
+    assert asyncio.run(main()) == [event.to_json() for event in nc.read(data)]
+
+
+def test_a_cancelled_wait_does_not_end_an_async_source() -> None:
+    summaries: list[dict[str, Any]] = []
+
+    async def main() -> tuple[list[str], int]:
+        source = asyncio.StreamReader()
+
+        async def write() -> None:
+            for line in DATA.splitlines(keepends=True):
+                await asyncio.sleep(0.05)
+                source.feed_data(line)
+            source.feed_eof()
+
+        writing = asyncio.create_task(write())
+        events = nc.aread(source, on_summary=summaries.append)
+        seen, timeouts = [], 0
+        while True:
+            try:
+                seen.append((await asyncio.wait_for(anext(events), 0.02)).to_json())
+            except asyncio.TimeoutError:
+                timeouts += 1
+            except StopAsyncIteration:
+                await writing
+                return seen, timeouts
+
+    seen, timeouts = asyncio.run(main())
+    assert seen == EXPECTED and timeouts > 3
+    assert [it["outcome"] for it in summaries] == ["succeeded"]
+
+
+def test_an_async_generator_that_a_cancelled_wait_ends_is_no_end_of_the_stream() -> None:
+    async def stalls() -> AsyncIterator[bytes]:
+        yield DATA.splitlines(keepends=True)[0]
+        await asyncio.sleep(60)
+
+    async def main() -> None:
+        events = nc.aread(stalls(), profile="cursor")
+        assert isinstance(await anext(events), nc.Session)
+        with pytest.raises(asyncio.TimeoutError):
+            while True:
+                await asyncio.wait_for(anext(events), 0.05)
+        with pytest.raises(RuntimeError, match="async generator"):
+            await anext(events)
+
+    asyncio.run(main())
 
 
 def test_events_can_be_matched() -> None:
@@ -85,6 +158,31 @@ def test_the_exit_status_decides() -> None:
     assert isinstance(killed, nc.End) and (killed.outcome, killed.signal) == ("failed", 9)
 
 
+@pytest.mark.parametrize(
+    ("given", "exit_status", "signal"),
+    [
+        (255, 255, None),
+        (256, 255, None),
+        (0xFFFF_FFFF, 255, None),
+        (0xC000_013A, None, 2),
+        (0xC000_013A - 2**32, None, 2),
+        (0xC000_0005, None, 11),
+        (-15, None, 15),
+        (-300, 255, None),
+    ],
+)
+def test_each_number_of_a_process_is_an_exit_status(
+    given: int, exit_status: int | None, signal: int | None
+) -> None:
+    *_, last = nc.read(DATA, exit_status=given)
+    assert isinstance(last, nc.End) and last.outcome == "failed"
+    assert (last.exit_status, last.signal) == (exit_status, signal)
+    reader = nc.Reader()
+    reader.feed(DATA)
+    assert reader.finish(exit_status=given)[-1] == last
+    assert nc.convert(DATA, "events", exit_status=given).splitlines()[-1] == last.to_json()
+
+
 def test_a_cut_stream_ends_with_cut() -> None:
     *_, last = nc.read(b"".join(DATA.splitlines(keepends=True)[:3]))
     assert isinstance(last, nc.Cut) and last.outcome == "truncated"
@@ -109,6 +207,79 @@ def test_errors_name_the_problem() -> None:
     assert summaries[0]["headline"].startswith("cut short in the middle of line")
     with pytest.raises(ValueError, match="finished"):
         reader.feed(DATA)
+
+
+def test_an_error_says_what_to_do() -> None:
+    with pytest.raises(nc.NdjsonCheckError, match="choose a `profile`.* \"jsonl\"") as raised:
+        list(nc.read(b'{"a":1}\n'))
+    assert raised.value.stderr_tail == ()
+
+
+def test_a_source_without_waiting_is_refused() -> None:
+    class Empty:
+        def read(self, size: int, /) -> bytes | None:
+            return None
+
+    with pytest.raises(BlockingIOError):
+        list(nc.read(Empty()))
+
+
+def test_a_zstandard_file_is_refused(tmp_path: Path) -> None:
+    packed = tmp_path / "run.ndjson.zst"
+    packed.write_bytes(b"\x28\xb5\x2f\xfd\x04\x00")
+    with pytest.raises(nc.NdjsonCheckError, match="zst: unpack"):
+        list(nc.read(packed))
+    assert len(nc.frame([packed]).runs) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_file_name_need_not_be_utf_8(tmp_path: Path) -> None:
+    path = os.path.join(tmp_path, os.fsdecode(b"caf\xe9.ndjson"))
+    with open(path, "wb") as file:
+        file.write(DATA)
+    assert [event.to_json() for event in nc.read(path)] == EXPECTED
+    assert nc.convert(path, "answer") == nc.convert(DATA, "answer")
+    assert "caf\ufffd.ndjson" in nc.report(path, "json")
+    assert len(nc.frame([path]).runs) == 1
+
+    class BytesPath(os.PathLike[bytes]):
+        def __fspath__(self) -> bytes:
+            return os.fsencode(path)
+
+    assert len(list(nc.read(BytesPath()))) == len(EXPECTED)  # type: ignore[arg-type]
+    reader = nc.Reader(name=path)
+    reader.feed(b'{"a":1}\n')
+    with pytest.raises(nc.NdjsonCheckError, match="caf\ufffd.ndjson: no known agent"):
+        reader.finish()
+
+
+def test_equal_options_share_what_is_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def made(**options: Any) -> _native.Checker:
+        options = {"profile": None, "strict": False, "rules": None, "config": None,
+                   "max_line_bytes": None, **options}
+        return _checker(**options)
+
+    assert made() is made(rules={}) and made(profile="cursor") is made(profile="cursor")
+    assert made() is not made(strict=True) and made() is not made(rules={"empty-answer": "off"})
+    # Files can change.
+    config = tmp_path / "ndjson-check.toml"
+    config.write_text("limits.calls = 0")
+    assert made(config=config) is not made(config=config)
+    profile = next((FIXTURES / "profiles").rglob("profile.json"))
+    assert made(profile=profile) is not made(profile=profile)
+    # But the files of one table have one.
+    count = 0
+
+    def counted(*args: Any) -> _native.Checker:
+        nonlocal count
+        count += 1
+        return _checker(*args)
+
+    monkeypatch.setattr(_frame, "_checker", counted)
+    nc.frame([PLAIN, PLAIN], profile=profile)
+    assert count == 1
 
 
 def test_a_configuration_has_limits_and_expectations(tmp_path: Path) -> None:
@@ -191,6 +362,17 @@ def test_frames_hold_calls_events_and_runs() -> None:
     assert len(frames.runs) == len(tools) + 1
     assert len(frames.calls) > 5 and len(frames.events) > len(frames.calls)
     assert "arrow_array_stream" in repr(frames.calls.__arrow_c_stream__())
+
+
+def test_a_number_that_is_too_large_is_null_in_tables(tmp_path: Path) -> None:
+    big = tmp_path / "big.ndjson"
+    big.write_bytes(codex("hi", input_tokens=2**64 - 1))
+    frames = nc.frame([big, PLAIN])
+    assert len(frames.runs) == 2
+    polars = pytest.importorskip("polars")
+    table = polars.DataFrame(frames.runs)
+    assert table["input_tokens"][0] is None and table["output_tokens"][0] == 1
+    assert f'"input_tokens":{2**64 - 1}' in table["summary"][0].replace(" ", "")
 
 
 def test_polars_and_duckdb_read_frames() -> None:

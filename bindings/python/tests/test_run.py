@@ -1,13 +1,19 @@
 import asyncio
+import copy
+import gc
 import os
+import pickle
+import subprocess
 import sys
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import ndjson_check as nc
 import pytest
 
-from conftest import FIXTURES, ROOT
+from conftest import FIXTURES, ROOT, is_alive
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="running an agent needs Unix")
 PLAIN = FIXTURES / "agents" / "cursor" / "plain.ndjson"
@@ -18,14 +24,17 @@ def shell(script: str) -> list[str]:
     return ["sh", "-c", script]
 
 
-def is_alive(pid_file: Path) -> bool:
-    try:
-        os.kill(int(pid_file.read_text()), 0)
-    except ProcessLookupError:
-        return False
-    # A zombie of which nobody asks is dead.
-    state = Path(f"/proc/{pid_file.read_text().strip()}/stat")
-    return not state.exists() or state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+def ends_slowly(pid: Path) -> list[str]:
+    """An agent that needs a second to end after SIGTERM."""
+    waits = "for i in $(seq 300); do sleep 0.1; done"
+    return shell(f"trap 'sleep 1; exit' TERM; echo $$ > {pid}; head -2 {PLAIN}; {waits}")
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    until = time.monotonic() + 10
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def test_a_good_run() -> None:
@@ -50,6 +59,10 @@ def test_a_failed_run() -> None:
     with pytest.raises(nc.RunFailed, match="failed") as raised:
         run.raise_for_outcome()
     assert raised.value.end is run.end
+    # As between processes.
+    for again in (pickle.loads(pickle.dumps(raised.value)), copy.copy(raised.value)):
+        assert type(again) is nc.RunFailed
+        assert (again.end, str(again)) == (run.end, str(raised.value))
 
 
 def test_a_cut_run() -> None:
@@ -135,6 +148,41 @@ def test_a_command_that_does_not_start() -> None:
         nc.run("agent --print")
 
 
+def test_a_missing_directory_is_named(tmp_path: Path) -> None:
+    with pytest.raises(nc.NdjsonCheckError, match="no directory .*/missing"):
+        nc.run(["cat", PLAIN], cwd=tmp_path / "missing").wait()
+
+
+def test_a_time_may_be_infinite() -> None:
+    infinite = float("inf")
+    command = ["cat", PLAIN]
+    with nc.run(command, timeout=infinite, idle_timeout=infinite, exit_grace=infinite) as run:
+        assert run.wait().outcome == "succeeded"
+    with pytest.raises(ValueError, match="idle_timeout=-1: "):
+        nc.run(["cat", PLAIN], idle_timeout=-1).wait()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_command_may_have_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
+    command = os.path.join(tmp_path, os.fsdecode(b"caf\xe9"))
+    os.symlink("/bin/cat", command)
+    with nc.run([command, PLAIN]) as run:
+        run.wait()
+    assert "caf\ufffd" in run._repr_html_()
+
+
+def test_an_unknown_agent_is_no_reason_to_lose_standard_error() -> None:
+    said: list[str] = []
+    lines = "echo '{\"a\":1}'; echo 'Error: not logged in' >&2; exit 3"
+    with nc.run(shell(lines), on_stderr=said.append) as run:
+        said_last = "`profile`.*: Error: not logged in$"
+        with pytest.raises(nc.NdjsonCheckError, match=said_last) as raised:
+            run.wait()
+    assert raised.value.stderr_tail == ("Error: not logged in",)
+    assert pickle.loads(pickle.dumps(raised.value)).stderr_tail == raised.value.stderr_tail
+    assert "".join(said) == "Error: not logged in\n"
+
+
 def test_asyncio_reads_the_same_events() -> None:
     async def main() -> nc.Run:
         async with nc.run(["cat", PLAIN], timeout=30) as run:
@@ -175,6 +223,11 @@ def test_what_the_command_writes_can_be_kept() -> None:
         run.wait()
     assert recording == PLAIN.read_bytes()
     assert "".join(said) == "\u20ac left"
+
+    half: list[str] = []
+    with nc.run(shell(f"printf 'a\\342\\202' >&2; cat {PLAIN}"), on_stderr=half.append) as run:
+        run.wait()
+    assert "".join(half) == "a\ufffd"
 
     def fail(_: bytes) -> None:
         raise OSError("the disk is full")
@@ -229,6 +282,88 @@ def test_cancelling_a_task_ends_the_process_group(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+def test_cancelling_again_does_not_leave_the_process_group(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+
+    async def work(is_ready: asyncio.Event) -> None:
+        async with nc.run(ends_slowly(pid), profile="cursor") as run:
+            async for _ in run:
+                is_ready.set()
+
+    async def main() -> None:
+        is_ready = asyncio.Event()
+        task = asyncio.create_task(work(is_ready))
+        await asyncio.wait_for(is_ready.wait(), 10)
+        for _ in range(3):
+            task.cancel()
+            await asyncio.sleep(0.1)
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert not is_alive(pid)
+
+    asyncio.run(main())
+
+
+def test_leaving_needs_no_thread_of_the_event_loop(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+
+    async def main() -> float:
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        busy = loop.run_in_executor(None, time.sleep, 4)
+        script = f"echo $$ > {pid}; head -2 {PLAIN}; exec sleep 60"
+        async with nc.run(shell(script), profile="cursor") as run:
+            await run.__anext__()
+            started = time.monotonic()
+        took = time.monotonic() - started
+        assert not is_alive(pid)
+        await busy
+        return took
+
+    assert asyncio.run(main()) < 2
+
+
+def test_a_cancelled_run_without_a_context_ends(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    script = f"echo $$ > {pid}; head -2 {PLAIN}; exec sleep 60"
+
+    async def work() -> None:
+        async for _ in nc.run(shell(script), profile="cursor"):
+            pass
+
+    async def main() -> None:
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(work(), 1)
+
+    asyncio.run(main())
+    gc.collect()
+    wait_until(lambda: not is_alive(pid))
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_no_agent_outlives_python(tmp_path: Path, is_async: bool) -> None:
+    """Although something refers to the run, and a thread waits for it."""
+    pid = tmp_path / "pid"
+    agent = f"{ends_slowly(pid)}, profile='cursor'"
+    program = f"import asyncio, ndjson_check as nc\nrun = nc.run({agent})\n"
+    if is_async:
+        program += (
+            "async def work():\n"
+            "    async for _ in run: pass\n"
+            "async def main():\n"
+            "    try: await asyncio.wait_for(work(), 1)\n"
+            "    except asyncio.TimeoutError: pass\n"
+            "asyncio.run(main())\n"
+        )
+    else:
+        program += "next(run)\n"
+    started = time.monotonic()
+    python = [sys.executable, "-c", program]
+    done = subprocess.run(python, capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not is_alive(pid) and time.monotonic() - started < 10
+
+
 def test_calls_are_found() -> None:
     with nc.run(["cat", TOOLS], timeout=30) as run:
         run.wait()
@@ -247,8 +382,6 @@ def test_the_plugin_has_the_fixture(agent_run) -> None:  # type: ignore[no-untyp
 
 
 def test_the_program_is_on_the_path(program: str) -> None:
-    import subprocess
-
     done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
     assert nc.__version__ in done.stdout
     assert ROOT.exists()

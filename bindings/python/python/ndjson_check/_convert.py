@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from . import _native
-from ._read import Source, _checker, _chunks, _exit, _name
+from ._read import Source, _checker, _chunks, _name
 
 
 def convert(
@@ -25,7 +25,8 @@ def convert(
     max_line_bytes: int | None = None,
 ) -> str:
     """The stream as `--to FORM` writes it: `text`, `transcript`, `answer`, `json`, `stream-json`,
-    `events`, `chrome-trace`, `otlp-json` or `atif`.
+    `events`, `chrome-trace`, `otlp-json` or `atif`. `stream-json` has only the valid events, as with
+    `--only-valid`.
 
     `raw` leaves control characters as they are. `results` is how many lines of each call's result
     `text` and `transcript` have; `thinking` adds reasoning and notices to them. The other options are
@@ -62,6 +63,6 @@ def _written(
     results: int = 0,
     thinking: bool = False,
 ) -> str:
-    status = _exit(exit_status, signal)
     data = b"".join(_chunks(source))
-    return _native.write(checker, _name(source), output, data, *status, raw, results, thinking)
+    return _native.write(checker, _name(source), output, data, exit_status, signal, raw, results,
+                         thinking)

@@ -18,6 +18,10 @@ class OutcomeError(Exception):
         super().__init__(f"the run is {end.outcome}" + (f": {said}" if said else ""))
         self.end = end
 
+    def __reduce__(self) -> tuple[type[OutcomeError], tuple[RunEnd]]:
+        # It is made of `end`, not of its message.
+        return type(self), (self.end,)
+
 
 class RunFailed(OutcomeError):
     """The agent or its process says that the run failed."""

@@ -18,8 +18,8 @@ from ._events import (
     CallUpdated,
     Event,
 )
-from ._native import Table
-from ._read import Reader, _chunks
+from ._native import Checker, NativeReader, Table
+from ._read import _checker, _chunks, _shown
 
 __all__ = ["Frames", "Table", "frame"]
 
@@ -60,29 +60,31 @@ def frame(
     with_events: bool = True,
 ) -> Frames:
     """Reads files into tables. A file that cannot be checked is a row of `runs` with an `error`.
-    In `runs`, `summary` has as JSON what is no column. Without events this is faster."""
+    In `runs`, `summary` has as JSON what is no column. A number above 2^63 - 1 is null. Without
+    events this is faster."""
     if isinstance(files, (str, os.PathLike)):
         files = [files]
+    checker = _checker(profile, False, None, None, None)
     calls: list[dict[str, Any]] = []
     events: list[dict[str, Any]] = []
     runs: list[dict[str, Any]] = []
     for path in files:
-        file = os.fspath(path)
         try:
-            _add(file, profile, calls, events if with_events else None, runs)
+            _add(path, checker, calls, events if with_events else None, runs)
         except (OSError, EOFError, zlib.error, NdjsonCheckError) as error:
-            runs.append({"file": file, "error": str(error)})
+            runs.append({"file": _shown(path), "error": str(error)})
     return Frames(_table(_CALLS, calls), _table(_EVENTS, events), _table(_RUNS, runs))
 
 
 def _add(
-    file: str,
-    profile: str | os.PathLike[str] | None,
+    path: str | os.PathLike[str],
+    checker: Checker,
     calls: list[dict[str, Any]],
     events: list[dict[str, Any]] | None,
     runs: list[dict[str, Any]],
 ) -> None:
-    reader = Reader(name=file, profile=profile)
+    file = _shown(path)
+    reader = NativeReader(checker, file)
     of_file: dict[int, dict[str, Any]] = {}
 
     def take(new: list[Event]) -> None:
@@ -95,14 +97,14 @@ def _add(
                 at_start = {name: row[name] for name in ("line", "time_ms")}
                 row.update(event.to_dict(), file=file, **at_start)
 
-    for chunk in _chunks(file):
+    for chunk in _chunks(path):
         take(reader.feed(chunk))
-    take(reader.finish())
+    last, whole = reader.finish(None, None)
+    take(last)
     for row in of_file.values():
         if row.get("arguments") is not None and not isinstance(row["arguments"], str):
             row["arguments"] = json.dumps(row["arguments"], ensure_ascii=False)
         calls.append(row)
-    summary = reader.summary
+    summary = json.loads(whole)
     counts = {"calls": summary["tool_call_counts"]["total"]}
-    whole = json.dumps(summary, ensure_ascii=False)
     runs.append({**summary, **summary.get("usage", {}), **counts, "file": file, "summary": whole})

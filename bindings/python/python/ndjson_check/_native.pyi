@@ -3,7 +3,8 @@ from typing import Any, final
 
 __version__: str
 
-class NdjsonCheckError(Exception): ...
+class NdjsonCheckError(Exception):
+    stderr_tail: tuple[str, ...]
 
 class Event:
     @property
@@ -238,7 +239,18 @@ class CallCorrected(Event):
 
 @final
 class CallUnfinished(Event):
-    __match_args__ = ("call", "id", "tool", "parent", "kind", "detail", "files", "arguments")
+    __match_args__ = (
+        "call",
+        "id",
+        "tool",
+        "parent",
+        "kind",
+        "detail",
+        "files",
+        "arguments",
+        "started_line",
+        "started_ms",
+    )
     @property
     def call(self) -> int: ...
     @property
@@ -599,6 +611,8 @@ class NativeRun:
     def next_batch(self) -> list[Event | tuple[str, bytes]]: ...
     def result(self) -> tuple[str, str] | None: ...
     def stop(self) -> None: ...
+    def leave(self) -> None: ...
+    def is_over(self) -> bool: ...
     def close(self) -> None: ...
 
 @final

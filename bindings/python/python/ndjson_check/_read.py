@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import gzip
+import inspect
 import io
 import json
 import os
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
+import re
+from collections import deque
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from functools import lru_cache
 from typing import Any, Protocol, Union, cast
 
 from . import _native
+from ._errors import NdjsonCheckError
 from ._events import Event
 
 _CHUNK = 256 * 1024
@@ -23,8 +36,13 @@ class _Receiving(Protocol):
     def recv(self, size: int, /) -> bytes: ...
 
 
+class _AsyncReadable(Protocol):
+    async def read(self, size: int, /) -> bytes: ...
+
+
 Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, _Readable, _Receiving,
                Iterable[bytes]]
+AsyncSource = Union[_AsyncReadable, AsyncIterable[bytes]]
 
 
 def _checker(
@@ -36,14 +54,28 @@ def _checker(
     *,
     stats: bool = False,
 ) -> _native.Checker:
-    return _native.Checker(
-        profile=None if profile is None else os.fspath(profile),
-        strict=strict,
-        rules=None if rules is None else list(rules.items()),
-        config=None if config is None else os.fspath(config),
-        max_line_bytes=max_line_bytes,
-        stats=stats,
-    )
+    name = None if profile is None else os.fspath(profile)
+    file = None if config is None else os.fspath(config)
+    # Files may change between two calls.
+    has_files = file is not None or (name is not None and os.path.exists(name))
+    levels = tuple((rules or {}).items())
+    if has_files:
+        return _shared.__wrapped__(name, strict, levels, file, max_line_bytes, stats)
+    return _shared(name, strict, levels, file, max_line_bytes, stats)
+
+
+@lru_cache(maxsize=64)
+def _shared(
+    profile: str | None,
+    strict: bool,
+    rules: tuple[tuple[str, str], ...],
+    config: str | None,
+    max_line_bytes: int | None,
+    stats: bool,
+) -> _native.Checker:
+    """One for all streams with these options: it compiles the schemas."""
+    return _native.Checker(profile=profile, strict=strict, rules=list(rules), config=config,
+                           max_line_bytes=max_line_bytes, stats=stats)
 
 
 class Reader:
@@ -60,17 +92,18 @@ class Reader:
         max_line_bytes: int | None = None,
     ) -> None:
         checker = _checker(profile, strict, rules, config, max_line_bytes)
-        self._native = _native.NativeReader(checker, name)
+        self._native = _native.NativeReader(checker, _shown(name))
         self._summary: dict[str, Any] | None = None
 
-    def feed(self, data: bytes) -> list[Event]:
+    def feed(self, data: bytes | bytearray | memoryview) -> list[Event]:
         """The events that these bytes complete."""
-        return self._native.feed(data)
+        return self._native.feed(data if isinstance(data, bytes) else bytes(memoryview(data)))
 
     def finish(self, *, exit_status: int | None = None, signal: int | None = None) -> list[Event]:
         """The last events. The very last is End or Cut. A negative exit status is a signal, as in
-        `subprocess`."""
-        events, summary = self._native.finish(*_exit(exit_status, signal))
+        `subprocess`; one above 255, which Windows has, counts as 255, or as the signal that other
+        systems have for it."""
+        events, summary = self._native.finish(exit_status, signal)
         self._summary = json.loads(summary)
         return events
 
@@ -83,17 +116,13 @@ class Reader:
         return self._summary
 
 
-def _exit(exit_status: int | None, signal: int | None) -> tuple[int | None, int | None]:
-    """A negative exit status is a signal, as in `subprocess`."""
-    if exit_status is not None and exit_status < 0:
-        return None, -exit_status
-    return exit_status, signal
-
-
 def _chunks(source: Source) -> Iterator[bytes]:
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as file:
-            packed = file.peek(2)[:2] == b"\x1f\x8b"
+            begin = file.peek(4)[:4]
+            if begin == b"\x28\xb5\x2f\xfd":
+                raise NdjsonCheckError(f"{_shown(source)}: unpack this Zstandard file first")
+            packed = begin[:2] == b"\x1f\x8b"
             opened = cast(io.BufferedReader, gzip.open(file)) if packed else file
             while data := opened.read1(_CHUNK):
                 yield data
@@ -106,16 +135,28 @@ def _chunks(source: Source) -> Iterator[bytes]:
             yield data
     # `read1` of a pipe returns what is there; `read` waits until all that was asked for came.
     elif (read := getattr(source, "read1", getattr(source, "read", None))) is not None:
-        while data := read(_CHUNK):
+        while True:
+            data = read(_CHUNK)
+            if data is None:
+                raise BlockingIOError("the source is in non-blocking mode")
             if isinstance(data, str):
                 raise TypeError("open the file in binary mode")
+            if not data:
+                return
             yield data
     else:
         yield from source  # type: ignore[misc]
 
 
+def _shown(path: str | os.PathLike[str]) -> str:
+    """A path in a text. What is not UTF-8 in it becomes U+FFFD."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", os.fsdecode(path))
+
+
 def _name(source: object) -> str:
-    return os.fspath(source) if isinstance(source, (str, os.PathLike)) else "-"
+    if isinstance(source, (str, os.PathLike)):
+        return _shown(cast("str | os.PathLike[str]", source))
+    return "-"
 
 
 def read(
@@ -149,8 +190,64 @@ def read(
     return events()
 
 
-async def aread(
-    source: AsyncIterable[bytes],
+class _AsyncEvents:
+    """No generator: the first wait that is cancelled would be its end."""
+
+    def __init__(
+        self,
+        source: AsyncSource,
+        reader: Reader,
+        finish: Callable[[], list[Event]],
+        on_summary: Callable[[dict[str, Any]], object] | None,
+    ) -> None:
+        self._reader = reader
+        self._finish = finish
+        self._on_summary = on_summary
+        self._events: deque[Event] = deque()
+        self._is_finished = False
+        read = getattr(source, "read", None)
+        # Not the lines of a StreamReader: their length has a limit.
+        self._read = read if inspect.iscoroutinefunction(read) else None
+        self._pieces = None if self._read else aiter(cast(AsyncIterable[bytes], source))
+        self._is_broken = False
+
+    def __aiter__(self) -> AsyncIterator[Event]:
+        return self
+
+    async def __anext__(self) -> Event:
+        while not self._events:
+            if self._is_finished:
+                listener, self._on_summary = self._on_summary, None
+                if listener is not None:
+                    listener(self._reader.summary)
+                raise StopAsyncIteration
+            data = await self._piece()
+            if data is None:
+                self._events.extend(self._finish())
+                self._is_finished = True
+            else:
+                self._events.extend(self._reader.feed(data))
+        return self._events.popleft()
+
+    async def _piece(self) -> bytes | None:
+        """The next bytes; None at the end."""
+        if self._read is not None:
+            return await self._read(_CHUNK) or None
+        assert self._pieces is not None
+        try:
+            return await anext(self._pieces)
+        except StopAsyncIteration:
+            if self._is_broken:
+                said = "a cancelled wait or an error has ended the source, an async generator"
+                raise RuntimeError(said) from None
+            return None
+        except BaseException:
+            self._is_broken = isinstance(self._pieces, AsyncGenerator)
+            raise
+
+
+def aread(
+    source: AsyncSource,
     *,
     profile: str | os.PathLike[str] | None = None,
     exit_status: int | None = None,
@@ -161,13 +258,17 @@ async def aread(
     max_line_bytes: int | None = None,
     on_summary: Callable[[dict[str, Any]], object] | None = None,
 ) -> AsyncIterator[Event]:
-    """The same of an async iterable of bytes, such as `asyncio.StreamReader`."""
+    """The same of what has an async `read(size)`, such as `asyncio.StreamReader`, or of an async
+    iterable of bytes.
+
+    If a wait for the next event is cancelled, such as by `asyncio.wait_for`, the next wait goes on
+    where it was. But an async generator ends with a cancelled wait; then the next one raises
+    RuntimeError.
+    """
     reader = Reader(profile=profile, strict=strict, rules=rules, config=config,
                     max_line_bytes=max_line_bytes)
-    async for chunk in source:
-        for event in reader.feed(chunk):
-            yield event
-    for event in reader.finish(exit_status=exit_status, signal=signal):
-        yield event
-    if on_summary is not None:
-        on_summary(reader.summary)
+
+    def finish() -> list[Event]:
+        return reader.finish(exit_status=exit_status, signal=signal)
+
+    return _AsyncEvents(source, reader, finish, on_summary)

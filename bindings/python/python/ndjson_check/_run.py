@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import codecs
 import json
 import os
 import re
+import weakref
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
+from threading import Thread
 from types import TracebackType
-from typing import Any, Callable, TypeVar, overload
+from typing import Any, Callable, TypeVar, Union, overload
 
 from . import _native
-from ._errors import raise_for
+from ._errors import NdjsonCheckError, raise_for
 from ._events import (
     CallCompleted,
     CallCorrected,
@@ -23,9 +26,10 @@ from ._events import (
     CallUpdated,
     Event,
 )
-from ._read import _checker
+from ._read import _checker, _shown
 
 _T = TypeVar("_T")
+_Batch = list[Union[Event, tuple[str, bytes]]]
 
 
 @dataclass(frozen=True)
@@ -139,9 +143,91 @@ class RunEnd:
         )
 
 
+# The commands that have not ended, as far as we know, and the threads that wait for them.
+_running: set[_native.NativeRun] = set()
+_threads: weakref.WeakSet[Thread] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_all() -> None:
+    """Afterwards nobody would end them."""
+    for native in list(_running):
+        native.stop()
+    for native in list(_running):
+        native.close()
+    for thread in list(_threads):
+        thread.join()
+
+
+if hasattr(os, "register_at_fork"):
+    # They are those of the parent.
+    os.register_at_fork(after_in_child=_running.clear)
+
+
+def _in_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:
+    """In a thread of its own: a wait must not use up the threads of the event loop. At exit, Python
+    does not wait for such a thread; `_end_all` first ends what the thread waits for."""
+    done: Future[_T] = Future()
+    # From here on it cannot be cancelled.
+    done.set_running_or_notify_cancel()
+
+    def do() -> None:
+        try:
+            result = work()
+        except BaseException as error:
+            done.set_exception(error)
+        else:
+            done.set_result(result)
+
+    thread = Thread(target=do, name="ndjson-check", daemon=True)
+    thread.start()
+    _threads.add(thread)
+    return asyncio.wrap_future(done)
+
+
+class _Agent:
+    """The command of a Run. A thread that waits for it must not keep the Run alive."""
+
+    def __init__(self, start: Callable[[], _native.NativeRun]) -> None:
+        self._start = start
+        self._is_left = False
+        self.native: _native.NativeRun | None = None
+
+    def begin(self) -> _native.NativeRun:
+        if self.native is None:
+            for other in list(_running):
+                if other.is_over():
+                    _running.discard(other)
+            self.native = self._start()
+            _running.add(self.native)
+            if self._is_left:
+                self.native.leave()
+        return self.native
+
+    def next_batch(self) -> _Batch:
+        return self.begin().next_batch()
+
+    async def next_batch_in_thread(self) -> _Batch:
+        return await _in_thread(self.next_batch)
+
+    def leave(self) -> None:
+        """Ends the command, and waits for nothing."""
+        self._is_left = True
+        if self.native is not None:
+            self.native.leave()
+
+    def close(self) -> None:
+        """Ends the command, and waits for its end."""
+        self._is_left = True
+        if self.native is not None:
+            self.native.close()
+            _running.discard(self.native)
+
+
 class Run:
     """A run of an agent: a context manager, and an iterator of its events. Leaving the context
-    ends the command and its process group. Works with `with` and `async with`."""
+    ends the command and its process group. Works with `with` and `async with`. Without a context
+    they end when nothing refers to the run any more, or with Python."""
 
     def __init__(
         self,
@@ -150,14 +236,13 @@ class Run:
         listeners: Mapping[str, Callable[[bytes], object]],
     ) -> None:
         self.name = name
-        self._start = start
+        self._agent = _Agent(start)
+        weakref.finalize(self, self._agent.leave).atexit = False
         self._listeners = listeners
-        self._native: _native.NativeRun | None = None
         self._batch: Iterator[Event | tuple[str, bytes]] = iter(())
         self._events: list[Event] = []
         self._end: RunEnd | None = None
-        self._pool: ThreadPoolExecutor | None = None
-        self._reading: asyncio.Future[list[Event | tuple[str, bytes]]] | None = None
+        self._reading: asyncio.Task[_Batch] | None = None
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -173,8 +258,8 @@ class Run:
 
     def stop(self) -> None:
         """Asks the command to end. Its last events can still be read."""
-        if self._native is not None:
-            self._native.stop()
+        if self._agent.native is not None:
+            self._agent.native.stop()
 
     def calls(self, *, kind: str | None = None, tool: str | None = None,
               matches: str | None = None) -> Calls:
@@ -208,23 +293,16 @@ class Run:
         state = self._end.outcome if self._end else "not ended"
         return f"<Run of {self.name}: {state}, {len(self._events)} events>"
 
-    def _began(self) -> _native.NativeRun:
-        if self._native is None:
-            self._native = self._start()
-        return self._native
-
-    def _read(self) -> list[Event | tuple[str, bytes]]:
-        native = self._began()
-        return native.next_batch()
-
-    def _take(self, batch: list[Event | tuple[str, bytes]]) -> bool:
+    def _take(self, batch: _Batch) -> bool:
         """Whether there is more."""
         if batch:
             self._batch = iter(batch)
             return True
-        result = self._began().result()
+        result = self._agent.begin().result()
         if result is not None and self._end is None:
             self._end = RunEnd._of(json.loads(result[0]), result[1])
+            if (on_stderr := self._listeners.get("stderr")) is not None:
+                on_stderr(b"")
         return False
 
     def _next(self) -> Event | None:
@@ -237,7 +315,7 @@ class Run:
         return None
 
     def __enter__(self) -> Run:
-        self._began()
+        self._agent.begin()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
@@ -246,10 +324,7 @@ class Run:
 
     def close(self) -> None:
         """Ends the command and its process group, and waits for that."""
-        if self._native is not None:
-            self._native.close()
-        if self._pool is not None:
-            self._pool.shutdown(wait=False)
+        self._agent.close()
 
     def wait(self) -> RunEnd:
         """Reads all events."""
@@ -262,29 +337,33 @@ class Run:
 
     def __next__(self) -> Event:
         while (event := self._next()) is None:
-            if not self._take(self._read()):
+            if not self._take(self._agent.next_batch()):
                 raise StopIteration
         return event
 
-    async def _in_thread(self, work: Callable[[], _T]) -> _T:
-        # A pool of its own: runs that wait must not use up the threads of the event loop.
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ndjson-check")
-        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
-
     async def __aenter__(self) -> Run:
-        await self._in_thread(self._began)
+        try:
+            await _in_thread(self._agent.begin)
+        except BaseException:
+            # Then nobody leaves the context.
+            self._agent.leave()
+            raise
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, value: BaseException | None,
                         trace: TracebackType | None) -> None:
-        # Not cancelled half way: the process group must have ended when we return.
-        closing = asyncio.ensure_future(asyncio.to_thread(self.close))
-        try:
-            await asyncio.shield(closing)
-        except asyncio.CancelledError:
-            await closing
-            raise
+        # At once, even if there are too many threads.
+        self.stop()
+        closing = _in_thread(self._agent.close)
+        # However often this is cancelled: the process group must have ended when we return.
+        cancelled: asyncio.CancelledError | None = None
+        while not closing.done():
+            try:
+                await asyncio.wait([closing])
+            except asyncio.CancelledError as error:
+                cancelled = error
+        if cancelled is not None:
+            raise cancelled
 
     def __aiter__(self) -> AsyncIterator[Event]:
         return self
@@ -292,7 +371,7 @@ class Run:
     async def __anext__(self) -> Event:
         while (event := self._next()) is None:
             if self._reading is None:
-                self._reading = asyncio.ensure_future(self._in_thread(self._read))
+                self._reading = asyncio.create_task(self._agent.next_batch_in_thread())
             reading = self._reading
             # Not cancelled with this wait, such as one with a timeout: the next one gets the events.
             await asyncio.wait([reading])
@@ -346,6 +425,8 @@ def run(
     variables = list((env or {}).items())
 
     def start() -> _native.NativeRun:
+        if cwd is not None and not os.path.isdir(cwd):
+            raise NdjsonCheckError(f"there is no directory {_shown(cwd)}")
         checker = _checker(profile, strict, rules, config, max_line_bytes)
         return _native.NativeRun(
             checker, words, None if cwd is None else os.fspath(cwd), variables, stdin,
@@ -353,7 +434,7 @@ def run(
             on_stderr is not None,
         )
 
-    name = os.path.basename(words[0]) if words else "run"
+    name = os.path.basename(_shown(words[0])) if words else "run"
     listeners: dict[str, Callable[[bytes], object]] = {}
     if on_stdout is not None:
         listeners["stdout"] = on_stdout
@@ -363,5 +444,11 @@ def run(
 
 
 def _decoded(listener: Callable[[str], object]) -> Callable[[bytes], object]:
+    """A listener of bytes; no bytes are the end."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    return lambda data: listener(decoder.decode(data))
+
+    def decoded(data: bytes) -> None:
+        if text := decoder.decode(data, final=not data):
+            listener(text)
+
+    return decoded
