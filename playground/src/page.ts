@@ -5,6 +5,7 @@ import { draw, element, type Drawing } from "./draw.js";
 import { fromLink, toLink } from "./link.js";
 import type { Answer, Request, Shown } from "./messages.js";
 import { Pane } from "./pane.js";
+import { isPacked, unpack } from "./unpack.js";
 import { size, visible } from "./words.js";
 
 declare const WORKER: string;
@@ -22,15 +23,18 @@ interface Data {
 
 /** Longest recording that goes into a link, in bytes. */
 const LINKED_MAX = 200_000;
+const TITLE = document.title;
 
 const data = JSON.parse(element("data").textContent ?? "") as Data;
 const core = compile();
 
 /** What is open: a name, its bytes, and the worker that reads it. */
 interface Open {
-  readonly name: string;
-  readonly blob: Blob;
+  name: string;
+  blob: Blob;
   readonly worker: Worker;
+  /** How many other files came with it. */
+  readonly others: number;
   drawing?: Drawing;
 }
 let open: Open | undefined;
@@ -75,20 +79,24 @@ function close(): void {
 
 function start(): void {
   close();
-  element<HTMLSelectElement>("profile").value = "";
   element<HTMLInputElement>("strict").checked = false;
   element<HTMLInputElement>("file").value = "";
-  document.title = "ndjson-check: check a recording of an AI coding agent";
+  document.title = TITLE;
   show("open");
 }
 
+/** The next recording may be another agent's. */
+function forgetAgent(): void {
+  element<HTMLSelectElement>("profile").value = "";
+}
+
 /** Reads a recording; the options may have changed since it was read before. */
-async function check(name: string, blob: Blob): Promise<void> {
+async function check(name: string, blob: Blob, others = 0): Promise<void> {
   close();
   const address = URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" }));
   const worker = new Worker(address);
   URL.revokeObjectURL(address);
-  const its: Open = { name, blob, worker };
+  const its: Open = { name, blob, worker, others };
   open = its;
   worker.onmessage = ({ data: answer }: MessageEvent<Answer>) => {
     if (open === its) take(its, answer);
@@ -98,10 +106,17 @@ async function check(name: string, blob: Blob): Promise<void> {
   };
   busy("Reading");
   try {
-    ask({ kind: "core", core: await core });
-    ask({ kind: "read", blob, options: options() });
+    if (await isPacked(blob)) {
+      its.blob = await unpack(blob);
+      its.name = name.replace(/\.gz$/i, "");
+    }
+    const module = await core;
+    // Another recording may have been opened meanwhile.
+    if (open !== its) return;
+    ask({ kind: "core", core: module });
+    ask({ kind: "read", blob: its.blob, options: options() });
   } catch (error) {
-    fail(String(error));
+    if (open === its) fail(error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -112,6 +127,7 @@ function busy(doing: string): void {
 }
 
 function fail(message: string): void {
+  document.title = TITLE;
   element("failed").textContent = visible(message);
   show("failed", "options", "open");
   scrollTo(0, 0);
@@ -124,7 +140,7 @@ function take(its: Open, answer: Answer): void {
       break;
     case "read":
       its.drawing = { recording: answer.recording, blob: its.blob };
-      result(its.name, its.drawing);
+      result(its, its.drawing);
       break;
     case "written":
       written.set(answer.form, answer.blob);
@@ -146,9 +162,10 @@ function progress(done: number, all: number): void {
   else element("doing").textContent = `Reading ${visible(open?.name ?? "")}: ${text}`;
 }
 
-function result(name: string, drawing: Drawing): void {
+function result({ name, others }: Open, drawing: Drawing): void {
   document.title = visible(`${drawing.recording.stream.headline} – ${name}`);
-  element("name").textContent = `${visible(name)}, ${size(drawing.blob.size)}`;
+  const left = others === 0 ? "" : `; the first of ${others + 1} files: open the others one by one`;
+  element("name").textContent = `${visible(name)}, ${size(drawing.blob.size)}${left}`;
   draw(drawing);
   show("result", "options");
   void link(drawing.blob);
@@ -182,13 +199,19 @@ function want(pane: Pane): void {
 
 /** The address says what is shown, so that the way back works. */
 async function navigate(): Promise<void> {
-  const [name = "", value = ""] = location.hash.slice(1).split(/=(.*)/s);
+  const { hash } = location;
+  const [name = "", value = ""] = hash.slice(1).split(/=(.*)/s);
+  forgetAgent();
   if (name === "example") {
     const example = data.examples.find((it) => it.name === value);
     if (example !== undefined) return check(`${example.name}.ndjson`, new Blob([example.text]));
+    start();
+    return fail(`there is no example ${value}`);
   }
   if (name === "recording") {
     const blob = await fromLink(value).catch(() => undefined);
+    // The reader may have gone on meanwhile.
+    if (location.hash !== hash) return;
     if (blob !== undefined) return check("recording.ndjson", blob);
     start();
     return fail("the recording in this link is damaged");
@@ -197,9 +220,10 @@ async function navigate(): Promise<void> {
 }
 
 /** Opens what the reader gave. It gets no address, but the way back leads to the start. */
-function give(name: string, blob: Blob): void {
-  history.pushState(null, "", "#file");
-  void check(name, blob);
+function give(name: string, blob: Blob, others = 0): void {
+  if (location.hash !== "#file") history.pushState(null, "", "#file");
+  forgetAgent();
+  void check(name, blob, others);
 }
 
 function prepare(): void {
@@ -231,7 +255,7 @@ function listen(): void {
     if (text !== "") give("pasted.ndjson", new Blob([text]));
   });
   const again = () => {
-    if (open !== undefined) void check(open.name, open.blob);
+    if (open !== undefined) void check(open.name, open.blob, open.others);
   };
   element("options").addEventListener("change", ({ target }) => {
     // The configuration is complete when its button is pressed.
@@ -252,9 +276,10 @@ function listen(): void {
   addEventListener("drop", (event) => {
     event.preventDefault();
     over(false);
-    const file = event.dataTransfer?.files[0];
+    const files = event.dataTransfer?.files;
+    const file = files?.[0];
     const text = event.dataTransfer?.getData("text/plain") ?? "";
-    if (file !== undefined) give(file.name, file);
+    if (files !== undefined && file !== undefined) give(file.name, file, files.length - 1);
     else if (text !== "") give("dropped.ndjson", new Blob([text]));
   });
 }

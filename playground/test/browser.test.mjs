@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
 import { convert } from "ndjson-check";
 import { chromium } from "playwright-core";
 import { hostile } from "./hostile.mjs";
@@ -140,6 +141,65 @@ test("with the keyboard alone: an example, a line, another form, and back", asyn
   await context.close();
 });
 
+/** Drops files of these names, with the bytes of examples. */
+async function drop(page, files) {
+  const all = files.map(([name, bytes]) => [name, Buffer.from(bytes).toString("base64")]);
+  await page.evaluate((files) => {
+    const dataTransfer = new DataTransfer();
+    for (const [name, text] of files) {
+      const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+      dataTransfer.items.add(new File([bytes], name));
+    }
+    document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+  }, all);
+}
+
+test("a chosen agent is that of one recording", async () => {
+  const { context, page } = await visit(`${address}#example=codex`);
+  const headline = (text) => page.locator("#headline", { hasText: text }).waitFor();
+  const chosen = () => page.locator("#profile").inputValue();
+  await headline("succeeded");
+  await page.locator("#profile").selectOption("codex");
+  await headline("succeeded");
+  assert.equal(await chosen(), "codex");
+  const claude = bytesOf(examples.find((it) => it.name === "sub-agent"));
+  await drop(page, [["mine.ndjson", claude]]);
+  await page.locator("#name", { hasText: "mine.ndjson" }).waitFor();
+  assert.equal(await chosen(), "");
+  assert.match(await sentence(page), /succeeded/);
+  await page.locator("#profile").selectOption("codex");
+  await headline(/profile/);
+  await page.goto(`${address}#example=sub-agent`);
+  await page.locator("#name", { hasText: "sub-agent.ndjson" }).waitFor();
+  assert.equal(await chosen(), "");
+  assert.match(await sentence(page), /succeeded/);
+  await context.close();
+});
+
+test("several files are dropped, gzip or not, and the way back leads to the start", async () => {
+  const { context, page, complaints } = await visit(address);
+  const name = (text) => page.locator("#name", { hasText: text }).waitFor();
+  const bytes = bytesOf(examples.find((it) => it.name === "codex"));
+  await drop(page, [["one.ndjson", bytes], ["two.ndjson", bytes]]);
+  await name("one.ndjson");
+  assert.match(await page.locator("#name").innerText(), /the first of 2 files/);
+  await drop(page, [["packed.ndjson.gz", gzipSync(bytes)]]);
+  await name(/^packed\.ndjson, [^;]*$/);
+  assert.match(await sentence(page), /succeeded/);
+  assert.match(await page.title(), /succeeded.*packed\.ndjson$/);
+  await drop(page, [["cut.ndjson.gz", gzipSync(bytes).subarray(0, 99)]]);
+  await page.locator("#failed", { hasText: "damaged or not complete" }).waitFor();
+  assert.doesNotMatch(await page.title(), /succeeded/);
+  await page.goBack();
+  await page.waitForFunction(() => location.hash === "");
+  assert.ok(await page.locator("#open").isVisible());
+  assert.ok(await page.locator("#failed").isHidden());
+  await page.goto(`${address}#example=nope`);
+  await page.locator("#failed", { hasText: "there is no example nope" }).waitFor();
+  assert.deepEqual(complaints, []);
+  await context.close();
+});
+
 test("a recording is dropped, checked as another agent's, and goes through a link", async () => {
   const { context, page, complaints } = await visit(address);
   await page.evaluate(() => {
@@ -209,6 +269,7 @@ test("a configuration states demands; a wrong one says where", async () => {
   assert.match(await page.locator("#notes").innerText(), /configured by `ndjson-check\.toml`/);
   await check("limits.trns = 40");
   await page.locator("#failed", { hasText: "ndjson-check.toml:1:8: unknown key `trns`" }).waitFor();
+  assert.match(await page.title(), /^ndjson-check: check a recording/);
   await check("");
   await page.locator("#headline", { hasText: "succeeded" }).waitFor();
   assert.equal(await page.locator("#findings li").count(), 0);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { test } from "node:test";
 import { init, report } from "ndjson-check";
 import { cases, nameOf, optionsOf, program } from "../../bindings/js/test/fixtures.mjs";
@@ -13,6 +14,7 @@ const { read } = await load("read");
 const { LineStarts, placeOf } = await load("lines");
 const words = await load("words");
 const { fromLink, toLink } = await load("link");
+const { isPacked, unpack } = await load("unpack");
 const examples = JSON.parse(readFileSync(join(ROOT, "playground/examples.json"), "utf8"));
 const bytesOf = (example) => readFileSync(join(ROOT, "fixtures", example.file));
 await init();
@@ -104,6 +106,15 @@ test("a recording goes through a link, and a link that unpacks to too much does 
   assert.deepEqual(Buffer.from(await back.arrayBuffer()), bytesOf(examples[0]));
   const bomb = await toLink(new Blob([new Uint8Array(30_000_000)]));
   await assert.rejects(fromLink(bomb.replace("#recording=", "")), /too long/);
+});
+
+test("a gzip file is unpacked, and a damaged one is an error", async () => {
+  const bytes = bytesOf(examples[0]);
+  const packed = gzipSync(bytes);
+  assert.deepEqual([await isPacked(new Blob([packed])), await isPacked(new Blob([bytes]))], [true, false]);
+  assert.equal(await isPacked(new Blob([])), false);
+  assert.deepEqual(Buffer.from(await (await unpack(new Blob([packed]))).arrayBuffer()), bytes);
+  await assert.rejects(unpack(new Blob([packed.subarray(0, packed.length / 2)])), /damaged or not complete/);
 });
 
 test("the page may fetch nothing, and runs only its own script", () => {
