@@ -262,12 +262,12 @@ pub(crate) struct Cli {
     #[arg(help_heading = "Report")]
     pub(crate) report: Vec<ReportTo>,
 
-    /// Colour of what people read [auto, always, never]
+    /// When to colour the human report [auto, always, never]
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_default_value = true, hide_possible_values = true, help_heading = "Report")]
     pub(crate) color: Color,
 
-    /// Show times, durations and totals of the tool calls
+    /// Show how long the run and its tool calls took
     #[arg(long, help_heading = "Report")]
     pub(crate) stats: bool,
 

@@ -29,7 +29,6 @@ pub(super) fn run(arguments: &DiffArgs) -> Result<u8, CliError> {
 }
 
 fn outline(file: &Path, source: &mut StreamReader) -> Result<Outline, CliError> {
-    let mut outline = Outline::default();
     let mut streams = inputs(vec![file.to_owned()]);
     let stream = streams.pop().filter(|_| streams.is_empty());
     let one = || Error::NothingToCheck {
@@ -37,6 +36,8 @@ fn outline(file: &Path, source: &mut StreamReader) -> Result<Outline, CliError> 
         message: "name one recording, not a directory of several".to_owned(),
     };
     let input = stream.ok_or_else(one)??;
-    source.read(&input, &mut outline)?;
+    let mut outline = None;
+    source.read(&input, true, |read| outline = Some(read));
+    let (_, outline) = outline.ok_or_else(one)??;
     Ok(outline)
 }

@@ -7,10 +7,10 @@ use ndjson_check_core::{
 };
 use ndjson_check_formats::report::DriftReport;
 
-use super::archive::Decompressed;
 use super::args::{CompareFormat, DriftArgs, RedactArgs};
 use super::check_stream::{StreamJob, check_stream};
 use super::error::CliError;
+use super::inputs::contents::{FoundStream, each_stream};
 use super::inputs::{Input, inputs};
 use super::redaction::Redaction;
 use super::{exit, print, print_stderr};
@@ -48,13 +48,28 @@ impl StreamReader {
         Ok(Self { checker, redaction })
     }
 
-    /// Reads one recording.
-    pub(super) fn read(&mut self, input: &Input, out: &mut dyn Observer) -> Result<(), Error> {
-        let (name, source) = (input.name(), Decompressed::new(input.open()?));
-        let redaction = self.redaction.as_ref();
-        let (copies, supervisor) = (&mut [], &mut ());
-        let job = StreamJob { name: &name, redaction, copies, out, supervisor };
-        check_stream(&mut self.checker, job, source, ProducerExit::default)
+    /// Reads the recordings in a file, of which there must be `only_one` if so. `each` gets the
+    /// name of each, and what observed it.
+    pub(super) fn read<O: Observer + Default>(
+        &mut self,
+        input: &Input,
+        only_one: bool,
+        mut each: impl FnMut(Result<(String, O), Error>),
+    ) {
+        let source = match input.open() {
+            Ok(source) => source,
+            Err(error) => return each(Err(error)),
+        };
+        each_stream(&input.name(), source, only_one, |stream| {
+            each(stream.and_then(|FoundStream { name, source, .. }| {
+                let mut observer = O::default();
+                let redaction = self.redaction.as_ref();
+                let (copies, out, supervisor) = (&mut [], &mut observer, &mut ());
+                let job = StreamJob { name, redaction, copies, out, supervisor };
+                check_stream(&mut self.checker, job, source, ProducerExit::default)?;
+                Ok((name.to_owned(), observer))
+            }));
+        });
     }
 
     /// An error as it may be shown.
@@ -89,22 +104,21 @@ impl Observer for Summary {
 fn collected(files: &[PathBuf], source: &mut StreamReader) -> DriftReport {
     let mut report = DriftReport::default();
     let streams = if files.is_empty() { Vec::new() } else { inputs(files.to_vec()) };
+    let mut problems = Vec::new();
     for input in streams {
-        let mut summary = Summary::default();
-        let read = input.and_then(|input| {
-            source.read(&input, &mut summary)?;
-            Ok(input.name())
-        });
-        let problem = match (read, summary.0) {
-            (Ok(_), Some(summary)) if summary.events > 0 => {
-                report.add(&summary);
-                continue;
-            }
-            (Ok(name), _) => format!("{name}: it has no event"),
-            (Err(error), _) => CliError::from(error).to_string(),
+        let mut collect = |read: Result<(String, Summary), Error>| match read {
+            Ok((_, Summary(Some(summary)))) if summary.events > 0 => report.add(&summary),
+            Ok((name, _)) => problems.push(format!("{name}: it has no event")),
+            Err(error) => problems.push(CliError::from(error).to_string()),
         };
-        print_stderr(&format!("ndjson-check: {}", source.shown(&problem)));
-        report.miss();
+        match input {
+            Ok(input) => source.read(&input, false, collect),
+            Err(error) => collect(Err(error)),
+        }
+        for problem in problems.drain(..) {
+            print_stderr(&format!("ndjson-check: {}", source.shown(&problem)));
+            report.miss();
+        }
     }
     report
 }

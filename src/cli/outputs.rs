@@ -190,8 +190,12 @@ impl Outputs {
         // All of them, whichever fails; those that show the code after those that may change it.
         self.reports.sort_by_key(OpenReport::order);
         for report in self.reports.drain(..) {
-            let finished = report.finish(&totals, code(failure.is_some()));
-            failure = failure.or(finished.err());
+            let Err(error) = report.finish(&totals, code(failure.is_some())) else { continue };
+            match failure {
+                None => failure = Some(error),
+                // Our caller tells the first one.
+                Some(_) => print_stderr(&format!("ndjson-check: {error}")),
+            }
         }
         failure.map_or(Ok(code(false)), Err)
     }

@@ -215,6 +215,21 @@ fn a_truncated_tar_archive_is_named() {
     assert!(text(&output.stderr).contains("no *.ndjson or *.jsonl file in this tar archive"));
 }
 
+/// Goal: `drift` reads the recordings in an archive; `diff`, which needs one, says so.
+#[test]
+fn drift_reads_archives_and_diff_refuses_them() {
+    let news = "fixtures/agents/claude/unknown-event.ndjson";
+    let folder = tempfile::tempdir().unwrap();
+    let archive = tar(&[("a.ndjson", &stream(GOOD)), ("b.ndjson", &stream(news))]);
+    fs::write(folder.path().join("runs.tar"), archive).unwrap();
+    let output = run_in(folder.path(), &["drift", "runs.tar"], b"");
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("first runs.tar/b.ndjson:3"), "{}", text(&output.stdout));
+    let output = run_in(folder.path(), &["diff", "runs.tar", "runs.tar"], b"");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("this is a tar archive"), "{}", text(&output.stderr));
+}
+
 /// Goal: a damaged file in a large archive does not hide what the others show.
 #[test]
 fn unreadable_inputs_may_be_accepted() {

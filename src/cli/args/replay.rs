@@ -26,7 +26,7 @@ pub(crate) struct ReplayArgs {
     #[arg(long, conflicts_with = "what")]
     pub(crate) list: bool,
 
-    /// How many times faster than the agent; `max` does not wait
+    /// Play so many times as fast as the agent; `max` does not wait
     #[arg(long, value_name = "N|max", default_value = "1")]
     pub(crate) speed: Speed,
 
@@ -46,15 +46,15 @@ pub(crate) struct ReplayArgs {
     #[arg(long)]
     pub(crate) split_writes: bool,
 
-    /// First write so many lines to standard error
+    /// First write this number of lines to standard error
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) stderr_lines: u64,
 
-    /// Exit with this status, and not with that of the agent
+    /// Exit with this status instead of the agent's
     #[arg(long, value_name = "STATUS")]
     pub(crate) exit: Option<u8>,
 
-    /// Write a script to this directory, named as the agent's command, that replays this
+    /// Write a script that replays the recording, with the name of the agent's command
     #[arg(long, value_name = "DIR")]
     pub(crate) install: Option<PathBuf>,
 }

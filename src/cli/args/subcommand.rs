@@ -34,7 +34,7 @@ ndjson-check profiles [NAME]
     },
     /// Print a JSON Schema: of events, reports, settings and others
     Schema {
-        /// What the schema describes
+        /// The format to print the schema of
         #[arg(value_enum, value_name = "WHAT", default_value = "events")]
         of: SchemaOf,
 
@@ -101,7 +101,7 @@ pub(crate) struct DriftArgs {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Leave out what these older recordings of the agent also have
+    /// Show only what these older recordings of the agent lack
     #[arg(long, value_name = "FILE", action = ArgAction::Append)]
     pub(crate) known: Vec<PathBuf>,
 

@@ -45,8 +45,8 @@ pub(crate) fn each_stream(
         return each(Ok(FoundStream { name, source: &mut source, is_member: false }));
     }
     if only_one {
-        let message =
-            "this is a tar archive; a command, --exit-status, --tee and timeouts need one stream";
+        let message = "this is a tar archive; a command, diff, --exit-status, --tee and timeouts \
+                       need one stream";
         return each(Err(nothing_to_check(name, message)));
     }
     let mut archive = Archive::new(WithEnd { source, zeros: 0, has_ended: false, failure: None });
