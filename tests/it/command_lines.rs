@@ -118,6 +118,8 @@ const NO_PUSHES: &[&str] = &[
     "git rebase -i main -m 'git push'",
     "ssh host cat <<EOF\ngit push\nEOF",
     "npm run build -c 'x; git push'",
+    "npx mocha -c 'x; git push'",
+    "npm exec jest -- -c 'x; git push'",
     "git commit -m bisect -m 'run git push'",
 ];
 

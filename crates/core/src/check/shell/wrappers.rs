@@ -108,8 +108,6 @@ const BEHIND_OPTIONS: &[(&str, &[&str], &[&str])] = &[
     ("git", &["rebase"], &["-x", "--exec"]),
     ("nix", &["develop", "shell"], &["-c", "--command"]),
     ("nix-shell", &[], &["--run", "--command"]),
-    ("npx", &[], &["-c", "--call"]),
-    ("npm", &["exec", "x"], &["-c", "--call"]),
 ];
 
 /// Whether a word sets a variable for the command after it.
@@ -155,9 +153,12 @@ pub(super) fn hides_exit(words: &[String]) -> bool {
 
 fn has_own_exit(words: &[String]) -> bool {
     let starts = starts(words);
-    let mut programs = starts.iter().map(|start| program_name(&words[*start]));
+    let mut programs = starts.iter().map(|start| (*start, program_name(&words[*start])));
     // `git bisect run` and such may run the command never, or go on after it failed.
-    programs.any(|program| has(OWN_EXIT, program) || starts.len() > 1 && program == "git")
+    let is_before_another = |start: usize| starts.iter().any(|other| *other > start);
+    programs.any(|(start, program)| {
+        has(OWN_EXIT, program) || program == "git" && is_before_another(start)
+    })
 }
 
 /// Whether one of the programs in front of a word runs a text.
@@ -222,7 +223,7 @@ impl Walk<'_> {
                 option.filter(|_| has_one)
             },
         );
-        if let Some(option) = behind_option {
+        if let Some(option) = behind_option.or_else(|| call_option(program, words)) {
             return Some((behind + option + 1, 0));
         }
         WRAPPERS.iter().filter(|(programs, ..)| programs.contains(&program)).find_map(
@@ -259,6 +260,24 @@ impl Walk<'_> {
                 names -= 1;
             }
             at += 1;
+        }
+    }
+}
+
+/// Where `npx` or `npm exec` is told a line for a shell: among its own options, which come first.
+fn call_option(program: &str, words: &[String]) -> Option<usize> {
+    let is_exec = |word: &String| word == "exec" || word == "x";
+    let mut at = match program {
+        "npx" => 0,
+        "npm" => words.iter().position(is_exec)? + 1,
+        _ => return None,
+    };
+    loop {
+        match words.get(at)?.as_str() {
+            "-c" | "--call" => return Some(at),
+            "-p" | "--package" => at += 2,
+            option if option.starts_with('-') && option != "--" => at += 1,
+            _ => return None,
         }
     }
 }
