@@ -144,14 +144,11 @@ fn back_off(number: u64) -> Duration {
     doubled.map_or(BACK_OFF_MAX, |times| BACK_OFF.saturating_mul(times).min(BACK_OFF_MAX))
 }
 
-/// Whether a second run may find other files than the first. What a command changed is unknown; so
-/// is what a call changed that did not end.
+/// Whether a second run may find something else than the first. What a call changed that did not
+/// end is unknown.
 fn may_have_written(summary: &StreamSummary) -> bool {
-    let facts = &summary.facts;
-    let wrote = facts.files.as_ref().is_none_or(|files| !files.is_empty());
-    let ran = facts.commands.is_none_or(|commands| commands.total > 0);
-    let calls = &summary.call_counts;
-    calls.total > 0 && (wrote || ran || calls.unfinished > 0)
+    let (calls, wrote) = (&summary.call_counts, summary.facts.may_have_written);
+    calls.total > 0 && (wrote.unwrap_or(true) || calls.unfinished > 0)
 }
 
 /// The names of the copies of the first attempts.

@@ -117,11 +117,15 @@ impl Outputs {
             self.copies.pop();
             self.copies.push(tee(&attempt.copy(pattern))?);
         }
+        self.attempt = attempt;
+        Ok(())
+    }
+
+    /// The next attempt has begun.
+    pub(super) fn attempt_began(&mut self) {
         if let Some(summary) = self.waiting.take() {
             self.conclude(&summary);
         }
-        self.attempt = attempt;
-        Ok(())
     }
 
     /// There will be no other attempt, although one was to begin.

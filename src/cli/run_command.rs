@@ -31,6 +31,7 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
         let (code, mut interrupt) = match run_once(cli, checker, outputs) {
             Ok(end) => end,
             Err(error) => {
+                outputs.end_attempts(NoRetry::NotStarted);
                 outputs.not_checked(&error);
                 (Some(error.exit_code()), None)
             }
@@ -85,6 +86,7 @@ fn run_once(
     outputs: &mut Outputs,
 ) -> Result<(Option<u8>, Option<Interrupt>), CliError> {
     let (producer, source, name) = begin(cli, outputs)?;
+    outputs.attempt_began();
     let name = outputs.attempt.name(&name);
     let (mut exit, mut interrupt) = (ProducerExit::default(), None);
     let (copies, redaction) = (mem::take(&mut outputs.copies), outputs.redaction.clone());

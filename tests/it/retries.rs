@@ -196,7 +196,11 @@ fn most_failures_are_not_tried_again() {
     let after = |event: &Value| refused(503, "0", std::slice::from_ref(event));
     let open = format!("{START}\n");
     let retries: &[&str] = &["--retries", "1"];
-    let rows: [(&str, &str, &[&str], usize); 15] = [
+    let asked = call("task", &json!({"description": "measure", "prompt": "Measure."}));
+    let unknown = call("tracker_close", &json!({"issue": 7}));
+    let rows: [(&str, &str, &[&str], usize); 17] = [
+        (&after(&asked), "exit 1", retries, 1),
+        (&after(&unknown), "exit 1", retries, 1),
         (&overloaded, "exit 1", &[], 1),
         (&overloaded, "exit 1", retries, 2),
         (&refused(401, "0", &[]), "exit 1", retries, 1),
@@ -220,7 +224,7 @@ fn most_failures_are_not_tried_again() {
         let last = &report[attempts - 1];
         assert!(!notes(last).contains(&"tried-again"), "{last}");
         let may_have_written =
-            attempts == 1 && [after(&write), after(&ran)].contains(&stream.into());
+            attempts == 1 && [&write, &ran, &asked, &unknown].map(after).contains(&stream.into());
         assert_eq!(written.contains("--retry-after-writes repeats"), may_have_written, "{written}");
     }
 }

@@ -319,6 +319,7 @@ impl<'c> LineLoop<'c> {
             retry_after: why.retry_after,
             files: self.run.calls.actions.files(),
             commands: self.run.calls.actions.commands(),
+            may_have_written: self.run.calls.actions.may_have_written(),
             estimated_cost_usd: self.contract.options().prices.estimate(facts),
             error_text: facts.error_text.clone().filter(|_| !end.succeeded()),
             ..facts.clone()

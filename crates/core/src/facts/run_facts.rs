@@ -75,6 +75,10 @@ pub struct RunFacts {
     /// The tool calls that ran commands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commands: Option<CommandCounts>,
+    /// Whether a tool call that ended may have changed something: a file, or what a command, an
+    /// agent or an unknown tool reaches. None if the profile does not know the kinds of calls.
+    #[serde(skip)]
+    pub may_have_written: Option<bool>,
 }
 
 /// How many tool calls ran a command.

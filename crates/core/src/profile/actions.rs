@@ -86,6 +86,13 @@ pub enum CallKind {
 }
 
 impl CallKind {
+    /// Whether such a call changes nothing outside of the agent.
+    pub(crate) fn only_reads(self) -> bool {
+        matches!(self, Self::Read | Self::Search | Self::Fetch | Self::Todo | Self::Question)
+    }
+}
+
+impl CallKind {
     /// Every kind.
     pub const ALL: [Self; 11] = [
         Self::Read,

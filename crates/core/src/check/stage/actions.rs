@@ -46,6 +46,7 @@ pub(crate) struct ActionTable<'p> {
     files: Vec<String>,
     known_files: HashSet<String>,
     commands: CommandCounts,
+    may_have_written: bool,
     has_overflowed: bool,
 }
 
@@ -75,6 +76,7 @@ impl<'p> ActionTable<'p> {
             files: Vec::new(),
             known_files: HashSet::new(),
             commands: CommandCounts::default(),
+            may_have_written: false,
             has_overflowed: false,
         }
     }
@@ -216,6 +218,11 @@ impl<'p> ActionTable<'p> {
             self.commands.total += 1;
             self.commands.failed += u64::from(outcome == CallOutcome::Failed);
         }
+        self.may_have_written |= match outcome {
+            CallOutcome::Rejected | CallOutcome::Denied => false,
+            CallOutcome::Failed => !action.kind.only_reads() && !action.kind.changes_files(),
+            _ => !action.kind.only_reads(),
+        };
         if outcome == CallOutcome::Succeeded {
             for file in &action.files {
                 if self.known_files.contains(file) {
@@ -240,6 +247,12 @@ impl<'p> ActionTable<'p> {
     /// The commands that ended; none if the profile does not know which calls are commands.
     pub(crate) fn commands(&self) -> Option<CommandCounts> {
         self.rules.kinds().any(|kind| kind == CallKind::Command).then_some(self.commands)
+    }
+
+    /// Whether a call may have changed something; `None` if the profile does not know the kinds of
+    /// calls.
+    pub(crate) fn may_have_written(&self) -> Option<bool> {
+        self.rules.kinds().any(CallKind::changes_files).then_some(self.may_have_written)
     }
 
     pub(crate) fn note(&self) -> Option<Note> {
