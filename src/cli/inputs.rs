@@ -109,19 +109,24 @@ fn walk(directory: &Path, inputs: &mut Vec<Result<Input, Error>>) {
     }
 }
 
+/// How often a directory is read again.
+const INTERRUPTIONS_MAX: usize = 100;
+
 /// All that is below a directory. A signal may interrupt the opening of one: then it is read again.
 fn entries(directory: &Path) -> Vec<walkdir::Result<walkdir::DirEntry>> {
     let is_interrupted = |entry: &walkdir::Result<_>| {
         let error = entry.as_ref().err().and_then(walkdir::Error::io_error);
         error.is_some_and(|error| error.kind() == io::ErrorKind::Interrupted)
     };
-    loop {
-        let entries: Vec<_> =
-            walkdir::WalkDir::new(directory).sort_by_file_name().into_iter().collect();
+    let read = || walkdir::WalkDir::new(directory).sort_by_file_name().into_iter().collect();
+    let mut entries: Vec<_> = read();
+    for _ in 0..INTERRUPTIONS_MAX {
         if !entries.iter().any(is_interrupted) {
-            return entries;
+            break;
         }
+        entries = read();
     }
+    entries
 }
 
 /// The stream in an entry of a directory. An entry that could hide one is an error.

@@ -196,11 +196,11 @@ fn names(arguments: &ReplayArgs) -> String {
 fn is_script(path: &Path) -> bool {
     let is_file = path.symlink_metadata().is_ok_and(|it| it.is_file());
     let text = if is_file { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
-    text.starts_with(SCRIPT_HEAD) && text.contains(" replay ")
+    text.contains(MARK)
 }
 
-/// How the scripts begin that `--install` writes.
-const SCRIPT_HEAD: &str = if cfg!(windows) { "@\"" } else { "#!/bin/sh\nexec '" };
+/// A comment in each script that `--install` writes.
+const MARK: &str = "written by ndjson-check replay --install";
 
 fn script(program: &Path, arguments: &ReplayArgs) -> String {
     let ReplayArgs {
@@ -219,10 +219,10 @@ fn script(program: &Path, arguments: &ReplayArgs) -> String {
     options.extend(exit.map(|status| format!("--exit={status}")));
     let (program, names, options) = (program.display(), names(arguments), options.join(" "));
     if cfg!(windows) {
-        format!("{SCRIPT_HEAD}{program}\" replay {names} {options}\r\n")
+        format!("@rem {MARK}\r\n@\"{program}\" replay {names} {options}\r\n")
     } else {
         let program = program.to_string().replace('\'', "'\\''");
-        format!("{SCRIPT_HEAD}{program}' replay {names} {options}\n")
+        format!("#!/bin/sh\n# {MARK}\nexec '{program}' replay {names} {options}\n")
     }
 }
 
