@@ -85,8 +85,8 @@ fn no_event_of_one_agent_shows_another() {
             let Some(agent) = found(&mut checker, line) else { continue };
             shown += 1;
             // Both versions of opencode write steps and texts alike.
-            let is_newer = (&*own, &*agent) == ("opencode-2", "opencode");
-            if agent != own && !are_relatives(&own, &agent) && !is_newer {
+            let is_latest = (&*own, &*agent) == ("opencode", "opencode-2");
+            if agent != own && !are_relatives(&own, &agent) && !is_latest {
                 wrong.entry((own.clone(), agent)).or_insert((name.clone(), text(line)));
             }
         }

@@ -12,7 +12,7 @@ use super::{AgentFormat, Limits, Note};
 use crate::error::Error;
 use crate::json::Schema;
 use crate::limits::LINE_BYTES_MAX;
-use crate::profile::detect::{Author, Detection, ProfileSource};
+use crate::profile::detect::{Author, Detection, ProfileSource, are_versions};
 use crate::profile::vocabulary::Vocabulary;
 use crate::profile::{DEFAULT, Profile, TerminalPolicy};
 use crate::rules::Severities;
@@ -269,11 +269,9 @@ impl Contracts {
         if let Some(by_command) = by_command.filter(|name| profiles.contains(name)) {
             profiles = vec![by_command];
         }
-        // What two versions of an agent write alike is judged as the older one's.
-        if let [older, newer @ ..] = &profiles[..]
-            && newer.iter().all(|profile| is_newer(profile, older))
-        {
-            profiles.truncate(1);
+        // What all versions of an agent write alike is judged as the latest one's.
+        if are_versions(authors) {
+            profiles.drain(..profiles.len() - 1);
         }
         match (&profiles[..], authors) {
             // Of a format that no profile reads, there was nothing but what the agent writes too.
@@ -306,10 +304,4 @@ impl Contracts {
         let contract = Contract::load(Profile::load(name)?, &self.shared)?;
         Ok(cell.get_or_init(|| contract))
     }
-}
-
-/// Whether a profile is that of a later major version: `opencode-2` for `opencode`.
-fn is_newer(profile: &str, older: &str) -> bool {
-    let version = profile.strip_prefix(older).and_then(|rest| rest.strip_prefix('-'));
-    version.is_some_and(|version| version.bytes().all(|byte| byte.is_ascii_digit()))
 }

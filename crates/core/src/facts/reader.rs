@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use super::refusals::refusals;
-use super::session::{directory, order, unavailable};
+use super::session::{directory, order, time, unavailable};
 use super::tag_rules::{OpenRule, TagCache, TagRules};
 use super::template::{FactTemplate, Plan, TextTemplate, Thought, group_key};
 use super::{
@@ -85,13 +85,9 @@ impl FactReader {
         }
         let starts_turn = applies(&rules.reopen);
         let end = end(profile, rules, event);
-        // A new kind of event that says nothing ends nothing, and is a warning of its own.
-        let is_news = rules.status == TagStatus::Unknown
-            && !rules.tag.is_empty()
-            && session.is_some()
-            && rare.is_none()
-            && texts.is_empty();
-        let may_follow_end = applies(&rules.after) || is_news && end.is_none();
+        let has_facts = session.is_none() || rare.is_some() || !texts.is_empty() || end.is_some();
+        let is_news = !has_facts && rules.status == TagStatus::Unknown && rules.is_harmless(root);
+        let may_follow_end = applies(&rules.after) || is_news;
         let tag_status = if end.is_some() { TagStatus::Documented } else { rules.status };
         if end.is_some() {
             rare.get_or_insert_default().end = end;
@@ -106,14 +102,6 @@ impl FactReader {
             FactTemplate { tag, tag_status, marks, session, time, order, texts, thought };
         Plan { template, rare, final_text }
     }
-}
-
-fn time<'e>(profile: &Profile, root: JsonRef<'e>, reads_all_times: bool) -> Option<JsonRef<'e>> {
-    let time = profile.session.time.as_ref().and_then(|path| path.find(root));
-    time.filter(|time| time.is_number()).or_else(|| {
-        let mut times = profile.session.times.iter().filter(|_| reads_all_times);
-        times.find_map(|path| path.find(root)).filter(|it| it.is_number() || it.is_string())
-    })
 }
 
 /// False if the event is half of a call and has no id.

@@ -53,3 +53,15 @@ pub(super) fn unavailable(
         }
     }
 }
+
+pub(super) fn time<'e>(
+    profile: &Profile,
+    root: JsonRef<'e>,
+    reads_all_times: bool,
+) -> Option<JsonRef<'e>> {
+    let time = profile.session.time.as_ref().and_then(|path| path.find(root));
+    time.filter(|time| time.is_number()).or_else(|| {
+        let mut times = profile.session.times.iter().filter(|_| reads_all_times);
+        times.find_map(|path| path.find(root)).filter(|it| it.is_number() || it.is_string())
+    })
+}

@@ -94,6 +94,14 @@ fn known(part: Option<JsonRef<'_>>) -> KnownValue {
 }
 
 impl TagRules {
+    /// Whether an event of an unknown kind may come after the end: it has a warning of its own. One
+    /// that sounds like a failure may be one.
+    pub(super) fn is_harmless(&self, root: JsonRef<'_>) -> bool {
+        let tag = self.tag.to_ascii_lowercase();
+        let has_error = root.members().any(|(key, value)| key == "error" && !value.is_null());
+        !(tag.is_empty() || tag.contains("error") || tag.contains("fail") || has_error)
+    }
+
     fn new(profile: &Profile, parts: &Parts<'_>) -> Self {
         let parts: Vec<KnownValue> = parts.iter().map(|part| known(*part)).collect();
         let known = |path: &Path| {

@@ -141,8 +141,21 @@ impl Detector {
         let detection = std::mem::take(&mut self.detection);
         self.detection = detection.observe(event.root(), self.rules);
         let is_known = matches!(self.detection, Detection::One(_));
-        self.is_over = is_known || self.events == DETECTION_EVENTS_MAX;
+        // Versions of one agent may differ in their tool calls only.
+        let is_enough = self.events >= DETECTION_EVENTS_MAX && !are_versions(self.candidates());
+        self.is_over = is_known || is_enough;
     }
+}
+
+/// Whether these are major versions of one agent, from the first: `opencode` and `opencode-2`.
+pub(crate) fn are_versions(authors: &[Author<'_>]) -> bool {
+    let [first, later @ ..] = authors else { return false };
+    let is_later = |author: &Author<'_>| {
+        let (name, first) = (author.agent()?, first.agent()?);
+        let version = name.strip_prefix(first)?.strip_prefix('-')?;
+        Some(version.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    !later.is_empty() && later.iter().all(|author| is_later(author) == Some(true))
 }
 
 #[cfg(test)]
