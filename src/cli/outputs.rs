@@ -195,10 +195,12 @@ impl Outputs {
         self.reports.sort_by_key(OpenReport::order);
         for report in self.reports.drain(..) {
             let Err(error) = report.finish(&totals, code(failure.is_some())) else { continue };
-            match failure {
+            let error_text = error.to_string();
+            match &failure {
                 None => failure = Some(error),
                 // Our caller tells the first one.
-                Some(_) => print_stderr(&format!("ndjson-check: {error}")),
+                Some(first) if first.to_string() == error_text => {}
+                Some(_) => print_stderr(&format!("ndjson-check: {error_text}")),
             }
         }
         failure.map_or(Ok(code(false)), Err)
