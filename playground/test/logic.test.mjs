@@ -115,6 +115,12 @@ test("a gzip file is unpacked, and a damaged one is an error", async () => {
   assert.equal(await isPacked(new Blob([])), false);
   assert.deepEqual(Buffer.from(await (await unpack(new Blob([packed]))).arrayBuffer()), bytes);
   await assert.rejects(unpack(new Blob([packed.subarray(0, packed.length / 2)])), /damaged or not complete/);
+  assert.equal((await unpack(new Blob([packed]), bytes.length)).size, bytes.length);
+  await assert.rejects(unpack(new Blob([packed]), bytes.length - 1), /too large/);
+  // Such as a file that was deleted.
+  const defect = new DOMException("cannot be read", "NotReadableError");
+  const gone = { stream: () => new ReadableStream({ pull: (its) => its.error(defect) }) };
+  await assert.rejects(unpack(gone), defect);
 });
 
 test("the page may fetch nothing, and runs only its own script", () => {

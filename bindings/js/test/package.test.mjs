@@ -102,6 +102,8 @@ test("a wrong option is named, in words", async () => {
     [{ strict: "yes" }, "the option strict must be true or false"],
     [{ maxLineBytes: Infinity }, "the option maxLineBytes must be a whole number of 0 or more"],
     [{ rules: { "denied-call": "fatal" } }, "the option rules must be an object with `error`, `warning` or `off` for each rule"],
+    [{ rules: ["error"] }, "the option rules must be an object with `error`, `warning` or `off` for each rule"],
+    [null, "the options must be an object"],
     [{ config: {} }, "the option config must be a string"],
     [{ signal: new AbortController().signal }, "the option signal must be the number of a signal"],
   ];
@@ -109,7 +111,15 @@ test("a wrong option is named, in words", async () => {
     await assert.rejects(all(bytes, options), { name: "TypeError", message });
     await assert.rejects(convert(bytes, "text", options), { name: "TypeError", message });
   }
+  const without = { rules: { "denied-call": undefined }, profile: undefined, exitStatus: undefined, onSummary: undefined };
+  assert.deepEqual(await all(bytes, without), await all(bytes));
   await assert.rejects(convert(bytes, "text", { results: 1.5 }), TypeError);
+  assert.throws(() => new Reader(null), { name: "TypeError", message: "the options must be an object" });
+  // Before anything is read.
+  const unread = (function* () {
+    assert.fail("it is read");
+  })();
+  await assert.rejects(all(unread, { onSummary: 5 }), /the option onSummary must be a function/);
   assert.throws(() => new Reader().finish({ exit_status: 1 }), TypeError);
 });
 

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { NdjsonCheckError, StreamError, events, run } from "ndjson-check";
 import { PLAIN } from "./fixtures.mjs";
 
@@ -66,8 +67,8 @@ test("a stalled run", async () => {
 });
 
 test("an idle timeout waits for an open call", async () => {
-  const script = `head -4 ${PLAIN}; sleep 1; tail -n +5 ${PLAIN}`;
-  const end = await run(...shell(script), { idleTimeout: 500, profile: "cursor" }).end;
+  const script = `head -4 ${PLAIN}; sleep 3; tail -n +5 ${PLAIN}`;
+  const end = await run(...shell(script), { idleTimeout: 2_000, profile: "cursor" }).end;
   assert.equal(end.outcome, "succeeded");
 });
 
@@ -198,7 +199,9 @@ test("options reach the command", async () => {
   const cwd = mkdtempSync(join(tmpdir(), "ndjson-check-"));
   const script = `[ "$A,$HOME,$PWD,$(cat)" = "b,,${cwd},hi" ] && cat ${PLAIN}`;
   const env = { A: "b", HOME: undefined };
-  assert.equal((await run(...shell(script), { cwd, env, stdin: "hi" }).end).outcome, "succeeded");
+  for (const folder of [cwd, pathToFileURL(cwd)]) {
+    assert.equal((await run(...shell(script), { cwd: folder, env, stdin: "hi" }).end).outcome, "succeeded");
+  }
 });
 
 test("a limit that is exceeded ends the command", async () => {
@@ -230,31 +233,37 @@ test("a wrong option is refused before the command starts", async () => {
   const pid = pidFile();
   const times = [NaN, -5, 0, "45m", null].flatMap((it) => [{ timeout: it }, { idleTimeout: it }]);
   const others = [{ exitGrace: -1 }, { stdin: 5 }, { signal: {} }, { onStderr: 5 }, { onStdout: {} }, { cwd: 1 }];
-  for (const options of [...times, ...others, { env: "A=b" }, { timeOut: 5 }, { rules: { "denied-call": "on" } }]) {
+  others.push({ rules: { "denied-call": "on" } }, { rules: ["error"] }, { args: [] });
+  for (const options of [...times, ...others, { env: "A=b" }, { timeOut: 5 }]) {
     const [name] = Object.keys(options);
     const start = () => run(...shell(`echo $$ > ${pid}`), options);
     assert.throws(start, (error) => error instanceof TypeError && error.message.includes(name), name);
   }
   assert.throws(() => run("sh", { timeout: 500 }), /args must be an array/);
+  assert.throws(() => run("cat", [PLAIN], null), /the options must be an object/);
   await pause(300);
   assert.equal(existsSync(pid), false);
 });
 
 /** A program with a run in it; `more` is its text after the start of the run. */
-async function harness(more) {
+async function harness(more, before = "") {
   const pid = pidFile();
   const script = `echo $$ > ${pid}; head -2 ${PLAIN}; exec sleep 60`;
   const text = `import { run } from ${JSON.stringify(import.meta.resolve("ndjson-check"))};
+${before}
 const agent = run("sh", ["-c", ${JSON.stringify(script)}], { profile: "cursor" });
 ${more}
 for await (const event of agent) console.log(event.type);
 console.log((await agent.end).outcome);
 `;
-  const child = spawn(process.execPath, ["--input-type=module", "--eval", text], { stdio: ["ignore", "pipe", "ignore"] });
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", text], { stdio: ["pipe", "pipe", "ignore"] });
   const its = { child, pid, said: "", closed: new Promise((resolve) => child.once("close", resolve)) };
   child.stdout.on("data", (bytes) => (its.said += bytes));
-  const began = Date.now();
-  while (!its.said.includes("session") && Date.now() - began < 20_000) await pause(20);
+  its.says = async (what) => {
+    for (const began = Date.now(); !its.said.includes(what) && Date.now() - began < 20_000; ) await pause(20);
+    assert.ok(its.said.includes(what), what);
+  };
+  await its.says("session");
   return its;
 }
 
@@ -270,18 +279,48 @@ test("a signal that ends the program ends its agents, too", async () => {
 });
 
 test("a program that exits ends its agents, too", async () => {
-  const throws = `setTimeout(() => { throw new Error("a defect"); }, 1_500);`;
-  for (const [more, status] of [["setTimeout(() => process.exit(3), 1_500);", 3], [throws, 1]]) {
-    const { child, pid, closed } = await harness(more);
+  for (const [does, status] of [["process.exit(3)", 3], [`throw new Error("a defect")`, 1]]) {
+    const { child, pid, closed } = await harness(`process.stdin.once("data", () => { ${does}; });`);
     assert.ok(isAlive(pid));
+    child.stdin.write("go");
     await closed;
     assert.equal(child.exitCode, status);
-    assert.ok(await hasEnded(pid), more);
+    assert.ok(await hasEnded(pid), does);
   }
 });
 
 test("a program that listens to a signal decides what it means", async () => {
-  const stops = `process.once("SIGINT", () => agent.stop());`;
+  const its = await harness(`process.once("SIGINT", () => agent.stop());`);
+  its.child.kill("SIGINT");
+  await its.closed;
+  assert.equal(its.child.exitCode, 0);
+  assert.match(its.said, /failed\n$/);
+});
+
+test("a signal that the program does not listen to any more ends its agents", async () => {
+  const once = `process.once("SIGINT", () => console.log("once more"));`;
+  for (const [more, before] of [[once, ""], ["", once]]) {
+    const { child, pid, closed, says } = await harness(more, before);
+    child.kill("SIGINT");
+    await says("once more");
+    assert.ok(isAlive(pid));
+    child.kill("SIGINT");
+    await closed;
+    assert.equal(child.signalCode, "SIGINT");
+    assert.ok(await hasEnded(pid));
+  }
+  const listens = `const listener = () => {}; process.on("SIGINT", listener);`;
+  const leaves = `process.off("SIGINT", listener);`;
+  for (const [more, before] of [[leaves, listens], [listens + leaves, ""]]) {
+    const { child, pid, closed } = await harness(more, before);
+    child.kill("SIGINT");
+    await closed;
+    assert.equal(child.signalCode, "SIGINT");
+    assert.ok(await hasEnded(pid));
+  }
+});
+
+test("a library that sends a signal again if it alone listens", async () => {
   // As the package `signal-exit` does, which much else uses.
   const counts = `const again = () => {
   if (process.listenerCount("SIGINT") > 1) return;
@@ -289,23 +328,35 @@ test("a program that listens to a signal decides what it means", async () => {
   process.kill(process.pid, "SIGINT");
 };
 process.on("SIGINT", again);`;
-  const first = await harness(stops);
-  first.child.kill("SIGINT");
-  await first.closed;
-  assert.equal(first.child.exitCode, 0);
-  assert.match(first.said, /failed\n$/);
-  const second = await harness(counts);
-  second.child.kill("SIGINT");
-  await second.closed;
-  assert.equal(second.child.signalCode, "SIGINT");
-  process.kill(Number(readFileSync(second.pid, "utf8")), "SIGKILL");
+  for (const [more, before] of [[counts, ""], ["", counts]]) {
+    const { child, pid, closed } = await harness(more, before);
+    child.kill("SIGINT");
+    await closed;
+    assert.equal(child.signalCode, "SIGINT");
+    assert.ok(await hasEnded(pid));
+  }
 });
 
-test("after a run nobody listens to signals", async () => {
+test("two copies of the package", async () => {
+  const copy = new URL("guard.js?copy", import.meta.resolve("ndjson-check")).href;
+  const guards = `(await import(${JSON.stringify(copy)})).guard(() => console.log("the other ends"));`;
+  for (const [more, before] of [[guards, ""], ["", guards]]) {
+    const its = await harness(more, before);
+    its.child.kill("SIGINT");
+    await its.closed;
+    assert.equal(its.child.signalCode, "SIGINT");
+    assert.match(its.said, /the other ends/);
+    assert.ok(await hasEnded(its.pid));
+  }
+});
+
+test("after a run nobody of it listens to the process", async () => {
+  const names = ["SIGINT", "SIGTERM", "SIGHUP", "exit", "removeListener"];
+  const counts = () => names.map((name) => process.listenerCount(name));
+  const before = counts();
   await Promise.all([run("cat", [PLAIN]).end, run("head", ["-3", PLAIN]).end]);
   await assert.rejects(run("no-such-agent").end);
-  const counts = ["SIGINT", "SIGTERM", "SIGHUP"].map((name) => process.listenerCount(name));
-  assert.deepEqual(counts, [0, 0, 0]);
+  assert.deepEqual(counts(), before);
 });
 
 test("a callback that throws ends the run with its error", async () => {
@@ -322,25 +373,56 @@ test("a callback that throws ends the run with its error", async () => {
   }
 });
 
-test("a slow reader is no idle agent", async () => {
-  // It waits: the agent waits, too.
+test("a slow reader is no idle agent: the agent waits, too", async () => {
   let count = 0;
-  const waiting = run("cat", [long(5_000)], { idleTimeout: 300 });
-  for await (const _ of waiting) if ((count += 1) === 1) await pause(1_500);
+  const waiting = run("cat", [long(5_000)], { idleTimeout: 3_000 });
+  for await (const _ of waiting) if ((count += 1) === 1) await pause(4_000);
   assert.equal((await waiting.end).outcome, "succeeded");
-  // It is busy: the events are in the pipe.
-  const script = `head -1 ${PLAIN}; sleep 0.2; tail -n +2 ${PLAIN}; sleep 2`;
-  const busy = run(...shell(script), { idleTimeout: 500, profile: "cursor" });
-  for await (const event of busy) {
-    if (event.type === "session") for (const end = Date.now() + 1_000; Date.now() < end; );
-  }
+});
+
+/** Lets a command go on that waits for `go`, and is busy until `done` exists and the time has passed. */
+function beBusy(go, done, ms) {
+  const began = Date.now();
+  writeFileSync(go, "");
+  while (Date.now() - began < ms || (!existsSync(done) && Date.now() - began < 30_000));
+}
+
+test("a busy reader is no idle agent: the events are in the pipe", async () => {
+  const [go, done] = [pidFile(), pidFile()];
+  const wait = `while [ ! -e ${go} ]; do sleep 0.05; done`;
+  const script = `head -1 ${PLAIN}; ${wait}; tail -n +2 ${PLAIN}; touch ${done}; exec sleep 60`;
+  const busy = run(...shell(script), { idleTimeout: 3_000, exitGrace: 100, profile: "cursor" });
+  for await (const event of busy) if (event.type === "session") beBusy(go, done, 3_500);
+  assert.equal((await busy.end).outcome, "succeeded");
+});
+
+test("a busy reader is no idle agent: a part of a line is in the pipe", async () => {
+  const [go, done, rest] = [pidFile(), pidFile(), pidFile()];
+  const wait = (file) => `while [ ! -e ${file} ]; do sleep 0.05; done`;
+  const size = readFileSync(PLAIN, "utf8").indexOf("\n") + 1 + 20;
+  const parts = [`head -1 ${PLAIN}; ${wait(go)}; head -c ${size} ${PLAIN} | tail -c 20; touch ${done}`];
+  const script = [...parts, wait(rest), `tail -c +${size + 1} ${PLAIN}; exec sleep 60`].join("; ");
+  let chunks = 0;
+  const onStdout = () => {
+    // The second part has only now been read, after the idle time.
+    if ((chunks += 1) === 2) setTimeout(() => writeFileSync(rest, ""), 100);
+  };
+  const busy = run(...shell(script), { idleTimeout: 3_000, exitGrace: 100, profile: "cursor", onStdout });
+  for await (const event of busy) if (event.type === "session") beBusy(go, done, 3_500);
   assert.equal((await busy.end).outcome, "succeeded");
 });
 
 test("an agent that idles is stopped after a slow reader, too", async () => {
-  const agent = run(...shell(`cat ${long(5_000)} | head -5000; sleep 60`), { idleTimeout: 400 });
-  let count = 0;
-  for await (const _ of agent) if ((count += 1) === 1) await pause(800);
+  const file = long(5_000);
+  const lines = readFileSync(file, "utf8").split("\n").slice(0, 5_000).map((line) => `${line}\n`);
+  const agent = run(...shell(`head -5000 ${file}; exec sleep 60`), { idleTimeout: 3_000 });
+  const seen = [];
+  for await (const event of agent) {
+    if (seen.length === 0) await pause(4_000);
+    seen.push(event);
+  }
+  // All of them: the agent was not stopped while it waited.
+  assert.deepEqual(seen.slice(0, -1), (await all(events(lines))).slice(0, -1));
   assert.equal((await agent.end).outcome, "timed-out");
 });
 
@@ -349,7 +431,7 @@ test("events that nobody reads keep no program alive", async () => {
 run("cat", [${JSON.stringify(long(1_100))}], { onStdout() {} });
 `;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", text]);
-  const timer = setTimeout(() => child.kill("SIGKILL"), 5_000);
+  const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
   const status = await new Promise((resolve) => child.once("exit", resolve));
   clearTimeout(timer);
   assert.equal(status, 0);
@@ -364,6 +446,21 @@ test("the error about an unknown agent says how the command ended", async () => 
   const message = /^sh: no known agent writes these events; .*profile.*exit status 3.*: Error: not logged in$/;
   assert.match(error.message, message);
   await assert.rejects(all(agent), error);
+});
+
+test("an error about the stream of a command that still runs", async () => {
+  const error = await run(...shell("yes '{}' | head -50; exec sleep 60")).end.catch((it) => it);
+  assert.ok(error instanceof StreamError);
+  assert.deepEqual([error.exitStatus, Array.isArray(error.stderrTail)], [undefined, true]);
+});
+
+test("standard error is what the command writes, with a byte order mark and the start of a character", async () => {
+  const said = [];
+  const script = `printf '\\357\\273\\277a\\303' >&2; cat ${PLAIN}; exit 3`;
+  const end = await run(...shell(script), { onStderr: (text) => said.push(text) }).end;
+  assert.equal(said.join(""), "\ufeffa\ufffd");
+  assert.ok(said.every((text) => text !== ""));
+  assert.deepEqual(end.stderrTail, ["\ufeffa\ufffd"]);
 });
 
 test("a missing directory is not a missing command", async () => {

@@ -1,5 +1,5 @@
 // How a program uses the types; `npm run lint` compiles it, with no types of Node or of a browser.
-import { events, run, type AgentEvent, type CallKind } from "ndjson-check";
+import { events, Reader, run, type AgentEvent, type CallKind } from "ndjson-check";
 import { matchers } from "ndjson-check/matchers";
 
 export function shown(event: AgentEvent): string | undefined {
@@ -21,7 +21,11 @@ export function shown(event: AgentEvent): string | undefined {
 
 export async function main(): Promise<boolean> {
   for await (const event of events(["{}"], { rules: { "denied-call": "error" } })) shown(event);
-  const agent = run("agent", ["--print"], { timeout: 1_000 });
+  // As of `spawnSync` of Node.
+  const status: number | null = null;
+  new Reader().finish({ exitStatus: status });
+  const agent = run("agent", ["--print"], { timeout: 1_000, cwd: { href: "file:///tmp" } });
   for await (const event of agent) shown(event);
-  return (await agent.end).outcome === "succeeded" && (await matchers.toConform("")).pass;
+  const exitStatus: number | undefined = (await agent.end).exitStatus;
+  return exitStatus === 0 && (await agent.end).outcome === "succeeded" && (await matchers.toConform("")).pass;
 }

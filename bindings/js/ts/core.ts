@@ -22,7 +22,7 @@ export class StreamError extends NdjsonCheckError {
   override readonly name = "StreamError";
   /** After a run: the exit status of the command, if it ended by itself. */
   readonly exitStatus?: number;
-  /** After a run: the last lines of standard error. */
+  /** After a run: the last lines of standard error; a command that is killed may have had more to say. */
   readonly stderrTail?: readonly string[];
 }
 
@@ -123,6 +123,10 @@ export function isBytes(it: unknown): it is Exclude<Chunk, string> {
   return ArrayBuffer.isView(it) || /^(Shared)?ArrayBuffer$/.test(className(it));
 }
 
+export function isUrl(it: unknown): it is { readonly href: string } {
+  return className(it) === "URL";
+}
+
 function toBytes(chunk: unknown): Uint8Array {
   if (!isBytes(chunk)) {
     throw new TypeError(`a part of a stream must be bytes or a string; this is of type ${className(chunk)}`);
@@ -189,7 +193,7 @@ export async function init(source?: object | string): Promise<void> {
     compiled = compileHere();
   } else if (source instanceof WebAssembly.Module) {
     compiled = source;
-  } else if (source === undefined || className(source) === "URL" || typeof source === "string") {
+  } else if (source === undefined || isUrl(source) || typeof source === "string") {
     // Written so that bundlers see which file it is.
     const given = source as URL | string | undefined;
     const response = await fetch(given ?? new URL("./ndjson_check.wasm", import.meta.url));

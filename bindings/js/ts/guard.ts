@@ -5,9 +5,8 @@ interface Process {
   readonly platform: string;
   readonly pid: number;
   kill(pid: number, signal: string): void;
-  on(event: string, listener: () => void): void;
-  prependListener(event: string, listener: () => void): void;
-  off(event: string, listener: () => void): void;
+  on(event: string, listener: (name: string, other: unknown) => void): void;
+  off(event: string, listener: (name: string, other: unknown) => void): void;
   listenerCount(event: string): number;
 }
 
@@ -21,31 +20,43 @@ function endAll(): void {
   groups.forEach((end) => end());
 }
 
-/** The signal ends this process, as it does without us, unless the program listens to it, too. */
+/** The signal ends this process, as it does without us; but if others listen, they decide what it means. */
 function signalled(name: string): void {
   const own = SIGNALS.get(name);
   if (its === undefined || own === undefined) return;
-  its.off(name, own);
-  if (its.listenerCount(name) > 0) return;
+  if (its.listenerCount(name) > 1) {
+    // Some, such as `signal-exit`, end the process only if nobody else listens. We were first in the list.
+    its.off(name, own);
+    return;
+  }
   endAll();
+  leave();
   its.kill(its.pid, name);
+}
+
+/** Listens when nobody does; also when the last of the others has left, as after a `once`. */
+function listen(name: string, left?: unknown): void {
+  const own = SIGNALS.get(name);
+  if (own !== undefined && own !== left && its?.listenerCount(name) === 0) its.on(name, own);
 }
 
 /** Remembers a group until `release`. */
 export function guard(end: () => void): void {
-  if (its === undefined) return;
-  if (groups.size === 0) its.on("exit", endAll);
   groups.add(end);
+  if (its === undefined || groups.size > 1) return;
+  its.on("exit", endAll);
   // On Windows, Ctrl-C reaches the commands, too.
   if (its.platform === "win32") return;
-  for (const [name, listener] of SIGNALS) {
-    // First in the list: a listener that is called once is not counted after its call.
-    if (its.listenerCount(name) === 0) its.prependListener(name, listener);
-  }
+  its.on("removeListener", listen);
+  for (const name of SIGNALS.keys()) listen(name);
 }
 
 export function release(end: () => void): void {
-  if (its === undefined || !groups.delete(end) || groups.size > 0) return;
-  its.off("exit", endAll);
-  for (const [name, listener] of SIGNALS) its.off(name, listener);
+  if (groups.delete(end) && groups.size === 0) leave();
+}
+
+function leave(): void {
+  its?.off("exit", endAll);
+  its?.off("removeListener", listen);
+  for (const [name, own] of SIGNALS) its?.off(name, own);
 }

@@ -1,6 +1,7 @@
 // What a caller says, before the core sees it: names and kinds of options, and exit statuses.
 
-import type { CheckOptions, ProcessEnd } from "./reader.js";
+import { isUrl } from "./core.js";
+import type { CheckOptions, ExitStatus, ProcessEnd } from "./reader.js";
 
 /** What an option may be. */
 export interface Kind {
@@ -8,7 +9,7 @@ export interface Kind {
   accepts(value: unknown): boolean;
 }
 
-const LEVELS: readonly unknown[] = ["error", "warning", "off"];
+const LEVELS: readonly unknown[] = ["error", "warning", "off", undefined];
 const isNumber = (it: unknown): it is number => typeof it === "number";
 const isObject = (it: unknown): it is object => typeof it === "object" && it !== null;
 const isWhole = (it: unknown): it is number => Number.isSafeInteger(it);
@@ -17,6 +18,7 @@ export const TEXT: Kind = { says: "a string", accepts: (it) => typeof it === "st
 export const FLAG: Kind = { says: "true or false", accepts: (it) => typeof it === "boolean" };
 export const WHOLE: Kind = { says: "a whole number of 0 or more", accepts: (it) => isWhole(it) && it >= 0 };
 export const CALLBACK: Kind = { says: "a function", accepts: (it) => typeof it === "function" };
+export const FOLDER: Kind = { says: "a string or a URL", accepts: (it) => typeof it === "string" || isUrl(it) };
 export const LIST: Kind = { says: "an array", accepts: Array.isArray };
 export const VALUES: Kind = { says: "an object", accepts: isObject };
 /** Infinity is no limit. */
@@ -28,7 +30,7 @@ export const ABORT: Kind = {
 };
 const RULES: Kind = {
   says: "an object with `error`, `warning` or `off` for each rule",
-  accepts: (it) => isObject(it) && Object.values(it).every((level) => LEVELS.includes(level)),
+  accepts: (it) => isObject(it) && !Array.isArray(it) && Object.values(it).every((level) => LEVELS.includes(level)),
 };
 const STATUS: Kind = { says: "a whole number", accepts: (it) => it === null || isWhole(it) };
 const SIGNAL: Kind = {
@@ -50,7 +52,8 @@ export const CHECK: Readonly<Record<keyof CheckOptions, Kind>> = {
 };
 
 /** Every option is known, and is what it must be. */
-export function verify(options: object, known: Readonly<Record<string, Kind>>): void {
+export function verify(options: unknown, known: Readonly<Record<string, Kind>>): void {
+  if (!isObject(options)) throw new TypeError("the options must be an object");
   for (const [name, value] of Object.entries(options)) {
     const kind = Object.hasOwn(known, name) ? known[name] : undefined;
     if (kind === undefined) throw new TypeError(`unknown option: ${name}`);
@@ -70,9 +73,7 @@ const WINDOWS: ReadonlyMap<number, number> = new Map([
 ]);
 
 /** How a process ended, as the core takes it. Node says null for what is not known. */
-export function statusOf(end: { exitStatus?: number | null; signal?: number | null }): ProcessEnd {
-  const { exitStatus = null, signal = null } = end;
-  verify({ exitStatus, signal }, END);
+export function statusOf({ exitStatus = null, signal = null }: ProcessEnd): ExitStatus {
   if (exitStatus === null) return signal === null ? {} : { signal };
   const crash = WINDOWS.get(exitStatus >>> 0);
   if (crash !== undefined) return { signal: crash };

@@ -23,16 +23,22 @@ export interface CheckOptions {
   readonly maxLineBytes?: number;
 }
 
-/** How the process of the agent ended, if that is known. */
+/** How the process of the agent ended. What is not known is absent or null. */
 export interface ProcessEnd {
   /** More than 255 counts as 255; the codes of Windows for crashes and Ctrl-C count as signals. */
-  readonly exitStatus?: number;
+  readonly exitStatus?: number | null;
   /** The number of the signal that ended it. */
+  readonly signal?: number | null;
+}
+
+/** The same, without what is not known. */
+export interface ExitStatus extends ProcessEnd {
+  readonly exitStatus?: number;
   readonly signal?: number;
 }
 
 /** What `run` knows about the end, and nobody else does. */
-export interface RunExit extends ProcessEnd {
+export interface RunExit extends ExitStatus {
   readonly stop?:
     | { readonly why: "lingered" | "limit-exceeded" | "wrong-start" }
     | { readonly why: "timeout"; limitMs: number; openCalls: readonly (readonly [number, number])[] }

@@ -2,9 +2,9 @@
 
 import { builtin, NdjsonCheckError, StreamError, util } from "./core.js";
 import { guard, release } from "./guard.js";
-import { ABORT, CALLBACK, CHECK, GRACE, LIMIT, LIST, TEXT, VALUES, statusOf, verify } from "./options.js";
+import { ABORT, CALLBACK, CHECK, FOLDER, GRACE, LIMIT, LIST, TEXT, VALUES, statusOf, verify } from "./options.js";
 import { Reader } from "./reader.js";
-import type { CheckOptions, ProcessEnd, RunExit, Summary } from "./reader.js";
+import type { CheckOptions, ExitStatus, RunExit, Summary } from "./reader.js";
 import type { AgentEvent, CutEvent, EndEvent } from "./types.js";
 
 /** How long a command may take to end after SIGTERM. */
@@ -23,8 +23,7 @@ const WAITING_MAX = 1_024;
 const TIMER_MAX = 2 ** 31 - 1;
 const OPTIONS = {
   ...CHECK,
-  args: LIST,
-  cwd: TEXT,
+  cwd: FOLDER,
   env: VALUES,
   stdin: TEXT,
   timeout: LIMIT,
@@ -43,7 +42,8 @@ export interface StopSignal {
 }
 
 export interface RunOptions extends CheckOptions {
-  readonly cwd?: string;
+  /** A path, or a `file:` URL. */
+  readonly cwd?: string | { readonly href: string };
   /** Added to the environment; `undefined` removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** A text for standard input. Without it the command reads nothing. */
@@ -64,7 +64,7 @@ export interface RunOptions extends CheckOptions {
 
 interface Readable extends AsyncIterable<Uint8Array> {
   on(event: "data", listener: (bytes: Uint8Array) => void): void;
-  once(event: "close", listener: () => void): void;
+  once(event: "end" | "close", listener: () => void): void;
   destroy(): void;
 }
 
@@ -87,7 +87,7 @@ interface Child {
 type Spawn = (command: string, args: readonly string[], options: object) => Child;
 
 /** How a run ended: its last event, and what the stream says in all. */
-export interface RunEnd extends ProcessEnd {
+export interface RunEnd extends ExitStatus {
   readonly outcome: Summary["outcome"];
   readonly verdict: Summary["verdict"];
   readonly event: EndEvent | CutEvent;
@@ -117,7 +117,7 @@ function limitOf(time: number | undefined): number | undefined {
 }
 
 /** The error, and what the command said at its end: that may be why its stream cannot be read. */
-function withEnd(error: StreamError, { exitStatus }: ProcessEnd, stderrTail: readonly string[]): StreamError {
+function withEnd(error: StreamError, { exitStatus }: ExitStatus, stderrTail: readonly string[]): StreamError {
   const status = exitStatus === undefined ? "" : `; the command ended with exit status ${exitStatus}`;
   const last = stderrTail.at(-1);
   const said = last === undefined ? "" : `; its last line of standard error: ${last}`;
@@ -131,7 +131,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   readonly #child: Child;
   readonly #reader: Reader;
   readonly #end: Promise<RunEnd>;
-  readonly #exited: Promise<ProcessEnd>;
+  readonly #exited: Promise<ExitStatus>;
   #waiting: AgentEvent[] = [];
   #wake: (() => void)[] = [];
   #isOver = false;
@@ -145,6 +145,8 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   #isGone = false;
   /** Whether the stream waits for a slow reader of the events. */
   #isBlocked = false;
+  /** Whether the idle time is over, and only what waits in the pipe can show that the agent is not idle. */
+  #isLate = false;
   /** What a callback has thrown. */
   #thrown: { readonly error: unknown } | undefined;
   #stderrClosed: Promise<void>;
@@ -157,7 +159,8 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
 
   constructor(command: string, args: readonly string[], options: RunOptions) {
     // After the start of the command nothing here may throw.
-    verify({ ...options, args }, OPTIONS);
+    verify({ args }, { args: LIST });
+    verify(options, OPTIONS);
     const { cwd, env, stdin, timeout, idleTimeout, exitGrace, signal, onStderr, onStdout, ...check } = options;
     this.#options = options;
     this.#idleTimeout = limitOf(idleTimeout);
@@ -177,10 +180,10 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       child.stdin?.on("error", () => {});
       child.stdin?.end(stdin);
     }
-    const text = new util.TextDecoder();
+    const decoder = new util.TextDecoder("utf-8", { ignoreBOM: true });
     this.#stderrClosed = new Promise((resolve) => child.stderr.once("close", resolve));
-    child.stderr.on("data", (bytes) => {
-      const more = text.decode(bytes, { stream: true });
+    const say = (more: string) => {
+      if (more === "") return;
       this.#stderr = (this.#stderr + more).slice(-STDERR_CHARACTERS_MAX);
       try {
         onStderr?.(more);
@@ -189,11 +192,13 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
         this.#leave();
         this.#notify();
       }
-    });
+    };
+    child.stderr.on("data", (bytes) => say(decoder.decode(bytes, { stream: true })));
+    child.stderr.once("end", () => say(decoder.decode()));
     this.#exited = new Promise((resolve, reject) => {
       child.once("error", (cause) => {
-        const fs = builtin<{ existsSync(file: string): boolean }>("node:fs");
-        const why = cwd === undefined || fs?.existsSync(cwd) ? cause.message : `there is no directory ${cwd}`;
+        const fs = builtin<{ existsSync(file: unknown): boolean }>("node:fs");
+        const why = cwd === undefined || fs?.existsSync(cwd) ? cause.message : `there is no directory ${String(cwd)}`;
         reject(new NdjsonCheckError(`failed to start ${command}: ${why}`, { cause }));
       });
       child.once("exit", (code, name) => {
@@ -262,6 +267,8 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     try {
       for await (const bytes of this.#child.stdout) {
         this.#options.onStdout?.(bytes);
+        // A part of a long line is no event, and yet the agent is not idle.
+        if (this.#isLate && this.#timers.has("idle")) this.#progress();
         this.#take(this.#reader.feed(bytes));
         if (this.#mustWait()) await this.#waitForReader();
       }
@@ -376,9 +383,13 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   #progress(): void {
     const limitMs = this.#idleTimeout;
     if (limitMs === undefined || this.#hasExited) return;
+    this.#isLate = false;
     const stop = () => this.#stopFor({ why: "idle-timeout", limitMs });
     // If this program was busy, events wait in the pipe, and are read before the second timer ends.
-    this.#timer("idle", limitMs, () => this.#timer("idle", 1, stop));
+    this.#timer("idle", limitMs, () => {
+      this.#isLate = true;
+      this.#timer("idle", 1, stop);
+    });
   }
 
   #timedOut(limitMs: number): void {

@@ -3,7 +3,7 @@
 import type { ProcessEnd, CheckOptions, Summary } from "./reader.js";
 import { Reader } from "./reader.js";
 import { ChunkEncoder, Core, decode, init, isBytes, NdjsonCheckError, type Chunk } from "./core.js";
-import { CHECK, FLAG, WHOLE, statusOf, verify } from "./options.js";
+import { CALLBACK, CHECK, END, FLAG, WHOLE, statusOf, verify } from "./options.js";
 import type { AgentEvent } from "./types.js";
 
 /** A ReadableStream of the Web, whatever library declares it. */
@@ -77,6 +77,7 @@ export async function* events(
   source: Source,
   options: EventsOptions = {},
 ): AsyncGenerator<AgentEvent, void, undefined> {
+  verify(options, { ...CHECK, ...END, onSummary: CALLBACK });
   const end = statusOf(options);
   await init();
   const reader = new Reader(ofCheck(options));
@@ -121,9 +122,9 @@ async function* written(
   output: string,
   options: ConvertOptions,
 ): AsyncGenerator<string, void, undefined> {
+  verify(options, { ...CHECK, ...END, raw: FLAG, results: WHOLE, thinking: FLAG });
   const { exitStatus, signal, ...rest } = options;
   const end = statusOf(options);
-  verify(rest, { ...CHECK, raw: FLAG, results: WHOLE, thinking: FLAG });
   await init();
   const core = Core.get();
   const number = core.open({ ...rest, output });
