@@ -103,7 +103,7 @@ fn fixtures_are_recognised_and_judged_the_same() {
             continue;
         }
         let found = report(&flags, &case.path);
-        if LIKE_THE_LATEST.contains(&&*name) {
+        if LIKE_THE_LATEST.contains(&name) {
             assert_eq!(found.last().unwrap()["profile"], "opencode-2", "{name}");
             continue;
         }
