@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,6 +30,8 @@ const WAITING_MAX: usize = 1_024;
 const BATCH_MAX: usize = 256;
 /// How often a wait looks for signals of Python and for `close`.
 const LOOK: Duration = Duration::from_millis(50);
+/// The shortest time limit: messages have no smaller unit.
+const LIMIT_MIN: Duration = Duration::from_millis(1);
 /// The end of standard error that an error has: bytes, and lines of these.
 const STDERR_BYTES_MAX: usize = 8 * 1_024;
 const STDERR_LINES_MAX: usize = 10;
@@ -155,6 +158,8 @@ pub(crate) struct NativeRun {
     stopper: Stopper,
     thread: Mutex<Option<JoinHandle<()>>>,
     is_closed: AtomicBool,
+    /// The process that started it. A fork has no thread of it, but the state of its locks.
+    process: u32,
 }
 
 /// The value of this option. Infinity is the longest time.
@@ -162,8 +167,12 @@ fn seconds(option: &str, limit: f64) -> PyResult<Duration> {
     if limit == f64::INFINITY {
         return Ok(Duration::MAX);
     }
-    let refused = |error| PyValueError::new_err(format!("{option}={limit}: {error}"));
-    Duration::try_from_secs_f64(limit).map_err(refused)
+    let refused = |error: String| PyValueError::new_err(format!("{option}={limit}: {error}"));
+    let limit = Duration::try_from_secs_f64(limit).map_err(|error| refused(error.to_string()))?;
+    if limit < LIMIT_MIN {
+        return Err(refused("must be at least 0.001 s".to_owned()));
+    }
+    Ok(limit)
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -258,6 +267,7 @@ impl NativeRun {
             stopper,
             thread: Mutex::new(Some(thread)),
             is_closed: AtomicBool::new(false),
+            process: process::id(),
         })
     }
 
@@ -282,11 +292,16 @@ impl NativeRun {
 
     /// Asks the command to end. Its last events can still be read.
     fn stop(&self) {
-        self.stopper.stop();
+        if self.is_ours() {
+            self.stopper.stop();
+        }
     }
 
     /// Ends the command and its process group, and does not wait for that.
     fn leave(&self, py: Python<'_>) {
+        if !self.is_ours() {
+            return;
+        }
         py.detach(|| {
             self.is_closed.store(true, Ordering::Release);
             self.stopper.stop();
@@ -296,14 +311,21 @@ impl NativeRun {
 
     /// Whether the command and its process group have ended.
     fn is_over(&self) -> bool {
-        locked(&self.thread).as_ref().is_none_or(JoinHandle::is_finished)
+        // `close` has the lock while it waits.
+        let thread = self.thread.try_lock();
+        thread.is_ok_and(|it| it.as_ref().is_none_or(JoinHandle::is_finished))
     }
 
     /// Ends the command and its process group, and waits for that.
     fn close(&self, py: Python<'_>) {
+        if !self.is_ours() {
+            return;
+        }
         self.leave(py);
         py.detach(|| {
-            if let Some(thread) = locked(&self.thread).take() {
+            // Others who close it at the same time wait for the lock.
+            let mut thread = locked(&self.thread);
+            if let Some(thread) = thread.take() {
                 let _ = thread.join();
             }
         });
@@ -311,6 +333,10 @@ impl NativeRun {
 }
 
 impl NativeRun {
+    fn is_ours(&self) -> bool {
+        process::id() == self.process
+    }
+
     /// None if nothing has come in a short time.
     fn wait(&self) -> Result<Option<Vec<Item>>, Failure> {
         let mut inbox = locked(&self.inbox);
@@ -359,6 +385,6 @@ impl NativeRun {
 
 impl Drop for NativeRun {
     fn drop(&mut self) {
-        self.stopper.stop();
+        self.stop();
     }
 }

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 
 from typing_extensions import assert_type
 
@@ -36,6 +37,8 @@ async def harness() -> nc.RunEnd:
         assert_type(event.line, int | None)
     async for event in nc.aread(asyncio.StreamReader()):
         assert_type(event, nc.Event)
+    async with aclosing(nc.aread(chunks())) as events:
+        assert_type(await anext(events), nc.Event)
     async with nc.run(["agent"], cwd=".", env={"A": None}, timeout=1.5) as run:
         async for event in run:
             assert_type(event, nc.Event)

@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import gzip
 import io
 import json
@@ -16,7 +17,7 @@ import pytest
 
 from conftest import FIXTURES
 from ndjson_check import _frame, _native
-from ndjson_check._read import _checker
+from ndjson_check._read import _checker, _shown
 
 PLAIN = FIXTURES / "agents" / "cursor" / "plain.ndjson"
 DATA = PLAIN.read_bytes()
@@ -128,6 +129,51 @@ def test_an_async_generator_that_a_cancelled_wait_ends_is_no_end_of_the_stream()
     asyncio.run(main())
 
 
+def test_closing_ends_an_async_generator() -> None:
+    ended: list[bool] = []
+    summaries: list[dict[str, Any]] = []
+
+    async def stalls() -> AsyncIterator[bytes]:
+        try:
+            yield DATA
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+
+    async def main() -> None:
+        events = nc.aread(stalls(), profile="cursor", on_summary=summaries.append)
+        async with contextlib.aclosing(events):
+            async for _ in events:
+                break
+        assert ended == [True]
+        assert [event async for event in events] == []
+        async with contextlib.aclosing(nc.aread(asyncio.StreamReader())):
+            pass
+
+    asyncio.run(main())
+    assert summaries == []
+
+
+def test_only_a_stream_reader_is_read_by_size() -> None:
+    class Response:
+        async def read(self) -> bytes:
+            return DATA
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield DATA
+
+    class OnlyRead:
+        async def read(self, size: int) -> bytes:
+            return DATA
+
+    async def main() -> list[str]:
+        return [event.to_json() async for event in nc.aread(Response())]
+
+    assert asyncio.run(main()) == EXPECTED
+    with pytest.raises(TypeError):
+        nc.aread(OnlyRead())  # type: ignore[arg-type]
+
+
 def test_events_can_be_matched() -> None:
     answers = []
     for event in nc.read(DATA):
@@ -224,6 +270,25 @@ def test_a_source_without_waiting_is_refused() -> None:
         list(nc.read(Empty()))
 
 
+@pytest.mark.skipif(os.name == "nt", reason="its pipes wait")
+@pytest.mark.parametrize("buffering", [-1, 0])
+def test_a_pipe_without_waiting_is_refused(buffering: int) -> None:
+    read_end, write_end = os.pipe()
+    os.set_blocking(read_end, False)
+    with open(read_end, "rb", buffering) as pipe, pytest.raises(BlockingIOError):
+        list(nc.read(pipe, profile="cursor"))
+    os.close(write_end)
+
+
+def test_a_socket_with_a_timeout_is_no_pipe_without_waiting() -> None:
+    ours, theirs = socket.socketpair()
+    ours.settimeout(60)
+    theirs.sendall(DATA)
+    theirs.close()
+    with ours, ours.makefile("rb") as file:
+        assert [event.to_json() for event in nc.read(file)] == EXPECTED
+
+
 def test_a_zstandard_file_is_refused(tmp_path: Path) -> None:
     packed = tmp_path / "run.ndjson.zst"
     packed.write_bytes(b"\x28\xb5\x2f\xfd\x04\x00")
@@ -251,6 +316,20 @@ def test_a_file_name_need_not_be_utf_8(tmp_path: Path) -> None:
     reader.feed(b'{"a":1}\n')
     with pytest.raises(nc.NdjsonCheckError, match="caf\ufffd.ndjson: no known agent"):
         reader.finish()
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
+def test_a_name_that_no_file_can_have_costs_no_table(name: str) -> None:
+    frames = nc.frame([PLAIN, name])
+    assert len(frames.runs) == 2 and len(frames.events) == len(EXPECTED)
+    reader = nc.Reader(name=name)
+    reader.feed(b'{"a":1}\n')
+    with pytest.raises(nc.NdjsonCheckError):
+        reader.finish()
+
+
+def test_what_is_shown_of_a_name_is_utf_8() -> None:
+    assert _shown("a\ud800b\udce9") == "a\ufffdb\ufffd"
 
 
 def test_equal_options_share_what_is_compiled(

@@ -71,7 +71,8 @@ def frame(
     for path in files:
         try:
             _add(path, checker, calls, events if with_events else None, runs)
-        except (OSError, EOFError, zlib.error, NdjsonCheckError) as error:
+        # A ValueError: a name that no file can have.
+        except (OSError, EOFError, ValueError, zlib.error, NdjsonCheckError) as error:
             runs.append({"file": _shown(path), "error": str(error)})
     return Frames(_table(_CALLS, calls), _table(_EVENTS, events), _table(_RUNS, runs))
 

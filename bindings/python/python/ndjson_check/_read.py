@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
-import inspect
 import io
 import json
 import os
 import re
+import sys
 from collections import deque
 from collections.abc import (
     AsyncGenerator,
@@ -36,13 +37,9 @@ class _Receiving(Protocol):
     def recv(self, size: int, /) -> bytes: ...
 
 
-class _AsyncReadable(Protocol):
-    async def read(self, size: int, /) -> bytes: ...
-
-
 Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, _Readable, _Receiving,
                Iterable[bytes]]
-AsyncSource = Union[_AsyncReadable, AsyncIterable[bytes]]
+AsyncSource = Union[asyncio.StreamReader, AsyncIterable[bytes]]
 
 
 def _checker(
@@ -135,6 +132,9 @@ def _chunks(source: Source) -> Iterator[bytes]:
             yield data
     # `read1` of a pipe returns what is there; `read` waits until all that was asked for came.
     elif (read := getattr(source, "read1", getattr(source, "read", None))) is not None:
+        # Its buffer would give the end when nothing has come yet.
+        if isinstance(raw := getattr(source, "raw", None), io.FileIO) and not _waits(raw):
+            raise BlockingIOError("the source is in non-blocking mode")
         while True:
             data = read(_CHUNK)
             if data is None:
@@ -146,6 +146,10 @@ def _chunks(source: Source) -> Iterator[bytes]:
             yield data
     else:
         yield from source  # type: ignore[misc]
+
+
+def _waits(file: io.FileIO) -> bool:
+    return sys.platform == "win32" or os.get_blocking(file.fileno())
 
 
 def _shown(path: str | os.PathLike[str]) -> str:
@@ -205,10 +209,9 @@ class _AsyncEvents:
         self._on_summary = on_summary
         self._events: deque[Event] = deque()
         self._is_finished = False
-        read = getattr(source, "read", None)
         # Not the lines of a StreamReader: their length has a limit.
-        self._read = read if inspect.iscoroutinefunction(read) else None
-        self._pieces = None if self._read else aiter(cast(AsyncIterable[bytes], source))
+        self._read = source.read if isinstance(source, asyncio.StreamReader) else None
+        self._pieces = None if self._read else aiter(source)
         self._is_broken = False
 
     def __aiter__(self) -> AsyncIterator[Event]:
@@ -228,6 +231,14 @@ class _AsyncEvents:
             else:
                 self._events.extend(self._reader.feed(data))
         return self._events.popleft()
+
+    async def aclose(self) -> None:
+        """Ends it, and an async generator that it reads."""
+        self._is_finished, self._on_summary = True, None
+        self._events.clear()
+        pieces: object = self._pieces
+        if isinstance(pieces, AsyncGenerator):
+            await cast("AsyncGenerator[bytes, None]", pieces).aclose()
 
     async def _piece(self) -> bytes | None:
         """The next bytes; None at the end."""
@@ -257,9 +268,9 @@ def aread(
     config: str | os.PathLike[str] | None = None,
     max_line_bytes: int | None = None,
     on_summary: Callable[[dict[str, Any]], object] | None = None,
-) -> AsyncIterator[Event]:
-    """The same of what has an async `read(size)`, such as `asyncio.StreamReader`, or of an async
-    iterable of bytes.
+) -> _AsyncEvents:
+    """The same of an `asyncio.StreamReader` or of an async iterable of bytes. `aclose` ends it, as
+    with `contextlib.aclosing`.
 
     If a wait for the next event is cancelled, such as by `asyncio.wait_for`, the next wait goes on
     where it was. But an async generator ends with a cancelled wait; then the next one raises

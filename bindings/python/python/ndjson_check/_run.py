@@ -8,11 +8,14 @@ import codecs
 import json
 import os
 import re
+import signal
+import sys
 import weakref
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from threading import Thread
+from functools import lru_cache
+from threading import Lock, Thread, current_thread, main_thread
 from types import TracebackType
 from typing import Any, Callable, TypeVar, Union, overload
 
@@ -146,17 +149,40 @@ class RunEnd:
 # The commands that have not ended, as far as we know, and the threads that wait for them.
 _running: set[_native.NativeRun] = set()
 _threads: weakref.WeakSet[Thread] = weakref.WeakSet()
+_is_exiting = False
 
 
 @atexit.register
 def _end_all() -> None:
     """Afterwards nobody would end them."""
-    for native in list(_running):
-        native.stop()
-    for native in list(_running):
-        native.close()
-    for thread in list(_threads):
-        thread.join()
+    global _is_exiting
+    _is_exiting = True
+    handlers: dict[signal.Signals, Any] = {}
+    if current_thread() is main_thread():
+        # One that raises would end the wait. After 5 s the commands are killed anyway.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if callable(signal.getsignal(number)):
+                handlers[number] = signal.signal(number, lambda number, frame: None)
+    # Again: a thread may have been starting one.
+    while _running or any(thread.is_alive() for thread in list(_threads)):
+        for native in list(_running):
+            native.stop()
+        for native in list(_running):
+            native.close()
+            _running.discard(native)
+        for thread in list(_threads):
+            thread.join()
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+@lru_cache(maxsize=1)
+def _end_with_worker(process: int) -> None:
+    """A worker of multiprocessing that is a fork ends without atexit."""
+    if "multiprocessing.util" in sys.modules:
+        from multiprocessing.util import Finalize
+
+        Finalize(None, _end_all, exitpriority=0)
 
 
 if hasattr(os, "register_at_fork"):
@@ -190,25 +216,41 @@ class _Agent:
 
     def __init__(self, start: Callable[[], _native.NativeRun]) -> None:
         self._start = start
+        # Only for the start: a signal handler or a finalizer may stop or leave it at any time.
+        self._starting = Lock()
+        self._is_stopped = False
         self._is_left = False
         self.native: _native.NativeRun | None = None
 
     def begin(self) -> _native.NativeRun:
-        if self.native is None:
-            for other in list(_running):
-                if other.is_over():
-                    _running.discard(other)
-            self.native = self._start()
-            _running.add(self.native)
-            if self._is_left:
-                self.native.leave()
-        return self.native
+        with self._starting:
+            if self.native is None:
+                for other in list(_running):
+                    if other.is_over():
+                        _running.discard(other)
+                if self._is_left or _is_exiting:
+                    raise RuntimeError("the run is closed" if self._is_left else "Python exits")
+                _end_with_worker(os.getpid())
+                native = self._start()
+                _running.add(native)
+                self.native = native
+                # What was asked for meanwhile.
+                if self._is_left or _is_exiting:
+                    native.leave()
+                elif self._is_stopped:
+                    native.stop()
+            return self.native
 
     def next_batch(self) -> _Batch:
         return self.begin().next_batch()
 
     async def next_batch_in_thread(self) -> _Batch:
         return await _in_thread(self.next_batch)
+
+    def stop(self) -> None:
+        self._is_stopped = True
+        if self.native is not None:
+            self.native.stop()
 
     def leave(self) -> None:
         """Ends the command, and waits for nothing."""
@@ -258,8 +300,7 @@ class Run:
 
     def stop(self) -> None:
         """Asks the command to end. Its last events can still be read."""
-        if self._agent.native is not None:
-            self._agent.native.stop()
+        self._agent.stop()
 
     def calls(self, *, kind: str | None = None, tool: str | None = None,
               matches: str | None = None) -> Calls:
@@ -372,6 +413,8 @@ class Run:
         while (event := self._next()) is None:
             if self._reading is None:
                 self._reading = asyncio.create_task(self._agent.next_batch_in_thread())
+                # If nobody waits any more, its error is none of the event loop.
+                self._reading.add_done_callback(lambda it: it.cancelled() or it.exception())
             reading = self._reading
             # Not cancelled with this wait, such as one with a timeout: the next one gets the events.
             await asyncio.wait([reading])
