@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::platform::{Signals, wait_for_signal};
 use super::producer::Interrupt;
+use super::supervisor::wait_for_repetition;
 
 /// Waits so long, or until a signal comes that ends us: that one is returned. `announce` is called
 /// when no signal is missed any more.
@@ -18,6 +19,7 @@ pub fn pause(time: Duration, announce: impl FnOnce()) -> io::Result<Option<Inter
     let end = Instant::now() + time;
     loop {
         if let Some(&signal) = signals.take().first() {
+            wait_for_repetition(signals, Instant::now());
             return Ok(Some(Interrupt { signal, from_terminal: false }));
         }
         let left = end.saturating_duration_since(Instant::now());

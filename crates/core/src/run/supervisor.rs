@@ -17,6 +17,16 @@ use crate::profile::ExitStatus;
 /// and again to the command's group.
 const SIGNAL_ONCE: Duration = Duration::from_millis(500);
 
+/// Waits for the repetition of a signal that came at this time: it must not end us while reports
+/// are written.
+pub(super) fn wait_for_repetition(signals: Signals, first: Instant) {
+    let wait = move || {
+        thread::sleep((first + SIGNAL_ONCE).saturating_duration_since(Instant::now()));
+        drop(signals);
+    };
+    let _ = thread::Builder::new().spawn(wait);
+}
+
 /// How long a second signal leaves us to finish the report.
 const LAST_REPORT_WAIT: Duration = Duration::from_secs(1);
 
@@ -123,6 +133,9 @@ impl Supervisor {
                 thread::sleep(at.saturating_duration_since(Instant::now()));
                 (whole.leave)(interrupted);
             });
+        }
+        if let Some((_, first)) = self.interrupted {
+            wait_for_repetition(self.signals, first);
         }
         Supervised { end: self.end, interrupted }
     }
