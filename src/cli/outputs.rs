@@ -44,7 +44,7 @@ pub(super) struct Outputs {
     hint: Option<String>,
     /// In run mode: what becomes of a run that failed.
     pub(super) attempt: Attempt,
-    /// The summary of an attempt that is to be tried again. Reports get it when that is certain.
+    /// The summary of an attempt that will be tried again. Reports get it when that is certain.
     waiting: Option<StreamSummary>,
     totals: RunTotals,
     /// How many inputs may be unreadable, and how many were.
@@ -198,7 +198,7 @@ impl Outputs {
             let error_text = error.to_string();
             match &failure {
                 None => failure = Some(error),
-                // Our caller tells the first one.
+                // Our caller prints the first one.
                 Some(first) if first.to_string() == error_text => {}
                 Some(_) => print_stderr(&format!("ndjson-check: {error_text}")),
             }
@@ -290,7 +290,7 @@ impl Observer for Outputs {
         if let Some(note) = self.attempt.decide(summary) {
             if note == Note::NotTriedAgain(NoRetry::MayHaveWritten) {
                 self.hint = Some(
-                    "not tried again, because the run may have changed files; \
+                    "not tried again, because the run may have changed something; \
                      --retry-after-writes repeats such a run, too"
                         .to_owned(),
                 );

@@ -20,7 +20,7 @@ pub(crate) struct RetryArgs {
     #[arg(requires = "retries", help_heading = "Run")]
     pub(crate) retry_on: Vec<EndReason>,
 
-    /// Also retry a run that may have changed files
+    /// Also retry a run that may have changed something
     #[arg(long, requires = "retries", help_heading = "Run")]
     pub(crate) retry_after_writes: bool,
 }

@@ -60,7 +60,7 @@ pub(crate) fn each_stream(
     });
     let source = archive.into_inner();
     match result {
-        // Its last member said so.
+        // The error of the last member says it.
         Err(_) if is_cut.get() => {}
         Err(error) => each(Err(unread(name, source.fault(&error)))),
         Ok(()) if source.zeros < TAR_BLOCK_BYTES => each(Err(unread(name, truncated()))),

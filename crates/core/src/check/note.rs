@@ -129,7 +129,7 @@ pub enum Note {
 pub enum NoRetry {
     /// There were as many attempts as were asked for.
     LastAttempt,
-    /// The run wrote files, or may have.
+    /// The run changed something, or may have.
     MayHaveWritten,
     /// The time for a retry is too far away.
     TooLate,
@@ -284,7 +284,7 @@ impl fmt::Display for NoRetry {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::LastAttempt => "this was the last attempt",
-            Self::MayHaveWritten => "the run may have changed files",
+            Self::MayHaveWritten => "the run may have changed something",
             Self::TooLate => "a retry can help only after more than an hour",
             Self::OtherReason => "retries are only for other reasons",
             Self::Interrupted => "a signal came before the next attempt",

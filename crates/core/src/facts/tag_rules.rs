@@ -94,7 +94,7 @@ fn known(part: Option<JsonRef<'_>>) -> KnownValue {
 }
 
 impl TagRules {
-    /// Whether an event of an unknown kind may come after the end: it has a warning of its own. One
+    /// Whether an event of an unknown kind may come after the end: it has its own warning. An event
     /// that sounds like a failure may be one.
     pub(super) fn is_harmless(&self, root: JsonRef<'_>) -> bool {
         let tag = self.tag.to_ascii_lowercase();

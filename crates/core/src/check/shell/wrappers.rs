@@ -264,7 +264,7 @@ impl Walk<'_> {
     }
 }
 
-/// Where `npx` or `npm exec` is told a line for a shell: among its own options, which come first.
+/// Where `npx` or `npm exec` gets a line for a shell: among its own options, which come first.
 fn call_option(program: &str, words: &[String]) -> Option<usize> {
     let is_exec = |word: &String| word == "exec" || word == "x";
     let mut at = match program {
