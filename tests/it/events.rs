@@ -5,7 +5,8 @@ use std::fs;
 
 use ndjson_check::internals::profile_text;
 use ndjson_check::{
-    Checker, Diagnostic, Form, Outcome, Rule, RunFacts, Severity, StreamSummary, Verdict,
+    Checker, Converter, Diagnostic, ExitStatus, Form, Observer, Outcome, ProducerExit, Rule,
+    RunFacts, Severity, StreamSummary, Verdict, Written,
 };
 use serde_json::Value;
 
@@ -52,6 +53,11 @@ fn json(line: &str) -> Value {
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
 }
 
+/// A saved session may stop midway; a normal form without its end is a defect.
+fn stops_midway(verdict: Verdict, outcome: Outcome) -> bool {
+    verdict == Verdict::Conforming && outcome == Outcome::Truncated
+}
+
 /// What a pair of streams must have in common; the differences.
 fn differences(pair: &Pair) -> Vec<String> {
     let Pair { original, found, events, again, found_again } = pair;
@@ -61,10 +67,7 @@ fn differences(pair: &Pair) -> Vec<String> {
             wrong.push(format!("{what}: {one}, and {other}"));
         }
     };
-    // A saved session may stop midway; a normal form without its end is a defect.
-    let stops_midway =
-        original.verdict == Verdict::Conforming && original.outcome == Outcome::Truncated;
-    if !stops_midway {
+    if !stops_midway(original.verdict, original.outcome) {
         same("verdict", format!("{:?}", original.verdict), format!("{:?}", again.verdict));
     }
     same("outcome", format!("{:?}", original.outcome), format!("{:?}", again.outcome));
@@ -141,6 +144,30 @@ fn recordings_have_the_same_verdict_in_the_normal_form() {
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(checked > 30, "only {checked}");
+}
+
+/// Goal: an exit status that both checks get counts the same in both.
+#[test]
+fn the_normal_form_has_the_same_verdict_with_an_exit_status() {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        for status in [0, 1] {
+            let exit = ProducerExit::from(ExitStatus::Code(status));
+            let mut output = Written::new(Vec::new(), Box::new(Converter::new(Form::Events, true)));
+            let ended = |mut checker: Checker, bytes: &[u8], observer: &mut dyn Observer| {
+                let mut check = checker.stream("-");
+                check.feed(bytes, observer).unwrap();
+                let summary = check.finish(&exit, observer).unwrap();
+                (summary.verdict, summary.outcome)
+            };
+            let original = ended(case.checker(), &case.bytes(), &mut output);
+            let again = ended(of_events(&case), &output.writer().unwrap(), &mut ());
+            if original != again && !stops_midway(original.0, original.1) {
+                wrong.push(format!("{}, {status}: {original:?}, {again:?}", case.path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// Goal: the answer and the calls of a stream are those of its normal form.
