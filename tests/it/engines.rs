@@ -32,9 +32,14 @@ fn agree(engines: &Engines, batch: &Batch, name: &str) -> Vec<StreamSummary> {
 
 /// The same streams in every conversion and in none, read and fed in chunks of several sizes.
 fn agree_in_every_way(engines: &Engines, streams: &[Vec<u8>], name: &str) {
+    agree_in_forms(engines, streams, name, &TARGETS);
+}
+
+/// The same in these conversions only.
+fn agree_in_forms(engines: &Engines, streams: &[Vec<u8>], name: &str, forms: &[Form]) {
     let streams = streams.to_vec();
     let mut batch = Batch { streams, feed_bytes: 4_096, ..Batch::default() };
-    for to in TARGETS {
+    for &to in forms {
         batch.to = Some((to, false));
         agree(engines, &batch, name);
     }
@@ -99,7 +104,8 @@ fn engines_agree_on_long_lines_with_duplicate_keys() {
 }
 
 /// Method: one checker takes all fixtures, one after the other, under contracts that read much
-/// and little; then all recordings, of every agent.
+/// and little; then all recordings, of every agent. A conversion is tried under a third of the
+/// contracts.
 #[test]
 fn engines_agree_on_streams_in_a_row() {
     let mut paths = files(&root().join("fixtures"), "ndjson");
@@ -109,8 +115,8 @@ fn engines_agree_on_streams_in_a_row() {
         paths.extend(recordings);
     }
     let streams = streams(&paths);
-    for subject in subjects() {
-        agree_in_every_way(&subject.engines, &streams, &subject.name);
+    for (subject, forms) in subjects().iter().zip(TARGETS.chunks(3).cycle()) {
+        agree_in_forms(&subject.engines, &streams, &subject.name, forms);
     }
 }
 
