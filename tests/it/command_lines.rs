@@ -81,6 +81,21 @@ const PUSHES: &[&str] = &[
     "devbox run 'cd app && git push'",
     "nix-shell -p git --run 'git push origin main'",
     "nix develop .#ci -c git push",
+    "sudo -iu bob git push",
+    "gosu bob git push",
+    "wsl git push",
+    "wsl.exe -d Ubuntu -e bash -lc 'git push'",
+    "nvm exec 22 git push",
+    "fnm exec --using 22 git push",
+    "fnm exec --using=22 -- git push",
+    "volta run git push",
+    "corepack git push",
+    "dotenvx run -f .env -- git push",
+    "infisical run -- git push",
+    "aws-vault exec prod -- git push",
+    "flock /tmp/lock -c 'cd app && git push'",
+    "script -qc 'git push' /dev/null",
+    "script -q -c 'git push origin main' log",
 ];
 
 /// Lines that do not.
@@ -121,6 +136,9 @@ const NO_PUSHES: &[&str] = &[
     "npx mocha -c 'x; git push'",
     "npm exec jest -- -c 'x; git push'",
     "git commit -m bisect -m 'run git push'",
+    "flock /tmp/lock grep 'git push' log",
+    "nvm run deploy.js 'git push'",
+    "sudo -iu bob ls git push",
 ];
 
 /// Goal: a push is one in every spelling; words about it are none.

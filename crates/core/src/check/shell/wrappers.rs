@@ -25,6 +25,7 @@ const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
             "caffeinate",
             "chronic",
             "command",
+            "corepack",
             "coproc",
             "cross-env",
             "doas",
@@ -54,6 +55,7 @@ const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
             "uvx",
             "watch",
             "winpty",
+            "wsl",
             "xargs",
             "xvfb-run",
             "c8",
@@ -66,13 +68,14 @@ const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
     (&["bun"], &["x"], 0),
     (&["uv", "poetry", "pipenv", "pdm", "hatch", "rye", "pixi", "pipx"], &["run"], 0),
     (&["conda", "mamba", "micromamba", "coverage", "devbox", "doppler", "op"], &["run"], 0),
-    (&["bundle", "asdf", "ddev"], &["exec"], 0),
+    (&["dotenvx", "infisical", "volta"], &["run"], 0),
+    (&["bundle", "asdf", "ddev", "fnm", "nvm"], &["exec"], 0),
     (&["mise"], &["exec", "x"], 0),
     (&["nix"], &["develop", "shell"], 0),
-    (&["direnv"], &["exec"], 1),
+    (&["aws-vault", "direnv"], &["exec"], 1),
     (&["docker", "podman", "docker-compose", "kubectl"], &["exec", "run"], 1),
     (&["rustup"], &["run"], 1),
-    (&["chroot", "flock", "function", "ssh"], &[], 1),
+    (&["chroot", "flock", "function", "gosu", "ssh", "su-exec"], &[], 1),
 ];
 
 /// Shells, and what comes before the text that they run.
@@ -83,6 +86,7 @@ const SHELLS: &[&str] =
 const TEXT_RUNNERS: &[&str] = &[
     "devbox",
     "eval",
+    "flock",
     "git",
     "iex",
     "invoke-expression",
@@ -91,6 +95,7 @@ const TEXT_RUNNERS: &[&str] = &[
     "npm",
     "npx",
     "parallel",
+    "script",
     "ssh",
     "trap",
     "watch",
@@ -108,6 +113,7 @@ const BEHIND_OPTIONS: &[(&str, &[&str], &[&str])] = &[
     ("git", &["rebase"], &["-x", "--exec"]),
     ("nix", &["develop", "shell"], &["-c", "--command"]),
     ("nix-shell", &[], &["--run", "--command"]),
+    ("script", &[], &["-c", "-qc", "-qec", "-ec", "-eqc", "--command"]),
 ];
 
 /// Whether a word sets a variable for the command after it.
@@ -117,12 +123,12 @@ fn is_assignment(word: &str) -> bool {
     name.starts_with(is_start) && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
 }
 
-/// Whether the next word may be the value of this option.
+/// Whether the next word may be the value of this option: `-u`, also behind other letters.
 fn may_have_value(word: &str) -> bool {
     match word.strip_prefix("--") {
         Some(long) => !long.is_empty() && !long.contains('='),
         None => word.strip_prefix('-').is_some_and(|letters| {
-            letters.len() == 1 && letters.starts_with(|it| "CFILPacdefgiklnopsuvw".contains(it))
+            letters.len() <= 3 && letters.ends_with(|it| "CFILPacdefgiklnopsuvw".contains(it))
         }),
     }
 }
