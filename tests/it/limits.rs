@@ -151,6 +151,9 @@ fn an_estimate_is_no_figure_of_the_agent() {
     // The stream does not name its model.
     let (_, report) = judged("[prices.\"gpt-*\"]\ninput = 1\noutput = 1\n");
     assert!(!report.contains("by your prices"), "{report}");
+    let (_, report) =
+        judged("[prices.\"gpt-*\"]\ninput = 1\noutput = 1\n[limits]\ncost = 1\nestimates = true\n");
+    assert!(report.contains("report the cost, and no price applies"), "{report}");
     // An agent that reports its cost needs no estimate.
     let claude = std::fs::read(root().join("fixtures/agents/claude/plain.ndjson")).unwrap();
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -158,6 +161,11 @@ fn an_estimate_is_no_figure_of_the_agent() {
     let flags = ["--config", file.path().to_str().unwrap()];
     let report = text(&crate::streams::run_on(&flags, &claude).stdout);
     assert!(!report.contains("by your prices"), "{report}");
+    // Without tokens there is nothing to multiply.
+    let kimi = std::fs::read(root().join("fixtures/agents/kimi/good.ndjson")).unwrap();
+    std::fs::write(file.path(), format!("{prices}[limits]\ncost = 1\nestimates = true\n")).unwrap();
+    let report = text(&crate::streams::run_on(&flags, &kimi).stdout);
+    assert!(report.contains("does not report the cost or the tokens"), "{report}");
 }
 
 /// Runs the program on a fake agent.

@@ -114,7 +114,13 @@ impl LimitCheck {
             } else if !reading.is_whole || of.is_of_calls() && !shows_calls {
                 let what = of.name();
                 let has_prices = matches!(of, Figure::Cost) && self.prices.is_some();
-                let prices = if has_prices { ", and no price applies" } else { "" };
+                let usage = &facts.usage;
+                let has_tokens = usage.input_tokens.is_some() && usage.output_tokens.is_some();
+                let prices = match (has_prices, has_tokens) {
+                    (false, _) => "",
+                    (true, true) => ", and no price applies",
+                    (true, false) => " or the tokens",
+                };
                 let message =
                     format!("the limit is {limit}, but the stream does not report {what}{prices}");
                 found.push(Diagnostic::new(Rule::LimitUnknown, message).of_demand(of.demand()));
