@@ -76,8 +76,16 @@ pub(crate) const FAULTS: &[(&str, &str)] = &[
         "expect.calls = [{ at-most = 1 }]",
         "1:17: an entry needs `kind`, `tool`, `matches` or `runs`",
     ),
-    ("expect.calls = [{ tool = \"\", at-most = 1 }]", "1:17: `tool` is empty"),
+    ("expect.calls = [{ tool = \"\", at-most = 1 }]", "1:26: a name is empty"),
     ("expect.calls = [{ runs = \"\", at-most = 1 }]", "1:17: `runs` is empty"),
+    (
+        "expect.calls = [{ runs = \"git push \", at-most = 0 }]",
+        "1:17: `runs` has a space that no command has: single spaces separate the words",
+    ),
+    (
+        "expect.calls = [{ runs = \"git push\", except = \"\", at-most = 0 }]",
+        "1:17: `except` is empty: every command matches it",
+    ),
     (
         "expect.calls = [{ kind = \"read\", runs = \"a\", at-most = 1 }]",
         "1:17: `runs` is for calls of the kind `command`",
@@ -95,6 +103,7 @@ pub(crate) const FAULTS: &[(&str, &str)] = &[
         "1:17: `output.passed` and `output.failed` need `runs`",
     ),
     ("expect.answer = {}", "1:17: `answer` needs `matches` or `schema`"),
+    ("expect.answer.matches = \"\"", "1:25: `matches` is empty: every answer matches it"),
     ("expect.writes = {}", "1:17: `writes` needs `within` or `never`"),
     ("expect.writes.never = []", "1:23: `never` names no file"),
     ("expect.servers = []", "1:18: `servers` names no server"),

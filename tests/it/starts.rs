@@ -62,6 +62,8 @@ fn the_start_of_a_run_is_as_expected() {
     let long = Expectation::Model("claude-sonnet-4-5[1m]".to_owned());
     let stream = run_with(json!({"model": "claude-sonnet-4-5[1m]"}));
     assert_eq!(raised(&stream, "claude", &long), None);
+    let short = Expectation::Model("claude-sonnet-4-5".to_owned());
+    assert_eq!(raised(&stream, "claude", &short), None);
     let session = Expectation::Session("s1".to_owned());
     let servers = Expectation::Servers(names(&["tracker"]));
     let tools = Expectation::Tools(names(&["Bash", "mcp__tracker__*"]));

@@ -46,7 +46,7 @@ struct ExpectedAnswer {
 struct CallEntry {
     name: Option<String>,
     kind: Option<CallKind>,
-    tool: Option<String>,
+    tool: Option<Name>,
     matches: Option<Pattern>,
     runs: Option<Pattern>,
     except: Option<Pattern>,
@@ -152,6 +152,8 @@ impl ExpectTable {
         };
         let session = self.session.as_ref().filter(|it| it.get_ref().is_empty());
         let answer = self.answer.as_ref().filter(|it| it.get_ref().is_empty());
+        let matches = self.answer.as_ref().and_then(|it| it.get_ref().matches.as_ref());
+        let matches = matches.filter(|it| it.get_ref().0.is_empty());
         let writes = self.writes.as_ref().filter(|it| it.get_ref().is_empty());
         let never = self.writes.as_ref().and_then(|it| it.get_ref().never.as_ref());
         let never = never.filter(|globs| globs.get_ref().is_empty());
@@ -160,6 +162,7 @@ impl ExpectTable {
             empty(&self.tools, "`tools` names no tool"),
             session.map(|it| (it.span(), "`session` is empty")),
             answer.map(|it| (it.span(), "`answer` needs `matches` or `schema`")),
+            matches.map(|it| (it.span(), "`matches` is empty: every answer matches it")),
             writes.map(|it| (it.span(), "`writes` needs `within` or `never`")),
             never.map(|it| (it.span(), "`never` names no file")),
         ];
@@ -229,11 +232,18 @@ impl ExpectedAnswer {
     }
 }
 
+/// Whether a pattern for commands has a space at an end, or two in a row. In a pattern with flags,
+/// such as `(?x)`, a space may mean something else.
+fn has_idle_space(pattern: &str) -> bool {
+    let has = pattern.trim() != pattern || pattern.contains("  ");
+    has && !pattern.contains("(?")
+}
+
 impl CallEntry {
     /// Whether the words of the entry mean something together.
     fn check_words(&self) -> Result<(), &'static str> {
         let kind = self.kind.or(self.runs.as_ref().map(|_| CallKind::Command));
-        let is_empty = |text: &Option<String>| text.as_deref() == Some("");
+        let is_empty = |it: &Option<Pattern>| it.as_ref().is_some_and(|it| it.0.is_empty());
         let has_text = self.matches.is_some() || self.runs.is_some();
         let output = self.output.as_ref();
         let is_judged = output.is_some_and(|it| it.passed.is_some() || it.failed.is_some());
@@ -243,9 +253,12 @@ impl CallEntry {
             () if kind.is_none() && self.tool.is_none() && !has_text => {
                 Err("an entry needs `kind`, `tool`, `matches` or `runs`")
             }
-            () if is_empty(&self.tool) => Err("`tool` is empty"),
-            () if is_empty(&self.name) => Err("`name` is empty"),
-            () if self.runs.as_ref().is_some_and(|it| it.0.is_empty()) => Err("`runs` is empty"),
+            () if self.name.as_deref() == Some("") => Err("`name` is empty"),
+            () if is_empty(&self.runs) => Err("`runs` is empty"),
+            () if is_empty(&self.except) => Err("`except` is empty: every command matches it"),
+            () if self.runs.as_ref().is_some_and(|it| has_idle_space(&it.0)) => {
+                Err("`runs` has a space that no command has: single spaces separate the words")
+            }
             () if self.runs.is_some() && kind != Some(CallKind::Command) => {
                 Err("`runs` is for calls of the kind `command`")
             }
@@ -280,7 +293,8 @@ impl CallEntry {
             return Err("`at-most` is less than what the entry needs");
         }
         let mut calls = ExpectedCalls::default();
-        (calls.name, calls.kind, calls.tool) = (self.name.clone(), self.kind, self.tool.clone());
+        (calls.name, calls.kind) = (self.name.clone(), self.kind);
+        calls.tool = self.tool.as_ref().map(|tool| tool.0.clone());
         let text = |pattern: &Option<Pattern>| pattern.as_ref().map(|it| it.0.clone());
         (calls.matches, calls.runs) = (text(&self.matches), text(&self.runs));
         (calls.at_least, calls.at_most) = (at_least, at_most);

@@ -54,7 +54,7 @@ pub struct ExpectedCalls {
     pub name: Option<String>,
     /// Only calls of this kind.
     pub kind: Option<CallKind>,
-    /// Only calls of this tool.
+    /// Only calls of tools whose name matches this glob.
     pub tool: Option<String>,
     /// Only calls whose detail, a path or a command, matches this regular expression.
     pub matches: Option<String>,

@@ -8,6 +8,7 @@ use super::compiled;
 use super::kinds::KindHistories;
 use super::seen_call::{Printed, SeenCall, ShownText};
 use super::truth::{Tally, Truth};
+use crate::check::globs::NameGlob;
 use crate::check::shell::{self, ExitShown};
 use crate::check::{CompletedCall, EventCall, ExpectedCalls};
 use crate::profile::pattern::LazyRegex;
@@ -17,6 +18,7 @@ use crate::profile::{CallKind, ChangeKind, FileChange};
 #[derive(Debug)]
 pub(super) struct CallPattern {
     pub(super) calls: ExpectedCalls,
+    tool: Option<NameGlob>,
     matches: Option<LazyRegex>,
     /// Made by [`shell::pattern`].
     runs: Option<LazyRegex>,
@@ -181,6 +183,7 @@ impl CallPattern {
     /// When a pattern does not compile.
     pub(super) fn new(calls: ExpectedCalls) -> Result<Self, String> {
         let pattern = |text: &Option<String>| text.as_deref().map(compiled).transpose();
+        let tool = calls.tool.as_deref().map(NameGlob::new).transpose()?;
         let matches = pattern(&calls.matches)?;
         pattern(&calls.runs)?;
         let runs = pattern(&calls.runs.as_deref().map(shell::pattern))?;
@@ -190,6 +193,7 @@ impl CallPattern {
         let (passed, failed) = (pattern(&calls.output_passed)?, pattern(&calls.output_failed)?);
         Ok(Self {
             calls,
+            tool,
             matches,
             runs,
             except,
@@ -268,10 +272,9 @@ impl CallPattern {
 
     /// Whether this call is expected; `shown` says whether its detail matches.
     fn fits(&self, call: &SeenCall, shown: Truth) -> Truth {
-        let ExpectedCalls { kind, tool, .. } = &self.calls;
-        let kind = kind.or(self.runs.as_ref().map(|_| CallKind::Command));
+        let kind = self.calls.kind.or(self.runs.as_ref().map(|_| CallKind::Command));
         let kind = kind.map_or(Truth::Yes, |kind| call.is_of(kind));
-        let tool = tool.as_ref().map_or(Truth::Yes, |tool| call.is_of_tool(tool));
+        let tool = self.tool.as_ref().map_or(Truth::Yes, |tool| call.is_of_tool(tool));
         let has_text = self.matches.is_some() || self.runs.is_some();
         kind.min(tool).min(if has_text { shown } else { Truth::Yes })
     }

@@ -3,6 +3,7 @@
 use super::Expected;
 use super::kinds::KindHistories;
 use super::truth::Truth;
+use crate::check::globs::NameGlob;
 use crate::check::paths::{ResolvedPath, resolved};
 use crate::check::shell::{ExitShown, ShellRun};
 use crate::check::{CompletedCall, EventCall};
@@ -184,10 +185,10 @@ impl SeenCall {
         self.kind.map_or(Truth::Unknown, |known| (known == kind || deletes).into())
     }
 
-    pub(super) fn is_of_tool(&self, tool: &str) -> Truth {
+    pub(super) fn is_of_tool(&self, tool: &NameGlob) -> Truth {
         match &*self.tool {
             "" => Truth::Unknown,
-            name => (name == tool).into(),
+            name => tool.is_for(name).into(),
         }
     }
 

@@ -51,6 +51,12 @@ fn are_same_model(one: &str, other: &str) -> bool {
     MODEL.group(one, "model") == MODEL.group(other, "model")
 }
 
+/// The name of a model without the options in brackets: `claude-opus-5` of `claude-opus-5[1m]`.
+fn without_options(model: &str) -> &str {
+    let name = model.strip_suffix(']').and_then(|it| it.rsplit_once('['));
+    name.map_or(model, |(name, _)| name)
+}
+
 impl StartPattern {
     pub(super) fn model(glob: &str) -> Result<Self, String> {
         NameGlob::new(glob).map(Self::Model)
@@ -119,7 +125,7 @@ impl StartPattern {
         let Self::Model(glob) = self else { return None };
         tally.is_shown = true;
         let is_known = tally.model.as_deref().is_some_and(|known| are_same_model(known, model));
-        if glob.is_for(model) || is_known {
+        if glob.is_for(model) || glob.is_for(without_options(model)) || is_known {
             tally.model = Some(model.to_owned());
             return None;
         }
