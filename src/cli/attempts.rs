@@ -6,8 +6,8 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ndjson_check_core::{
-    EndReason, ExitStatus, NoRetry, Note, Outcome, ProducerExit, RetryAfter, Retryable, StopReason,
-    StreamSummary,
+    Diagnostic, EndReason, ExitStatus, NoRetry, Note, Outcome, ProducerExit, RetryAfter, Retryable,
+    Rule, Severity, StopReason, StreamSummary,
 };
 
 use super::args::{Cli, RetryArgs};
@@ -35,6 +35,8 @@ pub(super) struct Attempt {
     pub(super) number: u64,
     /// Known before the summary: whether the command ended by itself.
     pub(super) ended_alone: Rc<Cell<bool>>,
+    /// Whether it exceeded a limit, or did what an expectation forbids.
+    broke_demand: bool,
     /// How long to wait for the next attempt, if there is one.
     pub(super) next: Option<Duration>,
     /// Why the run failed, if that is known.
@@ -43,7 +45,14 @@ pub(super) struct Attempt {
 
 impl Attempt {
     pub(super) fn first(args: &RetryArgs) -> Self {
-        Self { args: args.clone(), number: 1, ended_alone: Rc::default(), next: None, reason: None }
+        Self {
+            args: args.clone(),
+            number: 1,
+            ended_alone: Rc::default(),
+            broke_demand: false,
+            next: None,
+            reason: None,
+        }
     }
 
     /// The one after this one.
@@ -81,6 +90,11 @@ impl Attempt {
         }
     }
 
+    pub(super) fn observe(&mut self, diagnostic: &Diagnostic) {
+        let is_demand = matches!(diagnostic.rule, Rule::ExpectationFailed | Rule::LimitExceeded);
+        self.broke_demand |= is_demand && diagnostic.severity == Severity::Error;
+    }
+
     /// What its summary must say about the next attempt; nothing if a retry is out of question.
     pub(super) fn decide(&mut self, summary: &StreamSummary) -> Option<Note> {
         self.args.retries?;
@@ -96,6 +110,8 @@ impl Attempt {
             Note::NotTriedAgain(NoRetry::OtherReason)
         } else if self.number == self.most() {
             Note::NotTriedAgain(NoRetry::LastAttempt)
+        } else if self.broke_demand {
+            Note::NotTriedAgain(NoRetry::BrokeDemand)
         } else if may_have_written(summary) && !self.args.retry_after_writes {
             Note::NotTriedAgain(NoRetry::MayHaveWritten)
         } else if wait > WAIT_MAX {

@@ -272,6 +272,7 @@ impl Observer for Outputs {
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
         let is_known = |(baseline, _): &mut (Baseline, _)| baseline.knows(diagnostic);
         if !self.baseline.as_mut().is_some_and(is_known) {
+            self.attempt.observe(diagnostic);
             self.observers().for_each(|observer| observer.diagnostic(diagnostic));
         }
     }

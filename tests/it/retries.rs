@@ -229,6 +229,23 @@ fn most_failures_are_not_tried_again() {
     }
 }
 
+/// Goal: no later success forgives what an expectation forbids.
+#[test]
+fn a_run_that_did_what_is_forbidden_is_not_tried_again() {
+    let read = call("read", &json!({"filePath": "/w/a"}));
+    let stream = refused(503, "0", &[read]);
+    let limit = "expect.calls = [{ kind = \"read\", at-most = 0 }]\n";
+    for (settings, expected) in [("", 1), ("rules.expectation-failed = \"warning\"\n", 2)] {
+        let agent = Flaky::new(1, &stream, "exit 1");
+        fs::write(agent.folder.path().join("check.toml"), format!("{settings}{limit}")).unwrap();
+        let (code, _, written) = agent.run(&["--config", "check.toml", "--retries", "1"]);
+        let is_forbidden = expected == 1;
+        assert_eq!((code, agent.attempts()), (Some(is_forbidden.into()), expected), "{written}");
+        let note = "not tried again: the run broke a limit or an expectation";
+        assert_eq!(written.contains(note), is_forbidden, "{written}");
+    }
+}
+
 /// Goal: a signal ends the wait, the report is complete, and it is no success.
 #[test]
 fn a_signal_ends_the_wait_for_a_retry() {

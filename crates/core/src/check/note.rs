@@ -129,6 +129,8 @@ pub enum Note {
 pub enum NoRetry {
     /// There were as many attempts as were asked for.
     LastAttempt,
+    /// The run exceeded a limit, or did what an expectation forbids.
+    BrokeDemand,
     /// The run changed something, or may have.
     MayHaveWritten,
     /// The time for a retry is too far away.
@@ -284,6 +286,7 @@ impl fmt::Display for NoRetry {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::LastAttempt => "this was the last attempt",
+            Self::BrokeDemand => "the run broke a limit or an expectation",
             Self::MayHaveWritten => "the run may have changed something",
             Self::TooLate => "a retry can help only after more than an hour",
             Self::OtherReason => "retries are only for other reasons",
