@@ -26,6 +26,10 @@ pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
     if let Some(command) = command.and_then(OsStr::to_str) {
         builder = builder.command(command);
     }
+    let directory = std::env::current_dir().ok().filter(|_| !cli.command.is_empty());
+    if let Some(directory) = directory.as_ref().and_then(|it| it.to_str()) {
+        builder = builder.directory(directory);
+    }
     if let Some(file) = &cli.schema {
         builder = builder.schema_file(file)?;
     }

@@ -203,6 +203,50 @@ fn a_call_that_changes_very_many_files_is_judged() {
     assert_eq!(found(None), []);
 }
 
+/// Goal: in run mode, files below the directory of the run are known, although Codex names none.
+#[cfg(unix)]
+#[test]
+fn run_mode_knows_its_own_directory() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path().canonicalize().unwrap();
+    let judged = |writes: &str, file: &str| {
+        let file = here.join(file).display().to_string();
+        let item = json!({"id": "i", "type": "file_change", "status": "completed",
+            "changes": [{"path": file, "kind": "add"}]});
+        let events = [
+            json!({"type": "thread.started", "thread_id": "t"}),
+            json!({"type": "turn.started"}),
+            json!({"type": "item.completed", "item": item}),
+            json!({"type": "item.completed",
+                "item": {"id": "m", "type": "agent_message", "text": "Done."}}),
+            json!({"type": "turn.completed", "usage": {"input_tokens": 1,
+                "cached_input_tokens": 0, "output_tokens": 1}}),
+        ];
+        let stream = events.map(|event| event.to_string() + "\n").concat();
+        std::fs::write(here.join("run.ndjson"), stream).unwrap();
+        std::fs::write(here.join("check.toml"), format!("expect.writes.{writes}")).unwrap();
+        let report = |arguments: &[&str]| {
+            let mut program = crate::support::program();
+            program.args(["--config", "check.toml"]).args(arguments).current_dir(&here);
+            let output = program.stdin(std::process::Stdio::null()).output().unwrap();
+            let is_clear = !String::from_utf8_lossy(&output.stdout).contains("unobservable");
+            (output.status.code().unwrap(), is_clear)
+        };
+        (report(&["--no-stdin", "--", "cat", "run.ndjson"]), report(&["run.ndjson"]))
+    };
+    let unclear = (0, false);
+    for (writes, file, in_run_mode, of_recording) in [
+        ("never = [\".github/**\"]", ".github/w.yml", (1, true), unclear),
+        ("never = [\".github/**\"]", "src/a.rs", (0, true), (0, true)),
+        ("never = [\"**/.github/**\"]", ".github/w.yml", (1, true), (1, true)),
+        ("within = [\"src/**\"]", "src/a.rs", (0, true), unclear),
+        ("within = [\"src/**\"]", "lib/a.rs", (1, true), (1, true)),
+        ("within = [\"src/**\"]", "app/src/a.rs", unclear, unclear),
+    ] {
+        assert_eq!(judged(writes, file), (in_run_mode, of_recording), "{writes} {file}");
+    }
+}
+
 /// Goal: what a profile shows of a command is not taken for all of it.
 /// Method: forbidden words in a list of words, and in the second of two commands.
 #[test]

@@ -20,6 +20,7 @@ pub struct CheckerBuilder {
     profile: Option<NamedProfile>,
     schema: Option<(String, Value)>,
     expectations: Vec<(String, Expectation)>,
+    directory: Option<String>,
     prices: Vec<Price>,
     options: Options,
 }
@@ -92,6 +93,14 @@ impl CheckerBuilder {
         self.options.is_of_command = true;
         let is_default = DEFAULT_PROGRAMS.contains(&program).then_some(DEFAULT);
         self.options.silent = Profile::names().find(|name| *name == program).or(is_default);
+        self
+    }
+
+    /// The directory in which the command was started. Expectations of where a run writes also know
+    /// the files below it if the stream does not name the agent's directory.
+    #[must_use]
+    pub fn directory(mut self, directory: &str) -> Self {
+        self.directory = Some(directory.to_owned());
         self
     }
 
@@ -203,10 +212,12 @@ impl CheckerBuilder {
     ///
     /// When the profile, a schema or an expectation cannot be used.
     pub fn build(self) -> Result<Checker, Error> {
-        let Self { profile, schema, expectations, prices, mut options } = self;
+        let Self { profile, schema, expectations, directory, prices, mut options } = self;
         let wrong = |message| Error::Expectation { place: "the prices".to_owned(), message };
         options.prices = Arc::new(Prices::new(prices).map_err(wrong)?);
-        let expected = expectations.into_iter().map(|(place, it)| Expected::new(&place, it));
+        let directory = directory.as_deref();
+        let expected =
+            expectations.into_iter().map(|(place, it)| Expected::new(&place, it, directory));
         options.expected = expected.collect::<Result<_, _>>()?;
         let schema = schema.as_ref().map(|(origin, schema)| (origin.as_str(), schema));
         let contracts = Contracts::new(profile, schema, options)?;

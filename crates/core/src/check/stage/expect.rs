@@ -55,10 +55,16 @@ enum Question {
 }
 
 impl Expected {
+    /// `directory` is where the command was started, if that is known.
+    ///
     /// # Errors
     ///
     /// When a pattern, a glob or a schema does not compile.
-    pub(crate) fn new(place: &str, expectation: Expectation) -> Result<Self, Error> {
+    pub(crate) fn new(
+        place: &str,
+        expectation: Expectation,
+        directory: Option<&str>,
+    ) -> Result<Self, Error> {
         let pattern = match expectation {
             Expectation::AnswerMatches(pattern) => {
                 AnswerPattern::matches(&pattern).map(Question::Answer)
@@ -68,10 +74,10 @@ impl Expected {
             }
             Expectation::Calls(calls) => CallPattern::new(calls).map(Question::Calls),
             Expectation::WritesWithin(globs) => {
-                WritePattern::new(&globs, true).map(Question::Writes)
+                WritePattern::new(&globs, true, directory).map(Question::Writes)
             }
             Expectation::WritesNever(globs) => {
-                WritePattern::new(&globs, false).map(Question::Writes)
+                WritePattern::new(&globs, false, directory).map(Question::Writes)
             }
             Expectation::Model(glob) => StartPattern::model(&glob).map(Question::Start),
             Expectation::Session(id) => Ok(Question::Start(StartPattern::Session(id))),

@@ -17,15 +17,22 @@ pub(super) struct WritePattern {
     absolute: Globs,
     /// Whether the globs name the allowed files, and not the forbidden ones.
     is_within: bool,
+    /// Where the command was started.
+    started_in: Option<String>,
 }
 
 impl WritePattern {
-    pub(super) fn new(globs: &[String], is_within: bool) -> Result<Self, String> {
+    pub(super) fn new(
+        globs: &[String],
+        is_within: bool,
+        started_in: Option<&str>,
+    ) -> Result<Self, String> {
         let is_absolute = |glob: &&String| !is_relative(glob);
         let absolute: Vec<String> = globs.iter().filter(is_absolute).cloned().collect();
         let absolute = Globs::new(&absolute)?;
         let globs = if is_within { Globs::new(globs) } else { Globs::in_any_reading(globs) }?;
-        Ok(Self { globs, absolute, is_within })
+        let started_in = started_in.map(|it| if is_within { it.to_owned() } else { folded(it) });
+        Ok(Self { globs, absolute, is_within, started_in })
     }
 
     /// Whether a half of a call names a file that it may not write, if it names any.
@@ -58,20 +65,24 @@ impl WritePattern {
 
     fn forbids(&self, file: &str, directory: Option<&str>) -> Truth {
         let folded_directory = directory.filter(|_| !self.is_within).map(folded);
-        let (resolved, directory) = if self.is_within {
+        let (place, directory) = if self.is_within {
             (resolved(file, directory), directory)
         } else {
             let directory = folded_directory.as_deref();
             (resolved(&folded(file), directory), directory)
         };
-        match resolved {
+        match place {
             ResolvedPath::Known(file) if self.is_within && !is_relative(&file) => {
                 (!self.absolute.match_path(&file)).into()
             }
             ResolvedPath::Known(file) => (self.matches(&file, directory) != self.is_within).into(),
             ResolvedPath::Unclear(file) => {
+                let there = resolved(&file, self.started_in.as_deref());
+                let matches_there = matches!(there, ResolvedPath::Known(there)
+                    if is_relative(&there) && self.matches(&there, None));
                 let mut tails = file.match_indices('/').map(|(at, _)| &file[at + 1..]);
                 match () {
+                    () if matches_there => (!self.is_within).into(),
                     () if self.is_within && self.absolute.match_path(&file) => Truth::No,
                     () if !self.is_within && self.matches(&file, None) => Truth::Yes,
                     () if tails.any(|tail| self.matches(tail, None)) => Truth::Unknown,
