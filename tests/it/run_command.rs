@@ -77,6 +77,18 @@ fn a_command_that_fails_is_not_a_success() {
     assert_eq!(summary.stderr, ["no quota"]);
 }
 
+/// Goal: the status of a command that wrote no events of a known agent is known.
+#[test]
+fn a_stream_of_no_agent_has_an_exit_status() {
+    let file = TempDir::new().unwrap();
+    let file = file.path().join("run.ndjson");
+    fs::write(&file, "{\"kind\":1}\n").unwrap();
+    let does = ["emit", file.to_str().unwrap(), "exit", "3"];
+    let mut run = agent_that(does).spawn(&Checker::builder().build().unwrap()).unwrap();
+    assert!(matches!(run.next(), Some(Err(Error::UnknownAgent { .. }))));
+    assert_eq!(run.exit_status(), Some(ExitStatus::Code(3)));
+}
+
 #[test]
 fn standard_error_goes_where_the_caller_says() {
     let copy = Shared::default();

@@ -15,7 +15,7 @@ use super::stream::ProducerStream;
 use super::watch::Watch;
 use crate::check::{Checker, Event, ProducerExit, Reader, StreamSummary};
 use crate::error::Error;
-use crate::profile::CallKind;
+use crate::profile::{CallKind, ExitStatus};
 use crate::rules::diagnostic::Diagnostic;
 
 /// How long a command may run on after its terminal event, unless the user says otherwise.
@@ -186,6 +186,7 @@ impl Command {
             summary: None,
             findings: Vec::new(),
             failure: None,
+            exit_status: None,
         })
     }
 }
@@ -209,6 +210,7 @@ pub struct AgentRun {
     findings: Vec<Diagnostic>,
     /// The error that ended the stream, in words; the iterator returned it.
     failure: Option<String>,
+    exit_status: Option<ExitStatus>,
 }
 
 impl fmt::Debug for AgentRun {
@@ -239,6 +241,12 @@ impl AgentRun {
     /// The first finding of each rule, after the last event.
     pub fn findings(&self) -> &[Diagnostic] {
         &self.findings
+    }
+
+    /// How the command ended, after the last event: also if its stream could not be checked, such
+    /// as that of an unknown agent. None if the stream failed before the command had ended.
+    pub fn exit_status(&self) -> Option<ExitStatus> {
+        self.exit_status
     }
 
     /// Waits for its end, and returns the result. Events that were not read are dropped.
@@ -277,6 +285,7 @@ impl AgentRun {
             return Ok(());
         }
         let exit = self.producer.take().map_or_else(ProducerExit::default, |it| it.finish().0);
+        self.exit_status = exit.status;
         if let Some(reader) = self.reader.take() {
             let last = reader.finish(&exit)?;
             self.events.extend(last.events);
