@@ -273,6 +273,11 @@ impl Contracts {
         if are_versions(authors) {
             profiles.drain(..profiles.len() - 1);
         }
+        if let [one, other] = profiles[..]
+            && let Some(lenient) = self.lenient_relative(one, other)?
+        {
+            profiles = vec![lenient];
+        }
         match (&profiles[..], authors) {
             // Of a format that no profile reads, there was nothing but what the agent writes too.
             ([profile], _) => Ok((self.of_profile(profile)?, ProfileSource::Detected)),
@@ -284,6 +289,20 @@ impl Contracts {
                 profiles: profiles.into_iter().map(str::to_owned).collect(),
             }),
         }
+    }
+
+    /// Of two relatives, the one whose streams end without a terminal event: what both write alike
+    /// may be a whole stream of that one only.
+    fn lenient_relative<'n>(&self, one: &'n str, other: &'n str) -> Result<Option<&'n str>, Error> {
+        let profiles = [self.of_profile(one)?.profile(), self.of_profile(other)?.profile()];
+        let are_relatives = profiles[0].relatives.iter().any(|name| name == other)
+            && profiles[1].relatives.iter().any(|name| name == one);
+        let needs_end = profiles.map(|profile| profile.end.policy == TerminalPolicy::Required);
+        Ok(match needs_end {
+            [true, false] if are_relatives => Some(other),
+            [false, true] if are_relatives => Some(one),
+            _ => None,
+        })
     }
 
     /// Whether each of these agents shows a call only when it has ended.
