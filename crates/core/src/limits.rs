@@ -153,7 +153,7 @@ pub(crate) const NAME_CHARS_MAX: usize = 60;
 /// Work in the background that is followed; more is not reported as lost.
 pub(crate) const BACKGROUND_MAX: usize = 1_000;
 
-/// Ids of events that are remembered, as hashes, for events that name one before them.
+/// Ids of events that are remembered, as hashes, to find an event that came twice.
 pub(crate) const EVENT_IDS_MAX: usize = 20_000;
 
 /// Changed files in the report of one stream.

@@ -59,8 +59,8 @@ pub(crate) struct Facts<'e> {
     pub(crate) session: Option<&'e str>,
     /// Milliseconds. Only a time that never goes back, unless all times are wanted.
     pub(crate) time: Option<f64>,
-    /// Its number; or its id, and the id of an event before it.
-    pub(crate) order: [Option<Cow<'e, str>>; 2],
+    /// Its number, or its id.
+    pub(crate) order: Option<Cow<'e, str>>,
     pub(crate) text: Option<TextFact<'e>>,
     /// Further texts of the same event.
     pub(crate) more_texts: Vec<TextFact<'e>>,

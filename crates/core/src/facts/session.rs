@@ -6,18 +6,13 @@ use super::reader::Rare;
 use super::tag_rules::TagRules;
 use crate::json::JsonRef;
 use crate::limits::SESSION_LIST_MAX;
-use crate::profile::path::Path;
 use crate::profile::{EventOrder, Profile};
 
-/// What the event says of its place: a number, or strings.
-pub(super) fn order<'e>(profile: &Profile, root: JsonRef<'e>) -> [Option<JsonRef<'e>>; 2] {
-    let text = |path: &Path| path.find(root).filter(|it| it.is_string());
-    match &profile.session.order {
-        None => [None, None],
-        Some(EventOrder::Number { number }) => {
-            [number.find(root).filter(|it| it.is_number()), None]
-        }
-        Some(EventOrder::Link { id, after }) => [text(id), text(after)],
+/// What the event says of its place: a number, or its id.
+pub(super) fn order<'e>(profile: &Profile, root: JsonRef<'e>) -> Option<JsonRef<'e>> {
+    match profile.session.order.as_ref()? {
+        EventOrder::Number { number } => number.find(root).filter(|it| it.is_number()),
+        EventOrder::Id { id } => id.find(root).filter(|it| it.is_string()),
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct FactTemplate<'e, V> {
     /// Has been read: within a session it is the same in every line.
     pub(crate) session: Option<Cow<'e, str>>,
     pub(crate) time: Option<V>,
-    pub(crate) order: [Option<V>; 2],
+    pub(crate) order: Option<V>,
     pub(crate) texts: SmallVec<[TextTemplate<V>; 1]>,
     pub(crate) thought: Thought<V>,
 }
@@ -88,7 +88,7 @@ impl<V> FactTemplate<'_, V> {
             marks: self.marks,
             session: self.session.as_deref(),
             time: self.time.as_ref().and_then(|time| values.time(time)),
-            order: self.order.each_ref().map(|it| it.as_ref().map(|it| values.text(it))),
+            order: self.order.as_ref().map(|it| values.text(it)),
             text: first.map(text),
             more_texts: more.iter().map(text).collect(),
             thought: self.thought.map(|chunk| values.text(chunk)),

@@ -166,7 +166,7 @@ fn template(plan: &Plan<'_>, slots: &[SlotPlace]) -> Option<FactTemplate<'static
         marks: plan.marks,
         session: plan.session.as_deref().map(|session| Cow::Owned(session.to_owned())),
         time: plan.time.as_ref().and_then(source),
-        order: [optional(&plan.order[0])?, optional(&plan.order[1])?],
+        order: optional(&plan.order)?,
         texts: plan.texts.iter().map(text).collect::<Option<_>>()?,
         thought: match &plan.thought {
             Thought::Chunk(chunk) => Thought::Chunk(source(chunk)?),

@@ -101,8 +101,8 @@ pub(crate) struct ServersAt {
 pub(crate) enum EventOrder {
     /// By its number, which is one more than that of the event before it.
     Number { number: Path },
-    /// By its id, and that of an event before it.
-    Link { id: Path, after: Path },
+    /// By its id, which no other event has.
+    Id { id: Path },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

@@ -25,7 +25,6 @@ struct RecentIds {
     state: RandomState,
     known: HashSet<u64>,
     in_order: VecDeque<u64>,
-    has_forgotten: bool,
 }
 
 impl<'p> OrderCheck<'p> {
@@ -36,12 +35,10 @@ impl<'p> OrderCheck<'p> {
     #[inline]
     pub(crate) fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         let defect = match (self.rules, &facts.order) {
-            (Some(EventOrder::Number { .. }), [Some(number), _]) => {
+            (Some(EventOrder::Number { .. }), Some(number)) => {
                 number.parse().ok().and_then(|number| self.number(facts.line, number))
             }
-            (Some(EventOrder::Link { .. }), [Some(id), after]) => {
-                self.ids.add(id, after.as_deref())
-            }
+            (Some(EventOrder::Id { .. }), Some(id)) => self.ids.add(id),
             _ => None,
         };
         found.extend(defect.map(|defect| defect.at(facts.line, facts.offset)));
@@ -62,11 +59,8 @@ impl<'p> OrderCheck<'p> {
 }
 
 impl RecentIds {
-    /// Adds an event that names another one, which must have come before it.
-    fn add(&mut self, id: &str, after: Option<&str>) -> Option<Diagnostic> {
-        let is_first = self.in_order.is_empty();
-        let has_come = |after: &str| self.known.contains(&self.state.hash_one(after));
-        let is_lost = !(is_first || self.has_forgotten || after.is_none_or(has_come));
+    /// Adds an event, whose id must be new.
+    fn add(&mut self, id: &str) -> Option<Diagnostic> {
         let key = self.state.hash_one(id);
         if !self.known.insert(key) {
             let message = "an earlier event has the same id";
@@ -77,10 +71,8 @@ impl RecentIds {
             && let Some(oldest) = self.in_order.pop_front()
         {
             self.known.remove(&oldest);
-            self.has_forgotten = true;
         }
-        let message = "the event names a predecessor that is not in the stream";
-        is_lost.then(|| Diagnostic::new(Rule::BrokenSequence, message))
+        None
     }
 }
 
