@@ -161,7 +161,7 @@ fn the_normal_form_has_the_same_verdict_with_an_exit_status() {
                 (summary.verdict, summary.outcome)
             };
             let original = ended(case.checker(), &case.bytes(), &mut output);
-            let again = ended(of_events(&case), &output.writer().unwrap(), &mut ());
+            let again = ended(of_events(&case), output.writer().unwrap(), &mut ());
             if original != again && !stops_midway(original.0, original.1) {
                 wrong.push(format!("{}, {status}: {original:?}, {again:?}", case.path.display()));
             }
