@@ -13,12 +13,12 @@ use ndjson_check_formats::REPORT_SCHEMA;
 use ndjson_check_formats::baseline;
 use ndjson_check_formats::report::MergedReports;
 
-use super::archive::Decompressed;
 use super::args::{
     ProfileDraft, RedactArgs, RedactMode, SchemaOf, Subcommand, completions, manual_page,
 };
 use super::error::CliError;
 use super::exit;
+use super::inputs::contents::one_stream;
 use super::inputs::{Input, STDIN, inputs};
 use super::outputs::stdout;
 use super::redaction::Redaction;
@@ -117,8 +117,8 @@ fn schema(of: SchemaOf, profile: Option<&str>) -> Result<String, CliError> {
 fn print_draft(arguments: &[PathBuf]) -> Result<(), CliError> {
     let recordings = recordings(arguments)?;
     let draft = draft_profile(&recordings, &|path: &Path| {
-        let recording = Input::Path(path.to_owned()).open()?;
-        Ok(Box::new(Decompressed::new(recording)))
+        let input = Input::Path(path.to_owned());
+        Ok(Box::new(one_stream(&input.name(), input.open()?)?))
     })?;
     for reason in &draft.evidence {
         print_stderr(reason);

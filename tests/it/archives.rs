@@ -225,6 +225,12 @@ fn drift_reads_archives_and_diff_refuses_them() {
     let output = run_in(folder.path(), &["drift", "runs.tar"], b"");
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("first runs.tar/b.ndjson:3"), "{}", text(&output.stdout));
+    let output = run_in(folder.path(), &["profiles", "draft", "runs.tar"], b"");
+    let message = "runs.tar: this is a tar archive; a command, diff, profiles draft, ";
+    assert!(
+        output.status.code() == Some(2) && text(&output.stderr).contains(message),
+        "{output:?}"
+    );
     let output = run_in(folder.path(), &["diff", "runs.tar", "runs.tar"], b"");
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("this is a tar archive"), "{}", text(&output.stderr));

@@ -1,7 +1,7 @@
 //! What is in a file: one stream, or a tar archive of several.
 
 use std::cell::Cell;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 
 use ndjson_check_core::Error;
 use tar::Archive;
@@ -17,6 +17,10 @@ const TAR_MARK: &[u8] = b"ustar";
 /// The end of a tar archive is two blocks of zeros. One of them is required: without it, members
 /// may be missing.
 const TAR_BLOCK_BYTES: u64 = 512;
+
+/// Why an archive is refused.
+const ONE_STREAM: &str = "this is a tar archive; a command, diff, profiles draft, --exit-status, \
+                          --tee and timeouts need one stream";
 
 /// A stream that was found in a file.
 pub(crate) struct FoundStream<'a> {
@@ -39,15 +43,13 @@ pub(crate) fn each_stream(
 ) {
     let mut source = Decompressed::new(source);
     let (head, failure) = head(&mut source);
-    let is_tar = head.ends_with(TAR_MARK) && head.len() == TAR_HEAD_BYTES;
+    let is_archive = is_tar(&head);
     let mut source = head.as_slice().chain(Failing(failure)).chain(source);
-    if !is_tar {
+    if !is_archive {
         return each(Ok(FoundStream { name, source: &mut source, is_member: false }));
     }
     if only_one {
-        let message = "this is a tar archive; a command, diff, --exit-status, --tee and timeouts \
-                       need one stream";
-        return each(Err(nothing_to_check(name, message)));
+        return each(Err(nothing_to_check(name, ONE_STREAM)));
     }
     let mut archive = Archive::new(WithEnd { source, zeros: 0, has_ended: false, failure: None });
     // Archives may be joined; and the writer of a pipe must be able to write all of it.
@@ -69,6 +71,24 @@ pub(crate) fn each_stream(
         }
         Ok(()) => {}
     }
+}
+
+/// The bytes of a file that must be one stream.
+///
+/// # Errors
+///
+/// When it is a tar archive.
+pub(crate) fn one_stream<R: Read>(name: &str, source: R) -> Result<impl Read + use<R>, Error> {
+    let mut source = Decompressed::new(source);
+    let (head, failure) = head(&mut source);
+    if is_tar(&head) {
+        return Err(nothing_to_check(name, ONE_STREAM));
+    }
+    Ok(Cursor::new(head).chain(Failing(failure)).chain(source))
+}
+
+fn is_tar(head: &[u8]) -> bool {
+    head.ends_with(TAR_MARK) && head.len() == TAR_HEAD_BYTES
 }
 
 fn each_member(
