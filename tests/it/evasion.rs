@@ -8,7 +8,7 @@ use ndjson_check::{
 use serde_json::{Value, json};
 
 use crate::demands::{PLACE, of_kind};
-use crate::support::{builder, cases, check, checker};
+use crate::support::{builder, cases, check, checker, root};
 
 /// The details of the calls of a kind.
 struct Details(CallKind, BTreeSet<String>);
@@ -201,6 +201,20 @@ fn a_call_that_changes_very_many_files_is_judged() {
         assert_eq!(found(Some(at)), [Rule::ExpectationFailed], "{at}");
     }
     assert_eq!(found(None), []);
+}
+
+/// Goal: a patch hides none of the files that it changes, moves or deletes.
+#[test]
+fn a_patch_names_its_files() {
+    let stream = |name: &str| std::fs::read(root().join("fixtures/agents").join(name)).unwrap();
+    let found = |name: &str, glob: &str| {
+        checked(&[], &Expectation::WritesNever(vec![glob.to_owned()]), &stream(name)).1
+    };
+    let copilot = "copilot/patch-that-deletes.ndjson";
+    assert_eq!(found(copilot, "**/old-frame.txt"), [Rule::ExpectationFailed]);
+    assert_eq!(found(copilot, "**/new-frame.txt"), []);
+    let never = of_kind("delete", |it| it.at_most = Some(0));
+    assert_eq!(checked(&[], &never, &stream(copilot)).1, [Rule::ExpectationFailed]);
 }
 
 /// Goal: in run mode, files below the directory of the run are known, although Codex names none.

@@ -53,7 +53,14 @@ struct FilesAt {
     #[serde(flatten)]
     of: Objects,
     value: Path,
+    /// Whether the value is a patch that names its files, as `apply_patch` takes it.
+    #[serde(default)]
+    patch: bool,
 }
+
+/// What stands before the path of a file in a patch.
+const PATCH_HEADS: [&str; 4] =
+    ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
 
 /// What a tool call does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
@@ -158,6 +165,12 @@ impl ActionRules {
     }
 }
 
+/// The file that a line of a patch names.
+fn patched_file(line: &str) -> Option<String> {
+    let path = PATCH_HEADS.iter().find_map(|head| line.strip_prefix(head))?;
+    Some(path.trim_end().to_owned())
+}
+
 impl ActionRule {
     pub(crate) fn is_for(&self, tool: &str) -> bool {
         self.tool == tool || self.tool == "*"
@@ -176,9 +189,15 @@ impl ActionRule {
     /// The files that the call writes or deletes, if it may be several.
     pub(crate) fn files(&self, call: Scope<'_>) -> Vec<String> {
         let mut files = Vec::new();
-        for FilesAt { of, value } in &self.files {
-            let path = |scope| value.find(scope)?.scalar_text();
-            files.extend(of.objects(call.object).filter_map(path).map(Cow::into_owned));
+        for FilesAt { of, value, patch: is_patch } in &self.files {
+            let text = |scope| value.find(scope)?.scalar_text();
+            for text in of.objects(call.object).filter_map(text) {
+                if *is_patch {
+                    files.extend(text.lines().filter_map(patched_file));
+                } else {
+                    files.push(text.into_owned());
+                }
+            }
         }
         files
     }
