@@ -167,6 +167,8 @@ impl NativeReader {
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     let error = module.py().get_type::<NdjsonCheckError>();
+    error.setattr("exit_status", None::<u8>)?;
+    error.setattr("signal", None::<u8>)?;
     error.setattr("stderr_tail", PyTuple::empty(module.py()))?;
     module.add("NdjsonCheckError", error)?;
     module.add_class::<PyChecker>()?;

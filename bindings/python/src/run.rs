@@ -12,7 +12,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use ndjson_check::run::{AgentRun, Command, Stdin, Stopper};
-use ndjson_check::{Answer, Error, Event};
+use ndjson_check::{Answer, Error, Event, ExitStatus};
 use ndjson_check_formats::single::summary_json;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -45,24 +45,37 @@ enum Message {
     Finished(String, String),
 }
 
-/// Why a run has no result. Then the end of standard error says most.
+/// Why a run has no result. Then the status of the command and the end of standard error say most.
 struct Failure {
     error: Error,
+    /// None if the command had not ended.
+    status: Option<ExitStatus>,
     stderr_tail: Vec<String>,
 }
 
 impl Failure {
     fn raised(self, py: Python<'_>) -> PyErr {
         let mut message = in_words(&self.error);
+        let (exit_status, signal) = match self.status {
+            Some(ExitStatus::Code(code)) => (Some(code), None),
+            Some(ExitStatus::Signal(signal)) => (None, Some(signal)),
+            _ => (None, None),
+        };
+        if let Some(code) = exit_status {
+            message += &format!("; the command ended with exit status {code}");
+        } else if let Some(signal) = signal {
+            message += &format!("; the command was ended by signal {signal}");
+        }
         if let Some(line) = self.stderr_tail.last() {
             message += &format!("; standard error ends with: {line}");
         }
         let error = NdjsonCheckError::new_err(message);
-        let tail = PyTuple::new(py, self.stderr_tail);
-        match tail.and_then(|tail| error.value(py).setattr("stderr_tail", tail)) {
-            Ok(()) => error,
-            Err(other) => other,
-        }
+        let value = error.value(py);
+        let set = value
+            .setattr("exit_status", exit_status)
+            .and_then(|()| value.setattr("signal", signal))
+            .and_then(|()| value.setattr("stderr_tail", PyTuple::new(py, self.stderr_tail)?));
+        set.err().unwrap_or(error)
     }
 }
 
@@ -185,9 +198,10 @@ fn send_all(mut run: AgentRun, to: &SyncSender<Message>, stderr: &Mutex<VecDeque
         let event = match event {
             Ok(event) => event,
             Err(error) => {
+                let status = run.exit_status();
                 // Ends the command; then all of its standard error is there.
                 drop(run);
-                let failure = Failure { error, stderr_tail: last_lines(stderr) };
+                let failure = Failure { error, status, stderr_tail: last_lines(stderr) };
                 let _ = to.send(Message::Failed(failure));
                 return;
             }

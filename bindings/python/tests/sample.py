@@ -44,6 +44,10 @@ async def harness() -> nc.RunEnd:
             assert_type(event, nc.Event)
     assert_type(run.calls(kind="command").last.succeeded, bool)
     run.raise_for_outcome()
+    error = nc.NdjsonCheckError()
+    assert_type(error.exit_status, int | None)
+    assert_type(error.signal, int | None)
+    assert_type(error.stderr_tail, tuple[str, ...])
     return run.end
 
 

@@ -258,7 +258,8 @@ def test_errors_name_the_problem() -> None:
 def test_an_error_says_what_to_do() -> None:
     with pytest.raises(nc.NdjsonCheckError, match="choose a `profile`.* \"jsonl\"") as raised:
         list(nc.read(b'{"a":1}\n'))
-    assert raised.value.stderr_tail == ()
+    error = raised.value
+    assert (error.exit_status, error.signal, error.stderr_tail) == (None, None, ())
 
 
 def test_a_source_without_waiting_is_refused() -> None:

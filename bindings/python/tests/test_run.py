@@ -218,12 +218,37 @@ def test_an_unknown_agent_is_no_reason_to_lose_standard_error() -> None:
     said: list[str] = []
     lines = "echo '{\"a\":1}'; echo 'Error: not logged in' >&2; exit 3"
     with nc.run(shell(lines), on_stderr=said.append) as run:
-        said_last = "`profile`.*: Error: not logged in$"
+        said_last = "`profile`.*; the command ended with exit status 3; .*: Error: not logged in$"
         with pytest.raises(nc.NdjsonCheckError, match=said_last) as raised:
             run.wait()
-    assert raised.value.stderr_tail == ("Error: not logged in",)
-    assert pickle.loads(pickle.dumps(raised.value)).stderr_tail == raised.value.stderr_tail
+    for error in (raised.value, pickle.loads(pickle.dumps(raised.value))):
+        assert (error.exit_status, error.signal) == (3, None)
+        assert error.stderr_tail == ("Error: not logged in",)
     assert "".join(said) == "Error: not logged in\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "exit_status", "signal", "said"),
+    [
+        ("echo '{}'; exit 1", 1, None, "; the command ended with exit status 1$"),
+        ("echo '{}'; kill -9 $$", None, 9, "; the command was ended by signal 9$"),
+        (f"yes '{{}}' | head -50; {WAITS}", None, None, '"jsonl" for any JSON Lines$'),
+    ],
+)
+def test_an_unknown_agent_is_no_reason_to_lose_the_exit_status(
+    script: str, exit_status: int | None, signal: int | None, said: str
+) -> None:
+    with nc.run(shell(script)) as run, pytest.raises(nc.NdjsonCheckError, match=said) as raised:
+        run.wait()
+    error = raised.value
+    assert (error.exit_status, error.signal, error.stderr_tail) == (exit_status, signal, ())
+
+
+def test_plain_text_instead_of_events_is_the_reason() -> None:
+    with nc.run(shell("echo Error: not logged in; exit 1")) as run:
+        assert run.wait().exit_status == 1
+    with pytest.raises(nc.RunFailed, match=": Error: not logged in$"):
+        run.raise_for_outcome()
 
 
 def test_asyncio_reads_the_same_events() -> None:

@@ -4,6 +4,8 @@ from typing import Any, final
 __version__: str
 
 class NdjsonCheckError(Exception):
+    exit_status: int | None
+    signal: int | None
     stderr_tail: tuple[str, ...]
 
 class Event:
