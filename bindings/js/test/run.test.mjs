@@ -448,10 +448,25 @@ test("the error about an unknown agent says how the command ended", async () => 
   await assert.rejects(all(agent), error);
 });
 
+test("plain text instead of events is the reason", async () => {
+  const end = await run(...shell("echo Error: not logged in; exit 1")).end;
+  assert.deepEqual([end.outcome, end.exitStatus], ["failed", 1]);
+  assert.match(end.summary.headline, /: Error: not logged in$/);
+});
+
+test("an unknown agent that says nothing, and one that a signal ends", async () => {
+  const error = await run(...shell("echo '{}'; exit 1")).end.catch((it) => it);
+  assert.deepEqual([error.exitStatus, error.signal, error.stderrTail], [1, undefined, []]);
+  assert.match(error.message, /; the command ended with exit status 1$/);
+  const killed = await run(...shell("echo '{}'; kill -9 $$")).end.catch((it) => it);
+  assert.deepEqual([killed.exitStatus, killed.signal], [undefined, 9]);
+  assert.match(killed.message, /; the command was ended by signal 9$/);
+});
+
 test("an error about the stream of a command that still runs", async () => {
   const error = await run(...shell("yes '{}' | head -50; exec sleep 60")).end.catch((it) => it);
   assert.ok(error instanceof StreamError);
-  assert.deepEqual([error.exitStatus, Array.isArray(error.stderrTail)], [undefined, true]);
+  assert.deepEqual([error.exitStatus, error.signal, Array.isArray(error.stderrTail)], [undefined, undefined, true]);
 });
 
 test("standard error is what the command writes, with a byte order mark and the start of a character", async () => {

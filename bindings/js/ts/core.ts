@@ -22,6 +22,8 @@ export class StreamError extends NdjsonCheckError {
   override readonly name = "StreamError";
   /** After a run: the exit status of the command, if it ended by itself. */
   readonly exitStatus?: number;
+  /** After a run: the number of the signal that ended the command, unless the error itself did. */
+  readonly signal?: number;
   /** After a run: the last lines of standard error; a command that is killed may have had more to say. */
   readonly stderrTail?: readonly string[];
 }

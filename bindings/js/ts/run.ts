@@ -117,12 +117,14 @@ function limitOf(time: number | undefined): number | undefined {
 }
 
 /** The error, and what the command said at its end: that may be why its stream cannot be read. */
-function withEnd(error: StreamError, { exitStatus }: ExitStatus, stderrTail: readonly string[]): StreamError {
-  const status = exitStatus === undefined ? "" : `; the command ended with exit status ${exitStatus}`;
+function withEnd(error: StreamError, exit: ExitStatus, stderrTail: readonly string[]): StreamError {
+  const { exitStatus, signal } = exit;
+  const killed = signal === undefined ? "" : `; the command was ended by signal ${signal}`;
+  const status = exitStatus === undefined ? killed : `; the command ended with exit status ${exitStatus}`;
   const last = stderrTail.at(-1);
   const said = last === undefined ? "" : `; its last line of standard error: ${last}`;
   const ended = new StreamError(`${error.message}${status}${said}`, { cause: error });
-  return Object.assign(ended, exitStatus === undefined ? {} : { exitStatus }, { stderrTail });
+  return Object.assign(ended, exit, { stderrTail });
 }
 
 /** A run of an agent, and an iterator of its events. Leaving the loop ends the command. */
@@ -300,10 +302,13 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   /** Rejects the run. */
   async #failed(error: unknown): Promise<never> {
     if (!(error instanceof StreamError)) throw error;
+    const hadExited = this.#hasExited;
     this.#signal("SIGKILL");
     const exit = await this.#exited;
     await this.#readStderr();
-    throw withEnd(error, exit, lastLines(this.#stderr));
+    // Of a command that still ran, the signal is ours.
+    const isOurs = !hadExited && exit.signal !== undefined;
+    throw withEnd(error, isOurs ? {} : exit, lastLines(this.#stderr));
   }
 
   #mustWait(): boolean {
