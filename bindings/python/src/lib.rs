@@ -49,7 +49,8 @@ struct PyChecker(Checker);
 impl PyChecker {
     #[new]
     #[pyo3(signature = (*, profile = None, strict = false, rules = None, config = None,
-                        max_line_bytes = None, stats = false))]
+                        max_line_bytes = None, stats = false, directory = None))]
+    #[expect(clippy::too_many_arguments, reason = "they are options of one call")]
     fn new(
         profile: Option<&str>,
         strict: bool,
@@ -57,6 +58,7 @@ impl PyChecker {
         config: Option<PathBuf>,
         max_line_bytes: Option<u64>,
         stats: bool,
+        directory: Option<PathBuf>,
     ) -> PyResult<Self> {
         let config = config.map(|file| Config::read(&file).map_err(NdjsonCheckError::new_err));
         let mut config = config.transpose()?.unwrap_or_default();
@@ -81,6 +83,10 @@ impl PyChecker {
         let mut builder = config.apply_to(Checker::builder()).stats(stats).members(false);
         if let Some(bytes) = max_line_bytes {
             builder = builder.max_line_bytes(bytes);
+        }
+        // A stream is UTF-8: it cannot name another directory.
+        if let Some(directory) = directory.as_ref().and_then(|it| it.to_str()) {
+            builder = builder.directory(directory);
         }
         builder.build().map(Self).map_err(error)
     }

@@ -1,6 +1,7 @@
 import asyncio
 import copy
 import gc
+import json
 import os
 import pickle
 import signal
@@ -212,6 +213,36 @@ def test_a_command_may_have_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
     with nc.run([command, PLAIN]) as run:
         run.wait()
     assert "caf\ufffd" in run._repr_html_()
+
+
+@pytest.mark.parametrize("names_cwd", [True, False])
+@pytest.mark.parametrize(("file", "passes"), [(".github/w.yml", False), ("src/a.rs", True)])
+def test_a_run_knows_its_own_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names_cwd: bool, file: str, passes: bool
+) -> None:
+    """Codex writes absolute paths, and not its directory."""
+    here, link = tmp_path / "here", tmp_path / "link"
+    here.mkdir()
+    link.symlink_to(here)
+    item = {"id": "i", "type": "file_change", "status": "completed",
+            "changes": [{"path": str(here.resolve() / file), "kind": "add"}]}
+    usage = {"input_tokens": 1, "cached_input_tokens": 0, "output_tokens": 1}
+    events: list[dict[str, Any]] = [
+        {"type": "thread.started", "thread_id": "t"},
+        {"type": "turn.started"},
+        {"type": "item.completed", "item": item},
+        {"type": "item.completed", "item": {"id": "m", "type": "agent_message", "text": "Done."}},
+        {"type": "turn.completed", "usage": usage},
+    ]
+    (here / "run.ndjson").write_text("".join(json.dumps(event) + "\n" for event in events))
+    config = tmp_path / "ndjson-check.toml"
+    config.write_text('expect.writes.never = [".github/**"]')
+    monkeypatch.chdir(tmp_path if names_cwd else link)
+    with nc.run(["cat", "run.ndjson"], cwd="link" if names_cwd else None, config=config) as run:
+        end = run.wait()
+    assert end.passed is passes
+    assert "expectation-unobservable" not in json.dumps(end.summary)
+    assert ("expectation-failed" in json.dumps(end.summary)) is not passes
 
 
 def test_an_unknown_agent_is_no_reason_to_lose_standard_error() -> None:

@@ -586,6 +586,7 @@ class Checker:
         config: str | None = None,
         max_line_bytes: int | None = None,
         stats: bool = False,
+        directory: str | None = None,
     ) -> Checker: ...
 
 @final

@@ -50,15 +50,18 @@ def _checker(
     max_line_bytes: int | None,
     *,
     stats: bool = False,
+    directory: str | None = None,
 ) -> _native.Checker:
+    """`directory` is where the command is started, for the expectations of a `config`."""
     name = None if profile is None else os.fspath(profile)
     file = None if config is None else os.fspath(config)
     # Files may change between two calls.
     has_files = file is not None or (name is not None and os.path.exists(name))
     levels = tuple((rules or {}).items())
     if has_files:
-        return _shared.__wrapped__(name, strict, levels, file, max_line_bytes, stats)
-    return _shared(name, strict, levels, file, max_line_bytes, stats)
+        return _shared.__wrapped__(name, strict, levels, file, max_line_bytes, stats, directory)
+    # Without a `config` nothing asks for the directory.
+    return _shared(name, strict, levels, file, max_line_bytes, stats, None)
 
 
 @lru_cache(maxsize=64)
@@ -69,10 +72,12 @@ def _shared(
     config: str | None,
     max_line_bytes: int | None,
     stats: bool,
+    directory: str | None,
 ) -> _native.Checker:
     """One for all streams with these options: it compiles the schemas."""
     return _native.Checker(profile=profile, strict=strict, rules=list(rules), config=config,
-                           max_line_bytes=max_line_bytes, stats=stats)
+                           max_line_bytes=max_line_bytes, stats=stats,
+                           directory=directory)
 
 
 class Reader:

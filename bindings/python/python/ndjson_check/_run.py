@@ -470,7 +470,8 @@ def run(
     def start() -> _native.NativeRun:
         if cwd is not None and not os.path.isdir(cwd):
             raise NdjsonCheckError(f"there is no directory {_shown(cwd)}")
-        checker = _checker(profile, strict, rules, config, max_line_bytes)
+        directory = None if config is None else _real_directory(cwd)
+        checker = _checker(profile, strict, rules, config, max_line_bytes, directory=directory)
         return _native.NativeRun(
             checker, words, None if cwd is None else os.fspath(cwd), variables, stdin,
             inherit_stdin, timeout, idle_timeout, exit_grace, on_stdout is not None,
@@ -484,6 +485,15 @@ def run(
     if on_stderr is not None:
         listeners["stderr"] = _decoded(on_stderr)
     return Run(name, start, listeners)
+
+
+def _real_directory(cwd: str | os.PathLike[str] | None) -> str | None:
+    """Where a command with this option works, as it sees that itself."""
+    try:
+        return os.path.realpath(os.curdir if cwd is None else cwd)
+    except OSError:
+        # It has none: this directory was deleted.
+        return None
 
 
 def _decoded(listener: Callable[[str], object]) -> Callable[[bytes], object]:
