@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -476,6 +476,41 @@ test("standard error is what the command writes, with a byte order mark and the 
   assert.equal(said.join(""), "\ufeffa\ufffd");
   assert.ok(said.every((text) => text !== ""));
   assert.deepEqual(end.stderrTail, ["\ufeffa\ufffd"]);
+});
+
+test("a run knows its own directory: Codex writes absolute paths, and not its directory", async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "ndjson-check-")));
+  const [here, link] = [join(folder, "here"), join(folder, "link")];
+  mkdirSync(here);
+  symlinkSync(here, link);
+  const completed = (item) => ({ type: "item.completed", item });
+  const judged = async (file, options) => {
+    const changes = [{ path: join(here, file), kind: "add" }];
+    const lines = [
+      { type: "thread.started", thread_id: "t" },
+      { type: "turn.started" },
+      completed({ id: "i", type: "file_change", status: "completed", changes }),
+      completed({ id: "m", type: "agent_message", text: "Done." }),
+      { type: "turn.completed", usage: { input_tokens: 1, cached_input_tokens: 0, output_tokens: 1 } },
+    ];
+    const stream = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    const config = `expect.writes.never = [".github/**"]`;
+    writeFileSync(join(here, "run.ndjson"), stream);
+    const { summary } = await run("cat", ["run.ndjson"], { config, ...options }).end;
+    return [summary.passed, JSON.stringify(summary).includes("expectation-unobservable")];
+  };
+  const before = process.cwd();
+  process.chdir(link);
+  try {
+    for (const options of [{ cwd: link }, { cwd: pathToFileURL(here) }, {}]) {
+      assert.deepEqual(await judged(".github/w.yml", options), [false, false]);
+      assert.deepEqual(await judged("src/a.rs", options), [true, false]);
+    }
+  } finally {
+    process.chdir(before);
+  }
+  // It is no option.
+  await assert.rejects(all(events("{}", { directory: folder })), TypeError);
 });
 
 test("a missing directory is not a missing command", async () => {

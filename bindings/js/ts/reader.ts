@@ -71,10 +71,13 @@ export class Reader {
   #summary: Summary | undefined;
   readonly #encoder = new ChunkEncoder();
 
-  constructor(options: CheckOptions = {}) {
+  constructor(options?: CheckOptions);
+  /** For `run`: with the directory of the command. @internal */
+  constructor(options: CheckOptions, directory: string | undefined);
+  constructor(options: CheckOptions = {}, directory?: string) {
     verify(options, CHECK);
     this.#core = Core.get();
-    this.#number = this.#core.open(options);
+    this.#number = this.#core.open({ ...options, directory });
     forgotten.register(this, { core: this.#core, number: this.#number }, this);
   }
 

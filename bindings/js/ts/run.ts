@@ -116,6 +116,16 @@ function limitOf(time: number | undefined): number | undefined {
   return time === undefined || time === Infinity ? undefined : Math.ceil(time);
 }
 
+/** Where a command with this option works, as it sees that itself, or undefined if there is none. */
+function realDirectory(cwd: RunOptions["cwd"]): string | undefined {
+  const fs = builtin<{ realpathSync(file: unknown): string }>("node:fs");
+  try {
+    return fs?.realpathSync(cwd ?? ".");
+  } catch {
+    return undefined;
+  }
+}
+
 /** The error, and what the command said at its end: that may be why its stream cannot be read. */
 function withEnd(error: StreamError, exit: ExitStatus, stderrTail: readonly string[]): StreamError {
   const { exitStatus, signal } = exit;
@@ -166,7 +176,8 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     const { cwd, env, stdin, timeout, idleTimeout, exitGrace, signal, onStderr, onStdout, ...check } = options;
     this.#options = options;
     this.#idleTimeout = limitOf(idleTimeout);
-    this.#reader = new Reader({ name: command.split(/[\\/]/).at(-1) ?? command, ...check });
+    const directory = check.config === undefined ? undefined : realDirectory(cwd);
+    this.#reader = new Reader({ name: command.split(/[\\/]/).at(-1) ?? command, ...check }, directory);
     const all = Object.entries({ ...this.#system.process.env, ...env });
     this.#child = this.#system.spawn(command, args, {
       cwd,
