@@ -212,9 +212,34 @@ fn a_patch_names_its_files() {
     };
     let copilot = "copilot/patch-that-deletes.ndjson";
     assert_eq!(found(copilot, "**/old-frame.txt"), [Rule::ExpectationFailed]);
-    assert_eq!(found(copilot, "**/new-frame.txt"), []);
-    let never = of_kind("delete", |it| it.at_most = Some(0));
-    assert_eq!(checked(&[], &never, &stream(copilot)).1, [Rule::ExpectationFailed]);
+    assert_eq!(found(copilot, "**/old-roof.txt"), []);
+    let never = |kind: &str, file: &str| {
+        of_kind(kind, |it| (it.matches, it.at_most) = (Some(file.to_owned()), Some(0)))
+    };
+    let deletes = of_kind("delete", |it| it.at_most = Some(0));
+    let patched = |patch: &str| {
+        let stream = String::from_utf8(stream(copilot)).unwrap();
+        let (from, to) = (r"*** Delete File: /home/dev/house/old-frame.txt", patch);
+        assert!(stream.contains(from));
+        stream.replace(from, to)
+    };
+    let mixed = patched(r"*** Update File: /home/dev/house/hut.txt\n*** Move to: /home/dev/x.txt");
+    let spaced = patched(r"  ***  Update File: a\n  *** Update File:/home/dev/house/hut.txt");
+    let whole = String::from_utf8(stream(copilot)).unwrap();
+    let (failed, unknown) = ([Rule::ExpectationFailed], [Rule::ExpectationUnobservable]);
+    let rows: [(&Expectation, &str, &[Rule]); 8] = [
+        (&deletes, &whole, &failed),
+        (&deletes, &mixed, &failed),
+        (&never("delete", "old-frame"), &whole, &failed),
+        (&never("delete", "old-roof"), &whole, &[]),
+        (&never("delete", "old-door"), &mixed, &unknown),
+        (&never("write", "hut.txt"), &mixed, &unknown),
+        (&Expectation::WritesNever(vec!["**/x.txt".to_owned()]), &mixed, &failed),
+        (&Expectation::WritesNever(vec!["**/hut.txt".to_owned()]), &spaced, &failed),
+    ];
+    for (expectation, stream, rules) in rows {
+        assert_eq!(checked(&[], expectation, stream.as_bytes()).1, rules, "{expectation:?}");
+    }
 }
 
 /// Goal: in run mode, files below the directory of the run are known, although Codex names none.

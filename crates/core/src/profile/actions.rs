@@ -58,9 +58,16 @@ struct FilesAt {
     patch: bool,
 }
 
+impl FilesAt {
+    fn texts<'e>(&self, call: Scope<'e>) -> impl Iterator<Item = Cow<'e, str>> {
+        self.of.objects(call.object).filter_map(|scope| self.value.find(scope)?.scalar_text())
+    }
+}
+
 /// What stands before the path of a file in a patch.
 const PATCH_HEADS: [&str; 4] =
-    ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+    ["*** Add File:", "*** Update File:", PATCH_DELETION, "*** Move to:"];
+const PATCH_DELETION: &str = "*** Delete File:";
 
 /// What a tool call does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
@@ -167,8 +174,8 @@ impl ActionRules {
 
 /// The file that a line of a patch names.
 fn patched_file(line: &str) -> Option<String> {
-    let path = PATCH_HEADS.iter().find_map(|head| line.strip_prefix(head))?;
-    Some(path.trim_end().to_owned())
+    let path = PATCH_HEADS.iter().find_map(|head| line.trim_start().strip_prefix(head))?.trim();
+    (!path.is_empty()).then(|| path.to_owned())
 }
 
 impl ActionRule {
@@ -189,10 +196,9 @@ impl ActionRule {
     /// The files that the call writes or deletes, if it may be several.
     pub(crate) fn files(&self, call: Scope<'_>) -> Vec<String> {
         let mut files = Vec::new();
-        for FilesAt { of, value, patch: is_patch } in &self.files {
-            let text = |scope| value.find(scope)?.scalar_text();
-            for text in of.objects(call.object).filter_map(text) {
-                if *is_patch {
+        for at in &self.files {
+            for text in at.texts(call) {
+                if at.patch {
                     files.extend(text.lines().filter_map(patched_file));
                 } else {
                     files.push(text.into_owned());
@@ -200,6 +206,13 @@ impl ActionRule {
             }
         }
         files
+    }
+
+    /// Whether the call has a patch that deletes a file.
+    pub(crate) fn deletes(&self, call: Scope<'_>) -> bool {
+        let is_deletion = |line: &str| line.trim_start().starts_with(PATCH_DELETION);
+        let mut patches = self.files.iter().filter(|at| at.patch).flat_map(|at| at.texts(call));
+        patches.any(|patch| patch.lines().any(is_deletion))
     }
 
     pub(crate) fn may_have_suffix(&self) -> bool {

@@ -53,6 +53,9 @@ pub struct EventCall<'a> {
     /// Whether this event itself names the files, and so all of them.
     #[serde(skip)]
     pub(crate) shows_files: bool,
+    /// Whether this event itself has a patch that deletes a file.
+    #[serde(skip)]
+    pub(crate) deletes: bool,
 }
 
 /// A tool call that has ended.
@@ -122,6 +125,7 @@ impl<'a> EventCall<'a> {
             rule: update.action.rule,
             shows_detail: update.action.shows_detail,
             shows_files: update.action.shows_files,
+            deletes: update.action.deletes,
         }
     }
 }

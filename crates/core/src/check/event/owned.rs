@@ -146,6 +146,7 @@ impl EventCall<'_> {
             rule: self.rule,
             shows_detail: self.shows_detail,
             shows_files: self.shows_files,
+            deletes: self.deletes,
         }
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct Action {
     pub(crate) files: Vec<String>,
     /// Whether this event names the files, and so all of them.
     pub(crate) shows_files: bool,
+    /// Whether this event has a patch that deletes a file.
+    pub(crate) deletes: bool,
     /// Whether agents repeat it to wait for something.
     pub(crate) polls: bool,
 }
@@ -192,6 +194,7 @@ impl<'p> ActionTable<'p> {
             shows_detail,
             files,
             shows_files,
+            deletes: object.is_some_and(|object| rule.deletes(object)),
             polls: rule.polls,
         }
     }

@@ -168,11 +168,18 @@ fn is_in_files(
     let is_wanted = |it: &&FileChange| (it.kind == Some(ChangeKind::Deleted)) == deletes;
     let is_about = |it: &FileChange| is_in(&it.path) || it.from.as_deref().is_some_and(is_in);
     match changes.len() {
-        0 if call.files.len() > 1 => {
-            Some((!deletes && call.files.iter().any(|it| is_in(it))).into())
-        }
         // The only file is the detail.
-        0 | 1 => None,
+        0 | 1 if call.shows_detail && call.files.len() < 2 => None,
+        0 if !call.shows_files => None,
+        0 => {
+            let is_sure = call.kind == kind && (deletes || !call.deletes);
+            Some(match call.files.iter().any(|it| is_in(it)) {
+                true if is_sure => Truth::Yes,
+                // Which of its files the patch deletes is not known.
+                true if call.deletes => Truth::Unknown,
+                true | false => Truth::No,
+            })
+        }
         _ => Some(changes.iter().filter(is_wanted).any(is_about).into()),
     }
 }
@@ -212,13 +219,16 @@ impl CallPattern {
         arguments: Option<&Value>,
         changes: &[FileChange],
     ) -> Option<ShownText> {
+        let kind = self.calls.kind;
+        let in_files = self
+            .matches
+            .as_ref()
+            .and_then(|pattern| is_in_files(&|text| pattern.is_in(text), kind, call, changes));
         if !call.shows_detail || self.matches.is_none() && self.runs.is_none() {
-            return None;
+            return in_files.map(ShownText::from);
         }
         let matches = self.matches.as_ref().map_or(Truth::Yes, |pattern| {
-            let is_in = |text: &str| pattern.is_in(text);
-            is_in_files(&is_in, self.calls.kind, call, changes)
-                .unwrap_or_else(|| is_in_call(&is_in, call, arguments))
+            in_files.unwrap_or_else(|| is_in_call(&|text| pattern.is_in(text), call, arguments))
         });
         let Some(runs) = &self.runs else { return Some(matches.into()) };
         let run_in = |line: &str| shell::run_of(runs, self.except.as_ref(), line);

@@ -52,8 +52,6 @@ pub(super) struct SeenCall {
     kind: Option<CallKind>,
     /// Whether it has deleted a file among others.
     deletes: bool,
-    /// Whether it says which files it writes.
-    names_files: bool,
     tool: Box<str>,
     /// For each expectation, the answer to its question about text: one event that shows it is
     /// enough. The text itself may be long, and is not kept.
@@ -73,7 +71,6 @@ impl SeenCall {
             paths: Vec::new(),
             kind: None,
             deletes: false,
-            names_files: false,
             tool: Box::default(),
             shown: Vec::new(),
             output: Vec::new(),
@@ -90,8 +87,8 @@ impl SeenCall {
         self.kind = call.kind;
         self.tool = call.tool.as_deref().unwrap_or_default().into();
         let (_, changes) = values;
-        self.deletes |= changes.iter().any(|change| change.kind == Some(ChangeKind::Deleted));
-        self.names_files |= call.shows_files && !call.files.is_empty() || !changes.is_empty();
+        let is_deletion = |change: &FileChange| change.kind == Some(ChangeKind::Deleted);
+        self.deletes |= call.deletes || changes.iter().any(is_deletion);
         let shown = expected.map(|expected| expected.judge(call, values, directory));
         let known = std::mem::take(&mut self.shown).into_iter().chain(std::iter::repeat(None));
         // What was changed says more than what was asked for.
@@ -186,14 +183,7 @@ impl SeenCall {
     /// Whether it is of this kind.
     pub(super) fn is_of(&self, kind: CallKind) -> Truth {
         let deletes = kind == CallKind::Delete && self.deletes;
-        match self.kind {
-            // A patch may delete a file.
-            Some(CallKind::Write) if kind == CallKind::Delete && !self.names_files => {
-                Truth::Unknown
-            }
-            Some(known) => (known == kind || deletes).into(),
-            None => Truth::Unknown,
-        }
+        self.kind.map_or(Truth::Unknown, |known| (known == kind || deletes).into())
     }
 
     pub(super) fn is_of_tool(&self, tool: &NameGlob) -> Truth {
