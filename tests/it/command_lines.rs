@@ -86,6 +86,7 @@ const PUSHES: &[&str] = &[
     "wsl git push",
     "wsl.exe -d Ubuntu -e bash -lc 'git push'",
     "nvm exec 22 git push",
+    "nvm exec v22.1.0 git push",
     "fnm exec --using 22 git push",
     "fnm exec --using=22 -- git push",
     "volta run git push",
@@ -96,6 +97,8 @@ const PUSHES: &[&str] = &[
     "flock /tmp/lock -c 'cd app && git push'",
     "script -qc 'git push' /dev/null",
     "script -q -c 'git push origin main' log",
+    "script -qfec 'git push' log",
+    "script --command 'git push' log",
 ];
 
 /// Lines that do not.

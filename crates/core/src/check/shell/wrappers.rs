@@ -103,7 +103,7 @@ const TEXT_RUNNERS: &[&str] = &[
 
 /// Programs whose exit status is not that of the command.
 const OWN_EXIT: &[&str] =
-    &["%", "coproc", "find", "foreach-object", "systemd-run", "trap", "watch"];
+    &["%", "coproc", "find", "foreach-object", "script", "systemd-run", "trap", "watch"];
 
 /// Programs, words one of which must be in front, and the words behind which a command comes.
 const BEHIND_OPTIONS: &[(&str, &[&str], &[&str])] = &[
@@ -113,7 +113,7 @@ const BEHIND_OPTIONS: &[(&str, &[&str], &[&str])] = &[
     ("git", &["rebase"], &["-x", "--exec"]),
     ("nix", &["develop", "shell"], &["-c", "--command"]),
     ("nix-shell", &[], &["--run", "--command"]),
-    ("script", &[], &["-c", "-qc", "-qec", "-ec", "-eqc", "--command"]),
+    ("script", &[], &["--command"]),
 ];
 
 /// Whether a word sets a variable for the command after it.
@@ -133,8 +133,9 @@ fn may_have_value(word: &str) -> bool {
     }
 }
 
-/// A number or a time, such as `timeout` takes.
+/// A number, a version such as `nvm` takes, or a time such as `timeout` takes.
 fn is_number(word: &str) -> bool {
+    let word = word.strip_prefix('v').unwrap_or(word);
     word.starts_with(|first: char| first.is_ascii_digit())
         && word.chars().all(|it| it.is_ascii_digit() || ".smhd".contains(it))
 }
@@ -217,7 +218,7 @@ impl Walk<'_> {
             return Some((behind + module + 1, 0));
         }
         let command = self.words[behind..].iter().position(|word| is_command_option(word));
-        if let Some(command) = command.filter(|_| is_shell(program)) {
+        if let Some(command) = command.filter(|_| is_shell(program) || program == "script") {
             return Some((behind + command + 1, 0));
         }
         let words = &self.words[behind..];
