@@ -80,7 +80,7 @@ pub(crate) const FAULTS: &[(&str, &str)] = &[
     ("expect.calls = [{ runs = \"\", at-most = 1 }]", "1:17: `runs` is empty"),
     (
         "expect.calls = [{ runs = \"git push \", at-most = 0 }]",
-        "1:17: `runs` has a space that no command has: single spaces separate the words",
+        "1:17: `runs` cannot match: single spaces separate words, and none is at an end",
     ),
     (
         "expect.calls = [{ runs = \"git push\", except = \"\", at-most = 0 }]",

@@ -232,11 +232,11 @@ impl ExpectedAnswer {
     }
 }
 
-/// Whether a pattern for commands has a space at an end, or two in a row. In a pattern with flags,
-/// such as `(?x)`, a space may mean something else.
+/// Whether a pattern for commands has a space that no command has: at an end, or behind another
+/// one. Groups, classes, alternatives and repetitions may give a space another meaning.
 fn has_idle_space(pattern: &str) -> bool {
     let has = pattern.trim() != pattern || pattern.contains("  ");
-    has && !pattern.contains("(?")
+    has && !pattern.contains(['(', '[', '|', '*', '?', '+', '{', '\\'])
 }
 
 impl CallEntry {
@@ -257,7 +257,7 @@ impl CallEntry {
             () if is_empty(&self.runs) => Err("`runs` is empty"),
             () if is_empty(&self.except) => Err("`except` is empty: every command matches it"),
             () if self.runs.as_ref().is_some_and(|it| has_idle_space(&it.0)) => {
-                Err("`runs` has a space that no command has: single spaces separate the words")
+                Err("`runs` cannot match: single spaces separate words, and none is at an end")
             }
             () if self.runs.is_some() && kind != Some(CallKind::Command) => {
                 Err("`runs` is for calls of the kind `command`")
