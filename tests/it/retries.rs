@@ -241,7 +241,7 @@ fn a_run_that_did_what_is_forbidden_is_not_tried_again() {
         let (code, _, written) = agent.run(&["--config", "check.toml", "--retries", "1"]);
         let is_forbidden = expected == 1;
         assert_eq!((code, agent.attempts()), (Some(is_forbidden.into()), expected), "{written}");
-        let note = "not tried again: the run broke a limit or an expectation";
+        let note = "not tried again: the run did what a limit or an expectation forbids";
         assert_eq!(written.contains(note), is_forbidden, "{written}");
     }
 }

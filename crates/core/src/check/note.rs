@@ -286,7 +286,7 @@ impl fmt::Display for NoRetry {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::LastAttempt => "this was the last attempt",
-            Self::BrokeDemand => "the run broke a limit or an expectation",
+            Self::BrokeDemand => "the run did what a limit or an expectation forbids",
             Self::MayHaveWritten => "the run may have changed something",
             Self::TooLate => "a retry can help only after more than an hour",
             Self::OtherReason => "retries are only for other reasons",
