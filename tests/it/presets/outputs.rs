@@ -49,6 +49,13 @@ pub(super) const PRINTS_PASSED: &[&str] = &[
     "Tests:       3 skipped, 3 total\nTests:       1 skipped, 11 passed, 12 total",
     "Executed 0 tests, with 0 failures\n✔ Test run with 12 tests in 2 suites passed after \
      0.001 seconds.",
+    "> Task :compileTestJava\n> Task :test\n\nBUILD SUCCESSFUL in 3s\n4 actionable tasks: 4 \
+     executed",
+    "> Task :test UP-TO-DATE\n\nBUILD SUCCESSFUL in 1s",
+    "> Task :lib:test FROM-CACHE\n> Task :app:test NO-SOURCE\n\nBUILD SUCCESSFUL in 1s",
+    "> Task :test NO-SOURCE\n> Task :integrationTest\n\nBUILD SUCCESSFUL in 1s",
+    "> Task :app:testDebugUnitTest\n\nATest > adds PASSED\n\nBUILD SUCCESSFUL in 9s",
+    "0 errors generated.\n0 failed\n12 passed",
 ];
 
 /// What they print when tests failed.
@@ -133,6 +140,15 @@ pub(super) const PRINTS_FAILED: &[&str] = &[
     "3 tests failed!\n9 passed",
     "    ✖    1/3 targets failed, including the following:",
     "# tests 3\n# pass 2\n# fail 0\n# cancelled 1",
+    "1 error generated.\n12 passed",
+    "3 errors generated\n 3 passed",
+    "1 test failed out of 12\n11 passed",
+    "2 tests failed of 12\n10 passed",
+    "1 failed test\n5 passed",
+    "1 error(s)\n11 passed",
+    "test cases: 1 | 1 failed",
+    "test cases: 3 | 2 passed | 1 failed\nassertions: 3 | 2 passed | 1 failed",
+    "> Task :test\n> Task :test FAILED\n\nBUILD FAILED in 3s",
 ];
 
 /// What a test logs, or what may be the end of more.
@@ -146,6 +162,18 @@ pub(super) const PRINTS_NEITHER: &[&str] = &[
      filtered out\n",
     "✔ Test run with 0 tests in 0 suites passed after 0.001 seconds.",
     "[INFO] BUILD SUCCESS",
+    "BUILD SUCCESSFUL in 1s\n3 actionable tasks: 1 executed, 2 up-to-date",
+    "> Task :compileTestJava\n> Task :testClasses\n\nBUILD SUCCESSFUL in 1s",
+    "> Task :z:test NO-SOURCE\n> Task :z:build\n\nBUILD SUCCESSFUL in 1s",
+    "> Task :specs\n> Task :test NO-SOURCE\n\nBUILD SUCCESSFUL in 1s",
+    "    Finished `test` profile [unoptimized] target(s) in 1s\n     Running unittests \
+     src/lib.rs\n\nrunning 400 tests\ntest a ... ok\n\n... [380 lines truncated] ...\n\n   \
+     Doc-tests a\n\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 \
+     measured; 0 filtered out; finished in 0.00s\n",
+    "    Finished `test` profile [unoptimized]\n     Running unittests src/lib.rs\n\nrunning 41 \
+     tests\ntest a ... ok\n…1200 tokens truncated…\nrunning 0 tests\n\ntest result: ok. 0 \
+     passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
+    "    Finished `test` profile\ntest result: ok. 0 passed; 0 failed; 0 ignored",
 ];
 
 /// What they print when no test ran.
@@ -183,4 +211,12 @@ pub(super) const PRINTS_NOTHING: &[&str] = &[
     " 0 pass\n 3 skip\n 0 fail",
     "No tests were executed",
     "  0 passing (2ms)\n  3 pending",
+    "> Task :test NO-SOURCE\n\nBUILD SUCCESSFUL in 1s",
+    "Starting a Gradle Daemon (subsequent builds will be faster)\n> Task :compileJava\n> Task \
+     :processResources NO-SOURCE\n> Task :classes\n> Task :jar\n> Task :assemble\n> Task \
+     :compileTestJava NO-SOURCE\n> Task :testClasses UP-TO-DATE\n> Task :test NO-SOURCE\n> Task \
+     :check UP-TO-DATE\n> Task :build\n\nBUILD SUCCESSFUL in 1s",
+    "    Finished `test` profile [unoptimized] target(s) in 1s\n     Running unittests \
+     src/lib.rs\n\nrunning 1 test\ntest a ... ignored, slow\n\ntest result: ok. 0 passed; 0 \
+     failed; 1 ignored",
 ];
