@@ -43,7 +43,7 @@ fn batch() -> TempDir {
 }
 
 /// Goal: no byte of any output depends on the number of jobs.
-/// Method: check a batch of good, bad and absent streams with 1, 2 and 8 jobs and by default;
+/// Method: check a batch of good, bad and absent streams with 1 and 8 jobs and by default;
 /// standard output and standard error into one file show their order, too.
 #[test]
 fn the_number_of_jobs_changes_no_byte() {
@@ -57,7 +57,7 @@ fn the_number_of_jobs_changes_no_byte() {
     }
     for flags in [&["--report", "human", &to_file][..], &["--report", "json", "--strict"]] {
         let mut expected = None;
-        for jobs in [Some("1"), Some("2"), Some("8"), None] {
+        for jobs in [Some("1"), Some("8"), None] {
             let file = fs::File::create(&out).unwrap();
             let mut command = program();
             command.args(flags).args(&streams).stdin(Stdio::null());
