@@ -232,7 +232,7 @@ impl ExpectedAnswer {
     }
 }
 
-/// Whether a pattern for commands has a space that no command has: at an end, or behind another
+/// Whether a pattern for commands has a space that no command has: at an end, or after another
 /// one. Groups, classes, alternatives and repetitions may give a space another meaning.
 fn has_idle_space(pattern: &str) -> bool {
     let has = pattern.trim() != pattern || pattern.contains("  ");

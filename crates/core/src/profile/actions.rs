@@ -64,7 +64,7 @@ impl FilesAt {
     }
 }
 
-/// What stands before the path of a file in a patch.
+/// What comes before the path of a file in a patch.
 const PATCH_HEADS: [&str; 4] =
     ["*** Add File:", "*** Update File:", PATCH_DELETION, "*** Move to:"];
 const PATCH_DELETION: &str = "*** Delete File:";

@@ -123,7 +123,7 @@ fn is_assignment(word: &str) -> bool {
     name.starts_with(is_start) && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
 }
 
-/// Whether the next word may be the value of this option: `-u`, also behind other letters.
+/// Whether the next word may be the value of this option: `-u`, also after other letters.
 fn may_have_value(word: &str) -> bool {
     match word.strip_prefix("--") {
         Some(long) => !long.is_empty() && !long.contains('='),
