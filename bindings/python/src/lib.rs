@@ -2,6 +2,7 @@
 //! converts what the library `ndjson_check` says, and decides nothing.
 
 mod event;
+mod failure;
 mod frame;
 mod output;
 mod run;

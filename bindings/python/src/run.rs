@@ -12,13 +12,14 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use ndjson_check::run::{AgentRun, Command, Stdin, Stopper};
-use ndjson_check::{Answer, Error, Event, ExitStatus};
+use ndjson_check::{Answer, Event};
 use ndjson_check_formats::single::summary_json;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyList};
 
-use crate::{NdjsonCheckError, PyChecker, error, event, in_words};
+use crate::failure::Failure;
+use crate::{PyChecker, error, event};
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<NativeRun>()
@@ -43,40 +44,6 @@ enum Message {
     Failed(Failure),
     /// The summary as JSON, and the answer.
     Finished(String, String),
-}
-
-/// Why a run has no result. Then the status of the command and the end of standard error say most.
-struct Failure {
-    error: Error,
-    /// None if the command had not ended.
-    status: Option<ExitStatus>,
-    stderr_tail: Vec<String>,
-}
-
-impl Failure {
-    fn raised(self, py: Python<'_>) -> PyErr {
-        let mut message = in_words(&self.error);
-        let (exit_status, signal) = match self.status {
-            Some(ExitStatus::Code(code)) => (Some(code), None),
-            Some(ExitStatus::Signal(signal)) => (None, Some(signal)),
-            _ => (None, None),
-        };
-        if let Some(code) = exit_status {
-            message += &format!("; the command ended with exit status {code}");
-        } else if let Some(signal) = signal {
-            message += &format!("; the command was ended by signal {signal}");
-        }
-        if let Some(line) = self.stderr_tail.last() {
-            message += &format!("; standard error ends with: {line}");
-        }
-        let error = NdjsonCheckError::new_err(message);
-        let value = error.value(py);
-        let set = value
-            .setattr("exit_status", exit_status)
-            .and_then(|()| value.setattr("signal", signal))
-            .and_then(|()| value.setattr("stderr_tail", PyTuple::new(py, self.stderr_tail)?));
-        set.err().unwrap_or(error)
-    }
 }
 
 /// An output of the command.
