@@ -1,7 +1,10 @@
-//! Events that report a defect of another stream, which this one was made from.
+//! Events that report a defect of another stream, which this one was made from; defects that the
+//! agent is known to write.
 
 use serde::Deserialize;
 
+use crate::json::JsonRef;
+use crate::profile::Profile;
 use crate::profile::path::{Conditions, Path};
 
 #[derive(Debug, Clone, Deserialize)]
@@ -14,4 +17,22 @@ pub(crate) struct DefectRule {
     pub line: Option<Path>,
     /// What is wrong there.
     pub message: Option<Path>,
+}
+
+/// Keys that the agent is known to write twice.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DuplicateKeyRule {
+    #[serde(default)]
+    when: Conditions,
+    /// JSON Pointers.
+    at: Vec<String>,
+}
+
+impl Profile {
+    /// Whether the agent is known to write this key of an event twice.
+    pub(crate) fn knows_duplicate(&self, event: JsonRef<'_>, pointer: &str) -> bool {
+        let mut rules = self.duplicate_keys.iter();
+        rules.any(|rule| rule.at.iter().any(|at| at == pointer) && rule.when.hold(event))
+    }
 }

@@ -45,7 +45,7 @@ pub(crate) use actions::ActionRules;
 pub use builtin::DEFAULT;
 pub(crate) use builtin::DEFAULT_PROGRAMS;
 pub(crate) use calls::{BackgroundRule, CallRule, CallRules, OpenAtEnd, ToolName, WithoutStart};
-pub(crate) use defects::DefectRule;
+pub(crate) use defects::{DefectRule, DuplicateKeyRule};
 pub(crate) use details::{
     CallDuration, FragmentRule, NoticePaths, NoticeRule, PlanRule, ResultRule, ThinkingMode,
     ThinkingRule,
@@ -126,6 +126,9 @@ pub(crate) struct Profile {
     /// All that match apply.
     #[serde(default)]
     pub defects: Vec<DefectRule>,
+    /// All that match apply.
+    #[serde(default)]
+    pub duplicate_keys: Vec<DuplicateKeyRule>,
     pub single_object: Option<SingleObjectRules>,
     /// What a profile that is not built in was read from.
     #[serde(skip)]

@@ -34,8 +34,13 @@ impl ParsedEvent<'_> {
         places.map(|(pointer, place)| (pointer, self.offset + place.value as u64)).collect()
     }
 
-    /// What is wrong with the line although it is an event.
-    pub(crate) fn defects(&self, line: &Line<'_>) -> Vec<Diagnostic> {
+    /// What is wrong with the line although it is an event, except for duplicate keys that the
+    /// agent is known to write.
+    pub(crate) fn defects(
+        &self,
+        line: &Line<'_>,
+        is_known_duplicate: impl Fn(&str) -> bool,
+    ) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         if line.ending == Ending::EndOfStream {
             let message = "the last event does not end with a newline";
@@ -51,7 +56,7 @@ impl ParsedEvent<'_> {
             found.push(diagnostic.at(self.line, self.offset + at as u64));
         }
         let places = json::places(&self.text, &self.duplicate_keys);
-        for pointer in &self.duplicate_keys {
+        for pointer in self.duplicate_keys.iter().filter(|it| !is_known_duplicate(it)) {
             let key = places.get(pointer).and_then(|place| place.key).unwrap_or(0);
             let message = format!("the key {} occurs more than once", shown(pointer));
             let diagnostic = Diagnostic::new(Rule::DuplicateKey, message);

@@ -146,7 +146,8 @@ impl<'c> LineCheck<'c> {
         event: ParsedEvent<'a>,
         findings: &mut Findings<'_>,
     ) -> (Line<'a>, ParsedEvent<'a>) {
-        findings.pending.extend(event.defects(&line));
+        let is_known = |key: &str| self.profile.knows_duplicate(event.root(), key);
+        findings.pending.extend(event.defects(&line, is_known));
         self.framing = self.framing.observe(&line, true);
         findings.is_last_line_lost = false;
         (line, event)
