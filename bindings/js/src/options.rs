@@ -26,7 +26,8 @@ pub(crate) struct Options {
     /// The text of a configuration file; the options above win.
     config: Option<String>,
     max_line_bytes: Option<u64>,
-    /// Where the command was started; only a run knows it.
+    /// The program of a run, and where it was started.
+    command: Option<String>,
     directory: Option<String>,
     /// The name of a form or a report. Without it, there are events.
     output: Option<String>,
@@ -66,6 +67,9 @@ impl Options {
         let mut builder = self.settings()?.apply_to(Checker::builder());
         if let Some(bytes) = self.max_line_bytes {
             builder = builder.max_line_bytes(bytes);
+        }
+        if let Some(command) = &self.command {
+            builder = builder.command(command);
         }
         if let Some(directory) = &self.directory {
             builder = builder.directory(directory);

@@ -454,6 +454,14 @@ test("plain text instead of events is the reason", async () => {
   assert.match(end.summary.headline, /: Error: not logged in$/);
 });
 
+test("the name of the command decides the agent where no event does", async () => {
+  const agent = join(mkdtempSync(join(tmpdir(), "ndjson-check-")), "claude");
+  writeFileSync(agent, "#!/bin/sh\necho 'All done.'\n", { mode: 0o755 });
+  const { summary } = await run(agent, ["-p", "hi"]).end;
+  assert.deepEqual([summary.passed, summary.profile], [false, "claude"]);
+  assert.match(JSON.stringify(summary), /for events, call it as `claude -p --output-format stream-json/);
+});
+
 test("an unknown agent that says nothing, and one that a signal ends", async () => {
   const error = await run(...shell("echo '{}'; exit 1")).end.catch((it) => it);
   assert.deepEqual([error.exitStatus, error.signal, error.stderrTail], [1, undefined, []]);

@@ -72,12 +72,12 @@ export class Reader {
   readonly #encoder = new ChunkEncoder();
 
   constructor(options?: CheckOptions);
-  /** For `run`: with the directory of the command. @internal */
-  constructor(options: CheckOptions, directory: string | undefined);
-  constructor(options: CheckOptions = {}, directory?: string) {
+  /** For `run`: with the command and its directory. @internal */
+  constructor(options: CheckOptions, command: string, directory: string | undefined);
+  constructor(options: CheckOptions = {}, command?: string, directory?: string) {
     verify(options, CHECK);
     this.#core = Core.get();
-    this.#number = this.#core.open({ ...options, directory });
+    this.#number = this.#core.open({ ...options, command, directory });
     forgotten.register(this, { core: this.#core, number: this.#number }, this);
   }
 

@@ -177,7 +177,8 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     this.#options = options;
     this.#idleTimeout = limitOf(idleTimeout);
     const directory = check.config === undefined ? undefined : realDirectory(cwd);
-    this.#reader = new Reader({ name: command.split(/[\\/]/).at(-1) ?? command, ...check }, directory);
+    const name = command.split(/[\\/]/).at(-1) ?? command;
+    this.#reader = new Reader({ name, ...check }, command, directory);
     const all = Object.entries({ ...this.#system.process.env, ...env });
     this.#child = this.#system.spawn(command, args, {
       cwd,

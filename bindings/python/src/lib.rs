@@ -50,7 +50,7 @@ struct PyChecker(Checker);
 impl PyChecker {
     #[new]
     #[pyo3(signature = (*, profile = None, strict = false, rules = None, config = None,
-                        max_line_bytes = None, stats = false, directory = None))]
+                        max_line_bytes = None, stats = false, command = None, directory = None))]
     #[expect(clippy::too_many_arguments, reason = "they are options of one call")]
     fn new(
         profile: Option<&str>,
@@ -59,6 +59,7 @@ impl PyChecker {
         config: Option<PathBuf>,
         max_line_bytes: Option<u64>,
         stats: bool,
+        command: Option<&str>,
         directory: Option<PathBuf>,
     ) -> PyResult<Self> {
         let config = config.map(|file| Config::read(&file).map_err(NdjsonCheckError::new_err));
@@ -84,6 +85,9 @@ impl PyChecker {
         let mut builder = config.apply_to(Checker::builder()).stats(stats).members(false);
         if let Some(bytes) = max_line_bytes {
             builder = builder.max_line_bytes(bytes);
+        }
+        if let Some(command) = command {
+            builder = builder.command(command);
         }
         // A stream is UTF-8: it cannot name another directory.
         if let Some(directory) = directory.as_ref().and_then(|it| it.to_str()) {

@@ -282,6 +282,16 @@ def test_plain_text_instead_of_events_is_the_reason() -> None:
         run.raise_for_outcome()
 
 
+def test_the_name_of_the_command_decides_the_agent_where_no_event_does(tmp_path: Path) -> None:
+    agent = tmp_path / "claude"
+    agent.write_text("#!/bin/sh\necho 'All done.'\n")
+    agent.chmod(0o755)
+    with nc.run([agent, "-p", "hi"]) as run:
+        end = run.wait()
+    assert (end.passed, end.summary["profile"]) == (False, "claude")
+    assert "for events, call it as `claude -p --output-format stream-json" in json.dumps(end.summary)
+
+
 def test_asyncio_reads_the_same_events() -> None:
     async def main() -> nc.Run:
         async with nc.run(["cat", PLAIN], timeout=30) as run:

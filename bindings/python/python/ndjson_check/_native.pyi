@@ -586,6 +586,7 @@ class Checker:
         config: str | None = None,
         max_line_bytes: int | None = None,
         stats: bool = False,
+        command: str | None = None,
         directory: str | None = None,
     ) -> Checker: ...
 

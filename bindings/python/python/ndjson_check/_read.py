@@ -50,18 +50,21 @@ def _checker(
     max_line_bytes: int | None,
     *,
     stats: bool = False,
+    command: str | None = None,
     directory: str | None = None,
 ) -> _native.Checker:
-    """`directory` is where the command is started, for the expectations of a `config`."""
+    """`command` is the program that writes the stream, `directory` where it is started, for the
+    expectations of a `config`."""
     name = None if profile is None else os.fspath(profile)
     file = None if config is None else os.fspath(config)
     # Files may change between two calls.
     has_files = file is not None or (name is not None and os.path.exists(name))
     levels = tuple((rules or {}).items())
     if has_files:
-        return _shared.__wrapped__(name, strict, levels, file, max_line_bytes, stats, directory)
+        return _shared.__wrapped__(
+            name, strict, levels, file, max_line_bytes, stats, command, directory)
     # Without a `config` nothing asks for the directory.
-    return _shared(name, strict, levels, file, max_line_bytes, stats, None)
+    return _shared(name, strict, levels, file, max_line_bytes, stats, command, None)
 
 
 @lru_cache(maxsize=64)
@@ -72,12 +75,13 @@ def _shared(
     config: str | None,
     max_line_bytes: int | None,
     stats: bool,
+    command: str | None,
     directory: str | None,
 ) -> _native.Checker:
     """One for all streams with these options: it compiles the schemas."""
     return _native.Checker(profile=profile, strict=strict, rules=list(rules), config=config,
                            max_line_bytes=max_line_bytes, stats=stats,
-                           directory=directory)
+                           command=command, directory=directory)
 
 
 class Reader:

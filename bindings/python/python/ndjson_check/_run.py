@@ -471,7 +471,8 @@ def run(
         if cwd is not None and not os.path.isdir(cwd):
             raise NdjsonCheckError(f"there is no directory {_shown(cwd)}")
         directory = None if config is None else _real_directory(cwd)
-        checker = _checker(profile, strict, rules, config, max_line_bytes, directory=directory)
+        checker = _checker(profile, strict, rules, config, max_line_bytes,
+                           command=name, directory=directory)
         return _native.NativeRun(
             checker, words, None if cwd is None else os.fspath(cwd), variables, stdin,
             inherit_stdin, timeout, idle_timeout, exit_grace, on_stdout is not None,

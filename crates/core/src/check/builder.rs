@@ -86,10 +86,15 @@ impl CheckerBuilder {
         self
     }
 
-    /// The name of the program that writes the streams. If a built-in profile has this name, it
-    /// decides the agent of a stream whose events do not show it.
+    /// The program that writes the streams: its name, or its path. If a built-in profile has this
+    /// name, it decides the agent of a stream whose events do not show it.
     #[must_use]
     pub fn command(mut self, program: &str) -> Self {
+        let program = program.rsplit(['/', '\\']).next().unwrap_or_default();
+        let program = match program.rsplit_once('.') {
+            Some((name, extension)) if is_of_program(extension) => name,
+            _ => program,
+        };
         self.options.is_of_command = true;
         let is_default = DEFAULT_PROGRAMS.contains(&program).then_some(DEFAULT);
         self.options.silent = Profile::names().find(|name| *name == program).or(is_default);
@@ -223,4 +228,9 @@ impl CheckerBuilder {
         let contracts = Contracts::new(profile, schema, options)?;
         Ok(Checker::new(Arc::new(contracts)))
     }
+}
+
+/// Whether a file with this extension is a program on Windows: npm installs `claude.cmd`.
+fn is_of_program(extension: &str) -> bool {
+    ["exe", "cmd", "bat", "com"].iter().any(|it| it.eq_ignore_ascii_case(extension))
 }
