@@ -1,6 +1,6 @@
 //! What is wrong with a line, and the byte where it is wrong.
 
-use ndjson_check::{Checker, Diagnostic};
+use ndjson_check::{Checker, Diagnostic, Rule};
 
 use crate::streams::check;
 
@@ -54,6 +54,24 @@ fn each_flaw_has_its_rule_and_its_byte() {
     assert_eq!(raised(deep(127).as_bytes()), [""; 0]);
     assert_eq!(raised(deep(128).as_bytes()), [format!("nesting-too-deep@{}", 127 * 5)]);
     assert_eq!(raised("[".repeat(100_000).as_bytes()), ["nesting-too-deep@127"]);
+}
+
+#[test]
+fn only_keys_that_the_agent_is_known_to_write_twice_are_accepted() {
+    let item = |members: &str| {
+        format!("{{\"type\":\"item.completed\",\"item\":{{\"id\":\"i\",{members}}}}}\n")
+    };
+    let cases = [
+        (r#""type":"web_search","id":"ws","query":"q""#, false),
+        (r#""type":"web_search","query":"q","query":"r""#, true),
+        (r#""type":"agent_message","id":"j","text":"t""#, true),
+    ];
+    for (members, is_reported) in cases {
+        let mut checker = Checker::builder().profile("codex").build().unwrap();
+        let (_, found) = check(&mut checker, item(members).as_bytes());
+        let is_found = found.iter().any(|it| it.rule == Rule::DuplicateKey);
+        assert_eq!(is_found, is_reported, "{members}");
+    }
 }
 
 #[test]
