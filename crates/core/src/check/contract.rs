@@ -22,7 +22,6 @@ use crate::rules::Severities;
 #[expect(clippy::struct_excessive_bools, reason = "each is an option")]
 pub(crate) struct Options {
     pub(crate) severities: Severities,
-    /// The configuration file that set these options, if one did.
     pub(crate) config_file: Option<String>,
     /// Whether the stream comes from a command, which may write text in place of events.
     pub(crate) is_of_command: bool,
@@ -35,21 +34,15 @@ pub(crate) struct Options {
     pub(crate) is_array: Option<bool>,
     /// The shortest series of equal calls that is reported.
     pub(crate) repeated_calls: u64,
-    /// Whether each session in a stream is judged on its own.
     pub(crate) splits_sessions: bool,
-    /// Whether the SHA-256 hash of the stream is computed.
     pub(crate) hashes_bytes: bool,
-    /// Whether figures of the run are collected.
     pub(crate) collects_stats: bool,
     /// Whether events are compared with the members that their schema describes.
     pub(crate) compares_members: bool,
-    /// Longest line that is checked, in bytes.
     pub(crate) line_bytes_max: u64,
-    /// The limits of the run.
     pub(crate) limits: Limits,
     /// What tokens cost, where the agent does not say it.
     pub(crate) prices: Arc<Prices>,
-    /// What is expected of the run.
     pub(crate) expected: Arc<[Expected]>,
     /// Whether every line is read by the plain parser, and the plain validator; for tests.
     pub(crate) is_plain: bool,
@@ -90,13 +83,11 @@ impl Options {
     }
 }
 
-/// The contract of one agent's streams.
 #[derive(Debug)]
 pub(crate) struct Contract {
     profile: Arc<Profile>,
     shared: Arc<Shared>,
     schema: Option<Schema>,
-    /// Its words, once something asks for them.
     vocabulary: OnceLock<Arc<Vocabulary>>,
     /// The definitions that decide for the events of one tag. Tags may share one.
     by_tag: HashMap<String, Arc<Schema>>,
@@ -105,9 +96,6 @@ pub(crate) struct Contract {
 }
 
 impl Contract {
-    /// # Errors
-    ///
-    /// When the profile or its schema cannot be used.
     fn load(
         (profile, schema): (Profile, Option<Schema>),
         shared: &Arc<Shared>,
@@ -144,7 +132,6 @@ impl Contract {
         &self.shared.options
     }
 
-    /// The schemas that an event with this tag must satisfy.
     pub(crate) fn schemas(&self, tag: &str, is_first: bool) -> impl Iterator<Item = &Schema> {
         let is_json = self.shared.options.format == Some(AgentFormat::Json);
         let own = match self.single.as_ref().filter(|_| is_json) {
@@ -168,13 +155,11 @@ impl Contract {
         Arc::clone(self.vocabulary.get_or_init(new))
     }
 
-    /// Whether the agent ends every run with a terminal event.
     pub(crate) fn needs_terminal(&self) -> bool {
         self.profile.end.policy == TerminalPolicy::Required
     }
 }
 
-/// A profile that the caller chose.
 #[derive(Debug, Clone)]
 pub(crate) enum NamedProfile {
     /// A built-in name, or a file.
@@ -195,18 +180,15 @@ impl NamedProfile {
     }
 }
 
-/// What all contracts have in common.
 #[derive(Debug)]
 struct Shared {
     options: Options,
     user_schema: Option<Schema>,
 }
 
-/// The contracts of all agents whose streams may come.
 #[derive(Debug)]
 pub(crate) struct Contracts {
     shared: Arc<Shared>,
-    /// The contract of the profile that the caller named.
     named: Option<Contract>,
     /// Each is made when a stream first needs it.
     built_in: BTreeMap<&'static str, OnceLock<Contract>>,
@@ -214,10 +196,6 @@ pub(crate) struct Contracts {
 
 impl Contracts {
     /// Without a profile the stream shows it.
-    ///
-    /// # Errors
-    ///
-    /// When the profile or a schema cannot be used.
     pub(crate) fn new(
         profile: Option<NamedProfile>,
         user_schema: Option<(&str, &Value)>,
@@ -235,7 +213,6 @@ impl Contracts {
         &self.shared.options
     }
 
-    /// The contract of the profile that was named.
     pub(crate) fn named(&self) -> Option<&Contract> {
         self.named.as_ref()
     }
@@ -314,7 +291,6 @@ impl Contracts {
         !authors.is_empty() && authors.iter().all(hides)
     }
 
-    /// The contract of a built-in profile.
     pub(crate) fn of_profile(&self, name: &str) -> Result<&Contract, Error> {
         let cell = self.built_in.get(name).expect("only a built-in profile is detected");
         if let Some(contract) = cell.get() {

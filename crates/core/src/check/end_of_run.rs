@@ -67,26 +67,21 @@ pub enum StopReason {
     },
 }
 
-/// How the stream itself ended.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(super) struct StreamEnd {
     pub(super) has_events: bool,
-    /// Whether the agent ends every run with a terminal event.
     pub(super) needs_terminal: bool,
     pub(super) terminal: TerminalState,
-    /// What the stream says about the run.
     pub(super) reported_outcome: Option<RunOutcome>,
     /// Whether plain text says that the run failed, and no terminal event says how it ended.
     pub(super) text_says_failed: bool,
-    /// Whether an error came with which the run cannot have succeeded.
     pub(super) has_fatal_error: bool,
     /// Whether more had to follow the last event, or calls are open that must not be.
     pub(super) is_midway: bool,
     pub(super) last_line: LastLine,
 }
 
-/// Whether the terminal event came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TerminalState {
     Missing,
@@ -133,7 +128,7 @@ pub(super) struct EndOfRun<'p> {
 }
 
 impl<'p> EndOfRun<'p> {
-    /// Decides. `status` is the exit status as the profile reads it.
+    /// `status` is the exit status as the profile reads it.
     pub(super) fn decide(
         stream: StreamEnd,
         exit: &ProducerExit,
@@ -181,7 +176,6 @@ impl<'p> EndOfRun<'p> {
         has_events && !self.was_stopped && terminal != TerminalState::Came
     }
 
-    /// Whether calls that are still open are a defect of the stream.
     pub(super) fn reports_open_calls(&self) -> bool {
         let StreamEnd { needs_terminal, terminal, .. } = self.stream;
         // With a failed status the run was cut, and its calls with it.
@@ -217,7 +211,6 @@ impl<'p> EndOfRun<'p> {
         failed && !is_explained && exit.stderr.as_ref().is_some_and(Vec::is_empty)
     }
 
-    /// Whether a cut last line is the producer's defect.
     pub(super) fn reports_cut_line(&self) -> bool {
         let is_cut = matches!(self.stream.last_line, LastLine::Cut | LastLine::CutAllowed);
         is_cut && !self.was_stopped

@@ -7,16 +7,13 @@ use crate::limits::PRINTED_PER_RULE_MAX;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::{Rule, Severities, Severity};
 
-/// Collects what the stages find, and passes it on.
 #[derive(Debug)]
 pub(super) struct Findings<'c> {
     severities: &'c Severities,
-    /// Not reported yet.
     pub(super) pending: Vec<Diagnostic>,
     counts: Vec<u64>,
     /// The first line that looks like an event and is not a usable one.
     pub(super) first_lost_line: Option<u64>,
-    /// Whether the last line is one.
     pub(super) is_last_line_lost: bool,
 }
 
@@ -77,13 +74,11 @@ impl<'c> Findings<'c> {
             || self.is_last_line_lost && rule == Rule::MissingTerminalEvent
     }
 
-    /// The rules that were raised, and how often.
     pub(super) fn rule_counts(&self) -> BTreeMap<Rule, u64> {
         let counts = Rule::ALL.iter().copied().zip(self.counts.iter().copied());
         counts.filter(|(_, count)| *count > 0).collect()
     }
 
-    /// How many diagnostics have this severity.
     pub(super) fn total(&self, severity: Severity) -> u64 {
         let counts = Rule::ALL.iter().zip(&self.counts);
         let counts = counts.filter(|(rule, _)| self.severities.of(**rule) == Some(severity));

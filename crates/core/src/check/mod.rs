@@ -167,7 +167,6 @@ pub struct StreamCheck<'c> {
     /// Where what was learned goes at the end.
     home: Option<&'c mut Learned>,
     lines: LineBuffer,
-    /// Of the bytes, if their hash is wanted.
     hasher: Option<Sha256>,
     state: State<'c>,
 }
@@ -382,7 +381,6 @@ impl<'c> StreamCheck<'c> {
     }
 }
 
-/// The hash, as it is usually written.
 fn hexadecimal(hasher: Sha256) -> String {
     let digits = hasher.finalize().into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
     digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()

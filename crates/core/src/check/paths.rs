@@ -11,7 +11,6 @@ pub(crate) enum ResolvedPath {
     Unclear(String),
 }
 
-/// The normal form of a path, for an agent that works in this directory.
 pub(crate) fn resolved(path: &str, directory: Option<&str>) -> ResolvedPath {
     if let Some(below) = directory.and_then(|directory| below(path, directory)) {
         return ResolvedPath::Known(below);
@@ -77,7 +76,6 @@ fn is_ignorable(letter: char) -> bool {
         || matches!(letter, '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
-/// Whether it is relative to the directory in which the agent works.
 pub(crate) fn is_relative(path: &str) -> bool {
     // A drive, or the scheme of an address, ends with a colon.
     let (first, _) = path.split_once(['/', '\\']).unwrap_or((path, ""));

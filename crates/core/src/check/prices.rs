@@ -34,9 +34,6 @@ impl Price {
 pub(crate) struct Prices(Vec<(NameGlob, Price)>);
 
 impl Prices {
-    /// # Errors
-    ///
-    /// What is wrong with the first glob that does not compile.
     pub(crate) fn new(prices: Vec<Price>) -> Result<Self, String> {
         let with_glob = prices.into_iter().map(|price| Ok((NameGlob::new(&price.model)?, price)));
         let mut prices = with_glob.collect::<Result<Vec<_>, String>>()?;

@@ -104,7 +104,7 @@ impl<'c> Run<'c> {
         self.format.unwrap_or(AgentFormat::StreamJson)
     }
 
-    /// Observes one event; `is_valid` says whether it satisfies the schemas.
+    /// `is_valid` says whether the event satisfies the schemas.
     pub(super) fn observe(
         &mut self,
         line: &Line<'_>,
@@ -166,7 +166,6 @@ impl<'c> Run<'c> {
         }
     }
 
-    /// No more events will come.
     pub(super) fn stream_ended(&mut self, out: &mut dyn Observer) {
         let mut events = Events::new();
         if let Some(model) = &mut self.model {
@@ -348,7 +347,6 @@ impl<'c> Run<'c> {
         }
     }
 
-    /// What the user demands of the run.
     fn demands(&mut self, end: &EndOfRun<'_>, findings: &mut Findings<'_>) {
         let format = self.format();
         let Some(demands) = &mut self.demands else { return };

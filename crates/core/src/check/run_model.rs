@@ -28,7 +28,6 @@ use open::{CallStart, OpenSegment, PendingCall};
 /// The events of one line. Most lines have one.
 pub(crate) type Events<'e> = SmallVec<[Event<'e>; 1]>;
 
-/// What an event of a stream adds to the text and to the calls.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Updates<'e> {
     pub(super) text: &'e [TextUpdate<'e>],
@@ -41,7 +40,6 @@ pub(super) struct Updates<'e> {
 #[derive(Debug)]
 pub(super) struct RunModel {
     profile: Arc<Profile>,
-    /// Whether the first event has been made.
     has_begun: bool,
     session: SessionFacts<'static>,
     plan: Vec<PlanItem>,
@@ -100,7 +98,7 @@ impl RunModel {
         }
     }
 
-    /// The events of a line. What comes after the end of the run has none.
+    /// What comes after the end of the run has no events.
     pub(super) fn line<'e>(
         &mut self,
         (line, facts): (&Line<'_>, &'e Facts<'_>),
@@ -160,7 +158,6 @@ impl RunModel {
         self.end_messages(emitter);
     }
 
-    /// The text that is open at the end of the stream.
     pub(super) fn take_open_text(&mut self) -> Option<TextSegment<'static>> {
         let open = self.open.take();
         open.map(|open| open.into_segment(self.segment))
@@ -360,7 +357,6 @@ impl RunModel {
     }
 }
 
-/// What the event says about an error.
 fn error_text<'a>(rare: &'a RareFacts<'_>) -> Option<&'a str> {
     rare.run_facts.iter().find_map(|update| match update {
         FactUpdate::Text(RunFact::ErrorText, text) => Some(&**text),

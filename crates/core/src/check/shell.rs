@@ -14,7 +14,6 @@ use wrappers::{WORDS_MAX, has};
 /// What the exit status of a line says of a command in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ExitShown {
-    /// It is the command's own.
     Own,
     /// The line succeeds only if the command does; it may fail because of a later one.
     IfItSucceeds,
@@ -51,7 +50,6 @@ const FILTERS: &[&str] = &[
     "wc",
 ];
 
-/// One command of a line.
 #[derive(Debug)]
 struct ShellCommand {
     /// Its words without quotes; a space inside a word is [`INNER_SPACE`].

@@ -100,7 +100,6 @@ impl<'c> LineLoop<'c> {
         }
     }
 
-    /// The stream is one array of events.
     pub(super) fn array_begins(&mut self, array: &ArraySplitter) {
         self.lines.array_begins(array, &mut self.findings);
     }
@@ -111,10 +110,6 @@ impl<'c> LineLoop<'c> {
     }
 
     /// Checks the lines that have arrived, and reports all that is known.
-    ///
-    /// # Errors
-    ///
-    /// When a schema cannot be evaluated.
     pub(super) fn block(
         &mut self,
         mut block: Block<'_>,
@@ -158,7 +153,7 @@ impl<'c> LineLoop<'c> {
         Ok(())
     }
 
-    /// Checks an event that was parsed; `begin` is the offset of its line.
+    /// `begin` is the offset of the line.
     fn parsed(
         &mut self,
         begin: u64,
@@ -348,7 +343,6 @@ impl<'c> LineLoop<'c> {
     }
 }
 
-/// The name of one session of a stream, by its number.
 pub(super) fn session_name(stream: &str, number: u64) -> String {
     format!("{stream}#{number}")
 }

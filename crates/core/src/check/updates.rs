@@ -18,7 +18,6 @@ pub(crate) enum TextUpdate<'a> {
     Chunk(Cow<'a, str>),
     /// The agent repeats the open segment as a whole, and it differs: this is its final version.
     Replaced(&'a str),
-    /// The segment is complete.
     SegmentEnd,
     /// The agent gives up the open segment: its chunks are not part of the answer.
     Abandoned,
@@ -26,13 +25,11 @@ pub(crate) enum TextUpdate<'a> {
     Answer(Cow<'a, str>),
 }
 
-/// What an event says about a tool call.
 #[derive(Debug, Clone)]
 pub(crate) struct CallUpdate<'a> {
     pub(crate) change: CallChange,
     /// The number of the call in the stream, from 1.
     pub(crate) number: u64,
-    /// Whether this is the first that is known of the call.
     pub(crate) is_new: bool,
     /// The half of the call in the event; none where the event only corrects the call.
     pub(crate) call: Option<&'a Call<'a>>,
@@ -62,12 +59,10 @@ impl<'a> CallUpdate<'a> {
         Self { change, number, is_new: false, call: None, action, id, rules }
     }
 
-    /// The call's id.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
 
-    /// The tool's name, if this event has it.
     pub(crate) fn tool(&self) -> Option<&'a str> {
         self.call?.tool.as_deref()
     }
@@ -86,7 +81,6 @@ impl<'a> CallUpdate<'a> {
         rules.is_some_and(|(rules, call)| rules.results.iter().any(|it| it.is_blank(call.scope)))
     }
 
-    /// How long the call took in milliseconds, if this event says it.
     pub(crate) fn duration_ms(&self) -> Option<f64> {
         let rules = self.completion_rules()?;
         let scope = self.call?.scope;
@@ -133,7 +127,6 @@ impl<'a> CallUpdate<'a> {
         self.completion_rules()?.stdout(self.call?.scope)
     }
 
-    /// The same for its standard error.
     pub(crate) fn stderr(&self) -> Option<Cow<'a, str>> {
         self.completion_rules()?.stderr(self.call?.scope)
     }
@@ -144,7 +137,6 @@ impl<'a> CallUpdate<'a> {
         rules.map(|(rules, call)| rules.changes(call.scope)).unwrap_or_default()
     }
 
-    /// The images and other binary content in the result, if this event has it.
     pub(crate) fn media(&self) -> Vec<Media> {
         let rules = self.completion_rules().zip(self.call);
         rules.map(|(rules, call)| rules.media(call.scope)).unwrap_or_default()
@@ -156,20 +148,16 @@ impl<'a> CallUpdate<'a> {
     }
 }
 
-/// What happened to a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallChange {
-    /// It started.
     Started,
     /// Its start came again, perhaps with more details.
     StartedAgain,
-    /// It completed.
     Completed(CallOutcome),
     /// It has completed before, and now the agent says that it ended in another way.
     Corrected {
         /// What its completion said.
         instead_of: CallOutcome,
-        /// How it ended.
         outcome: CallOutcome,
     },
 }

@@ -13,7 +13,7 @@ pub(super) struct Why {
 }
 
 impl Why {
-    /// Decides. `facts` are what the stream says, `texts` what lines of standard error mean.
+    /// `facts` are what the stream says, `texts` what lines of standard error mean.
     pub(super) fn decide(
         end: &EndOfRun<'_>,
         facts: &RunFacts,

@@ -7,7 +7,6 @@ use super::{
     Session, SessionFacts, TextSegment,
 };
 
-/// A text that is owned.
 fn text(text: Cow<'_, str>) -> Cow<'static, str> {
     Cow::Owned(text.into_owned())
 }

@@ -9,7 +9,6 @@ use crate::limits::CALLS_NAMED_MAX;
 use crate::profile::TerminalPolicy;
 
 impl Run<'_> {
-    /// All notes.
     pub(in crate::check) fn notes(&self, end: &EndOfRun<'_>, exit: &ProducerExit) -> Vec<Note> {
         let mut notes = self.drift.notes();
         let count = self.incomplete_events;

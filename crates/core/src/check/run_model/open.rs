@@ -16,7 +16,6 @@ pub(super) struct OpenSegment {
     bytes: u64,
 }
 
-/// Where a call started.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::check) struct CallStart {
     pub(in crate::check) line: Option<u64>,
@@ -24,7 +23,6 @@ pub(in crate::check) struct CallStart {
     pub(in crate::check) time: Option<f64>,
 }
 
-/// A call that has not completed.
 #[derive(Debug)]
 pub(super) struct PendingCall {
     pub(super) start: CallStart,

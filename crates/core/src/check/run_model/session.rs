@@ -73,7 +73,6 @@ fn others<T: Clone + PartialEq>(known: &mut KnownList<T>, all: Vec<T>) -> KnownL
     known.clone()
 }
 
-/// What is said of one server.
 fn other_server(known: &mut KnownList<Server>, server: Server) -> Option<Server> {
     let servers = known.get_or_insert_default().to_mut();
     match servers.iter().position(|it| it.name == server.name) {

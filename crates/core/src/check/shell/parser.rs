@@ -51,7 +51,6 @@ impl<'t> ShellParser<'t> {
         }
     }
 
-    /// All commands of the line.
     pub(super) fn commands(mut self) -> Vec<ShellCommand> {
         let mut commands = self.list(None);
         while self.take(')') {

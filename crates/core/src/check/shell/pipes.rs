@@ -6,7 +6,6 @@ use super::wrappers::{is_command_option, is_shell, starts};
 /// Options of shells whose value is no script.
 const WITH_VALUE: &[&str] = &["--init-file", "--rcfile", "-O", "-o"];
 
-/// The options of `ssh` with a value.
 const SSH_WITH_VALUE: &str = "BDEFIJLOPQRSWbceilmopw";
 
 /// Whether the command is a shell that runs what it reads: it has neither a script nor `-c`; or

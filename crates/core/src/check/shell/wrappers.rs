@@ -116,7 +116,6 @@ const BEHIND_OPTIONS: &[(&str, &[&str], &[&str])] = &[
     ("script", &[], &["--command"]),
 ];
 
-/// Whether a word sets a variable for the command after it.
 fn is_assignment(word: &str) -> bool {
     let Some((name, _)) = word.split_once('=') else { return false };
     let is_start = |first: char| first.is_ascii_alphabetic() || first == '_';
@@ -144,7 +143,7 @@ fn is_keyword(word: &str) -> bool {
     has(KEYWORDS, word)
 }
 
-/// Whether a name is one of these. Windows ignores the case of names.
+/// Windows ignores the case of names.
 pub(super) fn has(names: &[&str], name: &str) -> bool {
     names.iter().any(|it| it.eq_ignore_ascii_case(name))
 }

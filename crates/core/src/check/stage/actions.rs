@@ -27,7 +27,6 @@ pub(crate) struct Action {
     pub(crate) detail: Arc<str>,
     /// Whether this event has the detail, and so the whole of it.
     pub(crate) shows_detail: bool,
-    /// The files that it writes or deletes.
     pub(crate) files: Vec<String>,
     /// Whether this event names the files, and so all of them.
     pub(crate) shows_files: bool,
@@ -63,7 +62,6 @@ pub(crate) struct OpenAction {
 }
 
 impl OpenAction {
-    /// What the call is about, such as a path or a command; empty if nothing shows it.
     pub(crate) fn detail(&self) -> &str {
         &self.detail
     }

@@ -55,7 +55,6 @@ pub(crate) struct CallTable<'p> {
     rejected: VecDeque<RejectedCall>,
     /// The number of the latest call.
     latest: u64,
-    /// Calls of earlier turns that never ended.
     open_in_earlier_turns: u64,
     untracked_calls: UntrackedCalls,
     /// Whether a call of this turn was not remembered.
@@ -100,7 +99,7 @@ impl<'p> CallTable<'p> {
         self.has_forgotten = false;
     }
 
-    /// Observes an event; `is_success` says whether it ends the run, successfully.
+    /// `is_success` says whether the event ends the run, successfully.
     pub(crate) fn observe<'f>(
         &mut self,
         facts: &'f Facts<'_>,

@@ -32,7 +32,6 @@ impl<'c> DemandCheck<'c> {
         })
     }
 
-    /// Observes an event, and what the run used until now.
     #[inline]
     pub(crate) fn observe(
         &mut self,
@@ -53,14 +52,13 @@ impl<'c> DemandCheck<'c> {
         self.expect.observe(events);
     }
 
-    /// The events by which the run is judged.
     pub(crate) fn wants(options: &Options) -> WantedEvents {
         let wants = options.expected.iter().map(Expected::wants);
         let plain = if has_demands(options) { WantedEvents::PLAIN } else { WantedEvents::NONE };
         wants.fold(plain, WantedEvents::or)
     }
 
-    /// The end of the stream. `was_stopped` says whether a limit ended the run.
+    /// `was_stopped` says whether a limit ended the run.
     pub(crate) fn finish(
         &mut self,
         used: (&RunFacts, CallCounts),

@@ -7,7 +7,6 @@ use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::shown;
 
-/// Notices names that the profile does not know.
 #[derive(Debug)]
 pub(crate) struct Drift {
     events: UnknownNames,
@@ -38,7 +37,7 @@ impl Default for Drift {
 }
 
 impl Drift {
-    /// The event itself. One that fails the schema has been reported already.
+    /// An event that fails the schema has been reported already.
     #[inline]
     pub(crate) fn event(&mut self, facts: &Facts<'_>, is_valid: bool, found: &mut Vec<Diagnostic>) {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
@@ -64,8 +63,7 @@ impl Drift {
         }
     }
 
-    /// Its tool calls. `started_tool` says what the start of a call that this event completes
-    /// names.
+    /// `started_tool` says what the start of a call that this event completes names.
     pub(crate) fn calls<'t>(
         &mut self,
         facts: &Facts<'_>,
@@ -127,7 +125,6 @@ impl Drift {
         notes
     }
 
-    /// All unknown names, by their kinds.
     pub(crate) fn list(&self) -> Vec<UnknownName> {
         let events = [&self.events, &self.invalid_events, &self.notices];
         let lists = events.into_iter().chain([&self.tools, &self.results, &self.values]);

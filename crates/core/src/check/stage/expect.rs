@@ -56,10 +56,6 @@ enum Question {
 
 impl Expected {
     /// `directory` is where the command was started, if that is known.
-    ///
-    /// # Errors
-    ///
-    /// When a pattern, a glob or a schema does not compile.
     pub(crate) fn new(
         place: &str,
         expectation: Expectation,
@@ -113,7 +109,6 @@ impl Expected {
         }
     }
 
-    /// The pattern, if it is about calls.
     fn calls(&self) -> Option<&CallPattern> {
         match &self.pattern {
             Question::Calls(pattern) => Some(pattern),
@@ -121,7 +116,6 @@ impl Expected {
         }
     }
 
-    /// The events by which it is judged.
     pub(crate) fn wants(&self) -> WantedEvents {
         match &self.pattern {
             // The changes that a result shows, too.
@@ -145,7 +139,6 @@ fn with_changed_files<'c>(completed: &'c CompletedCall<'_>) -> Cow<'c, EventCall
     Cow::Owned(EventCall { files: files.into(), shows_files: true, ..call.clone() })
 }
 
-/// A regular expression that compiles.
 fn compiled(pattern: &str) -> Result<LazyRegex, String> {
     match LazyRegex::syntax_error(pattern) {
         Some(error) => Err(format!("not a regular expression: {error}")),
@@ -159,7 +152,6 @@ pub(crate) struct ExpectCheck<'c> {
     expected: Vec<(&'c Expected, Tallied)>,
     /// The answer so far, if something is expected of it.
     answer: Option<Answer>,
-    /// The open calls, by their numbers.
     open: BTreeMap<u64, SeenCall>,
     /// The latest calls that have ended. They are counted when the agent will say no more of them.
     ended: VecDeque<SeenCall>,
@@ -169,13 +161,11 @@ pub(crate) struct ExpectCheck<'c> {
     clock: u64,
     /// The calls of the kinds whose order matters.
     kinds: KindHistories,
-    /// Whether the files of calls are compared.
     compares_paths: bool,
     /// The directory in which the agent works, if the stream says it.
     directory: Option<String>,
 }
 
-/// What was counted for an expectation.
 #[derive(Debug)]
 enum Tallied {
     Nothing,
@@ -207,7 +197,6 @@ impl<'c> ExpectCheck<'c> {
         }
     }
 
-    /// Observes what happens in the run.
     #[inline]
     pub(crate) fn observe(&mut self, events: &[Event<'_>]) {
         if self.expected.is_empty() {
@@ -232,7 +221,6 @@ impl<'c> ExpectCheck<'c> {
         }
     }
 
-    /// Whether the run has not started as it must.
     pub(crate) fn starts_wrong(&self) -> bool {
         let mut tallies = self.expected.iter().map(|(_, counted)| counted);
         tallies.any(|it| matches!(it, Tallied::Start(tally) if StartPattern::is_broken(tally)))

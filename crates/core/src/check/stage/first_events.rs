@@ -12,7 +12,6 @@ use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
 use crate::stream::ParsedEvent;
 
-/// Reads the first events of a stream.
 #[derive(Debug)]
 pub(crate) struct FirstEvents<'c> {
     profile: &'c Profile,
@@ -79,7 +78,6 @@ impl<'c> FirstEvents<'c> {
         }
     }
 
-    /// Whether an event is another agent's.
     fn foreign_profile(&mut self, event: JsonRef<'_>, is_known: bool) -> Option<Diagnostic> {
         let Profile { name, relatives, .. } = self.profile;
         let is_own = detect::matches(event, &self.profile.detect);
@@ -123,7 +121,6 @@ impl<'c> FirstEvents<'c> {
         Some(Diagnostic::new(Rule::WrongProfile, message).note(note))
     }
 
-    /// The agent's version.
     pub(crate) fn agent_version(&self) -> Option<&str> {
         self.agent_version.as_deref().or(self.version.as_deref())
     }

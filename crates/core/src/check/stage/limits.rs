@@ -10,7 +10,6 @@ use crate::facts::RunFacts;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
-/// Compares the run with its limits.
 #[derive(Debug)]
 pub(crate) struct LimitCheck {
     limited: Vec<Limited>,
@@ -19,7 +18,6 @@ pub(crate) struct LimitCheck {
     prices: Option<Arc<Prices>>,
 }
 
-/// A figure with a limit.
 #[derive(Debug)]
 struct Limited {
     of: Figure,
@@ -46,7 +44,6 @@ enum Amount {
 /// What the stream shows of a figure.
 #[derive(Debug, Clone, Copy)]
 struct Reading {
-    /// What is known of it.
     known: Option<Amount>,
     /// Whether that is all.
     is_whole: bool,
@@ -82,12 +79,11 @@ impl LimitCheck {
         }
     }
 
-    /// Whether a limit has been exceeded.
     pub(crate) fn is_exceeded(&self) -> bool {
         self.is_exceeded
     }
 
-    /// The end of the stream. `shows_calls` says whether this agent's streams have calls;
+    /// `shows_calls` says whether this agent's streams have calls;
     /// `was_stopped` whether the run was ended because of a limit.
     pub(crate) fn finish(
         &self,
@@ -165,7 +161,6 @@ impl Figure {
         }
     }
 
-    /// Whether an event can make the figure smaller.
     fn may_shrink(self) -> bool {
         matches!(self, Self::FailedCalls)
     }

@@ -46,7 +46,6 @@ pub(crate) struct FailureLine {
 enum LineNoise<'a, 'c> {
     /// The profile does not know it.
     NotNoise,
-    /// There is an event behind other text.
     EventBehindText(GluedEvent<'a>, Option<NoiseKind>),
     Line(&'c Noise),
 }
@@ -65,7 +64,6 @@ impl<'c> LineCheck<'c> {
         }
     }
 
-    /// The lines are the elements of an array.
     pub(crate) fn array_begins(&mut self, array: &ArraySplitter, findings: &mut Findings<'_>) {
         self.framing = Framing::Ndjson;
         if array.has_mark {

@@ -51,7 +51,6 @@ impl<'c> MemberCheck<'c> {
         unknown
     }
 
-    /// Counts the unknown members of an event.
     pub(crate) fn count(&mut self, tag: &str, line: u64, unknown: &[String]) {
         for pointer in unknown {
             self.names.count(tag, pointer, line);

@@ -72,7 +72,6 @@ impl RepeatCheck {
         }
     }
 
-    /// Ends the series.
     pub(crate) fn finish(&mut self) -> Option<Diagnostic> {
         let Series { tool, arguments, length, first_line, line, offset } = self.series.take()?;
         self.arguments.release(vec![Some(arguments)]);

@@ -9,7 +9,6 @@ use crate::rules::diagnostic::{Diagnostic, SchemaLocation};
 use crate::rules::escape::clipped;
 use crate::stream::ParsedEvent;
 
-/// Whether an event that is not the first satisfies the schemas.
 pub(crate) fn is_valid_later_event(
     contract: &Contract,
     event: &ParsedEvent<'_>,
@@ -19,10 +18,6 @@ pub(crate) fn is_valid_later_event(
 }
 
 /// Validates an event against the profile's schema and the user's; false if it fails one.
-///
-/// # Errors
-///
-/// When a schema cannot be evaluated.
 pub(crate) fn validate(
     contract: &Contract,
     event: &ParsedEvent<'_>,

@@ -12,7 +12,6 @@ use crate::rules::escape::shown;
 /// Reports each of them once: an agent may list them again in each turn.
 #[derive(Debug, Default)]
 pub(crate) struct ServerCheck {
-    /// Those that were reported.
     told: BTreeMap<String, Vec<ToolSource>>,
 }
 

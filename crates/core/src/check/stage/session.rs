@@ -77,7 +77,6 @@ impl<'p> SessionCheck<'p> {
         Some(!self.started.as_ref().or(latest)?.is(id?))
     }
 
-    /// Whether all events of a session have one id.
     pub(crate) fn has_one_id(&self) -> bool {
         self.rules.id_is_constant
     }
@@ -142,7 +141,7 @@ impl<'p> SessionCheck<'p> {
         self.time = Some((facts.line, ms));
     }
 
-    /// The end of the stream. `starts` says whether the format begins with a session start.
+    /// `starts` says whether the format begins with a session start.
     pub(crate) fn finish(&self, starts: bool, found: &mut Vec<Diagnostic>) {
         let starts = starts && self.rules.required && !self.rules.start.is_empty();
         if let (true, None, Some((line, offset))) = (starts, self.start_line, self.first_event) {

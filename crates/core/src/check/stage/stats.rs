@@ -11,7 +11,6 @@ use crate::limits::{
 };
 use crate::profile::CallOutcome;
 
-/// Collects the figures of one run.
 #[derive(Debug, Default)]
 pub(crate) struct StatsCollector {
     stats: RunStats,
@@ -52,7 +51,6 @@ struct Idle {
 }
 
 impl StatsCollector {
-    /// Observes an event of the run, and what it says.
     pub(crate) fn observe(&mut self, facts: &Facts<'_>, events: &[Event<'_>]) {
         let is_of_call = |event: &&Event<'_>| event.kind.call().is_some();
         for event in events.iter().filter(|event| !is_of_call(event)) {
@@ -66,7 +64,6 @@ impl StatsCollector {
         }
     }
 
-    /// Observes what the end of the stream closes.
     pub(crate) fn stream_ended(&mut self, events: &[Event<'_>]) {
         for event in events {
             if let EventKind::CallUnfinished(call) = &event.kind {
@@ -241,7 +238,6 @@ impl StatsCollector {
         self.tools.entry(name).or_default()
     }
 
-    /// The figures of the run.
     pub(crate) fn finish(&mut self) -> RunStats {
         self.new_turn();
         let mut stats = std::mem::take(&mut self.stats);

@@ -54,14 +54,12 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// Whether the event belongs to the run.
     pub(crate) fn is_in_run(self) -> bool {
         matches!(self, Self::Run | Self::NewTurn)
     }
 }
 
 impl TerminalCheck {
-    /// The place of the next event.
     #[inline]
     pub(crate) fn place(&self, facts: &Facts<'_>) -> Place {
         if self.terminal.is_none() && self.provisional.is_none() {
@@ -269,7 +267,6 @@ impl TerminalCheck {
         self.terminal.is_none() && self.progress == Some(RunProgress::Unfinished)
     }
 
-    /// What the stream says about the run.
     pub(crate) fn reported_outcome(&self) -> Option<RunOutcome> {
         self.terminal.map(|end| end.outcome).or(self.running)
     }

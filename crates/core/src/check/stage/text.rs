@@ -30,7 +30,6 @@ pub(crate) type TextUpdates<'f> = SmallVec<[TextUpdate<'f>; 2]>;
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(crate) struct TextCheck<'p> {
     profile: &'p Profile,
-    /// Whether the last segment is needed.
     keeps_last: bool,
     segment: BoundedText,
     deltas: u64,
@@ -87,14 +86,13 @@ impl<'p> TextCheck<'p> {
         }
     }
 
-    /// A new turn begins, with nothing open and no text.
     pub(crate) fn new_turn(&mut self, updates: &mut TextUpdates<'_>) {
         self.close(updates);
         let earlier = (self.text_bytes(), self.has_overflowed());
         *self = Self { earlier, ..Self::new(self.profile) };
     }
 
-    /// Observes an event. `is_single` is set for the one object of a format without segments,
+    /// `is_single` is set for the one object of a format without segments,
     /// whose text has nothing to be compared with.
     pub(crate) fn observe<'f>(
         &mut self,
@@ -313,12 +311,10 @@ impl<'p> TextCheck<'p> {
         self.unfinished.diagnostic().into_iter().chain(empty)
     }
 
-    /// Closes what is open at the end of the stream.
     pub(crate) fn finish(&mut self) {
         self.close(&mut TextUpdates::new());
     }
 
-    /// The size of the text in bytes.
     pub(crate) fn text_bytes(&self) -> u64 {
         self.earlier.0 + self.answer.length()
     }

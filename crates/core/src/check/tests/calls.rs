@@ -46,7 +46,6 @@ fn told(agent: Value, events: &str) -> (String, String, [u64; 5]) {
 /// Events, and what is told of them.
 type CallsRow<'t> = (&'t str, &'t str, &'t str, [u64; 5]);
 
-/// Compares the rows with what is told of an agent with these rules for calls.
 fn assert_told(rules: &Value, rows: &[CallsRow<'_>]) {
     for &(events, changes, found, counts) in rows {
         let expected = (changes.to_owned(), found.to_owned(), counts);

@@ -8,7 +8,6 @@ use crate::check::end_of_run::{
 };
 use crate::profile::{ExitCodes, ExitStatus, RunOutcome};
 
-/// A stream that ended well.
 const GOOD: StreamEnd = StreamEnd {
     has_events: true,
     needs_terminal: true,

@@ -23,7 +23,6 @@ fn check_of<'p>(
     check
 }
 
-/// The findings of these events, of an agent with these rules for sessions.
 fn found(rules: Value, events: &str) -> String {
     let profile = profile(agent_with("session", rules));
     let mut found = Vec::new();

@@ -11,7 +11,6 @@ use crate::facts::{Facts, RunFacts};
 use crate::profile::{EndReason, Profile, RunOutcome};
 use crate::rules::diagnostic::Diagnostic;
 
-/// Observes an event where it comes.
 fn observe(check: &mut TerminalCheck, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) -> Place {
     let place = check.place(facts);
     match place {

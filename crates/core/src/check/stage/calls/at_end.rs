@@ -91,7 +91,6 @@ impl CallTable<'_> {
         }
     }
 
-    /// Notes the purpose of the open calls.
     pub(super) fn describe_open(&mut self) {
         let rows = &mut self.rows;
         self.open.values().for_each(|open| rows.describe(open.number, open.action.detail()));

@@ -17,7 +17,6 @@ pub(in crate::check::stage) enum KeptValue {
     Hash(u64),
 }
 
-/// Keeps and compares values.
 #[derive(Debug, Default)]
 pub(in crate::check::stage) struct CallArguments {
     state: RandomState,
@@ -49,7 +48,6 @@ impl CallArguments {
         fingerprint == node.value_hash(&self.state)
     }
 
-    /// Gives back the memory of values.
     pub(in crate::check::stage) fn release(&mut self, values: Vec<Option<KeptValue>>) {
         for kept in values.into_iter().flatten() {
             if let KeptValue::Source(text) = kept {

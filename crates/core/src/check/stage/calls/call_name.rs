@@ -29,7 +29,7 @@ pub(super) fn named(tool: Option<&str>, id: &BoundedId) -> String {
     }
 }
 
-/// A call that a person or a rule refused; `line` is that of its start.
+/// `line` is that of the start.
 pub(super) fn denied(name: &str, outcome: CallOutcome, line: Option<u64>) -> Diagnostic {
     let diagnostic = Diagnostic::new(Rule::DeniedCall, format!("{name} was {}", outcome.name()));
     Diagnostic { related_line: line, ..diagnostic }

@@ -34,7 +34,6 @@ impl ToolCalls {
         self.good += usize::from(is_good(row));
     }
 
-    /// How a listed call ended.
     pub(super) fn outcome(&self, number: u64) -> Option<CallOutcome> {
         let place = self.rows.binary_search_by_key(&number, |row| row.number).ok()?;
         self.rows[place].outcome

@@ -14,7 +14,6 @@ use crate::check::{CompletedCall, EventCall, ExpectedCalls};
 use crate::profile::pattern::LazyRegex;
 use crate::profile::{CallKind, ChangeKind, FileChange};
 
-/// Which calls are expected.
 #[derive(Debug)]
 pub(super) struct CallPattern {
     pub(super) calls: ExpectedCalls,
@@ -52,7 +51,6 @@ pub(super) struct CallTally {
     pub(super) unprepared: Tally,
 }
 
-/// What is wrong with the last of some calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LastFault {
     Failed,
@@ -185,9 +183,6 @@ fn is_in_files(
 }
 
 impl CallPattern {
-    /// # Errors
-    ///
-    /// When a pattern does not compile.
     pub(super) fn new(calls: ExpectedCalls) -> Result<Self, String> {
         let pattern = |text: &Option<String>| text.as_deref().map(compiled).transpose();
         let tool = calls.tool.as_deref().map(NameGlob::new).transpose()?;
@@ -289,7 +284,7 @@ impl CallPattern {
         kind.min(tool).min(if has_text { shown } else { Truth::Yes })
     }
 
-    /// Counts a call; `number` is that of the expectation.
+    /// `number` is that of the expectation.
     pub(super) fn count(
         &self,
         (call, number): (&SeenCall, usize),

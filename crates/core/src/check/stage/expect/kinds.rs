@@ -49,7 +49,6 @@ impl Seen {
         }
     }
 
-    /// Whether all of them are so.
     fn all(&self, is_so: impl Fn(u64) -> bool) -> Truth {
         let all = |seen: Option<(u64, u64)>| seen.is_none_or(|(figure, _)| is_so(figure));
         match (all(self.sure), all(self.unsure)) {
@@ -61,7 +60,6 @@ impl Seen {
 }
 
 impl KindHistories {
-    /// Of these kinds.
     pub(super) fn new(kinds: impl Iterator<Item = CallKind>) -> Self {
         let mut histories: Vec<KindHistory> = Vec::new();
         for kind in kinds {
@@ -93,7 +91,6 @@ impl KindHistories {
         }
     }
 
-    /// Counts a call.
     pub(super) fn count(&mut self, call: &SeenCall) {
         self.of.iter_mut().for_each(|history| history.count(call));
     }

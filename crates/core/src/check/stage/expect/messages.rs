@@ -10,7 +10,6 @@ use crate::rules::escape::{clipped, shown, visible};
 /// Longest pattern in a message, in bytes.
 const PATTERN_BYTES_MAX: usize = 60;
 
-/// A pattern as a message shows it.
 fn short(pattern: &str) -> String {
     shown(&clipped(pattern, PATTERN_BYTES_MAX))
 }

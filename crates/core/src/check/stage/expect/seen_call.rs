@@ -27,7 +27,6 @@ impl From<Truth> for ShownText {
 /// What the result of a call answers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Printed {
-    /// Whether it is as it must be.
     pub(super) is_met: Truth,
     /// Whether it shows that nothing was done.
     pub(super) is_nothing: bool,
@@ -35,7 +34,6 @@ pub(super) struct Printed {
     pub(super) passed: Truth,
 }
 
-/// A call that is open, or has ended.
 #[derive(Debug)]
 pub(super) struct SeenCall {
     pub(super) number: u64,
@@ -77,7 +75,6 @@ impl SeenCall {
         }
     }
 
-    /// Observes what a half of it shows, in an agent's directory.
     pub(super) fn observe<'e>(
         &mut self,
         (call, values): (&EventCall<'_>, (Option<&Value>, &[FileChange])),
@@ -108,7 +105,6 @@ impl SeenCall {
         self.shown.get(expectation).copied().flatten()
     }
 
-    /// Observes the files that a half of it names.
     pub(super) fn observe_paths(
         &mut self,
         call: &EventCall<'_>,
@@ -131,7 +127,6 @@ impl SeenCall {
         }
     }
 
-    /// Observes its result.
     pub(super) fn observe_output<'e>(
         &mut self,
         completed: &CompletedCall<'_>,
@@ -180,7 +175,6 @@ impl SeenCall {
         }
     }
 
-    /// Whether it is of this kind.
     pub(super) fn is_of(&self, kind: CallKind) -> Truth {
         let deletes = kind == CallKind::Delete && self.deletes;
         self.kind.map_or(Truth::Unknown, |known| (known == kind || deletes).into())

@@ -22,7 +22,6 @@ pub(super) enum StartPattern {
     Tools(Vec<NameGlob>),
 }
 
-/// What is known of the start of a run.
 #[derive(Debug, Default)]
 pub(super) struct StartTally {
     /// Whether the stream has shown what is asked for.
@@ -120,7 +119,6 @@ impl StartPattern {
         }
     }
 
-    /// What is wrong with a model that the agent names.
     fn model_fault(&self, model: &str, tally: &mut StartTally) -> Option<String> {
         let Self::Model(glob) = self else { return None };
         tally.is_shown = true;

@@ -37,7 +37,6 @@ pub(super) struct Tally {
     pub(super) unsure_lines: Vec<u64>,
 }
 
-/// Lines that a message names.
 const LINES_NAMED_MAX: usize = 10;
 
 impl Tally {
@@ -77,7 +76,6 @@ impl Tally {
         }
     }
 
-    /// Whether there are at most `allowed`.
     pub(super) fn stays_within(&self, allowed: u64, hidden: u64) -> Truth {
         match self.reaches(allowed.saturating_add(1), hidden) {
             Truth::Yes => Truth::No,

@@ -8,13 +8,12 @@ use crate::rules::diagnostic::Diagnostic;
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(crate) struct Context {
-    /// Whether the run succeeded. A run that failed need not have done anything.
+    /// A run that failed need not have done anything.
     pub(crate) has_succeeded: bool,
     /// Whether the agent's streams show calls in this format.
     pub(crate) shows_calls: bool,
     /// Whether they show the text of the answer.
     pub(crate) shows_text: bool,
-    /// Whether a line was lost that may have been an event.
     pub(crate) has_lost_line: bool,
     /// Calls that came but could not be followed.
     pub(crate) untracked_calls: u64,
@@ -46,7 +45,6 @@ pub(super) struct Answered {
     pub(super) fact: String,
     /// The question, after "whether".
     pub(super) question: String,
-    /// The calls that it is about.
     pub(super) tally: Tally,
     /// Why the stream does not show it, if more than the lines can be said.
     pub(super) doubt: Option<String>,

@@ -50,7 +50,6 @@ impl BoundedText {
         Mark { kept: self.kept.len(), length: self.length, beyond: self.beyond.clone() }
     }
 
-    /// Takes back all that was added behind the mark.
     pub(super) fn truncate(&mut self, mark: Mark) {
         self.kept.truncate(mark.kept);
         (self.length, self.beyond) = (mark.length, mark.beyond);
@@ -66,7 +65,6 @@ impl BoundedText {
         self.length
     }
 
-    /// Whether there is more than can be kept.
     pub(super) fn overflowed(&self) -> bool {
         self.length > self.kept.len() as u64
     }
@@ -179,7 +177,6 @@ impl<'t> Comparison<'t> {
     }
 }
 
-/// How two texts differ.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Difference {
     /// The first differing byte; the first that was not kept if it is not known exactly.
