@@ -5,7 +5,6 @@
 pub(super) enum Border {
     /// A word begins here.
     Word,
-    /// A `_`.
     Underscore,
     /// A letter or digit.
     Inside,

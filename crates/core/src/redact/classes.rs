@@ -122,7 +122,6 @@ impl<'a> Runs<'a> {
         Self { text, known: [const { 0..0 }; COUNT] }
     }
 
-    /// Where a run that begins at a place ends.
     pub(super) fn end(&mut self, class: Class, from: usize) -> usize {
         let known = &mut self.known[class as usize];
         if known.contains(&from) {

@@ -15,7 +15,6 @@ const COMMAND_BYTES: usize = 256;
 /// Longest value that may go on in another text, in bytes.
 const OPEN_BYTES_MAX: usize = 256;
 
-/// Where a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OptionValue {
     /// Behind the letter, without a space.
@@ -78,7 +77,6 @@ pub(super) fn option(runs: &mut Runs, at: usize) -> Named {
     Named::No
 }
 
-/// The secret in an argument.
 fn argument(runs: &mut Runs, at: usize, behind: usize, place: OptionValue) -> Named {
     let text = runs.text;
     let is_between = |it: &&u8| b" \t=\"',\\".contains(it);

@@ -45,7 +45,6 @@ pub(super) struct Tail {
     pub(super) cut: Option<Found>,
 }
 
-/// The formats and the values to look for.
 #[derive(Debug)]
 pub(super) struct SecretFinder {
     rows: Vec<Row>,

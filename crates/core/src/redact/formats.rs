@@ -8,7 +8,6 @@ use super::randomness::{looks_like_name, looks_random};
 pub(super) struct SecretFormat {
     /// Names it in the replacement.
     pub(super) name: &'static str,
-    /// What it begins with: one of these.
     pub(super) prefixes: &'static [&'static str],
     pub(super) body: TokenShape,
 }
@@ -25,7 +24,6 @@ pub(super) enum TokenShape {
     Nothing,
 }
 
-/// A run of characters behind a prefix.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FormatRun {
     pub(super) class: Class,
@@ -160,7 +158,7 @@ const DISCORD_HOOKS: &[&str] = &["discord.com/api/webhooks/", "discordapp.com/ap
 const STRIPE: &[&str] =
     &["sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_", "whsec_"];
 
-/// The table. Where two formats begin alike, the longer prefix decides.
+/// Where two formats begin alike, the longer prefix decides.
 pub(super) const FORMATS: &[SecretFormat] = &[
     proven("1password-token", &["A3-"], Class::Url, 36, Proof::Random),
     run("1password-token", &["ops_eyJ"], Class::Token, 100),

@@ -97,7 +97,6 @@ impl JsonWriter {
     }
 }
 
-/// A text as a URL has it.
 fn percent(value: &str, kept: &[u8], space: &str, is_upper: bool) -> String {
     let mut text = String::new();
     for byte in value.bytes() {

@@ -21,7 +21,6 @@ struct HeldLine {
     edits: Vec<Edit>,
 }
 
-/// Bytes of a line, and what replaces them.
 #[derive(Debug)]
 struct Edit {
     range: Range<usize>,

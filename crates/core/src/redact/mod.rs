@@ -54,13 +54,11 @@ pub struct Redactor {
     content: Option<Content>,
     lines: SecretLines,
     finder: Arc<SecretFinder>,
-    /// The start of a line.
     partial: Vec<u8>,
     /// Whether the start of the line was too long to wait for its end.
     is_in_long_line: bool,
 }
 
-/// What is content.
 #[derive(Debug)]
 enum Content {
     OfStream(Box<ContentStream>),

@@ -99,7 +99,6 @@ const END_BYTES: usize = 24;
 /// The shortest start of a word that counts inside a longer word.
 const INNER_BYTES_MIN: usize = 4;
 
-/// Longest name, in bytes.
 pub(super) const NAME_BYTES_MAX: usize = 64;
 
 /// A name in small letters, without what separates its words.
@@ -209,7 +208,6 @@ fn ends_with(letters: &[u8], word: &[u8]) -> bool {
     letters.last() == word.last() && letters.ends_with(word)
 }
 
-/// Whether what has this name is a secret.
 pub(super) fn is_secret_name(name: &[u8]) -> bool {
     if !ends_like_secret(name) {
         return false;

@@ -23,7 +23,6 @@ impl TextKey {
     }
 }
 
-/// A string that was searched alone.
 #[derive(Debug)]
 pub(super) struct SearchedString<'t> {
     pub(super) event: u64,
@@ -80,7 +79,6 @@ pub(super) struct Continued {
     pub(super) covered: usize,
     /// Whether it is clear that the string belongs to the text.
     pub(super) is_gone_on: bool,
-    /// What is open now.
     pub(super) open: Vec<OpenText>,
 }
 

@@ -4,10 +4,8 @@ use memchr::memmem;
 
 use super::classes::Class;
 
-/// Longest private key that is found, in bytes.
 pub(super) const PEM_BYTES_MAX: usize = 16 * 1024;
 
-/// Longest label of a block, in bytes.
 const LABEL_BYTES_MAX: usize = 48;
 
 /// Longest text in front of a line: its number, the name of a container, a mark of a difference.

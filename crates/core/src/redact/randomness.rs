@@ -45,7 +45,6 @@ const FOLLOWER_BITS: [u32; 26] = {
     bits
 };
 
-/// Shortest run that can look random, in bytes.
 const RANDOM_BYTES_MIN: usize = 12;
 
 /// How much of a run is looked at, in bytes.

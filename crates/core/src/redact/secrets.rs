@@ -82,7 +82,6 @@ impl SecretLines {
         self.release(out);
     }
 
-    /// The end of the stream.
     pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
         self.cut();
         self.release(out);

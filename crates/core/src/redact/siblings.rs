@@ -55,7 +55,6 @@ impl Siblings {
         }
     }
 
-    /// No more strings come.
     pub(super) fn leave(&mut self, finder: &SecretFinder, held: &mut HeldLines) {
         for container in std::mem::take(&mut self.0) {
             container.leave(finder, held);

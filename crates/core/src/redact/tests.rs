@@ -69,7 +69,6 @@ fn redactor_of(profile: &str) -> Redactor {
     redactor
 }
 
-/// A delta of Claude's text.
 fn claude_delta(text: &str) -> String {
     let delta = format!("{{\"type\":\"text_delta\",\"text\":{}}}", json(text));
     let event = format!("{{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{delta}}}");

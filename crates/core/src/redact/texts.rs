@@ -11,7 +11,6 @@ use crate::json::{JsonRef, Kind};
 use crate::profile::{Profile, ThinkingMode};
 use crate::stream::{Ending, Line, LineParser};
 
-/// Reads the texts of one stream's events.
 #[derive(Debug)]
 pub(super) struct TextReader {
     profile: Arc<Profile>,
@@ -20,7 +19,6 @@ pub(super) struct TextReader {
     pub(super) known: KnownLines,
 }
 
-/// The texts of an event.
 #[derive(Debug, Default)]
 pub(super) struct EventTexts {
     /// Where in the line a delta begins, and which text it belongs to.

@@ -6,7 +6,6 @@ use super::classes::{Class, Runs};
 use super::randomness::looks_random;
 use super::values::is_reference;
 
-/// Shortest password.
 const PASSWORD_BYTES_MIN: usize = 3;
 
 /// Shortest user without a password that is taken for a token.

@@ -6,7 +6,6 @@ use super::classes::{Class, Runs};
 use super::formats::is_encoded_pair;
 use super::randomness::{looks_like_name, looks_random};
 
-/// Shortest value that is a secret, in bytes.
 const VALUE_BYTES_MIN: usize = 6;
 
 /// How far away the quote at the end of a value may be.

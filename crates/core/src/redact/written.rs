@@ -6,7 +6,6 @@ use std::ops::Range;
 /// Nesting in which strings have a place. Deeper ones share that of their container.
 const PLACES_DEPTH_MAX: usize = 128;
 
-/// A string in a line.
 #[derive(Debug, Clone)]
 pub(super) struct WrittenString {
     /// The bytes between its quotes.

@@ -20,7 +20,6 @@ use crate::stream::{Line, LineParser, ParsedEvent};
 /// Longest value next to a name that may be a name, too, in bytes.
 const NAME_BYTES_MAX: usize = 80;
 
-/// Replaces the content of events.
 #[derive(Debug)]
 pub(super) struct EventRedactor {
     pub(super) vocabulary: Arc<Vocabulary>,
@@ -29,7 +28,6 @@ pub(super) struct EventRedactor {
     parser: LineParser,
     /// For an event behind other text.
     glued: LineParser,
-    /// Events so far.
     events: usize,
 }
 
@@ -46,7 +44,6 @@ enum Treatment {
 /// By the place of the string in the text.
 type Treatments = BTreeMap<usize, Treatment>;
 
-/// How an event is judged.
 struct EventJudgement<'e> {
     plan: Plan<'e>,
     detected: Vec<Author<'static>>,

@@ -95,7 +95,6 @@ fn is_content(character: char) -> bool {
     character.is_alphanumeric() || is_picture || is_of_font || is_accent
 }
 
-/// The first character, if the bytes begin with one.
 fn first_char(bytes: &[u8]) -> Option<char> {
     let length = match bytes.first()? {
         byte @ ..=0x7f => return Some(char::from(*byte)),
@@ -134,7 +133,6 @@ fn write_unit(written: &mut [u8], meaning: &[u8]) {
     }
 }
 
-/// The text of a string in JSON.
 pub(super) fn text_of(written: &str) -> String {
     String::from_utf8_lossy(&decoded(written.as_bytes())).into_owned()
 }

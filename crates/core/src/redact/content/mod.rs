@@ -24,7 +24,6 @@ use fill::Filler;
 /// Bytes of a line that is longer than the limit, before they are written without its end.
 const SKIPPED_BYTES_MAX: usize = 1024 * 1024;
 
-/// Replaces the content of one stream.
 pub(super) struct ContentStream {
     contracts: Arc<Contracts>,
     state: StreamProfile,

@@ -46,7 +46,6 @@ pub(super) fn line(
     }
 }
 
-/// The rule for a line of noise.
 fn rule_of(profile: &Profile, text: &str) -> Option<usize> {
     let is_noise = |rule: &Noise| rule.place == NoisePlace::Line && rule.matches.is_in(text);
     profile.noise.iter().position(is_noise)
@@ -67,7 +66,6 @@ fn noise(events: &EventRedactor, profile: &Profile, text: &str) -> Vec<u8> {
     fill(&kept).into_bytes()
 }
 
-/// A line that is not an event.
 fn broken(bytes: &[u8], defect: &LineDefect) -> Vec<u8> {
     let valid = match defect {
         LineDefect::Truncated | LineDefect::Unfinished | LineDefect::NotAnObject { .. } => {
