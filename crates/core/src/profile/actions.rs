@@ -47,7 +47,6 @@ pub(crate) struct ActionRule {
     pub polls: bool,
 }
 
-/// Where the paths of several files are.
 #[derive(Debug, Clone, Deserialize)]
 struct FilesAt {
     #[serde(flatten)]
@@ -139,14 +138,12 @@ impl CallKind {
         }
     }
 
-    /// Whether it changes files.
     pub(crate) fn changes_files(self) -> bool {
         matches!(self, Self::Write | Self::Delete)
     }
 }
 
 impl ActionRules {
-    /// The object at which the paths of the rules begin.
     pub(crate) fn object<'e>(&self, half: Scope<'e>) -> Option<Scope<'e>> {
         let Some(of) = &self.of else { return Some(half) };
         of.find(half).map(|object| Scope { object, ..half })
@@ -172,7 +169,6 @@ impl ActionRules {
     }
 }
 
-/// The file that a line of a patch names.
 fn patched_file(line: &str) -> Option<String> {
     let path = PATCH_HEADS.iter().find_map(|head| line.trim_start().strip_prefix(head))?.trim();
     (!path.is_empty()).then(|| path.to_owned())
@@ -188,7 +184,6 @@ impl ActionRule {
         self.kind != CallKind::Other || self.tool != "*"
     }
 
-    /// What the call is about.
     pub(crate) fn detail<'e>(&self, call: Scope<'e>) -> Option<Cow<'e, str>> {
         self.detail.iter().find_map(|detail| detail.text(call))
     }

@@ -7,7 +7,6 @@ use crate::json::{Keyword, List, PackedTexts, Scalar, Schema, SchemaTable};
 /// The profile of a stream without events, if none is named.
 pub const DEFAULT: &str = "cursor";
 
-/// The names of its program.
 pub(crate) const DEFAULT_PROGRAMS: [&str; 2] = ["agent", "cursor-agent"];
 
 pub(super) struct BuiltInProfile {

@@ -56,12 +56,10 @@ pub(crate) struct CallRules {
 }
 
 impl CallRules {
-    /// Whether the streams show tool calls at all.
     pub(crate) fn are_shown(&self) -> bool {
         !(self.start.is_empty() && self.completion.is_empty())
     }
 
-    /// What the tool was asked to do, if this half of the call shows it.
     pub(crate) fn arguments<'e>(&self, half: Scope<'e>) -> Option<JsonRef<'e>> {
         let mut finder = Finder::new(half);
         self.arguments.iter().find_map(|path| finder.find(path))
@@ -82,12 +80,10 @@ impl CallRules {
         Some(object.map_or(input, |(value, _)| value))
     }
 
-    /// The id of the call inside which this half of a call happens, if its event names one.
     pub(crate) fn parent<'e>(&self, half: Scope<'e>) -> Option<Cow<'e, str>> {
         self.parent.iter().find_map(|path| path.find(half.event)?.scalar_text())
     }
 
-    /// The exit status of the command, if this half of the call shows it.
     pub(crate) fn exit_code(&self, half: Scope<'_>) -> Option<i64> {
         let whole = |value: JsonRef<'_>| value.to_value().as_i64();
         self.exit_code.iter().find_map(|path| path.find(half).and_then(whole))
@@ -95,30 +91,25 @@ impl CallRules {
 }
 
 impl CallRules {
-    /// The standard output of the command, if this half of the call shows it apart.
     pub(crate) fn stdout<'e>(&self, half: Scope<'e>) -> Option<Cow<'e, str>> {
         self.stdout.iter().find_map(|path| path.find(half)?.as_str())
     }
 
-    /// The standard error of the command, if this half of the call shows it apart.
     pub(crate) fn stderr<'e>(&self, half: Scope<'e>) -> Option<Cow<'e, str>> {
         self.stderr.iter().find_map(|path| path.find(half)?.as_str())
     }
 
-    /// What the call changed in files, as this half of it shows.
     pub(crate) fn changes(&self, half: Scope<'_>) -> Vec<FileChange> {
         let mut changes = self.changes.iter().map(|rule| rule.changes(half));
         changes.find(|changes| !changes.is_empty()).unwrap_or_default()
     }
 
-    /// The images and other binary content in its result.
     pub(crate) fn media(&self, half: Scope<'_>) -> Vec<Media> {
         let media = self.media.iter().flat_map(|rule| rule.media(half));
         media.take(MEDIA_MAX).collect()
     }
 }
 
-/// Where the arguments of a call are.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 enum InputRule {
@@ -162,7 +153,6 @@ pub(crate) struct BackgroundRule {
     pub id: Vec<Path>,
 }
 
-/// Whether a call may be open when the run ends.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OpenAtEnd {

@@ -78,7 +78,6 @@ struct ChangeKindRule {
     when: Conditions,
 }
 
-/// Where a diff is.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 enum DiffAt {
@@ -96,7 +95,6 @@ struct HunksAt {
 }
 
 impl ChangeRule {
-    /// The changes that a half of a call shows.
     pub(crate) fn changes(&self, half: Scope<'_>) -> Vec<FileChange> {
         if !self.when.hold(half) {
             return Vec::new();

@@ -81,7 +81,6 @@ pub(crate) enum KnownValue {
     Text(String),
 }
 
-/// A condition on one value.
 #[derive(Debug, Clone, PartialEq)]
 enum Test {
     /// `["a", "b"]`: equal to one of them.
@@ -97,9 +96,7 @@ enum Test {
 struct ValueTest {
     exists: Option<bool>,
     not: Option<OneOrMany<Value>>,
-    /// The value is a string that begins with this text.
     starts_with: Option<String>,
-    /// The value is a string with a match.
     matches: Option<LazyRegex>,
     /// The value is absent, or has no content.
     empty: Option<bool>,

@@ -30,7 +30,6 @@ pub(crate) struct DuplicateKeyRule {
 }
 
 impl Profile {
-    /// Whether the agent is known to write this key of an event twice.
     pub(crate) fn knows_duplicate(&self, event: JsonRef<'_>, pointer: &str) -> bool {
         let mut rules = self.duplicate_keys.iter();
         rules.any(|rule| rule.at.iter().any(|at| at == pointer) && rule.when.hold(event))

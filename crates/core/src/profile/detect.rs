@@ -106,7 +106,7 @@ impl Detector {
         self.is_over
     }
 
-    /// Whether there is an event. The objects in a broken one are not events.
+    /// The objects in a broken event are not events.
     pub(crate) fn has_events(&self) -> bool {
         self.has_events
     }
@@ -119,7 +119,6 @@ impl Detector {
         }
     }
 
-    /// The result, at the end of the stream.
     pub(crate) fn finish(&mut self, bytes: &[u8]) -> Detection<'static> {
         if !self.observe(bytes, || ()) {
             self.line(&bytes[self.at..], || ());

@@ -25,7 +25,6 @@ pub(crate) struct EndRules {
     pub reasons: Vec<ReasonText>,
 }
 
-/// Whether the producer ends its stream with a terminal event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TerminalPolicy {
@@ -65,7 +64,6 @@ pub(crate) struct ProgressRule {
     pub when: Conditions,
 }
 
-/// How the run goes, so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RunProgress {

@@ -54,7 +54,6 @@ pub(crate) struct ErrorRule {
     pub of: Objects,
 }
 
-/// What an error means for the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ErrorSeverity {
@@ -66,7 +65,6 @@ pub(crate) enum ErrorSeverity {
     Warning,
 }
 
-/// What the producer's exit codes mean.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ExitCodes {
@@ -114,7 +112,6 @@ impl ExitCodes {
     }
 }
 
-/// What an exit status means, as the profile says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StatusMeaning<'p> {
     pub status: ExitStatus,

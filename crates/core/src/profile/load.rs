@@ -24,7 +24,6 @@ struct ResolvedProfile {
     bases: Vec<(String, Value)>,
 }
 
-/// Where the schema of a profile's events is.
 enum SchemaSource {
     Nowhere,
     BuiltIn(&'static BuiltInProfile),
@@ -53,7 +52,6 @@ impl Profile {
         BuiltInProfile::all().map(|profile| profile.name)
     }
 
-    /// The text of a built-in profile.
     pub(crate) fn text(name: &str) -> Result<&'static str, Error> {
         Ok(built_in(name)?.text())
     }
@@ -104,7 +102,6 @@ impl Profile {
 }
 
 impl SchemaSource {
-    /// `name` is the name of the profile.
     fn load(self, name: &str) -> Result<Option<Schema>, Error> {
         let compiled = |place: String, of: &str, schema: Result<Value, String>| {
             let schema = schema.and_then(|schema| match Schema::compile(name, &schema) {

@@ -26,7 +26,6 @@ pub struct Path {
     tokens: SmallVec<[TokenEnd; 4]>,
 }
 
-/// Where a token ends in the text of its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct TokenEnd {
     end: u16,
@@ -139,7 +138,7 @@ impl Path {
         self.from_event
     }
 
-    /// The value at the path. A value that is `null` counts as absent.
+    /// A value that is `null` counts as absent.
     pub(crate) fn find<'e>(&self, scope: impl Into<Scope<'e>>) -> Option<JsonRef<'e>> {
         walk(self.tokens(), self.start(scope.into())).filter(|node| !node.is_null())
     }
@@ -171,7 +170,6 @@ impl FirstOf {
         }
     }
 
-    /// The string there.
     pub(crate) fn text(&self, at: Scope<'_>) -> Option<String> {
         self.find(at)?.as_str().map(Cow::into_owned)
     }
@@ -190,7 +188,6 @@ impl<'p, 'e> Finder<'p, 'e> {
         Self { scope: scope.into(), way: SmallVec::new() }
     }
 
-    /// Where the paths start.
     pub(crate) fn scope(&self) -> Scope<'e> {
         self.scope
     }

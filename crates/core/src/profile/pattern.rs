@@ -45,12 +45,10 @@ impl LazyRegex {
         self.compiled().is_match(text)
     }
 
-    /// The first match.
     pub(crate) fn find(&self, text: &str) -> Option<Range<usize>> {
         self.compiled().find(text).map(|found| found.range())
     }
 
-    /// What a named group matches in the first match.
     pub(crate) fn group<'t>(&self, text: &'t str, name: &str) -> Option<&'t str> {
         Some(self.compiled().captures(text)?.name(name)?.as_str())
     }

@@ -6,7 +6,6 @@ use super::ExitStatus;
 use crate::profile::path::{Path, Scope};
 use crate::profile::pattern::LazyRegex;
 
-/// Where the reason of a rule comes from.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) enum ReasonSource {

@@ -51,7 +51,6 @@ pub(crate) enum UsageMode {
     SoFar,
 }
 
-/// The facts that a rule can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RunFact {
@@ -69,7 +68,6 @@ pub(crate) enum RunFact {
     ReasoningTokens,
 }
 
-/// Where the value of a fact is.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum FactValue {
@@ -99,7 +97,6 @@ impl FactValue {
         texts.find(|text| !text.trim().is_empty()).map(Cow::into_owned)
     }
 
-    /// The values at the paths.
     pub(crate) fn values<'e>(&self, scope: Scope<'e>) -> impl Iterator<Item = JsonRef<'e>> {
         let terms = match self {
             Self::Number(_) => &[][..],

@@ -50,7 +50,6 @@ pub(crate) struct UnavailableRule {
     pub is: ToolSource,
 }
 
-/// What gives an agent tools.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToolSource {
@@ -82,7 +81,6 @@ pub(crate) struct ListedAt {
     pub value: Path,
 }
 
-/// Where the servers with tools are.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct ServersAt {
     #[serde(flatten)]
@@ -135,7 +133,6 @@ pub(crate) enum Repeats {
     #[default]
     Never,
     Always,
-    /// Once in every turn.
     EachTurn,
 }
 

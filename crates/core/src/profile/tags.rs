@@ -59,7 +59,6 @@ pub(crate) struct EventRule {
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Objects {
     each: Option<Path>,
-    /// Which elements.
     #[serde(rename = "where", default)]
     element: Conditions,
 }

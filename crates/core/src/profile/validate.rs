@@ -10,7 +10,6 @@ use crate::json::{ParsedJson, Schema, Violation, pointer};
 use crate::profile::pattern::LazyRegex;
 use crate::rules::suggest::nearest;
 
-/// A mistake in a profile.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     /// A JSON Pointer.
@@ -46,7 +45,6 @@ pub(super) fn faults(profile: &Value) -> Vec<Fault> {
     faults
 }
 
-/// What the schema of the language rejects.
 fn violations(profile: &Value) -> Result<Vec<Fault>, String> {
     let language: Value = serde_json::from_str(LANGUAGE).map_err(|error| error.to_string())?;
     let schema = Schema::compile("the profile language", &language);

@@ -75,7 +75,6 @@ impl Vocabulary {
         }
     }
 
-    /// Whether values are compared with this text.
     pub(crate) fn has(&self, text: &str) -> bool {
         self.texts.contains(text)
     }

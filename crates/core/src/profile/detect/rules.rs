@@ -15,7 +15,6 @@ static BUILT_IN: DetectTable = {
     include!(concat!(env!("OUT_DIR"), "/detect.rs"))
 };
 
-/// Detection rules.
 #[derive(Debug)]
 pub(crate) struct DetectRules {
     table: Cow<'static, DetectTable>,
@@ -127,12 +126,10 @@ impl<'e> FoundValues<'_, 'e> {
     }
 }
 
-/// Whether the rules of a profile match an event.
 pub(crate) fn matches(event: JsonRef<'_>, rules: &[EventRule]) -> bool {
     rules.iter().any(|rule| rule.when.hold(event))
 }
 
-/// Who writes an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Author<'r> {
     /// The agent of this profile.
