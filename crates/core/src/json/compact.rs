@@ -5,7 +5,6 @@
 pub(crate) struct Compactor {
     is_in_string: bool,
     is_escaped: bool,
-    /// The last byte that was kept.
     last: u8,
     has_space: bool,
 }

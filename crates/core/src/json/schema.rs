@@ -76,7 +76,6 @@ impl Document {
     }
 }
 
-/// One way in which a value fails a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Violation {
     /// JSON Pointer to the value in the event.

@@ -26,11 +26,7 @@ impl CompiledTable {
         Self { table, patterns: OnceLock::new(), places: OnceLock::new() }
     }
 
-    /// The table of a user's schema.
-    ///
-    /// # Errors
-    ///
-    /// Says what only the validator knows.
+    /// The table of a user's schema. The error says what only the validator knows.
     pub(super) fn given(document: &Value) -> Result<Self, String> {
         let table = SchemaTable::new(document)?;
         if !is_of_this_draft(document) {

@@ -22,7 +22,6 @@ pub(crate) struct DescribedMembers<'s> {
 }
 
 impl Schema {
-    /// What it describes in the values that it is for.
     pub(crate) fn described_members(&self) -> DescribedMembers<'_> {
         let document = self.document();
         let part = self.part.as_deref().unwrap_or("#").trim_start_matches('#');

@@ -93,7 +93,6 @@ impl Collector<'_> {
         }
     }
 
-    /// Compares a part of the value.
     fn collect_at(
         &mut self,
         token: &str,

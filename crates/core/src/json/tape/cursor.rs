@@ -44,12 +44,10 @@ impl<'a> Doc<'a> {
         self.reads.get()
     }
 
-    /// Counts these values as read, too.
     pub(crate) fn note_reads(&self, reads: u128) {
         self.reads.set(self.reads.get() | reads);
     }
 
-    /// Counts every value as read.
     pub(crate) fn note_all_read(&self) {
         self.reads.set(u128::MAX);
         if let Some(late) = &mut *self.late_reads.borrow_mut() {
@@ -72,7 +70,6 @@ impl<'a> Doc<'a> {
     }
 }
 
-/// A value of a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cursor<'a> {
     doc: &'a Doc<'a>,

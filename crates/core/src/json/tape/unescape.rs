@@ -29,7 +29,6 @@ pub(crate) fn starts_with(written: &str, beginning: &str) -> bool {
     left.is_empty()
 }
 
-/// Takes chunks as long as more are wanted.
 fn chunks_while(written: &str, mut take: impl FnMut(&str) -> bool) {
     let mut rest = written;
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
