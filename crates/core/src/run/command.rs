@@ -21,7 +21,6 @@ use crate::rules::diagnostic::Diagnostic;
 /// How long a command may run on after its terminal event, unless the user says otherwise.
 const EXIT_GRACE: Duration = Duration::from_secs(10);
 
-/// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
 
 /// What a command reads from its standard input.

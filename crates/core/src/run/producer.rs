@@ -37,7 +37,6 @@ pub struct Timers {
 }
 
 impl Timers {
-    /// How long a call of this kind may take.
     pub(super) fn of_call(&self, kind: Option<CallKind>) -> Option<Duration> {
         let of = |wanted: Option<CallKind>| {
             self.calls.iter().rev().find(|(kind, _)| *kind == wanted).map(|(_, limit)| *limit)
@@ -77,7 +76,6 @@ impl From<&mut Child> for Pipes {
     }
 }
 
-/// The supervisor's result.
 #[derive(Debug)]
 pub(super) struct Supervised {
     pub(super) end: ProducerExit,
@@ -193,7 +191,6 @@ impl Producer {
         Measured { watch: self.watch.clone(), inner }
     }
 
-    /// Its standard input, if that is a pipe.
     pub(super) fn take_stdin(&mut self) -> Option<ChildStdin> {
         self.stdin.take()
     }

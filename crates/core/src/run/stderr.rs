@@ -11,7 +11,6 @@ use super::stream::ProducerStream;
 /// The end of a command's standard error that is kept, in bytes.
 const STDERR_BYTES_MAX: usize = 64 * 1024;
 
-/// Lines of a command's standard error in a report.
 const STDERR_LINES_MAX: usize = 10;
 
 /// Passes a pipe on to our own standard error, in a separate thread: neither a flood nor a slow

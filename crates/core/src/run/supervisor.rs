@@ -154,7 +154,6 @@ impl Supervisor {
         self.running().is_none()
     }
 
-    /// The group of a command that has not ended.
     fn running(&self) -> Option<&Group> {
         self.group.as_ref().filter(|_| self.ended.is_none())
     }
@@ -269,7 +268,6 @@ impl Supervisor {
         }
     }
 
-    /// Acts on deadlines that have passed.
     fn expire(&mut self, now: Instant) {
         let drained = self.drain_end(&self.watch.state(), now).is_some_and(|at| now >= at);
         if drained {

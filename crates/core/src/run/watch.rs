@@ -40,16 +40,12 @@ pub(super) struct RunState {
     /// When the latest whole event came that is more than a notice of a retry, or the latest call
     /// ended.
     pub(super) last_event: Instant,
-    /// When the terminal event came.
     pub(super) terminal_event: Option<Instant>,
     pub(super) stream_end: Option<Instant>,
-    /// Whether the run has exceeded a limit.
     pub(super) exceeds_limit: bool,
-    /// Whether the run has not started as it must.
     pub(super) starts_wrong: bool,
     /// Whether the check waits for input; otherwise the check, or our reader, takes the time.
     pub(super) waiting: bool,
-    /// Whether we stopped reading the stream before its end.
     pub(super) stopped_reading: bool,
     /// When the current write of our own output began.
     writing: Option<Instant>,
@@ -60,13 +56,11 @@ pub(super) struct RunState {
     /// What the user of the library asked for, until the supervisor does it.
     stop: Option<StopRequest>,
     timers: Timers,
-    /// The open calls, by their numbers.
     open: HashMap<u64, CallAtWork>,
     /// When the time of those that have a limit is over, with their numbers.
     call_ends: BTreeSet<(Instant, u64)>,
 }
 
-/// A call that has started and not ended.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallAtWork {
     pub(super) line: u64,
@@ -75,12 +69,10 @@ pub(super) struct CallAtWork {
 }
 
 impl RunState {
-    /// Whether the agent may be silent for as long as it likes.
     pub(super) fn may_be_silent(&self) -> bool {
         self.hides_open_calls || !self.open.is_empty()
     }
 
-    /// What was asked for since the last call.
     pub(super) fn take_stop(&mut self) -> Option<StopRequest> {
         self.stop.take()
     }
@@ -94,7 +86,6 @@ impl RunState {
         open
     }
 
-    /// When the time of the first call is over.
     pub(super) fn next_call_end(&self) -> Option<Instant> {
         self.call_ends.first().map(|(end, _)| *end)
     }
@@ -185,7 +176,6 @@ impl Watch {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the supervisor to stop the run.
     pub(super) fn stop(&self, at_once: bool) {
         let request = if at_once { StopRequest::Kill } else { StopRequest::Terminate };
         let mut state = self.state();
@@ -214,7 +204,6 @@ impl Watch {
         self.waker.wake();
     }
 
-    /// An event came.
     fn event(&self, event: &CheckedEvent<'_>, has_call_timeout: bool) {
         let now = Instant::now();
         let mut state = self.state();
@@ -275,7 +264,6 @@ pub struct RunObserver {
     pub(super) watch: Watch,
     /// Whether it must be known which events are progress.
     pub(super) has_idle_timeout: bool,
-    /// Whether calls have a time limit.
     pub(super) has_call_timeout: bool,
 }
 

@@ -57,7 +57,6 @@ fn open_terminal() -> io::Result<File> {
     File::options().read(true).write(true).open("/dev/tty")
 }
 
-/// What happened to the leader.
 pub(crate) enum LeaderChange {
     /// Its status is unknown if our host has reaped it.
     Ended(Option<ExitStatus>),
@@ -69,7 +68,6 @@ pub(crate) enum LeaderChange {
 }
 
 impl Group {
-    /// Starts a command as the leader of a new group.
     pub(crate) fn start(
         command: &mut Command,
         reads_terminal: bool,
@@ -98,7 +96,6 @@ impl Group {
         self.resume();
     }
 
-    /// Kills every process of the group.
     pub(crate) fn kill(&self) {
         self.signal(Signal::SIGKILL);
     }
@@ -129,12 +126,10 @@ impl Group {
         given
     }
 
-    /// Lets the processes of the group go on.
     fn resume(&self) {
         self.signal(Signal::SIGCONT);
     }
 
-    /// Sends a signal to every process of the group, if any is left.
     fn signal(&self, signal: Signal) {
         let _ = killpg(self.leader, signal);
     }
@@ -175,7 +170,6 @@ impl Group {
         self.end.is_some()
     }
 
-    /// Becomes readable when the leader ends, where the system has that.
     pub(crate) fn end(&self) -> Option<BorrowedFd<'_>> {
         self.end.as_ref().map(|end| end.as_fd())
     }

@@ -31,8 +31,7 @@ impl Waker {
     }
 }
 
-/// Waits until there is something to do, at most for `timeout`. `running` is a command that has
-/// not ended.
+/// `running` is a command that has not ended.
 pub(crate) fn wait(
     wake: &Wake,
     signals: &Signals,
@@ -44,12 +43,10 @@ pub(crate) fn wait(
     let _ = (&wake.0).read(&mut [0; 64]);
 }
 
-/// Waits for a signal, at most for `timeout`.
 pub(crate) fn wait_for_signal(signals: &Signals, timeout: Duration) {
     wait_for_any(signals.sockets(), Some(timeout));
 }
 
-/// Waits until one of the descriptors can be read, at most for `timeout`.
 fn wait_for_any<'f>(waited: impl Iterator<Item = BorrowedFd<'f>>, timeout: Option<Duration>) {
     let mut fds: Vec<PollFd<'_>> =
         waited.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();

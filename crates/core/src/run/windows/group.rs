@@ -63,7 +63,6 @@ impl Drop for Group {
     }
 }
 
-/// What happened to the command.
 pub(crate) enum LeaderChange {
     Ended(Option<ExitStatus>),
     #[expect(dead_code, reason = "only terminals of Unix stop a program that reads")]
@@ -109,7 +108,6 @@ impl Group {
         }
     }
 
-    /// Ends every process in the job.
     pub(crate) fn kill(&self) {
         self.was_killed.set(true);
         self.job.terminate(KILLED);

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use crate::run::stream::AFTER_STOP_BYTES_MAX;
 
-/// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
 
 /// Reads that wait for a slow check; then the pipe fills, and its writer waits.

@@ -131,7 +131,6 @@ impl Job {
         })
     }
 
-    /// Ends every process in it, with this exit code.
     pub(super) fn terminate(&self, code: u32) {
         // SAFETY: the handle lives.
         unsafe { TerminateJobObject(self.0.as_raw_handle(), code) };
@@ -173,7 +172,6 @@ pub(super) fn send_break(process: u32) -> io::Result<()> {
     succeeded(unsafe { GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, process) })
 }
 
-/// Whether this process has a console.
 pub(super) fn has_console() -> bool {
     // SAFETY: no pointer is given.
     unsafe { GetConsoleCP() != 0 }

@@ -27,8 +27,7 @@ impl Waker {
     }
 }
 
-/// Waits until there is something to do, at most for `timeout`. `running` is a command that has
-/// not ended.
+/// `running` is a command that has not ended.
 pub(crate) fn wait(
     wake: &Wake,
     signals: &Signals,
@@ -41,7 +40,6 @@ pub(crate) fn wait(
     wait_for_any(&waited, timeout);
 }
 
-/// Waits for a signal, at most for `timeout`.
 pub(crate) fn wait_for_signal(signals: &Signals, timeout: Duration) {
     let waited: Vec<BorrowedHandle<'_>> = signals.event().into_iter().collect();
     wait_for_any(&waited, Some(timeout));
