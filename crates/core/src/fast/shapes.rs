@@ -127,7 +127,6 @@ impl<K> Shapes<K> {
         (1..=SLOTS_MAX).contains(&places.len()).then_some(places)
     }
 
-    /// Learns the shape of a line with these slots.
     pub(crate) fn learn(&mut self, text: &[u8], slots: &[SlotPlace], known: K) {
         let shape = Shape::new(text, slots, known);
         if self.known.len() < SHAPES_MAX {
