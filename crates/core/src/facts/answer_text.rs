@@ -19,7 +19,6 @@ impl<'e> AnswerText<'e> {
         concatenated(self.0.iter().filter_map(|string| string.as_str()))
     }
 
-    /// The text in pieces.
     pub(crate) fn chunks(&self, mut take: impl FnMut(&str)) {
         self.0.iter().for_each(|string| string.chunks(&mut take));
     }

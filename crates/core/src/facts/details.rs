@@ -115,7 +115,6 @@ pub struct NoticeValues {
     pub answer: Option<String>,
 }
 
-/// Reads the details of one stream's events.
 #[derive(Debug)]
 pub(crate) struct DetailReader {
     profile: Arc<Profile>,

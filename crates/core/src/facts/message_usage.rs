@@ -5,7 +5,6 @@ use crate::json::JsonRef;
 use crate::profile::path::{Path, Scope};
 use crate::profile::{MessageUsageRule, Profile, UsageMode};
 
-/// What an event says of the tokens of one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UsageUpdate {
     /// The agent's id of the message.

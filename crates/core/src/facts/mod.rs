@@ -62,7 +62,6 @@ pub(crate) struct Facts<'e> {
     /// Its number, or its id.
     pub(crate) order: Option<Cow<'e, str>>,
     pub(crate) text: Option<TextFact<'e>>,
-    /// Further texts of the same event.
     pub(crate) more_texts: Vec<TextFact<'e>>,
     /// If reasoning is wanted.
     pub(crate) thought: Thought<Cow<'e, str>>,
@@ -74,7 +73,6 @@ pub(crate) struct Facts<'e> {
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(crate) struct RareFacts<'e> {
     pub(crate) directory: Option<Cow<'e, str>>,
-    /// The session may start again.
     pub(crate) may_restart_session: bool,
     pub(crate) started: Vec<Call<'e>>,
     pub(crate) completed: Vec<(Call<'e>, CallOutcome)>,
@@ -82,7 +80,6 @@ pub(crate) struct RareFacts<'e> {
     pub(crate) refused: Vec<(Call<'e>, CallOutcome)>,
     /// The user stopped the calls that the latest completions reject.
     pub(crate) interrupts_calls: bool,
-    /// The group of the texts that follow.
     pub(crate) next_group: Option<String>,
     pub(crate) abandons_text: bool,
     /// The next whole text may repeat the last segment.
@@ -93,18 +90,15 @@ pub(crate) struct RareFacts<'e> {
     /// What the final text repeats, if it is not what final texts of this agent repeat.
     pub(crate) final_is: Option<FinalText>,
     pub(crate) error: Option<ErrorSeverity>,
-    /// How the run goes, so far.
     pub(crate) progress: Option<RunProgress>,
     pub(crate) end: Option<RunEnd<'e>>,
     pub(crate) run_facts: Vec<FactUpdate>,
-    /// Work in the background that starts, or has ended.
     pub(crate) background_started: Vec<BoundedId>,
     pub(crate) background_ended: Vec<BoundedId>,
     /// Values that the profile does not know: their paths and texts.
     pub(crate) unknown_values: Vec<(String, String)>,
     pub(crate) defects: Vec<ReportedDefect>,
     pub(crate) unavailable: Vec<Unavailable>,
-    /// The lone halves of surrogate pairs in the event.
     pub(crate) lone_halves: Option<LoneHalves>,
 }
 
@@ -166,7 +160,6 @@ impl RareFacts<'_> {
     }
 }
 
-/// What the profile knows about a tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TagStatus {
     /// The agent's documentation promises it, or it reports the run's outcome.
@@ -185,11 +178,9 @@ pub(crate) struct Marks {
     /// A rule of the profile applies, and what it points to is missing.
     pub(crate) is_incomplete: bool,
     pub(crate) starts_session: bool,
-    /// The open text segment ends here.
     pub(crate) ends_segment: bool,
     /// After the end of a turn it begins a new one.
     pub(crate) starts_turn: bool,
-    /// It may come after the end of the run.
     pub(crate) may_follow_end: bool,
 }
 
@@ -286,7 +277,6 @@ impl<'e> Facts<'e> {
         self.rare.as_ref()?.end.as_ref()
     }
 
-    /// The terminal event, if it is one.
     pub(crate) fn terminal(&self) -> Option<&RunEnd<'e>> {
         self.end().filter(|end| end.is_terminal)
     }

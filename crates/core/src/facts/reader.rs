@@ -27,7 +27,6 @@ pub(crate) struct FactReader {
     pub(super) tags: TagCache,
     /// Whether every time of an event is read, not only one that never goes back.
     pub(crate) reads_all_times: bool,
-    /// Whether reasoning is read.
     pub(crate) reads_thoughts: bool,
 }
 
@@ -36,7 +35,6 @@ type Chunks<'e> = SmallVec<[JsonRef<'e>; 1]>;
 pub(super) type Rare<'e> = Option<Box<RareFacts<'e>>>;
 
 impl FactReader {
-    /// Which facts an event has, and where their values are.
     pub(crate) fn plan<'e>(&mut self, profile: &Profile, event: &'e ParsedEvent<'_>) -> Plan<'e> {
         let root = event.root();
         let rules = self.tags.rules(profile, root);

@@ -7,7 +7,6 @@ use crate::json::JsonRef;
 use crate::profile::path::{Path, Scope};
 use crate::profile::{Profile, WithoutStart};
 
-/// The calls that this event refuses, whatever their completions say.
 pub(super) fn refusals<'e>(
     profile: &Profile,
     rules: &TagRules,

@@ -19,7 +19,6 @@ pub enum RetryAfter {
 }
 
 impl RetryAfter {
-    /// What the value of an event says.
     pub(super) fn of(value: JsonRef<'_>) -> Option<Self> {
         if value.is_string() {
             Self::named(&value.as_str()?)

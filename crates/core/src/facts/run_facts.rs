@@ -11,12 +11,9 @@ use crate::profile::path::Scope;
 use crate::profile::{EndReason, FactValue, Profile, ReasonText, Retryable, RunFact};
 use crate::rules::escape::clipped;
 
-/// What an event reports about the run.
 #[derive(Debug)]
 pub(crate) enum FactUpdate {
-    /// Replaces a number.
     Set(RunFact, f64),
-    /// Adds to a number.
     Add(RunFact, f64),
     Text(RunFact, String),
     /// None if it is too long to be kept.
@@ -171,7 +168,6 @@ impl Usage {
     }
 }
 
-/// Reads what an event reports.
 pub(super) fn read(profile: &Profile, rules: &TagRules, root: JsonRef<'_>) -> Vec<FactUpdate> {
     let mut updates = Vec::new();
     for open in rules.run_facts.iter().filter(|open| open.when.hold(root)) {

@@ -24,7 +24,6 @@ pub(super) fn directory<'e>(profile: &Profile, root: JsonRef<'e>, rare: &mut Rar
     }
 }
 
-/// What should give the agent tools, and does not.
 pub(super) fn unavailable(
     profile: &Profile,
     rules: &TagRules,

@@ -50,7 +50,6 @@ pub(super) struct TagRules {
     pub(super) unavailable: Vec<OpenRule>,
 }
 
-/// Keeps the rules of the tags that have come.
 #[derive(Debug, Default)]
 pub(super) struct TagCache {
     /// At most [`TAGS_REMEMBERED_MAX`]; then a new one replaces the last.
@@ -59,7 +58,6 @@ pub(super) struct TagCache {
 }
 
 impl TagCache {
-    /// The rules that may apply to this event.
     pub(super) fn rules(&mut self, profile: &Profile, root: JsonRef<'_>) -> &TagRules {
         let parts: Parts<'_> = profile.tags.at.iter().map(|path| path.find(root)).collect();
         if !self.known.get(self.latest).is_some_and(|rules| rules.are_for(&parts)) {

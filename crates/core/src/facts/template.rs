@@ -25,7 +25,6 @@ pub(crate) struct FactTemplate<'e, V> {
     pub(crate) thought: Thought<V>,
 }
 
-/// What an event adds to the agent's reasoning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Thought<V> {
     /// It has not been read, or the event has other details as well.

@@ -15,13 +15,11 @@ use crate::profile::{Profile, ThinkingMode};
 pub(crate) enum ThinkingUpdate<'e> {
     /// More text of the open block.
     Chunk(Cow<'e, str>),
-    /// The block is complete.
     BlockEnd,
 }
 
 pub(crate) type ThinkingUpdates<'e> = SmallVec<[ThinkingUpdate<'e>; 1]>;
 
-/// What is known of the latest block of reasoning.
 #[derive(Debug, Default)]
 pub(super) struct ThinkingBlock {
     state: RandomState,
