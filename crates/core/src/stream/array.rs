@@ -62,7 +62,6 @@ enum ArrayPart {
     Nothing,
 }
 
-/// Where in the stream an element begins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ElementStart {
     /// Line breaks before it.

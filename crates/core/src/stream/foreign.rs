@@ -175,7 +175,6 @@ impl Foreign {
         }
     }
 
-    /// The diagnosis of the whole stream.
     pub(crate) fn diagnostic(self) -> Diagnostic {
         let (what, how) = match self {
             Self::Gzip => ("gzip-compressed", "decompress it: `zcat FILE | ndjson-check`"),

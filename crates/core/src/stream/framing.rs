@@ -4,7 +4,6 @@ use super::Line;
 use super::foreign::Foreign;
 use crate::limits::FRAMING_BLANKS_MAX;
 
-/// What is known of the stream's framing so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// Nothing yet: no line that is not blank.
@@ -19,7 +18,6 @@ pub(crate) enum Framing {
         /// How many blank lines came after the first of them.
         blanks: usize,
     },
-    /// It is something else.
     NotNdjson(Foreign),
     /// One event is one line.
     Ndjson,

@@ -28,7 +28,6 @@ pub(crate) struct LineBuffer {
     has_ended: bool,
     /// Whether the stream is one array, as far as is known.
     is_array: Option<bool>,
-    /// Takes the array apart.
     array: Option<ArraySplitter>,
     /// What the user says about it.
     wants_array: Option<bool>,
@@ -39,14 +38,12 @@ pub(crate) struct LineBuffer {
     ready: Option<Ready>,
 }
 
-/// The part of an over-long line that has come.
 #[derive(Debug, Clone, Copy)]
 struct Skipping {
     total: u64,
     last: u8,
 }
 
-/// What can be taken.
 #[derive(Debug, Clone, Copy)]
 enum Ready {
     Lines { end: usize, terminator: usize },
@@ -89,7 +86,6 @@ impl LineBuffer {
         self.is_array.is_some()
     }
 
-    /// The array, if the stream is one.
     pub(crate) fn array(&self) -> Option<&ArraySplitter> {
         self.array.as_ref()
     }
