@@ -143,7 +143,6 @@ impl Contract {
         own.into_iter().chain(self.shared.user_schema.as_ref())
     }
 
-    /// The profile's schema of the events of a tag.
     pub(crate) fn own_schema(&self, tag: &str) -> Option<&Schema> {
         self.by_tag.get(tag).map(Arc::as_ref).or(self.schema.as_ref())
     }

@@ -100,7 +100,6 @@ pub(super) enum LastLine {
     CutAllowed,
 }
 
-/// What ended the run, as far as is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
     TimedOut,
@@ -218,7 +217,6 @@ impl<'p> EndOfRun<'p> {
 }
 
 impl StreamEnd {
-    /// Whether the stream ended before the run did.
     pub(super) fn ended_early(self) -> bool {
         let Self { has_events, needs_terminal, is_midway, last_line, .. } = self;
         let is_open = self.terminal == TerminalState::Missing;

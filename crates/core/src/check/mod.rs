@@ -319,7 +319,6 @@ impl<'c> StreamCheck<'c> {
         Ok(check.finish(bytes, defect, exit, out))
     }
 
-    /// Checks the lines that have come.
     fn advance(&mut self, out: &mut dyn Observer) -> Result<(), Error> {
         if !self.lines.has_begun() {
             return Ok(());

@@ -117,12 +117,10 @@ impl<'a> CallUpdate<'a> {
         self.rules.parent(self.call?.scope).filter(|parent| *parent != self.id)
     }
 
-    /// The exit status of the command, if this event completes one and says it.
     pub(crate) fn exit_code(&self) -> Option<i64> {
         self.completion_rules()?.exit_code(self.call?.scope)
     }
 
-    /// The standard output of the command, if this event completes one and shows it apart.
     pub(crate) fn stdout(&self) -> Option<Cow<'a, str>> {
         self.completion_rules()?.stdout(self.call?.scope)
     }
@@ -131,7 +129,6 @@ impl<'a> CallUpdate<'a> {
         self.completion_rules()?.stderr(self.call?.scope)
     }
 
-    /// What the call changed in files, if this event completes it and says so.
     pub(crate) fn changes(&self) -> Vec<FileChange> {
         let rules = self.completion_rules().zip(self.call);
         rules.map(|(rules, call)| rules.changes(call.scope)).unwrap_or_default()

@@ -52,7 +52,6 @@ impl MessageTable {
         ended
     }
 
-    /// Nothing more comes of the messages that are open.
     pub(super) fn end(&mut self) -> Vec<MessageUsage<'static>> {
         let open = std::mem::take(&mut self.open);
         open.into_iter().map(|ended| self.tell(ended)).collect()

@@ -11,7 +11,6 @@ use super::{ExitShown, INNER_SPACE, ShellCommand, program_name};
 /// Replaces the output of a command in a word.
 const SUBSTITUTED: &str = "$()";
 
-/// How deep commands may be nested.
 const DEPTH_MAX: usize = 12;
 
 /// The texts inside a line are read up to so many times its length.

@@ -101,7 +101,6 @@ impl Expected {
         }
     }
 
-    /// What the result of a call answers, if the stream shows it.
     fn judge_output(&self, call: &CompletedCall<'_>) -> Option<Printed> {
         match &self.pattern {
             Question::Calls(pattern) => pattern.judge_output(call),
@@ -155,7 +154,6 @@ pub(crate) struct ExpectCheck<'c> {
     open: BTreeMap<u64, SeenCall>,
     /// The latest calls that have ended. They are counted when the agent will say no more of them.
     ended: VecDeque<SeenCall>,
-    /// Calls that were seen.
     seen: u64,
     /// Events of calls until now.
     clock: u64,

@@ -41,7 +41,6 @@ struct TerminalEvent {
     is_provisional: bool,
 }
 
-/// Where in the run an event comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Run,
@@ -247,7 +246,6 @@ impl TerminalCheck {
         TerminalState::Missing
     }
 
-    /// Whether an error came in this turn with which it cannot have succeeded.
     pub(crate) fn has_fatal_error(&self) -> bool {
         self.fatal_error.is_some()
     }
@@ -262,7 +260,6 @@ impl TerminalCheck {
         Some(Diagnostic::new(Rule::SuccessAfterFatalError, message).related(line))
     }
 
-    /// Whether more had to follow what came last.
     pub(crate) fn is_unfinished(&self) -> bool {
         self.terminal.is_none() && self.progress == Some(RunProgress::Unfinished)
     }
@@ -288,7 +285,6 @@ impl TerminalCheck {
         self.fatal_error.map(|line| (line, FailureSource::Error)).or(end.map(of_end))
     }
 
-    /// Line and offset of the latest event before the end.
     pub(crate) fn last_event(&self) -> (u64, u64) {
         self.last_event.unwrap_or_default()
     }

@@ -240,7 +240,6 @@ impl CallPattern {
         Some(ShownText { is_so: matches.min(is_run), run })
     }
 
-    /// What the result shows; nothing, if the stream does not show it.
     pub(super) fn judge_output(&self, call: &CompletedCall<'_>) -> Option<Printed> {
         let texts = [&call.result, &call.stdout, &call.stderr];
         let texts: Vec<_> = texts.into_iter().flatten().map(|it| without_colours(it)).collect();

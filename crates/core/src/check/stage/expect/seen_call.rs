@@ -24,13 +24,11 @@ impl From<Truth> for ShownText {
     }
 }
 
-/// What the result of a call answers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Printed {
     pub(super) is_met: Truth,
     /// Whether it shows that nothing was done.
     pub(super) is_nothing: bool,
-    /// Whether it shows that the command succeeded.
     pub(super) passed: Truth,
 }
 
