@@ -19,7 +19,6 @@ pub(super) const CONTEXT_BYTES: usize = 64;
 /// The shortest start of the value of a variable that is replaced where the text was cut.
 const CUT_VALUE_BYTES_MIN: usize = 6;
 
-/// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) range: Range<usize>,
@@ -29,7 +28,6 @@ pub(super) struct Found {
     pub(super) may_go_on: bool,
 }
 
-/// What a search found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Search {
     /// The secrets in their order.

@@ -32,7 +32,6 @@ pub(super) enum NamedKind {
     Cookie,
 }
 
-/// Bytes that separate a name from its value.
 pub(super) const SEPARATORS: &[u8] = b"=:>,|";
 
 /// A name that ends before `at`, and what follows the separators there.

@@ -73,7 +73,6 @@ pub(super) enum OpenPart {
 /// Longest prefix or name of a secret, in bytes.
 const NAME_BYTES_MAX: usize = 128;
 
-/// What became of an open text.
 pub(super) struct Continued {
     /// How far the string belongs to its secret.
     pub(super) covered: usize,

@@ -113,7 +113,6 @@ impl Row {
         Match::Open(Tail { start: first.min(at), cut })
     }
 
-    /// Where the secret begins.
     fn first(&self, run: FormatRun, text: &[u8], at: usize, floor: usize) -> Option<usize> {
         let Some((class, least, most)) = run.before else {
             return Some(if run.keeps_prefix { at + self.prefix.len() } else { at });
