@@ -170,12 +170,10 @@ impl ArraySplitter {
         self.is_whole
     }
 
-    /// Bytes that have come.
     pub(super) fn bytes(&self) -> u64 {
         self.here.offset
     }
 
-    /// What is wrong with the array at the end of the stream.
     pub(crate) fn defect(&self) -> Option<Diagnostic> {
         let (diagnostic, ElementStart { lines, offset }) = match (self.part, self.stray) {
             (ArrayPart::Nothing, None) => return None,
