@@ -57,7 +57,7 @@ pub(super) struct RunState {
     stop: Option<StopRequest>,
     timers: Timers,
     open: HashMap<u64, CallAtWork>,
-    /// When the time of those that have a limit is over, with their numbers.
+    /// When the time of the calls that have a limit is over, with their numbers.
     call_ends: BTreeSet<(Instant, u64)>,
 }
 

@@ -45,7 +45,7 @@ enum Amount {
 #[derive(Debug, Clone, Copy)]
 struct Reading {
     known: Option<Amount>,
-    /// Whether that is all.
+    /// Whether `known` is all of it.
     is_whole: bool,
 }
 

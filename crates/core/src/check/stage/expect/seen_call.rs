@@ -27,7 +27,7 @@ impl From<Truth> for ShownText {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Printed {
     pub(super) is_met: Truth,
-    /// Whether it shows that nothing was done.
+    /// Whether the result shows that nothing was done.
     pub(super) is_nothing: bool,
     pub(super) passed: Truth,
 }
