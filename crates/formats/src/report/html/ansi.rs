@@ -22,7 +22,6 @@ struct TextColour {
 }
 
 impl Coloured {
-    /// Appends the next piece as markup.
     pub(super) fn push(&mut self, text: &str, out: &mut String) {
         let mut rest = text;
         while let Some(start) = rest.find('\x1b') {
@@ -106,7 +105,6 @@ impl TextColour {
     }
 }
 
-/// A colour of the palette of 256.
 fn of_palette(number: u8) -> Option<char> {
     match number {
         0..=15 => COLOURS[usize::from(number % 8)],

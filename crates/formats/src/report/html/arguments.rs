@@ -7,16 +7,13 @@ use super::excerpt::Excerpt;
 use super::order;
 use crate::limits::{NAME_BYTES_MAX, PAGE_VALUE_BYTES_MAX};
 
-/// Arguments of one tool call in an HTML page.
 const PAGE_ARGUMENTS_MAX: usize = 20;
 
-/// An argument of a call.
 #[derive(Debug)]
 pub(super) struct Argument {
     /// Empty if the arguments are not an object.
     pub(super) name: String,
     pub(super) value: Excerpt,
-    /// Whether it says nothing: nothing, no, none.
     pub(super) is_empty: bool,
 }
 

@@ -2,7 +2,6 @@
 
 use super::clock::Moment;
 
-/// Blocks of a timeline for what is too much to be shown one by one.
 const PAGE_BLOCKS_MAX: usize = 1_000;
 
 /// Spans that are too many to be drawn one by one. Neighbours share a block; if there are too many

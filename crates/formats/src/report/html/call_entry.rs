@@ -90,7 +90,6 @@ fn repeats(value: &Excerpt, call: &PageCall) -> bool {
         || call.changes.iter().any(|change| change.says(value))
 }
 
-/// Whether the result is the diff that is shown.
 fn is_diff(result: &Excerpt, call: &PageCall) -> bool {
     call.changes.iter().any(|change| change.is_said_by(result))
 }

@@ -11,14 +11,12 @@ use super::recorder::{Here, Recorder};
 use super::recording::{Bar, EntryKind, PageCall, RecordedCall};
 use crate::limits::{NAME_BYTES_MAX, PAGE_VALUE_BYTES_MAX};
 
-/// Longest detail of a tool call in an HTML page, in bytes.
 const PAGE_DETAIL_BYTES_MAX: usize = 300;
 
 /// Calls that the timeline of an HTML page shows one by one, about 1 kB each.
 const PAGE_BARS_MAX: u64 = 1_500;
 
 impl Recorder {
-    /// The calls that are open will not end any more.
     pub(super) fn leave_calls_open(&mut self, moment: Moment) {
         for call in std::mem::take(&mut self.open).into_values() {
             self.end_call(&call, None, (moment, None));
@@ -105,7 +103,6 @@ impl Recorder {
         RecordedCall { number, start: moment, entry }
     }
 
-    /// Adds what an event says about a call.
     fn describe(
         &mut self,
         call: &RecordedCall,

@@ -3,14 +3,12 @@
 /// Shortest time without an event that a timeline may draw short, in milliseconds.
 const PAGE_GAP_MS_MIN: f64 = 60_000.0;
 
-/// Times without an event that a timeline may draw short.
 const PAGE_GAPS_MAX: usize = 12;
 
 /// The width of a gap that is drawn short, and of all of them, in percent.
 const GAP_WIDTH: f64 = 7.0;
 const GAPS_WIDTH_MAX: f64 = 40.0;
 
-/// When an event came.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Moment {
     /// The number of its line, from 1.
@@ -47,13 +45,11 @@ impl Moment {
     }
 }
 
-/// Reads the times of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
     first: Option<f64>,
     last: Option<f64>,
     events: u64,
-    /// Events with a time.
     timed: u64,
     line: u64,
     /// The longest times without an event.
@@ -97,7 +93,6 @@ impl Clock {
         Moment { line, event: self.events, ms: self.last, is_own: time.is_some() }
     }
 
-    /// The latest moment.
     pub(super) fn now(&self) -> Moment {
         Moment { line: self.line, event: self.events, ms: self.last, is_own: false }
     }
@@ -106,7 +101,6 @@ impl Clock {
         self.events
     }
 
-    /// Nothing happened between these moments.
     pub(super) fn idle(&mut self, start: &Moment, end: &Moment) {
         let (Some(start), Some(end)) = (start.ms, end.ms) else { return };
         let gap = Gap { start, end };
@@ -154,7 +148,6 @@ impl Clock {
     }
 }
 
-/// Where moments are on a line.
 #[derive(Debug)]
 pub(super) struct Axis {
     pub(super) by_time: bool,

@@ -14,7 +14,6 @@ pub(super) const CURVES: usize = 34;
 /// A path needs plain numbers: the drawing is so many units wide.
 const WIDTH: f64 = 1_000.0;
 
-/// The curves of what the agent reports, and the room that they take.
 pub(super) fn curves(meter: &Meter, axis: &Axis, top: usize) -> Option<Markup> {
     let (points, has_tokens, has_cost) = meter.curves();
     let last = points.last().filter(|_| has_tokens || has_cost)?;

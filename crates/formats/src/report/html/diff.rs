@@ -9,7 +9,6 @@ use super::folded::folded;
 use super::words::{OneLine, push_text};
 use crate::limits::PAGE_VALUE_BYTES_MAX;
 
-/// Changed files of a call, and the longest path, in bytes.
 pub(super) const CHANGES_MAX: usize = 20;
 const PATH_BYTES_MAX: usize = 300;
 
@@ -27,7 +26,6 @@ const PAIR_BYTES_MAX: usize = 400;
 const LINE_MARKUP: usize = 12;
 const WORD_MARKUP: usize = 4;
 
-/// A changed file.
 #[derive(Debug)]
 pub(super) struct PageChange {
     pub(super) path: String,
@@ -106,7 +104,6 @@ impl PageChange {
     }
 }
 
-/// Lines that were added and removed.
 pub(super) fn counts(added: Option<u64>, removed: Option<u64>) -> Markup {
     html! {
         @if let Some(added) = added.filter(|it| *it > 0) { span.added { "+" (added) } " " }

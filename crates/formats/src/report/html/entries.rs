@@ -21,7 +21,6 @@ pub(super) struct PageEntries {
     kept: BTreeMap<u64, (PageEntry, usize)>,
     /// Those that do not need a look.
     good: BTreeSet<u64>,
-    /// The number of the next entry.
     next: u64,
     /// Where the second half begins, once the first one is full.
     middle: Option<u64>,
@@ -30,7 +29,6 @@ pub(super) struct PageEntries {
     omitted: Omitted,
 }
 
-/// How many entries are left out, by what they are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Omitted {
     pub(super) calls: u64,
@@ -40,7 +38,7 @@ pub(super) struct Omitted {
 }
 
 impl PageEntries {
-    /// Adds an entry; returns its number.
+    /// Returns its number.
     pub(super) fn push(&mut self, entry: PageEntry) -> u64 {
         let (number, cost) = (self.next, entry.cost());
         self.next += 1;
@@ -113,7 +111,6 @@ impl PageEntries {
         }
     }
 
-    /// An entry, if it is not left out.
     pub(super) fn get(&self, number: u64) -> Option<&PageEntry> {
         self.kept.get(&number).map(|(entry, _)| entry)
     }
@@ -135,12 +132,10 @@ impl PageEntries {
         self.numbered().find(|(entry, _)| is_call(entry)).map(|(_, number)| number)
     }
 
-    /// Whether the call is there.
     pub(super) fn has_call(&self, number: u64) -> bool {
         self.calls().any(|call| call.number == number)
     }
 
-    /// The entries that are there, with their numbers.
     pub(super) fn numbered(&self) -> impl Iterator<Item = (&PageEntry, u64)> {
         self.kept.iter().map(|(number, (entry, _))| (entry, *number))
     }

@@ -98,7 +98,6 @@ impl Excerpt {
     }
 }
 
-/// What a character takes in a page, in bytes.
 fn cost_of(character: char) -> usize {
     match character {
         '&' | '<' | '>' | '"' => 6,

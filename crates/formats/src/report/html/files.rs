@@ -43,8 +43,7 @@ impl ChangedFiles {
         }
     }
 
-    /// The changed files with their lines, as the summary names them; `is_shown` says whether a
-    /// call is in the transcript.
+    /// `is_shown` says whether a call is in the transcript.
     pub(super) fn list(&self, summary: &StreamSummary, is_shown: impl Fn(u64) -> bool) -> Markup {
         let mut names: Vec<&str> = self.0.keys().map(String::as_str).collect();
         let said = summary.facts.files.iter().flatten().map(String::as_str);

@@ -10,7 +10,6 @@ const HEAD_ROWS: usize = 8;
 const TAIL_ROWS: usize = 5;
 const FOLD_ROWS: usize = 5;
 
-/// Characters of a row, about.
 const ROW_CHARS: usize = 110;
 
 /// The markup of an excerpt; `write` appends the markup of each piece of its text, in order.

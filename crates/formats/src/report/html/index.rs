@@ -16,7 +16,6 @@ use crate::report::stats::StatsTotals;
 use crate::report::summary_text::{self, dollars, grouped, short};
 use crate::report::{Headline, RunTotals};
 
-/// Longest name of a stream in the index, in bytes.
 const STREAM_BYTES_MAX: usize = 500;
 
 /// Inputs that could not be checked, and are listed without a fold.
@@ -24,7 +23,6 @@ const ERRORS_SHOWN: usize = 5;
 
 const COLUMNS: [&str; 4] = ["calls", "time", "tokens", "cost"];
 
-/// The streams in the index, and what could not be checked.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     rows: Vec<IndexRow>,
@@ -215,7 +213,6 @@ impl Index {
         row.map(|row| row.page.as_str())
     }
 
-    /// The folder that the names of all streams begin with.
     fn common_folder(&self) -> &str {
         let mut rows = self.rows.iter().map(|row| row.stream.as_str());
         let Some(mut common) = rows.next().map(folder_of) else { return "" };
@@ -273,7 +270,6 @@ impl Index {
     }
 }
 
-/// Streams that are not in the table.
 fn without_page(count: u64, what: &str) -> Markup {
     let have = if count == 1 { "has" } else { "have" };
     html! {

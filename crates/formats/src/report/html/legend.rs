@@ -22,7 +22,6 @@ pub(super) fn in_words(recording: &Recording, axis: &Axis) -> String {
     }
 }
 
-/// What the marks mean.
 pub(super) fn legend(recording: &Recording, axis: &Axis) -> Markup {
     let bars = recording.bars.as_deref();
     let has = |wanted: fn(&Bar) -> bool| bars.unwrap_or_default().iter().any(wanted);

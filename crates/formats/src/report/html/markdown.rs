@@ -17,7 +17,6 @@ pub(super) const MARKUP_FACTOR: usize = 2;
 /// How much more any text may take: the table of a few bytes.
 const MARKUP_BYTES: usize = 160;
 
-/// A text of the assistant, and what is missing in the middle.
 pub(super) struct MarkdownText<'t>(pub(super) &'t Excerpt);
 
 impl Render for MarkdownText<'_> {

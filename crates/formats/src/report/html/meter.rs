@@ -4,10 +4,8 @@ use ndjson_check_core::{Figures, MessageUsage, Usage};
 
 use super::clock::Moment;
 
-/// Points of a curve.
 const POINTS_MAX: usize = 400;
 
-/// Fewest points that make a curve.
 const POINTS_MIN: usize = 3;
 
 /// What had been used when: sums that never fall.
@@ -26,7 +24,6 @@ pub(super) struct MeterPoint {
 }
 
 impl Meter {
-    /// A message of the model is complete.
     pub(super) fn message(&mut self, usage: &MessageUsage<'_>, at: Moment) {
         self.messages = self.messages.saturating_add(tokens(&usage.usage));
         self.add(at, self.messages, 0.0);

@@ -33,7 +33,7 @@ fn compact(parts: &[&str]) -> String {
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// A whole document. Its policy allows this style and this script, and nothing else.
+/// Its policy allows this style and this script, and nothing else.
 pub(super) fn document(title: &str, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
@@ -57,7 +57,7 @@ pub(super) fn document(title: &str, body: &Markup) -> String {
     page.into_string()
 }
 
-/// The page of a stream; `index` is the link to the page of all streams.
+/// `index` is the link to the page of all streams.
 pub(super) fn page(recording: &Recording, index: Option<&str>) -> String {
     let summary = &recording.summary;
     let title = format!("{} – {}", recording.headline.text(), file_name(&summary.name));
@@ -93,7 +93,6 @@ pub(super) fn page(recording: &Recording, index: Option<&str>) -> String {
     document(&title, &body)
 }
 
-/// What is known about the run: the figures, then what explains them.
 fn facts(recording: &Recording) -> Markup {
     let summary = &recording.summary;
     let (facts, calls) = (&summary.facts, summary.call_counts);
@@ -208,7 +207,6 @@ fn notes(summary: &StreamSummary) -> Markup {
     }
 }
 
-/// The findings, each with a link to its place.
 fn findings(recording: &Recording) -> Markup {
     let summary = &recording.summary;
     let mut listed = SeverityCounts::default();

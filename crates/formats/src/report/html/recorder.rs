@@ -21,7 +21,6 @@ use crate::report::call_names::named;
 use crate::report::worst::WorstItems;
 use crate::report::{FirstFindings, Headline};
 
-/// Longest text of the assistant in an HTML page, in bytes.
 const PAGE_TEXT_BYTES_MAX: usize = 32 * 1024;
 
 /// Findings in an HTML page, in bytes; each is there twice.
@@ -44,7 +43,6 @@ pub(super) struct Recorder {
     /// The last event of the run.
     latest: Option<Moment>,
     pub(super) entries: PageEntries,
-    /// The open text, and the open block of reasoning.
     text: Option<OpenBlock>,
     thought: Option<OpenBlock>,
     texts: Blocks,
@@ -70,7 +68,6 @@ pub(super) struct Recorder {
 #[derive(Clone, Copy)]
 pub(super) struct Here<'l> {
     pub(super) moment: Moment,
-    /// Its bytes.
     pub(super) line: &'l [u8],
 }
 

@@ -18,7 +18,6 @@ use crate::report::Headline;
 const PAGE_ENTRY_BYTES: usize = 900;
 const ARGUMENT_BYTES: usize = 150;
 
-/// A stream as its page shows it.
 #[derive(Debug)]
 pub(super) struct Recording {
     pub(super) headline: Headline,
@@ -42,7 +41,6 @@ pub(super) struct Recording {
     pub(super) meter: Meter,
 }
 
-/// Where an open call is kept.
 #[derive(Debug)]
 pub(super) struct RecordedCall {
     pub(super) number: u64,
@@ -50,7 +48,7 @@ pub(super) struct RecordedCall {
     pub(super) entry: u64,
 }
 
-/// A text that grows: its entry, and when it began and grew.
+/// A text that grows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OpenBlock {
     pub(super) entry: u64,
@@ -78,7 +76,6 @@ impl Recording {
     }
 }
 
-/// One entry of the transcript.
 #[derive(Debug)]
 pub(super) struct PageEntry {
     pub(super) at: Moment,
@@ -90,9 +87,7 @@ pub(super) struct PageEntry {
 #[derive(Debug)]
 pub(super) enum EntryKind {
     Text(PageText),
-    /// Reasoning.
     Thought(PageText),
-    /// An event that a reader wants to see: its kind, and what it says.
     Notice(NoticeKind, Excerpt),
     Call(Box<PageCall>),
     /// A turn begins, by its number.
@@ -104,7 +99,6 @@ pub(super) enum EntryKind {
 #[derive(Debug)]
 pub(super) struct PageText {
     pub(super) text: Excerpt,
-    /// Whether the agent gave it up.
     pub(super) is_abandoned: bool,
 }
 
@@ -124,7 +118,6 @@ pub(super) struct PageCall {
     pub(super) result: Option<Excerpt>,
     pub(super) has_start: bool,
     pub(super) end: Option<Moment>,
-    /// How long it took, if the stream shows that.
     pub(super) took_ms: Option<f64>,
     /// How it ended; none while it is open.
     pub(super) outcome: Option<CallOutcome>,
@@ -144,17 +137,14 @@ pub(super) struct Bar {
     pub(super) entry: u64,
     pub(super) tool: String,
     pub(super) detail: String,
-    /// The call inside which a sub-agent makes it.
     pub(super) parent: Option<u64>,
     pub(super) start: Moment,
     pub(super) end: Moment,
-    /// How long it took, if the stream shows that.
     pub(super) took_ms: Option<f64>,
     pub(super) outcome: Option<CallOutcome>,
 }
 
 impl PageCall {
-    /// A call of which this is the first event.
     pub(super) fn new(number: u64, id: &str) -> Self {
         Self {
             number,
@@ -193,7 +183,6 @@ impl Bar {
 }
 
 impl PageEntry {
-    /// Whether it is a text of nothing but white space.
     pub(super) fn is_blank(&self) -> bool {
         match &self.kind {
             EntryKind::Text(text) | EntryKind::Thought(text) => text.text.is_blank(),

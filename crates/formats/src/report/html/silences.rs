@@ -2,7 +2,7 @@
 
 use super::clock::{Gap, Moment};
 
-/// Most silences that a timeline keeps; the longest ones stay.
+/// The longest ones stay.
 const SILENCES_MAX: usize = 2_000;
 
 #[derive(Debug, Default)]

@@ -10,7 +10,6 @@ use crate::report::stats::{StatsSum, StatsTotals, in_dollars};
 use crate::report::stats_text::{self, LONGEST_SHOWN_MAX, TextTable, brief, duration, short};
 use crate::report::summary_text::{dollars, grouped};
 
-/// The figures of one run, folded.
 pub(super) fn of_run(recording: &Recording) -> Markup {
     let summary = &recording.summary;
     let Some(stats) = &summary.stats else { return html! {} };
@@ -58,7 +57,7 @@ pub(super) fn split(recording: &Recording) -> Markup {
     }
 }
 
-/// The figures of several runs together, folded. `page` finds the page of a stream.
+/// `page` finds the page of a stream.
 pub(super) fn of_all<'p>(totals: &StatsTotals, page: impl Fn(&str) -> Option<&'p str>) -> Markup {
     if totals.sum.streams < 2 {
         return html! {};
@@ -111,7 +110,6 @@ fn title(more: Option<&str>) -> Markup {
     }
 }
 
-/// A call that took long, with links to where it is.
 fn slow_call(recording: &Recording, slow: &SlowCall) -> Markup {
     let calls = recording.entries.all().filter_map(|entry| match &entry.kind {
         EntryKind::Call(call) if entry.at.line == slow.started_line => Some(call),

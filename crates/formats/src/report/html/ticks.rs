@@ -78,7 +78,6 @@ fn tick_places(axis: &Axis, step: f64) -> Vec<f64> {
     places
 }
 
-/// The distance between two lines of the axis.
 fn step(axis: &Axis) -> f64 {
     const TIMES: [f64; 17] = [
         0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_200.0,

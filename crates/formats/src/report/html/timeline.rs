@@ -289,7 +289,6 @@ impl Drawing<'_> {
     }
 }
 
-/// How a call ended, as a class of the style.
 pub(super) fn class(outcome: Option<CallOutcome>) -> &'static str {
     match outcome {
         Some(CallOutcome::Succeeded | CallOutcome::Unknown) => "good",

@@ -27,7 +27,6 @@ pub(super) fn file_name(stream: &str) -> &str {
     stream.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).unwrap_or(stream)
 }
 
-/// A badge and the headline; below them the stream and what the headline does not say.
 pub(super) fn title(recording: &Recording) -> Markup {
     let (summary, headline) = (&recording.summary, &recording.headline);
     let found = [(summary.errors, "error"), (summary.warnings, "warning")];

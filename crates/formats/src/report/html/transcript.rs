@@ -57,7 +57,6 @@ pub(super) fn transcript(recording: &Recording) -> Markup {
     }
 }
 
-/// The findings in lines before this one.
 fn before(findings: &mut Rest<'_>, line: u64) -> Markup {
     let mut found = Vec::new();
     while let Some((finding, number)) =

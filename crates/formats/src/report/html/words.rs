@@ -68,7 +68,6 @@ pub(super) fn push_text(text: &str, out: &mut String) {
     out.push_str(&html! { (plain) }.0);
 }
 
-/// A number of bytes, roughly.
 pub(super) fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),
@@ -77,7 +76,6 @@ pub(super) fn size(bytes: u64) -> String {
     }
 }
 
-/// A duration in milliseconds, as all reports write it.
 pub(super) fn duration(ms: f64) -> String {
     stats_text::duration(whole(ms))
 }
