@@ -7,7 +7,6 @@ use ndjson_check_core::{
 use super::log::{LineStyle, Log, LogLine};
 use crate::limits::ACTION_DETAIL_CHARS_MAX;
 
-/// Describes each call when it ends.
 pub(super) struct Actions {
     wordings: Wordings,
     log: Log,

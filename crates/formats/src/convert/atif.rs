@@ -46,7 +46,6 @@ struct Step {
     message: String,
     reasoning: String,
     time_ms: Option<u64>,
-    /// Calls that have ended.
     ended: Vec<EndedStepCall>,
     /// The size of their arguments and results.
     call_bytes: usize,
@@ -137,7 +136,6 @@ impl AtifTrajectory {
         }
     }
 
-    /// Writes the open step, if there is something in it.
     fn flush(&mut self, out: &mut String) {
         let Step { message, reasoning, time_ms, mut ended, .. } = std::mem::take(&mut self.step);
         if message.is_empty() && reasoning.is_empty() && ended.is_empty() {

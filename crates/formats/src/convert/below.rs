@@ -5,14 +5,12 @@ use ndjson_check_core::{CallKind, CallOutcome, CompletedCall, FileChange};
 use super::colours::shown_line;
 use super::log::{LineStyle, Log};
 
-/// Longest line of a call's result in a log, in characters.
 const LINE_CHARS_MAX: usize = 300;
 
 /// Of what was read, one line in so many is shown: a reader of the log wants to know what became of
 /// it.
 const READ_PART: usize = 4;
 
-/// A line below a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BelowLine {
     pub(super) text: String,
@@ -20,7 +18,6 @@ pub(super) struct BelowLine {
 }
 
 impl Log {
-    /// What is below a call that has ended.
     pub(super) fn below(&self, call: &CompletedCall<'_>) -> Vec<BelowLine> {
         if self.result_lines == 0 {
             return Vec::new();
@@ -78,7 +75,6 @@ impl Log {
     }
 }
 
-/// The lines that were removed and added, file by file.
 fn changed_lines(changes: &[FileChange]) -> Vec<(LineStyle, String)> {
     let mut lines = Vec::new();
     for change in changes {

@@ -12,7 +12,6 @@ pub(super) struct TraceClock {
     latest: ClockTime,
 }
 
-/// What is known of the time of an event.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ClockTime {
     line: u64,
@@ -24,7 +23,6 @@ impl ClockTime {
         self.time_ms == other.time_ms
     }
 
-    /// The earlier of two times.
     pub(super) fn min(self, other: Self) -> Self {
         if other.time_ms.is_some() && other.time_ms < self.time_ms { other } else { self }
     }
@@ -36,7 +34,7 @@ impl ClockTime {
 }
 
 impl TraceClock {
-    /// The time of what happens now. An event without a time has that of the one before.
+    /// An event without a time has that of the one before.
     pub(super) fn now(&mut self, at: EventTime) -> ClockTime {
         let EventTime { line, time_ms, .. } = at;
         if self.latest.time_ms.is_none() {
@@ -47,7 +45,6 @@ impl TraceClock {
         self.latest
     }
 
-    /// In milliseconds.
     pub(super) fn milliseconds(&mut self, time: ClockTime) -> u64 {
         if !self.has_times() {
             return time.line;
@@ -55,7 +52,6 @@ impl TraceClock {
         time.time_ms.unwrap_or(self.first_ms)
     }
 
-    /// What the times are.
     pub(super) fn meaning(&mut self) -> &'static str {
         if self.has_times() {
             "the times in the stream"

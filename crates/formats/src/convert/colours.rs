@@ -3,10 +3,8 @@
 
 use ndjson_check_core::escape::Escaper;
 
-/// What ends all colours of ours.
 pub(super) const RESET: &str = "\x1b[0m";
 
-/// Longest list of codes in one sequence, in bytes.
 const CODES_BYTES_MAX: usize = 48;
 
 /// One line of a result: at most so many characters of it, without its colours or with ours.

@@ -30,7 +30,6 @@ impl DetailLines {
         })
     }
 
-    /// Adds the lines for an event.
     pub(super) fn event(&mut self, event: &EventKind<'_>, lines: &mut Vec<LogLine>) {
         match event {
             EventKind::ThinkingDelta { text, .. } => self.thinking(text, lines),

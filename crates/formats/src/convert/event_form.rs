@@ -15,7 +15,6 @@ pub(super) struct EventForm<T> {
     run: RunEvents,
 }
 
-/// Appends what must be written for an event.
 type WriteEvent<T> = fn(&mut T, &Event<'_>, &mut String);
 
 impl<T> EventForm<T> {

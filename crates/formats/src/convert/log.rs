@@ -8,7 +8,6 @@ use super::colours::RESET;
 /// Lines of a call's result from which on a CI log folds them.
 const GROUPED_LINES_MIN: usize = 10;
 
-/// What a log shows besides actions, and how it looks.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Log {
     pub(super) is_raw: bool,
@@ -22,7 +21,6 @@ pub(super) struct Log {
     pub(super) command_mark: Option<String>,
 }
 
-/// A line of the log.
 #[derive(Debug)]
 pub(super) struct LogLine {
     pub(super) text: String,
@@ -40,9 +38,7 @@ pub(super) enum LineStyle {
     Bad,
     /// It is not about what the agent did.
     Quiet,
-    /// A line that was added to a file.
     Added,
-    /// A line that was removed from a file.
     Removed,
 }
 

@@ -17,7 +17,6 @@ pub(super) struct OpenCalls {
     argument_bytes: usize,
 }
 
-/// What is known of a call.
 #[derive(Debug, Default)]
 pub(super) struct KeptCall {
     pub(super) number: u64,
@@ -86,5 +85,4 @@ impl KeptCall {
     }
 }
 
-/// The name of a tool that no event names.
 pub(super) const UNKNOWN_TOOL: &str = "unknown";

@@ -21,7 +21,6 @@ const SPAN_RESULT_BYTES_MAX: usize = 16 * 1024;
 /// Errors and defects that the span of a run has as events; the others are counted.
 const SPAN_EVENTS_MAX: usize = 1_000;
 
-/// Size of the ids, in bytes.
 const TRACE_ID_BYTES: usize = 16;
 const SPAN_ID_BYTES: usize = 8;
 

@@ -23,7 +23,6 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// Takes the next event.
     pub(super) fn observe(&mut self, event: &EventKind<'_>) {
         match event {
             EventKind::Turn { .. } => {

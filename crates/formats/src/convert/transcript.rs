@@ -76,7 +76,6 @@ impl TranscriptFormatter {
         self.breaks = if last == written.len() { self.breaks + last } else { last }.min(2);
     }
 
-    /// Ends the last line of a text.
     fn end_line(&mut self, out: &mut String) {
         let start = out.len();
         self.escaper.end(out);
