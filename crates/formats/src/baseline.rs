@@ -21,7 +21,6 @@ pub const VERSION: u64 = 1;
 /// In place of the message of findings that a report only counts.
 pub const NOT_SHOWN: &str = "more findings, which reports do not show";
 
-/// The file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BaselineFile {
@@ -30,7 +29,6 @@ struct BaselineFile {
     findings: Vec<KnownFinding>,
 }
 
-/// The version that this program reads.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "u64")]
 struct KnownVersion;
@@ -66,7 +64,6 @@ pub struct KnownFinding {
 pub struct Baseline {
     name_of: NameOf,
     findings: BTreeMap<String, Vec<KnownFinding>>,
-    /// The name of the open stream.
     stream: String,
     /// Findings of the open stream that are known and did not come yet, by their fingerprint.
     expected: BTreeMap<String, u64>,

@@ -7,7 +7,6 @@ use ndjson_check_core::Rule;
 
 use super::digits::digits;
 
-/// Length of a finding's fingerprint, in bytes.
 const FINGERPRINT_BYTES: usize = 16;
 
 /// The fingerprint of all findings of this rule in this stream whose messages differ in numbers

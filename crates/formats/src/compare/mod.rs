@@ -26,7 +26,6 @@ pub struct RunComparison<'o> {
     is_clipped: bool,
 }
 
-/// One figure of both runs.
 #[derive(Debug)]
 struct ComparedFigure {
     name: &'static str,

@@ -7,10 +7,9 @@ use ndjson_check_core::{
 
 use crate::limits::TEXT_BYTES_MAX;
 
-/// Calls of a run that are compared.
 const COMPARED_CALLS_MAX: usize = 1_000;
 
-/// Lines of text of each of two runs that are compared. The time grows with the square.
+/// Of text. The time grows with the square.
 const COMPARED_LINES_MAX: usize = 2_000;
 
 /// Collects what one run did.
@@ -19,7 +18,6 @@ pub struct Outline {
     calls: Vec<OutlinedCall>,
     /// The texts of the assistant, one after the other, each with a line feed behind it.
     text: String,
-    /// Where the open text begins.
     text_start: usize,
     is_clipped: bool,
     pub(super) summary: Option<StreamSummary>,
@@ -38,13 +36,11 @@ impl Outline {
         self.calls.iter().map(OutlinedCall::line).collect()
     }
 
-    /// The lines of the text.
     pub(super) fn lines(&self) -> Vec<String> {
         let lines = self.text.lines().filter(|line| !line.trim().is_empty());
         lines.take(COMPARED_LINES_MAX).map(|line| visible(line).into_owned()).collect()
     }
 
-    /// Whether there is more than what is compared.
     pub(super) fn is_clipped(&self) -> bool {
         let lines = self.text.lines().filter(|line| !line.trim().is_empty());
         self.is_clipped || lines.count() > COMPARED_LINES_MAX

@@ -10,10 +10,8 @@ use ndjson_check_core::{
 use super::{Changes, ComparedFigure, RunComparison};
 use crate::report::{Change, ChangedItem, TextTable, duration, fenced, grouped};
 
-/// Rows of one list of a comparison.
 const COMPARED_ROWS_MAX: usize = 50;
 
-/// Longest line of a list of changes, in bytes.
 const LINE_BYTES_MAX: usize = 200;
 
 impl RunComparison<'_> {

@@ -23,17 +23,14 @@ const ANNOTATIONS_MAX: usize = 9;
 /// Longest message of an annotation, in bytes. The runner cuts it at 4,096 characters.
 const ANNOTATION_BYTES_MAX: usize = 4_000;
 
-/// Longest part of the reason for which a run failed, in an annotation, in bytes.
 const ANNOTATION_REASON_BYTES_MAX: usize = 1_000;
 
 /// Writes the annotations.
 pub struct Annotations {
     file_of: FileOf,
-    /// The stream, and its file.
     stream: String,
     file: Option<String>,
     first: FirstFindings,
-    /// What was found in the stream.
     found: Vec<Diagnostic>,
     /// Where the recording and the page of the run are.
     kept: Vec<String>,
@@ -41,7 +38,6 @@ pub struct Annotations {
     warnings: LevelCommands,
 }
 
-/// The annotations of one level.
 struct LevelCommands {
     command: &'static str,
     shown: Vec<String>,

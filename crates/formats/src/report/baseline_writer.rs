@@ -19,7 +19,6 @@ pub struct BaselineWriter {
     /// The open stream, and its findings by their fingerprint.
     stream: String,
     found: BTreeMap<String, KnownFinding>,
-    /// The findings of the streams that were checked.
     findings: BTreeMap<String, Vec<KnownFinding>>,
 }
 

@@ -20,7 +20,6 @@ pub struct DriftReport {
     totals: StatsTotals,
     /// Whether a stream has more names than are counted.
     has_uncounted: bool,
-    /// Whether a stream could not be read.
     has_unread: bool,
 }
 

@@ -24,7 +24,6 @@ pub(super) fn words(reason: Option<EndReason>) -> Option<&'static str> {
     })
 }
 
-/// The name of a signal.
 pub(super) fn signal(number: u8) -> String {
     let name = match number {
         1 => "SIGHUP",

@@ -13,7 +13,6 @@ use super::end_words::{signal, words};
 /// Longest headline, and longest part of it that a stream chose, in bytes.
 const HEADLINE_BYTES_MAX: usize = 400;
 const QUOTED_BYTES_MAX: usize = 240;
-/// Calls that a headline names, and the longest name, in bytes.
 const CALLS_NAMED_MAX: usize = 4;
 const CALL_BYTES_MAX: usize = 60;
 
@@ -182,7 +181,6 @@ fn sentence(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     }
 }
 
-/// A signal ended the run.
 fn by_signal(summary: &StreamSummary) -> Option<Sentence> {
     let ended = match summary.facts.reason? {
         EndReason::Interrupted => "stopped",
@@ -238,7 +236,6 @@ fn evidence(summary: &StreamSummary, found: &FirstFindings) -> String {
     noted.or_else(|| found.worst().map(|it| in_line(it, summary))).unwrap_or_default()
 }
 
-/// The stream ended before the run did.
 fn truncated(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     if summary.lines == 0 {
         return ("the stream is empty", String::new());
@@ -305,7 +302,6 @@ fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
     }
 }
 
-/// The stream passes.
 fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     if found.of(Rule::AllCallsRefused).is_some() {
         return ("every tool call was refused", refused(summary));
@@ -325,7 +321,6 @@ fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     (but.map_or(plain, |(_, reason)| *reason), String::new())
 }
 
-/// How many calls were refused, and which.
 fn refused(summary: &StreamSummary) -> String {
     let counts = &summary.call_counts;
     let refused = counts.rejected + counts.denied;

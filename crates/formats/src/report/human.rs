@@ -39,16 +39,13 @@ pub struct HumanReport {
     streams: EndedStreams,
     answers: Answers,
     stats: StatsTotals,
-    /// The figures of the last stream.
     last_stats: Option<Box<RunStats>>,
 }
 
-/// The streams that have ended.
 #[derive(Default)]
 struct EndedStreams {
     /// By the reason why they do not pass.
     bad: BTreeMap<&'static str, SameReason>,
-    /// They pass, with warnings.
     warned: Vec<ShownStream>,
     good: Vec<ShownStream>,
     /// Good ones that have no line.

@@ -18,7 +18,6 @@ const NO_BREAK: &str = "\u{a0}";
 /// Between two figures: a line ends behind it.
 const BETWEEN: &str = "\u{a0}· ";
 
-/// How a text looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
@@ -68,7 +67,6 @@ impl Look {
 #[derive(Debug)]
 struct ShownLine {
     indent: usize,
-    /// The beginning, in its own style.
     label: (Style, String),
     rest: (Style, String),
 }
@@ -85,7 +83,6 @@ impl ShownLine {
     }
 }
 
-/// A stream with all that is shown of it.
 #[derive(Debug)]
 pub(super) struct ShownStream {
     name: String,
@@ -132,7 +129,6 @@ impl ShownStream {
         }
     }
 
-    /// A stream that could not be checked to its end.
     pub(super) fn broken_off(name: String, message: &str, diagnostics: &[Diagnostic]) -> Self {
         let (reason, rest) = ("not checked", format!(": {}", visible(message)));
         let headline = Headline { passed: false, reason, rest: rest.clone() };
@@ -307,7 +303,6 @@ fn of_one_rule(
     }
 }
 
-/// Those with the same message together.
 fn alike<'d>(found: impl Iterator<Item = &'d Diagnostic>, calls: &[ToolCall]) -> Vec<Alike<'d>> {
     let mut all: Vec<Alike<'_>> = Vec::new();
     for it in found {
@@ -339,7 +334,7 @@ impl Alike<'_> {
         }
     }
 
-    /// The message, and the line that belongs to it.
+    /// With the line that belongs to it.
     fn message(&self) -> String {
         let related = self.first.related_line.filter(|_| self.lines.len() < 2);
         let related = related.map(|line| format!(" (see line {line})"));

@@ -16,7 +16,6 @@ use crate::output::Output;
 /// The JSON Schema of the report.
 pub const SCHEMA: &str = include_str!("../report.schema.json");
 
-/// The version of the report's format.
 pub(super) const REPORT_VERSION: u8 = 1;
 
 /// Writes the json report.

@@ -34,16 +34,13 @@ const HEAD: &str = "\
 pub struct Junit {
     /// What must be written before the first suite.
     head: &'static str,
-    /// What the user demands of each run.
     demands: Vec<String>,
-    /// The open stream.
     stream: Option<String>,
     first: FirstFindings,
-    /// What was found in it.
     found: Vec<Diagnostic>,
 }
 
-/// A test suite. All texts in it are valid in XML.
+/// All texts in it are valid in XML.
 #[derive(Default)]
 struct Suite {
     name: String,
@@ -165,7 +162,6 @@ fn is_error(found: &Diagnostic) -> bool {
     found.severity == Severity::Error
 }
 
-/// A finding on one line.
 fn line(found: &Diagnostic, note: Option<&str>, calls: &[ToolCall]) -> String {
     let place = found.line.map_or(String::new(), |line| format!("line {line}: "));
     let note = note.map_or(String::new(), |note| format!(" ({note})"));

@@ -23,7 +23,6 @@ use crate::output::Output;
 /// Diagnostics of one stream, tools of one stream, and errors in a Markdown report.
 const MARKDOWN_ROWS_MAX: usize = 20;
 
-/// Longest list of a Markdown report, in bytes.
 const MARKDOWN_LIST_BYTES_MAX: usize = 8_000;
 
 /// Longest name of a tool in a Markdown report, in bytes.
@@ -41,7 +40,6 @@ pub struct Markdown {
     /// The name of the agent in the open stream, and what was found there.
     title: String,
     found: Vec<Diagnostic>,
-    /// Of the streams.
     sections: Sections,
     /// The first finding of each rule in the open stream.
     first: FirstFindings,
@@ -56,7 +54,6 @@ pub struct Markdown {
     error_count: u64,
 }
 
-/// The rows of a list, as many as there is room for.
 type WorstRows = WorstItems<String>;
 
 impl Default for Markdown {
@@ -205,7 +202,6 @@ impl Markdown {
     }
 }
 
-/// A finding.
 fn row(found: &Diagnostic, headline: &Headline, calls: &[ToolCall]) -> String {
     let (severity, rule) = (found.severity.name(), found.rule);
     let mut row = format!("{severity} [{rule}]({})", page_url(rule));

@@ -15,7 +15,6 @@ const NOT_SHOWN_BYTES: usize = 1_200;
 pub(super) enum StreamClass {
     /// It does not conform, or its run did not succeed.
     Bad,
-    /// It only has warnings.
     Warned,
     Good,
 }

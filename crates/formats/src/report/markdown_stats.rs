@@ -9,7 +9,6 @@ use super::stats::{InStream, StatsTotals};
 use super::stats_text::{self, TextTable};
 use super::unknown_text;
 
-/// The figures of one stream.
 pub(super) fn of_stream(summary: &StreamSummary, stats: &RunStats) -> String {
     let mut text = format!("{}\n\n", code(&stats_text::row(summary, stats)));
     text += &table(&stats_text::tools(&stats.tools, true));
@@ -23,7 +22,6 @@ pub(super) fn of_stream(summary: &StreamSummary, stats: &RunStats) -> String {
     text + &list("Not in the profile", &unknown_text::all(&alone))
 }
 
-/// The figures of several streams together.
 pub(super) fn of_all(totals: &StatsTotals) -> String {
     if totals.sum.streams < 2 {
         return String::new();

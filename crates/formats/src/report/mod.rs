@@ -59,7 +59,6 @@ pub type FileOf = Box<dyn Fn(&str) -> Option<String>>;
 /// The name of a stream that is the same wherever the folder is, for fingerprints.
 pub type NameOf = Box<dyn Fn(&str) -> String>;
 
-/// The page of a rule in the repository.
 fn page_url(rule: Rule) -> String {
     format!("{}/blob/HEAD/crates/core/src/rules/{rule}.md", env!("CARGO_PKG_REPOSITORY"))
 }

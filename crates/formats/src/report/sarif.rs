@@ -69,7 +69,6 @@ impl Sarif {
         }
     }
 
-    /// The place of the rule in the list of rules.
     fn index(&mut self, rule: Rule) -> usize {
         let known = self.rules.iter().position(|it| *it == rule);
         known.unwrap_or_else(|| {
@@ -78,7 +77,6 @@ impl Sarif {
         })
     }
 
-    /// A line of the stream.
     fn location(&self, line: Option<u64>) -> Value {
         let Some(uri) = &self.uri else {
             return json!({"logicalLocations": [{"fullyQualifiedName": self.stream}]});
@@ -230,7 +228,6 @@ fn retry(facts: &RunFacts) -> Value {
     properties
 }
 
-/// A rule with its page.
 fn described(rule: Rule) -> Value {
     let severity = rule.severity();
     let level = severity.or(rule.strict_severity()).unwrap_or(Severity::Warning);

@@ -46,7 +46,6 @@ impl From<&StreamSummary> for StreamFigures {
     }
 }
 
-/// The figures of all streams.
 #[derive(Debug, Serialize)]
 pub(crate) struct StatsTotals {
     #[serde(flatten)]
@@ -90,7 +89,6 @@ impl Default for StatsTotals {
     }
 }
 
-/// The sum of some streams.
 #[derive(Debug, Default, Clone, Serialize)]
 pub(super) struct StatsSum {
     pub(super) streams: u64,
@@ -100,7 +98,6 @@ pub(super) struct StatsSum {
     pub(super) truncated: u64,
     pub(super) timed_out: u64,
     pub(super) calls: CallCounts,
-    /// Streams that have times.
     pub(super) timed_streams: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) elapsed_ms: Option<u64>,
@@ -114,7 +111,6 @@ pub(super) struct StatsSum {
     pub(super) tokens_in: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tokens_out: Option<u64>,
-    /// Streams that report a cost.
     pub(super) cost_streams: u64,
     /// In billionths of a dollar: a sum of fractions would depend on its order.
     #[serde(rename = "cost_usd", serialize_with = "dollars")]
@@ -122,7 +118,6 @@ pub(super) struct StatsSum {
     pub(super) cost: Option<u64>,
 }
 
-/// Something that was found in one stream.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct InStream<T> {
     pub(super) path: String,
@@ -326,7 +321,6 @@ fn unknown<S: Serializer>(
     to.collect_seq(rows)
 }
 
-/// A name that a profile does not know.
 #[derive(Debug, Serialize)]
 pub(super) struct UnknownRow<'a> {
     profile: &'a str,

@@ -16,7 +16,6 @@ use crate::limits::STATS_ROWS_MAX;
 /// Longest name of a tool or a version in a table, in bytes.
 const NAME_BYTES_MAX: usize = 40;
 
-/// Longest detail of a slow call, in bytes.
 const DETAIL_BYTES_MAX: usize = 80;
 
 /// Slowest calls, and longest silences, in a list. The json report has more.
@@ -27,7 +26,6 @@ pub(super) const LONGEST_SHOWN_MAX: usize = 5;
 pub(crate) struct TextTable {
     pub(super) head: Vec<&'static str>,
     pub(super) rows: Vec<Vec<String>>,
-    /// Rows that there is no room for.
     pub(super) omitted: usize,
 }
 
@@ -72,7 +70,6 @@ fn slow(call: &SlowCall) -> String {
     format!("{} {}", name(call.tool.as_deref()), duration(call.duration_ms))
 }
 
-/// An agent as a person reads it.
 pub(super) fn agent(profile: &str, version: Option<&str>) -> String {
     format!("{} {}", short(profile), short(version.unwrap_or("(no version)")))
 }
@@ -200,7 +197,6 @@ pub(super) fn slowest(
     calls.iter().take(LONGEST_SHOWN_MAX).map(line).collect()
 }
 
-/// The longest silences, a line each.
 pub(super) fn silences(
     silences: &[InStream<IdlePeriod>],
     place: impl Fn(&str) -> Option<String>,

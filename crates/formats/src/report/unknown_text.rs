@@ -26,7 +26,6 @@ pub(super) fn all(totals: &StatsTotals) -> Vec<String> {
     lines
 }
 
-/// One name, how often it came, and where first.
 pub(super) fn line((kind, of, name): &Unknown, found: &FoundName) -> String {
     let (name, count) = (named(*kind, of.as_deref(), name), found.count);
     let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };

@@ -14,7 +14,6 @@ pub(super) struct WorstItems<T> {
     is_full: bool,
 }
 
-/// How many items of each severity there are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct SeverityCounts {
     pub(super) errors: u64,
@@ -26,7 +25,6 @@ impl<T> WorstItems<T> {
         Self { items: Vec::new(), warnings: 0, room, is_full: false }
     }
 
-    /// Adds an item, if there is room for it or if warnings can make room.
     pub(super) fn add(&mut self, severity: Severity, size: usize, item: T) {
         while size > self.room && severity == Severity::Error && self.warnings > 0 {
             self.is_full = true;

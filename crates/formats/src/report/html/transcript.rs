@@ -67,7 +67,7 @@ fn before(findings: &mut Rest<'_>, line: u64) -> Markup {
     html! { @for finding in &found { (finding) } }
 }
 
-/// Those of the stream as a whole.
+/// The findings of the stream as a whole.
 fn rest(findings: Rest<'_>) -> Markup {
     html! { @for (finding, number) in findings { (self::finding(finding, number)) } }
 }

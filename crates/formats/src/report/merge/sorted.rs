@@ -20,7 +20,6 @@ pub(super) struct ReportStream {
     pub(super) lines: Vec<String>,
 }
 
-/// The streams of all reports.
 #[derive(Debug)]
 pub(super) struct SortedStreams {
     held: Vec<ReportStream>,
@@ -89,7 +88,6 @@ impl SortedStreams {
         Ok(())
     }
 
-    /// Passes the streams on in their order.
     pub(super) fn each(
         mut self,
         mut pass: impl FnMut(&ReportStream) -> io::Result<()>,
