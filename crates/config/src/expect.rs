@@ -139,7 +139,6 @@ impl ExpectTable {
 }
 
 impl ExpectTable {
-    /// The names of the presets.
     pub(crate) fn presets(&self) -> Vec<&'static str> {
         self.presets.iter().map(|preset| preset.get_ref().name()).collect()
     }
@@ -182,7 +181,6 @@ impl ExpectTable {
         }
     }
 
-    /// What the start of a run must show.
     fn at_start(&self, source: &ConfigText) -> Vec<Placed> {
         let names = |globs: &[Name]| globs.iter().map(|glob| glob.0.clone()).collect();
         let model = self.model.as_ref().map(|model| {

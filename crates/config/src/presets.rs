@@ -6,7 +6,6 @@ use toml::Spanned;
 use crate::expect::ExpectTable;
 use crate::source::ConfigText;
 
-/// The entries of each.
 const TABLES: &str = include_str!("presets.toml");
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -37,7 +36,6 @@ impl Preset {
         }
     }
 
-    /// Its entries.
     pub(crate) fn table(
         preset: &Spanned<Self>,
         source: &ConfigText,

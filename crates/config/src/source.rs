@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 
 use ndjson_check_core::internals::nearest;
 
-/// Largest configuration file, in bytes. An endless file ends here, too.
+/// An endless file ends here, too.
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
-/// A configuration file that was read.
 #[derive(Debug)]
 pub(crate) struct ConfigText {
     file: PathBuf,
@@ -69,7 +68,6 @@ impl ConfigText {
         format!("{}: {message}", self.place(span))
     }
 
-    /// A fault that the parser found.
     pub(crate) fn syntax_fault(&self, error: &toml::de::Error) -> String {
         let message: Vec<&str> = error.message().lines().map(str::trim).collect();
         self.fault(&error.span().unwrap_or_default(), &plain(&message.join("; ")))

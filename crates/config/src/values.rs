@@ -131,7 +131,6 @@ impl<'de> Deserialize<'de> for Dollars {
     }
 }
 
-/// The name of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub(crate) struct RuleName(Rule);
@@ -162,7 +161,6 @@ impl From<RuleName> for Rule {
     }
 }
 
-/// A severity, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
