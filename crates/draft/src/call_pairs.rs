@@ -52,7 +52,6 @@ struct IdCounts {
     repeats: u64,
 }
 
-/// The start and the completion of calls.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallPair {
     pub(super) start: usize,

@@ -23,7 +23,6 @@ pub(super) struct FailureMarker {
 }
 
 impl FailureMarker {
-    /// The condition that holds for a failure.
     pub(super) fn condition(&self) -> Value {
         match &self.values[..] {
             [value] => value.clone(),
@@ -31,7 +30,6 @@ impl FailureMarker {
         }
     }
 
-    /// The condition that holds for anything else.
     pub(super) fn negation(&self) -> Value {
         json!({ "not": self.condition() })
     }

@@ -30,7 +30,7 @@ pub(super) struct FieldStats {
 }
 
 impl FieldStats {
-    /// Counts a value; `nodes_left` is how many more members may be described.
+    /// `nodes_left` is how many more members may be described.
     pub(super) fn add(&mut self, node: JsonRef<'_>, depth: usize, nodes_left: &mut usize) {
         self.seen += 1;
         *self.types.entry(type_of(node)).or_default() += 1;

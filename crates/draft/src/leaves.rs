@@ -127,7 +127,6 @@ impl LeafPath {
     }
 }
 
-/// What was counted at one path.
 #[derive(Debug, Default)]
 pub(super) struct LeafCounts {
     pub(super) scalars: u64,

@@ -11,7 +11,6 @@ use crate::limits::{DRAFT_PATHS_MAX, DRAFT_VALUES_MAX};
 /// The range of numbers that are taken for a time in milliseconds: from 2001 to 2286.
 const TIMES: std::ops::Range<f64> = 1e12..1e13;
 
-/// Shortest string that may identify a session, in bytes.
 const SESSION_BYTES_MIN: usize = 4;
 
 #[derive(Debug, Default)]

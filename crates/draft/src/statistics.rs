@@ -21,7 +21,6 @@ pub(super) struct Statistics<'t> {
     tag: &'t [JsonPath],
     /// The key under which elements of arrays name their kind: that of the tag's first part.
     kind: Option<String>,
-    /// The parts of each tag.
     parts: BTreeMap<Rc<str>, Vec<String>>,
     /// The tags as a profile names them: missing parts are left out.
     tags: BTreeSet<String>,
@@ -247,7 +246,7 @@ impl<'t> Statistics<'t> {
         )
     }
 
-    /// The schema: one case for each tag. It accepts events of other tags.
+    /// One case for each tag. It accepts events of other tags.
     fn schema(&self) -> Value {
         let case = |(tag, fields): (&Rc<str>, &FieldStats)| {
             let mut schema = fields.schema();
@@ -278,7 +277,6 @@ impl<'t> Statistics<'t> {
         if tests.len() > 1 { Some(json!({ "allOf": tests })) } else { tests.pop() }
     }
 
-    /// The conditions for events of a tag.
     pub(super) fn when(&self, tag: &str) -> Map<String, Value> {
         let parts = &self.parts[tag];
         let equal = self.tag.iter().zip(parts);

@@ -22,7 +22,6 @@ const KEY_SETS_MAX: usize = 32;
 /// What a key of a set costs in memory beyond its bytes, roughly.
 const KEY_COST: usize = 32;
 
-/// The keys of an event.
 type KeySet = BTreeSet<String>;
 
 /// The different key sets, by number: many strings of one event share one set.
